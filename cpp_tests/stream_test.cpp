@@ -3,13 +3,16 @@
 #include <atomic>
 #include <complex>
 #include <functional>
+#include <future>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <sconce/sconce.hpp>
 #include <set>
 #include <sstream>
+#include <string>
 #include <thread>
 #include <type_traits>
 #include <unordered_set>
@@ -301,6 +304,32 @@ TEST_F(StreamTest, HostFunctionsRunOnceInOrder) {
   stream.synchronize();
   const std::lock_guard<std::mutex> lock(log.mutex);
   EXPECT_EQ(log.entries, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST_F(StreamTest, ExactlyOneOfTwoHostFunctionsRunsAndBothGo) {
+  const auto owned = std::make_shared<int>(0);
+  std::promise<std::string> outcome;
+  const CUDAStream stream = getStreamFromPool();
+  auto buffer = sconce::cuda::DeviceBuffer::of<float>(100);
+  sleep(20ms, stream);
+  stream.launch_host_function(
+      [owned, &outcome, buffer = std::make_shared<sconce::cuda::DeviceBuffer>(std::move(buffer))] {
+        std::string found = "ran";
+        try {
+          sconce::cuda::device_synchronize();
+        } catch (const sconce::Error& error) {
+          found += std::string(", ") + error.what();
+        }
+        outcome.set_value(found);
+      },
+      [owned, &outcome] { outcome.set_value("did not run"); });
+  const std::string found = outcome.get_future().get();
+  EXPECT_TRUE(support::contains(found, "ran, ")) << found;
+  EXPECT_TRUE(support::contains(found, "a host function called the library")) << found;
+  stream.synchronize();
+  for (int i = 0; i < 1000 && owned.use_count() != 1; ++i) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(owned.use_count(), 1);
+  EXPECT_EQ(sconce::cuda::memory_allocated(0), 0U);
 }
 
 TEST_F(StreamTest, AnOutsideHandleIsThatStream) {

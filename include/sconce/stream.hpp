@@ -13,9 +13,12 @@
 #include <functional>
 #include <iosfwd>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <sconce/device.hpp>
 #include <tuple>
+#include <type_traits>
+#include <utility>
 
 /// CUDA's own name for the target of `cudaStream_t` and `CUstream`; declared here, so that a stream
 /// converts to them without any header of CUDA.
@@ -138,11 +141,37 @@ class CUDAStream {
   /// Corresponds to `torch.cuda.Stream.record_event()`. Defined in `<sconce/event.hpp>`.
   [[nodiscard]] CUDAEvent record_event() const;
 
-  /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. The
-  /// function must not call the driver or this library, and must not throw. It does not run if
-  /// earlier work failed.
+  /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. It
+  /// does not run if earlier work failed. In a capture it becomes a node of the graph.
+  ///
+  /// The function must not use devices, and must not throw: calls of this library throw in it,
+  /// except those that give something back, such as the destructors of buffers, tensors and events.
   void launch_host_function(void (*function)(void*), void* user) const {
     detail::check(::sconce_stream_launch_host_function(stream_, function, user));
+  }
+
+  /// Runs `function()` on a thread of the driver once all work queued so far has finished, or
+  /// `otherwise()`, some time later, if earlier work of the device fails. Exactly one of the two
+  /// runs, once, unless the process ends before; both are destroyed afterwards. The same rules
+  /// apply as to functions with a pointer.
+  ///
+  /// Corresponds to `cudaStreamAddCallback`.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the stream is being captured; nothing runs then
+  template <
+      class Function, class Otherwise,
+      std::enable_if_t<std::is_invocable_v<Function&> && std::is_invocable_v<Otherwise&>, int> = 0>
+  void launch_host_function(Function function, Otherwise otherwise) const {
+    struct Both {
+      Function function;
+      Otherwise otherwise;
+    };
+    auto both = std::make_unique<Both>(Both{std::move(function), std::move(otherwise)});
+    detail::check(::sconce_stream_launch_host_function_or(
+        stream_,
+        [](void* user) noexcept { std::unique_ptr<Both>(static_cast<Both*>(user))->function(); },
+        [](void* user) noexcept { std::unique_ptr<Both>(static_cast<Both*>(user))->otherwise(); },
+        both.get()));
+    (void)both.release();
   }
 
   /// Same device and same id.

@@ -34,7 +34,8 @@ pub use crate::driver::sim::{Call as SimulatedCall, SimKernel, SimLaunch, Simula
 pub use crate::driver::sim::{check_kernel, register_kernel, unregister_kernel};
 pub use backend::Backend;
 pub use options::Options;
+pub(crate) use runtime::nothing_to_check;
 pub use runtime::{
     Runtime, initialize, initialize_with, is_available, is_initialized, opened, probe,
-    refuse_forked_child, runtime,
+    refuse_forked_child, runtime, runtime_to_release,
 };

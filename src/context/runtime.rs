@@ -6,12 +6,12 @@ use super::backend::{self, Backend, Opened};
 use super::once::StartOnce;
 use super::options::Options;
 use crate::config::{BackendChoice, Config};
-use crate::driver::Driver;
 use crate::driver::sim::Simulator;
+use crate::driver::{self, Driver};
 use crate::error::{Error, Result, Status};
-use crate::process;
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::{process, program_code};
 
 /// A backend that has been opened.
 pub struct Runtime {
@@ -29,8 +29,8 @@ shared_static! {
     static PROBED: StartOnce<Runtime> = StartOnce::new();
 }
 
-/// Whether the process is initialised and is not a forked child. The fast path of [`runtime`] reads only this.
-static READY: AtomicBool = AtomicBool::new(false);
+/// Whether the process is initialised and is not a forked child.
+static INITIALIZED: AtomicBool = AtomicBool::new(false);
 
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
@@ -101,7 +101,7 @@ impl Runtime {
 /// The backend, initialised if need be. Every call that needs a device begins with this.
 #[inline]
 pub fn runtime() -> Result<&'static Runtime> {
-    if READY.load(Ordering::Relaxed)
+    if program_code::nothing_to_check()
         && let Some(runtime) = PROBED.get()
     {
         return Ok(runtime);
@@ -109,13 +109,44 @@ pub fn runtime() -> Result<&'static Runtime> {
     initialize()
 }
 
+/// The backend for a call that gives something back. A host function may make it.
+#[inline]
+pub fn runtime_to_release() -> Result<&'static Runtime> {
+    if program_code::nothing_to_check()
+        && let Some(runtime) = PROBED.get()
+    {
+        return Ok(runtime);
+    }
+    prepared()
+}
+
 /// `sconce_init`: initialises, or returns why there is no backend.
 #[cold]
 #[inline(never)]
 pub fn initialize() -> Result<&'static Runtime> {
+    match program_code::objection() {
+        Some(why) => Err(driver::not_permitted(&why)),
+        None => prepared(),
+    }
+}
+
+/// The backend, initialised if need be. While a host function runs on some thread, calls of all threads come here.
+#[cold]
+fn prepared() -> Result<&'static Runtime> {
+    if INITIALIZED.load(Ordering::Relaxed)
+        && let Some(runtime) = PROBED.get()
+    {
+        program_code::stop_checking();
+        return Ok(runtime);
+    }
     let runtime = probe()?;
-    READY.store(true, Ordering::Relaxed);
+    note_initialized();
     Ok(runtime)
+}
+
+fn note_initialized() {
+    INITIALIZED.store(true, Ordering::Relaxed);
+    program_code::stop_checking();
 }
 
 /// `sconce_init_with`: initialises with the caller's choice rather than that of the environment.
@@ -130,7 +161,7 @@ pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
             runtime.backend().name()
         )));
     }
-    READY.store(true, Ordering::Relaxed);
+    note_initialized();
     Ok(runtime)
 }
 
@@ -177,7 +208,8 @@ fn watch_forks() -> Result<()> {
 
 /// Runs in a forked child, where only atomic operations are allowed.
 extern "C" fn leave_fast_path() {
-    READY.store(false, Ordering::Relaxed);
+    INITIALIZED.store(false, Ordering::Relaxed);
+    program_code::check_again();
 }
 
 /// Whether there is a device. Creates no context and never fails.
@@ -187,5 +219,11 @@ pub fn is_available() -> bool {
 
 /// Whether the process is initialised.
 pub fn is_initialized() -> bool {
-    READY.load(Ordering::Relaxed)
+    program_code::nothing_to_check() || INITIALIZED.load(Ordering::Relaxed)
+}
+
+/// Whether a call may use the backend without [`runtime`]: the process is initialised, and no host function runs.
+#[inline]
+pub(crate) fn nothing_to_check() -> bool {
+    program_code::nothing_to_check()
 }

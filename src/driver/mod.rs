@@ -18,6 +18,7 @@ pub mod sim;
 
 pub use contract::*;
 pub(crate) use contract::{AtomicHandle, WordHandle};
+pub(crate) use nvidia::not_permitted;
 // What a launch takes is part of the contract.
 pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 

@@ -6,7 +6,9 @@ use super::heap::rounding::{PinnedKind, round};
 use super::{deferred, drain, give_back, graphs, grow};
 use crate::caching::BlockId;
 use crate::caching::settings;
-use crate::context::{Runtime, is_initialized, opened, runtime};
+use crate::context::{
+    Runtime, is_initialized, nothing_to_check, opened, runtime, runtime_to_release,
+};
 use crate::driver::{PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::stream::Stream;
@@ -15,7 +17,7 @@ use crate::stream::Stream;
 #[inline]
 pub fn alloc(bytes: usize) -> Result<usize> {
     let cache = PinnedCache::get();
-    if !cache.delays.has_waiting() && is_initialized() {
+    if !cache.delays.has_waiting() && nothing_to_check() {
         let mut inner = cache.inner.lock();
         if inner.rules.are_current() && bytes <= inner.rules.most_cached {
             if let Some(address) = inner.heap.last.take(bytes) {
@@ -114,7 +116,7 @@ fn free_slowly(
     mut inner: crate::caching::Guard<'static, PinnedMemory>,
     id: BlockId,
 ) -> Result<()> {
-    let runtime = runtime()?;
+    let runtime = runtime_to_release()?;
     if !inner.heap.blocks[id].used {
         let outgoing = inner.heap.give_back(id);
         drop(inner);

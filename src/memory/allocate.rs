@@ -11,7 +11,9 @@ use super::streams::cache::CacheInUse;
 use super::streams::device::DeviceMemory;
 use super::streams::lookup;
 use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners};
-use crate::context::{Runtime, is_initialized, refuse_forked_child, runtime};
+use crate::context::{
+    Runtime, is_initialized, nothing_to_check, refuse_forked_child, runtime, runtime_to_release,
+};
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
@@ -51,7 +53,7 @@ pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
 fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64> {
     let cache = lookup::existing(device, id)?;
     let plain = !thread.diverted && cache.home.is_calm() && !history::is_on();
-    if plain && is_initialized() { cache.hit(thread.token, bytes) } else { None }
+    if plain && nothing_to_check() { cache.hit(thread.token, bytes) } else { None }
 }
 
 /// Everything else: the first request of a stream, a miss, blocks that wait for events, private
@@ -143,7 +145,7 @@ fn not_freed(address: usize) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
-    let runtime = runtime()?;
+    let runtime = runtime_to_release()?;
     // A use of the block by another stream may have been noted since it was looked up.
     if let Some((word, seen)) = address_map::find(address as u64)
         && let Some((cache, chunk)) = owners::of(seen.number())

@@ -5,7 +5,7 @@ use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::HostFunction;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Whether all work queued on the stream has finished.
 pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
@@ -43,6 +43,12 @@ pub fn launch_host_function(
     stream: Stream,
     function: HostFunction,
 ) -> Result<()> {
+    if function.has_alternative() && is_capturing(runtime, stream)? {
+        return Err(Error::invalid_state(
+            "a host function with an alternative cannot be captured: each launch of the graph would run it once \
+             more; queue it beside the graph, or without the alternative",
+        ));
+    }
     runtime.driver().launch_host_function(stream.driver_ref(), function)?;
     after_enqueue(runtime, stream)
 }

@@ -68,6 +68,7 @@ static const struct {
     ROW("cuStreamGetPriority", 5050, cuStreamGetPriority),
     ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
     ROW("cuLaunchHostFunc", 10000, cuLaunchHostFunc),
+    ROW("cuStreamAddCallback", 5000, cuStreamAddCallback),
     ROW("cuEventCreate", 2000, cuEventCreate),
     ROW("cuEventDestroy", 2000, trap),
     ROW("cuEventDestroy", 4000, cuEventDestroy_v2),

@@ -103,6 +103,14 @@ API int cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* user) {
   return function(user), OK;
 }
 
+int callback_status;  // what callbacks are told, as after a failure
+API int cuStreamAddCallback(Stream* stream, void (*function)(Stream*, int, void*), void* user,
+                            unsigned flags) {
+  if (lacks_context(stream)) return INVALID_CONTEXT;
+  if (flags || ((uintptr_t)stream > 2 && stream->capturing)) return INVALID_VALUE;
+  return function(stream, callback_status, user), OK;
+}
+
 API int cuEventCreate(Event** event, unsigned flags) {
   if (!current()) return INVALID_CONTEXT;
   *event = malloc(sizeof **event);

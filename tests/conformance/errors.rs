@@ -3,13 +3,14 @@
 //! A device that has failed stays so for the life of the process, hence the processes of their own.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use sconce::driver::{IpcHandle, StreamFlags};
 use sconce::error::{Error, Result, Status};
 use sconce::types::{DeviceIndex, DevicePtr};
 
 use crate::support::child::{self, Role};
+use crate::support::host;
 use crate::support::stage::{
     A_WHILE, Event, Outcome, Probe, Stage, Stream, carries_number, fails, fails_with,
 };
@@ -111,15 +112,25 @@ fn fail_before_a_host_function(stage: &Stage<'_>) -> Outcome {
     let (probe, stream) = (stage.probe(ZERO)?, stage.stream(ZERO)?);
     let (before, after) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let (first, second) = (Arc::clone(&before), Arc::clone(&after));
+    static OUTCOMES: [[AtomicUsize; 2]; 3] = [const { [const { AtomicUsize::new(0) }; 2] }; 3];
+    let other = stage.stream(ZERO)?;
+    stage.driver.launch_host_function(stream.at, host::either(&OUTCOMES[0]))?;
+    probe.sleep_ms(&other, 300)?;
     stream.run(move || first.store(true, Ordering::SeqCst))?;
     probe.sleep_ms(&stream, 50)?;
     probe.fill(&stream, NOWHERE, 16, 1)?;
     stream.run(move || second.store(true, Ordering::SeqCst))?;
+    stage.driver.launch_host_function(stream.at, host::either(&OUTCOMES[1]))?;
+    stage.driver.launch_host_function(other.at, host::either(&OUTCOMES[2]))?;
     fails(stream.synchronize());
+    fails(other.synchronize());
     std::thread::sleep(A_WHILE);
     assert!(before.load(Ordering::SeqCst), "it was queued before the failure");
     assert!(!after.load(Ordering::SeqCst), "a host function ran after a failure");
-    leak((probe, stream))
+    let outcomes =
+        OUTCOMES.each_ref().map(|pair| pair.each_ref().map(|n| n.load(Ordering::SeqCst)));
+    assert_eq!(outcomes, [[1, 0], [0, 1], [0, 1]], "functions and alternatives that ran");
+    leak((probe, stream, other))
 }
 
 fn memory_of_a_peer_needs_peer_access(stage: &Stage<'_>) -> Outcome {

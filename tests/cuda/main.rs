@@ -7,6 +7,7 @@ mod contexts;
 mod copies;
 mod dnn;
 mod fft;
+mod host_functions;
 mod libraries;
 mod loader;
 mod modules;

@@ -27,6 +27,7 @@ const FLOORS: &[&[&str]] = &[
         "philox",
         "process",
         "products",
+        "program_code",
         "sha256",
         "store",
         "strided",

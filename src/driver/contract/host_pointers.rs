@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result, Status};
+use crate::program_code::{ProgramCode, ProgramCodeKind};
 use crate::types::DevicePtr;
 
 /// An address that a driver may read or write: device, pinned or pageable memory.
@@ -149,6 +150,8 @@ impl From<DevicePtr> for RawAddress {
 #[derive(Clone, Copy, Debug)]
 pub struct HostFunction {
     function: unsafe extern "C" fn(*mut c_void),
+    /// Called instead if the function will not run.
+    otherwise: Option<unsafe extern "C" fn(*mut c_void)>,
     user: *mut c_void,
 }
 
@@ -171,12 +174,53 @@ impl HostFunction {
         function: unsafe extern "C" fn(*mut c_void),
         user: *mut c_void,
     ) -> HostFunction {
-        HostFunction { function, user }
+        HostFunction { function, otherwise: None, user }
     }
 
-    /// The two halves, for a driver that passes them on.
-    pub fn into_parts(self) -> (unsafe extern "C" fn(*mut c_void), *mut c_void) {
-        (self.function, self.user)
+    /// A function that a caller vouches for, and another that is called instead if the work before it fails.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new), for whichever of the two is called.
+    #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
+    pub const unsafe fn with_alternative(
+        function: unsafe extern "C" fn(*mut c_void),
+        otherwise: unsafe extern "C" fn(*mut c_void),
+        user: *mut c_void,
+    ) -> HostFunction {
+        HostFunction { function, otherwise: Some(otherwise), user }
+    }
+
+    /// What tells it from other functions: the addresses of the function and of the caller's pointer.
+    pub fn key(self) -> (usize, usize) {
+        (self.function as usize, self.user.addr())
+    }
+
+    /// Whether another function is called if this one will not run.
+    pub fn has_alternative(self) -> bool {
+        self.otherwise.is_some()
+    }
+
+    /// Calls the function. The library may not be called meanwhile.
+    ///
+    /// # Safety
+    /// Once for each time that it was queued, or its graph launched, and not if the alternative is called.
+    #[allow(unsafe_code, reason = "calls what a caller vouches for")]
+    pub unsafe fn call(self) {
+        let _code = ProgramCode::enter(ProgramCodeKind::HostFunction);
+        // SAFETY: the caller of the constructor promised it, and this function's says when.
+        unsafe { (self.function)(self.user) }
+    }
+
+    /// Calls the alternative, if there is one. The library may not be called meanwhile.
+    ///
+    /// # Safety
+    /// Once for each time that the function was queued, and not if the function is called.
+    #[allow(unsafe_code, reason = "calls what a caller vouches for")]
+    pub unsafe fn call_alternative(self) {
+        let Some(otherwise) = self.otherwise else { return };
+        let _code = ProgramCode::enter(ProgramCodeKind::HostFunction);
+        // SAFETY: the caller of the constructor promised it, and this function's says when.
+        unsafe { otherwise(self.user) }
     }
 }
 

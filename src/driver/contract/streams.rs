@@ -9,7 +9,7 @@
 //! | `stream_synchronize` | – | all work queued before has finished | yes |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
-//! | `launch_host_function` | the function does not call the driver | the function runs once, in stream order, on a thread of the driver; not after an error of the stream | no |
+//! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
 
 use super::{EventHandle, HostFunction, HostRange, StreamHandle};
 use crate::error::Result;

@@ -2,6 +2,12 @@
 
 use crate::error::{Cause, Error, Status};
 
+/// The refusal of a call that a host function made.
+#[cold]
+pub(crate) fn not_permitted(why: &str) -> Error {
+    driver_failure(Status::Driver, "the call", 800, "CUDA_ERROR_NOT_PERMITTED").context(why)
+}
+
 /// `CUresult`: number, spelling, and the status that it means to a caller.
 const CODES: &[(i32, &str, Status)] = &[
     (1, "CUDA_ERROR_INVALID_VALUE", Status::InvalidArgument),

@@ -18,6 +18,7 @@ mod fft;
 pub(super) use blas::blas_failure;
 pub(super) use compiler::compiler_failure;
 pub(super) use dnn::dnn_failure;
+pub(crate) use driver::not_permitted;
 pub(super) use driver::{driver_failure, name_of, status_of};
 pub(super) use fft::{fft_failure, fft_refusal};
 

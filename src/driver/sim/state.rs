@@ -9,7 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use super::call::{Call, Counters};
 use super::codes;
 use super::faults::Faults;
-use super::host::program_code::ProgramCode;
+use super::host::stray_access::{AddressWatch, WatchedAddresses};
 use super::kernels::modules::LoadedModules;
 use super::machine::engine::Engine;
 use super::machine::operation::{QueuedWork, Submission};
@@ -21,6 +21,7 @@ use crate::config::{Config, SimConfig};
 use crate::driver::StreamRef;
 use crate::driver::sim::block_reports::BlockReports;
 use crate::error::{Error, Result, Status};
+use crate::program_code;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// Memory of all devices together: each byte has two addresses, and a process has 128 TiB of them.
@@ -73,6 +74,7 @@ pub(crate) struct SimState {
     pub(crate) latency_ns: AtomicU64,
     pub(crate) machine: Arc<Machine>,
     pub(crate) space: Arc<RwLock<AddressSpace>>,
+    _stray_accesses: AddressWatch,
     pub(crate) modules: Mutex<LoadedModules>,
     pub(crate) exports: Mutex<Exports>,
     pub(crate) counters: Counters,
@@ -113,6 +115,7 @@ impl Simulator {
             )
         })?;
         space.set_reuse(reuse);
+        let space = Arc::new(RwLock::new(space));
         let mut engine = Engine::new(config.devices, options.kernel_slots, reuse);
         engine.clock.set_manual(options.manual);
         engine.workers.most = options.most_threads;
@@ -122,7 +125,8 @@ impl Simulator {
                 config: *config,
                 latency_ns: AtomicU64::new(options.latency_ns),
                 machine: Arc::new(Machine::new(engine)),
-                space: Arc::new(RwLock::new(space)),
+                _stray_accesses: watch(&space),
+                space,
                 modules: Mutex::default(),
                 exports: Mutex::default(),
                 counters: Counters::new(),
@@ -135,15 +139,33 @@ impl Simulator {
     }
 }
 
+/// Gives words to host code that follows an address of the window.
+fn watch(space: &Arc<RwLock<AddressSpace>>) -> AddressWatch {
+    let (base, bytes) = {
+        let space = space.read();
+        (space.window.base(), space.window.bytes())
+    };
+    let space = Arc::downgrade(space);
+    AddressWatch::new(WatchedAddresses {
+        base,
+        bytes,
+        describe: Box::new(move |address, to| match space.upgrade() {
+            Some(space) => match space.try_read() {
+                Some(space) => space.describe(address, to),
+                None => to.write_str("the memory of devices is changing"),
+            },
+            None => to.write_str("the simulator has ended"),
+        }),
+    })
+}
+
 impl SimState {
     /// Entry of every call: counts it, and fails it if a test asked for that.
     pub(crate) fn enter(&self, call: Call) -> Result<()> {
         self.counters.add(call);
-        if let Some(code) = ProgramCode::running() {
-            let why = format_args!(
-                "{code} called the library; it must not use devices, nor wait for them: queue the work \
-                 on the stream, or let another thread do it"
-            );
+        if program_code::running().is_some()
+            && let Some(why) = program_code::objection()
+        {
             return Err(codes::failure_because(call, codes::NOT_PERMITTED, why));
         }
         match self.faults.of_call(call) {

@@ -171,8 +171,10 @@ pub extern "C" fn sconce_stream_wait_stream(
 /// queued later starts after it has returned.
 ///
 /// The function must not use a device: it must not call CUDA, and of this library only functions
-/// that make no driver call. Others return DRIVER with the code 800 on the simulator; CUDA may refuse
-/// them in the same way, and may wait for ever.
+/// that need no backend, and those that give something back: `sconce_memory_free`,
+/// `sconce_host_memory_free`, `sconce_event_destroy`, `sconce_tensor_release`. All others return
+/// DRIVER with the code 800, on both backends. The function must not follow addresses of devices; on
+/// the simulator a message names the address, and the process ends.
 ///
 /// - `function`: called once, on a thread of the driver; not called if earlier work of the stream
 ///   fails. If the stream is being captured, the function is called at each launch of the graph.
@@ -193,6 +195,39 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
         let stream = stream.resolve(runtime)?;
         // SAFETY: the caller promises what this function requires.
         let function = unsafe { HostFunction::new(function, user) };
+        stream::launch_host_function(runtime, stream, function)
+    })
+}
+
+/// Queues a host function on a stream, and another that is called instead if the first one will not
+/// run. Exactly one of the two is called, once, unless the process ends before. Otherwise as
+/// `sconce_stream_launch_host_function`.
+///
+/// - `function`: called after all work queued so far, if that succeeds.
+/// - `otherwise`: called if work of the device fails before, at some time after the failure and on a
+///   thread of the driver. The same rules apply to it as to `function`.
+/// - `user`: passed to whichever is called.
+/// - Errors: INVALID_STATE: the stream is being captured; a graph runs a function any number of times.
+///   NOT_SUPPORTED: the driver has no `cuStreamAddCallback`. If the call fails, neither is called.
+/// - Ownership: `user` must live until one of the two has run.
+/// - Safety: `function` or `otherwise` may be called with `user` on another thread, and does not
+///   unwind.
+/// - torch: `cudaStreamAddCallback`, whose function receives the status.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_stream_launch_host_function_or(
+    stream: sconce_stream,
+    function: sconce_host_function,
+    otherwise: sconce_host_function,
+    user: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let function = function.ok_or_else(|| null("function"))?;
+        let otherwise = otherwise.ok_or_else(|| null("otherwise"))?;
+        let runtime = runtime()?;
+        let stream = stream.resolve(runtime)?;
+        // SAFETY: the caller promises what this function requires.
+        let function = unsafe { HostFunction::with_alternative(function, otherwise, user) };
         stream::launch_host_function(runtime, stream, function)
     })
 }

@@ -11,7 +11,7 @@ use super::remote_frees::RemoteFrees;
 use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
 use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock};
-use crate::context::runtime;
+use crate::context::runtime_to_release;
 use crate::driver::StreamRef;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
@@ -304,7 +304,7 @@ impl StreamCache {
         let streams = inner.uses.take_streams(id);
         // The call that freed the block has found a backend.
         if !streams.is_empty()
-            && let Ok(runtime) = runtime()
+            && let Ok(runtime) = runtime_to_release()
         {
             let bytes = inner.heap.blocks[id].bytes as usize;
             inner.deferred.add(runtime, &self.delays, (id, bytes), streams);

@@ -176,6 +176,24 @@ pub(crate) fn counting(counter: &'static AtomicUsize) -> HostFunction {
     unsafe { HostFunction::new(run, std::ptr::from_ref(counter).cast_mut().cast()) }
 }
 
+/// A host function that adds one to the first counter, and an alternative that adds one to the second.
+pub(crate) fn either(counters: &'static [AtomicUsize; 2]) -> HostFunction {
+    fn add(user: *mut c_void, which: usize) {
+        // SAFETY: `user` is a `&'static [AtomicUsize; 2]`.
+        let counters = unsafe { &*user.cast::<[AtomicUsize; 2]>() };
+        counters[which].fetch_add(1, Ordering::SeqCst);
+    }
+    extern "C" fn run(user: *mut c_void) {
+        add(user, 0);
+    }
+    extern "C" fn otherwise(user: *mut c_void) {
+        add(user, 1);
+    }
+    let user = std::ptr::from_ref(counters).cast_mut().cast();
+    // SAFETY: the counters live for ever and may be used from any thread.
+    unsafe { HostFunction::with_alternative(run, otherwise, user) }
+}
+
 /// Processor time this thread has used.
 pub(crate) fn thread_cpu_time() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

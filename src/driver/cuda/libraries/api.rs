@@ -20,6 +20,9 @@ use cudarc::driver::sys::{
 
 use crate::error::{Error, Result, Status};
 
+/// `CUstreamCallback`. The code is a plain number, as everywhere here.
+type StreamCallback = unsafe extern "C" fn(CUstream, i32, *mut c_void);
+
 /// What a row asks the loader for.
 pub(in crate::driver::cuda) struct EntryPoint<'a> {
     /// The function's name without a version suffix, as `cuGetProcAddress` wants it.
@@ -190,6 +193,8 @@ entry_points! {
     optional cuStreamGetPriority, "cuStreamGetPriority", 5050, (CUstream, *mut c_int);
     optional cuStreamIsCapturing, "cuStreamIsCapturing", 10000, (CUstream, *mut c_int);
     optional cuLaunchHostFunc, "cuLaunchHostFunc", 10000, (CUstream, CUhostFn, *mut c_void);
+    optional cuStreamAddCallback, "cuStreamAddCallback", 5000,
+        (CUstream, StreamCallback, *mut c_void, c_uint);
 
     // Events
     required cuEventCreate, "cuEventCreate", 2000, (*mut CUevent, c_uint);

@@ -3,8 +3,8 @@
 //! | file | idea |
 //! |---|---|
 //! | `pages` | memory files, address windows, pinned pages, pages shared by processes |
+//! | `stray_access` | words for host code that follows a device address |
 //! | `place` | memory that is read and written by address; calls of users' functions |
-//! | `program_code` | code of the program that runs on the simulator's threads |
 
 #[allow(unsafe_code, reason = "mmap, memory files and counters in shared pages")]
 pub(super) mod pages;
@@ -13,4 +13,5 @@ pub(super) mod pages;
     reason = "reads and writes memory by address, calls the functions that users queue"
 )]
 pub(super) mod place;
-pub(super) mod program_code;
+#[allow(unsafe_code, reason = "a signal handler")]
+pub(super) mod stray_access;

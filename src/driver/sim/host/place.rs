@@ -68,11 +68,15 @@ impl HostPlace {
     }
 }
 
-/// Calls a user's function with its pointer. The caller passes a [`HostFunction`] once for each time that it was queued
-/// or its graph was launched.
+/// Calls a user's function. The caller passes a [`HostFunction`] once for each time that it was queued or its graph was
+/// launched.
 pub(crate) fn call_host_function(function: HostFunction) {
-    let (function, user) = function.into_parts();
-    // SAFETY: the code that made the `HostFunction` promised that it may be called from any thread, as often as its
-    // operation runs; the only caller is that operation.
-    unsafe { function(user) }
+    // SAFETY: the only caller is the operation, which runs once for each time, and does not call the alternative then.
+    unsafe { function.call() }
+}
+
+/// Calls the alternative of a user's function. The caller passes a [`HostFunction`] whose operation ended without running.
+pub(crate) fn call_alternative(function: HostFunction) {
+    // SAFETY: the only caller is the operation, once, if it did not run.
+    unsafe { function.call_alternative() }
 }

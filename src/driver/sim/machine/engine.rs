@@ -14,6 +14,7 @@ use super::clock::SimClock;
 use super::event::SimEvent;
 use super::graphs::GraphTable;
 use super::listener::OperationListener;
+use super::operation::QueuedWork;
 use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerThreads};
 use super::token::{StreamKey, Token};
 use crate::driver::sim::call::Call;
@@ -41,6 +42,8 @@ pub(crate) struct Engine {
     pub(crate) graphs: GraphTable,
     /// Streams whose head a worker may take.
     pub(crate) ready: VecDeque<StreamKey>,
+    /// Work that ended without running, and has something to do about it.
+    pub(crate) abandoned: VecDeque<Arc<dyn QueuedWork>>,
     /// Streams that are not resting.
     pub(crate) active: usize,
     pub(crate) workers: WorkerThreads,
@@ -63,6 +66,7 @@ impl Engine {
             captures: CaptureTable::default(),
             graphs: GraphTable::default(),
             ready: VecDeque::new(),
+            abandoned: VecDeque::new(),
             active: 0,
             workers: WorkerThreads::default(),
             listener: None,

@@ -48,6 +48,14 @@ pub(crate) trait QueuedWork: Send + Sync {
 
     /// Called when the operation has ended, whether the work ran or not.
     fn announce_end(&self) {}
+
+    /// Whether [`abandon`](Self::abandon) is to be called for an operation that has ended.
+    fn is_to_be_abandoned(&self) -> bool {
+        false
+    }
+
+    /// Does what is to be done instead of the work. Called once, without a lock.
+    fn abandon(&self) {}
 }
 
 /// An operation to be queued.

@@ -224,6 +224,9 @@ impl Engine {
         result: Result<(), i32>,
     ) -> Vec<StreamKey> {
         operation.work.announce_end();
+        if result.is_err() && operation.work.is_to_be_abandoned() {
+            self.abandoned.push_back(Arc::clone(&operation.work));
+        }
         if let Some(listener) = &self.listener {
             listener.finished(operation.token.operation(), end_ns, result);
         }

@@ -42,10 +42,10 @@ impl Machine {
         if engine.active == 0 {
             self.quiet.notify_all();
         }
-        for _ in 0..engine.ready.len().min(engine.workers.idle) {
+        for _ in 0..engine.wanted_threads().min(engine.workers.idle) {
             engine.workers.work.notify_one();
         }
-        while engine.ready.len() > engine.workers.idle + engine.workers.starting {
+        while engine.wanted_threads() > engine.workers.idle + engine.workers.starting {
             if let Err(why) = self.spawn(engine.workers.alive < engine.workers.most) {
                 self.cannot_spawn(engine, &why);
                 return;
@@ -95,10 +95,14 @@ impl Machine {
                 }
                 continue;
             }
+            if let Some(work) = engine.abandoned.pop_front() {
+                MutexGuard::unlocked(&mut engine, || work.abandon());
+                continue;
+            }
             engine.workers.idle += 1;
             let timed_out = condvar.wait_for(&mut engine, IDLE_TIME).timed_out();
             engine.workers.idle -= 1;
-            if timed_out && engine.ready.is_empty() {
+            if timed_out && engine.ready.is_empty() && engine.abandoned.is_empty() {
                 engine.workers.alive -= 1;
                 return;
             }
@@ -110,6 +114,13 @@ impl Machine {
         let (worked_ns, result) = MutexGuard::unlocked(engine, || carry_out(&started));
         engine.finish(started, worked_ns, result);
         self.serve(engine);
+    }
+}
+
+impl Engine {
+    /// Threads that have something to do: one for each ready stream, and one for all abandoned work.
+    fn wanted_threads(&self) -> usize {
+        self.ready.len() + usize::from(!self.abandoned.is_empty())
     }
 }
 

@@ -127,6 +127,20 @@ impl AddressSpace {
         self.pinned.set_reuse(reuse);
     }
 
+    /// Writes what lies at an address of the window, for a message. Allocates nothing.
+    pub(crate) fn describe(&self, address: u64, to: &mut dyn std::fmt::Write) -> std::fmt::Result {
+        match self.mapping_at(address) {
+            Some((base, mapping)) => write!(
+                to,
+                "byte {} of the {} bytes that device {} allocated at {base:#x}",
+                address - base,
+                mapping.bytes,
+                mapping.physical.device
+            ),
+            None => write!(to, "no memory lies there; it may have been freed"),
+        }
+    }
+
     /// Whether an address belongs to devices, mapped or not.
     pub(crate) fn is_device_address(&self, address: usize) -> bool {
         self.window.contains(address as u64)

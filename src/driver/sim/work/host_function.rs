@@ -1,18 +1,23 @@
 //! Users' functions that run in stream order.
 #![forbid(unsafe_code)]
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::driver::HostFunction;
-use crate::driver::sim::host::place::call_host_function;
-use crate::driver::sim::host::program_code::ProgramCode;
+use crate::driver::sim::host::place::{call_alternative, call_host_function};
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::Accesses;
 
 /// A queued function of a user. A function that was captured is called at each launch of the graph.
-pub(crate) struct HostFunctionWork(HostFunction);
+pub(crate) struct HostFunctionWork {
+    function: HostFunction,
+    /// It has run.
+    called: AtomicBool,
+}
 
 impl HostFunctionWork {
     pub(crate) fn new(function: HostFunction) -> HostFunctionWork {
-        HostFunctionWork(function)
+        HostFunctionWork { function, called: AtomicBool::new(false) }
     }
 }
 
@@ -26,8 +31,17 @@ impl QueuedWork for HostFunctionWork {
     }
 
     fn run(&self) -> Result<(), i32> {
-        let _code = ProgramCode::enter("a host function");
-        call_host_function(self.0);
+        self.called.store(true, Ordering::Relaxed);
+        call_host_function(self.function);
         Ok(())
+    }
+
+    /// Work with an alternative is never captured, so it runs at most once.
+    fn is_to_be_abandoned(&self) -> bool {
+        self.function.has_alternative() && !self.called.load(Ordering::Relaxed)
+    }
+
+    fn abandon(&self) {
+        call_alternative(self.function);
     }
 }

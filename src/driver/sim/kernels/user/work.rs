@@ -9,12 +9,12 @@ use super::launch::SimLaunch;
 use super::occupancy::most_dynamic_shared;
 use super::registry::SimKernel;
 use crate::driver::sim::host::place::HostPlace;
-use crate::driver::sim::host::program_code::ProgramCode;
 use crate::driver::sim::kernels::kernel::check_shape;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemoryView};
 use crate::driver::{Dim3, KernelValues, LaunchConfig};
 use crate::log;
+use crate::program_code::{ProgramCode, ProgramCodeKind};
 use crate::types::DeviceIndex;
 
 /// The most blocks of a cluster that every device accepts.
@@ -104,7 +104,7 @@ impl QueuedWork for UserWork {
         let launch =
             SimLaunch::new(&self.kernel.name, memory, self.config, self.device, &self.values);
         {
-            let _code = ProgramCode::enter("the function of a simulated kernel");
+            let _code = ProgramCode::enter(ProgramCodeKind::SimulatedKernel);
             (self.kernel.function)(&launch);
         }
         match launch.into_failure() {

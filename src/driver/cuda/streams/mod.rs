@@ -1,4 +1,10 @@
 //! Streams. Calls on an explicit handle go straight to the driver.
+//!
+//! | file | what |
+//! |---|---|
+//! | `host_functions` | functions of the program that run in stream order |
+
+mod host_functions;
 
 use std::ffi::{c_int, c_ulonglong};
 use std::ptr::{from_mut, null_mut};
@@ -154,12 +160,6 @@ impl Streams for CudaDriver {
     }
 
     fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
-        let launch = self.api.cuLaunchHostFunc()?;
-        let (function, user) = function.into_parts();
-        // SAFETY: a stream that the driver made or a program has named, kept alive during the call;
-        // `HostFunction` carries the caller's promise that the function may run once on any thread.
-        let code =
-            self.on_stream(stream, |handle| unsafe { launch(handle, Some(function), user) })?;
-        self.api.check("cuLaunchHostFunc", code)
+        self.queue_host_function(stream, function)
     }
 }
