@@ -145,9 +145,9 @@ SCONCE_INLINE void encode_flat(u32* words, const float* v, u32 type) {
   }
 }
 
-// The operations are in `src/kernels/flat.rs` too.
+// The operations are in `src/kernels/flat.rs` too. `v`, and `u`, have N numbers.
+template <int N>
 SCONCE_INLINE void flat_operation(u32 operation, float* v) {
-  constexpr int N = FLAT_EACH;
   switch (operation) {
     case NEG:
       EACH(float, N, -a)
@@ -178,8 +178,8 @@ SCONCE_INLINE void flat_operation(u32 operation, float* v) {
   }
 }
 
+template <int N>
 SCONCE_INLINE void flat_operation(u32 operation, float* v, const float* u, float alpha) {
-  constexpr int N = FLAT_EACH;
   switch (operation) {
     case ADD:
       EACH_OF_TWO(float, N, real_fma(alpha, b, a))
@@ -256,7 +256,7 @@ SCONCE_INLINE void run_flat(const Launch<1>& launch) {
     load_numbers<true>(v, launch, tile);
   else
     load_numbers<false>(v, launch, tile);
-  flat_operation((u32)launch.code & 255, v[0]);
+  flat_operation<FLAT_EACH>((u32)launch.code & 255, v[0]);
   if (is_f32)
     store_numbers<true>(v[0], launch, tile);
   else
@@ -268,7 +268,7 @@ SCONCE_INLINE void run_flat_of(const Launch<2>& launch, const FlatTile& tile) {
   float v[2][FLAT_EACH];
   load_numbers<IS_F32>(v, launch, tile);
   const float alpha = (float)__longlong_as_double((i64)launch.parameters[0]);
-  flat_operation((u32)launch.code & 255, v[0], v[1], alpha);
+  flat_operation<FLAT_EACH>((u32)launch.code & 255, v[0], v[1], alpha);
   store_numbers<IS_F32>(v[0], launch, tile);
 }
 

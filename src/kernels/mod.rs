@@ -63,7 +63,7 @@ pub use random::{
 pub(crate) use reduction::{
     COLUMN_THREADS, LINE_AXES, LINE_THREADS, LineForm, LineKernel, LineLaunch, REDUCE_AXES,
     ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage, ReduceKernel, ReduceLaunch,
-    SOFTMAX_THREADS, chain_tile,
+    SHORT_THREADS, SOFTMAX_THREADS, chain_tile,
 };
 pub(crate) use rows::RowsLaunch;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};

@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/pointwise_*.cu` are launched with.
 //!
-//! There is a kernel for each domain and each number of inputs, and for one and two inputs another for
-//! frequent operations on contiguous floats. Strides are in bytes; a launch of more than one axis has
+//! There is a kernel for each domain and each number of inputs, and for one and two inputs two more for
+//! frequent operations on floats: on contiguous ones, and on few. Strides are in bytes; a launch of more than one axis has
 //! fewer than 2^31 elements. The caller brings an operation into this form.
 
 use smallvec::SmallVec;
@@ -24,6 +24,8 @@ const THREADS: u64 = 128;
 /// A block's threads, and the elements of each, in the kernels for contiguous elements.
 const FLAT_THREADS: u64 = 256;
 const FLAT_EACH: u64 = 8;
+/// A block's threads in the kernels for few elements, each of which has one.
+const SMALL_THREADS: u64 = 128;
 /// Bytes of the widest access, as a power of two.
 const ACCESS_SHIFT: u32 = 4;
 /// The parts of an operand's kind.
@@ -85,7 +87,11 @@ pub(super) const fn elements_shift(domain: Domain) -> u32 {
 
 /// The name of the kernel of a domain for a number of inputs.
 pub(crate) fn pointwise_kernel_name(domain: Domain, inputs: usize, form: PointwiseForm) -> String {
-    let suffix = if form == PointwiseForm::Flat { "_flat" } else { "" };
+    let suffix = match form {
+        PointwiseForm::Strided => "",
+        PointwiseForm::Flat => "_flat",
+        PointwiseForm::Small => "_small",
+    };
     format!("sconce_pointwise_{inputs}_{}{suffix}", domain.suffix())
 }
 
@@ -151,6 +157,7 @@ pub(crate) fn pointwise_launch(
     let (threads, each) = match form {
         PointwiseForm::Strided => (THREADS, 1 << elements_shift(task.domain)),
         PointwiseForm::Flat => (FLAT_THREADS, FLAT_EACH),
+        PointwiseForm::Small => (SMALL_THREADS, 1),
     };
     let grid = Dim3::line(count.div_ceil(threads * each).max(1) as u32);
     let shape = LaunchShape { grid, block: Dim3::line(threads as u32), shared_bytes: 0 };

@@ -319,7 +319,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 28 + 71 + 15 + 4 + 2 + 1 + 4 + 5, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 30 + 74 + 15 + 4 + 2 + 1 + 4 + 5, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

@@ -25,8 +25,8 @@ shared_static! {
 }
 
 shared_static! {
-    /// The kernels for contiguous elements, by the number of inputs.
-    static FLAT: PerDevice<LoadedKernels<2>> =
+    /// The kernels for contiguous elements and for few, each by the number of inputs.
+    static FLAT: PerDevice<LoadedKernels<4>> =
         crate::collections::per_device::per_device!(LoadedKernels::new());
 }
 
@@ -55,6 +55,9 @@ fn kernel(
     let name = || pointwise_kernel_name(domain, inputs, form);
     match form {
         PointwiseForm::Flat => FLAT[device].get(runtime, device, &POINTWISE_FLAT, inputs - 1, name),
+        PointwiseForm::Small => {
+            FLAT[device].get(runtime, device, &POINTWISE_FLAT, inputs + 1, name)
+        }
         PointwiseForm::Strided => {
             let image = &POINTWISE[domain as usize];
             KERNELS[device][domain as usize].get(runtime, device, image, inputs - 1, name)

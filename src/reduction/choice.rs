@@ -67,6 +67,11 @@ fn columns_width(image: ReduceImage, dtype: Dtype) -> u64 {
     }
 }
 
+/// Whether there is a kernel that sums short rows of a type.
+fn dtype_of_short(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::Bf16)
+}
+
 /// What extremes turn bits with, so that the largest is always looked for.
 fn turning(op: ReduceOp, compared: Dtype) -> u64 {
     let smallest = matches!(op, ReduceOp::Amin | ReduceOp::Argmin);
@@ -96,6 +101,9 @@ impl ReduceChoice {
                 let kernel = ReduceKernel { image, form, dtype };
                 ReduceChoice { kernel, op, types, mask, width }
             };
+            if image == ReduceImage::Sum && dtype_of_short(dtype) && shape.is_few_short_rows() {
+                return with(ReduceForm::Short, 1);
+            }
             if shape.reduced.first().is_some_and(|axis| axis.stride == 1) {
                 return with(ReduceForm::Rows, 16 / dtype.bytes() as u64);
             }

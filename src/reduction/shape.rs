@@ -4,6 +4,10 @@
 use crate::folding::{ReduceCall, ReduceOp};
 use crate::kernels::{ReduceAxes, ReduceAxis};
 
+/// The most elements of a short row, and of few of them together.
+const LONGEST_SHORT_ROW: u64 = 4096;
+const MOST_OF_SHORT_ROWS: u64 = 1 << 17;
+
 /// The axes of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReduceShape {
@@ -46,6 +50,15 @@ impl ReduceShape {
             reduced: joined(reduced, is_ordered(call.op)),
             count,
         })
+    }
+
+    /// Whether the elements of each result lie side by side, and both results and elements are so few that a launch takes
+    /// as long as its instructions.
+    pub(super) fn is_few_short_rows(&self) -> bool {
+        let results: u64 = self.kept.iter().map(|axis| axis.size).product();
+        matches!(&self.reduced[..], [axis] if axis.stride == 1)
+            && self.count <= LONGEST_SHORT_ROW
+            && results.saturating_mul(self.count) <= MOST_OF_SHORT_ROWS
     }
 
     /// Whether the numbers of the elements in row-major order are their indices.

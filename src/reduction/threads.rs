@@ -2,7 +2,7 @@
 
 use super::choice::ReduceChoice;
 use super::shape::ReduceShape;
-use crate::kernels::{COLUMN_THREADS, ROW_THREADS, ReduceForm, ReduceImage};
+use crate::kernels::{COLUMN_THREADS, ROW_THREADS, ReduceForm, ReduceImage, SHORT_THREADS};
 
 /// Bytes of a result that one block reduces as quickly as several with a second launch.
 const OF_ONE_BLOCK: u64 = 128 << 10;
@@ -16,6 +16,8 @@ const MOST_PARTS: u64 = 4096;
 const UNDER_WAY: u64 = 4;
 const SUMS_UNDER_WAY: u64 = 8;
 const NARROW_UNDER_WAY: u64 = 8;
+/// The most elements of a short row that a warp reduces; a block reduces longer ones.
+const ROW_OF_A_WARP: u64 = 512;
 
 /// The threads of a block as logarithms, the blocks of grid x, and the elements of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +57,7 @@ impl ReduceThreads {
         let whole = shape.count.saturating_mul(choice.types[0].bytes() as u64);
         let threads = match choice.kernel.form {
             ReduceForm::Rows => rows(choice, shape, whole, multiprocessors),
+            ReduceForm::Short => short_rows(shape),
             ReduceForm::Columns | ReduceForm::Narrow => columns(choice, shape, multiprocessors),
             ReduceForm::General | ReduceForm::Pairs => general(shape, whole, multiprocessors),
         };
@@ -105,6 +108,15 @@ fn rows(
         chunk: chunk.min(shape.count),
         kept_first: false,
     }
+}
+
+/// A warp a row, or a block.
+fn short_rows(shape: &ReduceShape) -> ReduceThreads {
+    let results = outputs(shape);
+    let lanes = if shape.count <= ROW_OF_A_WARP { 5 } else { SHORT_THREADS.ilog2() };
+    let rows = if lanes == 5 { log2_up(results).min(2) } else { 0 };
+    let blocks = results.div_ceil(1 << rows);
+    ReduceThreads { log2: [lanes, 0, rows], blocks, chunk: shape.count, kept_first: false }
 }
 
 fn columns(choice: &ReduceChoice, shape: &ReduceShape, multiprocessors: u64) -> ReduceThreads {

@@ -124,7 +124,9 @@ pub(crate) fn close(dtype: Dtype, found: &[u8], expected: &[u8], what: &str) {
         let rounding = if width == 2 { 1e-2 } else { 1e-5 };
         let near = (x - y).abs() <= rounding * y.abs().max(0.1);
         assert!(
-            a == b || near || (x.is_nan() && y.is_nan() && width > 1 && dtype.is_floating()),
+            a == b
+                || near
+                || (x.is_nan() && y.is_nan() && width > 1 && dtype.real().0.is_floating()),
             "{what}: element {index} is {a:?} ({x}), not {b:?} ({y})"
         );
     }
@@ -258,7 +260,7 @@ fn shapes_of_every_kind_of_kernel_are_reduced() {
         (ReduceOp::All, [Dtype::I32, Dtype::I32, Dtype::Bool]),
     ];
     for (op, types) in calls {
-        for (r, c) in [(40, 600), (5, 5000), (64, 1024), (700, 12)] {
+        for (r, c) in [(40, 600), (5, 5000), (64, 1024), (700, 12), (300, 600)] {
             run(&mut numbers, op, types, &[(r, false), (c, true)], &[0, 1]);
             run(&mut numbers, op, types, &[(c, true), (r, false)], &[0, 1]);
         }

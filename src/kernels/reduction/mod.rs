@@ -13,5 +13,5 @@ pub(crate) use lines::{
 };
 pub(crate) use reduce::{
     COLUMN_THREADS, REDUCE_AXES, ROW_THREADS, ReduceAxes, ReduceAxis, ReduceForm, ReduceImage,
-    ReduceKernel, ReduceLaunch,
+    ReduceKernel, ReduceLaunch, SHORT_THREADS,
 };

@@ -15,6 +15,8 @@ pub(crate) const REDUCE_AXES: usize = 7;
 /// The most threads of a block that reduces rows, and of the others.
 pub(crate) const ROW_THREADS: u32 = 512;
 pub(crate) const COLUMN_THREADS: u32 = 256;
+/// The threads of a block that reduces few short rows, or one.
+pub(crate) const SHORT_THREADS: u32 = 256;
 
 /// Slots before the axes, of an axis, and in all.
 const BEFORE_AXES: usize = 10;
@@ -42,6 +44,8 @@ pub(crate) type ReduceAxes = SmallVec<[ReduceAxis; REDUCE_AXES]>;
 pub(crate) enum ReduceForm {
     /// Elements of a result lie side by side.
     Rows,
+    /// As `Rows`, of few results of few elements.
+    Short,
     /// Elements of neighbouring results lie side by side, and some make one access.
     Columns,
     /// As `Columns`, an element an access.
@@ -72,7 +76,7 @@ pub(crate) struct ReduceKernel {
 
 impl ReduceKernel {
     /// How many indices there are in an image.
-    pub(crate) const INDICES: usize = 3 * Dtype::ALL.len();
+    pub(crate) const INDICES: usize = 4 * Dtype::ALL.len();
 
     /// The index of the kernel among those of its image.
     pub(crate) fn index(self) -> usize {
@@ -80,6 +84,7 @@ impl ReduceKernel {
             ReduceForm::Rows | ReduceForm::General => 0,
             ReduceForm::Columns | ReduceForm::Pairs => 1,
             ReduceForm::Narrow => 2,
+            ReduceForm::Short => 3,
         };
         form * Dtype::ALL.len() + self.dtype as usize
     }
@@ -95,6 +100,7 @@ impl ReduceKernel {
         };
         let form = match self.form {
             ReduceForm::Rows => "rows_",
+            ReduceForm::Short => "short_",
             ReduceForm::Columns => "columns_",
             ReduceForm::Narrow => "narrow_",
             ReduceForm::General => "",

@@ -46,6 +46,8 @@ macro_rules! kernel {
 pub(crate) const FLAT: &[Kernel] = &[
     kernel!(F32, 1, POINTWISE_1, "sconce_pointwise_1_f32_flat"),
     kernel!(F32, 2, POINTWISE_2, "sconce_pointwise_2_f32_flat"),
+    kernel!(F32, 1, POINTWISE_1, "sconce_pointwise_1_f32_small"),
+    kernel!(F32, 2, POINTWISE_2, "sconce_pointwise_2_f32_small"),
 ];
 
 pub(crate) const ELEMENTWISE: &[Kernel] = kernels! {

@@ -29,9 +29,9 @@ macro_rules! reductions {
 pub(in crate::driver::sim::kernels) const KERNELS: [&[Kernel]; 2] = [
     reductions! {
         run, accesses:
-        "sum_rows_f32" "sum_columns_f32" "sum_narrow_f32"
-        "sum_rows_f16" "sum_columns_f16" "sum_narrow_f16"
-        "sum_rows_bf16" "sum_columns_bf16" "sum_narrow_bf16"
+        "sum_rows_f32" "sum_columns_f32" "sum_narrow_f32" "sum_short_f32"
+        "sum_rows_f16" "sum_columns_f16" "sum_narrow_f16" "sum_short_f16"
+        "sum_rows_bf16" "sum_columns_bf16" "sum_narrow_bf16" "sum_short_bf16"
         "sum_rows_f64" "sum_narrow_f64"
         "sum_rows_i64" "sum_narrow_i64"
         "extreme_rows_f32" "extreme_narrow_f32" "extreme_rows_f16" "extreme_narrow_f16"
