@@ -8,26 +8,12 @@
 #include <sconce/sconce.hpp>
 #include <vector>
 
+#include "decode_step.hpp"
+
 namespace cc = sconce::cuda;
 using sconce::Tensor;
 
 namespace {
-
-constexpr std::int64_t kBatch = 8;
-constexpr std::int64_t kWidth = 256;
-constexpr int kLayers = 5;
-
-/// One step through all layers: eight operations each, on tensors of 2,048 numbers.
-Tensor step(const Tensor& input, const std::vector<Tensor>& gates) {
-  Tensor x = input;
-  for (const Tensor& gate : gates) {
-    const Tensor mean = (x * x).mean({-1}, true);
-    const Tensor normal = x * (mean + 1e-5).rsqrt();
-    const Tensor gated = (normal * gate).silu();
-    x = x + gated;
-  }
-  return x;
-}
 
 /// Microseconds that a call of `work` takes, queued many times and waited for once.
 template <class Work>
@@ -46,21 +32,21 @@ int main() {
   const sconce::TensorOptions options = sconce::TensorOptions(sconce::kCUDA).dtype(sconce::kFloat);
   cc::manual_seed(1);
   std::vector<Tensor> gates;
-  for (int i = 0; i < kLayers; ++i) {
-    gates.push_back(sconce::randn({kWidth}, options));
+  for (int i = 0; i < decode::kLayers; ++i) {
+    gates.push_back(sconce::randn({decode::kWidth}, options));
   }
-  const Tensor start = sconce::randn({kBatch, kWidth}, options);
+  const Tensor start = sconce::randn({decode::kBatch, decode::kWidth}, options);
 
   // The function is called a few times to warm up, and once for the capture.
-  auto graphed =
-      cc::make_graphed([&](const std::vector<Tensor>& inputs) { return step(inputs[0], gates); },
-                       std::vector<Tensor>{start.clone()});
+  auto graphed = cc::make_graphed(
+      [&](const std::vector<Tensor>& inputs) { return decode::step(inputs[0], gates); },
+      std::vector<Tensor>{start.clone()});
   std::printf("the graph has %zu nodes\n", graphed.graph().node_count());
 
   bool same = true;
   Tensor x = start;
   for (int token = 0; token < 4; ++token) {
-    const Tensor expected = step(x, gates);
+    const Tensor expected = decode::step(x, gates);
     const Tensor& replayed = graphed({x});
     same = same && expected.equal(replayed);
     x = expected;
@@ -69,7 +55,7 @@ int main() {
               same ? "equal" : "DIFFER FROM");
 
   const int times = sconce::active_backend() == sconce::Backend::Sim ? 20 : 2000;
-  const double eager = microseconds(times, [&] { (void)step(start, gates); });
+  const double eager = microseconds(times, [&] { (void)decode::step(start, gates); });
   const double replay = microseconds(times, [&] { (void)graphed(); });
   std::printf("a step of operations: %8.1f us\na step as a graph:    %8.1f us\n", eager, replay);
   return same ? 0 : 1;
