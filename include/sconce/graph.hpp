@@ -88,7 +88,7 @@ class [[nodiscard]] CUDAGraph {
   void instantiate() { detail::check(::sconce_graph_instantiate(get())); }
 
   /// Queues a launch on the current stream of the graph's device.
-  void replay() const { replay(getCurrentCUDAStream(device().index())); }
+  void replay() const { detail::check(::sconce_graph_replay_on_current(get())); }
   /// Queues a launch on a stream of the graph's device.
   void replay(const CUDAStream& stream) const {
     detail::check(::sconce_graph_replay(get(), stream.get()));

@@ -5069,11 +5069,23 @@ sconce_status sconce_graph_get_device(struct sconce_graph *graph,
  *   captured.
  * - Ownership: all memory that the captured work names must live until the launch is done. What was
  *   allocated during the capture, and pinned memory of this library, the graph keeps.
- * - torch: `torch.cuda.CUDAGraph.replay()`, which takes the current stream.
+ * - torch: `torch.cuda.CUDAGraph.replay()` in a scope of `torch.cuda.stream`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_graph_replay(struct sconce_graph *graph,
                                   struct sconce_stream stream);
+
+/**
+ * Queues a launch of a graph on the calling thread's current stream of the graph's device; otherwise
+ * as `sconce_graph_replay`.
+ *
+ * - `graph`: one that was captured.
+ * - Errors: as `sconce_graph_replay`.
+ * - Ownership: as `sconce_graph_replay`.
+ * - torch: `torch.cuda.CUDAGraph.replay()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_replay_on_current(struct sconce_graph *graph);
 
 /**
  * Makes a captured graph executable, which `sconce_graph_capture_end` does unless the graph was

@@ -91,6 +91,7 @@ fn begin_capture(
         discard(runtime, holds);
         return Err(error);
     }
+    stream::capture_has_begun();
     let thread = thread_state::number();
     let (conditions, bodies) = (Vec::new(), Vec::new());
     Ok(Capturing { stream, thread, holds, mode, conditions, bodies })
@@ -139,6 +140,7 @@ fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
         }
     }
     let ended = end_stream(runtime, capturing.stream);
+    stream::capture_has_ended();
     let left = capturing.holds.end(capturing.stream.device());
     match (ended, left) {
         (Ok(graph), Ok(())) if !is_open => Ok(graph),

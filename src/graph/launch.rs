@@ -7,6 +7,10 @@ use crate::context::{Runtime, runtime};
 use crate::driver::{GraphHandle, GraphUpdate, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream};
+use crate::types::DeviceIndex;
+
+/// The code of a call that a captured stream does not take.
+const CAPTURED: i32 = 900;
 
 /// Instantiates a captured graph.
 pub(super) fn make_executable(runtime: &Runtime, captured: &mut Captured) -> Result<()> {
@@ -58,24 +62,54 @@ fn other_device(captured: &Captured, stream: Stream) -> Error {
     ))
 }
 
+#[cold]
+fn inside_a_capture() -> Error {
+    Error::invalid_state(
+        "stream: it is being captured, and a graph is not launched inside of another; capture its work instead",
+    )
+}
+
 /// Queues a launch of a graph on a stream of its device.
+#[inline]
 pub fn replay(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
-    with_graph(key, |state| {
+    launch(runtime, key, |_| Ok(stream))
+}
+
+/// Queues a launch of a graph on the calling thread's stream on its device.
+#[inline]
+pub fn replay_on_current(runtime: &Runtime, key: Key) -> Result<()> {
+    launch(runtime, key, |device| stream::current_on(runtime, device))
+}
+
+/// Queues a launch on the stream that is chosen for the device of the graph.
+#[inline]
+fn launch(
+    runtime: &Runtime,
+    key: Key,
+    stream_on: impl FnOnce(DeviceIndex) -> Result<Stream>,
+) -> Result<()> {
+    let stream = with_graph(key, |state| {
         let captured = captured(state)?;
         let exec = captured.exec.ok_or_else(not_instantiated)?;
+        let stream = stream_on(captured.device)?;
         if stream.device() != captured.device {
             return Err(other_device(captured, stream));
         }
-        if stream::is_capturing(runtime, stream)? {
-            return Err(Error::invalid_state(
-                "stream: it is being captured, and a graph is not launched inside of another; capture its work instead",
-            ));
+        if stream::is_in_known_capture(runtime, stream.driver_ref())? {
+            return Err(inside_a_capture());
         }
-        runtime.driver().graph_launch(exec, stream.driver_ref())?;
+        if let Err(error) = runtime.driver().graph_launch(exec, stream.driver_ref()) {
+            // The driver knows captures that this library does not.
+            return Err(if error.backend_code() == CAPTURED {
+                error.context(inside_a_capture().message())
+            } else {
+                error
+            });
+        }
         if !captured.launched.contains(&stream) {
             captured.launched.push(stream);
         }
-        Ok(())
+        Ok(stream)
     })?;
     stream::after_enqueue(runtime, stream)
 }

@@ -22,6 +22,7 @@ pub use conditional::{
     begin_conditional, create_condition, end_conditional, next_body, set_condition,
 };
 pub use launch::{
-    debug_dump, instantiate, native, native_exec, node_count, replay, update, upload,
+    debug_dump, instantiate, native, native_exec, node_count, replay, replay_on_current, update,
+    upload,
 };
 pub use state::{create, destroy, device_of, is_capturing, pool_of, reset};

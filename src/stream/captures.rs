@@ -8,6 +8,7 @@ use super::pool;
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
+use crate::error::Result;
 use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
@@ -107,6 +108,30 @@ pub(crate) fn give_back_everywhere(
 /// Waits until no thread gives anything back. Until the guard is dropped, none begins to.
 pub(crate) fn begin_capture() -> RwLockWriteGuard<'static, ()> {
     BEGINNING.write()
+}
+
+shared_static! {
+    /// The number of captures of this library that are under way.
+    static OWN: AtomicU32 = AtomicU32::new(0);
+}
+
+/// Notes that a capture of this library has begun.
+pub(crate) fn capture_has_begun() {
+    OWN.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Notes that a capture has ended that [`capture_has_begun`] noted.
+pub(crate) fn capture_has_ended() {
+    OWN.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Whether a stream is in a capture of this library, or in one of a foreign stream that is known. The driver is asked
+/// only if there is such a capture: a query takes 15 to 25 ns.
+#[inline]
+pub(crate) fn is_in_known_capture(runtime: &Runtime, stream: StreamRef) -> Result<bool> {
+    let is_known =
+        OWN.load(Ordering::Relaxed) != 0 || CAPTURES[stream.device].load(Ordering::Relaxed) != 0;
+    if is_known { runtime.driver().stream_is_capturing(stream) } else { Ok(false) }
 }
 
 /// Notes a capture of a foreign stream.

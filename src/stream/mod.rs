@@ -35,8 +35,8 @@ mod value;
 mod work;
 
 pub(crate) use captures::{
-    GivingBack, add_capture, are_devices_idle, begin_capture, give_back, give_back_everywhere,
-    remove_capture,
+    GivingBack, add_capture, are_devices_idle, begin_capture, capture_has_begun, capture_has_ended,
+    give_back, give_back_everywhere, is_in_known_capture, remove_capture,
 };
 pub use current::{current, exchange, restore, run, set_current};
 pub(crate) use current::{current_beside, current_on};

@@ -7,7 +7,7 @@
 //! | `graph_instantiate` | graph live | an executable copy, which later changes of the graph do not affect | no |
 //! | `graph_update` | both live, of the same nodes and edges | later launches take the graph's parameters; otherwise the executable graph is as before | no |
 //! | `graph_upload` | executable graph live | the first launch has less to do | no |
-//! | `graph_launch` | executable graph live; all that its nodes use lives until the work is done | ordered on the stream like one operation, and behind earlier launches of the same executable graph; nodes run in the order of their edges, others at the same time | no |
+//! | `graph_launch` | executable graph live; the stream is in no capture; all that its nodes use lives until the work is done | ordered on the stream like one operation, and behind earlier launches of the same executable graph; nodes run in the order of their edges, others at the same time | no |
 //! | `graph_destroy`, `graph_exec_destroy` | live, in use by no other call | a launch that is queued still runs | no |
 //! | `graph_node_count`, `graph_debug_dump` | graph live | – | – |
 //! | `condition_create` | the stream is being captured | a value of the graph, which is 0 at the beginning of each launch and which kernels set | no |

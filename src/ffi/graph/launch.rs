@@ -22,7 +22,7 @@ use crate::log;
 ///   captured.
 /// - Ownership: all memory that the captured work names must live until the launch is done. What was
 ///   allocated during the capture, and pinned memory of this library, the graph keeps.
-/// - torch: `torch.cuda.CUDAGraph.replay()`, which takes the current stream.
+/// - torch: `torch.cuda.CUDAGraph.replay()` in a scope of `torch.cuda.stream`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_graph_replay(
@@ -33,6 +33,22 @@ pub extern "C" fn sconce_graph_replay(
         let key = sconce_graph::key(graph, "graph")?;
         let runtime = runtime()?;
         graph::replay(runtime, key, stream.resolve(runtime)?)
+    })
+}
+
+/// Queues a launch of a graph on the calling thread's current stream of the graph's device; otherwise
+/// as `sconce_graph_replay`.
+///
+/// - `graph`: one that was captured.
+/// - Errors: as `sconce_graph_replay`.
+/// - Ownership: as `sconce_graph_replay`.
+/// - torch: `torch.cuda.CUDAGraph.replay()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_replay_on_current(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        graph::replay_on_current(runtime()?, key)
     })
 }
 

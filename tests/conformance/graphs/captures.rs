@@ -4,7 +4,7 @@ use sconce::driver::CaptureMode::{self, Global, Relaxed, ThreadLocal};
 use sconce::driver::{RelaxedCapture, StreamRef};
 use sconce::error::{Result, Status};
 
-use super::{ZERO, follow};
+use super::{ZERO, capture, follow, instantiate};
 use crate::support::objects::Stream;
 use crate::support::stage::{Outcome, Stage, fails};
 
@@ -21,6 +21,7 @@ crate::support::runner::tests![
     another_thread_cannot_end_a_capture_that_is_not_relaxed,
     a_stream_that_joined_cannot_end_the_capture,
     a_failed_capture_leaves_the_stream_usable,
+    a_launch_in_a_captured_stream_is_refused_and_spoils_the_capture,
 ];
 
 #[track_caller]
@@ -191,5 +192,19 @@ fn a_failed_capture_leaves_the_stream_usable(stage: &Stage<'_>) -> Outcome {
     probe.fill(&stream, memory.ptr, 1, 9)?;
     stream.synchronize()?;
     assert_eq!(stage.words(ZERO, memory.ptr, 1)?, [9]);
+    Ok(())
+}
+
+fn a_launch_in_a_captured_stream_is_refused_and_spoils_the_capture(stage: &Stage<'_>) -> Outcome {
+    let (probe, stream) = (stage.probe(ZERO)?, stage.stream(ZERO)?);
+    let memory = stage.memory(ZERO, 4)?;
+    let graph = capture(stage, &stream, || Ok(probe.fill(&stream, memory.ptr, 1, 5)?))?;
+    let exec = instantiate(stage, &graph)?;
+    begin(stage, &stream, ThreadLocal)?;
+    refused(exec.launch(&stream), 900);
+    refused(stage.driver.capture_end(stream.at), 901);
+    exec.launch(&stream)?;
+    stream.synchronize()?;
+    assert_eq!(stage.words(ZERO, memory.ptr, 1)?, [5]);
     Ok(())
 }
