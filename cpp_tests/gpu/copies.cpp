@@ -244,7 +244,7 @@ class Capture {
  public:
   Capture(const CUDAStream& stream, const std::function<void()>& work) : stream_(stream) {
     if (gpu::simulated()) {
-      check(sconce_sim_begin_capture(stream.get(), SCONCE_SIM_CAPTURE_GLOBAL));
+      check(sconce_sim_begin_capture(stream.get(), SCONCE_CAPTURE_GLOBAL));
       work();
       check(sconce_sim_end_capture(stream.get()));
     } else {

@@ -29,6 +29,7 @@ namespace sconce {
 // header writes it out: not every compiler finds the namespaces inside of it otherwise.
 inline namespace v0 {
 
+class BackwardGraph;
 class Device;
 class Error;
 class IntArrayRef;
@@ -45,6 +46,14 @@ enum class DeviceType : std::int8_t;
 struct Job;
 struct Options;
 
+namespace autograd {
+
+class Tape;
+class Variable;
+struct OperandShape;
+
+}  // namespace autograd
+
 namespace log {
 
 enum class Level : std::int32_t;
@@ -56,6 +65,7 @@ namespace cuda {
 class Context;
 class CUDAEvent;
 class CUDAGenerator;
+class CUDAGraph;
 class CUDAGuard;
 class CUDAMultiStreamGuard;
 class CUDAStream;
@@ -64,6 +74,7 @@ class CuFFTPlanCache;
 class Device;
 class DeviceBuffer;
 class DimVector;
+class GraphGuard;
 class Kernel;
 class MemPool;
 class MemPoolGuard;
@@ -72,6 +83,7 @@ class OpenedMemory;
 class OptionalCUDAGuard;
 class OptionalCUDAStreamGuard;
 class PinnedBuffer;
+enum class CaptureMode : std::int32_t;
 enum class EventFlags : std::uint32_t;
 enum class FFTDirection : std::int32_t;
 enum class FFTNorm : std::int32_t;
@@ -89,7 +101,10 @@ struct IpcMemoryHandle;
 struct LaunchConfig;
 struct Matmul;
 struct MemoryInfo;
+struct MempoolId;
 struct StreamData3;
+template <class Input, class Result>
+class GraphedCallable;
 template <class... Params>
 class TypedKernel;
 template <class T>
@@ -127,7 +142,6 @@ namespace simulator {
 class Block;
 class DeviceMemory;
 class ManualScope;
-enum class CaptureMode : std::int32_t;
 struct KernelFigures;
 struct Thread;
 template <class T>

@@ -19,17 +19,6 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// How strictly calls are checked while a stream is captured. Corresponds to
-/// `cudaStreamCaptureMode`, and to torch's `capture_error_mode`.
-enum class CaptureMode : std::int32_t {
-  /// Unsafe calls are refused on every thread.
-  Global = SCONCE_CAPTURE_GLOBAL,
-  /// Unsafe calls are refused on the thread that began the capture.
-  ThreadLocal = SCONCE_CAPTURE_THREAD_LOCAL,
-  /// Unsafe calls are refused on no thread.
-  Relaxed = SCONCE_CAPTURE_RELAXED,
-};
-
 /// The pool of a graph's memory, as a value. Owns nothing. Corresponds to `c10::MempoolId_t`.
 struct MempoolId {
   /// The C API's handle; null stands for a new pool.
@@ -267,10 +256,11 @@ class [[nodiscard]] GraphGuard {
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const MemPool& pool,
                                    CaptureMode mode = CaptureMode::Global)
       : GraphGuard(graph, getStreamFromPool(), MempoolId{pool.get()}, mode) {}
-  /// Begins the capture on a stream, which is current in the scope.
+  /// Waits for the stream's device, and begins the capture on the stream, which is current in the
+  /// scope.
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const CUDAStream& stream, MempoolId pool = {},
                                    CaptureMode mode = CaptureMode::Global)
-      : graph_(&graph), guard_((device_synchronize_of(stream), stream)) {
+      : graph_(&graph), guard_(idle(stream)) {
     graph.capture_begin(pool, mode);
     is_open_ = true;
   }
@@ -295,8 +285,10 @@ class [[nodiscard]] GraphGuard {
   }
 
  private:
-  static void device_synchronize_of(const CUDAStream& stream) {
+  /// Waits for the stream's device.
+  static const CUDAStream& idle(const CUDAStream& stream) {
     detail::check(::sconce_device_synchronize(stream.device_index()));
+    return stream;
   }
 
   CUDAGraph* graph_;

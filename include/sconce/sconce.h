@@ -1170,36 +1170,6 @@ typedef int32_t sconce_fft_normalization;
 #endif // __cplusplus
 
 /**
- * Mode of a simulated capture. The values are CUDA's.
- */
-enum sconce_sim_capture_mode
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-  /**
-   * Forbids calls that are unsafe in a capture (allocating, freeing, querying or waiting for
-   * events and streams) on every thread, except those that have relaxed their own mode.
-   */
-  SCONCE_SIM_CAPTURE_GLOBAL = 0,
-  /**
-   * Forbids those calls only on the thread that began the capture.
-   */
-  SCONCE_SIM_CAPTURE_THREAD_LOCAL = 1,
-  /**
-   * Forbids them on no thread.
-   */
-  SCONCE_SIM_CAPTURE_RELAXED = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum sconce_sim_capture_mode sconce_sim_capture_mode;
-#else
-typedef int32_t sconce_sim_capture_mode;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
  * How strictly calls are checked while a stream is captured. The values are CUDA's.
  */
 enum sconce_capture_mode
@@ -1209,7 +1179,8 @@ enum sconce_capture_mode
  {
   /**
    * Forbids calls that are unsafe in a capture (allocating through CUDA, querying or waiting for
-   * events and streams) on every thread. This library's own allocations are allowed.
+   * events and streams) on every thread, except those that have relaxed their own mode. This
+   * library's own allocations are allowed.
    */
   SCONCE_CAPTURE_GLOBAL = 0,
   /**
@@ -3072,9 +3043,9 @@ sconce_status sconce_stream_is_capturing(struct sconce_stream stream,
  * and reports the mode before. It concerns all calls of the thread to the driver, also those of
  * other code.
  *
- * - `mode`: 0: calls that are unsafe in a capture fail during the thread's own captures and during
- *   global ones of other threads; threads begin with it. 1: only during its own. 2: never. The
- *   numbers are those of `cudaStreamCaptureMode`; another one is INVALID_ARGUMENT.
+ * - `mode`: `SCONCE_CAPTURE_GLOBAL`: calls that are unsafe in a capture fail during the thread's own
+ *   captures and during global ones of other threads; threads begin with it. `_THREAD_LOCAL`: only
+ *   during its own. `_RELAXED`: never. Another number is INVALID_ARGUMENT.
  * - `out_previous`: receives the mode before.
  * - torch: `c10::cuda::CUDAStreamCaptureModeGuard`, `cudaThreadExchangeStreamCaptureMode`.
  */
@@ -7906,7 +7877,7 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
  * that can be launched are made by `sconce_graph_capture_begin`.
  *
  * - `stream`: not a default stream.
- * - `mode`: one of `SCONCE_SIM_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is
+ * - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is
  *   INVALID_ARGUMENT.
  * - Errors: INVALID_STATE: `stream` is a default stream or is being captured.
  * - Threads: any; unless `mode` is relaxed, the same thread must end the capture.

@@ -187,16 +187,12 @@ class ExternalEvent {
   std::unique_ptr<void, Destroy> native_;
 };
 
-/// The threads on which a capture forbids calls that are unsafe in it: allocating, freeing,
-/// querying or waiting for events and streams.
-enum class CaptureMode : std::int32_t {
-  Global = SCONCE_SIM_CAPTURE_GLOBAL,             ///< every thread with an unrelaxed mode
-  ThreadLocal = SCONCE_SIM_CAPTURE_THREAD_LOCAL,  ///< the thread that began it
-  Relaxed = SCONCE_SIM_CAPTURE_RELAXED,           ///< none
-};
+/// The modes of captures, in this namespace, too.
+using cuda::CaptureMode;
 
-/// Begins a capture on the stream, as `cudaStreamBeginCapture` does on a real one. Work queued
-/// there until `end_capture` never runs, since simulated devices launch no graphs.
+/// Begins a capture on the stream, as other code does with `cudaStreamBeginCapture` on a real one.
+/// Work queued there until `end_capture` never runs: the graph is dropped. `cuda::CUDAGraph` makes
+/// graphs that can be launched.
 inline void begin_capture(const cuda::CUDAStream& stream, CaptureMode mode = CaptureMode::Global) {
   detail::check(::sconce_sim_begin_capture(stream.get(), static_cast<std::int32_t>(mode)));
 }

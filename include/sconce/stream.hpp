@@ -38,6 +38,17 @@ struct StreamData3 {
   DeviceType device_type;    ///< always `DeviceType::CUDA`
 };
 
+/// How strictly calls are checked while a stream is captured. Corresponds to
+/// `cudaStreamCaptureMode`, and to torch's `capture_error_mode`.
+enum class CaptureMode : std::int32_t {
+  /// Unsafe calls are refused on every thread that has not relaxed its own mode.
+  Global = SCONCE_CAPTURE_GLOBAL,
+  /// Unsafe calls are refused on the thread that began the capture.
+  ThreadLocal = SCONCE_CAPTURE_THREAD_LOCAL,
+  /// Unsafe calls are refused on no thread.
+  Relaxed = SCONCE_CAPTURE_RELAXED,
+};
+
 /// The id of a stream; unique together with its device. Corresponds to `c10::StreamId`.
 using StreamId = std::int64_t;
 

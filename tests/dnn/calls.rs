@@ -101,7 +101,7 @@ fn a_handle_can_be_made_while_a_stream_is_captured() {
         let _alone = begin();
         let stage = Stage::new(&desc(FORWARD, F32));
         let stream = own_stream(0);
-        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
         handle();
         assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());

@@ -283,7 +283,7 @@ fn a_capture_is_not_benchmarked_spoilt_or_remembered() {
     sconce_context_set_benchmark_cudnn(true.into());
     let stream = own_stream(0);
     let captured = || {
-        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
         let counts = counted(|| assert_eq!(stage.run(), SCONCE_OK, "{}", last_message()));
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
         counts
@@ -351,7 +351,7 @@ fn a_plan_that_a_graph_may_execute_is_forgotten_but_not_destroyed() {
         if made_before {
             run(&stage);
         }
-        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
         assert_eq!(stage.run(), SCONCE_OK, "{}", last_message());
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
         run(&stage);
@@ -371,7 +371,7 @@ fn plans_can_be_destroyed_while_a_stream_is_captured() {
     let stream = own_stream(0);
     let in_capture = |act: &dyn Fn()| {
         run(&stage);
-        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
         act();
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
     };

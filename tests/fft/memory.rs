@@ -134,7 +134,7 @@ fn plans_that_left_during_a_capture_are_found_by_an_allocation() {
         // SAFETY: a good place.
         let status = unsafe { sconce_stream_get_from_pool(0, 0, &raw mut stream) };
         assert_eq!(status, SCONCE_OK);
-        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
         assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
         assert!(free_bytes(0) < 4 * MIB, "they are not gone yet");

@@ -27,6 +27,7 @@ fn generated() -> String {
         "device/query",
         "stream/current",
         "event",
+        "stream/capture_mode",
         "stream/work",
         "memory/alloc",
         "memory/pool",

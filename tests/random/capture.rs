@@ -52,14 +52,14 @@ fn the_first_fill_of_a_device_may_be_captured() {
     // SAFETY: a NUL-terminated name.
     let injected = unsafe { sconce_sim_inject_fault(c"memory_alloc".as_ptr(), 1, 2) };
     assert_eq!(injected, SCONCE_OK);
-    assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+    assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
     assert_eq!(fill(&memory, captured), SCONCE_ERROR_OUT_OF_MEMORY);
     assert!(last_message().contains("captured fill"), "{}", last_message());
     assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK);
     assert_eq!(state(captured), state(plain));
 
     let before = (memory.read(BYTES), allocations());
-    assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+    assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
     assert_eq!(fill(&memory, captured), SCONCE_OK, "{}", last_message());
     assert_eq!(allocations(), before.1 + 1);
     assert_eq!(fill(&memory, captured), SCONCE_OK, "{}", last_message());
@@ -85,7 +85,7 @@ fn the_first_fill_of_a_device_may_be_captured() {
     // SAFETY: a writable place.
     assert_eq!(unsafe { sconce_sim_memory_alloc(1, BYTES, &mut there) }, SCONCE_OK);
     let there = there.addr();
-    assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+    assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
     let before = allocations();
     std::thread::spawn(move || first_fill_of_device_one(there)).join().unwrap();
     assert_eq!(allocations(), before + 1);

@@ -1,9 +1,8 @@
 //! Graphs, and how they are captured.
 
 use crate::context::runtime;
-use crate::driver::CaptureMode;
-use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::stream::capture_mode;
 use crate::ffi::{CBool, guard, sconce_memory_pool, sconce_status, sconce_stream};
 use crate::graph;
 
@@ -15,29 +14,6 @@ pub struct sconce_graph {
 
 impl OpaqueHandle for sconce_graph {
     const SOURCE: &'static str = "make graphs with sconce_graph_create";
-}
-
-/// How strictly calls are checked while a stream is captured. The values are CUDA's.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum sconce_capture_mode {
-    /// Forbids calls that are unsafe in a capture (allocating through CUDA, querying or waiting for
-    /// events and streams) on every thread. This library's own allocations are allowed.
-    SCONCE_CAPTURE_GLOBAL = 0,
-    /// Forbids those calls only on the thread that began the capture.
-    SCONCE_CAPTURE_THREAD_LOCAL = 1,
-    /// Forbids them on no thread.
-    SCONCE_CAPTURE_RELAXED = 2,
-}
-
-numbers_of!(sconce_capture_mode as i32: SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_THREAD_LOCAL, SCONCE_CAPTURE_RELAXED);
-
-fn mode_of(mode: i32) -> Result<CaptureMode> {
-    CaptureMode::from_number(mode).ok_or_else(|| {
-        Error::invalid_argument(format!(
-            "mode is {mode}; it must be SCONCE_CAPTURE_GLOBAL (0), _THREAD_LOCAL (1) or _RELAXED (2)"
-        ))
-    })
 }
 
 /// Creates an empty graph. Needs no device.
@@ -119,7 +95,7 @@ pub extern "C" fn sconce_graph_capture_begin(
     mode: i32,
 ) -> sconce_status {
     guard(|| {
-        let mode = mode_of(mode)?;
+        let mode = capture_mode(mode)?;
         let key = sconce_graph::key(graph, "graph")?;
         let pool = sconce_memory_pool::optional(pool);
         let runtime = runtime()?;

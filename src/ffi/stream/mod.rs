@@ -2,11 +2,17 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `capture_mode` | how strictly calls are checked in captures |
 //! | `current` | the current stream, pools, streams of other code |
 //! | `work` | queries, waits, host functions |
 
+mod capture_mode;
 mod current;
 mod work;
 
+pub(super) use capture_mode::capture_mode;
+pub use capture_mode::{
+    SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_RELAXED, SCONCE_CAPTURE_THREAD_LOCAL, sconce_capture_mode,
+};
 pub use current::*;
 pub use work::*;

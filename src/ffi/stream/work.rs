@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
+use super::capture_mode::capture_mode;
 use crate::context::runtime;
-use crate::driver::{CaptureMode, HostFunction};
-use crate::error::Error;
+use crate::driver::HostFunction;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, null, sconce_event, sconce_status, sconce_stream};
 use crate::{event, stream};
@@ -110,9 +110,9 @@ pub unsafe extern "C" fn sconce_stream_is_capturing(
 /// and reports the mode before. It concerns all calls of the thread to the driver, also those of
 /// other code.
 ///
-/// - `mode`: 0: calls that are unsafe in a capture fail during the thread's own captures and during
-///   global ones of other threads; threads begin with it. 1: only during its own. 2: never. The
-///   numbers are those of `cudaStreamCaptureMode`; another one is INVALID_ARGUMENT.
+/// - `mode`: `SCONCE_CAPTURE_GLOBAL`: calls that are unsafe in a capture fail during the thread's own
+///   captures and during global ones of other threads; threads begin with it. `_THREAD_LOCAL`: only
+///   during its own. `_RELAXED`: never. Another number is INVALID_ARGUMENT.
 /// - `out_previous`: receives the mode before.
 /// - torch: `c10::cuda::CUDAStreamCaptureModeGuard`, `cudaThreadExchangeStreamCaptureMode`.
 #[must_use]
@@ -123,12 +123,7 @@ pub unsafe extern "C" fn sconce_stream_exchange_capture_mode(
 ) -> sconce_status {
     guard(|| {
         let out_previous = out!(out_previous);
-        let mode = CaptureMode::from_number(mode).ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "mode is {mode}; it must be 0 (global), 1 (thread-local) or 2 (relaxed), as in \
-                 cudaStreamCaptureMode"
-            ))
-        })?;
+        let mode = capture_mode(mode)?;
         out_previous.write(runtime()?.driver().exchange_capture_mode(mode)?.number());
         Ok(())
     })

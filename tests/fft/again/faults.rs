@@ -102,7 +102,7 @@ fn a_repeat_into_a_graph_keeps_its_plan_for_ever() {
         goes();
         assert_eq!(calls("stream_is_capturing"), asked + 1);
         // The stream stays the same, so nothing is new but the capture.
-        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_SIM_CAPTURE_GLOBAL), SCONCE_OK);
+        assert_eq!(sconce_sim_begin_capture(stream, SCONCE_CAPTURE_GLOBAL), SCONCE_OK);
         let ran = run(&desc, blocks[0].start(), blocks[1].start());
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
         assert_eq!(ran, SCONCE_OK, "{}", last_message());
