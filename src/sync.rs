@@ -90,6 +90,28 @@ impl<T> OnceCell<T> {
     }
 }
 
+#[cfg(not(loom))]
+pub(crate) use once_cell::race::OnceBox;
+
+/// A cell that is set once with a box, for models only.
+#[cfg(loom)]
+pub(crate) struct OnceBox<T: 'static>(OnceCell<T>);
+
+#[cfg(loom)]
+impl<T> OnceBox<T> {
+    pub(crate) fn new() -> Self {
+        OnceBox(OnceCell::new())
+    }
+
+    pub(crate) fn get(&self) -> Option<&T> {
+        self.0.get()
+    }
+
+    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> Box<T>) -> &T {
+        self.0.get_or_init(|| *make())
+    }
+}
+
 /// A static of a type whose `new` is const; loom has no such types, and no model uses the statics.
 macro_rules! shared_static {
     ($(#[$attribute:meta])* static $name:ident: $type:ty = $make:expr;) => {

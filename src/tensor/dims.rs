@@ -1,12 +1,8 @@
 //! Sizes and strides.
 
-use smallvec::SmallVec;
-
+use super::dim_list::Dims;
 use crate::error::{Error, Result};
 use crate::strided::StridedView;
-
-/// Sizes or strides; up to 8 are stored without memory of the heap.
-pub(crate) type Dims = SmallVec<[i64; 8]>;
 
 /// How many elements there are. Refuses negative sizes and more elements than can be counted.
 #[inline]
@@ -46,25 +42,23 @@ pub(crate) fn too_many(sizes: &[i64]) -> Error {
     Error::invalid_argument(format!("Storage size calculation overflowed with sizes={sizes:?}"))
 }
 
-/// The product of sizes that were counted before.
+/// The product of sizes that were counted before. One of them may be 0 where the others' product would be too large.
 #[inline]
 pub(crate) fn numel(sizes: &[i64]) -> i64 {
-    if sizes.contains(&0) { 0 } else { sizes.iter().product() }
+    sizes.iter().fold(1, |product, size| product.wrapping_mul(*size))
 }
 
 /// Strides of elements that lie one after another, the last dimension first. A size of 0 counts as 1.
 #[inline]
 pub(crate) fn contiguous_strides(sizes: &[i64]) -> Dims {
-    let mut strides = Dims::new();
+    let mut strides = Dims::from_elem(1, sizes.len());
     write_contiguous_strides(sizes, &mut strides);
     strides
 }
 
 /// As [`contiguous_strides`], written to where the caller wants them.
 #[inline]
-pub(crate) fn write_contiguous_strides(sizes: &[i64], strides: &mut Dims) {
-    strides.clear();
-    strides.resize(sizes.len(), 1);
+pub(crate) fn write_contiguous_strides(sizes: &[i64], strides: &mut [i64]) {
     let mut next = 1_i64;
     for (stride, size) in strides.iter_mut().zip(sizes).rev() {
         *stride = next;
@@ -76,7 +70,7 @@ pub(crate) fn write_contiguous_strides(sizes: &[i64], strides: &mut Dims) {
 /// slowest.
 #[inline]
 pub(crate) fn strides_in_order(sizes: &[i64], fastest_first: impl Iterator<Item = usize>) -> Dims {
-    let mut strides: Dims = SmallVec::from_elem(1, sizes.len());
+    let mut strides = Dims::from_elem(1, sizes.len());
     let mut next = 1_i64;
     for dim in fastest_first {
         strides[dim] = next;

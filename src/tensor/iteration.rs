@@ -3,7 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::dims::{self, Dims};
+use super::dim_list::Dims;
+use super::dims;
 use super::value::Tensor;
 use crate::error::{Error, Result};
 

@@ -7,7 +7,9 @@
 //! | `place` | the CPU or a device |
 //! | `storage` | counted memory of one owner |
 //! | `shared_storage` | counted references to storages |
+//! | `dim_list` | a list of sizes or strides |
 //! | `dims` | sizes and strides: numbers of elements, dense strides, what is contiguous |
+//! | `layout` | where a tensor's elements lie in its storage |
 //! | `value` | a tensor |
 //! | `handle/` | the places behind the C API's handles |
 //! | `options` | type, place and order in memory of a new tensor |
@@ -22,11 +24,13 @@
 //! | `print/` | a tensor as text |
 
 pub(crate) mod create;
+mod dim_list;
 mod dims;
 #[allow(unsafe_code, reason = "ownerships that places hold as numbers")]
 pub(crate) mod handle;
 mod iteration;
 mod launch;
+mod layout;
 pub(crate) mod operations;
 mod options;
 mod overlap;
@@ -41,7 +45,9 @@ pub(crate) mod transfer;
 mod value;
 pub(crate) mod views;
 
-pub(crate) use dims::{Dims, contiguous_strides, count, extent};
+pub(crate) use dim_list::Dims;
+pub(crate) use dims::{contiguous_strides, count, extent};
+pub(crate) use layout::TensorLayout;
 pub(crate) use options::{MemoryFormat, TensorOptions};
 pub(crate) use place::Place;
 pub(crate) use shared_storage::{ReservedStorage, StorageRef};

@@ -1,6 +1,7 @@
 //! What a new tensor is to be: type, place, order in memory.
 
-use super::dims::{self, Dims};
+use super::dim_list::Dims;
+use super::dims;
 use super::place::Place;
 use super::shared_storage::StorageRef;
 use super::storage::Storage;
@@ -57,8 +58,10 @@ impl TensorOptions {
     pub(crate) fn empty_in_place(self, sizes: &[i64], tensor: &mut Tensor) -> Result<()> {
         let numel = dims::count(sizes)?;
         let storage = self.storage(numel, sizes)?;
-        let (own_sizes, strides) = tensor.begin(storage, self.dtype, 0, numel);
-        own_sizes.extend_from_slice(sizes);
+        let layout = tensor.begin(storage, self.dtype);
+        layout.numel = numel;
+        let (own_sizes, strides) = layout.resize(sizes.len());
+        own_sizes.copy_from_slice(sizes);
         dims::write_contiguous_strides(sizes, strides);
         Ok(())
     }

@@ -191,11 +191,17 @@ impl Drop for StorageRef {
     #[inline]
     fn drop(&mut self) {
         if let Some(storage) = self.place.let_go() {
-            PLACES.give_back(list(), self.number);
-            // Last: deleters of others may call this library.
-            drop(storage);
+            end(storage, self.number);
         }
     }
+}
+
+/// Gives back the place of a storage that has no owners any more, and the storage.
+#[inline(never)]
+fn end(storage: Storage, number: u32) {
+    PLACES.give_back(list(), number);
+    // Last: deleters of others may call this library.
+    drop(storage);
 }
 
 impl Deref for StorageRef {

@@ -1,6 +1,8 @@
 //! A tensor: a storage seen through a type, sizes, strides and an offset.
 
-use super::dims::{self, Dims};
+use super::dim_list::Dims;
+use super::dims;
+use super::layout::{TensorLayout, reaches};
 use super::place::Place;
 use super::shared_storage::StorageRef;
 use super::storage::Storage;
@@ -17,10 +19,7 @@ pub(crate) struct Tensor(Option<Defined>);
 pub(super) struct Defined {
     pub(super) storage: StorageRef,
     pub(super) dtype: Dtype,
-    pub(super) offset: i64,
-    pub(super) numel: i64,
-    pub(super) sizes: Dims,
-    pub(super) strides: Dims,
+    pub(super) layout: TensorLayout,
 }
 
 impl Tensor {
@@ -33,10 +32,9 @@ impl Tensor {
         strides: Dims,
         offset: i64,
     ) -> Tensor {
-        let numel = dims::numel(&sizes);
-        debug_assert_eq!(sizes.len(), strides.len());
-        debug_assert!(reaches(&sizes, &strides, offset, dtype) <= Some(storage.bytes() as i64));
-        Tensor(Some(Defined { storage, dtype, offset, numel, sizes, strides }))
+        let layout = TensorLayout::new(&sizes, &strides, offset);
+        debug_assert!(layout.is_within(storage.bytes(), dtype));
+        Tensor(Some(Defined { storage, dtype, layout }))
     }
 
     /// A tensor of given sizes, strides and offset, checked against the storage.
@@ -81,19 +79,11 @@ impl Tensor {
         Tensor(Some(Defined { storage, ..parts }))
     }
 
-    /// Becomes a tensor whose sizes and strides the caller writes then: those that belong to the number of elements,
-    /// and reach only elements of the storage.
+    /// Becomes a tensor whose layout the caller writes then, so that it reaches only elements of the storage.
     #[inline(always)]
-    pub(super) fn begin(
-        &mut self,
-        storage: StorageRef,
-        dtype: Dtype,
-        offset: i64,
-        numel: i64,
-    ) -> (&mut Dims, &mut Dims) {
-        let (sizes, strides) = (Dims::new(), Dims::new());
-        let parts = self.0.insert(Defined { storage, dtype, offset, numel, sizes, strides });
-        (&mut parts.sizes, &mut parts.strides)
+    pub(super) fn begin(&mut self, storage: StorageRef, dtype: Dtype) -> &mut TensorLayout {
+        let layout = TensorLayout::default();
+        &mut self.0.insert(Defined { storage, dtype, layout }).layout
     }
 
     /// What the tensor consists of; `None` for the undefined one.
@@ -102,26 +92,17 @@ impl Tensor {
         self.0.as_mut()
     }
 
-    /// Becomes another view of its memory: `change` may change sizes, strides and the offset, so that they reach no
-    /// element that they did not reach before.
-    #[inline(always)]
-    pub(super) fn change_view(&mut self, change: impl FnOnce(&mut Dims, &mut Dims, &mut i64)) {
-        let Some(parts) = &mut self.0 else { unreachable_parts() };
-        change(&mut parts.sizes, &mut parts.strides, &mut parts.offset);
-        parts.numel = dims::numel(&parts.sizes);
-        debug_assert_eq!(parts.sizes.len(), parts.strides.len());
-        debug_assert!(
-            reaches(&parts.sizes, &parts.strides, parts.offset, parts.dtype)
-                <= Some(parts.storage.bytes() as i64)
-        );
-    }
-
-    /// Another view of the same memory, which `change` makes of a copy.
+    /// Another view of the same memory. `change` changes the layout so that it reaches no element that it did not
+    /// reach before.
     #[inline]
-    pub(super) fn viewed(&self, change: impl FnOnce(&mut Tensor) -> Result<()>) -> Result<Tensor> {
-        let mut view = self.clone();
-        change(&mut view)?;
-        Ok(view)
+    pub(super) fn viewed(
+        &self,
+        change: impl FnOnce(&mut TensorLayout) -> Result<()>,
+    ) -> Result<Tensor> {
+        let mut view = self.parts().clone();
+        change(&mut view.layout)?;
+        debug_assert!(view.layout.is_within(view.storage.bytes(), view.dtype));
+        Ok(Tensor(Some(view)))
     }
 
     #[inline]
@@ -166,31 +147,31 @@ impl Tensor {
     /// Elements along each dimension.
     #[inline]
     pub(crate) fn sizes(&self) -> &[i64] {
-        &self.parts().sizes
+        self.parts().layout.sizes()
     }
 
     /// Elements from one index of a dimension to the next.
     #[inline]
     pub(crate) fn strides(&self) -> &[i64] {
-        &self.parts().strides
+        self.parts().layout.strides()
     }
 
     /// Elements from the storage's begin to the first element.
     #[inline]
     pub(crate) fn offset(&self) -> i64 {
-        self.parts().offset
+        self.parts().layout.offset
     }
 
     /// How many elements it has.
     #[inline]
     pub(crate) fn numel(&self) -> i64 {
-        self.parts().numel
+        self.parts().layout.numel
     }
 
     /// How many dimensions it has.
     #[inline]
     pub(crate) fn rank(&self) -> usize {
-        self.parts().sizes.len()
+        self.parts().layout.rank()
     }
 
     /// The CPU or its device.
@@ -229,11 +210,12 @@ impl Tensor {
     pub(crate) fn is_same_view(&self, other: &Tensor) -> bool {
         match (&self.0, &other.0) {
             (Some(one), Some(other)) => {
+                let (layout, others) = (&one.layout, &other.layout);
                 one.storage.is(&other.storage)
-                    && one.offset == other.offset
                     && one.dtype == other.dtype
-                    && one.sizes == other.sizes
-                    && one.strides == other.strides
+                    && layout.offset == others.offset
+                    && layout.sizes() == others.sizes()
+                    && layout.strides() == others.strides()
             }
             (one, other) => one.is_none() && other.is_none(),
         }
@@ -248,27 +230,6 @@ impl Tensor {
     /// Whether each place from the first to the last element holds exactly one.
     pub(crate) fn is_dense(&self) -> bool {
         dims::is_dense(self.sizes(), self.strides())
-    }
-
-    /// The offset `steps` strides further. Without elements, strides and offset may be any: then it wraps around.
-    #[inline]
-    pub(super) fn offset_after(&self, steps: i64, stride: i64) -> i64 {
-        self.offset().wrapping_add(steps.wrapping_mul(stride)).max(0)
-    }
-
-    /// The same memory with other sizes and strides, which reach none but elements of this tensor.
-    #[inline]
-    pub(super) fn view_of(&self, sizes: Dims, strides: Dims, offset: i64) -> Tensor {
-        let parts = self.parts();
-        Tensor::of(parts.storage.clone(), parts.dtype, sizes, strides, offset)
-    }
-}
-
-/// The bytes from the storage's begin to the end of the last element; `None` if they cannot be counted.
-fn reaches(sizes: &[i64], strides: &[i64], offset: i64, dtype: Dtype) -> Option<i64> {
-    match dims::extent(sizes, strides)? {
-        0 => Some(0),
-        extent => extent.checked_add(offset)?.checked_mul(dtype.bytes() as i64),
     }
 }
 

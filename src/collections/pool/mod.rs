@@ -15,13 +15,18 @@ mod tests;
 
 use std::cell::Cell;
 
-use crate::sync::{AtomicU32, AtomicUsize, Mutex, OnceCell, Ordering};
+use crate::sync::{AtomicU32, AtomicUsize, Mutex, OnceBox, OnceCell, Ordering};
 
+/// How many places are made at once.
 #[cfg(not(loom))]
-const FIRST_CHUNK: usize = 64;
+const CHUNK: usize = 1 << 8;
 #[cfg(loom)]
-const FIRST_CHUNK: usize = 1;
-const CHUNKS: usize = 20;
+const CHUNK: usize = 1;
+/// The table of chunks is never written where there are none, so the system gives it no memory there.
+#[cfg(not(loom))]
+const CHUNKS: usize = 1 << 18;
+#[cfg(loom)]
+const CHUNKS: usize = 8;
 
 /// How many free places a thread keeps at most, and how many go to or come from the shared list at once.
 #[cfg(not(loom))]
@@ -31,11 +36,11 @@ const KEPT: usize = 2;
 const BATCH: usize = KEPT / 2;
 
 /// The numbers of places are less.
-pub(crate) const MOST_PLACES: usize = FIRST_CHUNK * ((1 << CHUNKS) - 1);
+pub(crate) const MOST_PLACES: usize = CHUNK * CHUNKS;
 
 /// A growing table of places that are used again and again.
 pub(crate) struct Pool<T: 'static> {
-    chunks: [OnceCell<Box<[T]>>; CHUNKS],
+    chunks: [OnceBox<[T; CHUNK]>; CHUNKS],
     shared: Mutex<SharedPlaces>,
     /// How many places are in use or in a thread's list. Changes with the lock, is read without.
     outside: AtomicUsize,
@@ -96,19 +101,11 @@ impl FreePlaces {
     }
 }
 
-/// The chunk of a number, and the place in it. Chunk `c` has `FIRST_CHUNK << c` places.
-#[inline]
-fn locate(number: u32) -> (usize, usize) {
-    let shifted = number as usize + FIRST_CHUNK;
-    let chunk = (shifted / FIRST_CHUNK).ilog2() as usize;
-    (chunk, shifted - (FIRST_CHUNK << chunk))
-}
-
 impl<T: Default> Pool<T> {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         Pool {
-            chunks: [const { OnceCell::new() }; CHUNKS],
+            chunks: [const { OnceBox::new() }; CHUNKS],
             shared: Mutex::new(SharedPlaces::none()),
             outside: AtomicUsize::new(0),
             lists: OnceCell::new(),
@@ -118,7 +115,7 @@ impl<T: Default> Pool<T> {
     #[cfg(loom)]
     pub(crate) fn new() -> Self {
         Pool {
-            chunks: std::array::from_fn(|_| OnceCell::new()),
+            chunks: std::array::from_fn(|_| OnceBox::new()),
             shared: Mutex::new(SharedPlaces::none()),
             outside: AtomicUsize::new(0),
             lists: OnceCell::new(),
@@ -128,8 +125,9 @@ impl<T: Default> Pool<T> {
     /// The place with a number; `None` if there is none yet.
     #[inline]
     pub(crate) fn at(&self, number: u32) -> Option<&T> {
-        let (chunk, place) = locate(number);
-        self.chunks.get(chunk)?.get()?.get(place)
+        let number = number as usize;
+        let chunk = self.chunks.get(number / CHUNK)?.get()?;
+        Some(&chunk[number % CHUNK])
     }
 
     /// Takes a place. Its object is as the last user left it. `None` if the table is full (67 million
@@ -167,10 +165,9 @@ impl<T: Default> Pool<T> {
             return Some(number);
         }
         let number = u32::try_from(shared.made).ok()?;
-        let (chunk, _) = locate(number);
         self.chunks
-            .get(chunk)?
-            .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| T::default()).collect());
+            .get(number as usize / CHUNK)?
+            .get_or_init(|| Box::new(std::array::from_fn(|_| T::default())));
         shared.made += 1;
         self.outside.fetch_add(1, Ordering::Relaxed);
         Some(number)

@@ -4,7 +4,7 @@ use crate::collections::slab::Key;
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, misaligned, null, sconce_status};
-use crate::tensor::{Tensor, handle};
+use crate::tensor::{Tensor, TensorLayout, handle};
 
 /// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
 /// returns one returns a handle that the caller releases with `sconce_tensor_release`; a view keeps the
@@ -58,19 +58,15 @@ pub(super) fn look_at_words<R>(
     }
 }
 
-/// A new handle of another view of a tensor's memory, which `change` makes of a copy.
+/// A new handle of another view of a tensor's memory, whose layout `change` makes of the tensor's.
 #[inline(always)]
 pub(super) fn viewed(
     tensor: *mut sconce_tensor,
     name: &str,
-    change: impl FnOnce(&mut Tensor) -> Result<()>,
+    change: impl FnOnce(&mut TensorLayout) -> Result<()>,
 ) -> Result<*mut sconce_tensor> {
     let key = sconce_tensor::key(tensor, name)?;
-    made_in_place(|view| {
-        handle::get_into(key, name, view)?;
-        view.defined(name)?;
-        change(view)
-    })
+    handle::insert_view(key, name, change).map(sconce_tensor::from_key)
 }
 
 /// A new handle of the tensor that `make` makes of the undefined one.

@@ -178,9 +178,9 @@ pub unsafe extern "C" fn sconce_tensor_permute(
     count: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let dims = numbers!(dims, count);
-        look(tensor, "tensor", |tensor| views::permute(tensor, dims))?
+        viewed(tensor, "tensor", |view| views::permute_in_place(view, dims))
     })
 }
 
@@ -200,9 +200,9 @@ pub unsafe extern "C" fn sconce_tensor_expand(
     rank: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        look(tensor, "tensor", |tensor| views::expand(tensor, sizes))?
+        viewed(tensor, "tensor", |view| views::expand_in_place(view, sizes))
     })
 }
 
@@ -221,12 +221,15 @@ pub unsafe extern "C" fn sconce_tensor_squeeze(
     count: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let dims = if dims.is_null() && count == 0 { None } else { Some(numbers!(dims, count)) };
-        look(tensor, "tensor", |tensor| match dims {
-            None => Ok(views::squeeze_all(tensor)),
-            Some(dims) => views::squeeze(tensor, dims),
-        })?
+        viewed(tensor, "tensor", |view| match dims {
+            None => {
+                views::squeeze_all_in_place(view);
+                Ok(())
+            }
+            Some(dims) => views::squeeze_in_place(view, dims),
+        })
     })
 }
 
@@ -288,9 +291,9 @@ pub unsafe extern "C" fn sconce_tensor_unflatten(
     count: usize,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let sizes = numbers!(sizes, count);
-        look(tensor, "tensor", |tensor| views::unflatten(tensor, dim, sizes))?
+        viewed(tensor, "tensor", |view| views::unflatten_in_place(view, dim, sizes))
     })
 }
 
@@ -311,7 +314,7 @@ pub unsafe extern "C" fn sconce_tensor_diagonal(
     second: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
-        look(tensor, "tensor", |tensor| views::diagonal(tensor, offset, first, second))?
+    new_handle!(out_tensor, {
+        viewed(tensor, "tensor", |view| views::diagonal_in_place(view, offset, first, second))
     })
 }

@@ -3,7 +3,7 @@
 use loom::sync::Arc;
 
 use super::place::{HandlePlace, Release, Written};
-use crate::tensor::dims::Dims;
+use crate::tensor::dim_list::Dims;
 use crate::tensor::shared_storage::StoragePlace;
 
 /// A place of a handle and one of a storage. The storage's value and the tensor's numbers belong together.

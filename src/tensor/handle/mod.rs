@@ -18,7 +18,7 @@ mod place;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use super::dims::Dims;
+use super::layout::TensorLayout;
 use super::shared_storage::StorageRef;
 use super::value::{Defined, Tensor};
 use crate::collections::pool::{FreePlaces, MOST_PLACES, Pool, ThreadList};
@@ -88,20 +88,20 @@ fn given_up<R>(tensor: &mut Tensor, write: impl FnOnce(Written<'_>) -> R) -> R {
         true => (tensor.address(), tensor.place().number()),
         false => return write(Written::UNDEFINED),
     };
-    let Some(Defined { storage, dtype, offset, numel, sizes, strides }) = tensor.parts_mut() else {
+    let Some(Defined { storage, dtype, layout }) = tensor.parts_mut() else {
         return write(Written::UNDEFINED);
     };
     let result = write(Written {
         storage: storage.number(),
         dtype: *dtype as u8,
-        offset: *offset,
-        numel: *numel,
+        offset: layout.offset,
+        numel: layout.numel,
         address,
         device,
-        sizes,
-        strides,
+        sizes: layout.sizes(),
+        strides: layout.strides(),
     });
-    (*sizes, *strides) = (Dims::new(), Dims::new());
+    *layout = TensorLayout::default();
     std::mem::forget(std::mem::take(tensor));
     result
 }
@@ -138,34 +138,72 @@ pub(crate) fn insert_made(make: impl FnOnce(&mut Tensor) -> Result<()>) -> Resul
     insert_from(&mut tensor)
 }
 
-/// Copies the tensor of a handle to one that is undefined.
+/// A new handle of another view of the memory of a handle's tensor. `change` changes the layout so that it reaches no
+/// element that it did not reach before. No tensor is made on the way: words go from place to place.
 #[inline(always)]
-pub(crate) fn get_into(key: Key, name: &str, tensor: &mut Tensor) -> Result<()> {
-    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
-    let copied = place.look(generation, |words| {
-        let Some(storage) = words.storage() else {
-            *tensor = Tensor::default();
-            return Some(());
-        };
+pub(crate) fn insert_view(
+    key: Key,
+    name: &str,
+    change: impl FnOnce(&mut TensorLayout) -> Result<()>,
+) -> Result<Key> {
+    let Some((source, _, generation)) = find(key) else { return Err(released(name)) };
+    let mut layout = TensorLayout::default();
+    let seen = source.look_once(generation, |words| {
         let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
-        let storage = StorageRef::try_own(storage)?;
-        let (sizes, strides) = tensor.begin(storage, dtype, words.offset(), words.numel());
-        words.sizes(sizes)?;
-        words.strides(strides)
+        words.layout(&mut layout)?;
+        let storage = StorageRef::try_own(words.storage()?)?;
+        Some((storage, dtype, words.address(), words.device()))
     });
-    if copied.is_none() {
-        *tensor = Tensor::default();
-        return Err(released(name));
-    }
-    Ok(())
+    let Some((storage, dtype, address, device)) = seen else {
+        return insert_view_of_tensor(key, name, change);
+    };
+    let first = layout.offset;
+    change(&mut layout)?;
+    debug_assert!(layout.is_within(storage.bytes(), dtype));
+    let elements = layout.offset.wrapping_sub(first) as usize;
+    let moved = address.wrapping_add(elements.wrapping_mul(dtype.bytes()));
+    let (number, place) = PLACES.take(list()).ok_or_else(full)?;
+    let generation = place.publish(Written {
+        storage: storage.number(),
+        dtype: dtype as u8,
+        offset: layout.offset,
+        numel: layout.numel,
+        // A storage without bytes has no address.
+        address: if address == 0 { 0 } else { moved },
+        device,
+        sizes: layout.sizes(),
+        strides: layout.strides(),
+    });
+    std::mem::forget(storage);
+    Ok(key_of(number, generation))
+}
+
+/// As [`insert_view`], for what cannot be read without a lock, and for what is refused.
+#[cold]
+#[inline(never)]
+fn insert_view_of_tensor(
+    key: Key,
+    name: &str,
+    change: impl FnOnce(&mut TensorLayout) -> Result<()>,
+) -> Result<Key> {
+    insert(get(key, name)?.defined(name)?.viewed(change)?)
 }
 
 /// The tensor of a handle.
 #[inline]
 pub(crate) fn get(key: Key, name: &str) -> Result<Tensor> {
+    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
     let mut tensor = Tensor::default();
-    get_into(key, name, &mut tensor)?;
-    Ok(tensor)
+    let copied = place.look(generation, |words| {
+        let Some(storage) = words.storage() else {
+            tensor = Tensor::default();
+            return Some(());
+        };
+        let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
+        let storage = StorageRef::try_own(storage)?;
+        words.layout(tensor.begin(storage, dtype))
+    });
+    copied.map(|()| tensor).ok_or_else(|| released(name))
 }
 
 /// Copies words of the tensor of a handle, without owning its storage. `copy` returns `None` for what it cannot
@@ -194,7 +232,7 @@ pub(crate) fn release(key: Key, name: &str) -> Result<()> {
     let Some((place, number, generation)) = find(key) else { return Err(released(name)) };
     match place.release(generation) {
         Release::Last => {
-            end(place, number);
+            end(place, number, generation);
             Ok(())
         }
         Release::Shared => Ok(()),
@@ -202,11 +240,12 @@ pub(crate) fn release(key: Key, name: &str) -> Result<()> {
     }
 }
 
-/// Clears a place whose last owner has gone.
-#[inline]
-fn end(place: &HandlePlace, number: u32) {
+/// Clears a place whose last owner has gone, with this generation.
+#[inline(always)]
+fn end(place: &HandlePlace, number: u32, generation: u32) {
     let storage = place.take_out();
-    if place.is_reusable() {
+    // A place whose generations have come round is not used again.
+    if generation != u32::MAX {
         PLACES.give_back(list(), number);
     } else {
         PLACES.retire();
@@ -224,7 +263,7 @@ pub(crate) fn assign(key: Key, name: &str, mut tensor: Tensor) -> Result<()> {
     }
     let before = given_up(&mut tensor, |tensor| place.assign(tensor));
     if place.release(generation) == Release::Last {
-        end(place, number);
+        end(place, number, generation);
     }
     let_go(before);
     Ok(())

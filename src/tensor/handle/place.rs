@@ -9,14 +9,14 @@
 //! which came later to the same memory has seen that, and finds the generation ended.
 
 use crate::sync::{AtomicU64, Mutex, Ordering, fence};
-use crate::tensor::dims::Dims;
-
-/// As many dimensions are stored in the place itself.
-pub(super) const INLINE: usize = 8;
+use crate::tensor::dim_list::Dims;
+use crate::tensor::layout::{INLINE, TensorLayout};
 
 /// The number that stands for no storage: the tensor is the undefined one.
 pub(super) const NO_STORAGE: u32 = u32::MAX;
 
+/// Aligned so that it begins with a cache line: few dimensions take no more than two.
+#[repr(align(64))]
 pub(super) struct HandlePlace {
     /// The generation in the upper half, the owners in the lower one. Without owners the generation is that
     /// of the next handle; generation 0 belongs to no handle.
@@ -128,6 +128,25 @@ impl TensorWords<'_> {
         self.place.device.load(Ordering::Relaxed) as i32
     }
 
+    /// Copies sizes, strides, offset and number of elements; `None` if they can be read only with the lock.
+    #[inline(always)]
+    pub(super) fn layout(&self, layout: &mut TensorLayout) -> Option<()> {
+        (layout.offset, layout.numel) = (self.offset(), self.numel());
+        let rank = self.rank();
+        if rank > INLINE {
+            let (sizes, strides) = self.large?.split_at_checked(rank)?;
+            layout.set(sizes, strides);
+            return Some(());
+        }
+        let (sizes, strides) = layout.resize(rank);
+        for (words, (size, stride)) in self.place.extents.iter().zip(sizes.iter_mut().zip(strides))
+        {
+            *size = words[0].load(Ordering::Relaxed) as i64;
+            *stride = words[1].load(Ordering::Relaxed) as i64;
+        }
+        Some(())
+    }
+
     /// Copies the sizes; `None` if they can be read only with the lock.
     #[inline]
     pub(crate) fn sizes(&self, sizes: &mut Dims) -> Option<()> {
@@ -195,7 +214,7 @@ impl HandlePlace {
 
     /// Makes a handle of a place that the caller has taken. Returns its generation. The storage's ownership
     /// goes to the place.
-    #[inline]
+    #[inline(always)]
     pub(super) fn publish(&self, tensor: Written<'_>) -> u32 {
         let generation = (self.word.load(Ordering::Relaxed) >> 32) as u32;
         if tensor.sizes.len() > INLINE {
@@ -208,7 +227,7 @@ impl HandlePlace {
     }
 
     /// Writes the words. The caller has the place alone, or has made the assignments odd.
-    #[inline]
+    #[inline(always)]
     fn write(&self, tensor: Written<'_>) {
         // A reader that sees any of the words sees what was written before them: that the generation has
         // ended, or that an assignment is being made.
@@ -256,6 +275,19 @@ impl HandlePlace {
         }
     }
 
+    /// As [`look`](Self::look), for callers with another way for what needs the lock: `None` then, too.
+    #[inline(always)]
+    pub(super) fn look_once<R>(
+        &self,
+        generation: u32,
+        copy: impl FnOnce(&TensorWords<'_>) -> Option<R>,
+    ) -> Option<R> {
+        match self.try_look(generation, None, copy) {
+            Look::Seen(seen) => Some(seen),
+            Look::Released | Look::NeedsLock => None,
+        }
+    }
+
     /// Looks while nothing is assigned.
     #[cold]
     #[inline(never)]
@@ -277,7 +309,7 @@ impl HandlePlace {
         &self,
         generation: u32,
         large: Option<&[i64]>,
-        copy: &mut impl FnMut(&TensorWords<'_>) -> Option<R>,
+        copy: impl FnOnce(&TensorWords<'_>) -> Option<R>,
     ) -> Look<R> {
         let assignments = self.assignments.load(Ordering::Acquire);
         if !is_alive(self.word.load(Ordering::Acquire), generation) {
@@ -349,12 +381,6 @@ impl HandlePlace {
             self.write_large(Written::UNDEFINED, &mut self.large.lock());
         }
         kind as u32
-    }
-
-    /// Whether the place may be used for another handle: its generations have not come round.
-    #[inline]
-    pub(super) fn is_reusable(&self) -> bool {
-        self.word.load(Ordering::Relaxed) >> 32 != 0
     }
 
     /// Writes another tensor for a handle that the caller owns. Returns the storage that was there, whose

@@ -1,8 +1,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::place::{HandlePlace, INLINE, Release, Written};
+use super::place::{HandlePlace, Release, Written};
 use super::*;
-use crate::tensor::{Place, TensorOptions};
+use crate::tensor::layout::INLINE;
+use crate::tensor::{Dims, Place, TensorOptions};
 
 fn of_sizes(sizes: &[i64]) -> Tensor {
     let options = TensorOptions { dtype: Dtype::F32, place: Place::Cpu, pinned: false };
@@ -69,16 +70,65 @@ fn a_look_copies_words_and_owns_nothing() {
 fn a_tensor_that_is_not_made_leaves_no_handle_and_owns_nothing() {
     let tensor = of_sizes(&[3; INLINE + 1]);
     let key = insert(tensor.clone()).unwrap();
-    let refused = insert_made(|view| {
-        get_into(key, "t", view)?;
-        Err(released("t"))
-    });
-    assert!(refused.is_err());
-    let view = insert_made(|view| get_into(key, "t", view)).unwrap();
+    assert!(insert_view(key, "t", |_| Err(released("t"))).is_err());
+    assert!(insert_made(|_| Err(released("t"))).is_err());
+    let view = insert_view(key, "t", |_| Ok(())).unwrap();
     release(key, "t").unwrap();
     assert!(tensor.storage().is_shared());
     release(view, "t").unwrap();
     assert!(!tensor.storage().is_shared());
+}
+
+#[test]
+fn a_view_has_the_layout_that_was_made_and_the_address_that_belongs_to_it() {
+    for rank in [2, 3, INLINE, INLINE + 1] {
+        let tensor = of_sizes(&vec![2; rank]);
+        let key = insert(tensor.clone()).unwrap();
+        let view = insert_view(key, "t", |layout| {
+            layout.offset = layout.offset_after(1, layout.strides()[0]);
+            layout.remove(0);
+            layout.count_again();
+            Ok(())
+        });
+        let view = view.unwrap();
+        let found = get(view, "t").unwrap();
+        let expected = (&tensor.sizes()[1..], &tensor.strides()[1..], tensor.strides()[0]);
+        assert_eq!((found.sizes(), found.strides(), found.offset()), expected);
+        assert_eq!((found.numel(), found.dtype()), (tensor.numel() / 2, Dtype::F32));
+        assert!(found.storage().is(tensor.storage()));
+        let seen = look(view, "t", |words| Some((words.address(), words.device()))).unwrap();
+        assert_eq!(seen, (found.address(), found.place().number()));
+        // A view of the view counts from there.
+        let again = insert_view(view, "t", |layout| {
+            layout.offset += 1;
+            layout.set(&[], &[]);
+            layout.count_again();
+            Ok(())
+        });
+        let again = again.unwrap();
+        assert_eq!(look(again, "t", |words| Some(words.address())).unwrap(), found.address() + 4);
+        for handle in [key, view, again] {
+            release(handle, "t").unwrap();
+        }
+    }
+    let empty = insert(of_sizes(&[0, 3])).unwrap();
+    let view = insert_view(empty, "t", |layout| {
+        layout.offset = 7;
+        Ok(())
+    });
+    let view = view.unwrap();
+    assert_eq!(
+        look(view, "t", |words| Some(words.address())).unwrap(),
+        get(view, "t").unwrap().address()
+    );
+    let undefined = insert(Tensor::default()).unwrap();
+    let refusal = insert_view(undefined, "t", |_| Ok(())).unwrap_err();
+    assert!(refusal.message().contains("t is an undefined tensor"), "{refusal}");
+    for handle in [empty, view, undefined] {
+        release(handle, "t").unwrap();
+    }
+    let refusal = insert_view(view, "t", |_| Ok(())).unwrap_err();
+    assert!(refusal.message().contains("t is no tensor"), "{refusal}");
 }
 
 #[test]
@@ -104,12 +154,10 @@ fn owners_are_counted() {
 }
 
 #[test]
-fn a_place_whose_generations_are_used_up_is_not_used_again() {
+fn a_generation_that_is_used_up_names_no_handle() {
     let place = HandlePlace::at_generation(u32::MAX);
-    assert!(place.is_reusable());
     assert_eq!(place.publish(Written::UNDEFINED), u32::MAX);
     assert_eq!(place.release(u32::MAX), Release::Last);
-    assert!(!place.is_reusable());
     assert_eq!(place.release(0), Release::Dead);
     assert!(!place.retain(0));
 }

@@ -3,25 +3,29 @@
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
-use crate::tensor::dims::wrap_dim;
-use crate::tensor::{Dims, Tensor};
+use crate::tensor::dims::{count, wrap_dim};
+use crate::tensor::{Dims, Tensor, TensorLayout};
 
-/// Two dimensions exchanged; the tensor becomes the view.
+/// Two dimensions exchanged, of a layout.
 #[inline]
-pub(crate) fn transpose_in_place(tensor: &mut Tensor, first: i64, second: i64) -> Result<()> {
-    let (first, second) = (wrap_dim(first, tensor.rank())?, wrap_dim(second, tensor.rank())?);
-    if tensor.rank() != 0 {
-        tensor.change_view(|sizes, strides, _| {
-            sizes.swap(first, second);
-            strides.swap(first, second);
-        });
+pub(crate) fn transpose_in_place(layout: &mut TensorLayout, first: i64, second: i64) -> Result<()> {
+    let (first, second) = (wrap_dim(first, layout.rank())?, wrap_dim(second, layout.rank())?);
+    if layout.rank() != 0 {
+        let (sizes, strides) = layout.extents_mut();
+        sizes.swap(first, second);
+        strides.swap(first, second);
     }
     Ok(())
 }
 
 /// All dimensions in another order.
 pub(crate) fn permute(tensor: &Tensor, order: &[i64]) -> Result<Tensor> {
-    let rank = tensor.rank();
+    tensor.viewed(|layout| permute_in_place(layout, order))
+}
+
+/// As [`permute`], of a layout.
+pub(crate) fn permute_in_place(layout: &mut TensorLayout, order: &[i64]) -> Result<()> {
+    let rank = layout.rank();
     if order.len() != rank {
         return Err(Error::invalid_argument(format!(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of \
@@ -36,15 +40,16 @@ pub(crate) fn permute(tensor: &Tensor, order: &[i64]) -> Result<Tensor> {
         if std::mem::replace(&mut seen[at], true) {
             return Err(Error::invalid_argument("permute(): duplicate dims are not allowed."));
         }
-        sizes.push(tensor.sizes()[at]);
-        strides.push(tensor.strides()[at]);
+        sizes.push(layout.sizes()[at]);
+        strides.push(layout.strides()[at]);
     }
-    Ok(tensor.view_of(sizes, strides, tensor.offset()))
+    layout.set(&sizes, &strides);
+    Ok(())
 }
 
-/// Without the given dimensions, as far as they have one element.
-pub(crate) fn squeeze(tensor: &Tensor, dims: &[i64]) -> Result<Tensor> {
-    let rank = tensor.rank();
+/// Without the given dimensions, as far as they have one element; of a layout.
+pub(crate) fn squeeze_in_place(layout: &mut TensorLayout, dims: &[i64]) -> Result<()> {
+    let rank = layout.rank();
     let mut named: SmallVec<[bool; 8]> = SmallVec::from_elem(false, rank.max(1));
     for dim in dims {
         let at = wrap_dim(*dim, rank)?;
@@ -54,18 +59,13 @@ pub(crate) fn squeeze(tensor: &Tensor, dims: &[i64]) -> Result<Tensor> {
             )));
         }
     }
-    Ok(without(tensor, |dim| named[dim] && tensor.sizes()[dim] == 1))
+    layout.keep(|dim, size| size != 1 || !named[dim]);
+    Ok(())
 }
 
-/// Without all dimensions of one element.
-pub(crate) fn squeeze_all(tensor: &Tensor) -> Tensor {
-    without(tensor, |dim| tensor.sizes()[dim] == 1)
-}
-
-fn without(tensor: &Tensor, goes: impl Fn(usize) -> bool) -> Tensor {
-    let stays = (0..tensor.rank()).filter(|dim| !goes(*dim));
-    let (sizes, strides) = stays.map(|dim| (tensor.sizes()[dim], tensor.strides()[dim])).unzip();
-    tensor.view_of(sizes, strides, tensor.offset())
+/// Without all dimensions of one element; of a layout.
+pub(crate) fn squeeze_all_in_place(layout: &mut TensorLayout) {
+    layout.keep(|_, size| size != 1);
 }
 
 /// With one more dimension, of one element.
@@ -73,27 +73,32 @@ pub(crate) fn unsqueeze(tensor: &Tensor, dim: i64) -> Result<Tensor> {
     tensor.viewed(|view| unsqueeze_in_place(view, dim))
 }
 
-/// As [`unsqueeze`]; the tensor becomes the view.
+/// As [`unsqueeze`], of a layout.
 #[inline]
-pub(crate) fn unsqueeze_in_place(tensor: &mut Tensor, dim: i64) -> Result<()> {
-    let at = wrap_dim(dim, tensor.rank() + 1)?;
-    tensor.change_view(|sizes, strides, _| {
-        let stride = if at < sizes.len() { sizes[at].wrapping_mul(strides[at]) } else { 1 };
-        sizes.insert(at, 1);
-        strides.insert(at, stride.max(0));
-    });
+pub(crate) fn unsqueeze_in_place(layout: &mut TensorLayout, dim: i64) -> Result<()> {
+    let at = wrap_dim(dim, layout.rank() + 1)?;
+    let stride = match (layout.sizes().get(at), layout.strides().get(at)) {
+        (Some(size), Some(stride)) => size.wrapping_mul(*stride),
+        _ => 1,
+    };
+    layout.insert(at, 1, stride.max(0));
     Ok(())
 }
 
 /// With dimensions of one element repeated; -1 keeps a size, and new dimensions come first.
 pub(crate) fn expand(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
-    let (rank, new) = (wanted.len(), wanted.len().checked_sub(tensor.rank()));
+    tensor.viewed(|layout| expand_in_place(layout, wanted))
+}
+
+/// As [`expand`], of a layout.
+pub(crate) fn expand_in_place(layout: &mut TensorLayout, wanted: &[i64]) -> Result<()> {
+    let (rank, new) = (wanted.len(), wanted.len().checked_sub(layout.rank()));
     let Some(new) = new else {
         return Err(Error::invalid_argument(format!(
             "expand(tensor{{{:?}}}, size={wanted:?}): the number of sizes provided ({rank}) must be greater \
              or equal to the number of dimensions in the tensor ({})",
-            tensor.sizes(),
-            tensor.rank()
+            layout.sizes(),
+            layout.rank()
         )));
     };
     let (mut sizes, mut strides) = (Dims::from_slice(wanted), Dims::from_elem(0, rank));
@@ -107,47 +112,55 @@ pub(crate) fn expand(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
             }
             continue;
         };
-        let size = tensor.sizes()[own];
+        let size = layout.sizes()[own];
         if wanted[dim] == -1 || wanted[dim] == size {
-            (sizes[dim], strides[dim]) = (size, tensor.strides()[own]);
+            (sizes[dim], strides[dim]) = (size, layout.strides()[own]);
         } else if size != 1 {
             return Err(Error::invalid_argument(format!(
                 "The expanded size of the tensor ({}) must match the existing size ({size}) at \
                  non-singleton dimension {dim}.  Target sizes: {wanted:?}.  Tensor sizes: {:?}",
                 wanted[dim],
-                tensor.sizes()
+                layout.sizes()
             )));
         }
     }
-    crate::tensor::dims::count(&sizes)?;
-    Ok(tensor.view_of(sizes, strides, tensor.offset()))
+    layout.numel = count(&sizes)?;
+    layout.set(&sizes, &strides);
+    Ok(())
 }
 
 /// The diagonal of two dimensions, `above` the main one, as the last dimension.
 pub(crate) fn diagonal(tensor: &Tensor, above: i64, first: i64, second: i64) -> Result<Tensor> {
-    let (rows, columns) = (wrap_dim(first, tensor.rank())?, wrap_dim(second, tensor.rank())?);
+    tensor.viewed(|layout| diagonal_in_place(layout, above, first, second))
+}
+
+/// As [`diagonal`], of a layout.
+pub(crate) fn diagonal_in_place(
+    layout: &mut TensorLayout,
+    above: i64,
+    first: i64,
+    second: i64,
+) -> Result<()> {
+    let (rows, columns) = (wrap_dim(first, layout.rank())?, wrap_dim(second, layout.rank())?);
     if rows == columns {
         return Err(Error::invalid_argument(format!(
             "diagonal dimensions cannot be identical {first}, {second}"
         )));
     }
-    let (height, width) = (tensor.sizes()[rows], tensor.sizes()[columns]);
-    let (down, right) = (tensor.strides()[rows], tensor.strides()[columns]);
+    let (height, width) = (layout.sizes()[rows], layout.sizes()[columns]);
+    let (down, right) = (layout.strides()[rows], layout.strides()[columns]);
     let length = if above >= 0 {
         height.min(width.saturating_sub(above))
     } else {
         width.min(height.saturating_add(above))
     }
     .max(0);
-    let offset = match length {
-        0 => tensor.offset(),
-        _ if above >= 0 => tensor.offset_after(above, right),
-        _ => tensor.offset_after(-above, down),
-    };
-    let others = (0..tensor.rank()).filter(|dim| *dim != rows && *dim != columns);
-    let (mut sizes, mut strides): (Dims, Dims) =
-        others.map(|dim| (tensor.sizes()[dim], tensor.strides()[dim])).unzip();
-    sizes.push(length);
-    strides.push(down.saturating_add(right));
-    Ok(tensor.view_of(sizes, strides, offset))
+    if length > 0 {
+        let (steps, stride) = if above >= 0 { (above, right) } else { (-above, down) };
+        layout.offset = layout.offset_after(steps, stride);
+    }
+    layout.keep(|dim, _| dim != rows && dim != columns);
+    layout.insert(layout.rank(), length, down.saturating_add(right));
+    layout.count_again();
+    Ok(())
 }

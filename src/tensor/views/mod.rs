@@ -1,5 +1,8 @@
 //! Views: tensors that share the storage of another. torch's rules and texts.
 //!
+//! A view is another layout of the same storage, so functions ending in `_in_place` change a layout; it then reaches no
+//! element that it did not reach before. Those of whole tensors call them.
+//!
 //! | file | idea |
 //! |---|---|
 //! | `pick` | a part of a dimension, or one index of it |
@@ -13,11 +16,13 @@ mod pieces;
 mod shape;
 
 pub(crate) use dimensions::{
-    diagonal, expand, permute, squeeze, squeeze_all, transpose_in_place, unsqueeze,
-    unsqueeze_in_place,
+    diagonal, diagonal_in_place, expand, expand_in_place, permute, permute_in_place,
+    squeeze_all_in_place, squeeze_in_place, transpose_in_place, unsqueeze, unsqueeze_in_place,
 };
 pub(crate) use pick::{
     as_strided, narrow, narrow_in_place, select, select_in_place, slice_in_place,
 };
 pub(crate) use pieces::{chunk, split, split_with_sizes, unbind};
-pub(crate) use shape::{flatten, infer_sizes, unflatten, view, view_in_place, view_strides};
+pub(crate) use shape::{
+    flatten, infer_sizes, unflatten_in_place, view, view_in_place, view_strides,
+};

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::tensor::dims::wrap_dim;
-use crate::tensor::{Dims, Tensor};
+use crate::tensor::{Tensor, TensorLayout};
 
 /// Sizes, strides and offset in the storage of the caller's choice (`torch.Tensor.as_strided`).
 pub(crate) fn as_strided(
@@ -20,32 +20,42 @@ pub(crate) fn select(tensor: &Tensor, dim: i64, index: i64) -> Result<Tensor> {
     tensor.viewed(|view| select_in_place(view, dim, index))
 }
 
-/// As [`select`]; the tensor becomes the view.
-#[inline]
-pub(crate) fn select_in_place(tensor: &mut Tensor, dim: i64, index: i64) -> Result<()> {
-    if tensor.rank() == 0 {
-        return Err(Error::invalid_argument("select() cannot be applied to a 0-dim tensor."));
-    }
-    let at = wrap_dim(dim, tensor.rank())?;
-    let size = tensor.sizes()[at];
+/// As [`select`], of a layout.
+#[inline(always)]
+pub(crate) fn select_in_place(layout: &mut TensorLayout, dim: i64, index: i64) -> Result<()> {
+    let at = dim_of("select", layout, dim)?;
+    let size = layout.sizes()[at];
     if index < -size || index >= size {
-        return Err(no_such_index(tensor, dim, index));
+        return Err(no_such_index(layout, dim, index));
     }
     let index = if index < 0 { index + size } else { index };
-    let offset = tensor.offset_after(index, tensor.strides()[at]);
-    tensor.change_view(|sizes, strides, first| {
-        remove(sizes, at);
-        remove(strides, at);
-        *first = offset;
-    });
+    layout.offset = layout.offset_after(index, layout.strides()[at]);
+    layout.remove(at);
+    layout.count_again();
     Ok(())
 }
 
+/// The dimension that a call names, of a tensor that must have one.
+#[inline]
+fn dim_of(call: &str, layout: &TensorLayout, dim: i64) -> Result<usize> {
+    match layout.rank() {
+        0 => Err(no_dimension(call)),
+        rank => wrap_dim(dim, rank),
+    }
+}
+
 #[cold]
-fn no_such_index(tensor: &Tensor, dim: i64, index: i64) -> Error {
+#[inline(never)]
+fn no_dimension(call: &str) -> Error {
+    Error::invalid_argument(format!("{call}() cannot be applied to a 0-dim tensor."))
+}
+
+#[cold]
+#[inline(never)]
+fn no_such_index(layout: &TensorLayout, dim: i64, index: i64) -> Error {
     Error::invalid_argument(format!(
         "select(): index {index} out of range for tensor of size {:?} at dimension {dim}",
-        tensor.sizes()
+        layout.sizes()
     ))
 }
 
@@ -53,25 +63,22 @@ fn no_such_index(tensor: &Tensor, dim: i64, index: i64) -> Error {
 /// are negative, and are cut to the dimension.
 #[inline]
 pub(crate) fn slice_in_place(
-    tensor: &mut Tensor,
+    layout: &mut TensorLayout,
     dim: i64,
     start: Option<i64>,
     end: Option<i64>,
     step: i64,
 ) -> Result<()> {
-    if tensor.rank() == 0 {
-        return Err(Error::invalid_argument("slice() cannot be applied to a 0-dim tensor."));
-    }
-    let at = wrap_dim(dim, tensor.rank())?;
+    let at = dim_of("slice", layout, dim)?;
     if step <= 0 {
         return Err(Error::invalid_argument("slice step must be positive"));
     }
-    let size = tensor.sizes()[at];
+    let size = layout.sizes()[at];
     let within = |index: i64| if index < 0 { (index + size).max(0) } else { index.min(size) };
     let start = within(start.unwrap_or(0));
     let end = within(end.unwrap_or(i64::MAX)).max(start);
     let (whole, rest) = ((end - start) / step, (end - start) % step);
-    part_in_place(tensor, at, start, whole + i64::from(rest != 0), step);
+    part_in_place(layout, at, start, whole + i64::from(rest != 0), step);
     Ok(())
 }
 
@@ -80,22 +87,22 @@ pub(crate) fn narrow(tensor: &Tensor, dim: i64, start: i64, length: i64) -> Resu
     tensor.viewed(|view| narrow_in_place(view, dim, start, length))
 }
 
-/// As [`narrow`]; the tensor becomes the view.
+/// As [`narrow`], of a layout.
 #[inline]
 pub(crate) fn narrow_in_place(
-    tensor: &mut Tensor,
+    layout: &mut TensorLayout,
     dim: i64,
     start: i64,
     length: i64,
 ) -> Result<()> {
-    if tensor.rank() == 0 {
-        return Err(Error::invalid_argument("narrow() cannot be applied to a 0-dim tensor."));
+    if layout.rank() == 0 {
+        return Err(no_dimension("narrow"));
     }
     if length < 0 {
         return Err(Error::invalid_argument("narrow(): length must be non-negative."));
     }
-    let at = wrap_dim(dim, tensor.rank())?;
-    let size = tensor.sizes()[at];
+    let at = wrap_dim(dim, layout.rank())?;
+    let size = layout.sizes()[at];
     if start < -size || start > size {
         return Err(Error::invalid_argument(format!(
             "start out of range (expected to be in range of [{}, {size}], but got {start})",
@@ -108,34 +115,23 @@ pub(crate) fn narrow_in_place(
             "start ({start}) + length ({length}) exceeds dimension size ({size})."
         )));
     }
-    part_in_place(tensor, at, start, length, 1);
+    part_in_place(layout, at, start, length, 1);
     Ok(())
 }
 
 /// `length` indices of a dimension from `start` on, each `step` further; all are within the dimension.
-pub(super) fn part(tensor: &Tensor, at: usize, start: i64, length: i64, step: i64) -> Tensor {
-    let mut view = tensor.clone();
-    part_in_place(&mut view, at, start, length, step);
-    view
-}
-
-/// As [`part`]; the tensor becomes the view.
 #[inline]
-fn part_in_place(tensor: &mut Tensor, at: usize, start: i64, length: i64, step: i64) {
-    let offset = tensor.offset_after(start, tensor.strides()[at]);
-    tensor.change_view(|sizes, strides, first| {
-        sizes[at] = length;
-        // The stride of at most one element means nothing; a step may be as large as anything.
-        strides[at] = strides[at].wrapping_mul(step).max(0);
-        *first = offset;
-    });
-}
-
-/// Removes a number, without the call that moves any number of them.
-#[inline]
-fn remove(numbers: &mut Dims, at: usize) {
-    for dim in at + 1..numbers.len() {
-        numbers[dim - 1] = numbers[dim];
-    }
-    numbers.pop();
+pub(super) fn part_in_place(
+    layout: &mut TensorLayout,
+    at: usize,
+    start: i64,
+    length: i64,
+    step: i64,
+) {
+    layout.offset = layout.offset_after(start, layout.strides()[at]);
+    let (sizes, strides) = layout.extents_mut();
+    sizes[at] = length;
+    // The stride of at most one element means nothing; a step may be as large as anything.
+    strides[at] = strides[at].wrapping_mul(step).max(0);
+    layout.count_again();
 }

@@ -1,6 +1,6 @@
 //! Several views at once, which cover a dimension.
 
-use super::pick::part;
+use super::pick::part_in_place;
 use super::select;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
@@ -14,6 +14,14 @@ fn check_room(pieces: i64, room: usize) -> Result<()> {
     Err(Error::invalid_argument(format!(
         "room is {room}, but there are {pieces} pieces; out_tensors needs room for all"
     )))
+}
+
+/// `length` indices of a dimension from `start` on, which are within the dimension.
+fn part(tensor: &Tensor, at: usize, start: i64, length: i64) -> Result<Tensor> {
+    tensor.viewed(|layout| {
+        part_in_place(layout, at, start, length, 1);
+        Ok(())
+    })
 }
 
 /// At most `count` pieces of equal size, the last one as large as what is left.
@@ -32,7 +40,7 @@ pub(crate) fn chunk(tensor: &Tensor, count: i64, dim: i64, room: usize) -> Resul
     if each == 0 {
         // A dimension of no elements gives as many empty pieces as were asked for.
         check_room(count, room)?;
-        return Ok((0..count).map(|_| part(tensor, at, 0, 0, 1)).collect());
+        return (0..count).map(|_| part(tensor, at, 0, 0)).collect();
     }
     split(tensor, each, dim, room)
 }
@@ -58,9 +66,9 @@ pub(crate) fn split(tensor: &Tensor, each: i64, dim: i64, room: usize) -> Result
     check_room(pieces, room)?;
     let piece = |index: i64| {
         let start = index * each;
-        part(tensor, at, start, each.min(size - start), 1)
+        part(tensor, at, start, each.min(size - start))
     };
-    Ok((0..pieces).map(piece).collect())
+    (0..pieces).map(piece).collect()
 }
 
 /// Pieces of given sizes.
@@ -93,9 +101,9 @@ pub(crate) fn split_with_sizes(
     let mut start = 0;
     let piece = |size: &i64| {
         start += size;
-        part(tensor, at, start - size, *size, 1)
+        part(tensor, at, start - size, *size)
     };
-    Ok(sizes.iter().map(piece).collect())
+    sizes.iter().map(piece).collect()
 }
 
 /// A view for each index of a dimension, without that dimension.

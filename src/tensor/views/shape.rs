@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::tensor::dims::{self, wrap_dim};
-use crate::tensor::{Dims, Tensor};
+use crate::tensor::{Dims, Tensor, TensorLayout};
 
 /// The sizes that a caller means, of which one may be -1, for so many elements.
 pub(crate) fn infer_sizes(wanted: &[i64], numel: i64) -> Result<Dims> {
@@ -83,23 +83,22 @@ pub(crate) fn view(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
     tensor.viewed(|view| view_in_place(view, wanted))
 }
 
-/// As [`view`]; the tensor becomes the view.
+/// As [`view`], of a layout.
 #[inline]
-pub(crate) fn view_in_place(tensor: &mut Tensor, wanted: &[i64]) -> Result<()> {
-    let sizes = infer_sizes(wanted, tensor.numel())?;
-    match view_strides(tensor.sizes(), tensor.strides(), &sizes) {
-        Some(strides) => {
-            tensor.change_view(|own_sizes, own_strides, _| {
-                *own_sizes = sizes;
-                *own_strides = strides;
-            });
-            Ok(())
-        }
-        None => Err(Error::invalid_argument(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans \
-             across two contiguous subspaces). Use .reshape(...) instead.",
-        )),
-    }
+pub(crate) fn view_in_place(layout: &mut TensorLayout, wanted: &[i64]) -> Result<()> {
+    let sizes = infer_sizes(wanted, layout.numel)?;
+    let strides = view_strides(layout.sizes(), layout.strides(), &sizes).ok_or_else(no_view)?;
+    layout.set(&sizes, &strides);
+    Ok(())
+}
+
+#[cold]
+#[inline(never)]
+fn no_view() -> Error {
+    Error::invalid_argument(
+        "view size is not compatible with input tensor's size and stride (at least one dimension spans \
+         across two contiguous subspaces). Use .reshape(...) instead.",
+    )
 }
 
 /// The sizes after the dimensions `start` to `end` are joined; `None` if nothing changes.
@@ -122,26 +121,26 @@ pub(crate) fn flatten(tensor: &Tensor, start: i64, end: i64) -> Result<Option<Di
     Ok(Some(sizes))
 }
 
-/// One dimension replaced by several, of which one may be -1.
-pub(crate) fn unflatten(tensor: &Tensor, dim: i64, into: &[i64]) -> Result<Tensor> {
-    let at = wrap_dim(dim, tensor.rank())?;
+/// One dimension of a layout replaced by several, of which one may be -1.
+pub(crate) fn unflatten_in_place(layout: &mut TensorLayout, dim: i64, into: &[i64]) -> Result<()> {
+    let at = wrap_dim(dim, layout.rank())?;
     if into.is_empty() {
         return Err(Error::invalid_argument("unflatten: sizes must be non-empty"));
     }
-    if tensor.rank() == 0 {
+    if layout.rank() == 0 {
         return Err(Error::invalid_argument(
             "unflatten: a tensor without dimensions has none to replace",
         ));
     }
-    let size = tensor.sizes()[at];
+    let size = layout.sizes()[at];
     let parts = infer_sizes(into, size).map_err(|_| {
         Error::invalid_argument(format!(
             "unflatten: Provided sizes {into:?} don't multiply up to the size of dim {at} ({size}) in the \
              input tensor"
         ))
     })?;
-    let mut sizes = Dims::from_slice(&tensor.sizes()[..at]);
+    let mut sizes = Dims::from_slice(&layout.sizes()[..at]);
     sizes.extend_from_slice(&parts);
-    sizes.extend_from_slice(&tensor.sizes()[at + 1..]);
-    view(tensor, &sizes)
+    sizes.extend_from_slice(&layout.sizes()[at + 1..]);
+    view_in_place(layout, &sizes)
 }
