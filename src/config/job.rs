@@ -15,8 +15,8 @@ pub struct JobEnvironment {
     pub address: String,
     /// `MASTER_PORT`: the port of the store there.
     pub port: u16,
-    /// `TORCHELASTIC_RESTART_COUNT`, if the launcher serves the store itself (`TORCHELASTIC_USE_AGENT_STORE`).
-    pub launcher_attempt: Option<String>,
+    /// `TORCHELASTIC_USE_AGENT_STORE`: the launcher serves the store, a new one for each attempt.
+    pub launcher_serves: bool,
 }
 
 impl JobEnvironment {
@@ -50,15 +50,13 @@ impl JobEnvironment {
         let port = port.ok_or_else(|| {
             Error::invalid_state(format!("MASTER_PORT={text} is not a number from 1 to 65535"))
         })?;
-        let is_launchers = variable("TORCHELASTIC_USE_AGENT_STORE").as_deref() == Some("True");
-        let attempt = variable("TORCHELASTIC_RESTART_COUNT").unwrap_or_else(|| String::from("0"));
         Ok(JobEnvironment {
             rank,
             world_size,
             local_rank,
             address: needed("MASTER_ADDR")?,
             port,
-            launcher_attempt: is_launchers.then_some(attempt),
+            launcher_serves: variable("TORCHELASTIC_USE_AGENT_STORE").as_deref() == Some("True"),
         })
     }
 }
@@ -88,14 +86,10 @@ mod tests {
         let job = parse(&WHOLE).unwrap();
         assert_eq!((job.rank, job.world_size, job.local_rank), (1, 4, 1));
         assert_eq!((job.address.as_str(), job.port), ("host", 29500));
-        assert_eq!(job.launcher_attempt, None);
-        let more = [
-            ("LOCAL_RANK", "0"),
-            ("TORCHELASTIC_USE_AGENT_STORE", "True"),
-            ("TORCHELASTIC_RESTART_COUNT", "2"),
-        ];
+        assert!(!job.launcher_serves);
+        let more = [("LOCAL_RANK", "0"), ("TORCHELASTIC_USE_AGENT_STORE", "True")];
         let job = parse(&[&WHOLE[..], &more[..]].concat()).unwrap();
-        assert_eq!((job.local_rank, job.launcher_attempt.as_deref()), (0, Some("2")));
+        assert_eq!((job.local_rank, job.launcher_serves), (0, true));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(crate) fn join_job(timeout: Duration) -> Result<(Store, JobEnvironment)> {
 }
 
 fn join(job: &JobEnvironment, timeout: Duration) -> Result<Store> {
-    let is_server = job.rank == 0 && job.launcher_attempt.is_none();
+    let is_server = job.rank == 0 && !job.launcher_serves;
     let store = if is_server {
         Store::server(&job.address, job.port, timeout)?
     } else {
@@ -31,15 +31,7 @@ fn join(job: &JobEnvironment, timeout: Duration) -> Result<Store> {
     if is_server {
         wait_for_all(&store, job.world_size, timeout)?;
     }
-    match &job.launcher_attempt {
-        // Where PyTorch's processes of this attempt meet.
-        Some(attempt) => {
-            let prefixed = store.prefixed(&format!("/worker/attempt_{attempt}"));
-            store.give_up();
-            prefixed
-        }
-        None => Ok(store),
-    }
+    Ok(store)
 }
 
 fn wait_for_all(store: &Store, world_size: u32, timeout: Duration) -> Result<()> {
@@ -73,7 +65,7 @@ mod tests {
             local_rank: rank,
             address: String::from("127.0.0.1"),
             port,
-            launcher_attempt: None,
+            launcher_serves: false,
         }
     }
 
@@ -106,13 +98,15 @@ mod tests {
     }
 
     #[test]
-    fn a_launchers_store_is_joined_under_its_prefix() {
+    fn a_launchers_store_is_joined_by_all_ranks() {
         let timeout = Duration::from_secs(20);
         let server = Store::server("127.0.0.1", 0, timeout).unwrap();
         let port = server.port().unwrap();
-        let launched = JobEnvironment { launcher_attempt: Some(String::from("3")), ..job(0, port) };
-        let store = join(&launched, timeout).unwrap();
-        store.set(b"k", b"v").unwrap();
-        assert_eq!(server.get(b"/worker/attempt_3/k", None).unwrap(), b"v");
+        for rank in [0, 1] {
+            let store =
+                join(&JobEnvironment { launcher_serves: true, ..job(rank, port) }, timeout).unwrap();
+            store.set(b"k", &[rank as u8]).unwrap();
+            assert_eq!(server.get(b"k", None).unwrap(), [rank as u8]);
+        }
     }
 }
