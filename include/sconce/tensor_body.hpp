@@ -422,7 +422,9 @@ class Tensor : public TensorBase {
   }
   /// At most `chunks` parts of a dimension, of equal size.
   [[nodiscard]] std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim = 0) const {
-    const std::int64_t most = std::max<std::int64_t>(size(dim), 1);
+    // A dimension of no elements gives as many empty parts as were asked for.
+    const std::int64_t all = size(dim);
+    const std::int64_t most = all == 0 ? std::max<std::int64_t>(chunks, 1) : all;
     const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(chunks, 1, most));
     return detail::tensors_of(room, [&](sconce_tensor** out, std::size_t* count) {
       return ::sconce_tensor_chunk(get(), chunks, dim, out, room, count);
