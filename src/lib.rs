@@ -36,6 +36,7 @@
 //! | [`fft`] | Fourier transforms and the cache of their plans |
 //! | `tensor` | tensors: memory with a type and a shape |
 //! | `backward` | the order of backward passes |
+//! | `comm_tensors` | tensors on several devices |
 //! | [`dlpack`] | tensors exchanged with other libraries |
 //! | [`store`] | keys and values that the processes of a job share |
 //! | [`nvtx`] | profiling marks |
@@ -46,6 +47,7 @@ mod arithmetic;
 mod backward;
 mod caching;
 mod collections;
+mod comm_tensors;
 #[allow(unsafe_code, reason = "dlopen and dlsym")]
 mod dynlib;
 mod entropy;

@@ -7082,6 +7082,193 @@ sconce_status sconce_tensor_randperm_out(int64_t n,
                                          struct sconce_tensor *into);
 
 /**
+ * Copies a tensor to devices. On the tensor's own device the result is the tensor itself, owned once more.
+ *
+ * - `tensor`: on a device or the CPU.
+ * - `devices`: indices; -1 is not one of them.
+ * - `count`: number of devices.
+ * - `out_tensors`: receives `count` tensors, of the sizes, type and order in memory of `tensor`.
+ * - Errors: INVALID_ARGUMENT: an index is negative. OUT_OF_MEMORY: nothing is queued then.
+ * - Ownership: the caller releases each result with `sconce_tensor_release`.
+ * - Ordering: each copy as `sconce_copy` between devices: on the current stream of the tensor's device, and the
+ *   current stream of the other device waits for it.
+ * - torch: `torch.cuda.comm.broadcast(tensor, devices)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_broadcast(struct sconce_tensor *tensor,
+                                            const int32_t *devices,
+                                            size_t count,
+                                            struct sconce_tensor **out_tensors);
+
+/**
+ * Copies a tensor to tensors of devices.
+ *
+ * - `tensor`: on a device or the CPU.
+ * - `outputs`: tensors of devices, of the sizes of `tensor`.
+ * - `count`: number of outputs.
+ * - Errors: INVALID_ARGUMENT: an output is on the CPU or has another shape. After any failure the contents of the
+ *   outputs are undefined.
+ * - Ordering: as `sconce_comm_tensors_broadcast`.
+ * - torch: `torch.cuda.comm.broadcast(tensor, out=outputs)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_broadcast_out(struct sconce_tensor *tensor,
+                                                struct sconce_tensor *const *outputs,
+                                                size_t count);
+
+/**
+ * Copies many tensors to devices, in few copies: tensors of one type are joined until they have `buffer_bytes`.
+ *
+ * - `tensors`: on the first device.
+ * - `count`: number of tensors.
+ * - `devices`: indices; -1 is not one of them.
+ * - `device_count`: number of devices, at least 1.
+ * - `buffer_bytes`: 10,485,760 in torch.
+ * - `out_tensors`: receives `device_count * count` tensors: those of the first device, which are the tensors
+ *   themselves, then those of the second one, and so on.
+ * - Errors: INVALID_ARGUMENT: a tensor is not on the first device, or an index is negative.
+ * - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block,
+ *   which is freed with the last of them.
+ * - Ordering: as `sconce_comm_tensors_broadcast`.
+ * - torch: `torch.cuda.comm.broadcast_coalesced(tensors, devices, buffer_size)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_broadcast_coalesced(struct sconce_tensor *const *tensors,
+                                                      size_t count,
+                                                      const int32_t *devices,
+                                                      size_t device_count,
+                                                      size_t buffer_bytes,
+                                                      struct sconce_tensor **out_tensors);
+
+/**
+ * Cuts a tensor along a dimension, and copies each part to a device. A part that is on its device already is a view.
+ *
+ * - `tensor`: on a device or the CPU; at least one dimension.
+ * - `devices`: indices; -1 is not one of them.
+ * - `count`: number of devices, at least 1.
+ * - `chunk_sizes`: the size of each part, `count` of them; NULL for parts of equal size, the last one smaller. There
+ *   may be fewer parts than devices then.
+ * - `streams`: `count` pointers, each NULL or to a stream of the device, which takes the place of the current one
+ *   there; NULL for none.
+ * - `out_tensors`: room for `count` tensors; receives the parts.
+ * - `out_count`: receives the number of parts.
+ * - Errors: INVALID_ARGUMENT: the sizes do not make up the dimension, a stream is of another device, or an index is
+ *   negative.
+ * - Ownership: the caller releases each result with `sconce_tensor_release`.
+ * - Ordering: as `sconce_comm_tensors_broadcast`.
+ * - torch: `torch.cuda.comm.scatter(tensor, devices, chunk_sizes, dim, streams)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_scatter(struct sconce_tensor *tensor,
+                                          const int32_t *devices,
+                                          size_t count,
+                                          const int64_t *chunk_sizes,
+                                          int64_t dim,
+                                          const struct sconce_stream *const *streams,
+                                          struct sconce_tensor **out_tensors,
+                                          size_t *out_count);
+
+/**
+ * Copies the parts of a tensor along a dimension to tensors of devices.
+ *
+ * - `tensor`: on a device or the CPU; at least one dimension.
+ * - `outputs`: tensors of devices, whose sizes along `dim` make up the tensor's and are otherwise its.
+ * - `count`: number of outputs, at least 1.
+ * - Errors: INVALID_ARGUMENT: an output is on the CPU or has another shape. After any failure the contents of the
+ *   outputs are undefined.
+ * - Ordering: as `sconce_comm_tensors_broadcast`.
+ * - torch: `torch.cuda.comm.scatter(tensor, dim=dim, out=outputs)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_scatter_out(struct sconce_tensor *tensor,
+                                              struct sconce_tensor *const *outputs,
+                                              size_t count,
+                                              int64_t dim);
+
+/**
+ * Adds tensors of devices. Of a single tensor the result is that tensor, owned once more.
+ *
+ * - `tensors`: of one shape, on devices; at least 1. Elements are added in their order, the one on the destination
+ *   first.
+ * - `count`: number of tensors.
+ * - `destination`: the device of the result, on which one of the tensors is; the last one there is the first to be
+ *   added. -1 for the current device.
+ * - `out_tensor`: receives the sum.
+ * - Errors: INVALID_ARGUMENT: a tensor is on the CPU, has another shape, or none is on the destination.
+ * - Ownership: the caller releases the result with `sconce_tensor_release`.
+ * - Ordering: the sum is ready in the order of the destination's current stream. Tensors of other devices are read in
+ *   the order of their devices' current streams.
+ * - torch: `torch.cuda.comm.reduce_add(inputs, destination)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_reduce_add(struct sconce_tensor *const *tensors,
+                                             size_t count,
+                                             int32_t destination,
+                                             struct sconce_tensor **out_tensor);
+
+/**
+ * Adds many tensors of devices, in few copies: tensors of one type are joined as long as they have no more than
+ * `buffer_bytes`.
+ *
+ * - `tensors`: `lists * count` tensors: those of the first device, then those of the second one, and so on; each list
+ *   has the same types and shapes.
+ * - `lists`: number of devices, at least 1.
+ * - `count`: number of tensors of each device.
+ * - `destination`: the device of the results, on which one of the lists is; -1 for the current device.
+ * - `buffer_bytes`: 10,485,760 in torch.
+ * - `out_tensors`: receives `count` sums.
+ * - Errors: INVALID_ARGUMENT: as `sconce_comm_tensors_reduce_add`, or the lists differ.
+ * - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block.
+ * - Ordering: as `sconce_comm_tensors_reduce_add`.
+ * - torch: `torch.cuda.comm.reduce_add_coalesced(inputs, destination, buffer_size)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_reduce_add_coalesced(struct sconce_tensor *const *tensors,
+                                                       size_t lists,
+                                                       size_t count,
+                                                       int32_t destination,
+                                                       size_t buffer_bytes,
+                                                       struct sconce_tensor **out_tensors);
+
+/**
+ * Joins tensors of devices along a dimension.
+ *
+ * - `tensors`: on devices, of shapes that differ only in `dim`; at least 1, with at least one dimension.
+ * - `count`: number of tensors.
+ * - `destination`: the device of the result, -1 for the current one, or `SCONCE_DEVICE_CPU`.
+ * - `out_tensor`: receives the joined tensor, of the type of the first one. Its channels are last in memory if those
+ *   of all tensors are.
+ * - Errors: INVALID_ARGUMENT: a tensor is on the CPU, or the shapes do not fit.
+ * - Ownership: the caller releases the result with `sconce_tensor_release`.
+ * - Ordering: the result is ready in the order of the destination's current stream. To the CPU the call waits for the
+ *   copies.
+ * - torch: `torch.cuda.comm.gather(tensors, dim, destination)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_gather(struct sconce_tensor *const *tensors,
+                                         size_t count,
+                                         int64_t dim,
+                                         int32_t destination,
+                                         struct sconce_tensor **out_tensor);
+
+/**
+ * Joins tensors of devices along a dimension, in a tensor of the caller.
+ *
+ * - `tensors`: as for `sconce_comm_tensors_gather`.
+ * - `count`: number of tensors.
+ * - `output`: on a device or the CPU, of the shape of the joined tensors.
+ * - Errors: INVALID_ARGUMENT: a tensor is on the CPU, or the shapes do not fit. After any failure the contents of the
+ *   output are undefined.
+ * - Ordering: as `sconce_comm_tensors_gather`.
+ * - torch: `torch.cuda.comm.gather(tensors, dim, out=output)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_tensors_gather_out(struct sconce_tensor *const *tensors,
+                                             size_t count,
+                                             int64_t dim,
+                                             struct sconce_tensor *output);
+
+/**
  * Creates a graph without nodes.
  *
  * - `out_graph`: receives the graph.

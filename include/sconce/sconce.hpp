@@ -7,6 +7,7 @@
 #include <sconce/backward.hpp>
 #include <sconce/blas.hpp>
 #include <sconce/buffer.hpp>
+#include <sconce/comm_tensors.hpp>
 #include <sconce/context.hpp>
 #include <sconce/copy.hpp>
 #include <sconce/copy_shapes.hpp>

@@ -19,6 +19,7 @@
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
 //! | `tensor/` | tensors |
 //! | `backward/` | backward passes |
+//! | `comm_tensors/` | tensors on several devices |
 //! | `graph/` | CUDA graphs |
 //! | `dlpack/` | tensors exchanged with other libraries |
 //! | `store/` | stores that the processes of a job share |
@@ -47,6 +48,7 @@ mod structs;
 
 mod backward;
 mod blas;
+mod comm_tensors;
 mod context;
 mod copy;
 mod device;
@@ -74,6 +76,7 @@ mod tensor;
 pub use backward::*;
 pub use bits::CBool;
 pub use blas::*;
+pub use comm_tensors::*;
 pub use context::*;
 pub use copy::*;
 pub use device::*;

@@ -103,8 +103,8 @@ mod tests {
         let server = Store::server("127.0.0.1", 0, timeout).unwrap();
         let port = server.port().unwrap();
         for rank in [0, 1] {
-            let store =
-                join(&JobEnvironment { launcher_serves: true, ..job(rank, port) }, timeout).unwrap();
+            let store = join(&JobEnvironment { launcher_serves: true, ..job(rank, port) }, timeout)
+                .unwrap();
             store.set(b"k", &[rank as u8]).unwrap();
             assert_eq!(server.get(b"k", None).unwrap(), [rank as u8]);
         }

@@ -46,7 +46,7 @@ mod value;
 pub(crate) mod views;
 
 pub(crate) use dim_list::Dims;
-pub(crate) use dims::{contiguous_strides, count, extent};
+pub(crate) use dims::{contiguous_strides, count, extent, looks_channels_last, wrap_dim};
 pub(crate) use layout::TensorLayout;
 pub(crate) use options::{MemoryFormat, TensorOptions};
 pub(crate) use place::Place;

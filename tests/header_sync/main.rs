@@ -77,6 +77,8 @@ fn generated() -> String {
         "tensor/outputs/order",
         "tensor/outputs/product",
         "tensor/outputs/create",
+        "comm_tensors/spread",
+        "comm_tensors/collect",
         "backward/function",
         "backward/graph",
         "dlpack/tensors",

@@ -48,7 +48,7 @@ const FLOORS: &[&[&str]] = &[
     &["copy", "graph", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],
-    &["backward", "dlpack"],
+    &["backward", "comm_tensors", "dlpack"],
     &["ffi"],
     &["lib"],
 ];

@@ -133,7 +133,7 @@ pub(super) fn two_written_to(
 }
 
 /// The same handle once more.
-pub(super) fn again(tensor: *mut sconce_tensor, name: &str) -> Result<*mut sconce_tensor> {
+pub(in crate::ffi) fn again(tensor: *mut sconce_tensor, name: &str) -> Result<*mut sconce_tensor> {
     handle::retain(sconce_tensor::key(tensor, name)?, name)?;
     Ok(tensor)
 }
@@ -142,7 +142,7 @@ pub(super) fn again(tensor: *mut sconce_tensor, name: &str) -> Result<*mut sconc
 ///
 /// # Safety
 /// If `tensors` is neither NULL nor misaligned, it points to `count` handles.
-pub(super) unsafe fn tensors_of(
+pub(in crate::ffi) unsafe fn tensors_of(
     tensors: *const *mut sconce_tensor,
     count: usize,
     name: &str,

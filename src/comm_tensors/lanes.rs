@@ -1,0 +1,137 @@
+//! Copies that arrive on streams of their own, so that they wait neither for each other nor for the work that uses
+//! them.
+
+use std::cell::RefCell;
+
+use crate::collections::per_device::{PerDevice, per_device};
+use crate::context::{Runtime, runtime};
+use crate::error::Result;
+use crate::event::wait_stream;
+use crate::lock::Mutex;
+use crate::stream::{self, Stream};
+use crate::tensor::transfer::copy_into;
+use crate::tensor::{Place, Tensor};
+use crate::types::DeviceIndex;
+
+/// From this size on a copy is worth a stream of its own.
+const LEAST_BYTES: usize = 1 << 20;
+
+/// The lanes of each destination: the source device, and the stream of the destination.
+static LANES: PerDevice<Mutex<Vec<(DeviceIndex, Stream)>>> = per_device!(Mutex::new(Vec::new()));
+
+/// The lanes that lead to a device during one call. When it is dropped, the device's current stream waits for all.
+pub(super) struct Lanes<'a> {
+    runtime: &'a Runtime,
+    destination: DeviceIndex,
+    main: Stream,
+    /// Captured work stays on the captured stream.
+    is_captured: bool,
+    open: RefCell<Vec<(DeviceIndex, Stream)>>,
+}
+
+impl Lanes<'_> {
+    /// No lane is open at first.
+    pub(super) fn to(destination: DeviceIndex) -> Result<Lanes<'static>> {
+        let runtime = runtime()?;
+        let main = stream::current_on(runtime, destination)?;
+        let is_captured = stream::is_capturing(runtime, main)?;
+        Ok(Lanes { runtime, destination, main, is_captured, open: RefCell::default() })
+    }
+
+    /// The lane for a copy of so many bytes; `None`: the current stream is as good.
+    fn lane(&self, source: Place, bytes: usize) -> Result<Option<Stream>> {
+        let Some(source) = source.device() else { return Ok(None) };
+        if self.is_captured || source == self.destination || bytes < LEAST_BYTES {
+            return Ok(None);
+        }
+        if let Some((_, lane)) = self.open.borrow().iter().find(|(from, _)| *from == source) {
+            return Ok(Some(*lane));
+        }
+        let lane = lane_between(self.destination, source)?;
+        self.open.borrow_mut().push((source, lane));
+        wait_stream(self.runtime, lane, self.main)?;
+        Ok(Some(lane))
+    }
+
+    /// Whether a copy of so many bytes has a lane.
+    pub(super) fn has_lane(&self, source: Place, bytes: usize) -> Result<bool> {
+        Ok(self.lane(source, bytes)?.is_some())
+    }
+
+    /// Copies to a tensor of the destination. The current stream does not wait for it if there is a lane.
+    pub(super) fn copy(&self, dst: &Tensor, src: &Tensor) -> Result<()> {
+        let bytes = src.numel() as usize * src.element();
+        match self.lane(src.place(), bytes)? {
+            None => copy_into(dst, src, true),
+            Some(lane) => {
+                let _restore = Current::set(self.main, lane);
+                copy_into(dst, src, true)
+            }
+        }
+    }
+
+    /// Lets the current stream wait for what has arrived from a source.
+    pub(super) fn arrive(&self, source: Place) -> Result<()> {
+        self.each(source, |lane| wait_stream(self.runtime, self.main, lane))
+    }
+
+    /// Lets later copies from a source wait for what the current stream does so far.
+    pub(super) fn follow(&self, source: Place) -> Result<()> {
+        self.each(source, |lane| wait_stream(self.runtime, lane, self.main))
+    }
+
+    fn each(&self, source: Place, mut act: impl FnMut(Stream) -> Result<()>) -> Result<()> {
+        let open = self.open.borrow();
+        let mut lanes = open.iter().filter(|(from, _)| Some(*from) == source.device());
+        lanes.try_for_each(|(_, lane)| act(*lane))
+    }
+
+    /// Lets the current stream wait for all lanes, before memory that they write to goes back.
+    pub(super) fn close(&self) -> Result<()> {
+        let lanes = std::mem::take(&mut *self.open.borrow_mut());
+        let mut result = Ok(());
+        for (_, lane) in lanes {
+            let waits = wait_stream(self.runtime, self.main, lane)
+                // Memory that a lane still writes to must not go back.
+                .or_else(|_| stream::synchronize(self.runtime, lane));
+            result = result.and(waits);
+        }
+        result
+    }
+}
+
+impl Drop for Lanes<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            crate::log::warn(format_args!("a copy between devices was not waited for: {error}"));
+        }
+    }
+}
+
+/// The stream of `destination` on which copies from `source` arrive. It is taken from the pool once.
+fn lane_between(destination: DeviceIndex, source: DeviceIndex) -> Result<Stream> {
+    let mut lanes = LANES[destination].lock();
+    if let Some((_, lane)) = lanes.iter().find(|(from, _)| *from == source) {
+        return Ok(*lane);
+    }
+    let lane = stream::from_pool(destination.as_i32(), 0)?;
+    lanes.push((source, lane));
+    Ok(lane)
+}
+
+/// Makes a stream the current one of its device until it is dropped.
+pub(super) struct Current(Stream);
+
+impl Current {
+    /// `before` is the current stream.
+    pub(super) fn set(before: Stream, stream: Stream) -> Current {
+        stream::set_current(stream);
+        Current(before)
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        stream::set_current(self.0);
+    }
+}

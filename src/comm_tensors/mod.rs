@@ -1,0 +1,57 @@
+//! Tensors on several devices (`torch.cuda.comm`). See `docs/design/comm_tensors.md`.
+//!
+//! Each file uses only files above it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `lanes` | copies that arrive on streams of their own |
+//! | `flat` | many tensors as one, and back |
+//! | `buckets` | which tensors travel together |
+//! | `broadcast` | one tensor to all devices |
+//! | `reduce` | a sum of one tensor of each device |
+//! | `coalesced` | the same of many tensors |
+//! | `scatter` | parts of a tensor to devices |
+//! | `gather` | tensors of devices joined |
+
+mod broadcast;
+mod buckets;
+mod coalesced;
+mod flat;
+mod gather;
+mod lanes;
+mod reduce;
+mod scatter;
+
+pub(crate) use broadcast::{broadcast, broadcast_out};
+pub(crate) use coalesced::{broadcast_coalesced, reduce_add_coalesced};
+pub(crate) use gather::{gather, gather_out};
+pub(crate) use reduce::reduce_add;
+pub(crate) use scatter::{ScatterTarget, scatter, scatter_out};
+
+use crate::context::runtime;
+use crate::device;
+use crate::error::{Error, Result};
+use crate::tensor::{Place, Tensor};
+use crate::types::DeviceIndex;
+
+/// The device with an index, which may not be negative here.
+fn device_of(index: i32) -> Result<DeviceIndex> {
+    if index < 0 {
+        return Err(Error::invalid_argument(format!(
+            "Expected non-negative device index, but got {index}"
+        )));
+    }
+    device::checked(runtime()?, index)
+}
+
+/// Refuses tensors of the CPU. `which` names the tensors in torch's words.
+fn check_on_devices(tensors: &[Tensor], which: [&str; 3]) -> Result<()> {
+    let [all, one, verb] = which;
+    match tensors.iter().enumerate().find(|(_, tensor)| tensor.place() == Place::Cpu) {
+        None => Ok(()),
+        Some((index, tensor)) => Err(Error::invalid_argument(format!(
+            "Expected all {all} tensors to be CUDA tensors, but {one} at index {index} {verb} device {}",
+            tensor.place()
+        ))),
+    }
+}

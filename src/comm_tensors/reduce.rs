@@ -1,0 +1,169 @@
+//! A sum of one tensor of each device.
+
+use super::device_of;
+use super::lanes::Lanes;
+use crate::device;
+use crate::error::{Error, Result};
+use crate::pointwise::Scalar;
+use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
+use crate::tensor::{Place, Tensor, TensorOptions, views};
+
+/// The bytes of a part of a large sum: while one is added, the next one is copied.
+const PART_BYTES: usize = 16 << 20;
+
+/// The device of a sum: that with the index, or the current one for -1.
+pub(super) fn destination_of(index: i32) -> Result<Place> {
+    Ok(Place::Device(match index {
+        -1 => device::current()?,
+        _ => device_of(index)?,
+    }))
+}
+
+/// The sum of tensors of one shape, on the device of one of them. `None` stands for the tensor itself, if it is the
+/// only one.
+pub(crate) fn reduce_add(inputs: &[Tensor], destination: i32) -> Result<Option<Tensor>> {
+    let place = destination_of(destination)?;
+    let root = check(inputs, place)?;
+    let others: Vec<&Tensor> = inputs
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| *index != root)
+        .map(|(_, input)| input)
+        .collect();
+    if others.is_empty() {
+        return Ok(None);
+    }
+    let root = &inputs[root];
+    let lanes = Lanes::to(place.device().unwrap_or(device::current()?))?;
+    let is_alike = |input: &&Tensor| {
+        input.is_contiguous() && input.dtype() == root.dtype() && input.place() != place
+    };
+    let bytes = root.numel() as usize * root.element();
+    let in_parts = bytes > PART_BYTES
+        && root.is_contiguous()
+        && others.iter().all(is_alike)
+        && lanes.has_lane(others[0].place(), bytes)?;
+    let sum = if in_parts {
+        add_parts(root, &others, &lanes)?
+    } else {
+        add_whole(root, &others, &lanes)?
+    };
+    lanes.close()?;
+    Ok(Some(sum))
+}
+
+/// The index of the root: the last input on the destination.
+fn check(inputs: &[Tensor], destination: Place) -> Result<usize> {
+    let Some(first) = inputs.first() else {
+        return Err(Error::invalid_argument("reduce_add expects at least one input"));
+    };
+    let shape = |sizes: &[i64]| sizes.iter().map(i64::to_string).collect::<Vec<_>>().join("x");
+    let mut root = None;
+    for (index, input) in inputs.iter().enumerate() {
+        if input.place() == Place::Cpu {
+            return Err(Error::invalid_argument(format!(
+                "reduce_add expects all inputs to be on GPUs, but input {index} is on CPU"
+            )));
+        }
+        if input.place() == destination {
+            root = Some(index);
+        }
+        if input.sizes() != first.sizes() {
+            return Err(Error::invalid_argument(format!(
+                "input {index} has invalid size: got {}, but expected {}",
+                shape(input.sizes()),
+                shape(first.sizes())
+            )));
+        }
+    }
+    root.ok_or_else(|| {
+        Error::invalid_argument(
+            "reduce_add expects destination to be on the same GPU with one of the tensors",
+        )
+    })
+}
+
+fn add(left: &Tensor, right: &Tensor, into: Option<&Tensor>) -> Result<Tensor> {
+    let operands = [TensorOperand::Tensor(left), TensorOperand::Tensor(right)];
+    binary(BinaryOperation::Add, operands, Scalar::Int(1), into)
+}
+
+/// Each input is copied as a whole, then added.
+fn add_whole(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Tensor> {
+    let mut sum: Option<Tensor> = None;
+    for other in others {
+        let here = if other.place() == root.place() {
+            Tensor::clone(other)
+        } else {
+            let options = TensorOptions { place: root.place(), ..TensorOptions::of(other) };
+            let here = options.empty(other.sizes())?;
+            if let Err(error) = lanes.copy(&here, other).and_then(|()| lanes.arrive(other.place()))
+            {
+                // A lane may still write to what goes back now.
+                lanes.close()?;
+                return Err(error);
+            }
+            here
+        };
+        sum = Some(match &sum {
+            None => add(root, &here, None)?,
+            Some(sum) => add(sum, &here, Some(sum))?,
+        });
+    }
+    sum.ok_or_else(|| Error::invalid_argument("reduce_add expects at least two inputs here"))
+}
+
+/// Parts of all inputs arrive while the parts before are added, in two temporaries for each input.
+fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Tensor> {
+    let numel = root.numel();
+    let each = (PART_BYTES / root.element()) as i64;
+    let options = TensorOptions::of(root);
+    let sum = options.empty(root.sizes())?;
+    let temporaries: Result<Vec<[Tensor; 2]>> =
+        others.iter().map(|_| Ok([options.empty(&[each])?, options.empty(&[each])?])).collect();
+    let temporaries = temporaries?;
+    let line = |tensor: &Tensor| views::view(tensor, &[numel]);
+    let (sum_line, root_line) = (line(&sum)?, line(root)?);
+    let lines: Result<Vec<Tensor>> = others.iter().map(|other| line(other)).collect();
+    let lines = lines?;
+    let parts = (numel + each - 1) / each;
+    let part_of = |tensor: &Tensor, part: i64| {
+        views::narrow(tensor, 0, part * each, each.min(numel - part * each))
+    };
+    let temporary = |input: usize, part: i64| {
+        let whole = &temporaries[input][(part % 2) as usize];
+        views::narrow(whole, 0, 0, each.min(numel - part * each))
+    };
+    let send = |part: i64| -> Result<()> {
+        for (input, other) in lines.iter().enumerate() {
+            lanes.copy(&temporary(input, part)?, &part_of(other, part)?)?;
+        }
+        Ok(())
+    };
+    let run = || -> Result<()> {
+        send(0)?;
+        for part in 0..parts {
+            for other in others {
+                // The lane is then behind the sum of the part before, whose temporaries come next, and the sum of this
+                // part is behind its copy.
+                lanes.follow(other.place())?;
+                lanes.arrive(other.place())?;
+            }
+            let into = part_of(&sum_line, part)?;
+            for input in 0..others.len() {
+                let here = temporary(input, part)?;
+                let left = if input == 0 { part_of(&root_line, part)? } else { into.clone() };
+                add(&left, &here, Some(&into))?;
+            }
+            if part + 1 < parts {
+                send(part + 1)?;
+            }
+        }
+        Ok(())
+    };
+    let done = run();
+    // The temporaries go back now.
+    lanes.close()?;
+    done?;
+    Ok(sum)
+}

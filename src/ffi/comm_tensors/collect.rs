@@ -1,0 +1,130 @@
+//! Tensors of devices to one place.
+
+use super::{Returned, check_place, entries, lists_of, write_all};
+use crate::comm_tensors;
+use crate::ffi::tensor::handle::{again, defined, returned, tensors_of};
+use crate::ffi::tensor::sconce_tensor;
+use crate::ffi::{guard, sconce_status};
+
+/// Adds tensors of devices. Of a single tensor the result is that tensor, owned once more.
+///
+/// - `tensors`: of one shape, on devices; at least 1. Elements are added in their order, the one on the destination
+///   first.
+/// - `count`: number of tensors.
+/// - `destination`: the device of the result, on which one of the tensors is; the last one there is the first to be
+///   added. -1 for the current device.
+/// - `out_tensor`: receives the sum.
+/// - Errors: INVALID_ARGUMENT: a tensor is on the CPU, has another shape, or none is on the destination.
+/// - Ownership: the caller releases the result with `sconce_tensor_release`.
+/// - Ordering: the sum is ready in the order of the destination's current stream. Tensors of other devices are read in
+///   the order of their devices' current streams.
+/// - torch: `torch.cuda.comm.reduce_add(inputs, destination)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_tensors_reduce_add(
+    tensors: *const *mut sconce_tensor,
+    count: usize,
+    destination: i32,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        // SAFETY: the caller promises so many handles.
+        let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
+        // SAFETY: the same handles once more.
+        let handles = unsafe { entries(tensors, count, "tensors") }?;
+        out_tensor.write(match comm_tensors::reduce_add(&inputs, destination)? {
+            Some(sum) => returned(sum)?,
+            None => again(handles[0], "tensors[0]")?,
+        });
+        Ok(())
+    })
+}
+
+/// Adds many tensors of devices, in few copies: tensors of one type are joined as long as they have no more than
+/// `buffer_bytes`.
+///
+/// - `tensors`: `lists * count` tensors: those of the first device, then those of the second one, and so on; each list
+///   has the same types and shapes.
+/// - `lists`: number of devices, at least 1.
+/// - `count`: number of tensors of each device.
+/// - `destination`: the device of the results, on which one of the lists is; -1 for the current device.
+/// - `buffer_bytes`: 10,485,760 in torch.
+/// - `out_tensors`: receives `count` sums.
+/// - Errors: INVALID_ARGUMENT: as `sconce_comm_tensors_reduce_add`, or the lists differ.
+/// - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block.
+/// - Ordering: as `sconce_comm_tensors_reduce_add`.
+/// - torch: `torch.cuda.comm.reduce_add_coalesced(inputs, destination, buffer_size)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_tensors_reduce_add_coalesced(
+    tensors: *const *mut sconce_tensor,
+    lists: usize,
+    count: usize,
+    destination: i32,
+    buffer_bytes: usize,
+    out_tensors: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises so many handles.
+        let inputs = unsafe { lists_of(tensors, lists, count) }?;
+        check_place(out_tensors, count)?;
+        let sums = comm_tensors::reduce_add_coalesced(&inputs, destination, buffer_bytes)?;
+        // SAFETY: the caller promises so many places.
+        unsafe { write_all(sums.into_iter().map(Returned::New).collect(), out_tensors) }
+    })
+}
+
+/// Joins tensors of devices along a dimension.
+///
+/// - `tensors`: on devices, of shapes that differ only in `dim`; at least 1, with at least one dimension.
+/// - `count`: number of tensors.
+/// - `destination`: the device of the result, -1 for the current one, or `SCONCE_DEVICE_CPU`.
+/// - `out_tensor`: receives the joined tensor, of the type of the first one. Its channels are last in memory if those
+///   of all tensors are.
+/// - Errors: INVALID_ARGUMENT: a tensor is on the CPU, or the shapes do not fit.
+/// - Ownership: the caller releases the result with `sconce_tensor_release`.
+/// - Ordering: the result is ready in the order of the destination's current stream. To the CPU the call waits for the
+///   copies.
+/// - torch: `torch.cuda.comm.gather(tensors, dim, destination)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_tensors_gather(
+    tensors: *const *mut sconce_tensor,
+    count: usize,
+    dim: i64,
+    destination: i32,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let out_tensor = out!(out_tensor);
+        // SAFETY: the caller promises so many handles.
+        let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
+        out_tensor.write(returned(comm_tensors::gather(&inputs, dim, destination)?)?);
+        Ok(())
+    })
+}
+
+/// Joins tensors of devices along a dimension, in a tensor of the caller.
+///
+/// - `tensors`: as for `sconce_comm_tensors_gather`.
+/// - `count`: number of tensors.
+/// - `output`: on a device or the CPU, of the shape of the joined tensors.
+/// - Errors: INVALID_ARGUMENT: a tensor is on the CPU, or the shapes do not fit. After any failure the contents of the
+///   output are undefined.
+/// - Ordering: as `sconce_comm_tensors_gather`.
+/// - torch: `torch.cuda.comm.gather(tensors, dim, out=output)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_tensors_gather_out(
+    tensors: *const *mut sconce_tensor,
+    count: usize,
+    dim: i64,
+    output: *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises so many handles.
+        let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
+        comm_tensors::gather_out(&inputs, dim, &defined(output, "output")?)
+    })
+}
