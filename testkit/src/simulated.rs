@@ -30,6 +30,13 @@ pub fn captured<T>(runtime: &Runtime, stream: Stream, work: impl FnOnce() -> T) 
     }
 }
 
+/// The names of all driver calls, from the message about one that there is not.
+pub fn driver_calls() -> Vec<String> {
+    let message = sim::call_count("").unwrap_err().message().to_owned();
+    let (_, names) = message.split_once("there are ").unwrap();
+    names.split(", ").map(str::to_owned).collect()
+}
+
 /// Memory of device 0.
 pub struct Memory {
     ptr: DevicePtr,

@@ -2,13 +2,15 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::ffi::{CString, c_void};
+use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::types::DeviceIndex;
 use testkit::last_message;
+use testkit::places;
+pub(crate) use testkit::places::{calls, inject, set};
 use testkit::simulated::runtime;
 
 #[track_caller]
@@ -25,17 +27,13 @@ pub(crate) fn refused(status: sconce_status, expected: sconce_status, words: &st
 /// A stream of the pool of device 0.
 pub(crate) fn pool_stream() -> sconce_stream {
     runtime();
-    let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };
-    // SAFETY: a writable place.
-    ok(unsafe { sconce_stream_get_from_pool(0, 0, &mut stream) });
-    stream
+    places::pooled(0)
 }
 
 /// A stream of the pool that is current on this thread.
 pub(crate) fn current_stream() -> sconce_stream {
-    let stream = pool_stream();
-    ok(sconce_stream_set_current(stream));
-    stream
+    runtime();
+    places::own_stream(0)
 }
 
 pub(crate) fn graph(keep: bool) -> *mut sconce_graph {
@@ -60,11 +58,6 @@ pub(crate) fn free(address: *mut c_void) {
     ok(sconce_memory_free(address));
 }
 
-pub(crate) fn set(address: *mut c_void, value: u8, bytes: usize) -> sconce_status {
-    // SAFETY: memory of a device.
-    unsafe { sconce_memory_set(address, value, bytes) }
-}
-
 /// The bytes of device memory, after all work of the device.
 pub(crate) fn read(address: *const c_void, bytes: usize) -> Vec<u8> {
     ok(sconce_device_synchronize(0));
@@ -72,12 +65,6 @@ pub(crate) fn read(address: *const c_void, bytes: usize) -> Vec<u8> {
     // SAFETY: memory of a device, and a writable place of this size.
     ok(unsafe { sconce_sim_memory_read(address, bytes, data.as_mut_ptr().cast()) });
     data
-}
-
-pub(crate) fn inject(call: &str, nth: u64, code: i32) {
-    let call = CString::new(call).unwrap();
-    // SAFETY: a NUL-terminated name.
-    ok(unsafe { sconce_sim_inject_fault(call.as_ptr(), nth, code) });
 }
 
 pub(crate) fn is_capturing(stream: sconce_stream) -> bool {
@@ -102,6 +89,5 @@ pub(crate) fn pinned(bytes: usize) -> *mut u8 {
 
 /// Copies on the current stream without waiting.
 pub(crate) fn copy(to: *mut c_void, from: *const c_void, bytes: usize) -> sconce_status {
-    // SAFETY: both are memory of the test that lives as long as the work.
-    unsafe { sconce_copy(to, from, bytes, CBool::TRUE) }
+    places::copy(to, from.cast_mut(), bytes, true)
 }

@@ -4,16 +4,9 @@
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::fork::forked_result;
-use testkit::simulated::Memory;
+use testkit::simulated::{Memory, driver_calls};
 
 use crate::support::{FILL, desc, fill_values, get, launch, load, numbers, ptx, register_fill};
-
-/// Every driver call, from the message about one that there is not.
-fn calls() -> Vec<String> {
-    let message = sconce::sim::call_count("").unwrap_err().message().to_owned();
-    let (_, names) = message.split_once("there are ").unwrap();
-    names.split(", ").map(str::to_owned).collect()
-}
 
 /// Loads, launches on two devices, asks, and unloads; the statuses in order.
 fn script(memory: &Memory, value: u32) -> Vec<sconce_status> {
@@ -52,7 +45,7 @@ fn scenario(fault: Option<(&str, u64)>) -> Result<(), String> {
         let Some((call, nth)) = fault else {
             let statuses = script(&memory, 1);
             assert!(statuses.iter().all(|status| *status == SCONCE_OK), "{statuses:?}");
-            let counts: Vec<String> = calls()
+            let counts: Vec<String> = driver_calls()
                 .iter()
                 .map(|call| format!("{call} {}", sconce::sim::call_count(call).unwrap()))
                 .collect();

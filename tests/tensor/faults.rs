@@ -7,6 +7,7 @@ use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::fork::forked_result;
 use testkit::places::pooled;
+use testkit::simulated::driver_calls;
 
 use crate::api::{CPU, Failure, Handle, Outcome, integer, options, outcome, real};
 use crate::create::{arange, empty, from_bytes, full};
@@ -19,13 +20,6 @@ const CODES: [i32; 2] = [999, 2];
 /// Of a call that is made more often, as queries of an event that is waited for, later turns are like earlier
 /// ones.
 const MOST_TURNS: u64 = 40;
-
-/// Every driver call, from the message about one that there is not.
-fn calls() -> Vec<String> {
-    let message = sconce::sim::call_count("").unwrap_err().message().to_owned();
-    let (_, names) = message.split_once("there are ").unwrap();
-    names.split(", ").map(str::to_owned).collect()
-}
 
 /// The script's tensors, and what failed.
 struct Script {
@@ -168,6 +162,6 @@ fn a_failure_of_the_driver_at_any_point_loses_nothing() {
 
 /// The names of the calls, asked in a child: this process must not start the library.
 fn forked_names() -> Vec<String> {
-    let text = forked_result(|| Err(calls().join(","))).unwrap_err();
+    let text = forked_result(|| Err(driver_calls().join(","))).unwrap_err();
     text.split(',').map(str::to_owned).collect()
 }

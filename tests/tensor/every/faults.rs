@@ -4,6 +4,7 @@
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::fork::forked_result;
+use testkit::simulated::driver_calls;
 
 use super::operations::{ALL, Operation, Tensors, is_unpredictable};
 use crate::api::{Handle, outcome};
@@ -15,17 +16,10 @@ const CODES: [i32; 2] = [999, 2];
 /// Later calls of a kind in one operation are like earlier ones.
 const MOST_TURNS: u64 = 6;
 
-/// Every driver call, from the message about one that there is not.
-fn calls() -> Vec<String> {
-    let message = sconce::sim::call_count("").unwrap_err().message().to_owned();
-    let (_, names) = message.split_once("there are ").unwrap();
-    names.split(", ").map(str::to_owned).collect()
-}
-
 /// The calls that an operation makes on a device where nothing was done before, or where all was done once.
 fn counts(operation: &Operation, warm: bool) -> Vec<(String, u64)> {
     let text = forked_result(|| {
-        let names = calls();
+        let names = driver_calls();
         let tensors = Tensors::new(0, 0);
         if warm {
             drop((operation.call)(&tensors).unwrap());
