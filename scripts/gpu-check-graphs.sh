@@ -1,5 +1,6 @@
-# The graphs part of scripts/gpu-check, which sources this: what captures and replays cost beside PyTorch and the driver.
-# Takes about a minute on a GPU. Figures go to $out/graphs.txt, everything else to $out/graphs.log.
+# The graphs part of scripts/gpu-check, which sources this: what captures and replays cost beside PyTorch and the driver,
+# and launches of the program's kernels beside the driver's own. Takes about a minute on a GPU. Figures go to
+# $out/graphs.txt and $out/launches.txt, everything else to $out/graphs.log.
 # shellcheck shell=bash
 # Set by gpu-check.
 : "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
@@ -8,6 +9,8 @@ graphs_raw="$work/graphs"
 mkdir -p "$graphs_raw"
 
 # What the project promises: captures beside PyTorch's, replays beside the driver's own call, device time beside PyTorch's.
+# Launches of kernels beside cuLaunchKernel.
+readonly most_launch_of_driver=1.05
 readonly most_capture_of_torch=0.4 most_replay_of_driver=1.03 most_device_of_torch=1.03
 
 graph_figure() { figure "$graphs_raw/$1.txt" "$2"; }
@@ -41,4 +44,27 @@ graph_checks() {
     echo "== $(basename "$file")"
     cat "$file"
   done >"$out/graphs.log"
+  launch_checks
+}
+
+# Figures of launches: a title, then indented figures in nanoseconds.
+launch_checks() {
+  local figures="$work/launches.txt" key value peer result
+  if ! timeout 60 "$work/bin/sconce_launch_bench" >"$figures" 2>&1 </dev/null; then
+    row "kernel launches" FAILED "see launches.txt" - -
+    cat "$figures" >"$out/launches.txt"
+    return
+  fi
+  while IFS=$'\t' read -r key value peer; do
+    result=ok
+    if [ "$peer" != - ] && awk -v a="$value" -v b="$peer" -v m="$most_launch_of_driver" 'BEGIN { exit !(a > m * b) }'; then
+      result=over
+    fi
+    [ "$backend" = cuda ] || result=rehearsed
+    row "$key" "$result" "$value ns" "$peer" "$(awk -v a="$value" -v b="$peer" 'BEGIN { if (b + 0 > 0) printf "%.2f x", b / a; else print "-" }')"
+  done < <(awk '
+    /^[^ ]/ { title = $0; peer = "-"; next }
+    /cuLaunchKernel/ { peer = $NF; next }
+    /this library/ { print title "\t" $NF "\t" peer }' "$figures")
+  cat "$figures" >"$out/launches.txt"
 }

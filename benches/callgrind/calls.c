@@ -191,6 +191,34 @@ static void tensor_matmul(void) {
   released_with(made, result);
 }
 
+/* A kernel of the program, with three arguments. */
+static sconce_kernel* launched;
+static void compute_nothing(struct sconce_sim_launch* launch, void* user) {
+  (void)launch;
+  (void)user;
+}
+static void own_kernel(void) {
+  static const char code[] =
+      ".version 8.0\n.target sm_75\n.visible .entry add_to(.param .u64 out, .param .u32 a, .param "
+      ".u32 b) {}";
+  static const size_t bytes[] = {8, 4, 4};
+  sconce_module* module = NULL;
+  both(sconce_sim_register_kernel("add_to", bytes, 3, 32, 0, compute_nothing, NULL, NULL),
+       sconce_module_load(code, sizeof code, &module));
+  both(status, sconce_kernel_get(module, "add_to", &launched));
+  /* Nothing runs, so that no thread competes for a lock. */
+  both(status, sconce_sim_set_manual(true));
+}
+static void kernel_launch(void) {
+  static uint64_t out;
+  static uint32_t a;
+  static uint32_t b;
+  static const void* const arguments[] = {&out, &a, &b};
+  static const size_t bytes[] = {sizeof out, sizeof a, sizeof b};
+  const sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
+  status = sconce_kernel_launch_on(launched, &desc, arguments, bytes, 3, stream);
+}
+
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
 static void must(sconce_status outcome, const char* what) {
@@ -319,6 +347,7 @@ static const struct {
     {"tensor_sum", tensor_sum, false, small_tensors},
     {"tensor_cat", tensor_cat, false, small_tensors},
     {"tensor_matmul", tensor_matmul, false, small_tensors},
+    {"kernel_launch", kernel_launch, false, own_kernel},
     {"failing_call", failing_call, true, NULL},
 };
 
