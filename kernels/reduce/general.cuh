@@ -47,7 +47,9 @@ __device__ __forceinline__ i64 load_integer(const void* data, u32 type, i64 at) 
 }
 
 // A type's kind: integer, float or complex.
-__device__ __forceinline__ bool is_complex(u32 type) { return type == C64 || type == C128; }
+__device__ __forceinline__ bool is_complex(u32 type) {
+  return type == C64 || type == C128 || type == C32;
+}
 
 __device__ __forceinline__ bool is_float(u32 type) { return type <= BF16; }
 
@@ -64,22 +66,35 @@ __device__ __forceinline__ double load_float(const void* data, u32 type, i64 at)
       return wide(((const Brain*)data)[at]);
     case C64:
       return ((const Complex32*)data)[at].re;
+    case C32:
+      return wide(((const Half*)data)[2 * at]);
     default:
       return ((const Complex64*)data)[at].re;
   }
 }
 
+// The imaginary part of a complex number; 0 for real ones.
+__device__ __forceinline__ double load_imaginary(const void* data, u32 type, i64 at) {
+  switch (type) {
+    case C64:
+      return ((const Complex32*)data)[at].im;
+    case C32:
+      return wide(((const Half*)data)[2 * at + 1]);
+    case C128:
+      return ((const Complex64*)data)[at].im;
+    default:
+      return 0;
+  }
+}
+
 __device__ __forceinline__ bool is_nonzero(const void* data, u32 type, i64 at) {
   if (!is_float(type) && !is_complex(type)) return load_integer(data, type, at) != 0;
-  const double im = type == C64    ? ((const Complex32*)data)[at].im
-                    : type == C128 ? ((const Complex64*)data)[at].im
-                                   : 0;
-  return load_float(data, type, at) != 0 || im != 0;
+  return load_float(data, type, at) != 0 || load_imaginary(data, type, at) != 0;
 }
 
 // A single rounded to the type that is calculated in.
 __device__ __forceinline__ float rounded(float value, u32 type) {
-  if (type == F16) return wide(to_half(value));
+  if (type == F16 || type == C32) return wide(to_half(value));
   if (type == BF16) return wide(to_brain(value));
   return value;
 }
@@ -129,9 +144,8 @@ struct ComplexLoader {
   static __device__ __forceinline__ C load(const void* data, u32 type, u32 compute, i64 at) {
     C value;
     value.re = Loader<F>::load(data, type, compute, at);
-    value.im = 0;
-    if (type == C64) value.im = (F)((const Complex32*)data)[at].im;
-    if (type == C128) value.im = (F)((const Complex64*)data)[at].im;
+    value.im = (F)load_imaginary(data, type, at);
+    if (compute == C32) value.im = wide(to_half((float)value.im));
     return value;
   }
 };
@@ -174,6 +188,10 @@ __device__ __forceinline__ void store_float(void* data, u32 type, i64 at, double
       break;
     case C128:
       ((Complex64*)data)[at] = Complex64{value, im};
+      break;
+    case C32:
+      ((Half*)data)[2 * at] = to_half((float)value);
+      ((Half*)data)[2 * at + 1] = to_half((float)im);
       break;
     case F32:
     case F16:

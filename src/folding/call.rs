@@ -158,11 +158,10 @@ pub struct LineCall<'a> {
     pub output_stride: i64,
 }
 
-/// Whether elements of a type can be read and written: all but 8-bit and 4-bit floats and complex halves.
+/// Whether elements of a type can be read and written: all but 8-bit and 4-bit floats.
 pub(super) const fn is_known(dtype: Dtype) -> bool {
     match dtype.kind() {
         DtypeKind::Float => dtype.bytes() > 1,
-        DtypeKind::Complex => dtype.bytes() > 4,
         _ => true,
     }
 }

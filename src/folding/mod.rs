@@ -48,6 +48,7 @@ pub(crate) struct LineChunk {
 pub(crate) const fn sum_type(compute: Dtype) -> Dtype {
     match compute {
         Dtype::F32 | Dtype::F16 | Dtype::Bf16 => Dtype::F32,
+        Dtype::C32 => Dtype::C64,
         Dtype::F64 | Dtype::C64 | Dtype::C128 => compute,
         _ => Dtype::I64,
     }

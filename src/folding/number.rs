@@ -126,10 +126,19 @@ impl Number {
         }
     }
 
-    /// The number divided by a count.
-    pub(super) fn over(self, count: i64) -> Number {
+    /// The number divided by a count; a complex one multiplied by the reciprocal in the sum's type, as torch on the CPU
+    /// divides by a complex number without an imaginary part.
+    pub(super) fn over(self, count: i64, sum: Dtype) -> Number {
         match self {
-            Number::Complex(re, im) => Number::Complex(re / count as f64, im / count as f64),
+            Number::Complex(..) => {
+                let part = sum.real().0;
+                let reciprocal = rounded(1.0 / rounded(count as f64, part), part);
+                match self.to(sum) {
+                    // 0 times infinity is NaN, as 0 over 0.
+                    Number::Complex(re, im) => Number::Complex(re * reciprocal, im * reciprocal),
+                    other => other,
+                }
+            }
             other => Number::Real(other.real() / count as f64),
         }
     }

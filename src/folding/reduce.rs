@@ -8,6 +8,7 @@ use super::call::{ReduceCall, ReduceOp, ReducedAxis};
 use super::memory::{ElementMemory, read_each};
 use super::number::Number;
 use super::places::each_place;
+use super::sum_type;
 use crate::element::Dtype;
 
 /// Whether a value with its index is preferred to another one: if it beats it, or equals it and comes
@@ -25,6 +26,8 @@ struct Accumulator {
     index: i64,
     count: i64,
     of_mean: OfMean,
+    /// The type of sums.
+    sum: Dtype,
 }
 
 impl Accumulator {
@@ -37,7 +40,8 @@ impl Accumulator {
             ReduceOp::All => Number::Whole(1),
             ReduceOp::Any | ReduceOp::Count => Number::Whole(0),
         };
-        Accumulator { op: call.op, value, index: 0, count: 0, of_mean: part.of_mean }
+        let sum = sum_type(call.compute);
+        Accumulator { op: call.op, value, index: 0, count: 0, of_mean: part.of_mean, sum }
     }
 
     fn take(&mut self, element: Number, index: i64) {
@@ -66,7 +70,7 @@ impl Accumulator {
     fn result(&self) -> Number {
         match self.op {
             ReduceOp::Mean => match self.of_mean {
-                OfMean::Divided(count) => self.value.over(count),
+                OfMean::Divided(count) => self.value.over(count, self.sum),
                 OfMean::Multiplied(factor) => self.value.scaled(factor),
             },
             ReduceOp::Argmax | ReduceOp::Argmin => Number::Whole(self.index),
@@ -89,10 +93,11 @@ impl Accumulator {
     }
 }
 
-/// How a mean comes from the sum: torch divides on the CPU, and multiplies on devices.
+/// How a mean comes from the sum: torch divides on the CPU, but for complex numbers, and multiplies on devices.
 #[derive(Clone, Copy)]
 pub(crate) enum OfMean {
-    /// By a count; not always that of the part's elements.
+    /// By a count, not always that of the part's elements; complex numbers are multiplied by its reciprocal, rounded to
+    /// the type of the sum.
     Divided(i64),
     /// By the count's reciprocal, which is rounded to the type of the sum.
     Multiplied(f64),

@@ -68,6 +68,13 @@ fn sums_and_products_accumulate_in_the_wide_type_and_wrap() {
     let complex = bytes!(1.0_f32, 2.0_f32, 3.0_f32, -1.0_f32);
     assert_eq!(of_all(ReduceOp::Prod, [Dtype::C64; 3], &complex), bytes!(5.0_f32, 5.0_f32));
     assert_eq!(of_all(ReduceOp::Mean, [Dtype::C64; 3], &complex), bytes!(2.0_f32, 0.5_f32));
+    // 41 times the reciprocal of 41, rounded to a single, is not 1.
+    let ones: Vec<u8> = std::iter::repeat_n(bytes!(1.0_f32, 0.0_f32), 41).flatten().collect();
+    let below_one = f32::from_bits(1.0_f32.to_bits() - 1);
+    assert_eq!(of_all(ReduceOp::Mean, [Dtype::C64; 3], &ones), bytes!(below_one, 0.0_f32));
+    let halves = bytes!(0x3c00_u16, 0x4000_u16, 0x4200_u16, 0xbc00_u16);
+    assert_eq!(of_all(ReduceOp::Sum, [Dtype::C32; 3], &halves), bytes!(0x4400_u16, 0x3c00_u16));
+    assert_eq!(of_all(ReduceOp::Prod, [Dtype::C32; 3], &halves), bytes!(0x4500_u16, 0x4500_u16));
     let mean = [Dtype::I16, Dtype::F64, Dtype::F64];
     assert_eq!(of_all(ReduceOp::Mean, mean, &bytes!(1_i16, 2_i16)), bytes!(1.5_f64));
     let nothing = of_all(ReduceOp::Mean, [Dtype::F32; 3], &[]);

@@ -31,6 +31,10 @@ pub(crate) fn element(numbers: &mut Numbers, dtype: Dtype, into: &mut Vec<u8>) {
         Dtype::F64 => into.extend(real.to_le_bytes()),
         Dtype::F16 => into.extend(sconce::element::f16_bits(real as f32).to_le_bytes()),
         Dtype::Bf16 => into.extend(sconce::element::bf16_bits(real as f32).to_le_bytes()),
+        Dtype::C32 => {
+            into.extend(sconce::element::f16_bits(real as f32).to_le_bytes());
+            into.extend(sconce::element::f16_bits(1.0).to_le_bytes());
+        }
         Dtype::C64 => {
             into.extend((real as f32).to_le_bytes());
             into.extend(1_f32.to_le_bytes());
@@ -53,15 +57,21 @@ pub(crate) fn elements(numbers: &mut Numbers, dtype: Dtype, count: usize) -> Vec
 /// The types of a random call.
 fn types(numbers: &mut Numbers, op: ReduceOp) -> [Dtype; 3] {
     let all = Dtype::ALL.into_iter().filter(|dtype| {
-        let is_complex = matches!(dtype, Dtype::C64 | Dtype::C128);
-        dtype.bytes() > 1 && *dtype != Dtype::C32 && !(op.needs_order() && is_complex)
+        let is_complex = matches!(dtype, Dtype::C32 | Dtype::C64 | Dtype::C128);
+        dtype.bytes() > 1 && !(op.needs_order() && is_complex)
             || matches!(dtype, Dtype::Bool | Dtype::U8 | Dtype::I8)
     });
     let all: Vec<Dtype> = all.collect();
     let input = numbers.one_of(&all);
     let integer = !matches!(
         input,
-        Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16 | Dtype::C64 | Dtype::C128
+        Dtype::F32
+            | Dtype::F64
+            | Dtype::F16
+            | Dtype::Bf16
+            | Dtype::C32
+            | Dtype::C64
+            | Dtype::C128
     );
     let own = match op {
         ReduceOp::Sum | ReduceOp::Prod if integer => [input, Dtype::I64, Dtype::I64],

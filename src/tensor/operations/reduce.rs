@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::output::{Destination, InPlace};
+use super::unary::not_implemented;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
@@ -62,6 +63,10 @@ fn types(reduction: &Reduction<'_>, input: Dtype, into: Option<Dtype>) -> Result
                      complex dtype. Got: {}",
                     dtype.c10_name()
                 )));
+            }
+            // torch has sums and products of complex halves, but no means.
+            if result == Dtype::C32 {
+                return Err(not_implemented("mean", result));
             }
             Ok([result, result])
         }
