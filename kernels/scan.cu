@@ -27,7 +27,7 @@
 CHAIN(f32, float, 8, 3)
 CHAIN(f16, Half, 4, 2)
 CHAIN(bf16, Brain, 4, 2)
-CHAIN(i64, i64, 8, 2)
+CHAIN(i64, i64, 12, 2)
 KERNELS(f32, float)
 KERNELS(f16, Half)
 KERNELS(bf16, Brain)

@@ -84,7 +84,7 @@ SCONCE_INLINE float small_operation(const Launch<1>& launch, const float* v) {
       return real_trunc(v[0]);
     default:
       float result[1] = {v[0]};
-      flat_operation<1>(operation, result);
+      flat_operation<1>(operation, result, is_short(launch));
       return result[0];
   }
 }

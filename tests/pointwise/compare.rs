@@ -114,6 +114,8 @@ fn tolerance(case: &Case, parts: &[f64]) -> f64 {
     let least = match case.op {
         // A sequence through 0 is as exact as its ends.
         Range | Linspace => 8.0,
+        // Of negative numbers the host's is a difference of numbers near 1, which kernels of 16 bits do not form.
+        GeluErf | GeluTanh => 1e-3,
         // Numbers below the smallest normal one have fewer digits.
         _ if digits <= 24 => f64::from(f32::MIN_POSITIVE),
         _ => f64::MIN_POSITIVE * 1e20,

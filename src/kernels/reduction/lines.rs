@@ -21,7 +21,7 @@ pub(crate) const fn chain_tile(dtype: Dtype) -> Option<(u64, u64)> {
     let (spans, words) = match dtype {
         Dtype::F32 => (8, 1),
         Dtype::F16 | Dtype::Bf16 => (4, 1),
-        Dtype::I64 => (8, 2),
+        Dtype::I64 => (12, 2),
         _ => return None,
     };
     Some((LINE_THREADS as u64 * spans * (16 / dtype.bytes() as u64), words))
