@@ -292,8 +292,133 @@ class Cases:
             return over
         return "copy_", lambda: target.clone(memory_format=torch.preserve_format).copy_(second), ours, first
 
+    def outputs(self):
+        """A result in a tensor of the caller's: of any strides, another shape or type, or in an operand's memory."""
+        operation = self.random.choice(list(OUTPUTS))
+        operands, theirs, ours = getattr(self, f"{OUTPUTS[operation]}_to")(operation)
+        try:
+            plain = theirs(None)
+        except (RuntimeError, IndexError, TypeError, NotImplementedError, ValueError):
+            plain = torch.empty(0, device="cuda")
+        plain = plain[0] if isinstance(plain, tuple) else plain
+        dtype = plain.dtype if self.random.random() < 0.7 else self.random.choice(ALL)
+        way = self.random.random()
+        sizes = plain.shape if way < 0.5 else [0] if way < 0.6 else self.sizes()
+        out = self.tensor(sizes, dtype)
+        if any(stride == 0 and size > 1 for size, stride in zip(out.shape, out.stride())):
+            out = out.clone()
+        into = self.library.tensor("empty_strided", numbers(out.shape), numbers(out.stride()),
+                                   ctypes.c_size_t(out.dim()), options(name(dtype), 0))
+        if way > 0.95 and operands[0].numel() > 1:
+            # The operand without its first element, as the output of a result of that size.
+            memory = self.values([operands[0].numel() + 1], operands[0].dtype)
+            operands[0] = memory[:-1].view(operands[0].shape)
+            out = memory[1:].view(operands[0].shape)
+            into = self.over(out)
+            if operation not in ("add", "mul", "sub", "clamp") or plain.shape != out.shape:
+                operation = "add"
+                operands, theirs, ours = self.pair_to(operation, operands[0], operands[0])
+
+        def written():
+            ours(into)
+            return into
+
+        def expected():
+            found = theirs(out)
+            return found[0] if isinstance(found, tuple) else found
+        return f"{operation} into", expected, written, operands[0]
+
+    # Each returns the operands, PyTorch's function of an output or None, and the library's of an output.
+
+    def pair_to(self, operation, first=None, second=None):
+        first = self.tensor() if first is None else first
+        second = self.tensor(self.partner(first.shape)) if second is None else second
+        operands = [first] * 2 if first is second else [torch.nan_to_num(each, 1, 2, -2) for each in (first, second)]
+
+        def ours(into):
+            self.library.call("tensor_binary", BINARY.index(operation), self.over(operands[0]), None,
+                              self.over(operands[1]), None, None, into, None)
+        return operands, lambda out: getattr(torch, operation)(*operands, out=out), ours
+
+    def one_to(self, operation):
+        operands = [self.tensor()]
+        ours = lambda into: self.library.call("tensor_unary", UNARY.index(operation), self.over(operands[0]), into,
+                                              None)
+        return operands, lambda out: getattr(torch, operation)(operands[0], out=out), ours
+
+    def clamp_to(self, operation):
+        operands = [self.tensor()]
+        ours = lambda into: self.library.call("tensor_clamp_out", self.over(operands[0]), None, scalar(-1), None,
+                                              scalar(2), into)
+        return operands, lambda out: torch.clamp(operands[0], -1, 2, out=out), ours
+
+    def reduce_to(self, operation):
+        tensor, keep = self.tensor(), self.random.random() < 0.5
+        if tensor.is_floating_point() or tensor.is_complex():
+            # What leaves the range of whole numbers is no defined value.
+            tensor = torch.nan_to_num(tensor, 1, 2, -2)
+        dim = self.random.randrange(tensor.dim()) if tensor.dim() else 0
+        ours = lambda into: self.library.call("tensor_reduce_out", REDUCE.index(operation), self.over(tensor),
+                                              numbers([dim]), ctypes.c_size_t(1), ctypes.c_bool(keep), -1, into)
+        return [tensor], lambda out: getattr(torch, operation)(tensor, dim, keepdim=keep, out=out), ours
+
+    def along_to(self, operation):
+        tensor = self.tensor(dtype=self.random.choice(FLOATS) if operation == "softmax" else None)
+        tensor = torch.nan_to_num(tensor, 1, 2, -2)
+        dim = self.random.randrange(tensor.dim()) if tensor.dim() else 0
+        ours = lambda into: self.library.call("tensor_along_out", LINE.index(operation), self.over(tensor), SIZES(dim),
+                                              -1, into)
+        return [tensor], lambda out: getattr(torch, operation)(tensor, dim, out=out), ours
+
+    def join_to(self, operation):
+        sizes = self.sizes(rank=self.random.randint(1, 4))
+        tensors = [self.tensor(sizes) for _ in range(self.random.randint(1, 4))]
+
+        def ours(into):
+            handles = (ctypes.c_void_p * len(tensors))()
+            made = [self.over(tensor) for tensor in tensors]
+            handles[:] = [tensor.handle.value for tensor in made]
+            self.library.call(f"tensor_{operation}_out", handles, ctypes.c_size_t(len(tensors)), SIZES(0), into)
+        return tensors, lambda out: getattr(torch, operation)(tensors, 0, out=out), ours
+
+    def index_to(self, operation):
+        tensor = self.tensor(self.sizes(rank=self.random.randint(1, 4)))
+        index = torch.randint(0, max(tensor.shape[0], 1), [5 if tensor.shape[0] else 0], device="cuda")
+        ours = lambda into: self.library.call("tensor_index_select_out", self.over(tensor), SIZES(0), self.over(index),
+                                              into)
+        return [tensor], lambda out: torch.index_select(tensor, 0, index, out=out), ours
+
+    def product_to(self, operation):
+        dtype = self.random.choice(FLOATS)
+        batch = [3] if operation == "bmm" else []
+        operands = [torch.nan_to_num(self.tensor([*batch, *sizes], dtype), 1, 2, -2) for sizes in ([4, 5], [5, 6])]
+        extra = torch.nan_to_num(self.tensor([6], dtype), 1, 2, -2)
+
+        def ours(into):
+            first, second = map(self.over, operands)
+            if operation == "addmm":
+                self.library.call("tensor_addmm_out", self.over(extra), first, second, ctypes.c_double(1),
+                                  ctypes.c_double(1), into)
+            else:
+                self.library.call(f"tensor_{operation}_out", first, second, into)
+        given = [extra, *operands] if operation == "addmm" else operands
+        return operands, lambda out: getattr(torch, operation)(*given, out=out), ours
+
+    def sequence_to(self, operation):
+        length = self.random.randint(1, 30)
+        ours = {
+            "arange": lambda into: self.library.call("tensor_arange_out", scalar(0), scalar(length), scalar(1), into),
+            "linspace": lambda into: self.library.call("tensor_linspace_out", scalar(0.0), scalar(9.0), SIZES(length),
+                                                       into),
+            "eye": lambda into: self.library.call("tensor_eye_out", SIZES(length), SIZES(4), into),
+        }[operation]
+        given = {"arange": (0, length, 1), "linspace": (0.0, 9.0, length), "eye": (length, 4)}[operation]
+        theirs = lambda out: getattr(torch, operation)(*given, **({"device": "cuda"} if out is None else {"out": out}))
+        return [torch.zeros(1, device="cuda")], theirs, ours
+
     def draw(self):
-        kinds = [self.unary, self.unary, self.binary, self.binary, self.binary, self.clamp, self.where, self.cast,
+        kinds = [self.outputs, self.outputs, self.outputs, self.unary, self.unary, self.binary, self.binary,
+                 self.binary, self.clamp, self.where, self.cast,
                  self.cast, self.reduce, self.reduce, self.along, self.sort, self.index_select, self.join, self.product,
                  self.clone, self.sequence, self.copy]
         chosen = [kind for kind in kinds if self.kind in (None, kind.__name__)]
@@ -301,6 +426,13 @@ class Cases:
         return self.random.choice(chosen)()
 
 
+# The functions of PyTorch with an output, and which kind of case they are.
+OUTPUTS = {**{operation: "pair" for operation in ("add", "sub", "mul", "div", "minimum", "lt", "logical_and")},
+           **{operation: "one" for operation in ("neg", "abs", "exp", "floor", "logical_not")},
+           "clamp": "clamp", **{operation: "reduce" for operation in REDUCE},
+           **{operation: "along" for operation in ("softmax", "cumsum")}, "cat": "join", "stack": "join",
+           "index_select": "index", "matmul": "product", "bmm": "product", "addmm": "product",
+           "arange": "sequence", "linspace": "sequence", "eye": "sequence"}
 TOLERANCE = {torch.float64: 1e-12, torch.complex128: 1e-12, torch.float32: 2e-5, torch.complex64: 4e-5,
              torch.float16: 4e-3, torch.bfloat16: 3e-2}
 
@@ -318,6 +450,7 @@ def difference(operation, theirs, ours, inputs):
     copy = ours.to_torch(torch, "cuda")
     if theirs.dtype in TOLERANCE:
         tolerance = TOLERANCE[theirs.dtype]
+        operation = operation.removesuffix(" into")
         if inputs is not None and operation in ("matmul", "bmm", "addmm"):
             tolerance = {torch.float32: 4e-2, torch.float16: 4e-2, torch.bfloat16: 0.2}.get(theirs.dtype, 1e-11)
         if operation in ("cumsum", "cumprod", "sum", "mean", "prod"):
