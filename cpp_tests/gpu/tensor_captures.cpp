@@ -24,9 +24,7 @@ using Bytes = std::vector<unsigned char>;
 
 /// The elements of a tensor in row-major order.
 Bytes bytes_of(const Tensor& tensor) {
-  std::size_t width = 0;
-  gpu::check(sconce_dtype_get_bytes(static_cast<std::int32_t>(tensor.scalar_type()), &width));
-  Bytes bytes(static_cast<std::size_t>(tensor.numel()) * width);
+  Bytes bytes(static_cast<std::size_t>(tensor.nbytes()));
   gpu::check(sconce_tensor_to_values(tensor.get(), bytes.data(), bytes.size()));
   return bytes;
 }

@@ -161,9 +161,10 @@ template <class Dst, class Src, class Flag = bool,
                            int> = 0>
 void copy_(Dst&& dst, const Src& src, Flag non_blocking = false,
            const OptionalStream& stream = std::nullopt) {
-  static_assert(std::is_same_v<Flag, bool>,
-                "the third argument is non_blocking, a bool: the sides determine the size, and "
-                "copies run on the current stream (CUDAStreamGuard)");
+  static_assert(
+      std::is_same_v<Flag, bool>,
+      "the third argument is non_blocking, a bool, and the fourth is the stream: the sides "
+      "determine the size");
   const auto to = detail::written_side_of<Dst>(static_cast<Dst&&>(dst));
   const auto from = detail::side_of(src);
   using To = typename decltype(detail::side_of(dst))::element;
@@ -186,8 +187,7 @@ template <class Dst, class Src, class Flag = bool>
 void copy_(Dst* dst, Src* src, std::size_t bytes, Flag non_blocking = false,
            const OptionalStream& stream = std::nullopt) {
   static_assert(std::is_same_v<Flag, bool>,
-                "the fourth argument is non_blocking, a bool: copies run on the current stream "
-                "(CUDAStreamGuard)");
+                "the fourth argument is non_blocking, a bool, and the fifth is the stream");
   static_assert(
       detail::points_to_bytes<Dst>() && detail::points_to_bytes<Src>(),
       "a number after a typed pointer could count bytes or elements: pass Span(ptr, n) or "

@@ -65,13 +65,7 @@ fn types(numbers: &mut Numbers, op: ReduceOp) -> [Dtype; 3] {
     let input = numbers.one_of(&all);
     let integer = !matches!(
         input,
-        Dtype::F32
-            | Dtype::F64
-            | Dtype::F16
-            | Dtype::Bf16
-            | Dtype::C32
-            | Dtype::C64
-            | Dtype::C128
+        Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16 | Dtype::C32 | Dtype::C64 | Dtype::C128
     );
     let own = match op {
         ReduceOp::Sum | ReduceOp::Prod if integer => [input, Dtype::I64, Dtype::I64],

@@ -133,7 +133,7 @@ macro_rules! shaped {
     ($($name:ident: $function:ident;)*) => {
         $(
             pub(crate) fn $name(&self, numbers: &[i64]) -> Outcome<Handle> {
-                // SAFETY: the slice is as long as the call hears.
+                // SAFETY: the call is passed the slice's length.
                 returned(|out| unsafe { $function(self.0, numbers.as_ptr(), numbers.len(), out) })
             }
         )*
@@ -145,7 +145,7 @@ macro_rules! in_pieces {
     ($($name:ident: $function:ident($($argument:ident: $type:ty),*);)*) => {
         $(
             pub(crate) fn $name(&self, $($argument: $type),*) -> Outcome<Vec<Handle>> {
-                // SAFETY: plain values, and the room that the call hears.
+                // SAFETY: plain values, and a room whose size is passed.
                 pieces(64, |out, room, count| unsafe {
                     $function(self.0, $($argument,)* out, room, count)
                 })
@@ -215,7 +215,7 @@ impl Handle {
 
     pub(crate) fn sizes(&self) -> Vec<i64> {
         let mut sizes = vec![0; self.rank()];
-        // SAFETY: the room that the call hears.
+        // SAFETY: the call is passed the room's size.
         outcome(unsafe { sconce_tensor_get_sizes(self.0, sizes.as_mut_ptr(), sizes.len()) })
             .unwrap();
         sizes
@@ -223,7 +223,7 @@ impl Handle {
 
     pub(crate) fn strides(&self) -> Vec<i64> {
         let mut strides = vec![0; self.rank()];
-        // SAFETY: the room that the call hears.
+        // SAFETY: the call is passed the room's size.
         outcome(unsafe { sconce_tensor_get_strides(self.0, strides.as_mut_ptr(), strides.len()) })
             .unwrap();
         strides
@@ -257,7 +257,7 @@ impl Handle {
     /// The elements in row-major order.
     pub(crate) fn bytes(&self) -> Outcome<Vec<u8>> {
         let mut bytes = vec![0xa5; self.numel() as usize * bytes_of(self.dtype())];
-        // SAFETY: the room that the call hears.
+        // SAFETY: the call is passed the room's size.
         outcome(unsafe {
             sconce_tensor_to_values(self.0, bytes.as_mut_ptr().cast(), bytes.len())
         })?;
@@ -283,7 +283,7 @@ impl Handle {
         offset: i64,
     ) -> Outcome<Handle> {
         assert_eq!(sizes.len(), strides.len());
-        // SAFETY: the slices are as long as the call hears.
+        // SAFETY: the call is passed the slices' length.
         returned(|out| unsafe {
             let (sizes, rank) = (sizes.as_ptr(), sizes.len());
             sconce_tensor_as_strided(self.0, sizes, strides.as_ptr(), rank, offset, out)
@@ -296,14 +296,14 @@ impl Handle {
     }
 
     pub(crate) fn unflatten(&self, dim: i64, sizes: &[i64]) -> Outcome<Handle> {
-        // SAFETY: the slice is as long as the call hears.
+        // SAFETY: the call is passed the slice's length.
         returned(|out| unsafe {
             sconce_tensor_unflatten(self.0, dim, sizes.as_ptr(), sizes.len(), out)
         })
     }
 
     pub(crate) fn split_with_sizes(&self, sizes: &[i64], dim: i64) -> Outcome<Vec<Handle>> {
-        // SAFETY: the slice and the room that the call hears.
+        // SAFETY: the call is passed the lengths of the slice and of the room.
         pieces(64, |out, room, count| unsafe {
             let (sizes, pieces) = (sizes.as_ptr(), sizes.len());
             sconce_tensor_split_with_sizes(self.0, sizes, pieces, dim, out, room, count)

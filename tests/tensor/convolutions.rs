@@ -53,7 +53,7 @@ fn convolved(
 ) -> Outcome<Handle> {
     let Steps { stride, padding, dilation, groups } = steps;
     let bias = bias.map_or(null_mut(), Handle::raw);
-    // SAFETY: the slices are as long as the call hears.
+    // SAFETY: the call is passed the slices' length.
     returned(|out| unsafe {
         sconce_tensor_convolution(
             input.raw(),

@@ -148,7 +148,7 @@ fn states_of_generators_of_the_cpu_go_there_and_back() {
     let next = normal(own);
     assert!(normal(clone) == next && normal(clone) != next);
     let set_state = |state: &[u8]| {
-        // SAFETY: the state is as long as the call hears.
+        // SAFETY: the call is passed the state's length.
         outcome(unsafe { sconce_generator_set_state(own, state.as_ptr(), state.len()) })
     };
     set_state(&state).unwrap();

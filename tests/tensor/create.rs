@@ -7,7 +7,7 @@ use crate::api::{Handle, Outcome, options, returned};
 /// A tensor with the given elements in row-major order.
 pub(crate) fn from_bytes(bytes: &[u8], sizes: &[i64], dtype: i32, device: i32) -> Outcome<Handle> {
     let options = options(dtype, device);
-    // SAFETY: the slices are as long as the call hears.
+    // SAFETY: the call is passed the slices' length.
     returned(|out| unsafe {
         sconce_tensor_from_values(
             bytes.as_ptr().cast(),
@@ -31,7 +31,7 @@ pub(crate) fn from_f32(values: &[f32], sizes: &[i64], device: i32) -> Handle {
 }
 
 pub(crate) fn empty(sizes: &[i64], options: &sconce_tensor_options) -> Outcome<Handle> {
-    // SAFETY: the slice is as long as the call hears.
+    // SAFETY: the call is passed the slice's length.
     returned(|out| unsafe { sconce_tensor_empty(sizes.as_ptr(), sizes.len(), options, out) })
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn full(
     value: sconce_scalar,
     options: &sconce_tensor_options,
 ) -> Outcome<Handle> {
-    // SAFETY: the slice is as long as the call hears.
+    // SAFETY: the call is passed the slice's length.
     returned(|out| unsafe {
         sconce_tensor_full(sizes.as_ptr(), sizes.len(), &raw const value, options, out)
     })
@@ -53,7 +53,7 @@ pub(crate) fn empty_strided(
 ) -> Outcome<Handle> {
     assert_eq!(sizes.len(), strides.len());
     let (sizes, strides, rank) = (sizes.as_ptr(), strides.as_ptr(), sizes.len());
-    // SAFETY: the slices are as long as the call hears.
+    // SAFETY: the call is passed the slices' length.
     returned(|out| unsafe { sconce_tensor_empty_strided(sizes, strides, rank, options, out) })
 }
 

@@ -184,7 +184,7 @@ fn null_and_misaligned_arrays() {
     assert_eq!(room, [7]);
     let mut views = [null_mut(); 1];
     let mut count = 9;
-    // SAFETY: the room that the call hears.
+    // SAFETY: the call is passed the room's size.
     let status =
         unsafe { sconce_tensor_unbind(tensor.raw(), 0, views.as_mut_ptr(), 1, &raw mut count) };
     assert_eq!((status, views[0], count), (SCONCE_ERROR_INVALID_ARGUMENT, null_mut(), 9));
@@ -215,7 +215,7 @@ fn tensors_of_many_dimensions() {
         );
         assert!(same.unwrap().i32s().iter().all(|value| *value == 0));
         let every_other: Vec<i64> = (0..12).step_by(2).collect();
-        // SAFETY: the slice is as long as the call hears.
+        // SAFETY: the call is passed the slice's length.
         let sum = returned(|out| unsafe {
             let (dims, count) = (every_other.as_ptr(), every_other.len());
             let (tensor, keep) = (turned.raw(), CBool::FALSE);

@@ -96,7 +96,7 @@ pub(crate) fn reduce(
 ) -> Outcome<Handle> {
     let dims: &[i64] = dim.as_slice();
     let first = if dims.is_empty() { null() } else { dims.as_ptr() };
-    // SAFETY: the slice is as long as the call hears.
+    // SAFETY: the call is passed the slice's length.
     returned(|out| unsafe {
         let (keep, dtype) = (keep.into(), SCONCE_DTYPE_DEFAULT);
         sconce_tensor_reduce(operation, tensor.raw(), first, dims.len(), keep, dtype, out)
@@ -112,13 +112,13 @@ pub(crate) fn along(operation: i32, tensor: &Handle, dim: i64) -> Outcome<Handle
 
 pub(crate) fn cat(tensors: &[&Handle], dim: i64) -> Outcome<Handle> {
     let handles: Vec<_> = tensors.iter().map(|tensor| tensor.raw()).collect();
-    // SAFETY: the slice is as long as the call hears.
+    // SAFETY: the call is passed the slice's length.
     returned(|out| unsafe { sconce_tensor_cat(handles.as_ptr(), handles.len(), dim, out) })
 }
 
 pub(crate) fn stack(tensors: &[&Handle], dim: i64) -> Outcome<Handle> {
     let handles: Vec<_> = tensors.iter().map(|tensor| tensor.raw()).collect();
-    // SAFETY: the slice is as long as the call hears.
+    // SAFETY: the call is passed the slice's length.
     returned(|out| unsafe { sconce_tensor_stack(handles.as_ptr(), handles.len(), dim, out) })
 }
 

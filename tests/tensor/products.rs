@@ -148,7 +148,7 @@ fn a_small_product_is_one_launch_in_full_precision() {
     assert_eq!(large.f32s(), [8.0; 90_000]);
 }
 
-/// A device and the CPU compute the same, but for the order of a sum.
+/// A device and the CPU compute the same values, except for the order of a sum.
 #[test]
 fn products_of_the_device_are_near_those_of_the_cpu() {
     let _one = alone();

@@ -19,7 +19,7 @@ struct Asked<'a> {
 
 fn transformed(tensor: &Handle, asked: &Asked<'_>) -> Outcome<Handle> {
     let Asked { kind, direction, normalization, dims, length } = *asked;
-    // SAFETY: the slice is as long as the call hears.
+    // SAFETY: the call is passed the slice's length.
     returned(|out| unsafe {
         sconce_tensor_fft(
             tensor.raw(),

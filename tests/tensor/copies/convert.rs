@@ -185,7 +185,7 @@ fn values_of_the_host() {
             let text = refusal(from_bytes(&bytes, &[2, 2], SCONCE_DTYPE_I32, device));
             assert!(text.contains(&format!("values has {length} bytes")), "{text}");
             let mut room = [7_u8; 17];
-            // SAFETY: as many bytes as the call hears.
+            // SAFETY: the call is passed the number of bytes.
             let status =
                 unsafe { sconce_tensor_to_values(tensor.raw(), room.as_mut_ptr().cast(), length) };
             assert_eq!(status, sconce_status::SCONCE_ERROR_INVALID_ARGUMENT);

@@ -177,7 +177,7 @@ fn allclose(tensors: &Tensors) -> Outcome<bool> {
 fn convolution(tensors: &Tensors) -> Outcome<Handle> {
     let (image, filter, steps) = (tensors.image.raw(), tensors.filter.raw(), [1_i64, 1]);
     let padding = [0_i64, 1];
-    // SAFETY: arrays as long as the call hears, and a writable place.
+    // SAFETY: the arrays' length is passed, and a writable place.
     returned(|out| unsafe {
         let (steps, padding) = (steps.as_ptr(), padding.as_ptr());
         sconce_tensor_convolution(image, filter, null_mut(), steps, padding, steps, 2, 1, out)
@@ -186,7 +186,7 @@ fn convolution(tensors: &Tensors) -> Outcome<Handle> {
 
 fn transform(tensors: &Tensors) -> Outcome<Handle> {
     let dims = [0_i64, 1];
-    // SAFETY: an array as long as the call hears, and a writable place.
+    // SAFETY: the array's length is passed, and a writable place.
     returned(|out| unsafe {
         let (kind, forward) = (SCONCE_FFT_R2C, SCONCE_FFT_FORWARD);
         let (input, norm) = (tensors.turned.raw(), SCONCE_FFT_NORM_NONE);

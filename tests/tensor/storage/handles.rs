@@ -131,7 +131,7 @@ fn a_tensor_may_be_released_while_another_thread_uses_it() {
                 let tensor = without_provenance_mut(bits);
                 let mut values = [0_i32; 64];
                 let room = values.as_mut_ptr().cast();
-                // SAFETY: the room that the call hears.
+                // SAFETY: the call is passed the room's size.
                 let status = unsafe { sconce_tensor_to_values(tensor, room, 256) };
                 match status {
                     SCONCE_OK => {
