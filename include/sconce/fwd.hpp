@@ -83,6 +83,7 @@ class OpenedMemory;
 class OptionalCUDAGuard;
 class OptionalCUDAStreamGuard;
 class PinnedBuffer;
+class ReplicaError;
 enum class CaptureMode : std::int32_t;
 enum class EventFlags : std::uint32_t;
 enum class FFTDirection : std::int32_t;

@@ -11,6 +11,7 @@
 #include <sconce/context.hpp>
 #include <sconce/copy.hpp>
 #include <sconce/copy_shapes.hpp>
+#include <sconce/data_parallel.hpp>
 #include <sconce/device.hpp>
 #include <sconce/dim_vector.hpp>
 #include <sconce/dlpack.hpp>
