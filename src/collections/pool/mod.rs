@@ -41,7 +41,8 @@ pub(crate) const MOST_PLACES: usize = CHUNK * CHUNKS;
 /// A growing table of places that are used again and again.
 pub(crate) struct Pool<T: 'static> {
     chunks: [OnceBox<[T; CHUNK]>; CHUNKS],
-    shared: Mutex<SharedPlaces>,
+    /// Made at the first use: a pool that begins as zeros takes no room in the library's file.
+    shared: Mutex<Option<Box<SharedPlaces>>>,
     /// How many places are in use or in a thread's list. Changes with the lock, is read without.
     outside: AtomicUsize,
     /// The first of the lists of all threads, those of ended threads included.
@@ -49,6 +50,7 @@ pub(crate) struct Pool<T: 'static> {
 }
 
 /// What the threads of a pool have in common.
+#[derive(Default)]
 struct SharedPlaces {
     /// Free places that no thread keeps.
     free: Vec<u32>,
@@ -106,7 +108,7 @@ impl<T: Default> Pool<T> {
     pub(crate) const fn new() -> Self {
         Pool {
             chunks: [const { OnceBox::new() }; CHUNKS],
-            shared: Mutex::new(SharedPlaces::none()),
+            shared: Mutex::new(None),
             outside: AtomicUsize::new(0),
             lists: OnceCell::new(),
         }
@@ -116,7 +118,7 @@ impl<T: Default> Pool<T> {
     pub(crate) fn new() -> Self {
         Pool {
             chunks: std::array::from_fn(|_| OnceBox::new()),
-            shared: Mutex::new(SharedPlaces::none()),
+            shared: Mutex::new(None),
             outside: AtomicUsize::new(0),
             lists: OnceCell::new(),
         }
@@ -146,12 +148,13 @@ impl<T: Default> Pool<T> {
     #[inline(never)]
     fn take_batch(&self, list: Option<&FreePlaces>) -> Option<u32> {
         let mut shared = self.shared.lock();
-        let first = self.take_shared(&mut shared)?;
+        let shared = shared.get_or_insert_default();
+        let first = self.take_shared(shared)?;
         if let Some(list) = list {
             for _ in 1..BATCH {
-                match self.take_shared(&mut shared) {
+                match self.take_shared(shared) {
                     Some(number) if list.push(number) => {}
-                    Some(number) => self.put_shared(&mut shared, number),
+                    Some(number) => self.put_shared(shared, number),
                     None => break,
                 }
             }
@@ -191,10 +194,11 @@ impl<T: Default> Pool<T> {
     #[inline(never)]
     fn give_batch(&self, list: Option<&FreePlaces>, number: u32) {
         let mut shared = self.shared.lock();
+        let shared = shared.get_or_insert_default();
         for number in list.iter().flat_map(|list| (0..BATCH).map_while(|_| list.pop())) {
-            self.put_shared(&mut shared, number);
+            self.put_shared(shared, number);
         }
-        self.put_shared(&mut shared, number);
+        self.put_shared(shared, number);
     }
 
     /// Notes that a place is never used again.
@@ -206,6 +210,7 @@ impl<T: Default> Pool<T> {
     /// A list for a thread.
     pub(crate) fn open_list(&self) -> &'static FreePlaces {
         let mut shared = self.shared.lock();
+        let shared = shared.get_or_insert_default();
         shared.spare.pop().unwrap_or_else(|| {
             let list: &'static FreePlaces = Box::leak(Box::new(FreePlaces::new()));
             shared.last.map_or(&self.lists, |last| &last.next).get_or_init(|| list);
@@ -217,8 +222,9 @@ impl<T: Default> Pool<T> {
     /// Takes back the list of a thread that ends, with the places in it.
     pub(crate) fn close_list(&self, list: &'static FreePlaces) {
         let mut shared = self.shared.lock();
+        let shared = shared.get_or_insert_default();
         while let Some(number) = list.pop() {
-            self.put_shared(&mut shared, number);
+            self.put_shared(shared, number);
         }
         shared.spare.push(list);
     }
@@ -266,11 +272,5 @@ impl<T: Default> Drop for ThreadList<T> {
         if let Some(list) = self.list.take().filter(|_| !crate::process::in_child()) {
             (self.pool)().close_list(list);
         }
-    }
-}
-
-impl SharedPlaces {
-    const fn none() -> SharedPlaces {
-        SharedPlaces { free: Vec::new(), made: 0, last: None, spare: Vec::new() }
     }
 }
