@@ -39,7 +39,7 @@ typedef struct {
   char pad[4];
   union {
     char whole[64];
-    int cooperative;
+    int cooperative, early;
     struct {
       unsigned x, y, z;
     } cluster;
@@ -53,6 +53,11 @@ typedef struct {
 } LaunchConfig;
 
 API int cuLaunchKernelEx(const LaunchConfig* c, void* f, void** args, void** extra) {
+  if (c->count == 1 && c->attributes[0].id == 6 && c->attributes[0].value.early == 1) {
+    fake.words[7] = 20;
+    return cuLaunchKernel(f, c->gx, c->gy, c->gz, c->bx, c->by, c->bz, c->shared, c->stream, args,
+                          extra);
+  }
   if (c->count < 1 || c->attributes[0].id != 4) return INVALID_VALUE;
   if (c->count > 1 && (c->attributes[1].id != 2 || c->attributes[1].value.cooperative != 1))
     return INVALID_VALUE;

@@ -6,6 +6,7 @@ mod compiler;
 mod contexts;
 mod copies;
 mod dnn;
+mod early_launches;
 mod fft;
 mod host_functions;
 mod libraries;

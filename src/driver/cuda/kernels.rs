@@ -8,6 +8,7 @@ use cudarc::driver::sys::CUjit_option_enum as JitOption;
 use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
 
 use super::CudaDriver;
+use super::early_launch::{WAITS, own_function};
 use super::result::{NOT_FOUND, SUCCESS, released};
 use crate::driver::{
     KernelArguments, KernelHandle, KernelImage, Kernels, LaunchShape, ModuleHandle, StreamRef,
@@ -31,7 +32,11 @@ impl Kernels for CudaDriver {
         for code in image.codes_for(major, minor) {
             match self.code_load(device, &format!("image {}", image.name), &code.unpack()?) {
                 Err(error) if REFUSED_CODE.contains(&error.backend_code()) => refused = Some(error),
-                loaded => return loaded,
+                loaded => {
+                    let module = loaded?;
+                    self.waiting.note(module, code.format());
+                    return Ok(module);
+                }
             }
         }
         Err(refused.unwrap_or_else(|| {
@@ -49,6 +54,7 @@ impl Kernels for CudaDriver {
         released(|| {
             let unload = self.api.cuModuleUnload()?;
             let _entered = self.enter(device)?;
+            self.waiting.forget(module);
             // SAFETY: a module that the driver made, and that the caller unloads once, on its device.
             let code = unsafe { unload(module.native() as CUmodule) };
             self.api.check("cuModuleUnload", code)
@@ -70,6 +76,9 @@ impl Kernels for CudaDriver {
         // SAFETY: a module that the driver made and that stays loaded during the call, a NUL-terminated
         // name, and a place that outlives the call.
         match unsafe { find(&mut function, module.native() as CUmodule, pointer) } {
+            SUCCESS if self.waiting.has(module) => {
+                Ok(KernelHandle::from_driver(function as usize | WAITS))
+            }
             SUCCESS => Ok(KernelHandle::from_driver(function as usize)),
             code @ NOT_FOUND => Err(self
                 .api
@@ -92,6 +101,11 @@ impl Kernels for CudaDriver {
         let slots = arguments.slots().as_ptr();
         for (parameter, slot) in parameters.iter_mut().zip(arguments.parameters()) {
             *parameter = slots.wrapping_add(slot).cast_mut().cast();
+        }
+        let (kernel, waits) = own_function(kernel);
+        if waits && !self.is_captured(stream) {
+            // SAFETY: the caller passes the arguments that the kernel has, and it waits for the work before it.
+            return unsafe { self.launch_early(kernel, shape, parameters.as_mut_ptr(), stream) };
         }
         // SAFETY: the caller passes the arguments that the kernel has.
         unsafe { self.launch_plain(kernel, shape, parameters.as_mut_ptr(), stream) }

@@ -10,6 +10,7 @@
 //! | `result` | codes into errors |
 //! | `primary` | primary contexts, and how a call is made in one |
 //! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `graphs`, `ipc`, `observe` | each implements the trait of its name |
+//! | `early_launch` | launches that may begin before the kernel in front has ended |
 //! | `modules/` | modules and kernels of the program |
 //! | `data_types` | the numbers of element types in the libraries below |
 //! | `blas`, `dnn`, `fft`, `compiler` | each implements the trait of its name, on a library |
@@ -22,6 +23,7 @@ mod copies;
 mod data_types;
 mod devices;
 mod dnn;
+mod early_launch;
 mod events;
 mod fft;
 mod graphs;
@@ -42,6 +44,7 @@ use once_cell::sync::OnceCell;
 use self::blas::Cublas;
 use self::compiler::Nvrtc;
 use self::dnn::Cudnn;
+use self::early_launch::WaitingModules;
 use self::fft::Cufft;
 use self::libraries::api::Api;
 use self::libraries::library::LibraryPaths;
@@ -65,6 +68,7 @@ pub struct CudaDriver {
     cudnn: OnceCell<Cudnn>,
     cufft: OnceCell<Cufft>,
     nvrtc: OnceCell<Nvrtc>,
+    waiting: WaitingModules,
 }
 
 impl CudaDriver {
@@ -91,6 +95,7 @@ impl CudaDriver {
             cudnn: OnceCell::new(),
             cufft: OnceCell::new(),
             nvrtc: OnceCell::new(),
+            waiting: WaitingModules::default(),
         })
     }
 

@@ -162,6 +162,14 @@ impl Fake {
         self.built.symbol(name)
     }
 
+    /// Begins or ends a capture on a stream, as somebody else's code.
+    pub fn capture(&self, stream: StreamRef, on: bool) {
+        let address = self.built.symbol("fake_stream_capture");
+        // SAFETY: the function has this type.
+        let capture: extern "C" fn(usize, c_int) = unsafe { std::mem::transmute(address) };
+        capture(stream.handle.native(), on.into());
+    }
+
     /// What `cuCtxGetCurrent` answers from now on.
     pub fn answer_current(&self, code: c_int) {
         let place = self.built.symbol("current_code").cast::<c_int>();

@@ -12,7 +12,7 @@ use crate::error::Result;
 
 /// `CUlaunchAttribute`: an identifier, and a value of 64 bytes that is aligned to 8.
 #[repr(C, align(8))]
-struct LaunchAttribute {
+pub(in crate::driver::cuda) struct LaunchAttribute {
     id: c_int,
     padding: u32,
     value: [u32; 16],
@@ -20,7 +20,7 @@ struct LaunchAttribute {
 
 /// `CUlaunchConfig`.
 #[repr(C)]
-struct DriverLaunchConfig {
+pub(in crate::driver::cuda) struct DriverLaunchConfig {
     grid: [c_uint; 3],
     block: [c_uint; 3],
     shared_bytes: c_uint,
@@ -36,10 +36,29 @@ const COOPERATIVE: c_int = 2;
 const CLUSTER_DIMENSION: c_int = 4;
 
 impl LaunchAttribute {
-    fn new(id: c_int, first: [u32; 3]) -> LaunchAttribute {
+    pub(in crate::driver::cuda) fn new(id: c_int, first: [u32; 3]) -> LaunchAttribute {
         let mut value = [0; 16];
         value[..3].copy_from_slice(&first);
         LaunchAttribute { id, padding: 0, value }
+    }
+}
+
+impl DriverLaunchConfig {
+    pub(in crate::driver::cuda) fn new(
+        shape: LaunchShape,
+        stream: CUstream,
+        attributes: *mut LaunchAttribute,
+        attribute_count: c_uint,
+    ) -> DriverLaunchConfig {
+        let extents = |dim: Dim3| [dim.x, dim.y, dim.z];
+        DriverLaunchConfig {
+            grid: extents(shape.grid),
+            block: extents(shape.block),
+            shared_bytes: shape.shared_bytes,
+            stream,
+            attributes,
+            attribute_count,
+        }
     }
 }
 
@@ -98,14 +117,10 @@ impl CudaDriver {
             LaunchAttribute::new(CLUSTER_DIMENSION, extents(cluster)),
             LaunchAttribute::new(COOPERATIVE, [1, 0, 0]),
         ];
-        let launched = DriverLaunchConfig {
-            grid: extents(config.shape.grid),
-            block: extents(config.shape.block),
-            shared_bytes: config.shape.shared_bytes,
-            stream: stream.handle.native() as CUstream,
-            attributes: from_mut(&mut attributes).cast(),
-            attribute_count: if config.cooperative { 2 } else { 1 },
-        };
+        let count = if config.cooperative { 2 } else { 1 };
+        let handle = stream.handle.native() as CUstream;
+        let launched =
+            DriverLaunchConfig::new(config.shape, handle, from_mut(&mut attributes).cast(), count);
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
         let function = kernel.native() as CUfunction;
         let _entered = self.enter(stream.device)?;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `launch` | launches with clusters, and of blocks that wait for each other |
 
-mod launch;
+pub(super) mod launch;
 
 use std::ffi::c_int;
 

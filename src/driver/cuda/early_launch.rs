@@ -1,0 +1,92 @@
+//! Launches of the library's own kernels that may begin before the kernel in front of them has ended.
+//!
+//! The driver lets a kernel begin early if its launch says so (programmatic stream serialisation). What that saves is
+//! time of the host and of the device between the two; the order stays, because such a kernel first waits itself until
+//! the work in front of it has ended and its writes can be seen. `scripts/build-kernels` puts that wait at the begin of
+//! each kernel, in machine code for compute capability 9.0 and later. PTX, older machine code and the program's kernels
+//! lack it: they are launched plainly. So is everything in a capture, whose graph gets ordinary edges.
+
+use std::ffi::{c_int, c_void};
+use std::ptr::{from_mut, from_ref};
+
+use cudarc::driver::sys::{CUfunction, CUstream};
+
+use super::CudaDriver;
+use super::modules::launch::{DriverLaunchConfig, LaunchAttribute};
+use crate::driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef, Streams};
+use crate::error::Result;
+use crate::lock::Mutex;
+
+/// Set in the handle of a kernel that waits. The driver's own handles are addresses of aligned structures.
+pub(super) const WAITS: usize = 1;
+
+/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`.
+const PROGRAMMATIC_STREAM_SERIALIZATION: c_int = 6;
+
+/// The first compute capability whose devices know the wait.
+const LEAST_MAJOR: i32 = 9;
+
+/// The modules whose kernels wait.
+#[derive(Default)]
+pub(super) struct WaitingModules(Mutex<Vec<ModuleHandle>>);
+
+impl WaitingModules {
+    /// Notes a module of an image of the library, which was loaded in this form.
+    pub(super) fn note(&self, module: ModuleHandle, form: CodeFormat) {
+        if matches!(form, CodeFormat::Cubin { major, .. } if major >= LEAST_MAJOR) {
+            self.0.lock().push(module);
+        }
+    }
+
+    /// Forgets a module that is unloaded: another one may get its handle.
+    pub(super) fn forget(&self, module: ModuleHandle) {
+        self.0.lock().retain(|known| *known != module);
+    }
+
+    pub(super) fn has(&self, module: ModuleHandle) -> bool {
+        self.0.lock().contains(&module)
+    }
+}
+
+/// The driver's handle of a kernel of the library, and whether the kernel waits.
+#[inline]
+pub(super) fn own_function(kernel: KernelHandle) -> (KernelHandle, bool) {
+    let number = kernel.native();
+    (KernelHandle::from_driver(number & !WAITS), number & WAITS != 0)
+}
+
+impl CudaDriver {
+    /// Whether a launch becomes a node of a graph. A driver that cannot say refuses the launch, too.
+    #[inline]
+    pub(super) fn is_captured(&self, stream: StreamRef) -> bool {
+        self.stream_is_capturing(stream).unwrap_or(true)
+    }
+
+    /// Launches a kernel that may begin before the one in front of it in its stream has ended. Otherwise as
+    /// `launch_plain`, which also takes its place where the driver has no such launch.
+    ///
+    /// # Safety
+    /// As `launch_plain`; and the kernel waits for the work in front of it.
+    #[inline]
+    pub(super) unsafe fn launch_early(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        parameters: *mut *mut c_void,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let Ok(launch) = self.api.cuLaunchKernelEx() else {
+            // SAFETY: as the caller promises.
+            return unsafe { self.launch_plain(kernel, shape, parameters, stream) };
+        };
+        let (function, handle) =
+            (kernel.native() as CUfunction, stream.handle.native() as CUstream);
+        let mut attribute = LaunchAttribute::new(PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0]);
+        let config = DriverLaunchConfig::new(shape, handle, from_mut(&mut attribute), 1);
+        let _entered = self.enter(stream.device)?;
+        // SAFETY: as the caller promises; the configuration and its attribute outlive the call.
+        let code =
+            unsafe { launch(from_ref(&config).cast(), function, parameters, std::ptr::null_mut()) };
+        self.api.check("cuLaunchKernelEx", code)
+    }
+}
