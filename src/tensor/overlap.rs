@@ -14,7 +14,7 @@ pub(super) fn refuse_unwritable(output: &Tensor) -> Result<()> {
         ));
     }
     let repeated = |(size, stride): (&i64, &i64)| *size > 1 && *stride == 0;
-    if output.sizes().iter().zip(output.strides()).any(repeated) {
+    if output.numel() != 0 && output.sizes().iter().zip(output.strides()).any(repeated) {
         return Err(Error::invalid_argument(
             "unsupported operation: more than one element of the written-to tensor refers to a single memory \
              location. Please clone() the tensor before performing the operation.",
