@@ -25,20 +25,28 @@ fn copied(gradient: *mut sconce_tensor, node: sconce_stream) -> Result<Handle, s
     Ok(own)
 }
 
-/// Three gradients of device 0 meet at a node. `streams` are those of the three producers, of the meeting and of the
-/// leaf; the gradient is used on the default stream of device 0, which called the pass.
-fn met(streams: [sconce_stream; 5], preference: &[sconce_stream], value: f32) -> f32 {
+/// The streams of the nodes of a pass: of those that produce gradients of device 0, of the node where these meet, and of
+/// the leaf. The newest producer, which is the last one, runs first.
+struct Scene {
+    producers: Vec<sconce_stream>,
+    meeting: sconce_stream,
+    leaf: sconce_stream,
+}
+
+/// The sum of as many gradients as there are producers, used on the default stream of device 0, which called the pass.
+fn met(scene: &Scene, preference: &[sconce_stream], value: f32) -> f32 {
     let graph = Graph::new();
-    current(streams[4]);
+    current(scene.leaf);
     let leaf = graph.leaf(0);
-    current(streams[3]);
-    let node = streams[3];
+    current(scene.meeting);
+    let node = scene.meeting;
     let meeting = graph.node(node.device, "meeting", 1, &[to(leaf)], move |gradients| {
         let own = copied(gradients[0], node).map_err(|status| status as i32)?;
         Ok(vec![own.into_raw()])
     });
-    let initial: Vec<Handle> = (0..3).map(|_| Handle::of(0, false, 0.0)).collect();
-    let producers: Vec<u64> = streams[..3]
+    let initial: Vec<Handle> = scene.producers.iter().map(|_| Handle::of(0, false, 0.0)).collect();
+    let producers: Vec<u64> = scene
+        .producers
         .iter()
         .enumerate()
         .map(|(index, stream)| {
@@ -47,6 +55,7 @@ fn met(streams: [sconce_stream; 5], preference: &[sconce_stream], value: f32) ->
         })
         .collect();
     let source = Handle::of(SCONCE_DEVICE_CPU, true, value);
+    let wrong = Handle::of(SCONCE_DEVICE_CPU, true, -1000.0);
     let used = Handle::of(0, false, 0.0);
     for device in [0, 1] {
         current(default_stream(device));
@@ -58,11 +67,20 @@ fn met(streams: [sconce_stream; 5], preference: &[sconce_stream], value: f32) ->
     let roots: Vec<(u64, &Handle)> = producers.into_iter().zip(&initial).collect();
     graph.run(&roots, false).unwrap();
     used.copy(&graph.gradient(leaf));
-    // Freed before the work is done: nothing may get the memory while streams use it.
+    // Freed before the work is done: nothing may get the memory while streams use it. Each stream writes to what it
+    // gets.
     drop(initial);
     drop(graph);
-    let other = Handle::empty(0, false).unwrap();
-    other.copy(&source);
+    let mut others = Vec::new();
+    for stream in preference.iter().filter(|stream| stream.device == 0) {
+        current(*stream);
+        for _ in 0..8 {
+            let other = Handle::empty(0, false).unwrap();
+            other.copy(&wrong);
+            others.push(other);
+        }
+    }
+    current(default_stream(0));
     step_by_preference(preference);
     assert_eq!(sconce_sim_set_manual(false.into()), SCONCE_OK);
     for device in [0, 1] {
@@ -76,19 +94,29 @@ fn sums_wait_for_every_producer_wherever_the_consumer_is() {
     let _alone = alone();
     let [one, two] = [pooled(0), pooled(0)];
     let (here, there) = (default_stream(0), pooled(1));
+    let scene = |producers: &[sconce_stream], meeting, leaf| Scene {
+        producers: producers.to_vec(),
+        meeting,
+        leaf,
+    };
     let scenes = [
         // The consumer's stream is one of the producers'.
-        [one, two, here, one, here],
+        scene(&[one, two, here], one, here),
         // The consumer's stream is another one.
-        [one, one, here, two, one],
-        // The consumer is on another device: sums are computed on the first producer's stream.
-        [one, two, here, there, here],
+        scene(&[one, one, here], two, one),
+        // The consumer is on another device: sums are computed on the first producer's stream, which is the caller's, or
+        // is not.
+        scene(&[one, two, here], there, here),
+        scene(&[here, two, one], there, here),
+        // One gradient, for another stream.
+        scene(&[one], two, here),
     ];
     let mut value = 0.0;
-    for streams in scenes {
+    for scene in &scenes {
         for order in orders(&[one, two, here, there]) {
             value += 1.0;
-            assert_eq!(met(streams, &order, value), 3.0 * value, "{order:?}");
+            let sum = scene.producers.len() as f32 * value;
+            assert_eq!(met(scene, &order, value), sum, "{order:?}");
         }
     }
     assert_eq!(allocated(0), 0);
