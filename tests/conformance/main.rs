@@ -63,6 +63,7 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
     ("Blas", &[libraries::blas::TESTS, libraries::blas_order::TESTS]),
     ("Dnn", &[libraries::dnn::TESTS, libraries::dnn_order::TESTS]),
     ("Fft", &[libraries::fft::TESTS, libraries::fft_order::TESTS]),
+    ("Compiler", &[libraries::compiler::TESTS]),
     ("Observe", &[observe::TESTS]),
     ("Driver", &[errors::TESTS, load::TESTS]),
 ];

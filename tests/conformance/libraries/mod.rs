@@ -3,6 +3,7 @@
 //! | file | what of which trait |
 //! |---|---|
 //! | `blas`, `blas_order` | `Blas`: what is calculated; streams, workspaces, modes, refusals |
+//! | `compiler` | `Compiler`: entry points, refusals |
 //! | `convolution` | convolutions in device memory, and done by plain loops |
 //! | `dnn`, `dnn_order` | `Dnn`: what is calculated; streams, plans, handles, refusals |
 //! | `fft`, `fft_order` | `Fft`: what is calculated; streams, work areas, refusals |
@@ -12,6 +13,7 @@
 
 pub(crate) mod blas;
 pub(crate) mod blas_order;
+pub(crate) mod compiler;
 mod convolution;
 pub(crate) mod dnn;
 pub(crate) mod dnn_order;
