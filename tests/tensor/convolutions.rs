@@ -4,15 +4,11 @@ use std::ptr::null_mut;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use testkit::numbers::Random;
 use testkit::places::alone;
 
 use crate::api::{CPU, Handle, Outcome, options, refusal, returned};
 use crate::create::{empty_strided, from_bytes, from_f32};
-
-pub(crate) fn next(state: &mut u64, below: u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-    (*state >> 33) % below
-}
 
 /// A tensor of a type with these elements in row-major order, over memory with gaps, its dimensions turned round.
 pub(crate) fn spread(values: &[f32], sizes: &[i64], dtype: i32, device: i32) -> Handle {
@@ -24,18 +20,12 @@ pub(crate) fn spread(values: &[f32], sizes: &[i64], dtype: i32, device: i32) -> 
     }
     let tensor = empty_strided(sizes, &strides, &options(dtype, device)).unwrap();
     let packed = from_f32(values, sizes, device);
-    let status = sconce_tensor_copy(tensor.raw(), packed.raw(), CBool::FALSE);
-    assert_eq!(status, SCONCE_OK, "{}", testkit::last_message());
+    tensor.copy_from(&packed, false).unwrap();
     tensor
 }
 
 fn as_f32s(tensor: &Handle) -> Vec<f32> {
-    let wanted = options(SCONCE_DTYPE_F32, CPU);
-    // SAFETY: valid options and a writable place.
-    let converted = returned(|out| unsafe {
-        sconce_tensor_to(tensor.raw(), &raw const wanted, CBool::FALSE, CBool::FALSE, out)
-    });
-    converted.unwrap().f32s()
+    tensor.to(&options(SCONCE_DTYPE_F32, CPU), false).unwrap().f32s()
 }
 
 struct Steps {
@@ -118,9 +108,9 @@ fn naive(
 #[test]
 fn convolutions_are_those_of_a_naive_loop() {
     let _one = alone();
-    let mut state = 5;
+    let mut random = Random(5);
     for round in 0..60 {
-        let mut draw = |below| next(&mut state, below) as i64;
+        let mut draw = |below| random.below(below);
         let spatial = 1 + round % 3;
         let steps = Steps {
             stride: (0..spatial).map(|_| 1 + draw(3)).collect(),

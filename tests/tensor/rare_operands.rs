@@ -1,13 +1,11 @@
 //! Elementwise operations of types that few use, and options that are refused.
 
-use std::ptr::null_mut;
-
-use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::places::alone;
 
-use crate::api::{CPU, options, refusal, returned};
+use crate::api::{CPU, options, refusal, truth};
 use crate::create::from_bytes;
+use crate::operations::{Operand, binary, reduce, unary, unary_into};
 use crate::transforms::{Complex, assert_near, pairs_of};
 
 #[test]
@@ -27,16 +25,9 @@ fn silu_of_complex_numbers() {
     let expected: Vec<Complex> = cases.iter().map(|(_, silu)| *silu).collect();
     for device in [CPU, 0] {
         let tensor = from_bytes(&values, &[3], SCONCE_DTYPE_C64, device).unwrap();
-        // SAFETY: writable places.
-        let new = returned(|out| unsafe {
-            sconce_tensor_unary(SCONCE_UNARY_SILU, tensor.raw(), null_mut(), out)
-        });
-        assert_near(&pairs_of(&new.unwrap()), &expected, "a new tensor");
-        // SAFETY: no place for a handle, as the call allows.
-        let status = unsafe {
-            sconce_tensor_unary(SCONCE_UNARY_SILU, tensor.raw(), tensor.raw(), null_mut())
-        };
-        assert_eq!(status, SCONCE_OK, "{}", testkit::last_message());
+        let new = unary(SCONCE_UNARY_SILU, &tensor).unwrap();
+        assert_near(&pairs_of(&new), &expected, "a new tensor");
+        unary_into(SCONCE_UNARY_SILU, &tensor, &tensor).unwrap();
         assert_near(&pairs_of(&tensor), &expected, "in place");
     }
 }
@@ -47,21 +38,8 @@ fn powers_of_truth_values_to_numbers() {
     for device in [CPU, 0] {
         let tensor = from_bytes(&[0, 1], &[2], SCONCE_DTYPE_BOOL, device).unwrap();
         for (exponent, expected) in [(true, [0, 1]), (false, [1, 1])] {
-            let exponent = crate::api::truth(exponent);
-            // SAFETY: a valid number and a writable place.
-            let power = returned(|out| unsafe {
-                sconce_tensor_binary(
-                    SCONCE_BINARY_POW,
-                    tensor.raw(),
-                    std::ptr::null(),
-                    null_mut(),
-                    &raw const exponent,
-                    std::ptr::null(),
-                    null_mut(),
-                    out,
-                )
-            });
-            let power = power.unwrap();
+            let exponent = Operand::Number(truth(exponent));
+            let power = binary(SCONCE_BINARY_POW, Operand::Tensor(&tensor), exponent).unwrap();
             assert_eq!(
                 (power.dtype(), power.bytes().unwrap()),
                 (SCONCE_DTYPE_BOOL, expected.to_vec())
@@ -95,23 +73,10 @@ fn powers_of_a_complex_zero() {
         let sizes = [cases.len() as i64];
         let zeros = from_bytes(&bytes(&[[0.0; 2]; 9]), &sizes, SCONCE_DTYPE_C64, device).unwrap();
         let exponents = from_bytes(&bytes(&exponents), &sizes, SCONCE_DTYPE_C64, device).unwrap();
-        let power = |exponent: *mut sconce_tensor, number: *const sconce_scalar| {
-            // SAFETY: a number that is valid or NULL, and a writable place.
-            let power = returned(|out| unsafe {
-                sconce_tensor_binary(
-                    SCONCE_BINARY_POW,
-                    zeros.raw(),
-                    std::ptr::null(),
-                    exponent,
-                    number,
-                    std::ptr::null(),
-                    null_mut(),
-                    out,
-                )
-            });
-            pairs_of(&power.unwrap())
+        let power = |exponent: Operand<'_>| {
+            pairs_of(&binary(SCONCE_BINARY_POW, Operand::Tensor(&zeros), exponent).unwrap())
         };
-        let powers = power(exponents.raw(), std::ptr::null());
+        let powers = power(Operand::Tensor(&exponents));
         for (power, (exponent, expected)) in powers.iter().zip(cases) {
             let same = |part: usize| {
                 power[part] == expected[part] || power[part].is_nan() && expected[part].is_nan()
@@ -119,8 +84,7 @@ fn powers_of_a_complex_zero() {
             assert!(same(0) && same(1), "0 to {exponent:?} is {power:?} on {device}");
         }
         // A number as the exponent: 1, as of any base.
-        let none = crate::api::truth(false);
-        assert_eq!(power(null_mut(), &raw const none), [[1.0, 0.0]; 9]);
+        assert_eq!(power(Operand::Number(truth(false))), [[1.0, 0.0]; 9]);
     }
 }
 
@@ -133,18 +97,7 @@ fn means_multiply_on_devices_and_divide_on_the_cpu() {
     assert_ne!(sum * (1.0 / 3.0), sum / 3.0);
     for (device, expected) in [(CPU, sum / 3.0), (0, sum * (1.0 / 3.0))] {
         let tensor = from_bytes(&bytes, &[3], SCONCE_DTYPE_F32, device).unwrap();
-        // SAFETY: no dimensions and a writable place.
-        let mean = returned(|out| unsafe {
-            sconce_tensor_reduce(
-                SCONCE_REDUCE_MEAN,
-                tensor.raw(),
-                std::ptr::null(),
-                0,
-                CBool::from(false),
-                SCONCE_DTYPE_DEFAULT,
-                out,
-            )
-        });
+        let mean = reduce(SCONCE_REDUCE_MEAN, &tensor, None, false);
         assert_eq!(mean.unwrap().bytes().unwrap(), expected.to_le_bytes(), "on {device}");
     }
 }

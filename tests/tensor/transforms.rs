@@ -4,10 +4,11 @@ use std::f64::consts::TAU;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use testkit::numbers::{Random, decode_all};
 use testkit::places::alone;
 
 use crate::api::{CPU, Handle, Outcome, options, returned};
-use crate::convolutions::{at, next, places, spread};
+use crate::convolutions::{at, places, spread};
 
 struct Asked<'a> {
     kind: i32,
@@ -63,14 +64,9 @@ fn naive_fft(
 }
 
 pub(crate) fn pairs_of(tensor: &Handle) -> Vec<Complex> {
-    let wide = options(SCONCE_DTYPE_C128, CPU);
-    // SAFETY: valid options and a writable place.
-    let converted = returned(|out| unsafe {
-        sconce_tensor_to(tensor.raw(), &raw const wide, CBool::FALSE, CBool::FALSE, out)
-    });
-    let bytes = converted.unwrap().bytes().unwrap();
-    let number = |bytes: &[u8]| f64::from_le_bytes(bytes.try_into().unwrap());
-    bytes.chunks_exact(16).map(|pair| [number(&pair[..8]), number(&pair[8..])]).collect()
+    let converted = tensor.to(&options(SCONCE_DTYPE_C128, CPU), false).unwrap();
+    let parts = decode_all(SCONCE_DTYPE_F64, &converted.bytes().unwrap());
+    parts.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect()
 }
 
 #[track_caller]
@@ -84,7 +80,7 @@ pub(crate) fn assert_near(found: &[Complex], expected: &[Complex], context: &str
 #[test]
 fn transforms_are_those_of_a_naive_sum() {
     let _one = alone();
-    let mut state = 9;
+    let mut random = Random(9);
     let cases: [(&[i64], &[i64]); 7] = [
         (&[6], &[0]),
         (&[3, 4], &[1]),
@@ -97,7 +93,7 @@ fn transforms_are_those_of_a_naive_sum() {
     let norms = [SCONCE_FFT_NORM_NONE, SCONCE_FFT_NORM_BY_ROOT_N, SCONCE_FFT_NORM_BY_N];
     for (case, (sizes, dims)) in cases.into_iter().enumerate() {
         let count = sizes.iter().product::<i64>() as usize;
-        let values: Vec<f32> = (0..count).map(|_| next(&mut state, 9) as f32 - 4.0).collect();
+        let values: Vec<f32> = (0..count).map(|_| random.below(9) as f32 - 4.0).collect();
         let of: Vec<usize> = dims.iter().map(|dim| *dim as usize).collect();
         let n = of.iter().map(|dim| sizes[*dim] as f64).product::<f64>();
         let real: Vec<Complex> = values.iter().map(|value| [f64::from(*value), 0.0]).collect();
