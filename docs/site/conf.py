@@ -51,6 +51,7 @@ docs/guide/tensors
 docs/guide/own_kernels
 docs/guide/graphs
 docs/guide/streams_and_threads
+docs/guide/several_devices
 docs/guide/testing
 docs/guide/environment
 docs/guide/from_pytorch
