@@ -304,7 +304,10 @@ TEST_F(CommTensorsTest, AStreamOutsideOfTheOrderSeesOldValues) {
 TEST_F(CommTensorsTest, AStreamOfScatterTakesThePlaceOfTheCurrentOne) {
   const CUDAStream lane = getStreamFromPool(false, 1);
   const Tensor source = sconce::ones({10}, sconce::device(0));
-  sleep(std::chrono::milliseconds(30), lane);
+  // The first copy between devices takes long on a GPU.
+  (void)comm::scatter(source, {0, 1});
+  getCurrentCUDAStream(1).synchronize();
+  sleep(std::chrono::milliseconds(100), lane);
   const auto parts = comm::scatter(source, {0, 1}, std::nullopt, 0, {std::nullopt, lane});
   EXPECT_FALSE(lane.query()) << "the part is behind the lane's work";
   EXPECT_TRUE(getCurrentCUDAStream(1).query());

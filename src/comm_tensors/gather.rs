@@ -1,7 +1,7 @@
 //! Tensors of devices joined along a dimension.
 
 use super::check_on_devices;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Turn};
 use super::reduce::destination_of;
 use crate::error::{Error, Result};
 use crate::tensor::transfer::{copy_into, strides_of_format};
@@ -87,6 +87,12 @@ fn join(tensors: &[Tensor], at: usize, output: &Tensor) -> Result<()> {
         return pairs.try_for_each(|(part, tensor)| copy_into(part, tensor, false));
     };
     let lanes = Lanes::to(device)?;
-    pairs.try_for_each(|(part, tensor)| lanes.copy(part, tensor))?;
+    // Copies from other devices begin before those within the device, which would keep the lanes waiting.
+    let (here, others): (Vec<_>, Vec<_>) =
+        pairs.partition(|(_, tensor)| tensor.place() == output.place());
+    others
+        .iter()
+        .chain(&here)
+        .try_for_each(|(part, tensor)| lanes.copy(part, tensor, Turn::Even))?;
     lanes.close()
 }

@@ -16,8 +16,26 @@ use crate::types::DeviceIndex;
 /// From this size on a copy is worth a stream of its own.
 const LEAST_BYTES: usize = 1 << 20;
 
-/// The lanes of each destination: the source device, and the stream of the destination.
-static LANES: PerDevice<Mutex<Vec<(DeviceIndex, Stream)>>> = per_device!(Mutex::new(Vec::new()));
+/// Which lane: copies of one source take turns on two, so that the next one does not wait for the one before to be
+/// noticed on the destination.
+type LaneName = (DeviceIndex, Turn);
+
+/// One of a source's two lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    Even,
+    Odd,
+}
+
+impl Turn {
+    /// That of the copy with a number.
+    pub(super) fn of(number: i64) -> Turn {
+        if number % 2 == 0 { Turn::Even } else { Turn::Odd }
+    }
+}
+
+/// The lanes of each destination, which are streams of the destination.
+static LANES: PerDevice<Mutex<Vec<(LaneName, Stream)>>> = per_device!(Mutex::new(Vec::new()));
 
 /// The lanes that lead to a device during one call. When it is dropped, the device's current stream waits for all.
 pub(super) struct Lanes<'a> {
@@ -26,7 +44,7 @@ pub(super) struct Lanes<'a> {
     main: Stream,
     /// Captured work stays on the captured stream.
     is_captured: bool,
-    open: RefCell<Vec<(DeviceIndex, Stream)>>,
+    open: RefCell<Vec<(LaneName, Stream)>>,
 }
 
 impl Lanes<'_> {
@@ -39,29 +57,30 @@ impl Lanes<'_> {
     }
 
     /// The lane for a copy of so many bytes; `None`: the current stream is as good.
-    fn lane(&self, source: Place, bytes: usize) -> Result<Option<Stream>> {
+    fn lane(&self, source: Place, turn: Turn, bytes: usize) -> Result<Option<Stream>> {
         let Some(source) = source.device() else { return Ok(None) };
         if self.is_captured || source == self.destination || bytes < LEAST_BYTES {
             return Ok(None);
         }
-        if let Some((_, lane)) = self.open.borrow().iter().find(|(from, _)| *from == source) {
+        if let Some((_, lane)) = self.open.borrow().iter().find(|(name, _)| *name == (source, turn))
+        {
             return Ok(Some(*lane));
         }
-        let lane = lane_between(self.destination, source)?;
-        self.open.borrow_mut().push((source, lane));
+        let lane = lane_between(self.destination, (source, turn))?;
+        self.open.borrow_mut().push(((source, turn), lane));
         wait_stream(self.runtime, lane, self.main)?;
         Ok(Some(lane))
     }
 
     /// Whether a copy of so many bytes has a lane.
     pub(super) fn has_lane(&self, source: Place, bytes: usize) -> Result<bool> {
-        Ok(self.lane(source, bytes)?.is_some())
+        Ok(self.lane(source, Turn::Even, bytes)?.is_some())
     }
 
     /// Copies to a tensor of the destination. The current stream does not wait for it if there is a lane.
-    pub(super) fn copy(&self, dst: &Tensor, src: &Tensor) -> Result<()> {
+    pub(super) fn copy(&self, dst: &Tensor, src: &Tensor, turn: Turn) -> Result<()> {
         let bytes = src.numel() as usize * src.element();
-        match self.lane(src.place(), bytes)? {
+        match self.lane(src.place(), turn, bytes)? {
             None => copy_into(dst, src, true),
             Some(lane) => {
                 let _restore = Current::set(self.main, lane);
@@ -71,19 +90,25 @@ impl Lanes<'_> {
     }
 
     /// Lets the current stream wait for what has arrived from a source.
-    pub(super) fn arrive(&self, source: Place) -> Result<()> {
-        self.each(source, |lane| wait_stream(self.runtime, self.main, lane))
+    pub(super) fn arrive(&self, source: Place, turn: Turn) -> Result<()> {
+        self.each(source, turn, |lane| wait_stream(self.runtime, self.main, lane))
     }
 
     /// Lets later copies from a source wait for what the current stream does so far.
-    pub(super) fn follow(&self, source: Place) -> Result<()> {
-        self.each(source, |lane| wait_stream(self.runtime, lane, self.main))
+    pub(super) fn follow(&self, source: Place, turn: Turn) -> Result<()> {
+        self.each(source, turn, |lane| wait_stream(self.runtime, lane, self.main))
     }
 
-    fn each(&self, source: Place, mut act: impl FnMut(Stream) -> Result<()>) -> Result<()> {
+    fn each(
+        &self,
+        source: Place,
+        turn: Turn,
+        act: impl FnOnce(Stream) -> Result<()>,
+    ) -> Result<()> {
         let open = self.open.borrow();
-        let mut lanes = open.iter().filter(|(from, _)| Some(*from) == source.device());
-        lanes.try_for_each(|(_, lane)| act(*lane))
+        let found =
+            open.iter().find(|((from, of), _)| Some(*from) == source.device() && *of == turn);
+        found.map_or(Ok(()), |(_, lane)| act(*lane))
     }
 
     /// Lets the current stream wait for all lanes, before memory that they write to goes back.
@@ -108,14 +133,14 @@ impl Drop for Lanes<'_> {
     }
 }
 
-/// The stream of `destination` on which copies from `source` arrive. It is taken from the pool once.
-fn lane_between(destination: DeviceIndex, source: DeviceIndex) -> Result<Stream> {
+/// The stream of `destination` on which copies arrive. It is taken from the pool once.
+fn lane_between(destination: DeviceIndex, name: LaneName) -> Result<Stream> {
     let mut lanes = LANES[destination].lock();
-    if let Some((_, lane)) = lanes.iter().find(|(from, _)| *from == source) {
+    if let Some((_, lane)) = lanes.iter().find(|(of, _)| *of == name) {
         return Ok(*lane);
     }
     let lane = stream::from_pool(destination.as_i32(), 0)?;
-    lanes.push((source, lane));
+    lanes.push((name, lane));
     Ok(lane)
 }
 

@@ -1,7 +1,7 @@
 //! A sum of one tensor of each device.
 
 use super::device_of;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, Turn};
 use crate::device;
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
@@ -97,7 +97,9 @@ fn add_whole(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
         } else {
             let options = TensorOptions { place: root.place(), ..TensorOptions::of(other) };
             let here = options.empty(other.sizes())?;
-            if let Err(error) = lanes.copy(&here, other).and_then(|()| lanes.arrive(other.place()))
+            if let Err(error) = lanes
+                .copy(&here, other, Turn::Even)
+                .and_then(|()| lanes.arrive(other.place(), Turn::Even))
             {
                 // A lane may still write to what goes back now.
                 lanes.close()?;
@@ -136,7 +138,7 @@ fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
     };
     let send = |part: i64| -> Result<()> {
         for (input, other) in lines.iter().enumerate() {
-            lanes.copy(&temporary(input, part)?, &part_of(other, part)?)?;
+            lanes.copy(&temporary(input, part)?, &part_of(other, part)?, Turn::of(part))?;
         }
         Ok(())
     };
@@ -144,10 +146,10 @@ fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
         send(0)?;
         for part in 0..parts {
             for other in others {
-                // The lane is then behind the sum of the part before, whose temporaries come next, and the sum of this
-                // part is behind its copy.
-                lanes.follow(other.place())?;
-                lanes.arrive(other.place())?;
+                // The next copies follow the sum of the part before, whose temporaries they use; the sum of this part
+                // follows its copies.
+                lanes.follow(other.place(), Turn::of(part + 1))?;
+                lanes.arrive(other.place(), Turn::of(part))?;
             }
             let into = part_of(&sum_line, part)?;
             for input in 0..others.len() {
