@@ -4,11 +4,9 @@ use std::ffi::c_void;
 
 use super::structs::described;
 use super::{Out, dtype_of, guard, guard_lockless, sconce_status, sconce_stream};
-use crate::context::runtime;
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::ConvolutionOperation;
 use crate::error::{Error, Result};
-use crate::stream;
 
 /// The largest number of spatial dimensions of a convolution.
 pub const SCONCE_CONVOLUTION_MOST_SPATIAL: usize = 3;
@@ -255,9 +253,7 @@ pub unsafe extern "C" fn sconce_convolution_on(
         // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
-        stream::on(stream.resolve(runtime()?)?, || {
-            dnn::convolution(&request, a as usize, b as usize, result as usize)
-        })
+        stream.run(|| dnn::convolution(&request, a as usize, b as usize, result as usize))
     })
 }
 

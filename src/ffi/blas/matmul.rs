@@ -3,10 +3,8 @@
 use std::ffi::c_void;
 
 use crate::blas::{self, Matmul};
-use crate::context::runtime;
 use crate::ffi::structs::described;
 use crate::ffi::{CBool, dtype_of, guard, sconce_status, sconce_stream};
-use crate::stream;
 
 /// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
@@ -179,8 +177,6 @@ pub unsafe extern "C" fn sconce_matmul_on(
         // SAFETY: the caller promises what this function requires.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
-        stream::on(stream.resolve(runtime()?)?, || {
-            blas::matmul(&request, a as usize, b as usize, c as usize)
-        })
+        stream.run(|| blas::matmul(&request, a as usize, b as usize, c as usize))
     })
 }

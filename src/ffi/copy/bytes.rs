@@ -2,11 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::context::runtime;
 use crate::copy;
 use crate::driver::RawAddress;
 use crate::ffi::{CBool, guard, sconce_status, sconce_stream};
-use crate::stream;
 
 /// Copies bytes between any two places: ordinary, pinned or managed host memory, and the memory of
 /// any two devices, peers or not. The addresses determine the kinds of memory.
@@ -99,9 +97,7 @@ pub unsafe extern "C" fn sconce_copy_on(
         let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, bytes) };
         // SAFETY: the caller promises what this function requires.
         let src = unsafe { RawAddress::from_caller_within(src as usize, 0, bytes) };
-        stream::on(stream.resolve(runtime()?)?, || {
-            copy::copy(dst, src, bytes, non_blocking.is_true())
-        })
+        stream.run(|| copy::copy(dst, src, bytes, non_blocking.is_true()))
     })
 }
 
@@ -123,6 +119,6 @@ pub unsafe extern "C" fn sconce_memory_set_on(
     guard(|| {
         // SAFETY: the caller promises what this function requires.
         let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
-        stream::on(stream.resolve(runtime()?)?, || copy::set(ptr, value, bytes))
+        stream.run(|| copy::set(ptr, value, bytes))
     })
 }

@@ -2,13 +2,11 @@
 
 use std::ffi::c_void;
 
-use crate::context::runtime;
 use crate::copy::{self, Axis, MOST_AXES, Rows};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 use crate::ffi::structs::described;
 use crate::ffi::{CBool, guard, sconce_status, sconce_stream};
-use crate::stream::{self, Stream};
 
 /// The largest number of axes of a strided copy.
 pub const SCONCE_COPY_MOST_AXES: usize = 8;
@@ -118,7 +116,7 @@ pub unsafe extern "C" fn sconce_copy_strided(
         // SAFETY: the caller promises what this function requires.
         let shape = unsafe { described(shape, "shape") }?;
         // SAFETY: the caller promises what this function requires.
-        unsafe { copy_strided(&shape, dst, src, non_blocking, None) }
+        unsafe { copy_strided(&shape, dst, src, non_blocking) }
     })
 }
 
@@ -171,9 +169,7 @@ pub unsafe extern "C" fn sconce_copy_2d_on(
         let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
         // SAFETY: the caller promises what this function requires.
         let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
-        stream::on(stream.resolve(runtime()?)?, || {
-            copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
-        })
+        stream.run(|| copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true()))
     })
 }
 
@@ -196,7 +192,7 @@ pub unsafe extern "C" fn sconce_copy_strided_on(
         // SAFETY: the caller promises what this function requires.
         let shape = unsafe { described(shape, "shape") }?;
         // SAFETY: the caller promises what this function requires.
-        unsafe { copy_strided(&shape, dst, src, non_blocking, Some(stream.resolve(runtime()?)?)) }
+        stream.run(|| unsafe { copy_strided(&shape, dst, src, non_blocking) })
     })
 }
 
@@ -219,11 +215,11 @@ pub unsafe extern "C" fn sconce_memory_set_2d_on(
     guard(|| {
         // SAFETY: the caller promises what this function requires.
         let rows = unsafe { rows_of(ptr as usize, pitch_bytes, width_bytes, height) };
-        stream::on(stream.resolve(runtime()?)?, || copy::set_2d(rows, value, width_bytes, height))
+        stream.run(|| copy::set_2d(rows, value, width_bytes, height))
     })
 }
 
-/// Copies on the current streams, or on a stream that the call names.
+/// Copies on the current streams.
 ///
 /// # Safety
 /// If the elements are host memory, they are valid until the copy is done.
@@ -232,18 +228,13 @@ unsafe fn copy_strided(
     dst: *mut c_void,
     src: *const c_void,
     non_blocking: CBool,
-    stream: Option<Stream>,
 ) -> Result<()> {
     let (axes, element) = (shape.axes()?, shape.element_bytes);
     // SAFETY: the caller promises what this function requires.
     let dst = unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, element) };
     // SAFETY: the caller promises what this function requires.
     let src = unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, element) };
-    let copy = || copy::copy_strided(dst, src, element, &axes, non_blocking.is_true());
-    match stream {
-        Some(stream) => stream::on(stream, copy),
-        None => copy(),
-    }
+    copy::copy_strided(dst, src, element, &axes, non_blocking.is_true())
 }
 
 /// The bytes from the first row's first to the last row's last.

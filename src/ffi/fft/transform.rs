@@ -4,13 +4,11 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::from_ref;
 
-use crate::context::runtime;
 use crate::driver::{FftDirection, FftKind};
 use crate::error::{Error, Result};
 use crate::ffi::structs::{read_at, refuse_zeroed};
 use crate::ffi::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 use crate::fft::{self, Normalization, RawDescriptor, Transform};
-use crate::stream;
 
 /// The largest number of dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;
@@ -243,7 +241,7 @@ pub unsafe extern "C" fn sconce_fft_on(
         let mut place = None;
         // SAFETY: the caller promises what this function requires.
         let desc = unsafe { read_at(desc, &mut place, "desc") }?;
-        stream::on(stream.resolve(runtime()?)?, || {
+        stream.run(|| {
             let (input, output) = (input as usize, output as usize);
             match fft::transform_known(&desc.raw(), input, output) {
                 Some(done) => done,

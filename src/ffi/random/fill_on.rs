@@ -2,11 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::context::runtime;
 use crate::error::Result;
 use crate::ffi::{guard, sconce_generator, sconce_status, sconce_stream};
 use crate::random::FillRequest;
-use crate::stream;
 
 fn fill(
     ptr: *mut c_void,
@@ -16,7 +14,7 @@ fn fill(
     generator: *mut sconce_generator,
     stream: sconce_stream,
 ) -> Result<()> {
-    stream::on(stream.resolve(runtime()?)?, || super::fill::fill(ptr, n, dtype, request, generator))
+    stream.run(|| super::fill::fill(ptr, n, dtype, request, generator))
 }
 
 /// Fills device memory with numbers from `low` to `high` on a stream, which

@@ -34,6 +34,12 @@ impl sconce_stream {
     pub(in crate::ffi) fn resolve(self, runtime: &Runtime) -> Result<Stream> {
         Stream::from_parts(runtime, self.id, self.device)
     }
+
+    /// Runs the body of a call that ends in `_on` with the stream current.
+    #[inline]
+    pub(in crate::ffi) fn run<T>(self, body: impl FnOnce() -> Result<T>) -> Result<T> {
+        stream::on(self.resolve(runtime()?)?, body)
+    }
 }
 
 /// Returns a device's default stream: CUDA's legacy default stream, whose native handle is NULL.
