@@ -77,6 +77,8 @@ pub struct Config {
     pub libcufft: Option<String>,
     /// `SCONCE_LIBNVRTC`: the file to open as `libnvrtc`, instead of the usual names.
     pub libnvrtc: Option<String>,
+    /// `SCONCE_LIBNCCL`: the file to open as `libnccl`, instead of the usual name.
+    pub libnccl: Option<String>,
     /// `CUDA_HOME` or `CUDA_PATH`: the folder of the CUDA toolkit.
     pub cuda_home: Option<String>,
     /// `CUBLAS_WORKSPACE_CONFIG`: sizes and counts of cuBLAS's workspaces.
@@ -195,6 +197,7 @@ impl Config {
             libcudnn: text.get("SCONCE_LIBCUDNN"),
             libcufft: text.get("SCONCE_LIBCUFFT"),
             libnvrtc: text.get("SCONCE_LIBNVRTC"),
+            libnccl: text.get("SCONCE_LIBNCCL"),
             cuda_home: text.get("CUDA_HOME").or_else(|| text.get("CUDA_PATH")),
             cublas_workspace_config: text.get("CUBLAS_WORKSPACE_CONFIG"),
             blas_workspace_max: text.parsed(

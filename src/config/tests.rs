@@ -84,10 +84,11 @@ fn a_latency_is_a_whole_number_of_nanoseconds_and_may_be_0() {
 fn each_library_has_its_variable_and_the_toolkit_two() {
     let found = |name: &str| {
         let c = read(&[(name, "x")]);
-        [c.libcuda, c.libnvml, c.libcublas, c.libcudnn, c.libcufft, c.libnvrtc]
+        [c.libcuda, c.libnvml, c.libcublas, c.libcudnn, c.libcufft, c.libnvrtc, c.libnccl]
             .map(|path| path.is_some())
     };
-    for (at, name) in ["CUDA", "NVML", "CUBLAS", "CUDNN", "CUFFT", "NVRTC"].into_iter().enumerate()
+    for (at, name) in
+        ["CUDA", "NVML", "CUBLAS", "CUDNN", "CUFFT", "NVRTC", "NCCL"].into_iter().enumerate()
     {
         let expected = std::array::from_fn(|i| i == at);
         assert_eq!(found(&format!("SCONCE_LIB{name}")), expected, "{name}");

@@ -25,8 +25,9 @@ pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelIm
 /// The traits of all subjects, for code that calls methods of a backend's own type.
 pub mod prelude {
     pub use super::contract::{
-        Blas as _, Captures as _, Compiler as _, Contexts as _, Copies as _, Devices as _,
-        Dnn as _, Driver as _, Events as _, Fft as _, Graphs as _, HostMemory as _, Ipc as _,
-        Kernels as _, Memory as _, Modules as _, Observe as _, Streams as _, VirtualMemory as _,
+        Blas as _, Captures as _, Collectives as _, Compiler as _, Contexts as _, Copies as _,
+        Devices as _, Dnn as _, Driver as _, Events as _, Fft as _, Graphs as _, HostMemory as _,
+        Ipc as _, Kernels as _, Memory as _, Modules as _, Observe as _, Streams as _,
+        VirtualMemory as _,
     };
 }

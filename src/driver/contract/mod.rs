@@ -15,7 +15,7 @@
 //! | `modules/` | [`Modules`] | modules and kernels of the program |
 //! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
 //! | `ipc` | [`Ipc`] | memory and events shared with other processes |
-//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`], [`Compiler`] | the libraries of products, convolutions and transforms, and the compiler of kernels |
+//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`], [`Compiler`], [`Collectives`] | the libraries of products, convolutions, transforms and collective calls, and the compiler of kernels |
 //! | `observe` | [`Observe`] | reports of the allocator to the driver |
 //! | `handles` | – | handles of the driver's objects, which only a backend makes |
 //! | `host_pointers` | – | host addresses and functions that a caller vouches for |
@@ -100,6 +100,7 @@ pub trait Driver:
     + Dnn
     + Fft
     + Compiler
+    + Collectives
     + Observe
 {
 }
@@ -122,6 +123,7 @@ impl<T> Driver for T where
         + Dnn
         + Fft
         + Compiler
+        + Collectives
         + Observe
 {
 }

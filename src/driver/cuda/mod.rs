@@ -13,10 +13,11 @@
 //! | `early_launch` | launches that may begin before the kernel in front has ended |
 //! | `modules/` | modules and kernels of the program |
 //! | `data_types` | the numbers of element types in the libraries below |
-//! | `blas`, `dnn`, `fft`, `compiler` | each implements the trait of its name, on a library |
+//! | `blas`, `dnn`, `fft`, `compiler`, `collectives` | each implements the trait of its name, on a library |
 
 mod blas;
 mod captures;
+mod collectives;
 mod compiler;
 mod contexts;
 mod copies;
@@ -42,6 +43,7 @@ mod virtual_memory;
 use once_cell::sync::OnceCell;
 
 use self::blas::Cublas;
+use self::collectives::Nccl;
 use self::compiler::Nvrtc;
 use self::dnn::Cudnn;
 use self::early_launch::WaitingModules;
@@ -69,6 +71,7 @@ pub struct CudaDriver {
     cufft: OnceCell<Cufft>,
     nvrtc: OnceCell<Nvrtc>,
     waiting: WaitingModules,
+    nccl: OnceCell<Nccl>,
 }
 
 impl CudaDriver {
@@ -96,6 +99,7 @@ impl CudaDriver {
             cufft: OnceCell::new(),
             nvrtc: OnceCell::new(),
             waiting: WaitingModules::default(),
+            nccl: OnceCell::new(),
         })
     }
 

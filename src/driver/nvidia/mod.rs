@@ -7,15 +7,17 @@
 //! | file | numbers of |
 //! |---|---|
 //! | `driver` | the driver (`CUresult`) |
-//! | `blas`, `dnn`, `fft`, `compiler` | cuBLAS, cuDNN, cuFFT, NVRTC |
+//! | `blas`, `dnn`, `fft`, `compiler`, `collectives` | cuBLAS, cuDNN, cuFFT, NVRTC, NCCL |
 
 mod blas;
+mod collectives;
 mod compiler;
 mod dnn;
 mod driver;
 mod fft;
 
 pub(super) use blas::blas_failure;
+pub(super) use collectives::comm_failure;
 pub(super) use compiler::compiler_failure;
 pub(super) use dnn::dnn_failure;
 pub(crate) use driver::not_permitted;

@@ -118,6 +118,11 @@ calls! {
     FftPlan = "fft_plan",
     FftMostPlans = "fft_most_plans",
     CompileSource = "compile_source",
+    CommVersion = "comm_version",
+    CommUniqueId = "comm_unique_id",
+    CommCreate = "comm_create",
+    CommGroupStart = "comm_group_start",
+    CommGroupEnd = "comm_group_end",
     // What the libraries' objects do.
     BlasSetStream = "blas_set_stream",
     BlasSetWorkspace = "blas_set_workspace",
@@ -131,6 +136,10 @@ calls! {
     DnnPlanDestroy = "dnn_plan_destroy",
     DnnExecute = "dnn_execute",
     FftExecute = "fft_execute",
+    CommQueue = "comm_queue",
+    CommSplit = "comm_split",
+    CommFinalize = "comm_finalize",
+    CommAbort = "comm_abort",
 }
 
 impl Call {
@@ -187,6 +196,7 @@ mod tests {
             include_str!("../contract/libraries/dnn.rs"),
             include_str!("../contract/libraries/fft.rs"),
             include_str!("../contract/libraries/compiler.rs"),
+            include_str!("../contract/libraries/collectives.rs"),
         ];
         let methods: Vec<&str> = files
             .iter()
@@ -203,7 +213,7 @@ mod tests {
         let kinds: Vec<&str> = Call::ALL.iter().map(|call| call.name()).collect();
         assert_eq!(methods, kinds[..methods.len()]);
         let of_libraries =
-            |name: &&str| ["blas_", "dnn_", "fft_"].iter().any(|l| name.starts_with(l));
+            |name: &&str| ["blas_", "dnn_", "fft_", "comm_"].iter().any(|l| name.starts_with(l));
         assert!(kinds[methods.len()..].iter().all(of_libraries));
     }
 

@@ -17,6 +17,7 @@ use super::machine::token::Token;
 use super::machine::worker::Machine;
 use super::memory::AddressSpace;
 use super::processes::handle::Exports;
+use super::processes::rank::RankTable;
 use crate::config::{Config, SimConfig};
 use crate::driver::StreamRef;
 use crate::driver::sim::block_reports::BlockReports;
@@ -77,6 +78,7 @@ pub(crate) struct SimState {
     _stray_accesses: AddressWatch,
     pub(crate) modules: Mutex<LoadedModules>,
     pub(crate) exports: Mutex<Exports>,
+    pub(crate) ranks: RankTable,
     pub(crate) counters: Counters,
     pub(crate) faults: Faults,
     pub(crate) blocks: BlockReports,
@@ -129,6 +131,7 @@ impl Simulator {
                 space,
                 modules: Mutex::default(),
                 exports: Mutex::default(),
+                ranks: RankTable::default(),
                 counters: Counters::new(),
                 faults: Faults::default(),
                 blocks: BlockReports::default(),
@@ -229,6 +232,18 @@ impl SimState {
         work: impl QueuedWork + 'static,
         duration_ns: u64,
     ) -> Result<Option<Arc<Token>>> {
+        self.submit_behind(call, stream, work, duration_ns, Vec::new())
+    }
+
+    /// [`submit`](Self::submit), behind operations of other streams. In a capture these have no effect.
+    pub(crate) fn submit_behind(
+        &self,
+        call: Call,
+        stream: StreamRef,
+        work: impl QueuedWork + 'static,
+        duration_ns: u64,
+        after: Vec<Arc<Token>>,
+    ) -> Result<Option<Arc<Token>>> {
         let work: Arc<dyn QueuedWork> = Arc::new(work);
         let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
@@ -237,7 +252,6 @@ impl SimState {
             return Ok(None);
         }
         let fault = self.faults.of_operation(call);
-        let after = Vec::new();
         let submission = Submission { call, work, duration_ns, after, fault, stuck: false };
         let token = engine.enqueue(key, submission);
         self.machine.serve(&mut engine);

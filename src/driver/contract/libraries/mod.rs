@@ -5,14 +5,20 @@
 //! | `blas` | [`Blas`] | products of matrices |
 //! | `dnn` | [`Dnn`] | convolutions |
 //! | `fft` | [`Fft`] | Fourier transforms |
+//! | `collectives` | [`Collectives`] | calls of several ranks |
 //! | `compiler` | [`Compiler`] | compilation of kernels at run time |
 
 mod blas;
+mod collectives;
 mod compiler;
 mod dnn;
 mod fft;
 
 pub use blas::{Blas, BlasHandle, Gemm, MathMode, Matrix};
+pub use collectives::{
+    Collectives, CommAbort, CommCall, CommEndpoint, CommId, CommMember, CommOp, CommOptions,
+    CommParts,
+};
 pub use compiler::{
     Compilation, CompiledCode, CompiledForm, Compiler, DEVICE_HEADER, DEVICE_HEADER_NAME,
     SourceCode,

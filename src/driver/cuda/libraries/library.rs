@@ -43,6 +43,8 @@ pub(in crate::driver::cuda) struct LibraryPaths {
     pub(in crate::driver::cuda) cufft: Option<String>,
     /// `SCONCE_LIBNVRTC`.
     pub(in crate::driver::cuda) nvrtc: Option<String>,
+    /// `SCONCE_LIBNCCL`.
+    pub(in crate::driver::cuda) nccl: Option<String>,
     /// `CUDA_HOME` or `CUDA_PATH`.
     cuda_home: Option<String>,
 }
@@ -54,6 +56,7 @@ impl LibraryPaths {
             cudnn: config.libcudnn.clone(),
             cufft: config.libcufft.clone(),
             nvrtc: config.libnvrtc.clone(),
+            nccl: config.libnccl.clone(),
             cuda_home: config.cuda_home.clone(),
         }
     }

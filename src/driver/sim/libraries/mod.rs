@@ -4,10 +4,11 @@
 //! |---|---|
 //! | `compute` | calculations and how they are queued |
 //! | `reals` | elements of memory as numbers, and products of matrices of them |
-//! | `blas`, `dnn/`, `fft/` | the libraries' objects |
+//! | `blas`, `dnn/`, `fft/`, `collectives/` | the libraries' objects |
 //! | `compiler` | sources of kernels, which stay as they are |
 
 mod blas;
+mod collectives;
 mod compiler;
 mod compute;
 mod dnn;

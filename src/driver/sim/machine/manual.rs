@@ -18,7 +18,11 @@ impl Machine {
         engine: &mut MutexGuard<'_, Engine>,
         key: StreamKey,
     ) -> bool {
-        if !engine.clock.is_manual() || !engine.can_step(key) || !engine.take_slot_for_step(key) {
+        if !engine.clock.is_manual() {
+            return false;
+        }
+        engine.let_heads_meet();
+        if !engine.can_step(key) || !engine.take_slot_for_step(key) {
             return false;
         }
         let Some(started) = engine.start(key) else { return false };
@@ -43,6 +47,17 @@ impl Machine {
 }
 
 impl Engine {
+    /// Asks the work at the head of each stream whether it may start, until those that depend on each other have had
+    /// the chance to take note of each other.
+    fn let_heads_meet(&self) {
+        const ROUNDS: usize = 2;
+        for _ in 0..ROUNDS {
+            for key in self.streams.keys() {
+                self.can_step(*key);
+            }
+        }
+    }
+
     fn can_step(&self, key: StreamKey) -> bool {
         self.streams.get(&key).is_some_and(|stream| {
             stream.phase == StreamPhase::Resting
@@ -67,6 +82,7 @@ impl Engine {
     /// The stream to step next: the one of the highest priority, and of those the one whose head has been
     /// queued for longest.
     fn best_step(&self) -> Option<StreamKey> {
+        self.let_heads_meet();
         self.streams
             .iter()
             .filter(|(key, _)| self.can_step(**key))

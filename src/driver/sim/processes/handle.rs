@@ -6,7 +6,7 @@
 //! random number in the handle and in the file distinguishes the right descriptor from a reused
 //! one.
 //!
-//! A descriptor is opened in two steps (see [`HandleFields::open`]): nothing is read, and nothing
+//! A descriptor is opened in two steps (see [`open_memory_file`]): nothing is read, and nothing
 //! can block, before it is known to be a memory file of the expected name, type and seals.
 #![forbid(unsafe_code)]
 
@@ -29,6 +29,8 @@ use crate::types::DeviceIndex;
 pub(crate) const MEMORY: u64 = u64::from_le_bytes(*b"sconMEM2");
 /// The kind of handles of events.
 pub(crate) const EVENT: u64 = u64::from_le_bytes(*b"sconEVT2");
+/// The kind of handles of boards.
+pub(crate) const BOARD: u64 = u64::from_le_bytes(*b"sconCOM1");
 
 /// The files that list exported allocations' pages, by the allocations' addresses.
 #[derive(Default)]
@@ -72,7 +74,7 @@ impl HandleFields {
     }
 
     /// `None` for a damaged handle.
-    fn unpack(handle: &IpcHandle) -> Option<HandleFields> {
+    pub(crate) fn unpack(handle: &IpcHandle) -> Option<HandleFields> {
         let [kind, pid, pid_started, place, a, b, c] = numbers(&handle.content()?)[..] else {
             return None;
         };
@@ -99,26 +101,30 @@ impl HandleFields {
         Ok(fields)
     }
 
-    /// Opens a descriptor of the exporting process, if it is a memory file of this name. By now the
-    /// descriptor may refer to any file: opening a pipe could block, and opening a device could act
-    /// on it. A path descriptor does neither; its file is checked, and then the same file is
-    /// opened.
+    /// Opens a descriptor of the exporting process, if it is a memory file of this name.
     pub(crate) fn open(&self, fd: u64, name: &CStr, constant: bool) -> io::Result<File> {
-        let invalid = || io::Error::from(io::ErrorKind::InvalidData);
-        let path = File::options()
-            .read(true)
-            .custom_flags(libc::O_PATH)
-            .open(format!("/proc/{}/fd/{fd}", self.pid))?;
-        if !path.metadata()?.is_file() || memory_file_name(&path).as_deref() != name.to_str().ok() {
-            return Err(invalid());
-        }
-        let file = File::options()
-            .read(true)
-            .write(!constant)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(format!("/proc/self/fd/{}", path.as_raw_fd()))?;
-        if is_sealed(&file, constant) { Ok(file) } else { Err(invalid()) }
+        open_memory_file(self.pid, fd, name, constant)
     }
+}
+
+/// Opens a descriptor of a process, if it is a memory file of this name. By now the descriptor may refer to any file:
+/// opening a pipe could block, and opening a device could act on it. A path descriptor does neither; its file is
+/// checked, and then the same file is opened.
+pub(crate) fn open_memory_file(pid: u64, fd: u64, name: &CStr, constant: bool) -> io::Result<File> {
+    let invalid = || io::Error::from(io::ErrorKind::InvalidData);
+    let path = File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH)
+        .open(format!("/proc/{pid}/fd/{fd}"))?;
+    if !path.metadata()?.is_file() || memory_file_name(&path).as_deref() != name.to_str().ok() {
+        return Err(invalid());
+    }
+    let file = File::options()
+        .read(true)
+        .write(!constant)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(format!("/proc/self/fd/{}", path.as_raw_fd()))?;
+    if is_sealed(&file, constant) { Ok(file) } else { Err(invalid()) }
 }
 
 /// The name of a memory file; `None` for any other file.
