@@ -31,6 +31,7 @@
 //! | `kernel_loader` | loading of the library's own kernels |
 //! | `operand` | the check of the memory that a call is given |
 //! | `library_handles` | the handles of libraries, pooled |
+//! | [`collectives`] | communicators: ranks that compute together |
 //! | [`blas`] | matrix products |
 //! | [`dnn`] | convolutions |
 //! | [`fft`] | Fourier transforms and the cache of their plans |
@@ -71,6 +72,7 @@ mod thread_state;
 mod unfolding;
 
 pub mod blas;
+pub mod collectives;
 pub mod config;
 pub mod context;
 pub mod copy;

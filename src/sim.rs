@@ -240,3 +240,24 @@ fn holder(address: usize) -> Result<(&'static Runtime, DeviceIndex)> {
         ))),
     }
 }
+
+/// Ends a rank of a communicator as if its process had died; a rank is named by the library's handle.
+pub fn comm_kill(native: usize) -> Result<()> {
+    simulator()?.comm_kill(native)
+}
+
+/// Lets each operation of a rank begin later.
+pub fn comm_delay(native: usize, nanoseconds: u64) -> Result<()> {
+    simulator()?.comm_delay(native, nanoseconds)
+}
+
+/// Lets a rank fail with a number of NCCL.
+pub fn comm_fail(native: usize, code: i32) -> Result<()> {
+    simulator()?.comm_fail(native, code)
+}
+
+/// How long collective calls wait for other ranks before they are given up.
+pub fn set_comm_patience_ms(milliseconds: u64) -> Result<()> {
+    simulator()?.set_comm_patience_ms(milliseconds);
+    Ok(())
+}

@@ -17,8 +17,8 @@
  *
  * **Parameters.** `out_…` parameters receive results. A `device` is an index, or -1 for the calling
  * thread's current device. A `stream` is one that this library returned. Handles such as `event`, `pool`,
- * `generator`, `module`, `kernel`, `store` or `tensor` are live: created by this library and not destroyed. A `dim` is
- * a dimension; it counts from the end if it is negative. A struct that begins with
+ * `generator`, `module`, `kernel`, `store`, `comm`, `work` or `tensor` are live: created by this library and
+ * not destroyed. A `dim` is a dimension; it counts from the end if it is negative. A struct that begins with
  * `struct_size` is first set to its `SCONCE_…_INIT`. Sizes are in bytes where the name ends with `bytes`.
  *
  * **Errors.** Every call may return these:
@@ -166,6 +166,15 @@ struct DLPackExchangeAPI;
   {.struct_size = sizeof(sconce_tensor_options), .dtype = SCONCE_DTYPE_DEFAULT, .device = -1}
 #endif
 
+/** A `sconce_comm_config`: the defaults. */
+#ifdef __cplusplus
+#define SCONCE_COMM_CONFIG_INIT \
+  {sizeof(sconce_comm_config), 0, 0, 0, 0, false, false, {}}
+#else
+#define SCONCE_COMM_CONFIG_INIT \
+  {.struct_size = sizeof(sconce_comm_config)}
+#endif
+
 /** A `sconce_matmul_desc`: one product of packed matrices of F32, `alpha` 1, `beta` 0; set the sizes. */
 #ifdef __cplusplus
 #define SCONCE_MATMUL_DESC_INIT \
@@ -260,6 +269,11 @@ struct DLPackExchangeAPI;
  * Where a function takes an element type: torch's default for the call, or the tensor's own.
  */
 #define SCONCE_DTYPE_DEFAULT -1
+
+/**
+ * Bytes of a `sconce_comm_id`.
+ */
+#define SCONCE_COMM_ID_BYTES 128
 
 /**
  * Flag of a stream of a simulated device: the default stream does not order its work implicitly.
@@ -1201,6 +1215,49 @@ typedef int32_t sconce_capture_mode;
 #endif // __cplusplus
 
 /**
+ * How the values of all ranks become one. Sums of floating-point numbers are added up in an order
+ * that NCCL chooses; the simulator adds in the order of the ranks. Sums of bools are their maximum,
+ * products their minimum, as in torch; complex numbers have sums and averages only.
+ */
+enum sconce_comm_op
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The sum.
+   */
+  SCONCE_COMM_SUM = 0,
+  /**
+   * The product.
+   */
+  SCONCE_COMM_PROD = 1,
+  /**
+   * The least.
+   */
+  SCONCE_COMM_MIN = 2,
+  /**
+   * The greatest.
+   */
+  SCONCE_COMM_MAX = 3,
+  /**
+   * The sum divided by the number of ranks.
+   */
+  SCONCE_COMM_AVG = 4,
+  /**
+   * The sum of each rank's values times the factor that the rank gives.
+   */
+  SCONCE_COMM_PREMUL_SUM = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_comm_op sconce_comm_op;
+#else
+typedef int32_t sconce_comm_op;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * What a conditional node does with its condition. The values are CUDA's.
  */
 enum sconce_graph_conditional_kind
@@ -1234,6 +1291,17 @@ typedef int32_t sconce_graph_conditional_kind;
  * `sconce_backward_graph_create`.
  */
 typedef struct sconce_backward_graph sconce_backward_graph;
+
+/**
+ * One rank's end of a communicator. Opaque; created by `sconce_comm_init_rank`, `_init_all` or
+ * `_split`.
+ */
+typedef struct sconce_comm sconce_comm;
+
+/**
+ * An asynchronous call of a communicator. Opaque; calls create it.
+ */
+typedef struct sconce_comm_work sconce_comm_work;
 
 /**
  * A point in a stream's work. Opaque; created by `sconce_event_create`.
@@ -2259,6 +2327,57 @@ typedef struct sconce_backward_root {
  * Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
  */
 typedef void (*sconce_dlpack_set_error)(void *error_ctx, const char *kind, const char *message);
+
+/**
+ * Bytes by which the ranks of a communicator find each other.
+ */
+typedef struct sconce_comm_id {
+  /**
+   * Anything; copied from rank to rank as it is.
+   */
+  uint8_t bytes[SCONCE_COMM_ID_BYTES];
+} sconce_comm_id;
+
+/**
+ * How a communicator is made. All ranks give the same. Begin with `SCONCE_COMM_CONFIG_INIT`; a
+ * field that is 0 has its default.
+ */
+typedef struct sconce_comm_config {
+  /**
+   * `sizeof(sconce_comm_config)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * The fewest thread blocks of a call; 0: NCCL chooses.
+   */
+  int32_t min_ctas;
+  /**
+   * The most thread blocks of a call; 0: NCCL chooses.
+   */
+  int32_t max_ctas;
+  /**
+   * Thread blocks of a cluster; 0: NCCL chooses.
+   */
+  int32_t cga_cluster_size;
+  /**
+   * Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
+   * exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, queued
+   * calls are not watched. -1: no limit.
+   */
+  int64_t timeout_ms;
+  /**
+   * Whether communicators that are split from this one share its resources.
+   */
+  bool split_share;
+  /**
+   * Whether the stream of asynchronous calls has the greatest priority.
+   */
+  bool high_priority;
+  /**
+   * 0.
+   */
+  uint8_t reserved[6];
+} sconce_comm_config;
 
 /**
  * Figures of one device's cache of plans.
@@ -7542,6 +7661,520 @@ int32_t sconce_dlpack_current_stream(int32_t device_type,
 const struct DLPackExchangeAPI *sconce_dlpack_exchange_api(void);
 
 /**
+ * Reports the version of NCCL, as NCCL counts: 22809 is 2.28.9.
+ *
+ * - `out_version`: receives the number.
+ * - Errors: LIBRARY_NOT_FOUND: NCCL 2.18 or newer cannot be opened; the message lists what was
+ *   searched, and `SCONCE_LIBNCCL` names another place.
+ * - torch: `torch.cuda.nccl.version()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_get_version(int32_t *out_version);
+
+/**
+ * Makes the bytes by which the ranks of one communicator find each other. One rank makes them; the
+ * program carries them to the others.
+ *
+ * - `out_id`: receives the bytes.
+ * - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`.
+ * - torch: `torch::cuda::nccl::get_unique_id`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_get_unique_id(struct sconce_comm_id *out_id);
+
+/**
+ * Makes one rank of a communicator. All ranks call, in one process or in several, each on a thread
+ * of its own or as the only rank of its process.
+ *
+ * - `id`: the bytes of `sconce_comm_get_unique_id`, the same for all ranks, used for one communicator.
+ * - `ranks`: the number of ranks, at least 1.
+ * - `rank`: the number of this rank, below `ranks`.
+ * - `device`: the device on which the rank works; no other rank may have it.
+ * - `config`: NULL for the defaults.
+ * - `out_comm`: receives the communicator.
+ * - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`. TIMEOUT: not all ranks have called.
+ *   REMOTE: another rank has failed. INVALID_STATE: the thread is in a group.
+ * - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
+ * - Ordering: blocks until all ranks have called, within the limit of `config`.
+ * - torch: `torch::cuda::nccl::comm_init_rank`, `torch.distributed.init_process_group`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_init_rank(const struct sconce_comm_id *id,
+                                    int32_t ranks,
+                                    int32_t rank,
+                                    int32_t device,
+                                    const struct sconce_comm_config *config,
+                                    struct sconce_comm **out_comm);
+
+/**
+ * Makes all ranks of a communicator in this process.
+ *
+ * A thread that makes a call for several of them does so in a group (`sconce_comm_group_start`).
+ *
+ * - `devices`: `count` devices, all different; rank i works on the i-th. NULL: devices 0 to
+ *   `count - 1`.
+ * - `count`: the number of ranks.
+ * - `config`: NULL for the defaults.
+ * - `out_comms`: receives `count` communicators.
+ * - Errors: as `sconce_comm_init_rank`. INVALID_ARGUMENT: a device is named twice.
+ * - Ownership: the caller destroys each with `sconce_comm_destroy`.
+ * - Ordering: blocks until the communicator is made.
+ * - torch: the communicators of `torch.cuda.comm`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_init_all(const int32_t *devices,
+                                   int32_t count,
+                                   const struct sconce_comm_config *config,
+                                   struct sconce_comm **out_comms);
+
+/**
+ * Splits a communicator: ranks that give the same colour are a new one. All ranks of `comm` call.
+ *
+ * - `color`: not negative; a negative one keeps the rank out of all new communicators.
+ * - `key`: orders the ranks of the new communicator; ranks with equal keys keep their order.
+ * - `config`: of the new communicator; NULL for the defaults.
+ * - `out_comm`: receives the new communicator; NULL with a negative `color`.
+ * - Errors: NOT_SUPPORTED: the installed NCCL cannot split. Otherwise as `sconce_comm_init_rank`,
+ *   and those of a broken communicator (`sconce_comm_get_async_error`).
+ * - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
+ * - Ordering: blocks until all ranks have called, within the limit of `config`.
+ * - torch: `torch.distributed.new_group`, `split_group`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_split(struct sconce_comm *comm,
+                                int32_t color,
+                                int32_t key,
+                                const struct sconce_comm_config *config,
+                                struct sconce_comm **out_comm);
+
+/**
+ * Waits until all that this rank has queued is done. The communicator takes no calls afterwards.
+ *
+ * - Errors: TIMEOUT: it is not done within the limit of the configuration; the communicator is then
+ *   aborted. Those of a broken communicator (`sconce_comm_get_async_error`).
+ * - Ordering: blocks the calling thread.
+ * - torch: `torch.distributed.destroy_process_group`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_finalize(struct sconce_comm *comm);
+
+/**
+ * Ends a communicator at once, also while another thread waits in one of its calls: queued calls of
+ * this rank end without a result, later ones fail with ABORTED. The other ranks wait for this one
+ * until they abort, too. A communicator that is broken already stays so.
+ *
+ * - Ordering: does not wait for other ranks.
+ * - torch: `torch.distributed.ProcessGroupNCCL.abort()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_abort(struct sconce_comm *comm);
+
+/**
+ * Destroys a communicator; finalizes it first unless that was done or it is broken.
+ *
+ * - `comm`: NULL is a no-op.
+ * - Errors: as `sconce_comm_finalize`; the communicator is destroyed all the same.
+ * - Ordering: as `sconce_comm_finalize`. Nothing is waited for at the end of the process.
+ * - torch: `torch.distributed.destroy_process_group`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_destroy(struct sconce_comm *comm);
+
+/**
+ * Reports the number of a communicator's rank.
+ *
+ * - `out_rank`: receives it.
+ * - torch: `torch.distributed.get_rank()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_get_rank(struct sconce_comm *comm, int32_t *out_rank);
+
+/**
+ * Reports how many ranks a communicator has.
+ *
+ * - `out_ranks`: receives the number.
+ * - torch: `torch.distributed.get_world_size()`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_get_size(struct sconce_comm *comm, int32_t *out_ranks);
+
+/**
+ * Reports the device on which a communicator's rank works.
+ *
+ * - `out_device`: receives the index.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_get_device(struct sconce_comm *comm,
+                                     int32_t *out_device);
+
+/**
+ * Returns the `ncclComm_t` of a communicator, for other libraries. NCCL takes calls of a
+ * communicator by one thread at a time; the communicator is non-blocking.
+ *
+ * - `out_native`: receives the handle; NULL once the communicator is aborted. The simulator's handle
+ *   is of use to this library only.
+ * - Ownership: borrowed. Never destroy it.
+ * - torch: `torch.distributed.ProcessGroupNCCL._comm_ptr()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_get_native(struct sconce_comm *comm,
+                                     void **out_native);
+
+/**
+ * Fails if a communicator is broken; later calls of it fail for the same reason. A broken
+ * communicator can only be destroyed.
+ *
+ * - Errors: ABORTED: this process has aborted it. REMOTE: another rank has failed. TIMEOUT: a call
+ *   has exceeded its limit. On the simulator INVALID_STATE: the ranks made calls that do not match;
+ *   the message quotes two of them.
+ * - torch: `ncclCommGetAsyncError`.
+ */
+SCONCE_NODISCARD sconce_status sconce_comm_get_async_error(struct sconce_comm *comm);
+
+/**
+ * Reduces the values of all ranks; every rank receives the result. All ranks call with the same
+ * `count`, `dtype` and `op`.
+ *
+ * What follows holds for all calls of communicators. All ranks make the same calls in the same
+ * order. Memory is of the communicator's device.
+ *
+ * - `send`: `count` values. May be `recv`, but not overlap it otherwise.
+ * - `recv`: receives `count` values.
+ * - `count`: elements.
+ * - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers and 8-bit floats cannot be reduced.
+ * - `op`: `SCONCE_COMM_…`.
+ * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+ * - `stream`: a stream of the communicator's device. Without a work the call is queued there.
+ * - `out_work`: NULL; or receives a work, and the call is queued on the communicator's own stream,
+ *   behind what is on `stream` now.
+ * - Errors: CROSS_DEVICE: memory or stream of another device. INVALID_STATE: the communicator has
+ *   been finalized. ABORTED, REMOTE, TIMEOUT: the communicator is broken. NOT_SUPPORTED: the type.
+ * - Ownership: without a work the memory stays allocated until the call is done, or is freed in the
+ *   order of `stream`. With one, memory of this library's allocator may be freed early: it is not
+ *   used again before the call is done. The caller destroys the work.
+ * - Ordering: does not block, except that the first calls of a communicator may wait for other ranks,
+ *   within the limit of its configuration. Inside a group the call is queued by the group's end. Work
+ *   in a capture becomes part of the graph.
+ * - torch: `torch.distributed.all_reduce`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_all_reduce(struct sconce_comm *comm,
+                                     const void *send,
+                                     void *recv,
+                                     size_t count,
+                                     int32_t dtype,
+                                     int32_t op,
+                                     double factor,
+                                     struct sconce_stream stream,
+                                     struct sconce_comm_work **out_work);
+
+/**
+ * Reduces the values of all ranks; the root receives the result.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `count` values.
+ * - `recv`: receives `count` values at the root; ignored elsewhere.
+ * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+ * - `root`: the rank that receives.
+ * - torch: `torch.distributed.reduce`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_reduce(struct sconce_comm *comm,
+                                 const void *send,
+                                 void *recv,
+                                 size_t count,
+                                 int32_t dtype,
+                                 int32_t op,
+                                 double factor,
+                                 int32_t root,
+                                 struct sconce_stream stream,
+                                 struct sconce_comm_work **out_work);
+
+/**
+ * Reduces the values of all ranks; rank r receives part r of the result.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `recv_count` values for each rank.
+ * - `recv`: receives `recv_count` values; may be this rank's part of `send`.
+ * - `recv_count`: elements that each rank receives.
+ * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+ * - torch: `torch.distributed.reduce_scatter_tensor`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_reduce_scatter(struct sconce_comm *comm,
+                                         const void *send,
+                                         void *recv,
+                                         size_t recv_count,
+                                         int32_t dtype,
+                                         int32_t op,
+                                         double factor,
+                                         struct sconce_stream stream,
+                                         struct sconce_comm_work **out_work);
+
+/**
+ * Orders the ranks: work of a rank behind the barrier begins when all ranks have reached it. The host
+ * does not wait; synchronise the stream or the work for that.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - torch: `torch.distributed.barrier`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_barrier(struct sconce_comm *comm,
+                                  struct sconce_stream stream,
+                                  struct sconce_comm_work **out_work);
+
+/**
+ * Sends the root's values to all ranks.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `count` values at the root; ignored elsewhere.
+ * - `recv`: receives `count` values; at the root it may be `send`.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - `root`: the rank that sends.
+ * - torch: `torch.distributed.broadcast`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_broadcast(struct sconce_comm *comm,
+                                    const void *send,
+                                    void *recv,
+                                    size_t count,
+                                    int32_t dtype,
+                                    int32_t root,
+                                    struct sconce_stream stream,
+                                    struct sconce_comm_work **out_work);
+
+/**
+ * Gathers the values of all ranks, in their order, at every rank.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `send_count` values; may be this rank's part of `recv`.
+ * - `recv`: receives `send_count` values of each rank.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - torch: `torch.distributed.all_gather_into_tensor`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_all_gather(struct sconce_comm *comm,
+                                     const void *send,
+                                     void *recv,
+                                     size_t send_count,
+                                     int32_t dtype,
+                                     struct sconce_stream stream,
+                                     struct sconce_comm_work **out_work);
+
+/**
+ * Sends part r of each rank's values to rank r, all parts of one size.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `count_per_rank` values for each rank; must not overlap `recv`.
+ * - `recv`: receives `count_per_rank` values of each rank, in their order.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - torch: `torch.distributed.all_to_all_single`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_all_to_all(struct sconce_comm *comm,
+                                     const void *send,
+                                     void *recv,
+                                     size_t count_per_rank,
+                                     int32_t dtype,
+                                     struct sconce_stream stream,
+                                     struct sconce_comm_work **out_work);
+
+/**
+ * Sends a part of each rank's values to every rank. What a rank sends to another is as much as the
+ * other receives from it.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: the values that the offsets count from; must not overlap `recv`.
+ * - `send_counts`, `send_offsets`: for each rank how many elements it is sent, and where they begin.
+ * - `recv`: receives the values.
+ * - `recv_counts`, `recv_offsets`: the same for what is received from each rank.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - torch: `torch.distributed.all_to_all_single` with split sizes.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_all_to_all_v(struct sconce_comm *comm,
+                                       const void *send,
+                                       const size_t *send_counts,
+                                       const size_t *send_offsets,
+                                       void *recv,
+                                       const size_t *recv_counts,
+                                       const size_t *recv_offsets,
+                                       int32_t dtype,
+                                       struct sconce_stream stream,
+                                       struct sconce_comm_work **out_work);
+
+/**
+ * Gathers the values of all ranks, in their order, at the root.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `send_count` values; at the root it may be its part of `recv`.
+ * - `recv`: receives `send_count` values of each rank at the root; ignored elsewhere.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - `root`: the rank that receives.
+ * - torch: `torch.distributed.gather`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_gather(struct sconce_comm *comm,
+                                 const void *send,
+                                 void *recv,
+                                 size_t send_count,
+                                 int32_t dtype,
+                                 int32_t root,
+                                 struct sconce_stream stream,
+                                 struct sconce_comm_work **out_work);
+
+/**
+ * Sends part r of the root's values to rank r.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `recv_count` values for each rank at the root; ignored elsewhere.
+ * - `recv`: receives `recv_count` values; at the root it may be its part of `send`.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - `root`: the rank that sends.
+ * - torch: `torch.distributed.scatter`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_scatter(struct sconce_comm *comm,
+                                  const void *send,
+                                  void *recv,
+                                  size_t recv_count,
+                                  int32_t dtype,
+                                  int32_t root,
+                                  struct sconce_stream stream,
+                                  struct sconce_comm_work **out_work);
+
+/**
+ * Sends values to one rank, which receives as many bytes. Sends and receives that need each other
+ * are in one group on each rank, or they wait for each other for ever.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `send`: `count` values.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - `peer`: the rank that receives.
+ * - torch: `torch.distributed.send`, `isend`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_send(struct sconce_comm *comm,
+                               const void *send,
+                               size_t count,
+                               int32_t dtype,
+                               int32_t peer,
+                               struct sconce_stream stream,
+                               struct sconce_comm_work **out_work);
+
+/**
+ * Receives values from one rank, which sends as many bytes.
+ *
+ * Otherwise as `sconce_comm_all_reduce`.
+ *
+ * - `recv`: receives `count` values.
+ * - `dtype`: any `SCONCE_DTYPE_…`.
+ * - `peer`: the rank that sends.
+ * - torch: `torch.distributed.recv`, `irecv`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_recv(struct sconce_comm *comm,
+                               void *recv,
+                               size_t count,
+                               int32_t dtype,
+                               int32_t peer,
+                               struct sconce_stream stream,
+                               struct sconce_comm_work **out_work);
+
+/**
+ * Begins a group on the calling thread. Groups nest. Calls of communicators inside of it are checked
+ * at once and queued when the outermost group ends, all together, so that none waits for another:
+ * as is necessary where one thread makes calls for several ranks, and for sends and receives that
+ * need each other. All calls of one communicator in a group have the same stream.
+ *
+ * - Threads: begins and ends on one thread.
+ * - torch: `ncclGroupStart`, `torch.distributed.batch_isend_irecv`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_group_start(void);
+
+/**
+ * Ends the innermost group of the calling thread.
+ *
+ * - Errors: INVALID_STATE: the thread is in no group. Otherwise those of the calls; the group has ended
+ *   in any case.
+ * - Ordering: the outermost end queues the calls, as they would be alone.
+ * - torch: `ncclGroupEnd`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_group_end(void);
+
+/**
+ * Orders later work of a stream after an asynchronous call. The work lets go of the tensors that it
+ * keeps.
+ *
+ * - Errors: ABORTED, REMOTE, TIMEOUT: the communicator is broken. INVALID_STATE: the call is in a
+ *   group that has not ended.
+ * - torch: `torch.distributed.Work.wait()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_work_wait(struct sconce_comm_work *work,
+                                    struct sconce_stream stream);
+
+/**
+ * Reports whether an asynchronous call is done.
+ *
+ * - `out_complete`: receives the answer.
+ * - Errors: as `sconce_comm_work_wait`.
+ * - torch: `torch.distributed.Work.is_completed()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_work_query(struct sconce_comm_work *work,
+                                     bool *out_complete);
+
+/**
+ * Waits on the calling thread until an asynchronous call is done. The work lets go of the tensors that
+ * it keeps.
+ *
+ * - `timeout_ms`: the limit in milliseconds; -1: none.
+ * - Errors: TIMEOUT: the call is not done; it goes on, and the caller may wait again or abort the
+ *   communicator. Otherwise as `sconce_comm_work_wait`, also when the communicator breaks meanwhile.
+ * - Ordering: blocks the calling thread.
+ * - torch: `torch.distributed.Work.wait(timeout)` in blocking mode.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_work_synchronize(struct sconce_comm_work *work,
+                                           int64_t timeout_ms);
+
+/**
+ * Lets a work keep a tensor that its call uses, until the work is waited for or destroyed. The
+ * caller may release the tensor at once.
+ *
+ * - `tensor`: its memory is kept, whatever the handle is assigned later.
+ * - torch: the tensors that `ProcessGroupNCCL` stashes in its works.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_work_keep(struct sconce_comm_work *work,
+                                    struct sconce_tensor *tensor);
+
+/**
+ * Reports the number of a call among those of its communicator's rank, as error messages name it.
+ *
+ * - `out_sequence`: receives the number; the first call has 1.
+ * - torch: `torch.distributed.Work._get_sequence_number`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_work_get_sequence(struct sconce_comm_work *work,
+                                            uint64_t *out_sequence);
+
+/**
+ * Destroys a work. The call goes on; its memory is not used again before the call is done, if it is of
+ * this library's allocator.
+ *
+ * - `work`: NULL is a no-op.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_work_destroy(struct sconce_comm_work *work);
+
+/**
  * Reports the number of plans in a device's cache.
  *
  * - `out_size`: receives the number.
@@ -8243,6 +8876,39 @@ sconce_status sconce_sim_memory_read(const void *ptr,
  * - Ordering: on the device's default stream; blocks until it is done.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_memory_write(void *ptr, size_t bytes, const void *data);
+
+/**
+ * Ends a communicator's rank as if its process had died: what it has queued ends without a result,
+ * its calls fail with ABORTED, and the other ranks that wait for it fail with REMOTE.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_comm_kill(struct sconce_comm *comm);
+
+/**
+ * Lets each call of a communicator's rank begin later than it could, as on a slow machine. The
+ * delay is of the clock, not of the simulated time.
+ *
+ * - `nanoseconds`: the delay of each call from now on; 0: none.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_comm_delay(struct sconce_comm *comm,
+                                    uint64_t nanoseconds);
+
+/**
+ * Lets a communicator's rank fail asynchronously, as NCCL may report through
+ * `ncclCommGetAsyncError`.
+ *
+ * - `code`: an `ncclResult_t`, such as 6 for `ncclRemoteError`.
+ */
+SCONCE_NODISCARD sconce_status sconce_sim_comm_fail(struct sconce_comm *comm, int32_t code);
+
+/**
+ * Sets how long calls of communicators wait for other ranks, where NCCL waits for ever. A call that has
+ * waited for so long ends, and its communicator is broken with a message that says what was waited for.
+ *
+ * - `milliseconds`: 60,000 by default.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_sim_set_comm_patience_ms(uint64_t milliseconds);
 
 /**
  * Registers a function that stands for a kernel of the program on simulated devices, in all modules

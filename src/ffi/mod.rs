@@ -17,6 +17,7 @@
 //! | `module/` | the program's kernels |
 //! | `random/` | generators and random numbers |
 //! | `blas/`, `dnn`, `fft/` | matrix products, convolutions, Fourier transforms |
+//! | `comm/` | communicators |
 //! | `tensor/` | tensors |
 //! | `backward/` | backward passes |
 //! | `comm_tensors/` | tensors on several devices |
@@ -48,6 +49,7 @@ mod structs;
 
 mod backward;
 mod blas;
+mod comm;
 mod comm_tensors;
 mod context;
 mod copy;
@@ -76,6 +78,7 @@ mod tensor;
 pub use backward::*;
 pub use bits::CBool;
 pub use blas::*;
+pub use comm::*;
 pub use comm_tensors::*;
 pub use context::*;
 pub use copy::*;

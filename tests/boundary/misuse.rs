@@ -27,11 +27,17 @@ type AnyFunction = unsafe extern "C" fn(
     u64,
     u64,
     u64,
+    u64,
+    u64,
     f64,
     f64,
     f64,
     f64,
 ) -> u64;
+
+/// How many combinations of arguments a function is called with at most, and the step between them if there are more.
+const MOST_COMBINATIONS: u64 = 60_000;
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 unsafe extern "C" fn no_gradients(
@@ -226,20 +232,31 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
             choices.push((false, values(kind, name, scratch)));
         }
     }
-    let mut picked = vec![0; choices.len()];
-    loop {
+    let total: u64 = choices.iter().map(|(_, values)| values.len() as u64).product();
+    for round in 0..total.min(MOST_COMBINATIONS) {
+        // All combinations, or of very many some that are spread over all of them.
+        let spread = if total > MOST_COMBINATIONS { SPREAD } else { 1 };
+        let mut rest = round.wrapping_mul(spread) % total;
+        let picked: Vec<usize> = choices
+            .iter()
+            .map(|(_, values)| {
+                let pick = rest % values.len() as u64;
+                rest /= values.len() as u64;
+                pick as usize
+            })
+            .collect();
         let (mut integers, mut floats) = (Vec::new(), Vec::new());
         for ((is_float, values), pick) in choices.iter().zip(&picked) {
             if *is_float { &mut floats } else { &mut integers }.extend(&values[*pick]);
         }
         assert!(
-            integers.len() <= 10 && floats.len() <= 4,
+            integers.len() <= 12 && floats.len() <= 4,
             "{}: teach this test more",
             prototype.name
         );
-        integers.resize(10, 0);
+        integers.resize(12, 0);
         floats.resize(4, 0);
-        let [a, b, c, d, e, f, g, h, i, j] = integers[..] else { unreachable!() };
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = integers[..] else { unreachable!() };
         let [w, x, y, z] = floats[..] else { unreachable!() };
         // SAFETY: out-parameters are NULL, misaligned or good; everything else may be any number.
         let result = unsafe {
@@ -254,6 +271,8 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
                 h,
                 i,
                 j,
+                k,
+                l,
                 f64::from_bits(w),
                 f64::from_bits(x),
                 f64::from_bits(y),
@@ -264,17 +283,6 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
             let status = result as i32;
             assert!((0..=17).contains(&status), "{} gave {status}", prototype.name);
             assert_ne!(status, 14, "{} had an internal error for {integers:x?}", prototype.name);
-        }
-        // The next combination, counting like an odometer.
-        let mut place = 0;
-        loop {
-            let Some(pick) = picked.get_mut(place) else { return };
-            *pick += 1;
-            if *pick < choices[place].1.len() {
-                break;
-            }
-            *pick = 0;
-            place += 1;
         }
     }
 }

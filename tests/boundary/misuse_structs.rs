@@ -52,7 +52,8 @@ fn functions(of_results: bool) -> Vec<(String, Struct)> {
             let name = kind.replace("const ", "").replace("struct ", "").replace([' ', '*'], "");
             // The options of tensors may be all 0, which is a tensor of F32 on device 0; `tests/tensor/misuse.rs`
             // passes every byte in them.
-            if name == "sconce_tensor_options" {
+            // So may the configuration of a communicator; `tests/comm/life.rs` passes wrong ones.
+            if name == "sconce_tensor_options" || name == "sconce_comm_config" {
                 continue;
             }
             let sized = structs.get(&name).filter(|found| found.tells_its_size());
@@ -368,7 +369,7 @@ fn every_struct_that_tells_its_size_has_an_initialiser() {
     let header = testkit::header::text();
     let structs = structs::structs(&header);
     let sized: Vec<_> = structs.values().filter(|found| found.tells_its_size()).collect();
-    assert_eq!(sized.len(), 13, "{sized:?}");
+    assert_eq!(sized.len(), 14, "{sized:?}");
     for found in sized {
         let define = format!("#define {} \\\n  {{", initialiser(found));
         assert_eq!(header.matches(&define).count(), 2, "{define} for C++ and C");

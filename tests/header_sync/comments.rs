@@ -10,7 +10,9 @@ const LABELS: [&str; 6] = ["Errors", "Ownership", "Ordering", "Threads", "Safety
 
 /// Parameters that the header describes for all functions, and switches that a function's first sentence
 /// describes.
-const DESCRIBED_ONCE: [&str; 17] = [
+const DESCRIBED_ONCE: [&str; 19] = [
+    "comm",
+    "work",
     "device",
     "dim",
     "stream",

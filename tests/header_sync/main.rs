@@ -83,6 +83,10 @@ fn generated() -> String {
         "backward/graph",
         "dlpack/tensors",
         "dlpack/exchange",
+        "comm/life",
+        "comm/reduce",
+        "comm/exchange",
+        "comm/work",
         "fft/cache",
         "store/create",
         "store/values",
@@ -91,6 +95,7 @@ fn generated() -> String {
         "sim/capture",
         "sim/external",
         "sim/memory",
+        "sim/comm",
         "sim/kernel",
     ] {
         builder = builder.with_src(root.join(format!("src/ffi/{file}.rs")));
@@ -196,7 +201,7 @@ fn initialisers_are_the_same_in_c_and_cpp_and_compile_without_warnings() {
     let c = printed(&compiled(["CC", "cc"], "initialisers.c", &["-std=c99"], &source));
     let cpp = printed(&compiled(["CXX", "c++"], "initialisers.cpp", &["-std=c++17"], &source));
     assert_eq!(c, cpp);
-    assert_eq!(c.lines().count(), 13);
+    assert_eq!(c.lines().count(), 14);
     for (line, made) in c.lines().zip(sized.iter().filter(|made| made.tells_its_size())) {
         let size: Vec<String> =
             (made.bytes as u32).to_ne_bytes().iter().map(|byte| format!("{byte:02x}")).collect();

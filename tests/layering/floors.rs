@@ -45,7 +45,7 @@ const FLOORS: &[&[&str]] = &[
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
     &["operand"],
-    &["copy", "graph", "ordering", "pointwise", "random", "reduction"],
+    &["collectives", "copy", "graph", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],
     &["backward", "comm_tensors", "dlpack"],

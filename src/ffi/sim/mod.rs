@@ -4,17 +4,20 @@
 //! |---|---|
 //! | `control` | time, latencies, faults, counts of driver calls |
 //! | `capture` | captures as other code would begin them |
+//! | `comm` | faults of communicators |
 //! | `external` | streams and events of other code |
 //! | `memory` | memory of simulated devices |
 //! | `kernel` | functions that stand for kernels |
 
 mod capture;
+mod comm;
 mod control;
 mod external;
 mod kernel;
 mod memory;
 
 pub use capture::*;
+pub use comm::*;
 pub use control::*;
 pub use external::*;
 pub use kernel::*;

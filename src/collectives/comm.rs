@@ -1,0 +1,252 @@
+//! A rank's end of a communicator, its lock, and how it waits.
+//!
+//! The driver's end is used by one thread at a time. What waits for other ranks is pending, and whoever waits for it asks
+//! again and again and holds no lock meanwhile. The first calls of a kind may wait inside of the driver all the same; an
+//! abort then does not wait for the lock.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use once_cell::sync::OnceCell;
+
+use super::config::{CommConfig, Limit};
+use super::fate::{Fate, aborted};
+use super::watched_work::WatchedWork;
+use crate::context::Runtime;
+use crate::driver::{CommAbort, CommEndpoint};
+use crate::error::{Error, Result, Status};
+use crate::lock::{Mutex, MutexGuard};
+use crate::log;
+use crate::stream::{self, Stream};
+use crate::types::DeviceIndex;
+
+/// How long a waiting thread asks without a pause, and the pause afterwards.
+const EAGER: Duration = Duration::from_micros(500);
+const PAUSE: Duration = Duration::from_micros(200);
+/// How long an abort waits for a call that holds the lock. Such a call ends shortly, unless it waits for another rank.
+const ABORT_PATIENCE: Duration = Duration::from_millis(200);
+
+/// One rank.
+pub(super) struct Comm {
+    pub(super) runtime: &'static Runtime,
+    pub(super) device: DeviceIndex,
+    pub(super) config: CommConfig,
+    /// Rank and number of ranks.
+    place: OnceCell<(usize, usize)>,
+    end: Mutex<CommEnd>,
+    aborter: Arc<dyn CommAbort>,
+    /// Since when a call has been inside of the driver, in milliseconds after `made`; 0: none is.
+    inside_since: AtomicU64,
+    made: Instant,
+    pub(super) fate: Arc<Fate>,
+    sequence: AtomicU64,
+    /// The stream of asynchronous calls.
+    stream: OnceCell<Stream>,
+    /// Queued work with a limit.
+    pub(super) watched: Mutex<VecDeque<WatchedWork>>,
+}
+
+/// The driver's end.
+pub(super) struct CommEnd {
+    /// `None` once it is over.
+    pub(super) endpoint: Option<Box<dyn CommEndpoint>>,
+    is_finalized: bool,
+}
+
+impl CommEnd {
+    /// The driver's end, if it takes calls.
+    #[inline]
+    pub(super) fn open(&mut self) -> Result<&mut Box<dyn CommEndpoint>> {
+        match &mut self.endpoint {
+            Some(endpoint) if !self.is_finalized => Ok(endpoint),
+            _ => Err(is_over()),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn is_over() -> Error {
+    Error::invalid_state("the communicator has been finalized; it takes no more calls")
+}
+
+impl Comm {
+    pub(super) fn new(
+        runtime: &'static Runtime,
+        device: DeviceIndex,
+        config: CommConfig,
+        endpoint: Box<dyn CommEndpoint>,
+    ) -> Comm {
+        Comm {
+            runtime,
+            device,
+            config,
+            place: OnceCell::new(),
+            aborter: endpoint.aborter(),
+            inside_since: AtomicU64::new(0),
+            made: Instant::now(),
+            end: Mutex::new(CommEnd { endpoint: Some(endpoint), is_finalized: false }),
+            fate: Arc::default(),
+            sequence: AtomicU64::new(0),
+            stream: OnceCell::new(),
+            watched: Mutex::default(),
+        }
+    }
+
+    /// Takes the lock.
+    #[inline]
+    pub(super) fn lock(&self) -> MutexGuard<'_, CommEnd> {
+        self.end.lock()
+    }
+
+    /// Rank and number of ranks.
+    #[inline]
+    pub(super) fn place(&self) -> (usize, usize) {
+        self.place.get().copied().unwrap_or((0, 0))
+    }
+
+    /// The number of the next call.
+    #[inline]
+    pub(super) fn next_sequence(&self) -> u64 {
+        self.sequence.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The stream of asynchronous calls, made at the first.
+    pub(super) fn stream(&self) -> Result<Stream> {
+        let priority = if self.config.high_priority { -1 } else { 0 };
+        let make = || stream::from_pool(self.device.as_i32(), priority);
+        self.stream.get_or_try_init(make).copied()
+    }
+
+    /// Notes the place once the end is ready.
+    pub(super) fn settle(&self) -> Result<()> {
+        let place = match &mut self.lock().endpoint {
+            Some(endpoint) => endpoint.place()?,
+            None => return Err(aborted()),
+        };
+        let _ = self.place.set(place);
+        Ok(())
+    }
+
+    /// What the driver says of the end: whether it is ready.
+    pub(super) fn poll(&self) -> Result<bool> {
+        self.fate.check()?;
+        // A call that is inside of the driver finds out by itself.
+        let Some(mut end) = self.end.try_lock() else { return Ok(false) };
+        let Some(endpoint) = &mut end.endpoint else { return Ok(true) };
+        let polled = endpoint.poll();
+        drop(end);
+        polled.inspect_err(|why| {
+            self.fate.break_for(why);
+        })
+    }
+
+    /// Waits until all of `comms` are ready. `what` says what is waited for. When the limit has passed they are aborted.
+    pub(super) fn wait_ready(comms: &[Arc<Comm>], limit: Limit, what: &str) -> Result<()> {
+        let began = Instant::now();
+        let limit = limit.of_calls();
+        loop {
+            let mut is_ready = true;
+            for comm in comms {
+                is_ready &= comm.poll()?;
+            }
+            if is_ready {
+                return Ok(());
+            }
+            let waited = began.elapsed();
+            if let Some(limit) = limit.filter(|limit| waited > *limit) {
+                let why = Error::new(
+                    Status::Timeout,
+                    format!(
+                        "{what} is not done after {limit:?}; is every rank alive, and does every rank \
+                         make the call? timeout_ms of the configuration sets the limit"
+                    ),
+                );
+                for comm in comms {
+                    comm.break_off(&why);
+                }
+                return Err(why);
+            }
+            if waited < EAGER {
+                std::thread::yield_now();
+            } else {
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    /// Finalizes the end, unless that was done or it is broken.
+    pub(super) fn finalize(self: &Arc<Self>) -> Result<()> {
+        self.fate.check()?;
+        {
+            let mut end = self.lock();
+            if end.is_finalized {
+                return Ok(());
+            }
+            end.open()?.finalize()?;
+            end.is_finalized = true;
+        }
+        let comms = [Arc::clone(self)];
+        Comm::wait_ready(&comms, self.config.limit, "finalizing a communicator")
+    }
+
+    /// Takes the lock, unless a call holds it for long.
+    fn lock_soon(&self) -> Option<MutexGuard<'_, CommEnd>> {
+        let began = Instant::now();
+        loop {
+            match self.end.try_lock() {
+                Some(end) => return Some(end),
+                None if began.elapsed() > ABORT_PATIENCE => return None,
+                None => std::thread::sleep(PAUSE),
+            }
+        }
+    }
+
+    /// Ends the communicator at once on this rank. Later calls fail for this reason, unless there was another before.
+    pub(super) fn break_off(&self, why: &Error) {
+        self.fate.break_for(why);
+        let mut end = self.lock_soon();
+        let aborted = self.aborter.abort();
+        let endpoint = end.as_mut().and_then(|end| end.endpoint.take());
+        drop((endpoint, end));
+        if let Err(error) = aborted {
+            log::warn(format_args!("a communicator could not be aborted: {error}"));
+        }
+    }
+
+    /// Makes calls of the driver that may wait for other ranks; the watchdog sees how long they take.
+    #[inline]
+    pub(super) fn inside<T>(comms: &[&Comm], calls: impl FnOnce() -> Result<T>) -> Result<T> {
+        for comm in comms {
+            if comm.config.limit.of_work().is_some() {
+                let now = comm.made.elapsed().as_millis() as u64;
+                comm.inside_since.store(now.max(1), Ordering::Release);
+            }
+        }
+        let result = calls();
+        for comm in comms {
+            if comm.config.limit.of_work().is_some() {
+                comm.inside_since.store(0, Ordering::Release);
+            }
+        }
+        // A call that ends because its communicator was aborted fails for that reason.
+        result.map_err(|why| comms.iter().find_map(|comm| comm.fate.check().err()).unwrap_or(why))
+    }
+
+    /// How long a call has been inside of the driver.
+    pub(super) fn inside_for(&self) -> Option<Duration> {
+        match self.inside_since.load(Ordering::Acquire) {
+            0 => None,
+            since => Some(self.made.elapsed().saturating_sub(Duration::from_millis(since))),
+        }
+    }
+}
+
+impl Drop for Comm {
+    fn drop(&mut self) {
+        // An end that is dropped before it was finalized is aborted by the driver.
+        self.lock().endpoint = None;
+    }
+}

@@ -1,0 +1,106 @@
+//! The group of a thread: calls that are checked at once and queued together when the outermost group ends.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::pending::{Pending, submit_together};
+use crate::error::{Error, Result};
+
+#[derive(Default)]
+struct Group {
+    depth: u32,
+    calls: Vec<Pending>,
+}
+
+thread_local! {
+    static GROUP: RefCell<Group> = RefCell::new(Group::default());
+}
+
+/// Begins a group, or one more inside of it.
+pub fn group_start() -> Result<()> {
+    GROUP.with_borrow_mut(|group| group.depth += 1);
+    Ok(())
+}
+
+/// Ends the innermost group; the outermost one queues its calls.
+pub fn group_end() -> Result<()> {
+    let calls = GROUP.with_borrow_mut(|group| {
+        if group.depth == 0 {
+            return Err(Error::invalid_state(
+                "the thread is in no group; begin one with sconce_comm_group_start",
+            ));
+        }
+        group.depth -= 1;
+        Ok(if group.depth == 0 { std::mem::take(&mut group.calls) } else { Vec::new() })
+    })?;
+    check_streams(&calls)?;
+    submit_together(&calls)
+}
+
+/// Runs `body` in a group. If it fails, none of its calls is queued.
+pub fn group<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
+    group_start()?;
+    let unwinding = EndsGroup;
+    let result = body();
+    std::mem::forget(unwinding);
+    match result {
+        Ok(value) => group_end().map(|()| value),
+        Err(why) => {
+            leave();
+            Err(why)
+        }
+    }
+}
+
+/// Leaves the group without its calls if `body` panics.
+struct EndsGroup;
+
+impl Drop for EndsGroup {
+    fn drop(&mut self) {
+        leave();
+    }
+}
+
+/// Ends the innermost group without queueing; drops all calls of the thread's groups.
+fn leave() {
+    let calls = GROUP.with_borrow_mut(|group| {
+        group.depth = group.depth.saturating_sub(1);
+        std::mem::take(&mut group.calls)
+    });
+    drop(calls);
+}
+
+/// Adds a call to the thread's group; returns it if there is none.
+#[inline]
+pub(super) fn add(pending: Pending) -> Option<Pending> {
+    GROUP.with_borrow_mut(|group| {
+        if group.depth == 0 {
+            return Some(pending);
+        }
+        group.calls.push(pending);
+        None
+    })
+}
+
+/// Refuses what must not be done inside of a group.
+pub(super) fn refuse_inside(what: &str) -> Result<()> {
+    if GROUP.with_borrow(|group| group.depth) == 0 {
+        return Ok(());
+    }
+    Err(Error::invalid_state(format!("{what} inside of a group; end the group before")))
+}
+
+/// Refuses calls of one communicator on several streams: their order would be open.
+fn check_streams(calls: &[Pending]) -> Result<()> {
+    for (index, call) in calls.iter().enumerate() {
+        let differs = |other: &&Pending| {
+            Arc::ptr_eq(&other.comm, &call.comm) && other.goes_to() != call.goes_to()
+        };
+        if calls[..index].iter().any(|other| differs(&other)) {
+            return Err(Error::invalid_argument(
+                "a group has calls of one communicator on several streams; let them all have the same",
+            ));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Communicators: ranks that compute together, a device each. See `docs/design/collectives.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `config` | how a communicator is made |
+//! | `fate` | why a communicator is broken, if it is |
+//! | `watched_work` | queued work with a limit |
+//! | `comm` | a rank's end of a communicator, its lock, and how it waits |
+//! | `watchdog` | the thread that ends communicators whose work takes too long |
+//! | `registry` | communicators by their handles |
+//! | `wire` | how element types and reductions travel |
+//! | `request` | calls, checked |
+//! | `work` | asynchronous calls |
+//! | `pending` | calls that have been checked, and how they are queued |
+//! | `group` | the group of a thread |
+//! | `submit` | calls as rooms above make them |
+//! | `handles` | communicators made, split, finalized, aborted, destroyed |
+
+mod comm;
+mod config;
+mod fate;
+mod group;
+mod handles;
+mod pending;
+mod registry;
+mod request;
+mod submit;
+mod watchdog;
+mod watched_work;
+mod wire;
+mod work;
+
+pub use config::{CommConfig, Limit};
+pub use group::{group, group_end, group_start};
+pub use handles::{
+    abort, async_error, destroy, device, finalize, init_all, init_rank, is_available, native, rank,
+    size, split, unique_id, version,
+};
+pub use request::{PartsOf, Request};
+pub use submit::{queue, queue_async};
+pub use work::{Kept, destroy_work, keep, query, sequence, synchronize, wait};
+
+pub use crate::collections::slab::Key;
+pub use crate::driver::{CommId, CommOp, CommOptions};

@@ -1,0 +1,179 @@
+//! Calls that have been checked, and how they are queued, alone or together.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::comm::{Comm, CommEnd};
+use super::request::{self, Checked, Request};
+use super::watched_work::WatchedWork;
+use super::work::Work;
+use crate::driver::{CommCall, CommOp, EventFlags};
+use crate::element::Dtype;
+use crate::error::{Error, Result, Status};
+use crate::event::{self, NativeEvent};
+use crate::lock::MutexGuard;
+use crate::memory;
+use crate::stream::{self, Stream};
+use crate::types::DevicePtr;
+
+/// A call that is to be queued.
+pub(super) struct Pending {
+    pub(super) comm: Arc<Comm>,
+    call: CommCall,
+    /// The caller's stream.
+    stream: Stream,
+    /// The work of an asynchronous call.
+    pub(super) work: Option<Arc<Work>>,
+    used: request::Used,
+    /// Memory of the call's own, which is freed once the call is queued.
+    scratch: Option<usize>,
+    sequence: u64,
+    name: &'static str,
+}
+
+impl Pending {
+    pub(super) fn new(
+        comm: Arc<Comm>,
+        request: &Request<'_>,
+        stream: Stream,
+        is_async: bool,
+    ) -> Result<Self> {
+        comm.fate.check()?;
+        if stream.device() != comm.device {
+            return Err(Error::new(
+                Status::CrossDevice,
+                format!(
+                    "{}: the stream is of device {}, but the communicator works on device {}",
+                    request.name(),
+                    stream.device(),
+                    comm.device
+                ),
+            ));
+        }
+        let runs_on = if is_async { comm.stream()? } else { stream };
+        let (Checked { call, used }, scratch) = match request {
+            Request::Barrier => barrier(runs_on)?,
+            request => (request::check(&comm, request)?, None),
+        };
+        let (sequence, name) = (comm.next_sequence(), request.name());
+        let work = is_async.then(|| Arc::new(Work::new(&comm, sequence, name)));
+        Ok(Pending { comm, call, stream, work, used, scratch, sequence, name })
+    }
+
+    /// The stream that the call runs on.
+    fn runs_on(&self) -> Result<Stream> {
+        if self.work.is_some() { self.comm.stream() } else { Ok(self.stream) }
+    }
+
+    /// Where the call goes: its stream, and whether that is the communicator's own.
+    pub(super) fn goes_to(&self) -> (Option<i64>, bool) {
+        let id = self.runs_on().ok().map(Stream::id);
+        (id, self.work.is_some())
+    }
+
+    /// Orders the call's own stream after the caller's.
+    fn order(&self) -> Result<()> {
+        match &self.work {
+            Some(_) => event::wait_stream(self.comm.runtime, self.comm.stream()?, self.stream),
+            None => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn queue(&self, end: &mut CommEnd) -> Result<()> {
+        end.open()?.queue(&self.call, self.runs_on()?.driver_ref())
+    }
+
+    /// Notes the end of a call that is queued.
+    fn is_queued(&self) -> Result<()> {
+        let runtime = self.comm.runtime;
+        let limit = self.comm.config.limit.of_work();
+        if self.work.is_none() && limit.is_none() {
+            return stream::after_enqueue(runtime, self.stream);
+        }
+        let stream = self.runs_on()?;
+        let event = NativeEvent::obtain(runtime, self.comm.device, EventFlags::default())?;
+        runtime.driver().event_record(event.handle(), stream.driver_ref())?;
+        let event = Arc::new(event);
+        if let Some(work) = &self.work {
+            // Memory that is freed early is not used again before the call has ended.
+            for address in self.used.into_iter().flatten() {
+                if memory::block_at(address).is_some() {
+                    memory::record_stream(address, stream)?;
+                }
+            }
+            work.is_queued(Arc::clone(&event));
+        }
+        // Work in a capture runs at each launch of the graph, and cannot be asked about.
+        if let Some(limit) = limit
+            && !stream::is_capturing(runtime, stream)?
+        {
+            let (sequence, name) = (self.sequence, self.name);
+            let deadline = Instant::now() + limit;
+            let work = WatchedWork { event, deadline, sequence, name };
+            self.comm.watched.lock().push_back(work);
+        }
+        stream::after_enqueue(runtime, stream)
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(scratch) = self.scratch {
+            // In the order of the stream on which it was allocated.
+            let _ = memory::free(scratch);
+        }
+    }
+}
+
+/// A barrier: one byte is reduced, in memory of its own.
+fn barrier(stream: Stream) -> Result<(Checked, Option<usize>)> {
+    let scratch = memory::alloc_on(1, stream)?;
+    let at = DevicePtr(scratch as u64);
+    let call =
+        CommCall::AllReduce { send: at, recv: at, count: 1, dtype: Dtype::U8, op: CommOp::Max };
+    Ok((Checked { call, used: [None; 2] }, Some(scratch)))
+}
+
+/// Queues a call.
+pub(super) fn submit_alone(pending: &Pending) -> Result<()> {
+    pending.order()?;
+    let mut end = pending.comm.lock();
+    Comm::inside(&[&pending.comm], || pending.queue(&mut end))?;
+    drop(end);
+    pending.is_queued()
+}
+
+/// Queues calls of a group.
+pub(super) fn submit_together(group: &[Pending]) -> Result<()> {
+    let Some(first) = group.first() else { return Ok(()) };
+    for pending in group {
+        pending.order()?;
+    }
+    let driver = first.comm.runtime.driver();
+    let mut comms: Vec<Arc<Comm>> = group.iter().map(|pending| Arc::clone(&pending.comm)).collect();
+    comms.sort_by_key(|comm| Arc::as_ptr(comm).addr());
+    comms.dedup_by(|a, b| Arc::ptr_eq(a, b));
+    let queued = {
+        // All locks, in the same order on all threads.
+        let mut ends: Vec<MutexGuard<'_, CommEnd>> = comms.iter().map(|comm| comm.lock()).collect();
+        for end in &mut ends {
+            end.open()?;
+        }
+        let all: Vec<&Comm> = comms.iter().map(|comm| &**comm).collect();
+        driver.comm_group_start()?;
+        Comm::inside(&all, || {
+            let queued = group.iter().try_for_each(|pending| {
+                let at = comms.iter().position(|comm| Arc::ptr_eq(comm, &pending.comm));
+                match at.and_then(|at| ends.get_mut(at)) {
+                    Some(end) => pending.queue(end),
+                    None => Ok(()),
+                }
+            });
+            let ended = driver.comm_group_end();
+            queued.and(ended)
+        })
+    };
+    queued?;
+    group.iter().try_for_each(Pending::is_queued)
+}

@@ -1,0 +1,34 @@
+//! Calls as rooms above make them.
+
+use super::Key;
+use super::pending::{Pending, submit_alone};
+use super::request::Request;
+use super::{group, registry, work};
+use crate::error::{Error, Result, Status};
+use crate::stream::Stream;
+
+/// Queues a call on a stream.
+pub fn queue(comm: Key, request: &Request<'_>, stream: Stream) -> Result<()> {
+    let pending = Pending::new(registry::comm(comm)?, request, stream, false)?;
+    submit(pending)
+}
+
+/// Queues a call on the communicator's stream, after the work that is on `stream` now; returns its work.
+pub fn queue_async(comm: Key, request: &Request<'_>, stream: Stream) -> Result<Key> {
+    let pending = Pending::new(registry::comm(comm)?, request, stream, true)?;
+    let work = pending.work.clone();
+    submit(pending)?;
+    match work {
+        Some(work) => work::publish(&work),
+        None => Err(Error::new(Status::Internal, "an asynchronous call has no work")),
+    }
+}
+
+/// Queues a call now, or with the thread's group.
+#[inline]
+fn submit(pending: Pending) -> Result<()> {
+    match group::add(pending) {
+        None => Ok(()),
+        Some(pending) => submit_alone(&pending),
+    }
+}

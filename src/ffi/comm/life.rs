@@ -1,0 +1,398 @@
+//! Communicators made, split, finalized, aborted, destroyed; what they are.
+
+use std::ffi::c_void;
+use std::time::Duration;
+
+use crate::collectives::{self, CommConfig, CommId, CommOptions, Limit};
+use crate::context::runtime;
+use crate::device;
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::structs::read;
+use crate::ffi::{CBool, guard, misaligned, null, sconce_status};
+
+/// Bytes of a `sconce_comm_id`.
+pub const SCONCE_COMM_ID_BYTES: usize = 128;
+
+/// Bytes by which the ranks of a communicator find each other.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_comm_id {
+    /// Anything; copied from rank to rank as it is.
+    pub bytes: [u8; SCONCE_COMM_ID_BYTES],
+}
+
+/// One rank's end of a communicator. Opaque; created by `sconce_comm_init_rank`, `_init_all` or
+/// `_split`.
+pub struct sconce_comm {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_comm {
+    const SOURCE: &'static str =
+        "make communicators with sconce_comm_init_rank, _init_all or _split";
+}
+
+/// How a communicator is made. All ranks give the same. Begin with `SCONCE_COMM_CONFIG_INIT`; a
+/// field that is 0 has its default.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_comm_config {
+    /// `sizeof(sconce_comm_config)`, set by the caller.
+    pub struct_size: u32,
+    /// The fewest thread blocks of a call; 0: NCCL chooses.
+    pub min_ctas: i32,
+    /// The most thread blocks of a call; 0: NCCL chooses.
+    pub max_ctas: i32,
+    /// Thread blocks of a cluster; 0: NCCL chooses.
+    pub cga_cluster_size: i32,
+    /// Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
+    /// exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, queued
+    /// calls are not watched. -1: no limit.
+    pub timeout_ms: i64,
+    /// Whether communicators that are split from this one share its resources.
+    pub split_share: CBool,
+    /// Whether the stream of asynchronous calls has the greatest priority.
+    pub high_priority: CBool,
+    /// 0.
+    pub reserved: [u8; 6],
+}
+
+grows!(
+    sconce_comm_config, "SCONCE_COMM_CONFIG_INIT", first version: 32 bytes,
+    min_ctas, max_ctas, cga_cluster_size, timeout_ms, split_share, high_priority, reserved,
+);
+
+/// The chosen number, or `None` for 0.
+fn chosen(number: i32, name: &str) -> Result<Option<i32>> {
+    match number {
+        0 => Ok(None),
+        1.. => Ok(Some(number)),
+        _ => Err(Error::invalid_argument(format!(
+            "config.{name} is {number}; it must not be negative"
+        ))),
+    }
+}
+
+/// Reads a configuration, which may be NULL.
+///
+/// # Safety
+/// As `structs::read`.
+unsafe fn config_of(config: *const sconce_comm_config) -> Result<CommConfig> {
+    if config.is_null() {
+        return Ok(CommConfig::default());
+    }
+    // SAFETY: the caller promises what this function requires.
+    let config = unsafe { read(config, "config") }?;
+    let limit = match config.timeout_ms {
+        0 => Limit::Usual,
+        -1 => Limit::Never,
+        1.. => Limit::After(Duration::from_millis(config.timeout_ms as u64)),
+        other => {
+            return Err(Error::invalid_argument(format!(
+                "config.timeout_ms is {other}; it must be -1 (no limit), 0 or milliseconds"
+            )));
+        }
+    };
+    Ok(CommConfig {
+        options: CommOptions {
+            min_ctas: chosen(config.min_ctas, "min_ctas")?,
+            max_ctas: chosen(config.max_ctas, "max_ctas")?,
+            cga_cluster_size: chosen(config.cga_cluster_size, "cga_cluster_size")?,
+            split_share: config.split_share.field("config.split_share")?,
+        },
+        high_priority: config.high_priority.field("config.high_priority")?,
+        limit,
+    })
+}
+
+/// Reports the version of NCCL, as NCCL counts: 22809 is 2.28.9.
+///
+/// - `out_version`: receives the number.
+/// - Errors: LIBRARY_NOT_FOUND: NCCL 2.18 or newer cannot be opened; the message lists what was
+///   searched, and `SCONCE_LIBNCCL` names another place.
+/// - torch: `torch.cuda.nccl.version()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_get_version(out_version: *mut i32) -> sconce_status {
+    guard(|| {
+        let out_version = out!(out_version);
+        out_version.write(collectives::version()?);
+        Ok(())
+    })
+}
+
+/// Makes the bytes by which the ranks of one communicator find each other. One rank makes them; the
+/// program carries them to the others.
+///
+/// - `out_id`: receives the bytes.
+/// - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`.
+/// - torch: `torch::cuda::nccl::get_unique_id`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_get_unique_id(out_id: *mut sconce_comm_id) -> sconce_status {
+    guard(|| {
+        let out_id = out!(out_id);
+        out_id.write(sconce_comm_id { bytes: collectives::unique_id()?.0 });
+        Ok(())
+    })
+}
+
+/// Makes one rank of a communicator. All ranks call, in one process or in several, each on a thread
+/// of its own or as the only rank of its process.
+///
+/// - `id`: the bytes of `sconce_comm_get_unique_id`, the same for all ranks, used for one communicator.
+/// - `ranks`: the number of ranks, at least 1.
+/// - `rank`: the number of this rank, below `ranks`.
+/// - `device`: the device on which the rank works; no other rank may have it.
+/// - `config`: NULL for the defaults.
+/// - `out_comm`: receives the communicator.
+/// - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`. TIMEOUT: not all ranks have called.
+///   REMOTE: another rank has failed. INVALID_STATE: the thread is in a group.
+/// - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
+/// - Ordering: blocks until all ranks have called, within the limit of `config`.
+/// - torch: `torch::cuda::nccl::comm_init_rank`, `torch.distributed.init_process_group`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_init_rank(
+    id: *const sconce_comm_id,
+    ranks: i32,
+    rank: i32,
+    device: i32,
+    config: *const sconce_comm_config,
+    out_comm: *mut *mut sconce_comm,
+) -> sconce_status {
+    guard(|| {
+        let out_comm = out!(out_comm);
+        if id.is_null() {
+            return Err(null("id"));
+        }
+        // SAFETY: not NULL, of bytes, and the caller promises that it is readable.
+        let id = CommId(unsafe { id.read() }.bytes);
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { config_of(config) }?;
+        let key = collectives::init_rank(&id, ranks, rank, device, &config)?;
+        out_comm.write(sconce_comm::from_key(key));
+        Ok(())
+    })
+}
+
+/// Makes all ranks of a communicator in this process.
+///
+/// A thread that makes a call for several of them does so in a group (`sconce_comm_group_start`).
+///
+/// - `devices`: `count` devices, all different; rank i works on the i-th. NULL: devices 0 to
+///   `count - 1`.
+/// - `count`: the number of ranks.
+/// - `config`: NULL for the defaults.
+/// - `out_comms`: receives `count` communicators.
+/// - Errors: as `sconce_comm_init_rank`. INVALID_ARGUMENT: a device is named twice.
+/// - Ownership: the caller destroys each with `sconce_comm_destroy`.
+/// - Ordering: blocks until the communicator is made.
+/// - torch: the communicators of `torch.cuda.comm`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_init_all(
+    devices: *const i32,
+    count: i32,
+    config: *const sconce_comm_config,
+    out_comms: *mut *mut sconce_comm,
+) -> sconce_status {
+    guard(|| {
+        if out_comms.is_null() {
+            return Err(null("out_comms"));
+        }
+        if !out_comms.is_aligned() {
+            return Err(misaligned("out_comms"));
+        }
+        let count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
+            Error::invalid_argument(format!("count is {count}; it must be at least 1"))
+        })?;
+        let runtime = runtime()?;
+        if count > runtime.device_count() as usize {
+            return Err(Error::invalid_argument(format!(
+                "count is {count}, but there are {} devices",
+                runtime.device_count()
+            )));
+        }
+        if !devices.is_null() && !devices.is_aligned() {
+            return Err(misaligned("devices"));
+        }
+        let numbers: Vec<i32> = match devices.is_null() {
+            true => (0..count as i32).collect(),
+            // SAFETY: not NULL and aligned, and the caller promises `count` values.
+            false => unsafe { std::slice::from_raw_parts(devices, count) }.to_vec(),
+        };
+        let devices = numbers.into_iter().map(|number| device::resolve(runtime, number));
+        let devices = devices.collect::<Result<Vec<_>>>()?;
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { config_of(config) }?;
+        let keys = collectives::init_all(&devices, &config)?;
+        for (index, key) in keys.into_iter().enumerate() {
+            // SAFETY: the caller promises `count` places.
+            let place = unsafe { out_comms.add(index) };
+            // SAFETY: not NULL and aligned, and one of those places.
+            unsafe { place.write(sconce_comm::from_key(key)) };
+        }
+        Ok(())
+    })
+}
+
+/// Splits a communicator: ranks that give the same colour are a new one. All ranks of `comm` call.
+///
+/// - `color`: not negative; a negative one keeps the rank out of all new communicators.
+/// - `key`: orders the ranks of the new communicator; ranks with equal keys keep their order.
+/// - `config`: of the new communicator; NULL for the defaults.
+/// - `out_comm`: receives the new communicator; NULL with a negative `color`.
+/// - Errors: NOT_SUPPORTED: the installed NCCL cannot split. Otherwise as `sconce_comm_init_rank`,
+///   and those of a broken communicator (`sconce_comm_get_async_error`).
+/// - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
+/// - Ordering: blocks until all ranks have called, within the limit of `config`.
+/// - torch: `torch.distributed.new_group`, `split_group`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_split(
+    comm: *mut sconce_comm,
+    color: i32,
+    key: i32,
+    config: *const sconce_comm_config,
+    out_comm: *mut *mut sconce_comm,
+) -> sconce_status {
+    guard(|| {
+        let out_comm = out!(out_comm);
+        let comm = sconce_comm::key(comm, "comm")?;
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { config_of(config) }?;
+        let color = (color >= 0).then_some(color);
+        let new = collectives::split(comm, color, key, &config)?;
+        out_comm.write(new.map_or(std::ptr::null_mut(), sconce_comm::from_key));
+        Ok(())
+    })
+}
+
+/// Waits until all that this rank has queued is done. The communicator takes no calls afterwards.
+///
+/// - Errors: TIMEOUT: it is not done within the limit of the configuration; the communicator is then
+///   aborted. Those of a broken communicator (`sconce_comm_get_async_error`).
+/// - Ordering: blocks the calling thread.
+/// - torch: `torch.distributed.destroy_process_group`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_finalize(comm: *mut sconce_comm) -> sconce_status {
+    guard(|| collectives::finalize(sconce_comm::key(comm, "comm")?))
+}
+
+/// Ends a communicator at once, also while another thread waits in one of its calls: queued calls of
+/// this rank end without a result, later ones fail with ABORTED. The other ranks wait for this one
+/// until they abort, too. A communicator that is broken already stays so.
+///
+/// - Ordering: does not wait for other ranks.
+/// - torch: `torch.distributed.ProcessGroupNCCL.abort()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_abort(comm: *mut sconce_comm) -> sconce_status {
+    guard(|| collectives::abort(sconce_comm::key(comm, "comm")?))
+}
+
+/// Destroys a communicator; finalizes it first unless that was done or it is broken.
+///
+/// - `comm`: NULL is a no-op.
+/// - Errors: as `sconce_comm_finalize`; the communicator is destroyed all the same.
+/// - Ordering: as `sconce_comm_finalize`. Nothing is waited for at the end of the process.
+/// - torch: `torch.distributed.destroy_process_group`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_destroy(comm: *mut sconce_comm) -> sconce_status {
+    guard(|| {
+        if comm.is_null() {
+            return Ok(());
+        }
+        collectives::destroy(sconce_comm::key(comm, "comm")?)
+    })
+}
+
+/// Reports the number of a communicator's rank.
+///
+/// - `out_rank`: receives it.
+/// - torch: `torch.distributed.get_rank()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_get_rank(
+    comm: *mut sconce_comm,
+    out_rank: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_rank = out!(out_rank);
+        out_rank.write(collectives::rank(sconce_comm::key(comm, "comm")?)? as i32);
+        Ok(())
+    })
+}
+
+/// Reports how many ranks a communicator has.
+///
+/// - `out_ranks`: receives the number.
+/// - torch: `torch.distributed.get_world_size()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_get_size(
+    comm: *mut sconce_comm,
+    out_ranks: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_ranks = out!(out_ranks);
+        out_ranks.write(collectives::size(sconce_comm::key(comm, "comm")?)? as i32);
+        Ok(())
+    })
+}
+
+/// Reports the device on which a communicator's rank works.
+///
+/// - `out_device`: receives the index.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_get_device(
+    comm: *mut sconce_comm,
+    out_device: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_device = out!(out_device);
+        out_device.write(collectives::device(sconce_comm::key(comm, "comm")?)?.as_i32());
+        Ok(())
+    })
+}
+
+/// Returns the `ncclComm_t` of a communicator, for other libraries. NCCL takes calls of a
+/// communicator by one thread at a time; the communicator is non-blocking.
+///
+/// - `out_native`: receives the handle; NULL once the communicator is aborted. The simulator's handle
+///   is of use to this library only.
+/// - Ownership: borrowed. Never destroy it.
+/// - torch: `torch.distributed.ProcessGroupNCCL._comm_ptr()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_get_native(
+    comm: *mut sconce_comm,
+    out_native: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_native = out!(out_native);
+        let native = collectives::native(sconce_comm::key(comm, "comm")?)?;
+        out_native.write(std::ptr::with_exposed_provenance_mut(native));
+        Ok(())
+    })
+}
+
+/// Fails if a communicator is broken; later calls of it fail for the same reason. A broken
+/// communicator can only be destroyed.
+///
+/// - Errors: ABORTED: this process has aborted it. REMOTE: another rank has failed. TIMEOUT: a call
+///   has exceeded its limit. On the simulator INVALID_STATE: the ranks made calls that do not match;
+///   the message quotes two of them.
+/// - torch: `ncclCommGetAsyncError`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_get_async_error(comm: *mut sconce_comm) -> sconce_status {
+    guard(|| collectives::async_error(sconce_comm::key(comm, "comm")?))
+}
+
+const _: () = assert!(SCONCE_COMM_ID_BYTES == CommId::BYTES);

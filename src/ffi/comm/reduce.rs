@@ -1,0 +1,198 @@
+//! Calls that reduce.
+
+use std::ffi::c_void;
+
+use crate::collectives::{self, CommOp, Request};
+use crate::context::runtime;
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::{dtype_of, guard, misaligned, sconce_comm, sconce_status, sconce_stream};
+
+use super::work::sconce_comm_work;
+
+/// How the values of all ranks become one. Sums of floating-point numbers are added up in an order
+/// that NCCL chooses; the simulator adds in the order of the ranks. Sums of bools are their maximum,
+/// products their minimum, as in torch; complex numbers have sums and averages only.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_comm_op {
+    /// The sum.
+    SCONCE_COMM_SUM = 0,
+    /// The product.
+    SCONCE_COMM_PROD = 1,
+    /// The least.
+    SCONCE_COMM_MIN = 2,
+    /// The greatest.
+    SCONCE_COMM_MAX = 3,
+    /// The sum divided by the number of ranks.
+    SCONCE_COMM_AVG = 4,
+    /// The sum of each rank's values times the factor that the rank gives.
+    SCONCE_COMM_PREMUL_SUM = 5,
+}
+
+numbers_of!(sconce_comm_op as i32: SCONCE_COMM_SUM, SCONCE_COMM_PROD, SCONCE_COMM_MIN, SCONCE_COMM_MAX, SCONCE_COMM_AVG, SCONCE_COMM_PREMUL_SUM);
+
+fn op_of(op: i32, factor: f64) -> Result<CommOp> {
+    Ok(match op {
+        SCONCE_COMM_SUM => CommOp::Sum,
+        SCONCE_COMM_PROD => CommOp::Prod,
+        SCONCE_COMM_MIN => CommOp::Min,
+        SCONCE_COMM_MAX => CommOp::Max,
+        SCONCE_COMM_AVG => CommOp::Avg,
+        SCONCE_COMM_PREMUL_SUM => CommOp::PremulSum(factor),
+        _ => {
+            return Err(Error::invalid_argument(format!(
+                "op is {op}; it must be SCONCE_COMM_SUM (0), _PROD (1), _MIN (2), _MAX (3), _AVG (4) or \
+                 _PREMUL_SUM (5)"
+            )));
+        }
+    })
+}
+
+/// Queues a call, or with a place for a work an asynchronous one.
+///
+/// # Safety
+/// If `out_work` is neither NULL nor misaligned, a pointer can be written there.
+pub(super) unsafe fn submit(
+    comm: *mut sconce_comm,
+    stream: sconce_stream,
+    out_work: *mut *mut sconce_comm_work,
+    request: &Request<'_>,
+) -> Result<()> {
+    let comm = sconce_comm::key(comm, "comm")?;
+    let stream = stream.resolve(runtime()?)?;
+    if out_work.is_null() {
+        return collectives::queue(comm, request, stream);
+    }
+    if !out_work.is_aligned() {
+        return Err(misaligned("out_work"));
+    }
+    let work = collectives::queue_async(comm, request, stream)?;
+    // SAFETY: not NULL and aligned; the caller promises the rest.
+    unsafe { out_work.write(sconce_comm_work::from_key(work)) };
+    Ok(())
+}
+
+/// Reduces the values of all ranks; every rank receives the result. All ranks call with the same
+/// `count`, `dtype` and `op`.
+///
+/// What follows holds for all calls of communicators. All ranks make the same calls in the same
+/// order. Memory is of the communicator's device.
+///
+/// - `send`: `count` values. May be `recv`, but not overlap it otherwise.
+/// - `recv`: receives `count` values.
+/// - `count`: elements.
+/// - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers and 8-bit floats cannot be reduced.
+/// - `op`: `SCONCE_COMM_…`.
+/// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+/// - `stream`: a stream of the communicator's device. Without a work the call is queued there.
+/// - `out_work`: NULL; or receives a work, and the call is queued on the communicator's own stream,
+///   behind what is on `stream` now.
+/// - Errors: CROSS_DEVICE: memory or stream of another device. INVALID_STATE: the communicator has
+///   been finalized. ABORTED, REMOTE, TIMEOUT: the communicator is broken. NOT_SUPPORTED: the type.
+/// - Ownership: without a work the memory stays allocated until the call is done, or is freed in the
+///   order of `stream`. With one, memory of this library's allocator may be freed early: it is not
+///   used again before the call is done. The caller destroys the work.
+/// - Ordering: does not block, except that the first calls of a communicator may wait for other ranks,
+///   within the limit of its configuration. Inside a group the call is queued by the group's end. Work
+///   in a capture becomes part of the graph.
+/// - torch: `torch.distributed.all_reduce`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_all_reduce(
+    comm: *mut sconce_comm,
+    send: *const c_void,
+    recv: *mut c_void,
+    count: usize,
+    dtype: i32,
+    op: i32,
+    factor: f64,
+    stream: sconce_stream,
+    out_work: *mut *mut sconce_comm_work,
+) -> sconce_status {
+    guard(|| {
+        let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
+        let request = Request::AllReduce { send, recv, count, dtype: dtype_of(dtype)?, op };
+        // SAFETY: the caller promises what this function requires.
+        unsafe { submit(comm, stream, out_work, &request) }
+    })
+}
+
+/// Reduces the values of all ranks; the root receives the result.
+///
+/// Otherwise as `sconce_comm_all_reduce`.
+///
+/// - `send`: `count` values.
+/// - `recv`: receives `count` values at the root; ignored elsewhere.
+/// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+/// - `root`: the rank that receives.
+/// - torch: `torch.distributed.reduce`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_reduce(
+    comm: *mut sconce_comm,
+    send: *const c_void,
+    recv: *mut c_void,
+    count: usize,
+    dtype: i32,
+    op: i32,
+    factor: f64,
+    root: i32,
+    stream: sconce_stream,
+    out_work: *mut *mut sconce_comm_work,
+) -> sconce_status {
+    guard(|| {
+        let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
+        let request = Request::Reduce { send, recv, count, dtype: dtype_of(dtype)?, op, root };
+        // SAFETY: the caller promises what this function requires.
+        unsafe { submit(comm, stream, out_work, &request) }
+    })
+}
+
+/// Reduces the values of all ranks; rank r receives part r of the result.
+///
+/// Otherwise as `sconce_comm_all_reduce`.
+///
+/// - `send`: `recv_count` values for each rank.
+/// - `recv`: receives `recv_count` values; may be this rank's part of `send`.
+/// - `recv_count`: elements that each rank receives.
+/// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+/// - torch: `torch.distributed.reduce_scatter_tensor`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_reduce_scatter(
+    comm: *mut sconce_comm,
+    send: *const c_void,
+    recv: *mut c_void,
+    recv_count: usize,
+    dtype: i32,
+    op: i32,
+    factor: f64,
+    stream: sconce_stream,
+    out_work: *mut *mut sconce_comm_work,
+) -> sconce_status {
+    guard(|| {
+        let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
+        let (count, dtype) = (recv_count, dtype_of(dtype)?);
+        let request = Request::ReduceScatter { send, recv, count, dtype, op };
+        // SAFETY: the caller promises what this function requires.
+        unsafe { submit(comm, stream, out_work, &request) }
+    })
+}
+
+/// Orders the ranks: work of a rank behind the barrier begins when all ranks have reached it. The host
+/// does not wait; synchronise the stream or the work for that.
+///
+/// Otherwise as `sconce_comm_all_reduce`.
+///
+/// - torch: `torch.distributed.barrier`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_barrier(
+    comm: *mut sconce_comm,
+    stream: sconce_stream,
+    out_work: *mut *mut sconce_comm_work,
+) -> sconce_status {
+    // SAFETY: the caller promises what this function requires.
+    guard(|| unsafe { submit(comm, stream, out_work, &Request::Barrier) })
+}

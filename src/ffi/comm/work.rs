@@ -1,0 +1,157 @@
+//! Groups, and asynchronous calls.
+
+use std::time::Duration;
+
+use crate::collectives;
+use crate::context::runtime;
+use crate::error::Error;
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::tensor::handle::tensor_of;
+use crate::ffi::{guard, sconce_status, sconce_stream, sconce_tensor};
+
+/// An asynchronous call of a communicator. Opaque; calls create it.
+pub struct sconce_comm_work {
+    _private: [u8; 0],
+}
+
+impl OpaqueHandle for sconce_comm_work {
+    const SOURCE: &'static str = "calls of communicators return works through out_work";
+}
+
+/// Begins a group on the calling thread. Groups nest. Calls of communicators inside of it are checked
+/// at once and queued when the outermost group ends, all together, so that none waits for another:
+/// as is necessary where one thread makes calls for several ranks, and for sends and receives that
+/// need each other. All calls of one communicator in a group have the same stream.
+///
+/// - Threads: begins and ends on one thread.
+/// - torch: `ncclGroupStart`, `torch.distributed.batch_isend_irecv`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_group_start() -> sconce_status {
+    guard(collectives::group_start)
+}
+
+/// Ends the innermost group of the calling thread.
+///
+/// - Errors: INVALID_STATE: the thread is in no group. Otherwise those of the calls; the group has ended
+///   in any case.
+/// - Ordering: the outermost end queues the calls, as they would be alone.
+/// - torch: `ncclGroupEnd`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_group_end() -> sconce_status {
+    guard(collectives::group_end)
+}
+
+/// Orders later work of a stream after an asynchronous call. The work lets go of the tensors that it
+/// keeps.
+///
+/// - Errors: ABORTED, REMOTE, TIMEOUT: the communicator is broken. INVALID_STATE: the call is in a
+///   group that has not ended.
+/// - torch: `torch.distributed.Work.wait()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_work_wait(
+    work: *mut sconce_comm_work,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let work = sconce_comm_work::key(work, "work")?;
+        collectives::wait(work, stream.resolve(runtime()?)?)
+    })
+}
+
+/// Reports whether an asynchronous call is done.
+///
+/// - `out_complete`: receives the answer.
+/// - Errors: as `sconce_comm_work_wait`.
+/// - torch: `torch.distributed.Work.is_completed()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_work_query(
+    work: *mut sconce_comm_work,
+    out_complete: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_complete = out!(out_complete);
+        out_complete.write(collectives::query(sconce_comm_work::key(work, "work")?)?);
+        Ok(())
+    })
+}
+
+/// Waits on the calling thread until an asynchronous call is done. The work lets go of the tensors that
+/// it keeps.
+///
+/// - `timeout_ms`: the limit in milliseconds; -1: none.
+/// - Errors: TIMEOUT: the call is not done; it goes on, and the caller may wait again or abort the
+///   communicator. Otherwise as `sconce_comm_work_wait`, also when the communicator breaks meanwhile.
+/// - Ordering: blocks the calling thread.
+/// - torch: `torch.distributed.Work.wait(timeout)` in blocking mode.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_work_synchronize(
+    work: *mut sconce_comm_work,
+    timeout_ms: i64,
+) -> sconce_status {
+    guard(|| {
+        let limit = match timeout_ms {
+            -1 => None,
+            0.. => Some(Duration::from_millis(timeout_ms as u64)),
+            _ => {
+                return Err(Error::invalid_argument(format!(
+                    "timeout_ms is {timeout_ms}; it must be -1 (no limit) or milliseconds"
+                )));
+            }
+        };
+        collectives::synchronize(sconce_comm_work::key(work, "work")?, limit)
+    })
+}
+
+/// Lets a work keep a tensor that its call uses, until the work is waited for or destroyed. The
+/// caller may release the tensor at once.
+///
+/// - `tensor`: its memory is kept, whatever the handle is assigned later.
+/// - torch: the tensors that `ProcessGroupNCCL` stashes in its works.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_work_keep(
+    work: *mut sconce_comm_work,
+    tensor: *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let work = sconce_comm_work::key(work, "work")?;
+        collectives::keep(work, Box::new(tensor_of(tensor, "tensor")?))
+    })
+}
+
+/// Reports the number of a call among those of its communicator's rank, as error messages name it.
+///
+/// - `out_sequence`: receives the number; the first call has 1.
+/// - torch: `torch.distributed.Work._get_sequence_number`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_work_get_sequence(
+    work: *mut sconce_comm_work,
+    out_sequence: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_sequence = out!(out_sequence);
+        out_sequence.write(collectives::sequence(sconce_comm_work::key(work, "work")?)?);
+        Ok(())
+    })
+}
+
+/// Destroys a work. The call goes on; its memory is not used again before the call is done, if it is of
+/// this library's allocator.
+///
+/// - `work`: NULL is a no-op.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_work_destroy(work: *mut sconce_comm_work) -> sconce_status {
+    guard(|| {
+        if work.is_null() {
+            return Ok(());
+        }
+        collectives::destroy_work(sconce_comm_work::key(work, "work")?)
+    })
+}
