@@ -36,7 +36,7 @@ pub use handles::{
     abort, async_error, destroy, device, finalize, init_all, init_rank, is_available, native, rank,
     size, split, unique_id, version,
 };
-pub use request::{PartsOf, Request};
+pub use request::{CommRequest, PartsOf};
 pub use submit::{queue, queue_async};
 pub use work::{Kept, destroy_work, keep, query, sequence, synchronize, wait};
 

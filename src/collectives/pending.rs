@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::comm::{Comm, CommEnd};
-use super::request::{self, Checked, Request};
+use super::request::{self, Checked, CommRequest};
 use super::watched_work::WatchedWork;
 use super::work::Work;
 use crate::driver::{CommCall, CommOp, EventFlags};
@@ -34,7 +34,7 @@ pub(super) struct Pending {
 impl Pending {
     pub(super) fn new(
         comm: Arc<Comm>,
-        request: &Request<'_>,
+        request: &CommRequest<'_>,
         stream: Stream,
         is_async: bool,
     ) -> Result<Self> {
@@ -52,7 +52,7 @@ impl Pending {
         }
         let runs_on = if is_async { comm.stream()? } else { stream };
         let (Checked { call, used }, scratch) = match request {
-            Request::Barrier => barrier(runs_on)?,
+            CommRequest::Barrier => barrier(runs_on)?,
             request => (request::check(&comm, request)?, None),
         };
         let (sequence, name) = (comm.next_sequence(), request.name());

@@ -12,7 +12,7 @@ use crate::types::{DeviceIndex, DevicePtr};
 /// A call of a rank. Addresses are of the communicator's device; counts and offsets are elements.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the fields are those of the functions of the C API")]
-pub enum Request<'a> {
+pub enum CommRequest<'a> {
     AllReduce { send: usize, recv: usize, count: usize, dtype: Dtype, op: CommOp },
     Reduce { send: usize, recv: usize, count: usize, dtype: Dtype, op: CommOp, root: i32 },
     Broadcast { send: usize, recv: usize, count: usize, dtype: Dtype, root: i32 },
@@ -58,7 +58,7 @@ struct Checker<'a> {
 
 /// Checks a request; `Barrier` is none that can be.
 #[inline]
-pub(super) fn check(comm: &Comm, request: &Request<'_>) -> Result<Checked> {
+pub(super) fn check(comm: &Comm, request: &CommRequest<'_>) -> Result<Checked> {
     let (rank, ranks) = comm.place();
     let name = request.name();
     let (runtime, device) = (comm.runtime, comm.device);
@@ -67,31 +67,31 @@ pub(super) fn check(comm: &Comm, request: &Request<'_>) -> Result<Checked> {
     Ok(Checked { call, used: checker.used })
 }
 
-impl Request<'_> {
+impl CommRequest<'_> {
     /// What the call is called.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Request::AllReduce { .. } => "all_reduce",
-            Request::Reduce { .. } => "reduce",
-            Request::Broadcast { .. } => "broadcast",
-            Request::AllGather { .. } => "all_gather",
-            Request::ReduceScatter { .. } => "reduce_scatter",
-            Request::AllToAll { .. } => "all_to_all",
-            Request::AllToAllV { .. } => "all_to_all_v",
-            Request::Gather { .. } => "gather",
-            Request::Scatter { .. } => "scatter",
-            Request::Send { .. } => "send",
-            Request::Recv { .. } => "recv",
-            Request::Barrier => "barrier",
+            CommRequest::AllReduce { .. } => "all_reduce",
+            CommRequest::Reduce { .. } => "reduce",
+            CommRequest::Broadcast { .. } => "broadcast",
+            CommRequest::AllGather { .. } => "all_gather",
+            CommRequest::ReduceScatter { .. } => "reduce_scatter",
+            CommRequest::AllToAll { .. } => "all_to_all",
+            CommRequest::AllToAllV { .. } => "all_to_all_v",
+            CommRequest::Gather { .. } => "gather",
+            CommRequest::Scatter { .. } => "scatter",
+            CommRequest::Send { .. } => "send",
+            CommRequest::Recv { .. } => "recv",
+            CommRequest::Barrier => "barrier",
         }
     }
 }
 
 impl Checker<'_> {
-    fn call(&mut self, request: &Request<'_>) -> Result<CommCall> {
+    fn call(&mut self, request: &CommRequest<'_>) -> Result<CommCall> {
         let ranks = self.ranks;
         Ok(match *request {
-            Request::AllReduce { send, recv, count, dtype, op } => {
+            CommRequest::AllReduce { send, recv, count, dtype, op } => {
                 let (wire, op) = to_reduce(dtype, op)?;
                 let count = self.counted(count, wire, 1)?;
                 self.apart_or_equal((send, count), (recv, count), 0, wire)?;
@@ -99,7 +99,7 @@ impl Checker<'_> {
                     (self.sends(send, count, wire)?, self.receives(recv, count, wire)?);
                 CommCall::AllReduce { send, recv, count, dtype: wire.dtype, op }
             }
-            Request::Reduce { send, recv, count, dtype, op, root } => {
+            CommRequest::Reduce { send, recv, count, dtype, op, root } => {
                 let (wire, op) = to_reduce(dtype, op)?;
                 let root = self.root(root)?;
                 let count = self.counted(count, wire, 1)?;
@@ -112,7 +112,7 @@ impl Checker<'_> {
                 };
                 CommCall::Reduce { send: send_at, recv, count, dtype: wire.dtype, op, root }
             }
-            Request::Broadcast { send, recv, count, dtype, root } => {
+            CommRequest::Broadcast { send, recv, count, dtype, root } => {
                 let wire = to_copy(dtype);
                 let root = self.root(root)?;
                 let count = self.counted(count, wire, 1)?;
@@ -125,7 +125,7 @@ impl Checker<'_> {
                 };
                 CommCall::Broadcast { send, recv: recv_at, count, dtype: wire.dtype, root }
             }
-            Request::AllGather { send, recv, count, dtype } => {
+            CommRequest::AllGather { send, recv, count, dtype } => {
                 let wire = to_copy(dtype);
                 let count = self.counted(count, wire, ranks)?;
                 self.apart_or_equal((send, count), (recv, ranks * count), self.rank * count, wire)?;
@@ -133,7 +133,7 @@ impl Checker<'_> {
                     (self.sends(send, count, wire)?, self.receives(recv, ranks * count, wire)?);
                 CommCall::AllGather { send, recv, count, dtype: wire.dtype }
             }
-            Request::ReduceScatter { send, recv, count, dtype, op } => {
+            CommRequest::ReduceScatter { send, recv, count, dtype, op } => {
                 let (wire, op) = to_reduce(dtype, op)?;
                 let count = self.counted(count, wire, ranks)?;
                 self.apart_or_equal((recv, count), (send, ranks * count), self.rank * count, wire)?;
@@ -141,7 +141,7 @@ impl Checker<'_> {
                     (self.sends(send, ranks * count, wire)?, self.receives(recv, count, wire)?);
                 CommCall::ReduceScatter { send, recv, count, dtype: wire.dtype, op }
             }
-            Request::AllToAll { send, recv, count, dtype } => {
+            CommRequest::AllToAll { send, recv, count, dtype } => {
                 let wire = to_copy(dtype);
                 let count = self.counted(count, wire, ranks)?;
                 self.apart((send, ranks * count), (recv, ranks * count), wire)?;
@@ -155,7 +155,7 @@ impl Checker<'_> {
                 );
                 CommCall::AllToAll { send, recv, dtype: wire.dtype }
             }
-            Request::AllToAllV { send, recv, dtype } => {
+            CommRequest::AllToAllV { send, recv, dtype } => {
                 let wire = to_copy(dtype);
                 let (from, sent) = self.parts("send", &send, wire)?;
                 let (to, received) = self.parts("recv", &recv, wire)?;
@@ -166,7 +166,7 @@ impl Checker<'_> {
                 let recv = CommParts { base, parts: to };
                 CommCall::AllToAll { send, recv, dtype: wire.dtype }
             }
-            Request::Gather { send, recv, count, dtype, root } => {
+            CommRequest::Gather { send, recv, count, dtype, root } => {
                 let wire = to_copy(dtype);
                 let root = self.root(root)?;
                 let count = self.counted(count, wire, ranks)?;
@@ -180,7 +180,7 @@ impl Checker<'_> {
                 };
                 CommCall::Gather { send: send_at, recv, count, dtype: wire.dtype, root }
             }
-            Request::Scatter { send, recv, count, dtype, root } => {
+            CommRequest::Scatter { send, recv, count, dtype, root } => {
                 let wire = to_copy(dtype);
                 let root = self.root(root)?;
                 let count = self.counted(count, wire, ranks)?;
@@ -194,7 +194,7 @@ impl Checker<'_> {
                 };
                 CommCall::Scatter { send, recv: recv_at, count, dtype: wire.dtype, root }
             }
-            Request::Send { send, count, dtype, peer } => {
+            CommRequest::Send { send, count, dtype, peer } => {
                 let wire = to_copy(dtype);
                 let peer = self.peer(peer)?;
                 let count = self.counted(count, wire, 1)?;
@@ -205,14 +205,14 @@ impl Checker<'_> {
                     peer,
                 }
             }
-            Request::Recv { recv, count, dtype, peer } => {
+            CommRequest::Recv { recv, count, dtype, peer } => {
                 let wire = to_copy(dtype);
                 let peer = self.peer(peer)?;
                 let count = self.counted(count, wire, 1)?;
                 let recv = self.receives(recv, count, wire)?;
                 CommCall::Recv { recv, count, dtype: wire.dtype, peer }
             }
-            Request::Barrier => {
+            CommRequest::Barrier => {
                 return Err(Error::new(Status::Internal, "a barrier is queued as an all_reduce"));
             }
         })

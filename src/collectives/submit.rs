@@ -2,19 +2,19 @@
 
 use super::Key;
 use super::pending::{Pending, submit_alone};
-use super::request::Request;
+use super::request::CommRequest;
 use super::{group, registry, work};
 use crate::error::{Error, Result, Status};
 use crate::stream::Stream;
 
 /// Queues a call on a stream.
-pub fn queue(comm: Key, request: &Request<'_>, stream: Stream) -> Result<()> {
+pub fn queue(comm: Key, request: &CommRequest<'_>, stream: Stream) -> Result<()> {
     let pending = Pending::new(registry::comm(comm)?, request, stream, false)?;
     submit(pending)
 }
 
 /// Queues a call on the communicator's stream, after the work that is on `stream` now; returns its work.
-pub fn queue_async(comm: Key, request: &Request<'_>, stream: Stream) -> Result<Key> {
+pub fn queue_async(comm: Key, request: &CommRequest<'_>, stream: Stream) -> Result<Key> {
     let pending = Pending::new(registry::comm(comm)?, request, stream, true)?;
     let work = pending.work.clone();
     submit(pending)?;

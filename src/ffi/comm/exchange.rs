@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::collectives::{self, PartsOf, Request};
+use crate::collectives::{self, CommRequest, PartsOf};
 use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{dtype_of, guard, misaligned, null, sconce_comm, sconce_status, sconce_stream};
@@ -33,7 +33,7 @@ pub unsafe extern "C" fn sconce_comm_broadcast(
 ) -> sconce_status {
     guard(|| {
         let (send, recv) = (send as usize, recv as usize);
-        let request = Request::Broadcast { send, recv, count, dtype: dtype_of(dtype)?, root };
+        let request = CommRequest::Broadcast { send, recv, count, dtype: dtype_of(dtype)?, root };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn sconce_comm_all_gather(
 ) -> sconce_status {
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, send_count);
-        let request = Request::AllGather { send, recv, count, dtype: dtype_of(dtype)? };
+        let request = CommRequest::AllGather { send, recv, count, dtype: dtype_of(dtype)? };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn sconce_comm_all_to_all(
 ) -> sconce_status {
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, count_per_rank);
-        let request = Request::AllToAll { send, recv, count, dtype: dtype_of(dtype)? };
+        let request = CommRequest::AllToAll { send, recv, count, dtype: dtype_of(dtype)? };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
             (list(recv_counts, "recv_counts")?, list(recv_offsets, "recv_offsets")?);
         let send = PartsOf { base: send as usize, counts: send_counts, offsets: send_offsets };
         let recv = PartsOf { base: recv as usize, counts: recv_counts, offsets: recv_offsets };
-        let request = Request::AllToAllV { send, recv, dtype: dtype_of(dtype)? };
+        let request = CommRequest::AllToAllV { send, recv, dtype: dtype_of(dtype)? };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn sconce_comm_gather(
 ) -> sconce_status {
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, send_count);
-        let request = Request::Gather { send, recv, count, dtype: dtype_of(dtype)?, root };
+        let request = CommRequest::Gather { send, recv, count, dtype: dtype_of(dtype)?, root };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -203,7 +203,7 @@ pub unsafe extern "C" fn sconce_comm_scatter(
 ) -> sconce_status {
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, recv_count);
-        let request = Request::Scatter { send, recv, count, dtype: dtype_of(dtype)?, root };
+        let request = CommRequest::Scatter { send, recv, count, dtype: dtype_of(dtype)?, root };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -230,7 +230,8 @@ pub unsafe extern "C" fn sconce_comm_send(
     out_work: *mut *mut sconce_comm_work,
 ) -> sconce_status {
     guard(|| {
-        let request = Request::Send { send: send as usize, count, dtype: dtype_of(dtype)?, peer };
+        let request =
+            CommRequest::Send { send: send as usize, count, dtype: dtype_of(dtype)?, peer };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -256,7 +257,8 @@ pub unsafe extern "C" fn sconce_comm_recv(
     out_work: *mut *mut sconce_comm_work,
 ) -> sconce_status {
     guard(|| {
-        let request = Request::Recv { recv: recv as usize, count, dtype: dtype_of(dtype)?, peer };
+        let request =
+            CommRequest::Recv { recv: recv as usize, count, dtype: dtype_of(dtype)?, peer };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })

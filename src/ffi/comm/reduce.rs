@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::collectives::{self, CommOp, Request};
+use crate::collectives::{self, CommOp, CommRequest};
 use crate::context::runtime;
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
@@ -57,7 +57,7 @@ pub(super) unsafe fn submit(
     comm: *mut sconce_comm,
     stream: sconce_stream,
     out_work: *mut *mut sconce_comm_work,
-    request: &Request<'_>,
+    request: &CommRequest<'_>,
 ) -> Result<()> {
     let comm = sconce_comm::key(comm, "comm")?;
     let stream = stream.resolve(runtime()?)?;
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn sconce_comm_all_reduce(
 ) -> sconce_status {
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
-        let request = Request::AllReduce { send, recv, count, dtype: dtype_of(dtype)?, op };
+        let request = CommRequest::AllReduce { send, recv, count, dtype: dtype_of(dtype)?, op };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn sconce_comm_reduce(
 ) -> sconce_status {
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
-        let request = Request::Reduce { send, recv, count, dtype: dtype_of(dtype)?, op, root };
+        let request = CommRequest::Reduce { send, recv, count, dtype: dtype_of(dtype)?, op, root };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn sconce_comm_reduce_scatter(
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let (count, dtype) = (recv_count, dtype_of(dtype)?);
-        let request = Request::ReduceScatter { send, recv, count, dtype, op };
+        let request = CommRequest::ReduceScatter { send, recv, count, dtype, op };
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
@@ -194,5 +194,5 @@ pub unsafe extern "C" fn sconce_comm_barrier(
     out_work: *mut *mut sconce_comm_work,
 ) -> sconce_status {
     // SAFETY: the caller promises what this function requires.
-    guard(|| unsafe { submit(comm, stream, out_work, &Request::Barrier) })
+    guard(|| unsafe { submit(comm, stream, out_work, &CommRequest::Barrier) })
 }

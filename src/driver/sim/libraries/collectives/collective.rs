@@ -3,7 +3,7 @@
 
 use super::message::{self, Description, Message};
 use super::reduce::{combine, finish, prepare};
-use super::stop::Stop;
+use super::stop::WorkStop;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::sim::processes::board::{BoardWord, Standing};
 use crate::driver::sim::processes::rank::{Rank, RankProgress};
@@ -81,7 +81,7 @@ pub(super) fn post(
     progress: &mut RankProgress,
     call: &CommCall,
     memory: &DeviceMemoryView<'_>,
-) -> Result<u64, Stop> {
+) -> Result<u64, WorkStop> {
     let mut content = Vec::new();
     for (address, bytes) in reads(rank, call) {
         memory.covers(address, bytes as u64)?;
@@ -120,7 +120,7 @@ pub(super) fn complete(
     call: &CommCall,
     number: u64,
     memory: &DeviceMemoryView<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkStop> {
     let own = Description::of(call);
     rank.wait(
         || all_posted(rank, number),
@@ -158,7 +158,7 @@ pub(super) fn complete(
     Ok(())
 }
 
-fn mismatch(number: u64, one: (usize, &Description), other: (usize, &Description)) -> Stop {
+fn mismatch(number: u64, one: (usize, &Description), other: (usize, &Description)) -> WorkStop {
     let [(first, a), (second, b)] = if one.0 < other.0 { [one, other] } else { [other, one] };
     let why = format!(
         "call {number} of the communicator differs between its ranks: rank {first} calls {}, rank {second} calls {}; \
@@ -166,7 +166,7 @@ fn mismatch(number: u64, one: (usize, &Description), other: (usize, &Description
         a.words(),
         b.words()
     );
-    Stop::Comm(Error::new(Status::InvalidState, why))
+    WorkStop::Comm(Error::new(Status::InvalidState, why))
 }
 
 fn write_result(
@@ -174,7 +174,7 @@ fn write_result(
     call: &CommCall,
     messages: &[Message],
     memory: &DeviceMemoryView<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkStop> {
     let me = rank.rank;
     match call {
         CommCall::AllReduce { recv, count, dtype, op, .. } => {
@@ -216,7 +216,7 @@ fn copy_all(
     recv: u64,
     bytes: usize,
     memory: &DeviceMemoryView<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkStop> {
     for (index, message) in messages.iter().enumerate() {
         copy_into(message, 0, (recv.wrapping_add((index * bytes) as u64), bytes), memory)?;
     }
@@ -229,7 +229,7 @@ pub(super) fn copy_into(
     offset: usize,
     (address, bytes): (u64, usize),
     memory: &DeviceMemoryView<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkStop> {
     let mut piece = vec![0; PIECE.min(bytes)];
     for start in (0..bytes).step_by(PIECE) {
         let piece = &mut piece[..PIECE.min(bytes - start)];
@@ -247,7 +247,7 @@ fn reduce_into(
     count: usize,
     (dtype, op): (Dtype, CommOp),
     memory: &DeviceMemoryView<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkStop> {
     let bytes = count * dtype.bytes();
     let (mut so_far, mut more) = (vec![0; PIECE.min(bytes)], vec![0; PIECE.min(bytes)]);
     for start in (0..bytes).step_by(PIECE) {

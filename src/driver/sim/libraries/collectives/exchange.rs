@@ -6,7 +6,7 @@ use std::cell::RefCell;
 
 use super::collective::copy_into;
 use super::message::{self, Description, Message};
-use super::stop::Stop;
+use super::stop::WorkStop;
 use crate::driver::CommCall;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::sim::processes::board::BoardWord;
@@ -47,7 +47,7 @@ pub(super) fn post(
     progress: &mut RankProgress,
     calls: &[CommCall],
     memory: &DeviceMemoryView<'_>,
-) -> Result<u64, Stop> {
+) -> Result<u64, WorkStop> {
     let count = sends(calls).count();
     let mut content = vec![0; count * ENTRY_BYTES];
     for (index, (peer, address, bytes)) in sends(calls).enumerate() {
@@ -103,7 +103,7 @@ pub(super) fn advance(
     progress: &mut RankProgress,
     calls: &[CommCall],
     memory: &DeviceMemoryView<'_>,
-) -> Result<bool, Stop> {
+) -> Result<bool, WorkStop> {
     let wanted: Vec<_> = receives(calls).collect();
     let mut left = Vec::new();
     // Receives of one rank are served in their order; those of different ranks as they come.
@@ -121,7 +121,7 @@ pub(super) fn advance(
             let why = format!(
                 "rank {from} sends {sent} bytes to rank {me}, which receives {bytes}; both must be equal"
             );
-            return Err(Stop::Comm(Error::new(Status::InvalidState, why)));
+            return Err(WorkStop::Comm(Error::new(Status::InvalidState, why)));
         }
         copy_into(&message, at, (*address, *bytes), memory)?;
         let (group, taken) = progress.received[*from];
@@ -143,7 +143,7 @@ pub(super) fn complete(
     progress: &mut RankProgress,
     calls: &[CommCall],
     memory: &DeviceMemoryView<'_>,
-) -> Result<(), Stop> {
+) -> Result<(), WorkStop> {
     let progress = RefCell::new(progress);
     let mut stop = None;
     let waited = rank.wait(

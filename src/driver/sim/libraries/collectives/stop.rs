@@ -6,27 +6,27 @@ use std::io;
 use crate::error::{Error, Status};
 
 /// Whose failure it is.
-pub(super) enum Stop {
+pub(super) enum WorkStop {
     /// The driver's code; the device fails.
     Device(i32),
     /// The communicator fails, the device goes on.
     Comm(Error),
 }
 
-impl From<i32> for Stop {
-    fn from(code: i32) -> Stop {
-        Stop::Device(code)
+impl From<i32> for WorkStop {
+    fn from(code: i32) -> WorkStop {
+        WorkStop::Device(code)
     }
 }
 
-impl From<Error> for Stop {
-    fn from(why: Error) -> Stop {
-        Stop::Comm(why)
+impl From<Error> for WorkStop {
+    fn from(why: Error) -> WorkStop {
+        WorkStop::Comm(why)
     }
 }
 
-impl From<io::Error> for Stop {
-    fn from(why: io::Error) -> Stop {
-        Stop::Comm(Error::new(Status::Io, format!("no memory file for other ranks: {why}")))
+impl From<io::Error> for WorkStop {
+    fn from(why: io::Error) -> WorkStop {
+        WorkStop::Comm(Error::new(Status::Io, format!("no memory file for other ranks: {why}")))
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use parking_lot::RwLock;
 
-use super::stop::Stop;
+use super::stop::WorkStop;
 use super::{collective, exchange};
 use crate::driver::CommCall;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
@@ -41,7 +41,7 @@ impl CommWork {
         &self,
         progress: &mut RankProgress,
         memory: &DeviceMemoryView<'_>,
-    ) -> Result<Option<u64>, Stop> {
+    ) -> Result<Option<u64>, WorkStop> {
         let operation = std::ptr::from_ref(self).addr();
         match progress.entered {
             Some(entered) if entered.operation == operation => return Ok(Some(entered.number)),
@@ -56,14 +56,14 @@ impl CommWork {
         Ok(Some(number))
     }
 
-    fn perform(&self, memory: &DeviceMemoryView<'_>) -> Result<(), Stop> {
+    fn perform(&self, memory: &DeviceMemoryView<'_>) -> Result<(), WorkStop> {
         let mut progress = self.rank.progress.lock();
         if self.rank.has_ended() {
             return Ok(());
         }
         let Some(number) = self.enter(&mut progress, memory)? else {
             let why = "operations of one rank on several streams in manual mode";
-            return Err(Stop::Comm(Error::not_supported(why)));
+            return Err(WorkStop::Comm(Error::not_supported(why)));
         };
         let result = match &self.calls {
             Calls::Collective(call) => collective::complete(&self.rank, call, number, memory),
@@ -74,14 +74,14 @@ impl CommWork {
     }
 
     /// Ends the rank on account of a failure; returns what the machine learns of it.
-    fn fail(&self, why: Stop) -> Result<(), i32> {
+    fn fail(&self, why: WorkStop) -> Result<(), i32> {
         match why {
-            Stop::Device(code) => {
+            WorkStop::Device(code) => {
                 let why = format!("queued work of rank {} failed with {code}", self.rank.rank);
                 self.rank.end(Standing::Failed, Error::new(Status::Driver, why));
                 Err(code)
             }
-            Stop::Comm(why) => {
+            WorkStop::Comm(why) => {
                 self.rank.end(Standing::Failed, why);
                 Ok(())
             }
@@ -89,7 +89,7 @@ impl CommWork {
     }
 
     /// Enters the operation and looks how far the others are; whether it could go on without waiting.
-    fn would_go_on(&self, memory: &DeviceMemoryView<'_>) -> Result<bool, Stop> {
+    fn would_go_on(&self, memory: &DeviceMemoryView<'_>) -> Result<bool, WorkStop> {
         let Some(mut progress) = self.rank.progress.try_lock() else { return Ok(false) };
         if self.rank.has_ended() {
             return Ok(true);
@@ -122,7 +122,7 @@ impl QueuedWork for CommWork {
         let accesses = Accesses::to_check(|| QueuedWork::accesses(self));
         let memory = DeviceMemoryView::new(&self.space, self.rank.device, &accesses);
         self.perform(&memory).or_else(|why| {
-            if let Stop::Comm(why) = &why
+            if let WorkStop::Comm(why) = &why
                 && why.status() != Status::Aborted
             {
                 log::error(format_args!("rank {} of a communicator: {why}", self.rank.rank));
