@@ -23,9 +23,10 @@ const CHUNK: usize = 1 << 8;
 #[cfg(loom)]
 const CHUNK: usize = 1;
 /// The table of chunks is never written where there are none, so the system gives it no memory there.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, miri)))]
 const CHUNKS: usize = 1 << 18;
-#[cfg(loom)]
+/// Miri looks at the whole table whenever a reference to it is made.
+#[cfg(any(loom, miri))]
 const CHUNKS: usize = 8;
 
 /// How many free places a thread keeps at most, and how many go to or come from the shared list at once.

@@ -86,10 +86,34 @@ pub(crate) fn view(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
 /// As [`view`], of a layout.
 #[inline]
 pub(crate) fn view_in_place(layout: &mut TensorLayout, wanted: &[i64]) -> Result<()> {
+    if is_plain(layout, wanted) {
+        let (sizes, strides) = layout.resize(wanted.len());
+        sizes.copy_from_slice(wanted);
+        dims::write_contiguous_strides(wanted, strides);
+        return Ok(());
+    }
     let sizes = infer_sizes(wanted, layout.numel)?;
     let strides = view_strides(layout.sizes(), layout.strides(), &sizes).ok_or_else(no_view)?;
     layout.set(&sizes, &strides);
     Ok(())
+}
+
+/// Whether elements lie one after another, with the strides of a new tensor, and the wanted sizes have as many: what
+/// [`infer_sizes`] and [`view_strides`] find then needs no search.
+#[inline]
+fn is_plain(layout: &TensorLayout, wanted: &[i64]) -> bool {
+    let mut next = 1_i64;
+    for (size, stride) in layout.sizes().iter().zip(layout.strides()).rev() {
+        if *stride != next || *size <= 0 {
+            return false;
+        }
+        next = next.wrapping_mul(*size);
+    }
+    let mut all = Some(1_i64);
+    for size in wanted {
+        all = all.filter(|_| *size > 0).and_then(|all| all.checked_mul(*size));
+    }
+    all == Some(layout.numel)
 }
 
 #[cold]
@@ -143,4 +167,55 @@ pub(crate) fn unflatten_in_place(layout: &mut TensorLayout, dim: i64, into: &[i6
     sizes.extend_from_slice(&parts);
     sizes.extend_from_slice(&layout.sizes()[at + 1..]);
     view_in_place(layout, &sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every shape that few factors make, with dimensions of one element anywhere.
+    #[test]
+    fn plain_views_are_what_the_search_finds() {
+        let shapes: [&[i64]; 12] = [
+            &[],
+            &[1],
+            &[12],
+            &[3, 4],
+            &[1, 12],
+            &[12, 1],
+            &[2, 1, 6],
+            &[2, 3, 2],
+            &[1, 1],
+            &[1, 2, 1, 6, 1],
+            &[0, 3],
+            &[i64::MAX, 2],
+        ];
+        let mut plain = 0;
+        for sizes in shapes.iter().filter(|sizes| dims::count(sizes).is_ok()) {
+            for strides in [dims::contiguous_strides(sizes), Dims::from_elem(1, sizes.len())] {
+                for wanted in shapes {
+                    let mut view = TensorLayout::new(sizes, &strides, 5);
+                    let is_plain = is_plain(&view, wanted);
+                    plain += usize::from(is_plain);
+                    let found = infer_sizes(wanted, view.numel).ok().and_then(|inferred| {
+                        let strides = view_strides(sizes, &strides, &inferred)?;
+                        Some((inferred, strides))
+                    });
+                    match (view_in_place(&mut view, wanted), found) {
+                        (Ok(()), Some((inferred, strides))) => {
+                            assert_eq!(
+                                (view.sizes(), view.strides()),
+                                (&inferred[..], &strides[..])
+                            );
+                            assert_eq!(view.offset, 5);
+                        }
+                        (refused, found) => {
+                            assert!(refused.is_err() && found.is_none() && !is_plain);
+                        }
+                    }
+                }
+            }
+        }
+        assert!(plain > 50, "{plain} views were plain");
+    }
 }
