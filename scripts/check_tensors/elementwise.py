@@ -112,6 +112,9 @@ def unary_expected(operation, dtype, values):
         slack = 4 * dtypes.unit(result, numpy.maximum(numpy.abs(exact), 1))
     elif operation == "erf" and result == "f64":
         slack = 4 * dtypes.unit(result, values)
+    elif operation == "sigmoid":
+        # The exponential of a number below -88 is infinite.
+        slack = numpy.finfo("f4").tiny if result != "f64" else 0.0
     return Expected(result, values, 4 if result in ("f32", "f64") else 1, slack)
 
 
@@ -208,6 +211,8 @@ def binary_expected(operation, common, a, b, alpha, by_number):
         if is_complex:
             return Refusal(f'"{operation}" not implemented for')
         return Expected(common, {"minimum": numpy.minimum, "maximum": numpy.maximum}[operation](a, b))
+    if operation == "pow" and common == "bool" and by_number:
+        return Expected("bool", a | ~b)
     if common == "bool" or (is_complex and operation != "pow"):
         return Refusal("not implemented for", "not supported")
     if operation == "pow":
@@ -309,7 +314,9 @@ def expected_of_pair(operation, pair, alpha):
     refused = refused_before(operation, pair, common, alpha)
     if refused:
         return refused
-    a, b = [drawn_values(operand, common) for operand in pair]
+    # Quotients of whole numbers are calculated as real ones, which numbers of all types become at once.
+    computed_in = "f32" if operation == "div" and dtypes.is_integral(common) else common
+    a, b = [drawn_values(operand, computed_in) for operand in pair]
     return binary_expected(operation, common, a, b, 1 if alpha is None else alpha, not is_tensor(pair[1]))
 
 

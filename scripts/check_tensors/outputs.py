@@ -66,12 +66,16 @@ class Outputs:
         """An output for a result: undefined, without elements, of another shape, or of the shape with any strides."""
         dtype, sizes = dtypes.NAMES[plain.dtype], list(plain.sizes)
         way = self.rng.random()
-        if way < 0.15 and function not in ("arange", "linspace", "eye", "randperm"):
+        is_sequence = function in ("arange", "linspace", "eye", "randperm")
+        if way < 0.15 and not is_sequence:
             return self.library.made("undefined"), None
         if way < 0.3:
             sizes = [0]
         elif way < 0.45:
             sizes = operands.shape(self.rng)
+            if is_sequence and numpy.prod(sizes) == numpy.prod(plain.sizes):
+                # A sequence keeps a shape with as many elements.
+                sizes = list(plain.sizes)
         operand = operands.operand(self.rng, dtype, sizes, overlapping=False)
         tensor, memory = operand.make(self.library, plain.device)
         return tensor, (operand, memory) if sizes == list(plain.sizes) else None
