@@ -14,6 +14,7 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
+use parking_lot::Mutex;
 
 use crate::program_code;
 
@@ -33,6 +34,9 @@ const MOST: usize = 16;
 
 static WATCHED: [AtomicPtr<WatchedAddresses>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
 
+/// What was watched before. A handler may be using it, so it stays in memory.
+static RETIRED: Mutex<Vec<&'static WatchedAddresses>> = Mutex::new(Vec::new());
+
 /// The action before this one; written before the handler is installed.
 static BEFORE: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
 
@@ -40,7 +44,7 @@ static BEFORE: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
 pub(crate) struct AddressWatch(Option<&'static WatchedAddresses>);
 
 impl AddressWatch {
-    /// Watches addresses from now on. What describes them stays in memory, since a handler may be using it.
+    /// Watches addresses from now on.
     pub(crate) fn new(watched: WatchedAddresses) -> AddressWatch {
         if cfg!(miri) {
             return AddressWatch(None); // Miri has no signals.
@@ -51,7 +55,11 @@ impl AddressWatch {
             place.compare_exchange(null_mut(), address, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         });
         install();
-        AddressWatch(free.then_some(watched))
+        if !free {
+            RETIRED.lock().push(watched);
+            return AddressWatch(None);
+        }
+        AddressWatch(Some(watched))
     }
 }
 
@@ -59,6 +67,7 @@ impl Drop for AddressWatch {
     fn drop(&mut self) {
         let Some(watched) = self.0 else { return };
         let address = std::ptr::from_ref(watched).cast_mut();
+        RETIRED.lock().push(watched);
         for place in &WATCHED {
             let _ =
                 place.compare_exchange(address, null_mut(), Ordering::AcqRel, Ordering::Relaxed);
