@@ -302,6 +302,8 @@ TEST_F(CommTensorsTest, AStreamOutsideOfTheOrderSeesOldValues) {
 }
 
 TEST_F(CommTensorsTest, AStreamOfScatterTakesThePlaceOfTheCurrentOne) {
+  // Streams of the pool: on a GPU a copy of a default stream holds up those of both devices.
+  const CUDAMultiStreamGuard guard({getStreamFromPool(false, 0), getStreamFromPool(false, 1)});
   const CUDAStream lane = getStreamFromPool(false, 1);
   const Tensor source = sconce::ones({10}, sconce::device(0));
   // The first copy between devices takes long on a GPU.

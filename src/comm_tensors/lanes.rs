@@ -45,6 +45,8 @@ pub(super) struct Lanes<'a> {
     /// Captured work stays on the captured stream.
     is_captured: bool,
     open: RefCell<Vec<(LaneName, Stream)>>,
+    /// The current stream of each source, and the one that sends for it.
+    senders: RefCell<Vec<(Stream, Stream)>>,
 }
 
 impl Lanes<'_> {
@@ -53,7 +55,14 @@ impl Lanes<'_> {
         let runtime = runtime()?;
         let main = stream::current_on(runtime, destination)?;
         let is_captured = stream::is_capturing(runtime, main)?;
-        Ok(Lanes { runtime, destination, main, is_captured, open: RefCell::default() })
+        Ok(Lanes {
+            runtime,
+            destination,
+            main,
+            is_captured,
+            open: RefCell::default(),
+            senders: RefCell::default(),
+        })
     }
 
     /// The lane for a copy of so many bytes; `None`: the current stream is as good.
@@ -84,9 +93,25 @@ impl Lanes<'_> {
             None => copy_into(dst, src, true),
             Some(lane) => {
                 let _restore = Current::set(self.main, lane);
+                let (current, sender) = self.sender(src.place())?;
+                let _restore_source = Current::set(current, sender);
                 copy_into(dst, src, true)
             }
         }
+    }
+
+    /// The current stream of a source, and the one that sends instead of it: CUDA does not start a copy between
+    /// devices on a default stream before all that either device has been given is done.
+    fn sender(&self, source: Place) -> Result<(Stream, Stream)> {
+        let device = source.device().unwrap_or(self.destination);
+        let current = stream::current_on(self.runtime, device)?;
+        if let Some(known) = self.senders.borrow().iter().find(|(of, _)| *of == current) {
+            return Ok(*known);
+        }
+        let sender = lane_between(device, (device, Turn::Even))?;
+        self.senders.borrow_mut().push((current, sender));
+        wait_stream(self.runtime, sender, current)?;
+        Ok((current, sender))
     }
 
     /// Lets the current stream wait for what has arrived from a source.
@@ -119,6 +144,12 @@ impl Lanes<'_> {
             let waits = wait_stream(self.runtime, self.main, lane)
                 // Memory that a lane still writes to must not go back.
                 .or_else(|_| stream::synchronize(self.runtime, lane));
+            result = result.and(waits);
+        }
+        // What the sources' streams do next may overwrite what is still being sent.
+        for (current, sender) in std::mem::take(&mut *self.senders.borrow_mut()) {
+            let waits = wait_stream(self.runtime, current, sender)
+                .or_else(|_| stream::synchronize(self.runtime, sender));
             result = result.and(waits);
         }
         result
