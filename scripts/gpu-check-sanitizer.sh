@@ -42,7 +42,8 @@ sanitizer_program() {
 # The chosen lines of cpp-tests.txt: NAME, PROGRAM, ARGUMENTS, separated by tabs.
 sanitizer_selection() {
   local tests="$sanitizer_raw/all.txt"
-  sed -e "s|@LIBRARY@|$from/lib/libsconce.so|" -e "s|@GOLDEN@|$from/golden|" "$from/cpp-tests.txt" >"$tests"
+  sed -e "s|@LIBRARY@|$from/lib/libsconce.so|" -e "s|@GOLDEN@|$from/golden|" -e "s|@PROGRAMS@|$work/bin/cpp|" \
+    "$from/cpp-tests.txt" >"$tests"
   awk -F '\t' -v names="$sanitizer_programs" '$1 ~ names' "$tests"
   # From all suites in turns, so that each is there if the time is short.
   awk -F '\t' -v suites="$sanitizer_suites" -v pairings="$sanitizer_pairings" '
