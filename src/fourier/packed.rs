@@ -3,10 +3,14 @@
 //! Nothing is scaled except by a factor that the caller names, and a real output ignores the imaginary parts
 //! that a real signal cannot have.
 
-use super::complex::{Complex, TransformedReal};
+use std::sync::Arc;
+
+use realfft::num_complex::Complex;
+use realfft::num_traits::FromPrimitive;
+use realfft::{ComplexToReal, FftError, RealFftPlanner, RealToComplex};
+use rustfft::{Fft, FftPlanner};
+
 use super::kind::{FftDirection, FftKind};
-use super::line::LineTransform;
-use super::real_line::RealLineTransform;
 use super::stored::{StoredHalf, StoredReal, load_complex, load_real, store_complex, store_real};
 use crate::element::Dtype;
 
@@ -14,7 +18,13 @@ use crate::element::Dtype;
 pub(crate) trait PackedTransform: Send + Sync {
     /// Calculates, from the bytes of the input to those of the output, both as long as their numbers take. The
     /// results are multiplied by `factor`.
-    fn run(&self, input: &[u8], output: &mut [u8], direction: FftDirection, factor: f64);
+    fn run(
+        &self,
+        input: &[u8],
+        output: &mut [u8],
+        direction: FftDirection,
+        factor: f64,
+    ) -> Result<(), FftError>;
 }
 
 /// The transform of one to three sizes, each at least 1, in a type of real numbers: F16 (calculated in single
@@ -31,11 +41,14 @@ pub(crate) fn packed_transform(
     }
 }
 
+/// A dimension of complex numbers.
+struct AxisTransform<N: StoredReal>(Arc<dyn Fft<N::Real>>);
+
 /// The last dimension.
-enum LastAxis<T> {
-    Complex(LineTransform<T>),
-    ToComplex(RealLineTransform<T>),
-    ToReal(RealLineTransform<T>),
+enum LastAxis<N: StoredReal> {
+    Complex(AxisTransform<N>),
+    ToComplex(Arc<dyn RealToComplex<N::Real>>),
+    ToReal(Arc<dyn ComplexToReal<N::Real>>),
 }
 
 struct PackedAxes<N: StoredReal> {
@@ -43,22 +56,24 @@ struct PackedAxes<N: StoredReal> {
     sizes: Vec<usize>,
     /// Of the last dimension, in real numbers or complex ones.
     length: usize,
-    last: LastAxis<N::Real>,
+    last: LastAxis<N>,
     /// The dimensions before the last, outermost first.
-    others: Vec<LineTransform<N::Real>>,
+    others: Vec<AxisTransform<N>>,
 }
 
 impl<N: StoredReal> PackedAxes<N> {
     fn new(kind: FftKind, sizes: &[usize]) -> PackedAxes<N> {
+        let mut planner = FftPlanner::new();
+        let mut line = |size: usize| AxisTransform(planner.plan_fft_forward(size));
         let (length, others) = sizes.split_last().map_or((1, sizes), |(last, rest)| (*last, rest));
         let last = match kind {
-            FftKind::C2C => LastAxis::Complex(LineTransform::new(length)),
-            FftKind::R2C => LastAxis::ToComplex(RealLineTransform::new(length)),
-            FftKind::C2R => LastAxis::ToReal(RealLineTransform::new(length)),
+            FftKind::C2C => LastAxis::Complex(line(length)),
+            FftKind::R2C => LastAxis::ToComplex(RealFftPlanner::new().plan_fft_forward(length)),
+            FftKind::C2R => LastAxis::ToReal(RealFftPlanner::new().plan_fft_inverse(length)),
         };
         let half = if kind == FftKind::C2C { length } else { length / 2 + 1 };
         let complex_sizes = others.iter().copied().chain([half]).collect();
-        let others = others.iter().map(|size| LineTransform::new(*size)).collect();
+        let others = others.iter().map(|size| line(*size)).collect();
         PackedAxes { sizes: complex_sizes, length, last, others }
     }
 
@@ -75,10 +90,58 @@ impl<N: StoredReal> PackedAxes<N> {
             let mut lines = vec![Complex::default(); size * inner];
             for block in numbers.chunks_exact_mut(size * inner) {
                 turn(block, &mut lines, inner);
-                line.run(&mut lines, direction);
+                line.process(&mut lines, direction);
                 turn(&lines, block, size);
             }
         }
+    }
+
+    fn to_real(
+        &self,
+        last: &dyn ComplexToReal<N::Real>,
+        numbers: &mut [Complex<N::Real>],
+    ) -> Result<Vec<N::Real>, FftError> {
+        let half = self.half();
+        let rows: usize = numbers.len() / half;
+        let mut results = vec![N::Real::default(); rows * self.length];
+        let mut scratch = last.make_scratch_vec();
+        let rows = results.chunks_exact_mut(self.length);
+        for (row, from) in rows.zip(numbers.chunks_exact_mut(half)) {
+            from[0].im = N::Real::default();
+            if self.length.is_multiple_of(2) {
+                from[half - 1].im = N::Real::default();
+            }
+            last.process_with_scratch(from, row, &mut scratch)?;
+        }
+        Ok(results)
+    }
+
+    fn to_complex(
+        &self,
+        last: &dyn RealToComplex<N::Real>,
+        reals: &mut [N::Real],
+        numbers: &mut [Complex<N::Real>],
+    ) -> Result<(), FftError> {
+        let mut scratch = last.make_scratch_vec();
+        let rows = numbers.chunks_exact_mut(self.half());
+        for (row, from) in rows.zip(reals.chunks_exact_mut(self.length)) {
+            last.process_with_scratch(from, row, &mut scratch)?;
+        }
+        Ok(())
+    }
+}
+
+impl<N: StoredReal> AxisTransform<N> {
+    /// With both parts of each number exchanged before and after, forward is inverse.
+    fn process(&self, numbers: &mut [Complex<N::Real>], direction: FftDirection) {
+        let exchange = |numbers: &mut [Complex<N::Real>]| {
+            if direction == FftDirection::Inverse {
+                numbers.iter_mut().for_each(|n| std::mem::swap(&mut n.re, &mut n.im));
+            }
+        };
+        exchange(numbers);
+        self.0.process(numbers);
+        exchange(numbers);
     }
 }
 
@@ -93,37 +156,44 @@ fn turn<T: Copy>(from: &[T], into: &mut [T], columns: usize) {
 }
 
 impl<N: StoredReal> PackedTransform for PackedAxes<N> {
-    fn run(&self, input: &[u8], output: &mut [u8], direction: FftDirection, factor: f64) {
-        let factor = (factor != 1.0).then(|| N::Real::of(factor));
+    fn run(
+        &self,
+        input: &[u8],
+        output: &mut [u8],
+        direction: FftDirection,
+        factor: f64,
+    ) -> Result<(), FftError> {
+        // A factor is 1 at most, which every type of real numbers holds.
+        let factor = (factor != 1.0).then(|| N::Real::from_f64(factor)).flatten();
         let mut numbers = vec![Complex::default(); self.sizes.iter().product()];
         match &self.last {
             LastAxis::Complex(line) => {
                 load_complex::<N>(input, &mut numbers);
-                line.run(&mut numbers, direction);
+                line.process(&mut numbers, direction);
                 self.others(&mut numbers, direction);
             }
             LastAxis::ToComplex(last) => {
                 let mut reals = vec![N::Real::default(); input.len() / N::BYTES];
                 load_real::<N>(input, &mut reals);
-                last.forward(&reals, &mut numbers);
+                self.to_complex(&**last, &mut reals, &mut numbers)?;
                 self.others(&mut numbers, direction);
             }
             LastAxis::ToReal(last) => {
                 load_complex::<N>(input, &mut numbers);
                 self.others(&mut numbers, direction);
-                let mut reals = vec![N::Real::default(); numbers.len() / self.half() * self.length];
-                last.inverse(&mut numbers, &mut reals);
+                let mut reals = self.to_real(&**last, &mut numbers)?;
                 if let Some(factor) = factor {
                     reals.iter_mut().for_each(|real| *real = *real * factor);
                 }
                 store_real::<N>(&reals, output);
-                return;
+                return Ok(());
             }
         }
         if let Some(factor) = factor {
             numbers.iter_mut().for_each(|number| *number = number.scale(factor));
         }
         store_complex::<N>(&numbers, output);
+        Ok(())
     }
 }
 
@@ -142,7 +212,7 @@ mod tests {
             let results = |factor| {
                 let mut bytes = vec![0; 8 * outputs];
                 let forward = FftDirection::Forward;
-                transform.run(&values, &mut bytes, forward, factor);
+                assert!(transform.run(&values, &mut bytes, forward, factor).is_ok());
                 let numbers = bytes.as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
                 numbers.collect::<Vec<f64>>()
             };

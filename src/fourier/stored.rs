@@ -1,12 +1,13 @@
 //! Numbers in memory, and the numbers that are calculated with.
 
-use super::complex::{Complex, TransformedReal};
 use crate::element::{f16_bits, f16_value};
+use realfft::num_complex::Complex;
+use rustfft::FftNum;
 
 /// A real number in memory.
 pub(crate) trait StoredReal: 'static {
     /// What is calculated with.
-    type Real: TransformedReal + 'static;
+    type Real: FftNum + Default;
     /// How many bytes it takes.
     const BYTES: usize;
     /// From the first `BYTES` of `bytes`.

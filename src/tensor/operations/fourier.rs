@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use crate::element::Dtype;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status};
 use crate::fft::{self, Normalization, RawDescriptor, Transform};
 use crate::fourier::packed_transform;
 use crate::tensor::dims::wrap_dim;
@@ -204,7 +204,9 @@ fn on_the_cpu(request: &Transform, input: &Tensor, output: &Tensor) -> Result<()
     let factor = fft::factor(request);
     for index in 0..request.batch as usize {
         read_bytes(input, index * before.len(), &mut before)?;
-        packed.run(&before, &mut after, request.direction, factor);
+        packed.run(&before, &mut after, request.direction, factor).map_err(|error| {
+            Error::new(Status::Internal, format!("a transform was refused: {error}"))
+        })?;
         write_bytes(output, index * after.len(), &after)?;
     }
     Ok(())

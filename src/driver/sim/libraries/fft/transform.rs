@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 use super::side::TransformSide;
+use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::driver::{FftDirection, FftKind, FftShape};
 use crate::fourier::{PackedTransform, packed_transform};
@@ -65,7 +66,8 @@ impl Transforms {
         let mut after = vec![0; self.output.packed_bytes()];
         for transform in 0..self.batch {
             self.input.read(memory, input, transform, &mut before)?;
-            self.packed.run(&before, &mut after, direction, 1.0);
+            let calculated = self.packed.run(&before, &mut after, direction, 1.0);
+            calculated.map_err(|_| codes::LAUNCH_FAILED)?;
             if self.spoils_input {
                 before.fill(NO_NUMBER);
                 self.input.write(memory, input, transform, &before)?;
