@@ -222,9 +222,9 @@ static_assert(SCONCE_OK == 0 && SCONCE_ERROR_INVALID_ARGUMENT == 1 &&
                   SCONCE_ERROR_OUT_OF_MEMORY == 6 && SCONCE_ERROR_LIBRARY_NOT_FOUND == 7 &&
                   SCONCE_ERROR_NOT_SUPPORTED == 8 && SCONCE_ERROR_DRIVER == 9 &&
                   SCONCE_ERROR_CROSS_DEVICE == 10 && SCONCE_ERROR_NOT_READY == 11 &&
-                  SCONCE_ERROR_FORKED == 12 && SCONCE_ERROR_IO == 13 && SCONCE_ERROR_INTERNAL == 14 &&
-                  SCONCE_ERROR_TIMEOUT == 15 && SCONCE_ERROR_REMOTE == 16 &&
-                  SCONCE_ERROR_ABORTED == 17,
+                  SCONCE_ERROR_FORKED == 12 && SCONCE_ERROR_IO == 13 &&
+                  SCONCE_ERROR_INTERNAL == 14 && SCONCE_ERROR_TIMEOUT == 15 &&
+                  SCONCE_ERROR_REMOTE == 16 && SCONCE_ERROR_ABORTED == 17,
               "a status has another number");
 static_assert(SCONCE_BACKEND_NONE == 0 && SCONCE_BACKEND_CUDA == 1 && SCONCE_BACKEND_SIM == 2,
               "a backend has another number");

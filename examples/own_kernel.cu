@@ -1,7 +1,7 @@
 // The kernel of own_kernel.cpp: dropout(gelu(x + bias)), in one pass over the memory. The mask is
 // the one that torch.nn.functional.dropout draws from the same generator.
 //
-//   nvcc -std=c++17 -arch=compute_75 -ptx -I include examples/own_kernel.cu -o examples/own_kernel.ptx
+//   nvcc -std=c++17 -arch=compute_75 -ptx -I include examples/own_kernel.cu
 //
 // scripts/build-kernels writes the committed file.
 #include <sconce/device.cuh>
