@@ -25,7 +25,7 @@ class StoreTest : public ::testing::Test {};
 TEST_F(StoreTest, ValuesOfAnySizeAreExchanged) {
   Store server = Store::tcp_server("127.0.0.1");
   Store client = Store::tcp_client("127.0.0.1", server.port());
-  for (const std::size_t size : {0, 1, 511, 512, 513, 1 << 20}) {
+  for (const std::size_t size : std::initializer_list<std::size_t>{0, 1, 511, 512, 513, 1 << 20}) {
     std::string value(size, 'v');
     if (size > 1) {
       value[1] = '\0';
