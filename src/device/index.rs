@@ -11,7 +11,7 @@ pub fn count() -> i32 {
 }
 
 /// The device that an index of the C API names; -1 is the current one.
-#[inline]
+#[inline(always)]
 pub fn resolve(runtime: &Runtime, index: i32) -> Result<DeviceIndex> {
     if index == -1 {
         return current_of_thread(runtime);
