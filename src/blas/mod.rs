@@ -1,4 +1,4 @@
-//! Matrix products, through cuBLAS but for small ones of tensors. See `docs/design/blas.md`.
+//! Matrix products, through cuBLAS, except small ones of tensors. See `docs/design/blas.md`.
 //!
 //! | file | idea |
 //! |---|---|

@@ -93,7 +93,7 @@ impl Accumulator {
     }
 }
 
-/// How a mean comes from the sum: torch divides on the CPU, but for complex numbers, and multiplies on devices.
+/// How a mean comes from the sum: torch divides on the CPU, except complex numbers, and multiplies on devices.
 #[derive(Clone, Copy)]
 pub(crate) enum OfMean {
     /// By a count, not always that of the part's elements; complex numbers are multiplied by its reciprocal, rounded to

@@ -37,7 +37,7 @@ fn outcomes() -> (usize, usize) {
     (RAN.swap(0, Ordering::SeqCst), ABANDONED.swap(0, Ordering::SeqCst))
 }
 
-/// What callbacks are told from now on.
+/// The status that callbacks receive from now on.
 fn answer_callbacks(fake: &Fake, code: c_int) {
     // SAFETY: `callback_status` has this type, and nothing else uses it meanwhile.
     unsafe { *fake.symbol("callback_status").cast::<c_int>() = code };

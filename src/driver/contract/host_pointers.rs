@@ -190,7 +190,7 @@ impl HostFunction {
         HostFunction { function, otherwise: Some(otherwise), user }
     }
 
-    /// What tells it from other functions: the addresses of the function and of the caller's pointer.
+    /// What distinguishes it from other functions: the addresses of the function and of the caller's pointer.
     pub fn key(self) -> (usize, usize) {
         (self.function as usize, self.user.addr())
     }

@@ -1,6 +1,6 @@
 //! Code of a module that a program brings: PTX, machine code, or a fat binary of both.
 //!
-//! A driver is told an address and no length. It trusts the lengths that machine code and fat binaries
+//! A driver receives an address and no length. It trusts the lengths that machine code and fat binaries
 //! contain, and reads PTX up to a NUL byte. So the lengths are checked here, and PTX gets its NUL.
 
 use crate::error::{Error, Result};
