@@ -10,6 +10,7 @@
 //! | `libraries/`, `shapes` | calls of the libraries and of strided copies, and the expected results |
 //! | `memory/` | the caching allocator: snapshots, figures, PyTorch's recording, sequences of C calls |
 //! | `json` | a reader of JSON; the crate `testkit-json` |
+//! | `statuses` | what a call of the C API must return |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
 //! | `threads` | how long tests of many threads run, and their random choices |
 //! | `twin` | the device that is asked for, and the same bytes on it and on the host |
@@ -33,6 +34,7 @@ pub mod places;
 pub mod random_golden;
 pub mod shapes;
 pub mod simulated;
+pub mod statuses;
 pub mod stepper;
 pub mod structs;
 pub mod threads;

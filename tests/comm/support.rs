@@ -7,7 +7,7 @@ use std::ptr::{null, null_mut};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::last_message;
+pub(crate) use testkit::statuses::{ok, refused};
 
 pub(crate) type Status = sconce_status;
 
@@ -19,17 +19,6 @@ impl Comm {
     pub(crate) fn get(self) -> *mut sconce_comm {
         std::ptr::with_exposed_provenance_mut(self.0)
     }
-}
-
-#[track_caller]
-pub(crate) fn ok(status: sconce_status) {
-    assert_eq!(status, SCONCE_OK, "{}", last_message());
-}
-
-#[track_caller]
-pub(crate) fn refused(status: sconce_status, expected: sconce_status, words: &str) {
-    assert_eq!(status, expected, "{}", last_message());
-    assert!(last_message().contains(words), "{}", last_message());
 }
 
 /// Simulated devices.

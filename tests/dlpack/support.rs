@@ -8,21 +8,9 @@ use sconce::dlpack::*;
 use sconce::element::DlpackType;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::last_message;
+pub(crate) use testkit::statuses::{ok, refused};
 
 pub(crate) type Handle = *mut sconce_tensor;
-
-#[track_caller]
-pub(crate) fn ok(status: sconce_status) {
-    assert_eq!(status, SCONCE_OK, "{}", last_message());
-}
-
-#[track_caller]
-pub(crate) fn refused(status: sconce_status, expected: sconce_status, words: &str) {
-    let message = last_message();
-    assert_eq!(status, expected, "{message}");
-    assert!(message.contains(words), "{message}\nlacks: {words}");
-}
 
 pub(crate) fn bytes_of(dtype: i32) -> usize {
     let mut bytes = 0;

@@ -5,24 +5,12 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use sconce::types::DeviceIndex;
-use testkit::last_message;
 use testkit::places;
 pub(crate) use testkit::places::{calls, inject, set};
 use testkit::simulated::runtime;
-
-#[track_caller]
-pub(crate) fn ok(status: sconce_status) {
-    assert_eq!(status, SCONCE_OK, "{}", last_message());
-}
-
-#[track_caller]
-pub(crate) fn refused(status: sconce_status, expected: sconce_status, words: &str) {
-    assert_eq!(status, expected, "{}", last_message());
-    assert!(last_message().contains(words), "{}", last_message());
-}
+pub(crate) use testkit::statuses::{ok, refused};
 
 /// A stream of the pool of device 0.
 pub(crate) fn pool_stream() -> sconce_stream {
