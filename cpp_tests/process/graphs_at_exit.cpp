@@ -14,17 +14,7 @@ namespace {
 using namespace sconce::cuda;
 using process::expect;
 using process::failed;
-
-/// The status that `action` throws, `SCONCE_OK` if it throws none.
-template <class Action>
-sconce::Status status_of(Action&& action) {
-  try {
-    action();
-  } catch (const sconce::Error& error) {
-    return error.status();
-  }
-  return SCONCE_OK;
-}
+using process::status_of;
 
 /// A graph of work that takes a while.
 void capture(CUDAGraph& graph, DeviceBuffer& memory) {
