@@ -26,14 +26,16 @@ pub(super) fn unpin_all(
     }
     // Unpinning waits for the devices, which a capture does not survive.
     let begun = begin(runtime);
-    let is_begun = begun.is_ok();
-    let mut outcome = begun.as_ref().map(|_| ()).map_err(Clone::clone);
+    let mut outcome = Ok(());
     for segment in outgoing {
-        let unpinned = is_begun.then(|| source::unpin(runtime, cache, segment));
-        if !matches!(unpinned, Some(Ok(()))) {
+        let unpinned = match &begun {
+            Ok(_no_capture_begins) => source::unpin(runtime, cache, segment),
+            Err(error) => Err(error.clone()),
+        };
+        if unpinned.is_err() {
             cache.enter().heap.adopt_again(segment);
         }
-        outcome = outcome.and(unpinned.unwrap_or(Ok(())));
+        outcome = outcome.and(unpinned);
     }
     outcome
 }
