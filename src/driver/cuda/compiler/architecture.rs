@@ -2,14 +2,12 @@
 
 use std::ffi::{CString, c_int};
 
-use super::functions::CompilerFunctions;
+use super::functions::{CompilerFunctions, check};
 use crate::driver::CompiledForm;
-use crate::driver::cuda::result::SUCCESS;
-use crate::driver::nvidia::compiler_failure;
 use crate::error::{Error, Result};
 
 /// The architectures that a release of the library knows, as ten times major and minor version.
-/// `None` before CUDA 11.2, which does not tell.
+/// `None` before CUDA 11.2, whose library lacks the question.
 pub(super) fn known(functions: &CompilerFunctions) -> Result<Option<Vec<c_int>>> {
     let (Ok(count), Ok(list)) =
         (functions.nvrtcGetNumSupportedArchs(), functions.nvrtcGetSupportedArchs())
@@ -18,16 +16,10 @@ pub(super) fn known(functions: &CompilerFunctions) -> Result<Option<Vec<c_int>>>
     };
     let mut number = 0;
     // SAFETY: `number` outlives the call.
-    let code = unsafe { count(&mut number) };
-    if code != SUCCESS {
-        return Err(compiler_failure("nvrtcGetNumSupportedArchs", code));
-    }
+    check("nvrtcGetNumSupportedArchs", unsafe { count(&mut number) })?;
     let mut known = vec![0; usize::try_from(number).unwrap_or(0)];
     // SAFETY: room for as many numbers as the library has said.
-    let code = unsafe { list(known.as_mut_ptr()) };
-    if code != SUCCESS {
-        return Err(compiler_failure("nvrtcGetSupportedArchs", code));
-    }
+    check("nvrtcGetSupportedArchs", unsafe { list(known.as_mut_ptr()) })?;
     Ok(Some(known))
 }
 

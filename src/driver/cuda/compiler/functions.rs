@@ -3,6 +3,14 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use crate::driver::cuda::libraries::library::library_functions;
+use crate::driver::cuda::result::SUCCESS;
+use crate::driver::nvidia::compiler_failure;
+use crate::error::Result;
+
+/// Turns what a function returned into an error unless it has succeeded.
+pub(super) fn check(call: &str, code: i32) -> Result<()> {
+    if code == SUCCESS { Ok(()) } else { Err(compiler_failure(call, code)) }
+}
 
 library_functions! {
     /// The functions of one opened `libnvrtc`.

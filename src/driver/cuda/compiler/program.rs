@@ -3,9 +3,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use super::functions::CompilerFunctions;
-use crate::driver::cuda::result::SUCCESS;
-use crate::driver::nvidia::compiler_failure;
+use super::functions::{CompilerFunctions, check};
 use crate::driver::{CompiledCode, CompiledForm, ModuleCode, SourceCode};
 use crate::error::{Error, Result, Status};
 
@@ -26,10 +24,6 @@ impl Drop for Program<'_> {
             unsafe { destroy(&mut self.handle) };
         }
     }
-}
-
-fn check(call: &str, code: i32) -> Result<()> {
-    if code == SUCCESS { Ok(()) } else { Err(compiler_failure(call, code)) }
 }
 
 impl<'a> Program<'a> {
@@ -133,7 +127,8 @@ impl<'a> Program<'a> {
         check("nvrtcGetLoweredName", code)
             .map_err(|error| error.context(format_args!("kernel {}", kernel.to_string_lossy())))?;
         if name.is_null() {
-            let why = format!("nvrtcGetLoweredName told no name of {}", kernel.to_string_lossy());
+            let why =
+                format!("nvrtcGetLoweredName returned no name for {}", kernel.to_string_lossy());
             return Err(Error::new(Status::Driver, why));
         }
         // SAFETY: a NUL-terminated text that lives as long as the program.
