@@ -7,12 +7,9 @@
 //! lack it: they are launched plainly. So is everything in a capture, whose graph gets ordinary edges.
 
 use std::ffi::{c_int, c_void};
-use std::ptr::{from_mut, from_ref};
-
-use cudarc::driver::sys::{CUfunction, CUstream};
 
 use super::CudaDriver;
-use super::modules::launch::{DriverLaunchConfig, LaunchAttribute};
+use super::modules::launch::LaunchAttribute;
 use crate::driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef, Streams};
 use crate::error::Result;
 use crate::lock::Mutex;
@@ -75,18 +72,12 @@ impl CudaDriver {
         parameters: *mut *mut c_void,
         stream: StreamRef,
     ) -> Result<()> {
-        let Ok(launch) = self.api.cuLaunchKernelEx() else {
+        if self.api.cuLaunchKernelEx().is_err() {
             // SAFETY: as the caller promises.
             return unsafe { self.launch_plain(kernel, shape, parameters, stream) };
-        };
-        let (function, handle) =
-            (kernel.native() as CUfunction, stream.handle.native() as CUstream);
-        let mut attribute = LaunchAttribute::new(PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0]);
-        let config = DriverLaunchConfig::new(shape, handle, from_mut(&mut attribute), 1);
-        let _entered = self.enter(stream.device)?;
-        // SAFETY: as the caller promises; the configuration and its attribute outlive the call.
-        let code =
-            unsafe { launch(from_ref(&config).cast(), function, parameters, std::ptr::null_mut()) };
-        self.api.check("cuLaunchKernelEx", code)
+        }
+        let mut attributes = [LaunchAttribute::new(PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0])];
+        // SAFETY: as the caller promises.
+        unsafe { self.launch_with(&mut attributes, kernel, shape, parameters, stream) }
     }
 }

@@ -2,7 +2,7 @@
 //! that takes a list of attributes, which drivers have since CUDA 11.8.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::ptr::{from_mut, from_ref, null_mut};
+use std::ptr::{from_ref, null_mut};
 
 use cudarc::driver::sys::{CUfunction, CUstream};
 
@@ -20,7 +20,7 @@ pub(in crate::driver::cuda) struct LaunchAttribute {
 
 /// `CUlaunchConfig`.
 #[repr(C)]
-pub(in crate::driver::cuda) struct DriverLaunchConfig {
+struct DriverLaunchConfig {
     grid: [c_uint; 3],
     block: [c_uint; 3],
     shared_bytes: c_uint,
@@ -43,23 +43,8 @@ impl LaunchAttribute {
     }
 }
 
-impl DriverLaunchConfig {
-    pub(in crate::driver::cuda) fn new(
-        shape: LaunchShape,
-        stream: CUstream,
-        attributes: *mut LaunchAttribute,
-        attribute_count: c_uint,
-    ) -> DriverLaunchConfig {
-        let extents = |dim: Dim3| [dim.x, dim.y, dim.z];
-        DriverLaunchConfig {
-            grid: extents(shape.grid),
-            block: extents(shape.block),
-            shared_bytes: shape.shared_bytes,
-            stream,
-            attributes,
-            attribute_count,
-        }
-    }
+fn extents(dim: Dim3) -> [c_uint; 3] {
+    [dim.x, dim.y, dim.z]
 }
 
 impl CudaDriver {
@@ -111,21 +96,44 @@ impl CudaDriver {
         values: &KernelValues<'_>,
         stream: StreamRef,
     ) -> Result<()> {
-        let launch = self.api.cuLaunchKernelEx()?;
-        let extents = |dim: Dim3| [dim.x, dim.y, dim.z];
         let mut attributes = [
             LaunchAttribute::new(CLUSTER_DIMENSION, extents(cluster)),
             LaunchAttribute::new(COOPERATIVE, [1, 0, 0]),
         ];
         let count = if config.cooperative { 2 } else { 1 };
-        let handle = stream.handle.native() as CUstream;
-        let launched =
-            DriverLaunchConfig::new(config.shape, handle, from_mut(&mut attributes).cast(), count);
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
+        // SAFETY: the maker of the values promised that they are the kernel's.
+        unsafe {
+            self.launch_with(&mut attributes[..count], kernel, config.shape, parameters, stream)
+        }
+    }
+
+    /// Launches a kernel with attributes. Otherwise as `launch_plain`.
+    ///
+    /// # Safety
+    /// As `launch_plain`; and the kernel may be launched with the attributes.
+    #[inline]
+    pub(in crate::driver::cuda) unsafe fn launch_with(
+        &self,
+        attributes: &mut [LaunchAttribute],
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        parameters: *mut *mut c_void,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let launch = self.api.cuLaunchKernelEx()?;
+        let config = DriverLaunchConfig {
+            grid: extents(shape.grid),
+            block: extents(shape.block),
+            shared_bytes: shape.shared_bytes,
+            stream: stream.handle.native() as CUstream,
+            attributes: attributes.as_mut_ptr(),
+            attribute_count: attributes.len() as c_uint,
+        };
         let function = kernel.native() as CUfunction;
         let _entered = self.enter(stream.device)?;
-        // SAFETY: as in `launch_values`; the configuration and its attributes outlive the call.
-        let code = unsafe { launch(from_ref(&launched).cast(), function, parameters, null_mut()) };
+        // SAFETY: as the caller promises; the configuration and its attributes outlive the call.
+        let code = unsafe { launch(from_ref(&config).cast(), function, parameters, null_mut()) };
         self.api.check("cuLaunchKernelEx", code)
     }
 }
