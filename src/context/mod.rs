@@ -11,10 +11,10 @@
 //!
 //! Lock order, for the whole library: `context` → the entry of a transform's plan (`fft`) → `memory` (its own
 //! order: docs/design/memory.md) → `stream::pool` → `stream::makers` → an event's slot →
-//! `event::hazard_pointers` → `event::recycler` → the queue of messages (`log`). No lock is held while a function of the program runs. Some driver calls are
-//! made with a lock held, so that other threads wait for that call: opening the backend, a device's first
-//! context, an event's first record, making and executing a transform's plan, getting memory from the
-//! driver and returning it when memory has run out. Some of these calls block.
+//! `event::hazard_pointers` → `event::recycler` → the queue of messages (`log`). No lock is held while a function of
+//! the program runs. Some driver calls are made with a lock held, so that other threads wait for that call: opening
+//! the backend, a device's first context, an event's first record, making and executing a transform's plan, getting
+//! memory from the driver and returning it when memory has run out. Some of these calls block.
 //!
 //! | file | idea |
 //! |---|---|
@@ -32,10 +32,10 @@ mod runtime;
 
 pub use crate::driver::sim::{Call as SimulatedCall, SimKernel, SimLaunch, Simulator};
 pub use crate::driver::sim::{check_kernel, register_kernel, unregister_kernel};
+pub(crate) use crate::program_code::{is_initialized, nothing_to_check};
 pub use backend::Backend;
 pub use options::Options;
-pub(crate) use runtime::nothing_to_check;
 pub use runtime::{
-    Runtime, initialize, initialize_with, is_available, is_initialized, opened, probe,
-    refuse_forked_child, runtime, runtime_to_release,
+    Runtime, initialize, initialize_with, is_available, opened, probe, refuse_forked_child,
+    runtime, runtime_to_release,
 };

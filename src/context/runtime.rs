@@ -29,9 +29,6 @@ shared_static! {
     static PROBED: StartOnce<Runtime> = StartOnce::new();
 }
 
-/// Whether the process is initialised and is not a forked child.
-static INITIALIZED: AtomicBool = AtomicBool::new(false);
-
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
         watch_forks()?;
@@ -133,20 +130,14 @@ pub fn initialize() -> Result<&'static Runtime> {
 /// The backend, initialised if need be. While a host function runs on some thread, calls of all threads come here.
 #[cold]
 fn prepared() -> Result<&'static Runtime> {
-    if INITIALIZED.load(Ordering::Relaxed)
+    if program_code::is_initialized()
         && let Some(runtime) = PROBED.get()
     {
-        program_code::stop_checking();
         return Ok(runtime);
     }
     let runtime = probe()?;
-    note_initialized();
+    program_code::note_initialized();
     Ok(runtime)
-}
-
-fn note_initialized() {
-    INITIALIZED.store(true, Ordering::Relaxed);
-    program_code::stop_checking();
 }
 
 /// `sconce_init_with`: initialises with the caller's choice rather than that of the environment.
@@ -161,7 +152,7 @@ pub fn initialize_with(options: Options) -> Result<&'static Runtime> {
             runtime.backend().name()
         )));
     }
-    note_initialized();
+    program_code::note_initialized();
     Ok(runtime)
 }
 
@@ -208,22 +199,10 @@ fn watch_forks() -> Result<()> {
 
 /// Runs in a forked child, where only atomic operations are allowed.
 extern "C" fn leave_fast_path() {
-    INITIALIZED.store(false, Ordering::Relaxed);
-    program_code::check_again();
+    program_code::note_forked();
 }
 
 /// Whether there is a device. Creates no context and never fails.
 pub fn is_available() -> bool {
     probe().is_ok()
-}
-
-/// Whether the process is initialised.
-pub fn is_initialized() -> bool {
-    program_code::nothing_to_check() || INITIALIZED.load(Ordering::Relaxed)
-}
-
-/// Whether a call may use the backend without [`runtime`]: the process is initialised, and no host function runs.
-#[inline]
-pub(crate) fn nothing_to_check() -> bool {
-    program_code::nothing_to_check()
 }

@@ -4,16 +4,19 @@
 //! CUDA refuses most calls in a host function (800), and a wait for the function's own stream never ends. This
 //! library refuses every call that needs a backend, except those that give something back.
 //!
-//! Calls would all pay for a look at the thread. They read one flag instead, which says that nothing needs a look:
-//! the library is initialised, this is no forked child, and no host function runs on any thread.
+//! Calls would all pay for a look at the thread. They read one word instead, which says whether there is anything to
+//! look at: whether the library is initialised in this process, which is no forked child, and how many host functions
+//! run on all threads.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-static NOTHING_TO_CHECK: AtomicBool = AtomicBool::new(false);
+/// [`INITIALIZED`], plus [`HOST_FUNCTION`] for each host function that runs. One word, so that no moment lies between
+/// the begin of a function and the time from which calls look.
+static STATE: AtomicUsize = AtomicUsize::new(0);
 
-/// The number of host functions that run on all threads.
-static HOST_FUNCTIONS: AtomicUsize = AtomicUsize::new(0);
+const INITIALIZED: usize = 1;
+const HOST_FUNCTION: usize = 2;
 
 thread_local! {
     static RUNNING: Cell<Option<&'static str>> = const { Cell::new(None) };
@@ -37,8 +40,7 @@ impl ProgramCode {
     pub(crate) fn enter(kind: ProgramCodeKind) -> ProgramCode {
         let words = match kind {
             ProgramCodeKind::HostFunction => {
-                HOST_FUNCTIONS.fetch_add(1, Ordering::SeqCst);
-                NOTHING_TO_CHECK.store(false, Ordering::SeqCst);
+                STATE.fetch_add(HOST_FUNCTION, Ordering::Relaxed);
                 "a host function"
             }
             // Runs often, and only the simulator has it: the simulator's driver looks at each call.
@@ -52,7 +54,7 @@ impl Drop for ProgramCode {
     fn drop(&mut self) {
         RUNNING.set(self.before);
         if self.kind == ProgramCodeKind::HostFunction {
-            HOST_FUNCTIONS.fetch_sub(1, Ordering::SeqCst);
+            STATE.fetch_sub(HOST_FUNCTION, Ordering::Relaxed);
         }
     }
 }
@@ -73,22 +75,25 @@ pub(crate) fn objection() -> Option<String> {
     })
 }
 
-/// Whether a call needs no look at the state of the process and the thread.
+/// Whether a call may use the library without a look at the thread: the library is initialised in this process, and no
+/// host function runs.
 #[inline]
 pub(crate) fn nothing_to_check() -> bool {
-    NOTHING_TO_CHECK.load(Ordering::Relaxed)
+    STATE.load(Ordering::Relaxed) == INITIALIZED
 }
 
-/// From now on calls need no look, unless a host function runs.
-pub(crate) fn stop_checking() {
-    NOTHING_TO_CHECK.store(true, Ordering::SeqCst);
-    // One that began meanwhile has written before this, or sees its own number here.
-    if HOST_FUNCTIONS.load(Ordering::SeqCst) != 0 {
-        NOTHING_TO_CHECK.store(false, Ordering::SeqCst);
-    }
+/// Whether the library is initialised in this process.
+#[inline]
+pub(crate) fn is_initialized() -> bool {
+    STATE.load(Ordering::Relaxed) & INITIALIZED != 0
 }
 
-/// From now on calls need a look. Only an atomic changes, so a forked child may call this.
-pub(crate) fn check_again() {
-    NOTHING_TO_CHECK.store(false, Ordering::SeqCst);
+/// Notes that the library is initialised.
+pub(crate) fn note_initialized() {
+    STATE.fetch_or(INITIALIZED, Ordering::Relaxed);
+}
+
+/// Notes that this is a forked child. Only an atomic changes.
+pub(crate) fn note_forked() {
+    STATE.fetch_and(!INITIALIZED, Ordering::Relaxed);
 }
