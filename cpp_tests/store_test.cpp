@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <optional>
 #include <sconce/store.hpp>
 #include <string>
 #include <thread>
@@ -105,6 +107,32 @@ TEST_F(StoreTest, AForkedChildIsRefusedAndHarmsNothing) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(store.get("from"), "child");
+}
+
+TEST_F(StoreTest, AServerEndsThoughAForkedChildHasItsDescriptors) {
+  std::optional<Store> server = Store::tcp_server("127.0.0.1");
+  const std::uint16_t port = server->port();
+  Store refused = Store::tcp_client("127.0.0.1", port);
+  Store waiting = Store::tcp_client("127.0.0.1", port);
+  refused.set("text", "no number");
+  waiting.set("key", "value");
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  EXPECT_EQ(status_of([&] { (void)refused.add("text", 1); }), SCONCE_ERROR_REMOTE);
+  std::int32_t status = SCONCE_OK;
+  std::thread waiter(
+      [&] { status = status_of([&] { (void)waiting.get("never", milliseconds(20000)); }); });
+  std::this_thread::sleep_for(milliseconds(50));
+  server.reset();
+  waiter.join();
+  EXPECT_EQ(status, SCONCE_ERROR_REMOTE);
+  EXPECT_EQ(Store::tcp_server("127.0.0.1", port).port(), port) << "the port is free";
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
 }
 
 /// Runs `work` in a process for each rank, as a launcher does. Returns how many failed.

@@ -59,7 +59,8 @@ impl Channel {
         Arc::clone(&self.stream)
     }
 
-    fn failed(&self, status: Status, why: impl std::fmt::Display) -> Error {
+    /// A failure that names the server.
+    pub(super) fn failed(&self, status: Status, why: impl std::fmt::Display) -> Error {
         Error::new(status, format!("the store at {}: {why}", self.server))
     }
 

@@ -1,5 +1,6 @@
 //! A connection of the server: bytes that have arrived, and bytes that wait to be sent.
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::time::Instant;
 
@@ -67,7 +68,7 @@ impl<S: Read + Write> Connection<S> {
     pub(super) fn receive(
         &mut self,
         table: &mut StoreTable,
-        awake: &mut Vec<Peer>,
+        awake: &mut VecDeque<Peer>,
     ) -> Result<(), Closing> {
         let mut buffer = vec![0; READ_BYTES];
         let mut taken = 0;
@@ -94,7 +95,7 @@ impl<S: Read + Write> Connection<S> {
     pub(super) fn serve(
         &mut self,
         table: &mut StoreTable,
-        awake: &mut Vec<Peer>,
+        awake: &mut VecDeque<Peer>,
     ) -> Result<(), Closing> {
         let mut served = 0;
         while !self.has_output() && self.input.len() - served >= self.needed {
@@ -127,10 +128,16 @@ impl<S: Read + Write> Connection<S> {
         Ok(())
     }
 
-    /// Tells a connection that waits that its keys are there.
-    pub(super) fn wake(&mut self) -> Result<(), Closing> {
+    /// Ends the peer's wait, whose keys are there. If that empties the output, the requests behind it are served: no
+    /// byte may come that would have them served.
+    pub(super) fn wake(
+        &mut self,
+        table: &mut StoreTable,
+        awake: &mut VecDeque<Peer>,
+    ) -> Result<(), Closing> {
         self.output.push(STOP_WAITING);
-        self.send()
+        self.send()?;
+        self.serve(table, awake)
     }
 
     /// Sends what fits.

@@ -1,7 +1,7 @@
 //! The server's side of several connections without sockets: what tests and the fuzz target drive.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::rc::Rc;
 
@@ -67,7 +67,7 @@ impl Dialogue {
         });
         pipe.0.borrow_mut().sent.extend(bytes);
         pipe.0.borrow_mut().room += room;
-        let mut awake = Vec::new();
+        let mut awake = VecDeque::new();
         let result = connection
             .send()
             .and_then(|()| connection.serve(&mut self.table, &mut awake))
@@ -80,9 +80,9 @@ impl Dialogue {
         if result.is_err() {
             self.close(peer);
         }
-        for peer in awake {
+        while let Some(peer) = awake.pop_front() {
             if let Some((connection, _)) = self.connections.get_mut(&peer)
-                && connection.wake().is_err()
+                && connection.wake(&mut self.table, &mut awake).is_err()
             {
                 self.close(peer);
             }
@@ -172,6 +172,23 @@ mod tests {
         assert_eq!(dialogue.send(1, &[greeting(), wait].concat(), 9), Some(Vec::new()));
         dialogue.send(2, &[greeting(), set(b"k", b"")].concat(), 0).unwrap();
         assert_eq!(dialogue.received(1), Some(vec![STOP_WAITING]));
+    }
+
+    #[test]
+    fn requests_behind_the_end_of_a_wait_are_served() {
+        let mut dialogue = Dialogue::default();
+        dialogue.send(2, &[greeting(), set(b"v", b"value")].concat(), 0).unwrap();
+        let wait = with_keys(kind::WAIT, &[b"k".to_vec()]);
+        let gets = with_key(kind::GET, b"v").repeat(2);
+        assert_eq!(dialogue.send(1, &[greeting(), wait, gets].concat(), 0), Some(Vec::new()));
+        // The peer has read, and the wait ends before the server notices.
+        dialogue.connections[&1].1.0.borrow_mut().room = 100;
+        dialogue.send(2, &set(b"k", b""), 0).unwrap();
+        let mut expected = Vec::new();
+        put_bytes(&mut expected, b"value");
+        expected.push(STOP_WAITING);
+        put_bytes(&mut expected, b"value");
+        assert_eq!(dialogue.received(1), Some(expected));
     }
 
     proptest! {

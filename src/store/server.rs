@@ -1,6 +1,6 @@
 //! The server of a store: one thread that serves all connections.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io::ErrorKind;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::unix::net::UnixStream;
@@ -102,6 +102,16 @@ struct Service {
     pause: Option<Instant>,
 }
 
+impl Drop for Service {
+    fn drop(&mut self) {
+        // A forked child has copies of the descriptors, so that closing them would end nothing.
+        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
+        for connection in self.connections.values() {
+            let _ = connection.stream.shutdown(Shutdown::Both);
+        }
+    }
+}
+
 impl Service {
     fn run(&mut self) {
         loop {
@@ -182,7 +192,7 @@ impl Service {
     /// Serves a connection that is ready.
     fn serve(&mut self, peer: Peer, events: PollFlags) {
         let Some(connection) = self.connections.get_mut(&peer) else { return };
-        let mut awake = Vec::new();
+        let mut awake = VecDeque::new();
         let result = if connection.has_output() {
             if events.intersects(PollFlags::ERR | PollFlags::HUP) {
                 Err(Closing::Gone)
@@ -205,11 +215,11 @@ impl Service {
         self.wake(awake);
     }
 
-    /// Tells connections that their wait has ended. One that fails may have been waited for by nobody else.
-    fn wake(&mut self, awake: Vec<Peer>) {
-        for peer in awake {
+    /// Ends the waits of connections, and of those that wait for what these do next.
+    fn wake(&mut self, mut awake: VecDeque<Peer>) {
+        while let Some(peer) = awake.pop_front() {
             let Some(connection) = self.connections.get_mut(&peer) else { continue };
-            if let Err(end) = connection.wake() {
+            if let Err(end) = connection.wake(&mut self.table, &mut awake) {
                 self.end(peer, end);
             }
         }
@@ -218,6 +228,7 @@ impl Service {
     fn end(&mut self, peer: Peer, end: Closing) {
         self.table.forget(peer);
         let Some(connection) = self.connections.remove(&peer) else { return };
+        let _ = connection.stream.shutdown(Shutdown::Both);
         if let Closing::Refused(why) = end {
             let address = match connection.stream.peer_addr() {
                 Ok(address) => address.to_string(),

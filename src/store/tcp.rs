@@ -25,7 +25,7 @@ pub(super) struct TcpStore {
     server_address: SocketAddr,
     /// Ends before the server.
     connections: Mutex<Connections>,
-    server: Option<Server>,
+    _server: Option<Server>,
     process: u32,
 }
 
@@ -64,13 +64,17 @@ impl TcpStore {
             }
             retry = (retry * 2).min(LAST_RETRY);
         };
+        Ok(TcpStore::new(address, channel, None))
+    }
+
+    fn new(server_address: SocketAddr, channel: Channel, server: Option<Server>) -> TcpStore {
         let connections = Connections { free: vec![channel], ..Connections::default() };
-        Ok(TcpStore {
-            server_address: address,
+        TcpStore {
+            server_address,
             connections: Mutex::new(connections),
-            server: None,
+            _server: server,
             process: std::process::id(),
-        })
+        }
     }
 
     /// Starts a server, and connects to it.
@@ -84,14 +88,8 @@ impl TcpStore {
                 SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
             });
         }
-        let mut store = TcpStore::connect(&address.ip().to_string(), address.port(), timeout)?;
-        store.server = Some(server);
-        Ok(store)
-    }
-
-    /// The server's port.
-    pub(super) fn port(&self) -> u16 {
-        self.server_address.port()
+        let channel = Channel::connect(address, answer_by(timeout))?;
+        Ok(TcpStore::new(address, channel, Some(server)))
     }
 
     /// Runs an exchange on a connection of its own, which is kept if all of the exchange was done.
@@ -116,6 +114,8 @@ impl TcpStore {
         }
         if result.is_ok() && connections.free.len() < MOST_KEPT {
             connections.free.push(channel);
+        } else {
+            Channel::shut(&stream);
         }
         result
     }
@@ -175,11 +175,15 @@ impl KeyValueStore for TcpStore {
         // The reply proves that the value is there.
         request.extend(with_number(kind::PING, number));
         let what = format!("the set of the key \"{}\"", shown(key));
-        let answer = u32::from_le_bytes(self.ask(&request, timeout, &what)?);
-        if answer == number {
-            return Ok(());
-        }
-        Err(Error::new(Status::Remote, format!("the store answered {what} with another number")))
+        let deadline = answer_by(timeout);
+        self.exchange(deadline, |channel| {
+            channel.send(&request, deadline, &what)?;
+            match u32::from_le_bytes(channel.receive(deadline, &what)?) {
+                answer if answer == number => Ok(()),
+                _ => Err(channel
+                    .failed(Status::Remote, format!("it answered {what} with another number"))),
+            }
+        })
     }
 
     fn get(&self, key: &[u8], timeout: Duration) -> Result<Vec<u8>> {
@@ -188,11 +192,12 @@ impl KeyValueStore for TcpStore {
         let what = format!("the get of the key \"{}\"", shown(key));
         self.exchange(deadline, |channel| {
             // A server that is asked for what it has not closes the connection, or returns nothing.
-            let answer = answer_by(timeout);
-            channel.send(&with_keys(kind::WAIT, &keys), answer, &what)?;
+            channel.send(&with_keys(kind::WAIT, &keys), answer_by(timeout), &what)?;
             if channel.receive_wait(deadline, &what)? == WaitEnd::TimedOut {
                 return Ok(None);
             }
+            // The key is there, perhaps since the last moment of the wait.
+            let answer = answer_by(deadline.left().unwrap_or_default());
             channel.send(&with_key(kind::GET, key), answer, &what)?;
             channel.receive_bytes(answer, &what).map(Some)
         })?
@@ -226,14 +231,15 @@ impl KeyValueStore for TcpStore {
 
     fn check(&self, keys: &[Vec<u8>], timeout: Duration) -> Result<bool> {
         let what = format!("the check of {}", shown_all(keys));
-        match self.ask(&with_keys(kind::CHECK, keys), timeout, &what)? {
-            [READY] => Ok(true),
-            [NOT_READY] => Ok(false),
-            [other] => Err(Error::new(
-                Status::Remote,
-                format!("the store answered {what} with the unknown byte {other}"),
-            )),
-        }
+        let deadline = answer_by(timeout);
+        self.exchange(deadline, |channel| {
+            channel.send(&with_keys(kind::CHECK, keys), deadline, &what)?;
+            match channel.receive(deadline, &what)? {
+                [READY] => Ok(true),
+                [NOT_READY] => Ok(false),
+                [other] => Err(channel.strange(&what, other)),
+            }
+        })
     }
 
     fn wait(&self, keys: &[Vec<u8>], timeout: Duration) -> Result<()> {
@@ -260,7 +266,7 @@ impl KeyValueStore for TcpStore {
     }
 
     fn port(&self) -> Option<u16> {
-        Some(self.port())
+        Some(self.server_address.port())
     }
 
     fn close(&self) {
@@ -269,8 +275,8 @@ impl KeyValueStore for TcpStore {
         }
         let mut connections = self.connections.lock();
         connections.is_closed = true;
-        connections.free.clear();
-        for stream in &connections.busy {
+        let free: Vec<_> = connections.free.drain(..).map(|channel| channel.stream()).collect();
+        for stream in free.iter().chain(&connections.busy) {
             Channel::shut(stream);
         }
     }

@@ -223,6 +223,53 @@ fn something_else_at_the_port_is_an_error_in_time() {
 }
 
 #[test]
+fn a_server_needs_no_time_of_its_callers() {
+    let server = Store::server("127.0.0.1", 0, Duration::ZERO).unwrap();
+    server.set(b"k", b"v").unwrap();
+    assert_eq!(server.get(b"k", None).unwrap(), b"v");
+}
+
+/// A server that replies to the requests of each connection with the bytes of a list.
+fn scripted(replies: Vec<Vec<u8>>) -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut stream = connection.unwrap();
+            let mut request = [0; 64];
+            // The greeting ends with a number, which comes back.
+            stream.read_exact(&mut request[..10]).unwrap();
+            stream.write_all(&request[6..10]).unwrap();
+            for reply in &replies {
+                if !matches!(stream.read(&mut request), Ok(1..)) {
+                    break;
+                }
+                stream.write_all(reply).unwrap();
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn a_connection_that_replied_something_else_is_not_used_again() {
+    let port = scripted(vec![vec![1, 2, 3, 4], vec![0; 8]]);
+    let store = Store::client("127.0.0.1", port, LONG).unwrap();
+    for _ in 0..2 {
+        let error = store.set(b"k", b"v").unwrap_err();
+        assert_eq!(error.status(), Status::Remote);
+        assert!(error.message().contains("another number"), "{error}");
+    }
+    let port = scripted(vec![vec![9], vec![0]]);
+    let store = Store::client("127.0.0.1", port, LONG).unwrap();
+    for _ in 0..2 {
+        let error = store.check(&[b"k"]).unwrap_err();
+        assert_eq!(error.status(), Status::Remote);
+        assert!(error.message().contains("unknown byte 9"), "{error}");
+    }
+}
+
+#[test]
 fn bad_peers_disturb_nobody() {
     let server = Store::server("127.0.0.1", 0, LONG).unwrap();
     let port = server.port().unwrap();
