@@ -135,10 +135,13 @@ TEST_F(CommTensorsTest, ACoalescedBroadcastKeepsOrderAndSharesBlocks) {
     }
   }
   const auto options = sconce::device(0).dtype(sconce::kFloat);
-  const auto copies =
-      comm::broadcast_coalesced({sconce::ones({3}, options), sconce::ones({5}, options)}, {0, 1});
+  const std::vector<Tensor> two = {sconce::ones({3}, options), sconce::ones({5}, options)};
+  const auto copies = comm::broadcast_coalesced(two, {0, 1});
   EXPECT_EQ(copies[1][1].storage_offset(), 3);
   EXPECT_EQ(static_cast<const float*>(copies[1][0].data_ptr()) + 3, copies[1][1].data_ptr());
+  const auto before = memory_stats(0).allocation.all.allocated;
+  (void)comm::broadcast_coalesced(two, {0});
+  EXPECT_EQ(memory_stats(0).allocation.all.allocated, before) << "for one device nothing is joined";
 }
 
 TEST_F(CommTensorsTest, SumsAreThoseOfTheModel) {
@@ -176,6 +179,20 @@ TEST_F(CommTensorsTest, SumsAreThoseOfTheModel) {
     for (std::size_t index = 0; index < 3; ++index) {
       expect_same(all[index], sums[index], destination);
     }
+  }
+}
+
+/// The second copy of a device must not arrive where the first one is still being added.
+TEST_F(CommTensorsTest, LargeInputsOfOneDeviceAreAddedOneAfterAnother) {
+  const auto first = sconce::device(0).dtype(sconce::kFloat);
+  const auto second = sconce::device(1).dtype(sconce::kFloat);
+  const std::int64_t count = 1 << 18;
+  const std::vector<Tensor> inputs = {sconce::full({count}, 1, first),
+                                      sconce::full({count}, 10, second),
+                                      sconce::full({count}, 100, second)};
+  for (int round = 0; round < 8; ++round) {
+    const Tensor sum = comm::reduce_add(inputs, 0);
+    EXPECT_EQ((sum - 111).abs().max().item<float>(), 0.0F) << round;
   }
 }
 

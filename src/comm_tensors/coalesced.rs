@@ -26,6 +26,10 @@ pub(crate) fn broadcast_coalesced(
         )));
     }
     let others = &devices[1..];
+    if others.is_empty() {
+        // Nothing is joined for nobody.
+        return Ok(vec![None]);
+    }
     let mut received = vec![vec![Tensor::default(); tensors.len()]; others.len()];
     for bucket in buckets(sizes_of(tensors), buffer_bytes, Fullness::Reached) {
         let parts: Vec<Tensor> = bucket.iter().map(|index| tensors[*index].clone()).collect();

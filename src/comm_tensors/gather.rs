@@ -15,7 +15,7 @@ pub(crate) fn gather(tensors: &[Tensor], dim: i64, destination: i32) -> Result<T
     let (at, sizes) = joined_sizes(tensors, dim)?;
     let place = match destination {
         CPU => Place::Cpu,
-        index => destination_of(index)?,
+        index => Place::Device(destination_of(index)?),
     };
     let options = TensorOptions { place, ..TensorOptions::of(&tensors[0]) };
     let is_last = |tensor: &Tensor| looks_channels_last(tensor.sizes(), tensor.strides());

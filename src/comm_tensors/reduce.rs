@@ -7,22 +7,24 @@ use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
 use crate::tensor::{Place, Tensor, TensorOptions, views};
+use crate::types::DeviceIndex;
 
 /// The bytes of a part of a large sum: while one is added, the next one is copied.
 const PART_BYTES: usize = 16 << 20;
 
 /// The device of a sum: that with the index, or the current one for -1.
-pub(super) fn destination_of(index: i32) -> Result<Place> {
-    Ok(Place::Device(match index {
-        -1 => device::current()?,
-        _ => device_of(index)?,
-    }))
+pub(super) fn destination_of(index: i32) -> Result<DeviceIndex> {
+    match index {
+        -1 => device::current(),
+        _ => device_of(index),
+    }
 }
 
 /// The sum of tensors of one shape, on the device of one of them. `None` stands for the tensor itself, if it is the
 /// only one.
 pub(crate) fn reduce_add(inputs: &[Tensor], destination: i32) -> Result<Option<Tensor>> {
-    let place = destination_of(destination)?;
+    let destination = destination_of(destination)?;
+    let place = Place::Device(destination);
     let root = check(inputs, place)?;
     let others: Vec<&Tensor> = inputs
         .iter()
@@ -34,7 +36,7 @@ pub(crate) fn reduce_add(inputs: &[Tensor], destination: i32) -> Result<Option<T
         return Ok(None);
     }
     let root = &inputs[root];
-    let lanes = Lanes::to(place.device().unwrap_or(device::current()?))?;
+    let lanes = Lanes::to(destination)?;
     let is_alike = |input: &&Tensor| {
         input.is_contiguous() && input.dtype() == root.dtype() && input.place() != place
     };
@@ -97,8 +99,10 @@ fn add_whole(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
         } else {
             let options = TensorOptions { place: root.place(), ..TensorOptions::of(other) };
             let here = options.empty(other.sizes())?;
+            // `here` may have the memory of one before, from which the current stream still adds.
             if let Err(error) = lanes
-                .copy(&here, other, Turn::Even)
+                .follow(other.place(), Turn::Even)
+                .and_then(|()| lanes.copy(&here, other, Turn::Even))
                 .and_then(|()| lanes.arrive(other.place(), Turn::Even))
             {
                 // A lane may still write to what goes back now.
