@@ -2572,6 +2572,15 @@ void sconce_log_set_callback(sconce_log_callback callback, void *user);
 void sconce_log_failure(int32_t status, const char *what);
 
 /**
+ * Logs a message of the caller, as the library logs its own: for libraries that build on this one.
+ *
+ * - `level`: `SCONCE_LOG_…`; a message of another level is logged as an error.
+ * - `message`: the text; NULL logs nothing.
+ * - torch: `TORCH_WARN`.
+ */
+void sconce_log_message(int32_t level, const char *message);
+
+/**
  * Initialises the library: finds the backend and its devices. Optional, since every call that
  * needs a device initialises the library. Later calls do nothing.
  *

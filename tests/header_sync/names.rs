@@ -55,22 +55,29 @@ fn names(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// What exists: the header's names, the kernels', and what CMake builds.
+/// What exists: the headers' names, the kernels', and what CMake and cargo build.
 fn known() -> BTreeSet<String> {
-    let header = std::fs::read_to_string(root().join("include/sconce/sconce.h")).unwrap();
-    let mut code = String::new();
-    let mut rest = header.as_str();
-    while let Some((before, comment)) = rest.split_once("/*") {
-        code.push_str(before);
-        rest = comment.split_once("*/").unwrap().1;
+    let mut known = BTreeSet::new();
+    for (_, header) in texts(&["include/sconce"], &[".h"]) {
+        let mut code = String::new();
+        let mut rest = header.as_str();
+        while let Some((before, comment)) = rest.split_once("/*") {
+            code.push_str(before);
+            rest = comment.split_once("*/").unwrap().1;
+        }
+        known.extend(names(&(code + rest)).into_iter().map(|(_, name)| name.to_owned()));
     }
-    let mut known: BTreeSet<String> =
-        names(&(code + rest)).into_iter().map(|(_, name)| name.to_owned()).collect();
     for (_, text) in texts(&["kernels/generated/manifest.json"], &[".json"]) {
         known.extend(names(&text).into_iter().map(|(_, name)| name.to_owned()));
     }
-    let places = ["CMakeLists.txt", "benches/CMakeLists.txt", "cpp_tests/CMakeLists.txt", "cmake"];
-    for (_, text) in texts(&places, &[".txt", ".cmake"]) {
+    let places = [
+        "CMakeLists.txt",
+        "benches/CMakeLists.txt",
+        "cpp_tests/CMakeLists.txt",
+        "cmake",
+        "torch/Cargo.toml",
+    ];
+    for (_, text) in texts(&places, &[".txt", ".cmake", ".toml"]) {
         known.extend(names(&text).into_iter().map(|(_, name)| name.to_owned()));
     }
     known

@@ -90,3 +90,26 @@ pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
         }
     });
 }
+
+/// Logs a message of the caller, as the library logs its own: for libraries that build on this one.
+///
+/// - `level`: `SCONCE_LOG_…`; a message of another level is logged as an error.
+/// - `message`: the text; NULL logs nothing.
+/// - torch: `TORCH_WARN`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_log_message(level: i32, message: *const c_char) {
+    guard_value((), || {
+        if message.is_null() || refuse_forked_child().is_err() {
+            return;
+        }
+        // SAFETY: not NULL, and the caller promises a NUL-terminated text.
+        let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
+        let level = match level {
+            SCONCE_LOG_WARN => log::Level::Warn,
+            SCONCE_LOG_INFO => log::Level::Info,
+            SCONCE_LOG_DEBUG => log::Level::Debug,
+            _ => log::Level::Error,
+        };
+        log::message(level, format_args!("{message}"));
+    });
+}

@@ -1,0 +1,112 @@
+//! Texts of failures, warnings and checks.
+
+#![allow(unsafe_code, reason = "reads texts of C")]
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char};
+
+use crate::error::{self, Error};
+use crate::sconce::api;
+
+/// A text of C; empty if it is NULL.
+///
+/// # Safety
+/// `text` is NULL or ends with NUL.
+pub unsafe fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's promise; it is not NULL.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Logs a warning of a compiled model or a kernel library.
+///
+/// # Safety
+/// Texts are NULL or end with NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_warn(
+    function: *const c_char,
+    file: *const c_char,
+    line: u32,
+    message: *const c_char,
+) {
+    error::guard(|| {
+        // SAFETY: the caller's promise.
+        let function = unsafe { text_of(function) };
+        // SAFETY: as above.
+        let file = unsafe { text_of(file) };
+        // SAFETY: as above.
+        let message = unsafe { text_of(message) };
+        let text = format!("{message} ({function}, {file}:{line})").replace('\0', "\\0");
+        let text = CString::new(text).unwrap_or_default();
+        // SAFETY: the text ends with NUL.
+        unsafe { api::sconce_log_message(api::SCONCE_LOG_WARN, text.as_ptr()) };
+        Ok(())
+    });
+}
+
+/// Throws a C++ exception in the compiled model that calls, unless `condition` holds. No frame of Rust is left: the
+/// function jumps to `calls.cc`.
+///
+/// # Safety
+/// Texts are NULL or end with NUL.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[unsafe(naked)]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_check(
+    condition: bool,
+    function: *const c_char,
+    file: *const c_char,
+    line: u32,
+    message: *const c_char,
+) {
+    unsafe extern "C" {
+        fn sconce_torch_check();
+    }
+    #[cfg(target_arch = "x86_64")]
+    std::arch::naked_asm!("jmp {check}", check = sym sconce_torch_check);
+    #[cfg(target_arch = "aarch64")]
+    std::arch::naked_asm!("b {check}", check = sym sconce_torch_check);
+}
+
+/// Keeps a text as that of the thread's newest failure, for `calls.cc`.
+///
+/// # Safety
+/// The text is NULL or ends with NUL.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn sconce_torch_record(text: *const c_char) {
+    // SAFETY: the caller's promise.
+    let text = unsafe { text_of(text) };
+    error::record(&Error::invalid_argument(text));
+}
+
+thread_local! {
+    static WHAT: RefCell<CString> = RefCell::new(CString::default());
+}
+
+/// Returns the text of the calling thread's newest failure, which is valid until its next call of this function.
+#[unsafe(no_mangle)]
+pub extern "C" fn torch_exception_get_what() -> *const c_char {
+    error::with_newest(|newest| {
+        WHAT.try_with(|what| {
+            *what.borrow_mut() = newest.to_owned();
+            what.borrow().as_ptr()
+        })
+        .unwrap_or(c"".as_ptr())
+    })
+}
+
+/// As [`torch_exception_get_what`]: texts of this library have no backtrace.
+#[unsafe(no_mangle)]
+pub extern "C" fn torch_exception_get_what_without_backtrace() -> *const c_char {
+    torch_exception_get_what()
+}
+
+/// Refuses a NULL pointer of a caller.
+pub fn not_null<T>(pointer: *const T, name: &str) -> error::Result<()> {
+    if pointer.is_null() {
+        return Err(Error::invalid_argument(format!("{name} is NULL")));
+    }
+    Ok(())
+}

@@ -1,0 +1,1 @@
+//! Handles of tensors, and what a tensor is.

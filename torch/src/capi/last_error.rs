@@ -1,0 +1,16 @@
+//! The text of the thread's newest failure.
+
+use std::ffi::c_char;
+
+/// Returns the text of the calling thread's newest failed call of libsconce_torch. It names the argument, the model or
+/// the operation, and the remedy.
+///
+/// Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+///
+/// - Ownership: borrowed, until the thread's next call of this function, or its end.
+/// - torch: the text of the exception that torch would throw.
+#[unsafe(no_mangle)]
+#[allow(unsafe_code, reason = "a function without a mangled name")]
+pub extern "C" fn sconce_torch_last_error_message() -> *const c_char {
+    crate::abi::errors::torch_exception_get_what()
+}

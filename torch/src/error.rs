@@ -1,0 +1,124 @@
+//! Failures: a status of the C API with a text, and the calling thread's newest one.
+//!
+//! Functions of PyTorch's ABI return 0 or 1, the library's own a `sconce_status`. Both leave the text for the thread:
+//! `torch_exception_get_what` and `sconce_torch_last_error_message` return it.
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::sconce::api;
+
+/// A failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// `SCONCE_ERROR_…`.
+    pub status: i32,
+    /// What was wrong, and the remedy.
+    pub message: String,
+}
+
+/// A result of this library.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A failure with a status.
+    pub fn new(status: i32, message: impl Into<String>) -> Error {
+        Error { status, message: message.into() }
+    }
+
+    /// An argument that a function refuses.
+    pub fn invalid_argument(message: impl Into<String>) -> Error {
+        Error::new(api::SCONCE_ERROR_INVALID_ARGUMENT, message)
+    }
+
+    /// A handle that is not alive.
+    pub fn invalid_handle(message: impl Into<String>) -> Error {
+        Error::new(api::SCONCE_ERROR_INVALID_HANDLE, message)
+    }
+
+    /// What this library does not do.
+    pub fn not_supported(message: impl Into<String>) -> Error {
+        Error::new(api::SCONCE_ERROR_NOT_SUPPORTED, message)
+    }
+
+    /// A file or folder that could not be read or written.
+    pub fn io(message: impl Into<String>) -> Error {
+        Error::new(api::SCONCE_ERROR_IO, message)
+    }
+
+    /// A defect of this library.
+    pub fn internal(message: impl Into<String>) -> Error {
+        Error::new(api::SCONCE_ERROR_INTERNAL, message)
+    }
+
+    /// The same failure with words before its text.
+    pub fn within(self, what: &str) -> Error {
+        Error { status: self.status, message: format!("{what}: {}", self.message) }
+    }
+}
+
+thread_local! {
+    static NEWEST: RefCell<Option<CString>> = const { RefCell::new(None) };
+}
+
+/// Keeps a failure as the thread's newest and returns its status.
+#[cold]
+pub fn record(error: &Error) -> i32 {
+    let text = CString::new(error.message.replace('\0', "\\0")).unwrap_or_default();
+    // A thread whose destructors have run keeps no text.
+    let _ = NEWEST.try_with(|newest| newest.replace(Some(text)));
+    error.status
+}
+
+/// Calls `read` with the text of the thread's newest failure, which is empty before the first.
+pub fn with_newest<R>(read: impl FnOnce(&CStr) -> R) -> R {
+    let mut read = Some(read);
+    let seen = NEWEST.try_with(|newest| {
+        let newest = newest.borrow();
+        read.take().map(|read| read(newest.as_deref().unwrap_or(c"")))
+    });
+    match (seen, read) {
+        (Ok(Some(seen)), _) => seen,
+        (_, Some(read)) => read(c""),
+        // `read` is taken only where its result is returned.
+        (_, None) => std::process::abort(),
+    }
+}
+
+/// Runs the body of a function of the C API and returns its status. A panic becomes INTERNAL.
+pub fn guard(body: impl FnOnce() -> Result<()>) -> i32 {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => api::SCONCE_OK,
+        Ok(Err(error)) => record(&error),
+        Err(panic) => {
+            let text = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("a panic without a text");
+            record(&Error::internal(format!("a defect of libsconce_torch: {text}")))
+        }
+    }
+}
+
+/// Runs the body of a function of PyTorch's ABI: 0 if it succeeded, 1 if it failed.
+#[inline]
+pub fn shim(body: impl FnOnce() -> Result<()>) -> i32 {
+    i32::from(guard(body) != api::SCONCE_OK)
+}
+
+/// Writes a result where the caller wants it.
+///
+/// # Safety
+/// `place` is NULL or valid for a write of a `T`.
+#[inline]
+#[allow(unsafe_code, reason = "writes through a pointer of the caller")]
+pub unsafe fn write_out<T>(place: *mut T, name: &str, value: T) -> Result<()> {
+    if place.is_null() || !place.is_aligned() {
+        return Err(Error::invalid_argument(format!("{name} is NULL or misaligned")));
+    }
+    // SAFETY: the caller's promise; it is neither NULL nor misaligned.
+    unsafe { place.write(value) };
+    Ok(())
+}

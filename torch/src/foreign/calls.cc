@@ -1,0 +1,77 @@
+// Calls of foreign C++ functions. An exception that one throws ends here: it becomes a text, and never reaches a frame
+// of Rust. Compiled by the build script; declared for Rust in foreign/mod.rs.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+// Keeps a text as that of the thread's newest failure; in Rust.
+extern "C" void sconce_torch_record(const char* text) noexcept;
+
+namespace {
+
+// The result of a call that threw, which no compiled model or kernel library returns.
+constexpr std::int32_t threw = -0x5c0ce;
+
+void write(char* text, std::size_t room, const char* what) {
+  if (room != 0) {
+    std::snprintf(text, room, "%s", what);
+  }
+}
+
+template <class Call>
+std::int32_t caught(char* text, std::size_t room, Call&& call) noexcept {
+  try {
+    return call();
+  } catch (const std::exception& error) {
+    write(text, room, error.what());
+  } catch (...) {
+    write(text, room, "an exception that is no std::exception");
+  }
+  return threw;
+}
+
+}  // namespace
+
+extern "C" {
+
+// A boxed kernel of a kernel library: arguments and results on a stack of words.
+std::int32_t sconce_torch_call_boxed(void (*kernel)(std::uint64_t*, std::uint64_t, std::uint64_t),
+                                     std::uint64_t* stack, std::uint64_t arguments,
+                                     std::uint64_t results, char* text, std::size_t room) noexcept {
+  return caught(text, room, [&] {
+    kernel(stack, arguments, results);
+    return std::int32_t{0};
+  });
+}
+
+// What `aoti_torch_check` jumps to: throws in the model that called, and the model catches.
+void sconce_torch_check(bool condition, const char* function, const char* file, std::uint32_t line,
+                        const char* message) {
+  if (condition) {
+    return;
+  }
+  const auto text = [](const char* chars) { return chars == nullptr ? "" : chars; };
+  const std::string what = std::string(text(message)) + " (" + text(function) + ", " + text(file) +
+                           ":" + std::to_string(line) + ")";
+  sconce_torch_record(what.c_str());
+  throw std::runtime_error(what);
+}
+
+// A function of a compiled model. Its arguments are pointers and numbers of a pointer's size, which the calling
+// conventions of Linux pass alike; those that the function does not have are ignored.
+std::int32_t sconce_torch_call_model(std::int32_t (*function)(std::uintptr_t, std::uintptr_t,
+                                                              std::uintptr_t, std::uintptr_t,
+                                                              std::uintptr_t, std::uintptr_t,
+                                                              std::uintptr_t),
+                                     const std::uintptr_t* arguments, char* text,
+                                     std::size_t room) noexcept {
+  return caught(text, room, [&] {
+    return function(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+                    arguments[5], arguments[6]);
+  });
+}
+
+}  // extern "C"

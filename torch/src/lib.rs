@@ -1,0 +1,31 @@
+//! PyTorch's stable C ABI over Sconce: compiled models (AOTInductor) and kernel libraries run without PyTorch.
+//!
+//! See `docs/design/torch.md`. Rooms, from the ground up; each uses those above it only:
+//!
+//! | room | what it is |
+//! |---|---|
+//! | `error` | failures, and the text of the thread's newest one |
+//! | `sconce/` | the C API of libsconce.so |
+//! | `foreign/` | calls of functions that may throw C++ exceptions |
+//! | `abi/` | PyTorch's ABI: constants, tensors, devices, streams, lists, strings, texts of errors |
+//! | `fallbacks/` | PyTorch's ABI: operations that compiled models call (`aoti_torch_cpu_…`, `aoti_torch_cuda_…`) |
+//! | `registry/` | PyTorch's ABI: what kernel libraries register |
+//! | `dispatcher/` | PyTorch's ABI: operations that kernel libraries call by name |
+//! | `package/` | what a `.pt2` package contains, and private folders |
+//! | `loading/` | libraries in the process: aliases, needed functions, `dlopen` |
+//! | `model/` | compiled models |
+//! | `capi/` | `sconce_torch.h`: the library's own C API |
+
+#![allow(
+    clippy::not_unsafe_ptr_arg_deref,
+    reason = "a handle is a number that libsconce.so checks"
+)]
+
+pub mod abi;
+pub mod capi;
+pub mod dispatcher;
+pub mod error;
+pub mod fallbacks;
+pub mod foreign;
+pub mod registry;
+pub mod sconce;

@@ -1,0 +1,29 @@
+//! Sconce's C API: all that this library uses of libsconce.so.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `api` | the declarations, made from `sconce.h` by the build script |
+//! | `tensor` | a tensor that is released when it goes |
+
+pub mod api;
+pub mod tensor;
+
+pub use tensor::Tensor;
+
+use crate::error::{Error, Result};
+
+/// Turns a status into a result, with the message of libsconce.so.
+#[inline]
+pub fn check(status: i32) -> Result<()> {
+    if status == api::SCONCE_OK { Ok(()) } else { Err(failure(status)) }
+}
+
+#[cold]
+#[allow(unsafe_code, reason = "reads a text of libsconce.so")]
+fn failure(status: i32) -> Error {
+    // SAFETY: no preconditions; the text is valid until this thread's next failure.
+    let text = unsafe { api::sconce_last_error_message() };
+    // SAFETY: the text ends with NUL and is copied at once.
+    let text = unsafe { std::ffi::CStr::from_ptr(text) };
+    Error::new(status, text.to_string_lossy())
+}

@@ -1,0 +1,59 @@
+//! A tensor of libsconce.so that is owned once and released when it goes.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use super::{api, check};
+use crate::error::Result;
+
+/// A handle of a tensor, as compiled models and kernel libraries see it: `AtenTensorHandle`.
+pub type TensorHandle = *mut api::sconce_tensor;
+
+/// A tensor that this value owns once.
+#[derive(Debug)]
+pub struct Tensor(TensorHandle);
+
+// SAFETY: a handle is a number that any thread may use.
+unsafe impl Send for Tensor {}
+// SAFETY: as above.
+unsafe impl Sync for Tensor {}
+
+impl Tensor {
+    /// Takes over the ownership of a handle.
+    pub fn from_handle(handle: TensorHandle) -> Tensor {
+        Tensor(handle)
+    }
+
+    /// Owns a handle once more.
+    pub fn retained(handle: TensorHandle) -> Result<Tensor> {
+        // SAFETY: any number may be passed as a handle.
+        check(unsafe { api::sconce_tensor_retain(handle) })?;
+        Ok(Tensor(handle))
+    }
+
+    /// The tensor that a function of libsconce.so makes.
+    pub fn made(make: impl FnOnce(*mut TensorHandle) -> i32) -> Result<Tensor> {
+        let mut handle = std::ptr::null_mut();
+        check(make(&mut handle))?;
+        Ok(Tensor(handle))
+    }
+
+    /// The handle, which this value goes on owning.
+    pub fn handle(&self) -> TensorHandle {
+        self.0
+    }
+
+    /// The handle, with its ownership.
+    pub fn into_handle(self) -> TensorHandle {
+        let handle = self.0;
+        std::mem::forget(self);
+        handle
+    }
+}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        // SAFETY: any number may be passed as a handle. One that was released before is an error, which nobody could
+        // be told of here.
+        let _ = unsafe { api::sconce_tensor_release(self.0) };
+    }
+}

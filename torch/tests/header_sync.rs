@@ -1,0 +1,52 @@
+//! The committed `sconce_torch.h` is what the sources give. `SCONCE_BLESS=1` writes it anew.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+
+/// Files with functions of the header, in the order in which a reader wants them. Those that also export functions of
+/// PyTorch's ABI do not belong here.
+const FILES: &[&str] = &["last_error"];
+
+fn generated() -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    for file in FILES {
+        builder = builder.with_src(root.join(format!("src/capi/{file}.rs")));
+    }
+    let mut header = Vec::new();
+    builder.generate().unwrap().write(&mut header);
+    String::from_utf8(header).unwrap()
+}
+
+#[test]
+fn the_committed_header_is_what_the_sources_give() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../include/sconce/sconce_torch.h");
+    let header = generated();
+    if std::env::var_os("SCONCE_BLESS").is_some() {
+        std::fs::write(&path, &header).unwrap();
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        header == committed,
+        "include/sconce/sconce_torch.h differs from the sources; run SCONCE_BLESS=1 cargo test -p sconce-torch \
+         --test header_sync and commit"
+    );
+}
+
+#[test]
+fn every_file_of_the_c_api_is_in_the_header() {
+    let header = generated();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/capi");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in source.lines().filter(|line| line.contains("extern \"C\" fn sconce_")) {
+            let name = line.split("fn ").nth(1).unwrap().split('(').next().unwrap();
+            assert!(header.contains(&format!("{name}(")), "{name} is missing from the header");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
