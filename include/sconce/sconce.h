@@ -5731,6 +5731,28 @@ sconce_status sconce_tensor_get_strides(struct sconce_tensor *tensor,
                                         size_t room);
 
 /**
+ * Returns where the sizes lie: `sconce_tensor_get_rank` numbers.
+ *
+ * - `out_sizes`: receives their address.
+ * - Ownership: borrowed; valid until the handle's last owner has released it, or another tensor is assigned to it.
+ * - torch: `at::Tensor::sizes().data()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_borrow_sizes(struct sconce_tensor *tensor,
+                                         const int64_t **out_sizes);
+
+/**
+ * Returns where the strides lie: `sconce_tensor_get_rank` numbers, in elements.
+ *
+ * - `out_strides`: receives their address.
+ * - Ownership: as `sconce_tensor_borrow_sizes`.
+ * - torch: `at::Tensor::strides().data()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_borrow_strides(struct sconce_tensor *tensor,
+                                           const int64_t **out_strides);
+
+/**
  * Returns how many elements lie between the begin of the memory and the first element.
  *
  * - `out_offset`: receives the number.

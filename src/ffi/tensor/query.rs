@@ -149,6 +149,46 @@ pub unsafe extern "C" fn sconce_tensor_get_strides(
     })
 }
 
+/// Returns where the sizes lie: `sconce_tensor_get_rank` numbers.
+///
+/// - `out_sizes`: receives their address.
+/// - Ownership: borrowed; valid until the handle's last owner has released it, or another tensor is assigned to it.
+/// - torch: `at::Tensor::sizes().data()`.
+#[cfg(not(loom))]
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_borrow_sizes(
+    tensor: *mut sconce_tensor,
+    out_sizes: *mut *const i64,
+) -> sconce_status {
+    guard(|| {
+        let out_sizes = out!(out_sizes);
+        let sizes = look_at_words(tensor, "tensor", |words| words.extents_address(0))?;
+        out_sizes.write(sizes);
+        Ok(())
+    })
+}
+
+/// Returns where the strides lie: `sconce_tensor_get_rank` numbers, in elements.
+///
+/// - `out_strides`: receives their address.
+/// - Ownership: as `sconce_tensor_borrow_sizes`.
+/// - torch: `at::Tensor::strides().data()`.
+#[cfg(not(loom))]
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_borrow_strides(
+    tensor: *mut sconce_tensor,
+    out_strides: *mut *const i64,
+) -> sconce_status {
+    guard(|| {
+        let out_strides = out!(out_strides);
+        let strides = look_at_words(tensor, "tensor", |words| words.extents_address(1))?;
+        out_strides.write(strides);
+        Ok(())
+    })
+}
+
 /// Returns how many elements lie between the begin of the memory and the first element.
 ///
 /// - `out_offset`: receives the number.

@@ -31,8 +31,8 @@ pub(super) struct HandlePlace {
     address: AtomicU64,
     /// The number of the place of the memory.
     device: AtomicU64,
-    /// Size and stride of each dimension.
-    extents: [[AtomicU64; 2]; INLINE],
+    /// Sizes, then strides, each in a row: callers borrow them.
+    extents: [[AtomicU64; INLINE]; 2],
     /// Sizes, then strides, of a tensor with more dimensions. Held while such a tensor is written and while
     /// one is assigned.
     large: Mutex<Vec<i64>>,
@@ -49,7 +49,7 @@ impl Default for HandlePlace {
             numel: word(0),
             address: word(0),
             device: word(0),
-            extents: std::array::from_fn(|_| [word(0), word(0)]),
+            extents: std::array::from_fn(|_| std::array::from_fn(|_| word(0))),
             large: Mutex::new(Vec::new()),
         }
     }
@@ -139,10 +139,12 @@ impl TensorWords<'_> {
             return Some(());
         }
         let (sizes, strides) = layout.resize(rank);
-        for (words, (size, stride)) in self.place.extents.iter().zip(sizes.iter_mut().zip(strides))
-        {
-            *size = words[0].load(Ordering::Relaxed) as i64;
-            *stride = words[1].load(Ordering::Relaxed) as i64;
+        let [from_sizes, from_strides] = &self.place.extents;
+        for (word, size) in from_sizes.iter().zip(sizes) {
+            *size = word.load(Ordering::Relaxed) as i64;
+        }
+        for (word, stride) in from_strides.iter().zip(strides) {
+            *stride = word.load(Ordering::Relaxed) as i64;
         }
         Some(())
     }
@@ -167,10 +169,20 @@ impl TensorWords<'_> {
             to.extend_from_slice(self.large?.get(which * rank..(which + 1) * rank)?);
             return Some(());
         }
-        for extents in self.place.extents.get(..rank)? {
-            to.push(extents[which].load(Ordering::Relaxed) as i64);
+        for extent in self.place.extents[which].get(..rank)? {
+            to.push(extent.load(Ordering::Relaxed) as i64);
         }
         Some(())
+    }
+
+    /// Where the sizes (0) or the strides (1) lie while the handle is alive and nothing is assigned to it.
+    #[cfg(not(loom))]
+    pub(crate) fn extents_address(&self, which: usize) -> Option<*const i64> {
+        let rank = self.rank();
+        if rank > INLINE {
+            return Some(self.large?.get(which * rank..)?.as_ptr());
+        }
+        Some(self.place.extents[which].as_ptr().cast())
     }
 }
 
@@ -239,11 +251,12 @@ impl HandlePlace {
         self.numel.store(tensor.numel as u64, Ordering::Relaxed);
         self.address.store(tensor.address as u64, Ordering::Relaxed);
         self.device.store(tensor.device as u64, Ordering::Relaxed);
-        for (words, (size, stride)) in
-            self.extents.iter().zip(tensor.sizes.iter().zip(tensor.strides))
-        {
-            words[0].store(*size as u64, Ordering::Relaxed);
-            words[1].store(*stride as u64, Ordering::Relaxed);
+        let [to_sizes, to_strides] = &self.extents;
+        for (word, size) in to_sizes.iter().zip(tensor.sizes) {
+            word.store(*size as u64, Ordering::Relaxed);
+        }
+        for (word, stride) in to_strides.iter().zip(tensor.strides) {
+            word.store(*stride as u64, Ordering::Relaxed);
         }
     }
 

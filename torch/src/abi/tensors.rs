@@ -1,1 +1,242 @@
-//! Handles of tensors, and what a tensor is.
+//! What a tensor is. Functions of PyTorch's ABI that return words of a tensor.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use std::ffi::c_void;
+
+use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, memory_format_of, scalar_type_of};
+use crate::error::{Error, Result, shim, write_out};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{api, check};
+
+/// A word of a tensor that a function of libsconce.so writes.
+#[inline]
+fn word<T: Default>(get: impl FnOnce(*mut T) -> i32) -> Result<T> {
+    let mut value = T::default();
+    check(get(&mut value))?;
+    Ok(value)
+}
+
+/// The number of dimensions.
+#[inline]
+pub fn rank_of(tensor: TensorHandle) -> Result<usize> {
+    // SAFETY: the place is valid for a write; any number may be passed as a handle.
+    word(|rank| unsafe { api::sconce_tensor_get_rank(tensor, rank) })
+}
+
+/// Sconce's device of a tensor.
+#[inline]
+pub fn device_of_tensor(tensor: TensorHandle) -> Result<i32> {
+    // SAFETY: as above.
+    word(|device| unsafe { api::sconce_tensor_get_device(tensor, device) })
+}
+
+/// Sconce's data type of a tensor.
+#[inline]
+pub fn dtype_of_tensor(tensor: TensorHandle) -> Result<i32> {
+    // SAFETY: as above.
+    word(|dtype| unsafe { api::sconce_tensor_get_dtype(tensor, dtype) })
+}
+
+/// The number of elements.
+#[inline]
+pub fn numel_of(tensor: TensorHandle) -> Result<i64> {
+    // SAFETY: as above.
+    word(|numel| unsafe { api::sconce_tensor_get_numel(tensor, numel) })
+}
+
+/// Elements between the begin of the memory and the first one.
+#[inline]
+pub fn offset_of(tensor: TensorHandle) -> Result<i64> {
+    // SAFETY: as above.
+    word(|offset| unsafe { api::sconce_tensor_get_storage_offset(tensor, offset) })
+}
+
+/// Whether the tensor has memory, type and shape.
+#[inline]
+pub fn is_defined(tensor: TensorHandle) -> Result<bool> {
+    // SAFETY: as above.
+    word(|defined| unsafe { api::sconce_tensor_is_defined(tensor, defined) })
+}
+
+/// The address of the first element.
+#[inline]
+pub fn data_of(tensor: TensorHandle) -> Result<*mut c_void> {
+    let mut address = std::ptr::null_mut();
+    // SAFETY: as above.
+    check(unsafe { api::sconce_tensor_get_data(tensor, &mut address) })?;
+    Ok(address)
+}
+
+/// Where the memory begins, and its bytes.
+#[inline]
+pub fn storage_of(tensor: TensorHandle) -> Result<(*mut c_void, usize)> {
+    let (mut address, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: as above.
+    check(unsafe { api::sconce_tensor_get_storage(tensor, &mut address, &mut bytes) })?;
+    Ok((address, bytes))
+}
+
+/// Where the sizes lie; see `sconce_tensor_borrow_sizes`.
+#[inline]
+pub fn borrowed_sizes(tensor: TensorHandle) -> Result<*const i64> {
+    let mut sizes = std::ptr::null();
+    // SAFETY: as above.
+    check(unsafe { api::sconce_tensor_borrow_sizes(tensor, &mut sizes) })?;
+    Ok(sizes)
+}
+
+/// Where the strides lie; see `sconce_tensor_borrow_strides`.
+#[inline]
+pub fn borrowed_strides(tensor: TensorHandle) -> Result<*const i64> {
+    let mut strides = std::ptr::null();
+    // SAFETY: as above.
+    check(unsafe { api::sconce_tensor_borrow_strides(tensor, &mut strides) })?;
+    Ok(strides)
+}
+
+/// The sizes, copied.
+pub fn sizes_of(tensor: TensorHandle) -> Result<Vec<i64>> {
+    let mut sizes = vec![0; rank_of(tensor)?];
+    // SAFETY: there is room for `sizes.len()` numbers.
+    check(unsafe { api::sconce_tensor_get_sizes(tensor, sizes.as_mut_ptr(), sizes.len()) })?;
+    Ok(sizes)
+}
+
+/// The strides, copied.
+pub fn strides_of(tensor: TensorHandle) -> Result<Vec<i64>> {
+    let mut strides = vec![0; rank_of(tensor)?];
+    // SAFETY: there is room for `strides.len()` numbers.
+    check(unsafe { api::sconce_tensor_get_strides(tensor, strides.as_mut_ptr(), strides.len()) })?;
+    Ok(strides)
+}
+
+/// An entry of sizes or strides; a negative dimension counts from the end.
+fn entry(entries: &[i64], dim: i64) -> Result<i64> {
+    let rank = entries.len() as i64;
+    let at = if dim < 0 { dim + rank } else { dim };
+    usize::try_from(at).ok().and_then(|at| entries.get(at).copied()).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "dimension {dim} is out of range: the tensor has {rank}, so it is from {} to {}",
+            -rank,
+            rank - 1
+        ))
+    })
+}
+
+/// c10's kind of device and index of Sconce's device.
+#[inline]
+pub fn c10_device(device: i32) -> (i32, i32) {
+    match device {
+        api::SCONCE_DEVICE_CPU => (DEVICE_TYPE_CPU, -1),
+        index => (DEVICE_TYPE_CUDA, index),
+    }
+}
+
+/// Getters of the ABI: the name, what they return, and how it is found.
+macro_rules! getters {
+    ($($(#[$doc:meta])* $name:ident($result:ident: $kind:ty) = $get:expr;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// The result's place is NULL or valid for a write.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(tensor: TensorHandle, $result: *mut $kind) -> i32 {
+                shim(|| {
+                    let get: fn(TensorHandle) -> Result<$kind> = $get;
+                    let value = get(tensor)?;
+                    // SAFETY: the caller's promise.
+                    unsafe { write_out($result, stringify!($result), value) }
+                })
+            }
+        )*
+    };
+}
+
+getters! {
+    /// Returns the address of the first element.
+    aoti_torch_get_data_ptr(ret_data_ptr: *mut c_void) = data_of;
+    /// Returns the address of the first element.
+    aoti_torch_get_mutable_data_ptr(ret_data_ptr: *mut c_void) = data_of;
+    /// Returns the address of the first element.
+    torch_get_mutable_data_ptr(ret_data_ptr: *mut c_void) = data_of;
+    /// Returns the address of the first element.
+    aoti_torch_get_const_data_ptr(ret_data_ptr: *const c_void) = |tensor| Ok(data_of(tensor)?.cast_const());
+    /// Returns the address of the first element.
+    torch_get_const_data_ptr(ret_data_ptr: *const c_void) = |tensor| Ok(data_of(tensor)?.cast_const());
+    /// Returns the bytes of the memory.
+    aoti_torch_get_storage_size(ret_size: i64) = |tensor| Ok(storage_of(tensor)?.1 as i64);
+    /// Returns whether the tensor has memory.
+    torch_has_storage(ret_has_storage: bool) = is_defined;
+    /// Returns the number of dimensions.
+    aoti_torch_get_dim(ret_dim: i64) = |tensor| Ok(rank_of(tensor)? as i64);
+    /// Returns the number of elements.
+    aoti_torch_get_numel(ret_numel: i64) = numel_of;
+    /// Returns how many elements the memory has room for.
+    aoti_torch_get_storage_numel(ret_numel: i64) = |tensor| {
+        let mut bytes = 0;
+        // SAFETY: the place is valid for a write.
+        check(unsafe { api::sconce_dtype_get_bytes(dtype_of_tensor(tensor)?, &mut bytes) })?;
+        Ok((storage_of(tensor)?.1 / bytes.max(1)) as i64)
+    };
+    /// Returns where the sizes lie, until the handle is deleted or assigned.
+    aoti_torch_get_sizes(ret_sizes: *const i64) = borrowed_sizes;
+    /// Returns where the strides lie, until the handle is deleted or assigned.
+    aoti_torch_get_strides(ret_strides: *const i64) = borrowed_strides;
+    /// Returns c10's number of the data type.
+    aoti_torch_get_dtype(ret_dtype: i32) = |tensor| scalar_type_of(dtype_of_tensor(tensor)?);
+    /// Returns c10's number of the kind of device.
+    aoti_torch_get_device_type(ret_device_type: i32) = |tensor| Ok(c10_device(device_of_tensor(tensor)?).0);
+    /// Returns the index of the device, -1 for the CPU.
+    aoti_torch_get_device_index(ret_device_index: i32) = |tensor| Ok(c10_device(device_of_tensor(tensor)?).1);
+    /// Returns c10's number of the layout: strided.
+    aoti_torch_get_layout(ret_layout: i32) = |tensor| rank_of(tensor).map(|_| 0);
+    /// Returns how many elements lie between the begin of the memory and the first element.
+    aoti_torch_get_storage_offset(ret_storage_offset: i64) = offset_of;
+    /// Returns whether elements lie one after another.
+    aoti_torch_is_contiguous(ret_is_contiguous: bool) = |tensor| is_contiguous(tensor, 0);
+    /// Returns whether the tensor has memory, type and shape.
+    aoti_torch_is_defined(ret_is_defined: bool) = is_defined;
+}
+
+/// Whether elements lie one after another in an order of the dimensions, by c10's number.
+pub fn is_contiguous(tensor: TensorHandle, memory_format: i32) -> Result<bool> {
+    let format = memory_format_of(memory_format)?;
+    // SAFETY: the place is valid for a write; any number may be passed as a handle.
+    word(|contiguous| unsafe { api::sconce_tensor_is_contiguous(tensor, format, contiguous) })
+}
+
+/// Returns the size of a dimension.
+///
+/// # Safety
+/// The result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_get_size(
+    tensor: TensorHandle,
+    d: i64,
+    ret_size: *mut i64,
+) -> i32 {
+    shim(|| {
+        let size = entry(&sizes_of(tensor)?, d)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(ret_size, "ret_size", size) }
+    })
+}
+
+/// Returns the stride of a dimension, in elements.
+///
+/// # Safety
+/// The result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_get_stride(
+    tensor: TensorHandle,
+    d: i64,
+    ret_stride: *mut i64,
+) -> i32 {
+    shim(|| {
+        let stride = entry(&strides_of(tensor)?, d)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(ret_stride, "ret_stride", stride) }
+    })
+}

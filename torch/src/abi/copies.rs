@@ -1,0 +1,310 @@
+//! Copies of tensors, and tensors of one element as numbers.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::handles::{options, return_tensor};
+use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
+use crate::error::{Error, Result, shim, write_out};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api, check};
+
+/// A number as libsconce.so takes it.
+pub fn integer(value: i64) -> api::sconce_scalar {
+    api::sconce_scalar {
+        kind: api::SCONCE_SCALAR_INTEGER,
+        reserved: 0,
+        integer: value,
+        real: 0.0,
+        imaginary: 0.0,
+    }
+}
+
+/// As [`integer`], of a real number.
+pub fn real(value: f64) -> api::sconce_scalar {
+    api::sconce_scalar { kind: api::SCONCE_SCALAR_REAL, real: value, ..integer(0) }
+}
+
+/// As [`integer`], of a truth value.
+pub fn truth(value: bool) -> api::sconce_scalar {
+    api::sconce_scalar { kind: api::SCONCE_SCALAR_BOOL, ..integer(i64::from(value)) }
+}
+
+/// A copy in memory of its own, whose dimensions lie in the same order.
+pub fn cloned(tensor: TensorHandle) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write; any number may be passed as a handle.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_clone(tensor, api::SCONCE_MEMORY_FORMAT_PRESERVE, made)
+    })
+}
+
+/// Returns a copy in memory of its own.
+///
+/// # Safety
+/// The result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_clone(tensor: TensorHandle, ret: *mut TensorHandle) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { return_tensor(ret, "ret", || cloned(tensor)) }
+}
+
+/// Returns a copy with the same strides, also where these leave gaps.
+///
+/// # Safety
+/// The result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_clone_preserve_strides(
+    tensor: TensorHandle,
+    ret: *mut TensorHandle,
+) -> i32 {
+    let make = || {
+        let (sizes, strides) = (sizes_of(tensor)?, strides_of(tensor)?);
+        // The memory that the strides reach is copied whole: elements may share places.
+        let mut reach: i64 = 1;
+        for (&size, &stride) in sizes.iter().zip(&strides) {
+            reach = if size == 0 { 0 } else { reach + (size - 1) * stride };
+            if reach == 0 {
+                break;
+            }
+        }
+        let offset = super::tensors::offset_of(tensor)?;
+        // SAFETY: one size and one stride; the place is valid for a write.
+        let whole = Tensor::made(|made| unsafe {
+            api::sconce_tensor_as_strided(tensor, &reach, &1, 1, offset, made)
+        })?;
+        let copy = cloned(whole.handle())?;
+        // SAFETY: sizes and strides have as many entries; the place is valid for a write.
+        Tensor::made(|made| unsafe {
+            api::sconce_tensor_as_strided(
+                copy.handle(),
+                sizes.as_ptr(),
+                strides.as_ptr(),
+                sizes.len(),
+                0,
+                made,
+            )
+        })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { return_tensor(ret, "ret", make) }
+}
+
+/// Copies each element of `src` to `tensor`, converted and repeated.
+#[unsafe(no_mangle)]
+pub extern "C" fn aoti_torch_copy_(
+    tensor: TensorHandle,
+    src: TensorHandle,
+    non_blocking: i32,
+) -> i32 {
+    // SAFETY: any number may be passed as a handle.
+    shim(|| check(unsafe { api::sconce_tensor_copy(tensor, src, non_blocking != 0) }))
+}
+
+/// As [`aoti_torch_copy_`], with the operands the other way round.
+#[unsafe(no_mangle)]
+pub extern "C" fn aoti_torch_tensor_copy_(src: TensorHandle, dst: TensorHandle) -> i32 {
+    aoti_torch_copy_(dst, src, 0)
+}
+
+/// Sets all elements to 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn aoti_torch_zero_(tensor: TensorHandle) -> i32 {
+    // SAFETY: any number may be passed as a handle; the number is valid.
+    shim(|| check(unsafe { api::sconce_tensor_fill(tensor, &integer(0)) }))
+}
+
+/// The value of a tensor of one element.
+pub fn item(tensor: TensorHandle) -> Result<api::sconce_scalar> {
+    let mut value = integer(0);
+    // SAFETY: the place is valid for a write.
+    check(unsafe { api::sconce_tensor_item(tensor, &mut value) })?;
+    Ok(value)
+}
+
+/// Functions that return the value of a tensor of one element: name, type of the result, type of the tensor.
+macro_rules! items {
+    ($($name:ident: $kind:ty = $dtype:ident, $field:ident => $convert:expr;)*) => {
+        $(
+            /// Returns the value of a tensor of one element.
+            ///
+            /// # Safety
+            /// The result's place is NULL or valid for a write.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(tensor: TensorHandle, ret_value: *mut $kind) -> i32 {
+                shim(|| {
+                    if dtype_of_tensor(tensor)? != api::$dtype {
+                        return Err(Error::invalid_argument(concat!(
+                            stringify!($name), " was called for a tensor of another type"
+                        )));
+                    }
+                    let convert: fn(api::sconce_scalar) -> $kind = $convert;
+                    let value = convert(item(tensor)?);
+                    // SAFETY: the caller's promise.
+                    unsafe { write_out(ret_value, "ret_value", value) }
+                })
+            }
+        )*
+    };
+}
+
+items! {
+    aoti_torch_item_float32: f32 = SCONCE_DTYPE_F32, real => |value| value.real as f32;
+    aoti_torch_item_float64: f64 = SCONCE_DTYPE_F64, real => |value| value.real;
+    aoti_torch_item_float16: u16 = SCONCE_DTYPE_F16, real => |value| bits_of_half(value.real);
+    aoti_torch_item_bfloat16: u16 = SCONCE_DTYPE_BF16, real => |value| ((value.real as f32).to_bits() >> 16) as u16;
+    aoti_torch_item_uint8: u8 = SCONCE_DTYPE_U8, integer => |value| value.integer as u8;
+    aoti_torch_item_uint16: u16 = SCONCE_DTYPE_U16, integer => |value| value.integer as u16;
+    aoti_torch_item_uint32: u32 = SCONCE_DTYPE_U32, integer => |value| value.integer as u32;
+    aoti_torch_item_uint64: u64 = SCONCE_DTYPE_U64, integer => |value| value.integer as u64;
+    aoti_torch_item_int8: i8 = SCONCE_DTYPE_I8, integer => |value| value.integer as i8;
+    aoti_torch_item_int16: i16 = SCONCE_DTYPE_I16, integer => |value| value.integer as i16;
+    aoti_torch_item_int32: i32 = SCONCE_DTYPE_I32, integer => |value| value.integer as i32;
+    aoti_torch_item_int64: i64 = SCONCE_DTYPE_I64, integer => |value| value.integer;
+    aoti_torch_item_bool: bool = SCONCE_DTYPE_BOOL, integer => |value| value.integer != 0;
+    aoti_torch_item_complex64: [f32; 2] = SCONCE_DTYPE_C64, real => |value| [value.real as f32, value.imaginary as f32];
+}
+
+/// The bits of a number that is one of half precision.
+fn bits_of_half(value: f64) -> u16 {
+    let bits = (value as f32).to_bits();
+    let sign = (bits >> 16 & 0x8000) as u16;
+    let (exponent, fraction) = ((bits >> 23 & 0xff) as i32, bits & 0x7f_ffff);
+    match exponent {
+        0xff => sign | 0x7c00 | (fraction >> 13) as u16,
+        113.. => sign | ((exponent - 112) << 10) as u16 | (fraction >> 13) as u16,
+        0 => sign,
+        // Below 2^-14 the hidden bit is written out.
+        _ => sign | ((fraction | 0x80_0000) >> (126 - exponent)) as u16,
+    }
+}
+
+/// A tensor of one element without dimensions, on the CPU.
+fn scalar_tensor(value: &api::sconce_scalar, dtype: i32) -> Result<Tensor> {
+    let options = options(dtype, api::SCONCE_DEVICE_CPU);
+    // SAFETY: no sizes; the number, the options and the place are valid.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_full(std::ptr::null(), 0, value, &options, made)
+    })
+}
+
+/// Functions that return a tensor of one number: name, type of the number, type of the tensor.
+macro_rules! scalar_tensors {
+    ($($name:ident: $kind:ty = $dtype:ident => $convert:expr;)*) => {
+        $(
+            /// Returns a tensor of one element without dimensions, on the CPU.
+            ///
+            /// # Safety
+            /// The result's place is NULL or valid for a write.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(value: $kind, ret_new_tensor: *mut TensorHandle) -> i32 {
+                let convert: fn($kind) -> api::sconce_scalar = $convert;
+                let make = || scalar_tensor(&convert(value), api::$dtype);
+                // SAFETY: the caller's promise.
+                unsafe { return_tensor(ret_new_tensor, "ret_new_tensor", make) }
+            }
+        )*
+    };
+}
+
+scalar_tensors! {
+    aoti_torch_scalar_to_tensor_float32: f32 = SCONCE_DTYPE_F32 => |value| real(f64::from(value));
+    aoti_torch_scalar_to_tensor_float64: f64 = SCONCE_DTYPE_F64 => real;
+    aoti_torch_scalar_to_tensor_uint8: u8 = SCONCE_DTYPE_U8 => |value| integer(i64::from(value));
+    aoti_torch_scalar_to_tensor_uint16: u16 = SCONCE_DTYPE_U16 => |value| integer(i64::from(value));
+    aoti_torch_scalar_to_tensor_uint32: u32 = SCONCE_DTYPE_U32 => |value| integer(i64::from(value));
+    aoti_torch_scalar_to_tensor_uint64: u64 = SCONCE_DTYPE_U64 => |value| integer(value as i64);
+    aoti_torch_scalar_to_tensor_int8: i8 = SCONCE_DTYPE_I8 => |value| integer(i64::from(value));
+    aoti_torch_scalar_to_tensor_int16: i16 = SCONCE_DTYPE_I16 => |value| integer(i64::from(value));
+    aoti_torch_scalar_to_tensor_int32: i32 = SCONCE_DTYPE_I32 => |value| integer(i64::from(value));
+    aoti_torch_scalar_to_tensor_int64: i64 = SCONCE_DTYPE_I64 => integer;
+    aoti_torch_scalar_to_tensor_bool: bool = SCONCE_DTYPE_BOOL => truth;
+}
+
+/// The tensor on its own device with its dimensions, for messages.
+pub fn described(tensor: TensorHandle) -> String {
+    let parts =
+        (rank_of(tensor), sizes_of(tensor), dtype_of_tensor(tensor), device_of_tensor(tensor));
+    match parts {
+        (Ok(_), Ok(sizes), Ok(dtype), Ok(device)) => {
+            let name = super::constants::SCALAR_TYPES.iter().find(|known| known.dtype == dtype);
+            let place = match device {
+                api::SCONCE_DEVICE_CPU => "cpu".to_owned(),
+                index => format!("cuda:{index}"),
+            };
+            format!("{}{sizes:?} on {place}", name.map_or("?", |known| known.name))
+        }
+        _ => "an undefined tensor".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_precision_has_its_bits() {
+        for (value, bits) in [
+            (0.0, 0),
+            (-0.0, 0x8000),
+            (1.0, 0x3c00),
+            (-2.5, 0xc100),
+            (65504.0, 0x7bff),
+            (6.103_515_625e-5, 0x0400),
+            (5.960_464_477_539_063e-8, 0x0001),
+            (f64::INFINITY, 0x7c00),
+        ] {
+            assert_eq!(bits_of_half(value), bits, "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_become_tensors_and_numbers_again() {
+        // SAFETY: no preconditions.
+        let before = unsafe { api::sconce_tensor_live_count() };
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the place is valid for a write.
+        assert_eq!(unsafe { aoti_torch_scalar_to_tensor_int64(-7, &mut handle) }, 0);
+        let tensor = Tensor::from_handle(handle);
+        let (mut value, mut wrong) = (0, 0.0);
+        // SAFETY: as above.
+        assert_eq!(unsafe { aoti_torch_item_int64(tensor.handle(), &mut value) }, 0);
+        assert_eq!(value, -7);
+        // SAFETY: as above.
+        assert_eq!(unsafe { aoti_torch_item_float32(tensor.handle(), &mut wrong) }, 1);
+        crate::error::with_newest(|text| assert!(text.to_string_lossy().contains("another type")));
+        drop(tensor);
+        // SAFETY: no preconditions.
+        assert_eq!(unsafe { api::sconce_tensor_live_count() }, before);
+    }
+
+    #[test]
+    fn strides_with_gaps_survive_a_clone() {
+        let memory = options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU);
+        let (start, end, step) = (integer(0), integer(24), integer(1));
+        // SAFETY: numbers, options and the place are valid.
+        let all = Tensor::made(|made| unsafe {
+            api::sconce_tensor_arange(&start, &end, &step, &memory, made)
+        });
+        let all = all.unwrap();
+        // SAFETY: two sizes and strides; the place is valid for a write.
+        let view = Tensor::made(|made| unsafe {
+            api::sconce_tensor_as_strided(
+                all.handle(),
+                [2, 3].as_ptr(),
+                [12, 2].as_ptr(),
+                2,
+                5,
+                made,
+            )
+        });
+        let (view, mut handle) = (view.unwrap(), std::ptr::null_mut());
+        // SAFETY: the place is valid for a write.
+        assert_eq!(unsafe { aoti_torch_clone_preserve_strides(view.handle(), &mut handle) }, 0);
+        let copy = Tensor::from_handle(handle);
+        assert_eq!(strides_of(copy.handle()).unwrap(), [12, 2]);
+        let mut values = [0_i64; 6];
+        // SAFETY: there is room for six elements.
+        let status =
+            unsafe { api::sconce_tensor_to_values(copy.handle(), values.as_mut_ptr().cast(), 48) };
+        assert_eq!((status, values), (0, [5, 7, 9, 17, 19, 21]));
+    }
+}
