@@ -10,6 +10,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `place` | the counts and words of a place, read without a lock |
+//! | `written` | what a tensor consists of, for writing it to a place |
 //! | `loom_models` | models of a place under concurrent threads |
 
 #[cfg(all(test, loom))]
@@ -17,6 +18,7 @@ mod loom_models;
 mod place;
 #[cfg(all(test, not(loom)))]
 mod tests;
+mod written;
 
 use super::layout::TensorLayout;
 use super::shared_storage::StorageRef;
@@ -27,7 +29,8 @@ use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::sync::shared_static;
 pub(crate) use place::TensorWords;
-use place::{HandlePlace, NO_STORAGE, Release, Written};
+use place::{HandlePlace, Release};
+use written::{NO_STORAGE, Written};
 
 shared_static! {
     static PLACES: Pool<HandlePlace> = Pool::new();

@@ -8,12 +8,10 @@
 //! A release ends the generation first and gives up the storage afterwards. So a reader that owned a storage
 //! which came later to the same memory has seen that, and finds the generation ended.
 
+use super::written::{NO_STORAGE, Written};
 use crate::sync::{AtomicU64, Mutex, Ordering, fence};
 use crate::tensor::dim_list::Dims;
 use crate::tensor::layout::{INLINE, TensorLayout};
-
-/// The number that stands for no storage: the tensor is the undefined one.
-pub(super) const NO_STORAGE: u32 = u32::MAX;
 
 /// Aligned so that it begins with a cache line: few dimensions take no more than two.
 #[repr(align(64))]
@@ -53,33 +51,6 @@ impl Default for HandlePlace {
             large: Mutex::new(Vec::new()),
         }
     }
-}
-
-/// What a tensor consists of, for writing.
-#[derive(Clone, Copy)]
-pub(super) struct Written<'a> {
-    pub(super) storage: u32,
-    pub(super) dtype: u8,
-    pub(super) offset: i64,
-    pub(super) numel: i64,
-    pub(super) address: usize,
-    pub(super) device: i32,
-    pub(super) sizes: &'a [i64],
-    pub(super) strides: &'a [i64],
-}
-
-impl Written<'_> {
-    /// The undefined tensor.
-    pub(super) const UNDEFINED: Written<'static> = Written {
-        storage: NO_STORAGE,
-        dtype: 0,
-        offset: 0,
-        numel: 0,
-        address: 0,
-        device: 0,
-        sizes: &[],
-        strides: &[],
-    };
 }
 
 /// The words of a tensor that is looked at. They may be a mixture of two tensors; then what was made of them is
