@@ -27,5 +27,6 @@ pub mod dispatcher;
 pub mod error;
 pub mod fallbacks;
 pub mod foreign;
+pub mod package;
 pub mod registry;
 pub mod sconce;

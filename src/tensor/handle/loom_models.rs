@@ -2,7 +2,8 @@
 
 use loom::sync::Arc;
 
-use super::place::{HandlePlace, Release, Written};
+use super::place::{HandlePlace, Release};
+use super::written::Written;
 use crate::tensor::dim_list::Dims;
 use crate::tensor::shared_storage::StoragePlace;
 

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::place::{HandlePlace, Release, Written};
+use super::place::{HandlePlace, Release};
+use super::written::Written;
 use super::*;
 use crate::tensor::layout::INLINE;
 use crate::tensor::{Dims, Place, TensorOptions};

@@ -1,0 +1,11 @@
+//! Packages of compiled models: `.pt2`, a zip with the model's shared library, its kernels and its sources.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `archive` | what is in a package, and writing it to a folder |
+//! | `folder` | private folders that are removed at unload or at exit |
+//! | `source` | what the generated source says of inputs and constants |
+
+pub mod archive;
+pub mod folder;
+pub mod source;

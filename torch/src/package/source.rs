@@ -1,0 +1,163 @@
+//! What a model's generated source says of its inputs: the ABI of models has no function for types and shapes.
+//!
+//! PyTorch writes a function `check_input_N` for each input, which compares the type, sizes, strides and device. The
+//! checks are off unless an environment variable is set before the first run, and print to standard error; so they are
+//! read here. What is not understood is not checked.
+
+/// A size or a stride that an input must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// This one.
+    Fixed(i64),
+    /// One from here to there, both included.
+    Range(i64, i64),
+}
+
+impl Extent {
+    /// Whether a number is one of these.
+    pub fn allows(self, number: i64) -> bool {
+        match self {
+            Extent::Fixed(wanted) => number == wanted,
+            Extent::Range(least, most) => (least..=most).contains(&number),
+        }
+    }
+}
+
+impl std::fmt::Display for Extent {
+    fn fmt(&self, text: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Extent::Fixed(number) => write!(text, "{number}"),
+            Extent::Range(0 | 1, i64::MAX) => write!(text, "any"),
+            Extent::Range(least, i64::MAX) => write!(text, "{least}.."),
+            Extent::Range(least, most) => write!(text, "{least}..{most}"),
+        }
+    }
+}
+
+/// What an input must be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// PyTorch's name of the type.
+    pub dtype: Option<String>,
+    /// c10's kind of device.
+    pub device_type: Option<i32>,
+    /// The size of each dimension.
+    pub sizes: Option<Vec<Extent>>,
+    /// The strides that are checked, by dimension.
+    pub strides: Vec<(usize, i64)>,
+}
+
+/// What each input must be, as far as the source says.
+pub fn inputs(source: &str) -> Vec<Wanted> {
+    let mut found: Vec<Wanted> = Vec::new();
+    let mut rest = source;
+    while let Some(at) = rest.find("static void check_input_") {
+        let body = &rest[at..];
+        // The next function begins with its own `static`.
+        let end = body[1..].find("static ").map_or(body.len(), |end| end + 1);
+        let (body, after) = body.split_at(end);
+        rest = after;
+        let digits = body["static void check_input_".len()..].chars();
+        let number: String = digits.take_while(char::is_ascii_digit).collect();
+        let Ok(index) = number.parse::<usize>() else { continue };
+        if index > 1 << 16 {
+            continue;
+        }
+        if found.len() <= index {
+            found.resize(index + 1, Wanted::default());
+        }
+        found[index] = wanted(body);
+    }
+    found
+}
+
+fn wanted(body: &str) -> Wanted {
+    let mut wanted = Wanted::default();
+    let mut sizes: Vec<Extent> = Vec::new();
+    let set = |sizes: &mut Vec<Extent>, at: usize, change: &dyn Fn(Extent) -> Extent| {
+        if at >= 64 {
+            return;
+        }
+        if sizes.len() <= at {
+            sizes.resize(at + 1, Extent::Range(0, i64::MAX));
+        }
+        sizes[at] = change(sizes[at]);
+    };
+    let mut rank_of_strides = 0;
+    for line in body.lines().map(str::trim) {
+        if let Some((_, dtype)) = line.split_once("_expected_dtype = aoti_torch_dtype_") {
+            wanted.dtype = Some(dtype.trim_end_matches("();").to_owned());
+        } else if let Some((_, kind)) = line.split_once("_expected_device_type = ") {
+            wanted.device_type = kind.trim_end_matches(';').parse().ok();
+        } else if let Some(condition) =
+            line.strip_prefix("if (").and_then(|line| line.strip_suffix(") {"))
+        {
+            if let Some((number, at)) = compared(condition, "_stride[") {
+                rank_of_strides = rank_of_strides.max(at + 1);
+                if let Some(number) = number {
+                    wanted.strides.push((at, number));
+                }
+            } else if let Some((Some(number), at)) = compared(condition, "_size[") {
+                set(&mut sizes, at, &|_| Extent::Fixed(number));
+            } else if let Some((at, least)) = bound(condition, " < ") {
+                set(&mut sizes, at, &|now| match now {
+                    Extent::Range(_, most) => Extent::Range(least, most),
+                    fixed => fixed,
+                });
+            } else if let Some((at, most)) = bound(condition, " > ") {
+                set(&mut sizes, at, &|now| match now {
+                    Extent::Range(least, _) => Extent::Range(least, most),
+                    fixed => fixed,
+                });
+            }
+        }
+    }
+    if rank_of_strides > sizes.len() {
+        sizes.resize(rank_of_strides, Extent::Range(0, i64::MAX));
+    }
+    // Without any dimension there is nothing that would tell a scalar from a shape that was not understood.
+    wanted.sizes = (!sizes.is_empty()).then_some(sizes);
+    wanted
+}
+
+/// The number and the dimension of `256 != arg0_1_size[1]`.
+fn compared(condition: &str, what: &str) -> Option<(Option<i64>, usize)> {
+    let (number, place) = condition.split_once(" != ")?;
+    let at = place.split_once(what)?.1.strip_suffix(']')?.parse().ok()?;
+    Some((number.trim_end_matches('L').parse().ok(), at))
+}
+
+/// The dimension and the number of `arg0_1_size[0] < 2`.
+fn bound(condition: &str, sign: &str) -> Option<(usize, i64)> {
+    let (place, number) = condition.split_once(sign)?;
+    let at = place.split_once("_size[")?.1.strip_suffix(']')?.parse().ok()?;
+    Some((at, number.trim_end_matches('L').parse().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checks_of_an_input_are_read() {
+        let source = "AOTI_NOINLINE static void check_input_0(\n  AtenTensorHandle* h) {\n\
+            int32_t arg6_1_expected_dtype = aoti_torch_dtype_float32();\n\
+            if (arg6_1_size[0] < 2) {\n}\nif (arg6_1_size[0] > 64) {\n}\nif (256 != arg6_1_size[1]) {\n}\n\
+            if (256 != arg6_1_stride[0]) {\n}\nif (1 != arg6_1_stride[1]) {\n}\n\
+            int32_t arg6_1_expected_device_type = 1;\n}\n\
+            AOTI_NOINLINE static void check_input_1(\n) {\n\
+            int32_t a_expected_dtype = aoti_torch_dtype_int64();\nif (s0 != a_stride[1]) {\n}\n}\n\
+            static bool other() {\nif (9 != b_size[4]) {\n}\n}";
+        let read = inputs(source);
+        assert_eq!(read.len(), 2);
+        assert_eq!(read[0].dtype.as_deref(), Some("float32"));
+        assert_eq!(read[0].device_type, Some(1));
+        assert_eq!(read[0].sizes, Some(vec![Extent::Range(2, 64), Extent::Fixed(256)]));
+        assert_eq!(read[0].strides, [(0, 256), (1, 1)]);
+        assert_eq!(read[1].dtype.as_deref(), Some("int64"));
+        assert_eq!(read[1].sizes, Some(vec![Extent::Range(0, i64::MAX); 2]));
+        assert!(read[1].strides.is_empty());
+        assert!(inputs("static void check_input_99999999(").is_empty());
+        assert_eq!(read[0].sizes.as_ref().unwrap()[0].to_string(), "2..64");
+    }
+}
