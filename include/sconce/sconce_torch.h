@@ -19,6 +19,113 @@
 
 #include "sconce/sconce.h"
 
+/** A `sconce_model_options`: the current device, and the package's only model. */
+#ifdef __cplusplus
+#define SCONCE_MODEL_OPTIONS_INIT \
+  {sizeof(sconce_model_options), -1, nullptr}
+#else
+#define SCONCE_MODEL_OPTIONS_INIT \
+  {.struct_size = sizeof(sconce_model_options), .device = -1}
+#endif
+
+/** A `sconce_model_input`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MODEL_INPUT_INIT \
+  {sizeof(sconce_model_input), 0, 0, 0, {}, {}}
+#else
+#define SCONCE_MODEL_INPUT_INIT \
+  {.struct_size = sizeof(sconce_model_input)}
+#endif
+
+/** A `sconce_model_constant`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MODEL_CONSTANT_INIT \
+  {sizeof(sconce_model_constant), 0, 0, false, {}}
+#else
+#define SCONCE_MODEL_CONSTANT_INIT \
+  {.struct_size = sizeof(sconce_model_constant)}
+#endif
+
+/**
+ * A compiled model. Opaque.
+ */
+typedef struct sconce_model sconce_model;
+
+/**
+ * Where a model is to run, and which one of a package. Begin with `SCONCE_MODEL_OPTIONS_INIT`.
+ */
+typedef struct sconce_model_options {
+  /**
+   * `sizeof(sconce_model_options)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * The index of the device for a model that was compiled for CUDA, or -1 for the current one. Without effect for a
+   * model of the CPU.
+   */
+  int32_t device;
+  /**
+   * The model's name within its package; NULL for the only one, or the one called `model`.
+   */
+  const char *name;
+} sconce_model_options;
+
+/**
+ * What a model's input must be. Begin with `SCONCE_MODEL_INPUT_INIT`.
+ */
+typedef struct sconce_model_input {
+  /**
+   * `sizeof(sconce_model_input)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_DTYPE_…`, or -1 if that is not known.
+   */
+  int32_t dtype;
+  /**
+   * The number of dimensions, or -1 if that is not known.
+   */
+  int32_t rank;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * The least size of each of the first eight dimensions.
+   */
+  int64_t least[8];
+  /**
+   * The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+   */
+  int64_t most[8];
+} sconce_model_input;
+
+/**
+ * A constant of a model. Begin with `SCONCE_MODEL_CONSTANT_INIT`.
+ */
+typedef struct sconce_model_constant {
+  /**
+   * `sizeof(sconce_model_constant)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_DTYPE_…`, or -1 for a type that the library does not have.
+   */
+  int32_t dtype;
+  /**
+   * Bytes of the elements.
+   */
+  uint64_t bytes;
+  /**
+   * Whether the model works it out of other constants.
+   */
+  bool folded;
+  /**
+   * 0.
+   */
+  uint8_t reserved[7];
+} sconce_model_constant;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -33,6 +140,201 @@ extern "C" {
  * - torch: the text of the exception that torch would throw.
  */
 const char *sconce_torch_last_error_message(void);
+
+/**
+ * Frees a text that a function of libsconce_torch returned.
+ *
+ * - `text`: NULL does nothing.
+ */
+void sconce_torch_string_free(char *text);
+
+/**
+ * Loads a compiled model: a package (`.pt2`) as `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or newer makes
+ * it, or the shared library of one.
+ *
+ * The files of a package are written to a private folder in `TMPDIR`, which is removed when the model is unloaded, or
+ * at exit. The code of the library runs in the process: load only models that you trust.
+ *
+ * - `path`: the file.
+ * - `options`: NULL for a model of the package's only name, on the current device.
+ * - `out_model`: receives the model.
+ * - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
+ *   NOT_SUPPORTED: the model needs functions that the library does not offer, which the text lists with their
+ *   operations; it was compiled for another processor or device; or it is one of CUDA and the devices are simulated.
+ *   INVALID_STATE: PyTorch is in the process.
+ * - Ownership: the caller unloads the model with `sconce_model_unload`.
+ * - Ordering: blocks while constants are copied to the device.
+ * - torch: `torch._inductor.aoti_load_package`, `torch::inductor::AOTIModelPackageLoader`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_load(const char *path,
+                                const struct sconce_model_options *options,
+                                struct sconce_model **out_model);
+
+/**
+ * Unloads a model, once no call uses it any more.
+ *
+ * - `model`: NULL does nothing.
+ * - Ordering: waits for the model's device.
+ * - torch: the end of an `AOTIModelPackageLoader`.
+ */
+SCONCE_NODISCARD sconce_status sconce_model_unload(struct sconce_model *model);
+
+/**
+ * Returns how many inputs and outputs a model has, and where it runs.
+ *
+ * - `out_inputs`, `out_outputs`: receive the numbers.
+ * - `out_device`: receives the index of the device, or `SCONCE_DEVICE_CPU`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_shape(struct sconce_model *model,
+                                     size_t *out_inputs,
+                                     size_t *out_outputs,
+                                     int32_t *out_device);
+
+/**
+ * Returns what an input of a model must be.
+ *
+ * - `index`: of the input.
+ * - `out_input`: receives type and sizes, as far as the package says them.
+ * - `out_name`: receives the model's name of the input; may be NULL.
+ * - Ownership: the caller frees the name with `sconce_torch_string_free`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_input(struct sconce_model *model,
+                                     size_t index,
+                                     struct sconce_model_input *out_input,
+                                     char **out_name);
+
+/**
+ * Returns a text that says what a model takes and returns, its constants, its memory and what it was compiled for.
+ *
+ * - `out_text`: receives the text, of several lines.
+ * - Ownership: the caller frees the text with `sconce_torch_string_free`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_describe(struct sconce_model *model,
+                                    char **out_text);
+
+/**
+ * Runs a model on the current stream of its device.
+ *
+ * - `inputs`: the model's inputs, in its order.
+ * - `input_count`, `output_count`: how many the model has.
+ * - `out_outputs`: receives the outputs, in the model's order.
+ * - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was compiled
+ *   for, or the model failed; the text says what was expected. Inputs of a bare library without its source beside it
+ *   are not checked.
+ * - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
+ *   share its memory with an input or a constant.
+ * - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each set
+ *   of shapes loads kernels and blocks others.
+ * - Threads: any number of threads may run one model at the same time.
+ * - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_run(struct sconce_model *model,
+                               struct sconce_tensor *const *inputs,
+                               size_t input_count,
+                               struct sconce_tensor **out_outputs,
+                               size_t output_count);
+
+/**
+ * Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
+ *
+ * - `outputs`: receive the results, converted to their types; of the shapes that the model returns.
+ * - Ownership: all tensors stay the caller's.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_run_into(struct sconce_model *model,
+                                    struct sconce_tensor *const *inputs,
+                                    size_t input_count,
+                                    struct sconce_tensor *const *outputs,
+                                    size_t output_count);
+
+/**
+ * Runs a model as a CUDA graph. The first run with each set of types and shapes of the inputs captures the graph;
+ * later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
+ *
+ * - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
+ *   overwrites; another one is a tensor to which the output is copied.
+ * - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does what a graph cannot hold, such as
+ *   reading a value on the host.
+ * - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.
+ * - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are in the order
+ *   of the calls.
+ * - torch: a model in a `torch.cuda.CUDAGraph`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_run_graph(struct sconce_model *model,
+                                     struct sconce_tensor *const *inputs,
+                                     size_t input_count,
+                                     struct sconce_tensor **outputs,
+                                     size_t output_count);
+
+/**
+ * Sets how many graphs a model keeps, 8 unless it is set. Of more, those are dropped that were launched longest ago.
+ *
+ * - `limit`: at least 1.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_set_graph_limit(struct sconce_model *model,
+                                           size_t limit);
+
+/**
+ * Returns how many constants a model has, and the bytes of all of them.
+ *
+ * - `out_count`, `out_bytes`: receive the numbers.
+ * - torch: `AOTICompiledModel.get_constant_fqns`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_constants(struct sconce_model *model,
+                                         size_t *out_count,
+                                         uint64_t *out_bytes);
+
+/**
+ * Returns a constant of a model.
+ *
+ * - `index`: of the constant.
+ * - `out_constant`: receives type and bytes.
+ * - `out_name`: receives its name in the program that was compiled, such as `layers.0.weight`; may be NULL.
+ * - Ownership: the caller frees the name with `sconce_torch_string_free`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_constant(struct sconce_model *model,
+                                        size_t index,
+                                        struct sconce_model_constant *out_constant,
+                                        char **out_name);
+
+/**
+ * Replaces constants of a model. Graphs of the model are dropped, as they read the constants that they were captured
+ * with.
+ *
+ * - `names`: of the constants, as `sconce_model_get_constant` returns them.
+ * - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
+ * - `count`: how many.
+ * - `inactive`: whether they go to the inactive set, which `sconce_model_swap_constants` makes the active one; constants
+ *   of it that were never set are copied of the active set only for buffers, so set all parameters.
+ * - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
+ * - Ownership: tensors stay the caller's. A tensor on the model's device is used as it is and kept alive: later changes
+ *   of its values change the model.
+ * - Ordering: waits for the model's device.
+ * - Threads: waits for runs under way.
+ * - torch: `AOTICompiledModel.load_constants(user_managed=True)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_update_constants(struct sconce_model *model,
+                                            const char *const *names,
+                                            struct sconce_tensor *const *tensors,
+                                            size_t count,
+                                            bool inactive);
+
+/**
+ * Makes the inactive set of constants the active one. Otherwise as `sconce_model_update_constants`.
+ *
+ * - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
+ */
+SCONCE_NODISCARD sconce_status sconce_model_swap_constants(struct sconce_model *model);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -71,6 +71,17 @@ pub fn record(error: &Error) -> i32 {
     error.status
 }
 
+/// Forgets the thread's newest failure, so that [`newest`] is one of what follows.
+pub fn forget() {
+    let _ = NEWEST.try_with(|newest| newest.replace(None));
+}
+
+/// The text of the thread's newest failure, if there was one.
+pub fn newest() -> Option<String> {
+    let seen = NEWEST.try_with(|newest| newest.borrow().clone());
+    seen.ok().flatten().map(|text| text.to_string_lossy().into_owned())
+}
+
 /// Calls `read` with the text of the thread's newest failure, which is empty before the first.
 pub fn with_newest<R>(read: impl FnOnce(&CStr) -> R) -> R {
     let mut read = Some(read);

@@ -27,6 +27,8 @@ pub mod dispatcher;
 pub mod error;
 pub mod fallbacks;
 pub mod foreign;
+pub mod loading;
+pub mod model;
 pub mod package;
 pub mod registry;
 pub mod sconce;

@@ -4,5 +4,9 @@
 //! | file | idea |
 //! |---|---|
 //! | `last_error` | the text of the thread's newest failure |
+//! | `model` | compiled models |
+
+#![allow(clippy::missing_safety_doc, reason = "the header states once what callers promise")]
 
 pub mod last_error;
+pub mod model;

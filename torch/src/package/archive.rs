@@ -85,7 +85,7 @@ fn models<R: Read + Seek>(archive: &mut ZipArchive<R>, path: &Path) -> Result<Mo
     let mut bytes = 0_u64;
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|why| broken(path, why))?;
-        let name = entry.name().to_owned();
+        let name = entry.name().map_err(|why| broken(path, why))?.into_owned();
         bytes = bytes.saturating_add(entry.size());
         if bytes > MOST_BYTES {
             return Err(broken(path, "it is larger than a model can be"));

@@ -1,0 +1,64 @@
+//! An open shared library of a model.
+
+#![allow(unsafe_code, reason = "dlopen and dlsym")]
+
+use std::ffi::{CString, c_void};
+use std::path::Path;
+
+use super::process::{missing, needs_runtime, open, prepare, refusal};
+use super::undefined::undefined;
+use crate::error::{Error, Result};
+use crate::foreign::ModelFunction;
+
+/// A library that is closed when it is dropped.
+#[derive(Debug)]
+pub struct Library {
+    handle: *mut c_void,
+    undefined: Vec<String>,
+}
+
+// SAFETY: a handle of dlopen may be used on any thread.
+unsafe impl Send for Library {}
+// SAFETY: as above.
+unsafe impl Sync for Library {}
+
+impl Library {
+    /// Opens a library whose functions of PyTorch's ABI are all offered.
+    pub fn open(path: &Path) -> Result<Library> {
+        let undefined = undefined(path)?;
+        prepare(needs_runtime(&undefined))?;
+        let missing = missing(&undefined);
+        if !missing.is_empty() {
+            return Err(refusal(path, &missing));
+        }
+        let handle =
+            open(&path.to_string_lossy(), libc::RTLD_NOW | libc::RTLD_LOCAL).map_err(|why| {
+                Error::not_supported(format!("{} could not be opened: {why}", path.display()))
+            })?;
+        Ok(Library { handle, undefined })
+    }
+
+    /// A function of the library.
+    pub fn function(&self, name: &str) -> Option<ModelFunction> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the handle is open, and the name ends with NUL.
+        let address = unsafe { libc::dlsym(self.handle, name.as_ptr()) };
+        if address.is_null() {
+            return None;
+        }
+        // SAFETY: a function's address is a pointer; it is called with what the ABI of models says it takes.
+        Some(unsafe { std::mem::transmute::<*mut c_void, ModelFunction>(address) })
+    }
+
+    /// Functions that the library needs from others.
+    pub fn undefined(&self) -> &[String] {
+        &self.undefined
+    }
+}
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open, and closed once.
+        unsafe { libc::dlclose(self.handle) };
+    }
+}

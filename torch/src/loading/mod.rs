@@ -1,0 +1,11 @@
+//! Libraries in the process: what models need before they are opened, and opening them.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `undefined` | the undefined functions of an ELF file |
+//! | `process` | PyTorch's names made present: this library for all, aliases, the CUDA runtime; refusal of a real libtorch |
+//! | `library` | an open library |
+
+pub mod library;
+pub mod process;
+pub mod undefined;

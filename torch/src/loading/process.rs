@@ -1,0 +1,212 @@
+//! What a process needs before a model or a kernel library is opened.
+
+#![allow(unsafe_code, reason = "dlopen and dlsym")]
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::error::{Error, Result};
+use crate::package::folder::PrivateFolder;
+
+include!(concat!(env!("OUT_DIR"), "/aliases.rs"));
+
+/// What has been prepared.
+struct Prepared {
+    names: bool,
+    runtime: bool,
+}
+
+static PREPARED: Mutex<Prepared> = Mutex::new(Prepared { names: false, runtime: false });
+
+/// The address of a symbol that every library of the process can see.
+pub fn global_symbol(name: &str) -> Option<*mut c_void> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the name ends with NUL.
+    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+/// Opens a library. The error is the loader's text.
+pub fn open(name: &str, flags: c_int) -> std::result::Result<*mut c_void, String> {
+    let name = CString::new(name).map_err(|_| "the name contains a NUL".to_owned())?;
+    // SAFETY: the name ends with NUL. That initialisers run is intended.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
+    if !handle.is_null() {
+        return Ok(handle);
+    }
+    // SAFETY: returns NULL or a text that is valid until the thread's next call.
+    let text = unsafe { libc::dlerror() };
+    if text.is_null() {
+        return Err("the loader gave no reason".to_owned());
+    }
+    // SAFETY: not NULL, so it is a text.
+    Err(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// Makes the functions of PyTorch's ABI visible to libraries that are opened later, and the names present that they
+/// list as needed. With `needs_runtime`, the CUDA runtime as well.
+pub fn prepare(needs_runtime: bool) -> Result<()> {
+    let mut prepared = PREPARED.lock().map_err(|_| Error::internal("a thread panicked"))?;
+    refuse_libtorch()?;
+    if !prepared.names {
+        show_this_library()?;
+        open_aliases()?;
+        prepared.names = true;
+    }
+    if needs_runtime && !prepared.runtime {
+        open_cuda_runtime()?;
+        prepared.runtime = true;
+    }
+    Ok(())
+}
+
+/// The file that contains an address.
+fn file_of(address: *const c_void) -> Option<String> {
+    // SAFETY: a struct of pointers, for which 0 is a value.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the place is valid for a write.
+    if unsafe { libc::dladdr(address, &mut info) } == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: not NULL, so it is a text that lives as long as the library.
+    Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned())
+}
+
+/// Two runtimes with the same names and other tensors cannot live in one process.
+fn refuse_libtorch() -> Result<()> {
+    for name in ["libtorch_cpu.so", "libc10.so"] {
+        let Ok(handle) = open(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD) else { continue };
+        // SAFETY: the handle is open, the name ends with NUL.
+        let symbol = unsafe { libc::dlsym(handle, c"aoti_torch_abi_version".as_ptr()) };
+        // SAFETY: as above; c10::Error has this name in each version.
+        let c10 = unsafe { libc::dlsym(handle, c"_ZTIN3c105ErrorE".as_ptr()) };
+        let theirs = !c10.is_null()
+            || (!symbol.is_null() && file_of(symbol) != file_of(refuse_libtorch as *const c_void));
+        if theirs {
+            return Err(Error::new(
+                crate::sconce::api::SCONCE_ERROR_INVALID_STATE,
+                format!(
+                    "{name} of PyTorch is in this process; its functions have the names that libsconce_torch has. Use \
+                     one of the two: run the model in a process without PyTorch, or with PyTorch's own loader"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A program may have opened this library for itself alone, as Python does.
+fn show_this_library() -> Result<()> {
+    let ours = crate::abi::constants::aoti_torch_abi_version as *const c_void;
+    if global_symbol("aoti_torch_abi_version").is_some_and(|found| found.cast_const() == ours) {
+        return Ok(());
+    }
+    let file = file_of(ours).unwrap_or_default();
+    let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL | libc::RTLD_NOLOAD;
+    open(&file, flags).map(|_| ()).map_err(|why| {
+        Error::not_supported(format!(
+            "{file} could not be made visible to models: {why}. Models need the shared library libsconce_torch.so"
+        ))
+    })
+}
+
+fn open_aliases() -> Result<()> {
+    let folder = PrivateFolder::new()?;
+    for (name, bytes) in ALIASES {
+        let path = folder.write(name, bytes)?;
+        open(&path.to_string_lossy(), libc::RTLD_LAZY | libc::RTLD_GLOBAL).map_err(|why| {
+            Error::io(format!(
+                "{name}, which models list as needed, could not be opened: {why}. Set TMPDIR to a folder on a file \
+                 system without noexec"
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+/// The environment variable that names the CUDA runtime.
+const RUNTIME_VARIABLE: &str = "SCONCE_LIBCUDART";
+
+/// The CUDA runtime: one that is open already, the one that the variable names, or one of the system.
+fn open_cuda_runtime() -> Result<()> {
+    if global_symbol("cudaGetDevice").is_some() {
+        return Ok(());
+    }
+    let named = std::env::var(RUNTIME_VARIABLE).ok().filter(|name| !name.is_empty());
+    let places = [
+        "libcudart.so.13",
+        "libcudart.so.12",
+        "libcudart.so",
+        "/usr/local/cuda/lib64/libcudart.so",
+        "/usr/local/cuda/targets/x86_64-linux/lib/libcudart.so",
+    ];
+    let names: Vec<&str> = match &named {
+        Some(name) => vec![name.as_str()],
+        None => places.to_vec(),
+    };
+    let mut searched = Vec::new();
+    for name in names {
+        match open(name, libc::RTLD_NOW | libc::RTLD_GLOBAL) {
+            Ok(_) => return Ok(()),
+            Err(why) => searched.push(why),
+        }
+    }
+    Err(Error::new(
+        crate::sconce::api::SCONCE_ERROR_LIBRARY_NOT_FOUND,
+        format!(
+            "the CUDA runtime (libcudart) could not be opened; install it, or set {RUNTIME_VARIABLE} to it. Searched: {}",
+            searched.join("; ")
+        ),
+    ))
+}
+
+/// Functions of a library that nobody in the process has: those of PyTorch's ABI, of the CUDA runtime and of the
+/// vector functions, which come from here and from what `prepare` opened. Others come with the libraries that it lists.
+pub fn missing(undefined: &[String]) -> Vec<&str> {
+    let ours = |name: &str| {
+        ["aoti_", "torch_", "Sleef_", "cuda"].iter().any(|prefix| name.starts_with(prefix))
+            || (name.starts_with("_Z")
+                && ["3c10", "2at", "5torch"].iter().any(|part| name.contains(part)))
+    };
+    undefined
+        .iter()
+        .map(String::as_str)
+        .filter(|name| ours(name) && global_symbol(name).is_none())
+        .collect()
+}
+
+/// Whether a library calls the CUDA runtime.
+pub fn needs_runtime(undefined: &[String]) -> bool {
+    undefined.iter().any(|name| name.starts_with("cuda"))
+}
+
+/// What to say of missing functions of a model.
+pub fn refusal(path: &Path, missing: &[&str]) -> Error {
+    let mut lines = Vec::new();
+    for name in missing {
+        let operation = ["aoti_torch_cuda_", "aoti_torch_cpu_", "aoti_torch_"]
+            .iter()
+            .find_map(|prefix| name.strip_prefix(prefix));
+        let line = match operation {
+            _ if name.starts_with("_Z") => {
+                format!("{name} (C++ of PyTorch: the library was not built against the stable ABI)")
+            }
+            Some("proxy_executor_call_function") => format!(
+                "{name} (a custom operator of Python: register it with a compiled kernel, or let it be decomposed)"
+            ),
+            Some(operation) => {
+                format!("{name} (the operation aten::{})", operation.trim_end_matches("_out"))
+            }
+            None => (*name).to_owned(),
+        };
+        lines.push(line);
+    }
+    Error::not_supported(format!(
+        "{} needs functions that libsconce_torch does not offer: {}. Let the compiler generate kernels for these \
+         operations: export with a decomposition table (run_decompositions), or set \
+         torch._inductor.config.max_autotune_gemm_backends and max_autotune_conv_backends to \"TRITON\" with max_autotune",
+        path.display(),
+        lines.join(", ")
+    ))
+}

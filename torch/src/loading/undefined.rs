@@ -1,0 +1,97 @@
+//! The undefined functions of an ELF file, read without opening it as a library: a missing one is then named together
+//! with all others, where the system's loader names the first.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// A 64-bit number of an ELF file, little-endian.
+fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
+    let bytes = bytes.get(at..at.checked_add(width)?)?;
+    let mut word = [0; 8];
+    word[..width].copy_from_slice(bytes);
+    usize::try_from(u64::from_le_bytes(word)).ok()
+}
+
+/// A section: its type, offset, bytes and linked section.
+struct Section {
+    kind: usize,
+    offset: usize,
+    bytes: usize,
+    link: usize,
+}
+
+fn section(file: &[u8], table: usize, entry: usize, index: usize) -> Option<Section> {
+    let at = table.checked_add(entry.checked_mul(index)?)?;
+    Some(Section {
+        kind: number(file, at + 4, 4)?,
+        offset: number(file, at + 24, 8)?,
+        bytes: number(file, at + 32, 8)?,
+        link: number(file, at + 40, 4)?,
+    })
+}
+
+const DYNAMIC_SYMBOLS: usize = 11;
+const SYMBOL_BYTES: usize = 24;
+const WEAK: u8 = 2;
+
+/// Names of undefined symbols that the system's loader has to find; weak ones may stay without a value.
+fn names(file: &[u8]) -> Option<Vec<String>> {
+    let (table, entry, count) = (number(file, 40, 8)?, number(file, 58, 2)?, number(file, 60, 2)?);
+    let mut found = Vec::new();
+    for index in 0..count {
+        let symbols = section(file, table, entry, index)?;
+        if symbols.kind != DYNAMIC_SYMBOLS {
+            continue;
+        }
+        let texts = section(file, table, entry, symbols.link)?;
+        let texts = file.get(texts.offset..texts.offset.checked_add(texts.bytes)?)?;
+        let symbols = file.get(symbols.offset..symbols.offset.checked_add(symbols.bytes)?)?;
+        for symbol in symbols.chunks_exact(SYMBOL_BYTES).skip(1) {
+            let is_defined = number(symbol, 6, 2)? != 0;
+            if is_defined || symbol[4] >> 4 == WEAK {
+                continue;
+            }
+            let text = texts.get(number(symbol, 0, 4)?..)?;
+            let end = text.iter().position(|&byte| byte == 0)?;
+            found.push(String::from_utf8_lossy(&text[..end]).into_owned());
+        }
+    }
+    Some(found)
+}
+
+/// The undefined functions of a shared library.
+pub fn undefined(path: &Path) -> Result<Vec<String>> {
+    let file = std::fs::read(path)
+        .map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
+    let wrong = |why: &str| Error::io(format!("{} is no shared library: {why}", path.display()));
+    if !file.starts_with(b"\x7fELF\x02\x01") {
+        return Err(wrong("it does not begin as a 64-bit ELF file"));
+    }
+    let machine = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
+    if number(&file, 18, 2) != Some(machine) {
+        return Err(wrong(
+            "it was compiled for another processor; compile the model on this kind of machine",
+        ));
+    }
+    names(&file).ok_or_else(|| wrong("its tables are cut off"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_and_damage_is_refused() {
+        let library = std::env::current_exe().unwrap();
+        let found = undefined(&library).unwrap();
+        assert!(found.iter().any(|name| name == "dlopen" || name == "malloc"), "{found:?}");
+        let file = std::fs::read(&library).unwrap();
+        let folder = crate::package::folder::PrivateFolder::new().unwrap();
+        for length in [0, 5, 20, 64, 1000] {
+            let path = folder.write("cut", &file[..length]).unwrap();
+            let message = undefined(&path).unwrap_err().message;
+            assert!(message.contains("is no shared library"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Inputs that a model does not take, in words: a model reads what it was compiled for, whatever it is passed.
+
+use super::description::Input;
+use crate::abi::constants::{DEVICE_TYPE_CPU, SCALAR_TYPES};
+use crate::abi::copies::described;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
+use crate::error::{Error, Result};
+use crate::sconce::api;
+use crate::sconce::tensor::TensorHandle;
+
+/// Refuses another number of tensors than the model has.
+pub fn count(what: &str, given: usize, wanted: usize) -> Result<()> {
+    if given == wanted {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("{given} {what} were passed; the model has {wanted}")))
+}
+
+/// Refuses an input of another type, device or shape than the model was compiled for.
+pub fn input(index: usize, input: &Input, tensor: TensorHandle, device: i32) -> Result<()> {
+    let dtype = dtype_of_tensor(tensor)?;
+    let place = device_of_tensor(tensor)?;
+    let wanted = &input.wanted;
+    let type_fits = wanted.dtype.as_deref().is_none_or(|wanted| {
+        SCALAR_TYPES
+            .iter()
+            .find(|known| known.dtype == dtype)
+            .is_some_and(|known| known.name == wanted)
+    });
+    let wanted_place = match wanted.device_type {
+        Some(DEVICE_TYPE_CPU) => api::SCONCE_DEVICE_CPU,
+        _ => device,
+    };
+    let sizes = sizes_of(tensor)?;
+    let shape_fits = wanted.sizes.as_ref().is_none_or(|wanted| {
+        wanted.len() == sizes.len()
+            && wanted.iter().zip(&sizes).all(|(extent, &size)| extent.allows(size))
+    });
+    if !type_fits || place != wanted_place || !shape_fits {
+        return Err(refused(index, input, tensor, wanted_place));
+    }
+    if wanted.strides.is_empty() {
+        return Ok(());
+    }
+    let strides = strides_of(tensor)?;
+    let fits = |&(at, wanted): &(usize, i64)| {
+        // The stride of a single element, or of none, reaches nothing.
+        sizes.get(at).is_none_or(|&size| size <= 1)
+            || strides.get(at) == Some(&wanted)
+            || sizes.contains(&0)
+    };
+    if wanted.strides.iter().all(fits) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "input {index} ({}) has the strides {strides:?}; the model was compiled for {}. Copy it to that order, with \
+         sconce_tensor_contiguous for a row-major one",
+        input.name,
+        wanted
+            .strides
+            .iter()
+            .map(|(at, stride)| format!("{stride} along dimension {at}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    )))
+}
+
+fn refused(index: usize, input: &Input, tensor: TensorHandle, place: i32) -> Error {
+    Error::invalid_argument(format!(
+        "input {index} ({}) is {}; the model takes {}",
+        input.name,
+        described(tensor),
+        wanted(input, place)
+    ))
+}
+
+/// What an input must be, as `float32[2..64, 256] on cuda:0`.
+pub fn wanted(input: &Input, device: i32) -> String {
+    let dtype = input.wanted.dtype.as_deref().unwrap_or("any type");
+    let sizes = match &input.wanted.sizes {
+        Some(sizes) => {
+            let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            format!("[{}]", sizes.join(", "))
+        }
+        None => "[?]".to_owned(),
+    };
+    match device {
+        api::SCONCE_DEVICE_CPU => format!("{dtype}{sizes} on cpu"),
+        index => format!("{dtype}{sizes} on cuda:{index}"),
+    }
+}

@@ -1,0 +1,132 @@
+//! Constants replaced and swapped.
+//!
+//! A model has an active and an inactive set of constants. It refers to tensors that the program passes without owning
+//! them, so the loaded model keeps them as long as they are in use.
+
+#![allow(unsafe_code, reason = "calls functions of a model")]
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::sync::PoisonError;
+
+use super::functions::ConstantEntry;
+use super::loaded::{DeviceInUse, Model};
+use crate::abi::constants::scalar_type_of;
+use crate::abi::devices::{current_stream, native};
+use crate::abi::tensors::{dtype_of_tensor, numel_of};
+use crate::error::{Error, Result};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api, check};
+
+/// Tensors that the sets refer to, by the model's names.
+#[derive(Default)]
+pub(super) struct Kept {
+    active: HashMap<String, Tensor>,
+    inactive: HashMap<String, Tensor>,
+}
+
+const UPDATE: &str = "AOTInductorModelContainerUpdateUserManagedConstantBufferPairs";
+
+impl Model {
+    /// Replaces constants of the active or of the inactive set. Names are the model's or those of the program that was
+    /// compiled. A tensor on another device than the model is copied; others are used as they are.
+    pub fn update_constants(
+        &self,
+        constants: &[(String, TensorHandle)],
+        inactive: bool,
+    ) -> Result<()> {
+        let mut tensors = Vec::with_capacity(constants.len());
+        for (name, tensor) in constants {
+            tensors.push(self.constant(name, *tensor)?);
+        }
+        let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
+        let _device = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
+        let mut names = Vec::with_capacity(tensors.len());
+        for (name, _) in &tensors {
+            let name = CString::new(name.as_str());
+            names.push(name.map_err(|_| Error::invalid_argument("a name contains a NUL"))?);
+        }
+        let entries: Vec<ConstantEntry> = names
+            .iter()
+            .zip(&tensors)
+            .map(|(name, (_, tensor))| ConstantEntry {
+                name: name.as_ptr(),
+                tensor: tensor.handle(),
+            })
+            .collect();
+        let first = entries.as_ptr().expose_provenance();
+        // Queued runs still read the constants that are replaced.
+        self.wait()?;
+        // SAFETY: the function takes entries, their number, and two truth values.
+        unsafe { container.call(UPDATE, [first, entries.len(), usize::from(inactive), 0]) }?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let set = if inactive { &mut kept.inactive } else { &mut kept.active };
+        set.extend(tensors);
+        drop(kept);
+        self.forget_graphs()
+    }
+
+    /// Makes the inactive set of constants the active one.
+    pub fn swap_constants(&self) -> Result<()> {
+        let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
+        let _device = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
+        self.wait()?;
+        if self.description.constants.iter().any(|constant| constant.folded) {
+            let stream = match self.device {
+                api::SCONCE_DEVICE_CPU => 0,
+                device => native(current_stream(device)?)?.expose_provenance(),
+            };
+            // SAFETY: the function takes a truth value, a stream and an executor.
+            unsafe {
+                container.call("AOTInductorModelContainerRunConstantFolding", [1, stream, 0])
+            }?;
+        }
+        // SAFETY: the function takes the container alone.
+        unsafe { container.call("AOTInductorModelContainerSwapConstantBuffer", []) }?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Kept { active, inactive } = &mut *kept;
+        std::mem::swap(active, inactive);
+        drop(kept);
+        self.forget_graphs()
+    }
+
+    /// The model's name of a constant, and a tensor for it on the model's device.
+    fn constant(&self, name: &str, tensor: TensorHandle) -> Result<(String, Tensor)> {
+        let constants = &self.description.constants;
+        let found = constants.iter().find(|known| known.name == name || known.original == name);
+        let found = found.ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "the model has no constant {name:?}; sconce_model_describe lists the names"
+            ))
+        })?;
+        let dtype = dtype_of_tensor(tensor)?;
+        let mut bytes = 0;
+        // SAFETY: the place is valid for a write.
+        check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut bytes) })?;
+        let given = bytes as i64 * numel_of(tensor)?;
+        if scalar_type_of(dtype)? != found.dtype || given != found.bytes as i64 {
+            return Err(Error::invalid_argument(format!(
+                "the constant {name:?} has {} bytes of another type or size than {}, which the model takes: {} bytes",
+                given,
+                crate::abi::copies::described(tensor),
+                found.bytes
+            )));
+        }
+        let mut options = crate::abi::handles::options(api::SCONCE_DTYPE_DEFAULT, self.device);
+        options.memory_format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
+        // SAFETY: options and place are valid.
+        let moved = Tensor::made(|made| unsafe {
+            api::sconce_tensor_to(tensor, &options, false, false, made)
+        })?;
+        Ok((found.name.clone(), moved))
+    }
+
+    /// Waits for the work of the model's device.
+    fn wait(&self) -> Result<()> {
+        if self.device < 0 {
+            return Ok(());
+        }
+        // SAFETY: no preconditions.
+        check(unsafe { api::sconce_device_synchronize(self.device) })
+    }
+}

@@ -1,0 +1,184 @@
+//! The functions that a model's library exports: `AOTInductorModelContainer…`.
+
+#![allow(unsafe_code, reason = "calls functions of a model")]
+
+use std::ffi::{CStr, CString, c_char};
+use std::path::Path;
+
+use crate::error::{self, Error, Result};
+use crate::foreign::{ModelFunction, call_model};
+use crate::loading::library::Library;
+use crate::sconce::tensor::TensorHandle;
+
+/// An entry of a list of constants: a name and a tensor.
+#[repr(C)]
+pub struct ConstantEntry {
+    /// The model's name of the constant.
+    pub name: *const c_char,
+    /// The tensor, which stays the caller's.
+    pub tensor: TensorHandle,
+}
+
+/// A container of a model, and the functions that it is used with.
+pub struct Container {
+    pointer: usize,
+    run: ModelFunction,
+    delete: ModelFunction,
+    /// Closed after the container is deleted.
+    library: Library,
+}
+
+/// A failed call: the text of what failed within it, if the model left one.
+fn failed(name: &str) -> Error {
+    match error::newest() {
+        Some(text) => Error::invalid_argument(format!("the model failed: {text}")),
+        None => Error::invalid_argument(format!(
+            "the model failed in {name}; it wrote the reason to standard error"
+        )),
+    }
+}
+
+/// Calls a function of a model, which returns 0 if it succeeded.
+///
+/// # Safety
+/// The function takes these arguments.
+unsafe fn call<const N: usize>(
+    function: ModelFunction,
+    name: &str,
+    arguments: [usize; N],
+) -> Result<()> {
+    error::forget();
+    // SAFETY: the caller's promise.
+    match unsafe { call_model(function, arguments) } {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(failed(name)),
+        Err(thrown) => Err(thrown.within("the model failed")),
+    }
+}
+
+impl Container {
+    /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`.
+    pub fn create(path: &Path, device: &str) -> Result<Container> {
+        let library = Library::open(path)?;
+        let needed = |name: &str| {
+            library.function(name).ok_or_else(|| {
+                Error::not_supported(format!(
+                    "{} is no compiled model: it has no function {name}. Models come from \
+                     torch._inductor.aoti_compile_and_package of PyTorch 2.9 or newer",
+                    path.display()
+                ))
+            })
+        };
+        let create = needed("AOTInductorModelContainerCreateWithDevice")?;
+        let run = needed("AOTInductorModelContainerRunSingleThreaded")?;
+        let delete = needed("AOTInductorModelContainerDelete")?;
+        let folder = path.parent().unwrap_or(Path::new(".")).to_string_lossy().into_owned();
+        let no_nul = |_| Error::invalid_argument("the path contains a NUL");
+        let (device, folder) =
+            (CString::new(device).map_err(no_nul)?, CString::new(folder).map_err(no_nul)?);
+        let mut pointer = 0_usize;
+        let arguments = [
+            (&raw mut pointer).addr(),
+            1,
+            device.as_ptr().expose_provenance(),
+            folder.as_ptr().expose_provenance(),
+        ];
+        let _ = (&raw mut pointer).expose_provenance();
+        // SAFETY: the function takes a place for the container, the number of models, the device and the folder.
+        unsafe { call(create, "AOTInductorModelContainerCreateWithDevice", arguments) }?;
+        Ok(Container { pointer, run, delete, library })
+    }
+
+    /// Whether the library has a function.
+    pub fn has(&self, name: &str) -> bool {
+        self.library.function(name).is_some()
+    }
+
+    /// Functions that the library needs from others.
+    pub fn undefined(&self) -> &[String] {
+        self.library.undefined()
+    }
+
+    /// Calls a function whose first argument is the container.
+    ///
+    /// # Safety
+    /// The function takes these arguments behind the container.
+    pub unsafe fn call<const N: usize>(&self, name: &str, arguments: [usize; N]) -> Result<()> {
+        let function = self.library.function(name).ok_or_else(|| {
+            Error::not_supported(format!(
+                "the model was compiled by a version of PyTorch whose models have no {name}"
+            ))
+        })?;
+        let mut all = [0; 6];
+        all[0] = self.pointer;
+        all[1..=N].copy_from_slice(&arguments);
+        // SAFETY: the caller's promise. Arguments behind those of the function are ignored.
+        unsafe { call(function, name, all) }
+    }
+
+    /// A number that a function writes.
+    pub fn number<T: Default>(&self, name: &str) -> Result<T> {
+        let mut value = T::default();
+        // SAFETY: the functions that are asked for numbers take a place behind the container.
+        unsafe { self.call(name, [(&raw mut value).expose_provenance()]) }?;
+        Ok(value)
+    }
+
+    /// A number that a function writes for an index.
+    pub fn number_of<T: Default>(&self, name: &str, index: usize) -> Result<T> {
+        let mut value = T::default();
+        // SAFETY: as above, with an index before the place.
+        unsafe { self.call(name, [index, (&raw mut value).expose_provenance()]) }?;
+        Ok(value)
+    }
+
+    /// A text that a function returns for an index.
+    pub fn text_of(&self, name: &str, index: usize) -> Result<String> {
+        let address: usize = self.number_of(name, index)?;
+        Ok(text(address))
+    }
+
+    /// Runs the model. Inputs are the model's from now on.
+    ///
+    /// # Safety
+    /// There are as many inputs and outputs as the model has, and nobody else runs the model if it has to load kernels.
+    pub unsafe fn run(
+        &self,
+        inputs: &mut [TensorHandle],
+        outputs: &mut [TensorHandle],
+        stream: usize,
+    ) -> Result<()> {
+        let arguments = [
+            self.pointer,
+            inputs.as_mut_ptr().expose_provenance(),
+            inputs.len(),
+            outputs.as_mut_ptr().expose_provenance(),
+            outputs.len(),
+            stream,
+            0,
+        ];
+        // SAFETY: the function takes the container, both arrays with their lengths, a stream and an executor.
+        unsafe { call(self.run, "AOTInductorModelContainerRunSingleThreaded", arguments) }
+    }
+}
+
+/// A text of a model, copied.
+pub fn text(address: usize) -> String {
+    let pointer: *const c_char = std::ptr::with_exposed_provenance(address);
+    if pointer.is_null() {
+        return String::new();
+    }
+    // SAFETY: models return texts that end with NUL and live as long as the container.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        // SAFETY: the function takes the container, which is deleted once.
+        let deleted =
+            unsafe { call(self.delete, "AOTInductorModelContainerDelete", [self.pointer]) };
+        if let Err(error) = deleted {
+            error::record(&error);
+        }
+    }
+}

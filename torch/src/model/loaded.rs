@@ -1,0 +1,276 @@
+//! A loaded model, and runs.
+
+#![allow(unsafe_code, reason = "calls a model")]
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError, RwLock};
+
+use super::check;
+use super::constants::Kept;
+use super::description::Description;
+use super::functions::Container;
+use super::graphs::Graphs;
+use crate::abi::devices::{current_stream, native};
+use crate::abi::tensors::{dtype_of_tensor, sizes_of};
+use crate::error::{Error, Result};
+use crate::package::archive::unpack;
+use crate::package::folder::PrivateFolder;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api, check as status};
+
+/// Sets of shapes that are remembered as run before.
+const MOST_SHAPES: usize = 4096;
+
+/// A loaded model.
+pub struct Model {
+    /// Held for reading by runs whose kernels are loaded, for writing by others: a model loads its kernels in its
+    /// first run, without a lock of its own.
+    pub(super) container: RwLock<Container>,
+    /// What the model is.
+    pub description: Description,
+    /// Sconce's device of the model.
+    pub device: i32,
+    /// Keys and values of the package's metadata.
+    pub metadata: BTreeMap<String, String>,
+    pub(super) kept: Mutex<Kept>,
+    pub(super) graphs: Mutex<Graphs>,
+    /// Sets of shapes whose kernels are loaded.
+    warm: RwLock<HashSet<u64>>,
+    /// Whether values of tensors decide which kernels run: then no set of shapes is known to have loaded all.
+    branches: bool,
+    /// The model's files, which are removed after the library is closed.
+    _folder: Option<PrivateFolder>,
+}
+
+/// Where a model is to run, and which one of a package.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Choice<'a> {
+    /// The index of a device for a model of CUDA; `None` for the current one.
+    pub device: Option<i32>,
+    /// The name of the model within its package.
+    pub name: Option<&'a str>,
+}
+
+impl Model {
+    /// Loads a package, or a bare shared library.
+    pub fn load(path: &Path, choice: Choice<'_>) -> Result<Model> {
+        let begins_as_zip = std::fs::File::open(path)
+            .and_then(|mut file| {
+                let mut begin = [0; 4];
+                std::io::Read::read_exact(&mut file, &mut begin).map(|()| begin)
+            })
+            .map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
+        if begins_as_zip == *b"\x7fELF" {
+            let path = std::path::absolute(path)
+                .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
+            let source = std::fs::read_to_string(path.with_extension("cpp")).ok();
+            return Model::open(&path, source.as_deref(), BTreeMap::new(), None, choice);
+        }
+        let unpacked = unpack(path, choice.name)?;
+        Model::open(
+            &unpacked.library,
+            unpacked.source.as_deref(),
+            unpacked.metadata,
+            Some(unpacked.folder),
+            choice,
+        )
+        .map_err(|error| error.within(&path.display().to_string()))
+    }
+
+    fn open(
+        library: &Path,
+        source: Option<&str>,
+        metadata: BTreeMap<String, String>,
+        folder: Option<PrivateFolder>,
+        choice: Choice<'_>,
+    ) -> Result<Model> {
+        let is_cuda = match metadata.get("AOTI_DEVICE_KEY").map(String::as_str) {
+            Some("cuda") => true,
+            Some("cpu") => false,
+            Some(other) => {
+                return Err(Error::not_supported(format!(
+                    "the model was compiled for {other}; models for cpu and cuda are run"
+                )));
+            }
+            None => {
+                let undefined = crate::loading::undefined::undefined(library)?;
+                crate::loading::process::needs_runtime(&undefined)
+            }
+        };
+        let device =
+            if is_cuda { cuda_device(choice.device, &metadata)? } else { api::SCONCE_DEVICE_CPU };
+        let name = if is_cuda { format!("cuda:{device}") } else { "cpu".to_owned() };
+        let guard = is_cuda.then(|| DeviceInUse::begin(device)).transpose()?;
+        let container = Container::create(library, &name)?;
+        let description = Description::read(&container, source)?;
+        drop(guard);
+        let branches =
+            container.undefined().iter().any(|name| name.starts_with("aoti_torch_item_"));
+        Ok(Model {
+            container: RwLock::new(container),
+            description,
+            device,
+            metadata,
+            kept: Mutex::new(Kept::default()),
+            graphs: Mutex::new(Graphs::default()),
+            warm: RwLock::new(HashSet::new()),
+            branches,
+            _folder: folder,
+        })
+    }
+
+    /// Refuses inputs that the model does not take.
+    pub fn check(&self, inputs: &[TensorHandle]) -> Result<()> {
+        check::count("inputs", inputs.len(), self.description.inputs.len())?;
+        for (index, (tensor, input)) in inputs.iter().zip(&self.description.inputs).enumerate() {
+            check::input(index, input, *tensor, self.device).map_err(|error| {
+                match error.status {
+                    api::SCONCE_ERROR_INVALID_HANDLE => error.within(&format!("input {index}")),
+                    _ => error,
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Runs the model on the current stream of its device.
+    pub fn run(&self, inputs: &[TensorHandle]) -> Result<Vec<Tensor>> {
+        self.check(inputs)?;
+        self.run_checked(inputs)
+    }
+
+    /// As [`Model::run`], for inputs that were checked.
+    pub(super) fn run_checked(&self, inputs: &[TensorHandle]) -> Result<Vec<Tensor>> {
+        let guard = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
+        let stream = match self.device {
+            api::SCONCE_DEVICE_CPU => 0,
+            device => native(current_stream(device)?)?.expose_provenance(),
+        };
+        let shapes = shapes_of(inputs)?;
+        let outputs = self.call(inputs, shapes, stream);
+        drop(guard);
+        outputs
+    }
+
+    fn call(&self, inputs: &[TensorHandle], shapes: u64, stream: usize) -> Result<Vec<Tensor>> {
+        let warm =
+            |shapes| self.warm.read().unwrap_or_else(PoisonError::into_inner).contains(&shapes);
+        if !self.branches && warm(shapes) {
+            let container = self.container.read().unwrap_or_else(PoisonError::into_inner);
+            return self.call_container(&container, inputs, stream);
+        }
+        let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
+        let outputs = self.call_container(&container, inputs, stream)?;
+        let mut warm = self.warm.write().unwrap_or_else(PoisonError::into_inner);
+        if warm.len() == MOST_SHAPES {
+            warm.clear();
+        }
+        warm.insert(shapes);
+        Ok(outputs)
+    }
+
+    fn call_container(
+        &self,
+        container: &Container,
+        inputs: &[TensorHandle],
+        stream: usize,
+    ) -> Result<Vec<Tensor>> {
+        let mut owned = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            owned.push(Tensor::retained(*input)?);
+        }
+        let mut given: Vec<TensorHandle> = owned.into_iter().map(Tensor::into_handle).collect();
+        let mut returned = vec![std::ptr::null_mut(); self.description.outputs.len()];
+        // SAFETY: there are as many inputs and outputs as the model has; `call` holds the lock that its shapes need.
+        let result = unsafe { container.run(&mut given, &mut returned, stream) };
+        let outputs: Vec<Tensor> = returned
+            .into_iter()
+            .filter(|handle| !handle.is_null())
+            .map(Tensor::from_handle)
+            .collect();
+        result?;
+        if outputs.len() != self.description.outputs.len() {
+            return Err(Error::internal("the model returned fewer outputs than it has"));
+        }
+        Ok(outputs)
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        if self.device >= 0
+            && let Ok(_guard) = DeviceInUse::begin(self.device)
+        {
+            // SAFETY: no preconditions. Queued work uses kernels and constants that go now. A failed device has no
+            // work left.
+            let _ = unsafe { api::sconce_device_synchronize(self.device) };
+        }
+    }
+}
+
+/// The device that a CUDA model runs on, which must be able to.
+fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String>) -> Result<i32> {
+    let mut device = index.unwrap_or(-1);
+    if device < 0 {
+        // SAFETY: the place is valid for a write.
+        status(unsafe { api::sconce_device_get_current(&mut device) })?;
+    }
+    // SAFETY: no preconditions.
+    let backend = unsafe { api::sconce_backend_get_active() };
+    if backend == api::SCONCE_BACKEND_SIM {
+        return Err(Error::not_supported(
+            "the model was compiled for CUDA, and the devices of this process are simulated; they cannot run machine \
+             code. Run it on a GPU, or compile the model for the CPU",
+        ));
+    }
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both places are valid for a write.
+    status(unsafe { api::sconce_device_get_capability(device, &mut major, &mut minor) })?;
+    let compiled: Option<i32> = metadata
+        .get("AOTI_COMPUTE_CAPABILITY")
+        .and_then(|text| text.trim_end_matches('a').parse().ok());
+    match compiled {
+        // Machine code runs on devices of its major number and at least its minor one.
+        Some(compiled) if compiled / 10 != major || compiled % 10 > minor => {
+            Err(Error::not_supported(format!(
+                "the model was compiled for devices of compute capability {}.{}, and cuda:{device} has {major}.{minor}. \
+             Compile it on such a device, or with torch._inductor.config.aot_inductor.emit_multi_arch_kernel",
+                compiled / 10,
+                compiled % 10
+            )))
+        }
+        _ => Ok(device),
+    }
+}
+
+/// A device that is current until this is dropped.
+pub(super) struct DeviceInUse(i32);
+
+impl DeviceInUse {
+    pub(super) fn begin(device: i32) -> Result<DeviceInUse> {
+        let mut previous = 0;
+        // SAFETY: the place is valid for a write.
+        status(unsafe { api::sconce_device_exchange(device, &mut previous) })?;
+        Ok(DeviceInUse(previous))
+    }
+}
+
+impl Drop for DeviceInUse {
+    fn drop(&mut self) {
+        let mut ignored = 0;
+        // SAFETY: the place is valid for a write. The device was current before, so it can be again.
+        let _ = unsafe { api::sconce_device_exchange(self.0, &mut ignored) };
+    }
+}
+
+/// A number for the types and sizes of inputs.
+pub(super) fn shapes_of(inputs: &[TensorHandle]) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for input in inputs {
+        dtype_of_tensor(*input)?.hash(&mut hasher);
+        sizes_of(*input)?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
