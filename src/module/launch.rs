@@ -54,9 +54,10 @@ fn queue(
     driver
         .kernel_launch_values(handle, config, values, target)
         .map_err(|error| of_kernel(error, &kernel.name))?;
-    // A graph that has the kernel may be launched at any time, and nothing reports its end.
+    // A graph that has the kernel may be launched at any time, and nothing reports its end. Where the driver cannot say
+    // whether the launch was captured, it may have been.
     if !kernel.module.is_captured.load(Ordering::Relaxed)
-        && driver.stream_is_capturing(target).unwrap_or(false)
+        && driver.stream_is_capturing(target).unwrap_or(true)
     {
         kernel.module.is_captured.store(true, Ordering::Release);
     }

@@ -115,6 +115,18 @@ fn a_module_that_a_graph_uses_stays_loaded() {
 }
 
 #[test]
+fn a_module_that_a_graph_may_use_stays_loaded() {
+    let (module, kernel) = filler();
+    let memory = Memory::new(64);
+    sconce::sim::fail_call("stream_is_capturing", 1, 999).unwrap();
+    assert_eq!(launch_fill(kernel, &memory, 3, 8, None), SCONCE_OK);
+    sconce::sim::clear_faults().unwrap();
+    sconce::sim::reset_call_counts().unwrap();
+    assert_eq!(sconce_module_unload(module), SCONCE_OK);
+    assert_eq!((calls("module_release"), calls("module_unload")), (0, 0));
+}
+
+#[test]
 fn the_first_use_may_be_in_a_capture_and_unloading_does_not_spoil_it() {
     for mode in [CaptureMode::Global, CaptureMode::ThreadLocal, CaptureMode::Relaxed] {
         register_fill();
