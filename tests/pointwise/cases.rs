@@ -136,6 +136,26 @@ impl Case {
         Some([std::hint::black_box(&mut self.output.twin.host).clone(), device])
     }
 
+    /// The bytes of the elements that the operation writes, of an output without gaps.
+    pub(crate) fn written(&self) -> std::ops::Range<usize> {
+        assert_eq!(self.output.strides, [1], "{}", self.describe());
+        BEFORE..BEFORE + self.sizes[0] as usize * self.output.dtype.bytes()
+    }
+
+    /// The real numbers that the host calculates, before they are converted to the type of the output. Doubles have
+    /// the numbers of all types that operations round.
+    pub(crate) fn unconverted(&mut self) -> Vec<f64> {
+        let doubles = Side::new(Dtype::F64, &self.sizes, &self.output.strides, 0);
+        let output = std::mem::replace(&mut self.output, doubles);
+        self.run(false).unwrap();
+        let bytes = self.written();
+        let elements = &std::hint::black_box(&mut self.output.twin.host)[bytes];
+        let double = |element: &[u8]| f64::from_le_bytes(element.try_into().unwrap());
+        let values = elements.chunks(8).map(double).collect();
+        self.output = output;
+        values
+    }
+
     pub(crate) fn describe(&self) -> String {
         let inputs = self.inputs.iter().map(|input| match input {
             Ok(side) => format!("{:?} {:?}", side.dtype, side.strides),
