@@ -55,6 +55,44 @@ pub(in crate::ffi) fn misaligned(name: &str) -> Error {
     Error::invalid_argument(format!("{name} is not aligned for its type"))
 }
 
+/// More entries than any program passes: a larger number is one that was not set.
+const MOST_ENTRIES: usize = 1 << 20;
+
+/// Checks a number of entries.
+pub(in crate::ffi) fn check_count(count: usize, name: &str) -> Result<()> {
+    if count <= MOST_ENTRIES {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "{name} has {count} entries; at most {MOST_ENTRIES} are taken"
+    )))
+}
+
+/// The entries of a caller's array, which may be NULL if it has none.
+///
+/// # Safety
+/// Any bytes are a `T`. If `values` is neither NULL nor misaligned, it points to `count` of them, which stay as they
+/// are during `'a`.
+#[inline]
+pub(in crate::ffi) unsafe fn entries<'a, T>(
+    values: *const T,
+    count: usize,
+    name: &str,
+) -> Result<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if values.is_null() {
+        return Err(null(name));
+    }
+    if !values.is_aligned() {
+        return Err(misaligned(name));
+    }
+    check_count(count, name)?;
+    // SAFETY: neither NULL nor misaligned, and the caller promises so many values.
+    Ok(unsafe { std::slice::from_raw_parts(values, count) })
+}
+
 /// Reads a caller's text.
 ///
 /// # Safety

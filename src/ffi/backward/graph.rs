@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::function::{CFunction, sconce_backward_function};
 use crate::backward::{Edge, Graph, Root, handle, run};
 use crate::error::{Error, Result};
-use crate::ffi::arguments::{misaligned, null, text};
+use crate::ffi::arguments::{check_count, entries, null, text};
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::tensor::handle::{check_count, returned, tensor_of};
+use crate::ffi::tensor::handle::{returned, tensor_of};
 use crate::ffi::{CBool, guard, sconce_deleter, sconce_status, sconce_tensor};
 use crate::tensor::{Place, Tensor};
 
@@ -43,25 +43,6 @@ pub struct sconce_backward_root {
     pub input: u64,
     /// The initial gradient.
     pub gradient: *mut sconce_tensor,
-}
-
-/// Entries that a caller passes.
-///
-/// # Safety
-/// Any bytes are a `T`. If `entries` is neither NULL nor misaligned, it points to `count` of them.
-unsafe fn entries<'a, T: Copy>(entries: *const T, count: usize, name: &str) -> Result<&'a [T]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    if entries.is_null() {
-        return Err(null(name));
-    }
-    if !entries.is_aligned() {
-        return Err(misaligned(name));
-    }
-    check_count(count, name)?;
-    // SAFETY: the caller promises so many entries; the pointer is neither NULL nor misaligned.
-    Ok(unsafe { std::slice::from_raw_parts(entries, count) })
 }
 
 /// A node's name, for messages.

@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use crate::collectives::{self, CommRequest, PartsOf};
-use crate::error::Result;
+use crate::ffi::arguments::entries;
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::{dtype_of, guard, misaligned, null, sconce_comm, sconce_status, sconce_stream};
+use crate::ffi::{dtype_of, guard, sconce_comm, sconce_status, sconce_stream};
 
 use super::reduce::submit;
 use super::work::sconce_comm_work;
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
         let ranks = collectives::size(sconce_comm::key(comm, "comm")?)?;
         let list = |list, name| {
             // SAFETY: the caller promises as many values as there are ranks.
-            unsafe { numbers(list, ranks, name) }
+            unsafe { entries(list, ranks, name) }
         };
         let (send_counts, send_offsets) =
             (list(send_counts, "send_counts")?, list(send_offsets, "send_offsets")?);
@@ -134,21 +134,6 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
         // SAFETY: the caller promises what this function requires.
         unsafe { submit(comm, stream, out_work, &request) }
     })
-}
-
-/// A caller's list of numbers.
-///
-/// # Safety
-/// If `list` is neither NULL nor misaligned, it has `count` readable values that stay as they are.
-unsafe fn numbers<'a>(list: *const usize, count: usize, name: &str) -> Result<&'a [usize]> {
-    if list.is_null() {
-        return Err(null(name));
-    }
-    if !list.is_aligned() {
-        return Err(misaligned(name));
-    }
-    // SAFETY: not NULL and aligned, and the caller promises the rest.
-    Ok(unsafe { std::slice::from_raw_parts(list, count) })
 }
 
 /// Gathers the values of all ranks, in their order, at the root.

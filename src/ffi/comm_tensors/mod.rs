@@ -11,9 +11,9 @@ mod spread;
 pub use collect::*;
 pub use spread::*;
 
-use super::arguments::{misaligned, null};
+use super::arguments::{check_count, entries, misaligned, null};
 use super::tensor::handle::tensors_of;
-use super::tensor::{check_count, sconce_tensor};
+use super::tensor::sconce_tensor;
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
 use crate::tensor::{Tensor, handle};
@@ -67,25 +67,6 @@ fn check_place(out_tensors: *mut *mut sconce_tensor, count: usize) -> Result<()>
         return Err(misaligned("out_tensors"));
     }
     Ok(())
-}
-
-/// The entries of a caller's array.
-///
-/// # Safety
-/// If `values` is neither NULL nor misaligned, it points to `count` values that stay as they are as long as `'a`.
-unsafe fn entries<'a, T: Copy>(values: *const T, count: usize, name: &str) -> Result<&'a [T]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    if values.is_null() {
-        return Err(null(name));
-    }
-    if !values.is_aligned() {
-        return Err(misaligned(name));
-    }
-    check_count(count, name)?;
-    // SAFETY: neither NULL nor misaligned, and the caller promises so many values.
-    Ok(unsafe { std::slice::from_raw_parts(values, count) })
 }
 
 /// The tensors of some lists of equal length, one list after another.

@@ -5,11 +5,10 @@ use std::ffi::c_void;
 use crate::context::runtime;
 use crate::driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
 use crate::error::{Error, Result};
+use crate::ffi::arguments::entries;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::structs::described;
-use crate::ffi::{
-    CBool, guard_runtime, misaligned, null, sconce_kernel, sconce_status, sconce_stream,
-};
+use crate::ffi::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
 use crate::module;
 
 /// The most arguments of a launch.
@@ -64,25 +63,6 @@ impl sconce_launch_desc {
     }
 }
 
-/// Reads a caller's list.
-///
-/// # Safety
-/// If `list` is neither NULL nor misaligned, it has `count` values that stay as they are during `'a`.
-#[inline]
-unsafe fn list<'a, T>(list: *const T, count: usize, name: &str) -> Result<&'a [T]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    if list.is_null() {
-        return Err(null(name));
-    }
-    if !list.is_aligned() {
-        return Err(misaligned(name));
-    }
-    // SAFETY: neither NULL nor misaligned, and the caller promises the rest.
-    Ok(unsafe { std::slice::from_raw_parts(list, count) })
-}
-
 /// Reads the arguments of a launch.
 ///
 /// # Safety
@@ -99,9 +79,9 @@ unsafe fn values<'a>(
         )));
     }
     // SAFETY: the caller promises what this function requires.
-    let addresses = unsafe { list(arguments, argument_count, "arguments") }?;
+    let addresses = unsafe { entries(arguments, argument_count, "arguments") }?;
     // SAFETY: the caller promises what this function requires.
-    let bytes = unsafe { list(argument_bytes, argument_count, "argument_bytes") }?;
+    let bytes = unsafe { entries(argument_bytes, argument_count, "argument_bytes") }?;
     if let Some(at) = addresses.iter().position(|address| address.is_null()) {
         return Err(null(&format!("arguments[{at}]")));
     }

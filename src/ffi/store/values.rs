@@ -4,7 +4,8 @@ use std::ffi::{c_char, c_void};
 
 use super::{sconce_store, store_of, timeout_of, world_size_of};
 use crate::error::{Error, Result};
-use crate::ffi::{guard, misaligned, null, sconce_status, text};
+use crate::ffi::arguments::entries;
+use crate::ffi::{guard, null, sconce_status, text};
 
 /// A caller's bytes.
 ///
@@ -39,15 +40,8 @@ unsafe fn keys_of<'a>(keys: *const *const c_char, count: usize) -> Result<Vec<&'
     if count == 0 {
         return Err(Error::invalid_argument("count is 0; name at least one key"));
     }
-    if keys.is_null() {
-        return Err(null("keys"));
-    }
-    if !keys.is_aligned() {
-        return Err(misaligned("keys"));
-    }
-    crate::ffi::tensor::check_count(count, "keys")?;
-    // SAFETY: neither NULL nor misaligned, and the caller promises so many entries.
-    let keys = unsafe { std::slice::from_raw_parts(keys, count) };
+    // SAFETY: the caller promises so many entries, and any bytes are a pointer.
+    let keys = unsafe { entries(keys, count, "keys") }?;
     let named = |(index, key): (usize, &*const c_char)| {
         // SAFETY: the caller promises a text or NULL.
         unsafe { text(*key, &format!("keys[{index}]")) }.map(std::ffi::CStr::to_bytes)

@@ -2,8 +2,9 @@
 
 use crate::collections::slab::Key;
 use crate::error::{Error, Result};
+use crate::ffi::arguments::entries;
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::{guard, misaligned, null, sconce_status};
+use crate::ffi::{guard, sconce_status};
 use crate::tensor::{Tensor, TensorLayout, handle};
 
 /// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
@@ -147,60 +148,13 @@ pub(in crate::ffi) unsafe fn tensors_of(
     count: usize,
     name: &str,
 ) -> Result<Vec<Tensor>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if tensors.is_null() {
-        return Err(null(name));
-    }
-    if !tensors.is_aligned() {
-        return Err(misaligned(name));
-    }
-    check_count(count, name)?;
-    // SAFETY: the caller promises so many handles; the pointer is neither NULL nor misaligned.
-    let handles = unsafe { std::slice::from_raw_parts(tensors, count) };
+    // SAFETY: the caller promises so many handles, and any bytes are one.
+    let handles = unsafe { entries(tensors, count, name) }?;
     let named = |(index, tensor): (usize, &*mut sconce_tensor)| {
         // The whole name is made only for a message.
         defined(*tensor, name).or_else(|_| defined(*tensor, &format!("{name}[{index}]")))
     };
     handles.iter().enumerate().map(named).collect()
-}
-
-/// Numbers that a caller passes, such as sizes.
-///
-/// # Safety
-/// If `values` is neither NULL nor misaligned, it points to `count` numbers that stay as they are during the
-/// call.
-#[inline]
-pub(super) unsafe fn numbers<'a>(
-    values: *const i64,
-    count: usize,
-    name: &str,
-) -> Result<&'a [i64]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    if values.is_null() {
-        return Err(null(name));
-    }
-    if !values.is_aligned() {
-        return Err(misaligned(name));
-    }
-    check_count(count, name)?;
-    // SAFETY: the caller promises so many numbers; the pointer is neither NULL nor misaligned.
-    Ok(unsafe { std::slice::from_raw_parts(values, count) })
-}
-
-/// More entries than any program passes: a larger number is one that was not set.
-const MOST_ENTRIES: usize = 1 << 20;
-
-pub(in crate::ffi) fn check_count(count: usize, name: &str) -> Result<()> {
-    if count <= MOST_ENTRIES {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!(
-        "{name} has {count} entries; at most {MOST_ENTRIES} are taken"
-    )))
 }
 
 /// Owns a tensor once more: it must be released once more.

@@ -21,7 +21,7 @@
 macro_rules! numbers {
     ($values:ident, $count:ident) => {{
         #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let values = $crate::ffi::tensor::handle::numbers($values, $count, stringify!($values))?;
+        let values = $crate::ffi::arguments::entries($values, $count, stringify!($values))?;
         values
     }};
 }
