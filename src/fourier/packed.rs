@@ -3,10 +3,10 @@
 //! Nothing is scaled except by a factor that the caller names, and a real output ignores the imaginary parts
 //! that a real signal cannot have.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use realfft::num_complex::Complex;
-use realfft::num_traits::FromPrimitive;
 use realfft::{ComplexToReal, FftError, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
 
@@ -27,42 +27,45 @@ pub(crate) trait PackedTransform: Send + Sync {
     ) -> Result<(), FftError>;
 }
 
-/// The transform of one to three sizes, each at least 1, in a type of real numbers: F16 (calculated in single
-/// precision), F32 or F64. The sizes are those of the real side.
+/// The transform of one to three sizes, each at least 1, in a type of real numbers: F16, F32 or F64. The sizes are those of the real side.
 pub(crate) fn packed_transform(
     kind: FftKind,
     real: Dtype,
     sizes: &[usize],
 ) -> Box<dyn PackedTransform> {
+    let axes = PackedAxes::new(kind, sizes);
     match real {
-        Dtype::F64 => Box::new(PackedAxes::<f64>::new(kind, sizes)),
-        Dtype::F32 => Box::new(PackedAxes::<f32>::new(kind, sizes)),
-        _ => Box::new(PackedAxes::<StoredHalf>::new(kind, sizes)),
+        Dtype::F64 => Box::new(StoredAxes::<f64>(axes, PhantomData)),
+        Dtype::F32 => Box::new(StoredAxes::<f32>(axes, PhantomData)),
+        _ => Box::new(StoredAxes::<StoredHalf>(axes, PhantomData)),
     }
 }
 
 /// A dimension of complex numbers.
-struct AxisTransform<N: StoredReal>(Arc<dyn Fft<N::Real>>);
+struct AxisTransform(Arc<dyn Fft<f64>>);
 
 /// The last dimension.
-enum LastAxis<N: StoredReal> {
-    Complex(AxisTransform<N>),
-    ToComplex(Arc<dyn RealToComplex<N::Real>>),
-    ToReal(Arc<dyn ComplexToReal<N::Real>>),
+enum LastAxis {
+    Complex(AxisTransform),
+    ToComplex(Arc<dyn RealToComplex<f64>>),
+    ToReal(Arc<dyn ComplexToReal<f64>>),
 }
 
-struct PackedAxes<N: StoredReal> {
+struct PackedAxes {
     /// Sizes of the complex numbers' array.
     sizes: Vec<usize>,
     /// Of the last dimension, in real numbers or complex ones.
     length: usize,
-    last: LastAxis<N>,
+    last: LastAxis,
     /// The dimensions before the last, outermost first.
-    others: Vec<AxisTransform<N>>,
+    others: Vec<AxisTransform>,
 }
 
-impl<N: StoredReal> PackedAxes<N> {
-    fn new(kind: FftKind, sizes: &[usize]) -> PackedAxes<N> {
+/// Dimensions between numbers in memory of one type.
+struct StoredAxes<N>(PackedAxes, PhantomData<fn() -> N>);
+
+impl PackedAxes {
+    fn new(kind: FftKind, sizes: &[usize]) -> PackedAxes {
         let mut planner = FftPlanner::new();
         let mut line = |size: usize| AxisTransform(planner.plan_fft_forward(size));
         let (length, others) = sizes.split_last().map_or((1, sizes), |(last, rest)| (*last, rest));
@@ -83,7 +86,7 @@ impl<N: StoredReal> PackedAxes<N> {
     }
 
     /// Transforms all dimensions but the last.
-    fn others(&self, numbers: &mut [Complex<N::Real>], direction: FftDirection) {
+    fn others(&self, numbers: &mut [Complex<f64>], direction: FftDirection) {
         for (axis, line) in self.others.iter().enumerate() {
             let size = self.sizes[axis];
             let inner: usize = self.sizes[axis + 1..].iter().product();
@@ -98,18 +101,18 @@ impl<N: StoredReal> PackedAxes<N> {
 
     fn to_real(
         &self,
-        last: &dyn ComplexToReal<N::Real>,
-        numbers: &mut [Complex<N::Real>],
-    ) -> Result<Vec<N::Real>, FftError> {
+        last: &dyn ComplexToReal<f64>,
+        numbers: &mut [Complex<f64>],
+    ) -> Result<Vec<f64>, FftError> {
         let half = self.half();
         let rows: usize = numbers.len() / half;
-        let mut results = vec![N::Real::default(); rows * self.length];
+        let mut results = vec![0.0; rows * self.length];
         let mut scratch = last.make_scratch_vec();
         let rows = results.chunks_exact_mut(self.length);
         for (row, from) in rows.zip(numbers.chunks_exact_mut(half)) {
-            from[0].im = N::Real::default();
+            from[0].im = 0.0;
             if self.length.is_multiple_of(2) {
-                from[half - 1].im = N::Real::default();
+                from[half - 1].im = 0.0;
             }
             last.process_with_scratch(from, row, &mut scratch)?;
         }
@@ -118,9 +121,9 @@ impl<N: StoredReal> PackedAxes<N> {
 
     fn to_complex(
         &self,
-        last: &dyn RealToComplex<N::Real>,
-        reals: &mut [N::Real],
-        numbers: &mut [Complex<N::Real>],
+        last: &dyn RealToComplex<f64>,
+        reals: &mut [f64],
+        numbers: &mut [Complex<f64>],
     ) -> Result<(), FftError> {
         let mut scratch = last.make_scratch_vec();
         let rows = numbers.chunks_exact_mut(self.half());
@@ -131,10 +134,10 @@ impl<N: StoredReal> PackedAxes<N> {
     }
 }
 
-impl<N: StoredReal> AxisTransform<N> {
+impl AxisTransform {
     /// With both parts of each number exchanged before and after, forward is inverse.
-    fn process(&self, numbers: &mut [Complex<N::Real>], direction: FftDirection) {
-        let exchange = |numbers: &mut [Complex<N::Real>]| {
+    fn process(&self, numbers: &mut [Complex<f64>], direction: FftDirection) {
+        let exchange = |numbers: &mut [Complex<f64>]| {
             if direction == FftDirection::Inverse {
                 numbers.iter_mut().for_each(|n| std::mem::swap(&mut n.re, &mut n.im));
             }
@@ -155,7 +158,7 @@ fn turn<T: Copy>(from: &[T], into: &mut [T], columns: usize) {
     }
 }
 
-impl<N: StoredReal> PackedTransform for PackedAxes<N> {
+impl<N: StoredReal> PackedTransform for StoredAxes<N> {
     fn run(
         &self,
         input: &[u8],
@@ -163,27 +166,27 @@ impl<N: StoredReal> PackedTransform for PackedAxes<N> {
         direction: FftDirection,
         factor: f64,
     ) -> Result<(), FftError> {
-        // A factor is 1 at most, which every type of real numbers holds.
-        let factor = (factor != 1.0).then(|| N::Real::from_f64(factor)).flatten();
-        let mut numbers = vec![Complex::default(); self.sizes.iter().product()];
-        match &self.last {
+        let StoredAxes(axes, _) = self;
+        let factor = (factor != 1.0).then_some(factor);
+        let mut numbers = vec![Complex::default(); axes.sizes.iter().product()];
+        match &axes.last {
             LastAxis::Complex(line) => {
                 load_complex::<N>(input, &mut numbers);
                 line.process(&mut numbers, direction);
-                self.others(&mut numbers, direction);
+                axes.others(&mut numbers, direction);
             }
             LastAxis::ToComplex(last) => {
-                let mut reals = vec![N::Real::default(); input.len() / N::BYTES];
+                let mut reals = vec![0.0; input.len() / N::BYTES];
                 load_real::<N>(input, &mut reals);
-                self.to_complex(&**last, &mut reals, &mut numbers)?;
-                self.others(&mut numbers, direction);
+                axes.to_complex(&**last, &mut reals, &mut numbers)?;
+                axes.others(&mut numbers, direction);
             }
             LastAxis::ToReal(last) => {
                 load_complex::<N>(input, &mut numbers);
-                self.others(&mut numbers, direction);
-                let mut reals = self.to_real(&**last, &mut numbers)?;
+                axes.others(&mut numbers, direction);
+                let mut reals = axes.to_real(&**last, &mut numbers)?;
                 if let Some(factor) = factor {
-                    reals.iter_mut().for_each(|real| *real = *real * factor);
+                    reals.iter_mut().for_each(|real| *real *= factor);
                 }
                 store_real::<N>(&reals, output);
                 return Ok(());
