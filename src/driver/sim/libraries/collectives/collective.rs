@@ -75,6 +75,22 @@ pub(super) fn accesses(rank: &Rank, call: &CommCall) -> Vec<MemoryAccess> {
     reads.chain(writes.iter().filter_map(|write| range(Intent::Write, write))).collect()
 }
 
+/// Appends what a range of memory holds. Where nothing is read, the address may be anything.
+pub(super) fn append(
+    (address, bytes): (u64, usize),
+    memory: &DeviceMemoryView<'_>,
+    content: &mut Vec<u8>,
+) -> Result<(), WorkStop> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    memory.covers(address, bytes as u64)?;
+    let before = content.len();
+    content.resize(before + bytes, 0);
+    memory.read(address, &mut content[before..])?;
+    Ok(())
+}
+
 /// Posts this rank's part of a call; returns the call's number.
 pub(super) fn post(
     rank: &Rank,
@@ -84,10 +100,7 @@ pub(super) fn post(
 ) -> Result<u64, WorkStop> {
     let mut content = Vec::new();
     for (address, bytes) in reads(rank, call) {
-        memory.covers(address, bytes as u64)?;
-        let before = content.len();
-        content.resize(before + bytes, 0);
-        memory.read(address, &mut content[before..])?;
+        append((address, bytes), memory, &mut content)?;
     }
     if let CommCall::AllReduce { dtype, op, .. }
     | CommCall::Reduce { dtype, op, .. }

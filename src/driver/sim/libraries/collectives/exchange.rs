@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use super::collective::copy_into;
+use super::collective::{append, copy_into};
 use super::message::{self, Description, Message};
 use super::stop::WorkStop;
 use crate::driver::CommCall;
@@ -57,9 +57,7 @@ pub(super) fn post(
             let place = index * ENTRY_BYTES + word * 8;
             content[place..place + 8].copy_from_slice(&number.to_le_bytes());
         }
-        memory.covers(address, bytes as u64)?;
-        content.resize(at + bytes, 0);
-        memory.read(address, &mut content[at..])?;
+        append((address, bytes), memory, &mut content)?;
     }
     let number = progress.groups + 1;
     let description = Description::of_group(count);
