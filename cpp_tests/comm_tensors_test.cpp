@@ -27,7 +27,7 @@ using support::status_of;
 class CommTensorsTest : public support::WorkFixture {
  protected:
   void SetUp() override {
-    setenv("SCONCE_SIM_DEVICES", "8", 0);
+    support::simulated_devices = 8;
     support::WorkFixture::SetUp();
     if (!IsSkipped()) {
       SCONCE_NEED_DEVICES(2);

@@ -21,7 +21,7 @@ using support::contains;
 class DataParallelTest : public support::WorkFixture {
  protected:
   void SetUp() override {
-    setenv("SCONCE_SIM_DEVICES", "4", 0);
+    support::simulated_devices = 4;
     support::WorkFixture::SetUp();
     if (!IsSkipped()) {
       SCONCE_NEED_DEVICES(2);

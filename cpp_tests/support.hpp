@@ -15,6 +15,8 @@ namespace support {
 
 /// The devices of the simulated machine that tests run on.
 constexpr std::int32_t kSimulatedDevices = 2;
+/// As many as a fixture sets before the library starts.
+inline std::int32_t simulated_devices = kSimulatedDevices;
 
 /// Whether the tests run on CUDA.
 inline bool wants_cuda() {
@@ -33,7 +35,7 @@ inline std::string start() {
     options.backend = sconce::Backend::Cuda;
   } else {
     options.backend = sconce::Backend::Sim;
-    options.sim_devices = kSimulatedDevices;
+    options.sim_devices = simulated_devices;
   }
   try {
     sconce::init(options);
