@@ -220,14 +220,14 @@ impl Comm {
     #[inline]
     pub(super) fn inside<T>(comms: &[&Comm], calls: impl FnOnce() -> Result<T>) -> Result<T> {
         for comm in comms {
-            if comm.config.limit.of_work().is_some() {
+            if comm.config.limit.of_calls().is_some() {
                 let now = comm.made.elapsed().as_millis() as u64;
                 comm.inside_since.store(now.max(1), Ordering::Release);
             }
         }
         let result = calls();
         for comm in comms {
-            if comm.config.limit.of_work().is_some() {
+            if comm.config.limit.of_calls().is_some() {
                 comm.inside_since.store(0, Ordering::Release);
             }
         }

@@ -25,7 +25,7 @@ pub(super) fn comm(key: Key) -> Result<Arc<Comm>> {
 #[inline(never)]
 pub(super) fn dead() -> Error {
     Error::invalid_handle(
-        "comm is no living communicator; make communicators with sconce_comm_init_rank, _init_all or _split",
+        "comm is no living communicator; make communicators with sconce_comm_init_rank, _init_store, _init_all or _split",
     )
 }
 
@@ -35,7 +35,7 @@ pub(super) fn publish(comms: Vec<Arc<Comm>>) -> Result<Vec<Key>> {
         let (key, slot) = COMMS
             .insert()
             .ok_or_else(|| Error::new(Status::OutOfMemory, "too many communicators"))?;
-        if comm.config.limit.of_work().is_some() {
+        if comm.config.limit.of_calls().is_some() {
             watchdog::watch(&comm);
         }
         *slot.lock() = Some(comm);

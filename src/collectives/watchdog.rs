@@ -1,4 +1,4 @@
-//! The thread that ends communicators whose work takes too long. It begins with the first communicator that has a
+//! The thread that ends communicators whose calls or work take too long. It begins with the first communicator that has a
 //! limit and ends with the last.
 
 use std::sync::{Arc, Weak};
@@ -58,7 +58,7 @@ fn look_on(driver: &'static dyn Driver) {
         };
         let mut pause = LONGEST_PAUSE;
         for comm in &comms {
-            if let Some(limit) = comm.config.limit.of_work() {
+            if let Some(limit) = comm.config.limit.of_calls() {
                 pause = pause.min((limit / SHARE_OF_LIMIT).max(Duration::from_millis(1)));
             }
             if let Err(why) = look_at(comm) {
@@ -79,11 +79,13 @@ fn look_at(comm: &Comm) -> Result<()> {
         comm.watched.lock().clear();
         return Ok(());
     }
-    let limit = comm.config.limit.of_work().unwrap_or_default();
-    if comm.inside_for().is_some_and(|time| time > limit) {
+    if let Some(limit) = comm.config.limit.of_calls()
+        && comm.inside_for().is_some_and(|time| time > limit)
+    {
         let why = format!("a call has waited for the other ranks for {limit:?}, and is not queued");
         return Err(Error::new(Status::Timeout, why));
     }
+    let Some(limit) = comm.config.limit.of_work() else { return Ok(()) };
     comm.poll()?;
     loop {
         let first =
