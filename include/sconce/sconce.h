@@ -1293,8 +1293,8 @@ typedef int32_t sconce_graph_conditional_kind;
 typedef struct sconce_backward_graph sconce_backward_graph;
 
 /**
- * One rank's end of a communicator. Opaque; created by `sconce_comm_init_rank`, `_init_all` or
- * `_split`.
+ * One rank's end of a communicator. Opaque; created by `sconce_comm_init_rank`, `_init_store`,
+ * `_init_all` or `_split`.
  */
 typedef struct sconce_comm sconce_comm;
 
@@ -2361,8 +2361,8 @@ typedef struct sconce_comm_config {
   int32_t cga_cluster_size;
   /**
    * Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
-   * exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, queued
-   * calls are not watched. -1: no limit.
+   * exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, work that
+   * is queued is not watched. -1: no limit.
    */
   int64_t timeout_ms;
   /**
@@ -7736,6 +7736,32 @@ sconce_status sconce_comm_init_rank(const struct sconce_comm_id *id,
                                     struct sconce_comm **out_comm);
 
 /**
+ * Makes one rank of a communicator whose ranks share a store. Rank 0 makes the id and gives it to the others through
+ * the store; all wait until every rank has come, and then do as in `sconce_comm_init_rank`.
+ *
+ * - `store`: of the same table at all ranks. It is not used after the call.
+ * - `name`: the communicator's name, the same for all ranks. It can be used again for the next one.
+ * - `ranks`: the number of ranks, at least 1.
+ * - `rank`: the number of this rank, below `ranks`.
+ * - `device`: the device on which the rank works; no other rank may have it.
+ * - `config`: NULL for the defaults.
+ * - `out_comm`: receives the communicator.
+ * - Errors: TIMEOUT: not all ranks have come; the message names those that are missing, at all others. REMOTE: rank 0
+ *   has no NCCL, or its store has gone. Otherwise as `sconce_comm_init_rank`, and those of the store.
+ * - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
+ * - Ordering: blocks until all ranks have called, within the limit of `config`.
+ * - torch: `torch.distributed.init_process_group(store=…)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_init_store(struct sconce_store *store,
+                                     const char *name,
+                                     int32_t ranks,
+                                     int32_t rank,
+                                     int32_t device,
+                                     const struct sconce_comm_config *config,
+                                     struct sconce_comm **out_comm);
+
+/**
  * Makes all ranks of a communicator in this process.
  *
  * A thread that makes a call for several of them does so in a group (`sconce_comm_group_start`).
@@ -7833,7 +7859,7 @@ sconce_status sconce_comm_get_device(struct sconce_comm *comm,
 
 /**
  * Returns the `ncclComm_t` of a communicator, for other libraries. NCCL takes calls of a
- * communicator by one thread at a time; the communicator is non-blocking.
+ * communicator by one thread at a time; the communicator is a blocking one.
  *
  * - `out_native`: receives the handle; NULL once the communicator is aborted. The simulator's handle
  *   is of use to this library only.
@@ -8137,6 +8163,16 @@ sconce_status sconce_comm_group_start(void);
  */
 SCONCE_NODISCARD
 sconce_status sconce_comm_group_end(void);
+
+/**
+ * Ends the innermost group of the calling thread without queueing its calls: for a program that has failed between its
+ * begin and its end. Calls of groups around it are dropped, too, and their ends fail.
+ * A group that had calls is logged as a warning.
+ *
+ * - Errors: INVALID_STATE: the thread is in no group.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_group_cancel(void);
 
 /**
  * Orders later work of a stream after an asynchronous call. The work lets go of the tensors that it

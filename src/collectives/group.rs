@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use super::pending::{Pending, submit_together};
 use crate::error::{Error, Result};
+use crate::log;
 
 #[derive(Default)]
 struct Group {
     depth: u32,
+    /// Whether a group inside of the outermost one has been cancelled.
+    is_cancelled: bool,
     calls: Vec<Pending>,
 }
 
@@ -24,17 +27,39 @@ pub fn group_start() -> Result<()> {
 
 /// Ends the innermost group; the outermost one queues its calls.
 pub fn group_end() -> Result<()> {
-    let calls = GROUP.with_borrow_mut(|group| {
+    let outermost = GROUP.with_borrow_mut(|group| {
         if group.depth == 0 {
-            return Err(Error::invalid_state(
-                "the thread is in no group; begin one with sconce_comm_group_start",
-            ));
+            return Err(no_group());
         }
         group.depth -= 1;
-        Ok(if group.depth == 0 { std::mem::take(&mut group.calls) } else { Vec::new() })
+        Ok((group.depth == 0).then(|| std::mem::take(group)))
     })?;
+    let Some(Group { is_cancelled, calls, .. }) = outermost else { return Ok(()) };
+    if is_cancelled {
+        return Err(Error::invalid_state(
+            "a group inside of this one was cancelled, so none of the calls is queued",
+        ));
+    }
     check_streams(&calls)?;
     submit_together(&calls)
+}
+
+/// Ends the innermost group; no call of the thread's groups is queued.
+pub fn group_cancel() -> Result<()> {
+    let (depth, calls) = GROUP.with_borrow(|group| (group.depth, group.calls.len()));
+    if depth == 0 {
+        return Err(no_group());
+    }
+    leave();
+    if calls > 0 {
+        log::warn(format_args!("a group was cancelled; its calls are not queued ({calls} so far)"));
+    }
+    Ok(())
+}
+
+#[cold]
+fn no_group() -> Error {
+    Error::invalid_state("the thread is in no group; begin one with sconce_comm_group_start")
 }
 
 /// Runs `body` in a group. If it fails, none of its calls is queued.
@@ -61,10 +86,12 @@ impl Drop for EndsGroup {
     }
 }
 
-/// Ends the innermost group without queueing; drops all calls of the thread's groups.
+/// Ends the innermost group without queueing; drops all calls of the thread's groups. Those outside of it fail at
+/// their end.
 fn leave() {
     let calls = GROUP.with_borrow_mut(|group| {
         group.depth = group.depth.saturating_sub(1);
+        group.is_cancelled = group.depth > 0;
         std::mem::take(&mut group.calls)
     });
     drop(calls);

@@ -32,15 +32,8 @@ pub fn unique_id() -> Result<CommId> {
     runtime()?.driver().comm_unique_id()
 }
 
-/// Makes a rank of a communicator; all ranks call. `index` is a device, -1 for the current one.
-pub fn init_rank(
-    id: &CommId,
-    ranks: i32,
-    rank: i32,
-    index: i32,
-    config: &CommConfig,
-) -> Result<Key> {
-    let runtime = runtime()?;
+/// Refuses a number of ranks that is none, and a rank that is none of them.
+pub(super) fn check_rank(ranks: i32, rank: i32) -> Result<()> {
     if ranks < 1 {
         return Err(Error::invalid_argument(format!("ranks is {ranks}; it must be at least 1")));
     }
@@ -50,6 +43,19 @@ pub fn init_rank(
             ranks - 1
         )));
     }
+    Ok(())
+}
+
+/// Makes a rank of a communicator; all ranks call. `index` is a device, -1 for the current one.
+pub fn init_rank(
+    id: &CommId,
+    ranks: i32,
+    rank: i32,
+    index: i32,
+    config: &CommConfig,
+) -> Result<Key> {
+    let runtime = runtime()?;
+    check_rank(ranks, rank)?;
     let device = device::resolve(runtime, index)?;
     let members = [CommMember { rank: rank as usize, device }];
     let keys = make(runtime, id, ranks as usize, &members, config)?;

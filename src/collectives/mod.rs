@@ -15,6 +15,7 @@
 //! | `group` | the group of a thread |
 //! | `submit` | calls as rooms above make them |
 //! | `handles` | communicators made, split, finalized, aborted, destroyed |
+//! | `rendezvous` | communicators that are made through a store |
 
 mod comm;
 mod config;
@@ -23,6 +24,7 @@ mod group;
 mod handles;
 mod pending;
 mod registry;
+mod rendezvous;
 mod request;
 mod submit;
 mod watchdog;
@@ -31,11 +33,12 @@ mod wire;
 mod work;
 
 pub use config::{CommConfig, Limit};
-pub use group::{group, group_end, group_start};
+pub use group::{group, group_cancel, group_end, group_start};
 pub use handles::{
     abort, async_error, destroy, device, finalize, init_all, init_rank, is_available, native, rank,
     size, split, unique_id, version,
 };
+pub(crate) use rendezvous::init_store;
 pub use request::{CommRequest, PartsOf};
 pub use submit::{queue, queue_async};
 pub use work::{Kept, destroy_work, keep, query, sequence, synchronize, wait};

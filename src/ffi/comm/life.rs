@@ -1,6 +1,6 @@
 //! Communicators made, split, finalized, aborted, destroyed; what they are.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
 use crate::collectives::{self, CommConfig, CommId, CommOptions, Limit};
@@ -9,7 +9,7 @@ use crate::device;
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::structs::read;
-use crate::ffi::{CBool, guard, misaligned, null, sconce_status};
+use crate::ffi::{CBool, guard, misaligned, null, sconce_status, sconce_store, text};
 
 /// Bytes of a `sconce_comm_id`.
 pub const SCONCE_COMM_ID_BYTES: usize = 128;
@@ -22,15 +22,15 @@ pub struct sconce_comm_id {
     pub bytes: [u8; SCONCE_COMM_ID_BYTES],
 }
 
-/// One rank's end of a communicator. Opaque; created by `sconce_comm_init_rank`, `_init_all` or
-/// `_split`.
+/// One rank's end of a communicator. Opaque; created by `sconce_comm_init_rank`, `_init_store`,
+/// `_init_all` or `_split`.
 pub struct sconce_comm {
     _private: [u8; 0],
 }
 
 impl OpaqueHandle for sconce_comm {
     const SOURCE: &'static str =
-        "make communicators with sconce_comm_init_rank, _init_all or _split";
+        "make communicators with sconce_comm_init_rank, _init_store, _init_all or _split";
 }
 
 /// How a communicator is made. All ranks give the same. Begin with `SCONCE_COMM_CONFIG_INIT`; a
@@ -47,8 +47,8 @@ pub struct sconce_comm_config {
     /// Thread blocks of a cluster; 0: NCCL chooses.
     pub cga_cluster_size: i32,
     /// Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
-    /// exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, queued
-    /// calls are not watched. -1: no limit.
+    /// exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, work that
+    /// is queued is not watched. -1: no limit.
     pub timeout_ms: i64,
     /// Whether communicators that are split from this one share its resources.
     pub split_share: CBool,
@@ -172,6 +172,45 @@ pub unsafe extern "C" fn sconce_comm_init_rank(
         // SAFETY: the caller promises what this function requires.
         let config = unsafe { config_of(config) }?;
         let key = collectives::init_rank(&id, ranks, rank, device, &config)?;
+        out_comm.write(sconce_comm::from_key(key));
+        Ok(())
+    })
+}
+
+/// Makes one rank of a communicator whose ranks share a store. Rank 0 makes the id and gives it to the others through
+/// the store; all wait until every rank has come, and then do as in `sconce_comm_init_rank`.
+///
+/// - `store`: of the same table at all ranks. It is not used after the call.
+/// - `name`: the communicator's name, the same for all ranks. It can be used again for the next one.
+/// - `ranks`: the number of ranks, at least 1.
+/// - `rank`: the number of this rank, below `ranks`.
+/// - `device`: the device on which the rank works; no other rank may have it.
+/// - `config`: NULL for the defaults.
+/// - `out_comm`: receives the communicator.
+/// - Errors: TIMEOUT: not all ranks have come; the message names those that are missing, at all others. REMOTE: rank 0
+///   has no NCCL, or its store has gone. Otherwise as `sconce_comm_init_rank`, and those of the store.
+/// - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
+/// - Ordering: blocks until all ranks have called, within the limit of `config`.
+/// - torch: `torch.distributed.init_process_group(store=…)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_init_store(
+    store: *mut sconce_store,
+    name: *const c_char,
+    ranks: i32,
+    rank: i32,
+    device: i32,
+    config: *const sconce_comm_config,
+    out_comm: *mut *mut sconce_comm,
+) -> sconce_status {
+    guard(|| {
+        let out_comm = out!(out_comm);
+        let store = crate::store::get(sconce_store::key(store, "store")?)?;
+        // SAFETY: the caller promises a text.
+        let name = unsafe { text(name, "name") }?.to_bytes();
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { config_of(config) }?;
+        let key = collectives::init_store(&store, name, ranks, rank, device, &config)?;
         out_comm.write(sconce_comm::from_key(key));
         Ok(())
     })
@@ -362,7 +401,7 @@ pub unsafe extern "C" fn sconce_comm_get_device(
 }
 
 /// Returns the `ncclComm_t` of a communicator, for other libraries. NCCL takes calls of a
-/// communicator by one thread at a time; the communicator is non-blocking.
+/// communicator by one thread at a time; the communicator is a blocking one.
 ///
 /// - `out_native`: receives the handle; NULL once the communicator is aborted. The simulator's handle
 ///   is of use to this library only.

@@ -43,6 +43,17 @@ pub extern "C" fn sconce_comm_group_end() -> sconce_status {
     guard(collectives::group_end)
 }
 
+/// Ends the innermost group of the calling thread without queueing its calls: for a program that has failed between its
+/// begin and its end. Calls of groups around it are dropped, too, and their ends fail.
+/// A group that had calls is logged as a warning.
+///
+/// - Errors: INVALID_STATE: the thread is in no group.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_comm_group_cancel() -> sconce_status {
+    guard(collectives::group_cancel)
+}
+
 /// Orders later work of a stream after an asynchronous call. The work lets go of the tensors that it
 /// keeps.
 ///
