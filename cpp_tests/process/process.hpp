@@ -141,6 +141,9 @@ class Second {
            "the second process succeeds");
   }
 
+  /// Stops the process, as a debugger would.
+  void stop() const { expect(::kill(child_, SIGSTOP) == 0, "the second process stops"); }
+
   void kill() const {
     ::kill(child_, SIGKILL);
     int status = -1;

@@ -54,6 +54,21 @@ struct OperandShape;
 
 }  // namespace autograd
 
+namespace distributed {
+
+class Communicator;
+class CommunicatorBase;
+class GroupGuard;
+class ReduceOp;
+class Work;
+struct AsyncOp;
+struct CommOptions;
+struct ProcessGroup;
+struct SyncOp;
+struct UniqueId;
+
+}  // namespace distributed
+
 namespace log {
 
 enum class Level : std::int32_t;

@@ -7,7 +7,10 @@
 #include <sconce/backward.hpp>
 #include <sconce/blas.hpp>
 #include <sconce/buffer.hpp>
+#include <sconce/comm.hpp>
+#include <sconce/comm_base.hpp>
 #include <sconce/comm_tensors.hpp>
+#include <sconce/comm_work.hpp>
 #include <sconce/context.hpp>
 #include <sconce/copy.hpp>
 #include <sconce/copy_shapes.hpp>
@@ -38,6 +41,7 @@
 #include <sconce/random.hpp>
 #include <sconce/scalar.hpp>
 #include <sconce/scalar_type.hpp>
+#include <sconce/simulated_comm.hpp>
 #include <sconce/simulated_kernel.hpp>
 #include <sconce/simulator.hpp>
 #include <sconce/span.hpp>

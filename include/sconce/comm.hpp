@@ -1,0 +1,518 @@
+/// \file
+/// Communicators: ranks that compute together, each with a device.
+#ifndef SCONCE_COMM_HPP
+#define SCONCE_COMM_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <sconce/comm_base.hpp>
+#include <sconce/device.hpp>
+#include <sconce/store.hpp>
+#include <sconce/tensor.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace distributed {
+
+/// A communicator and its calls with tensors, under the names of `torch.distributed` and with the
+/// arguments in its order. Tensors are of the communicator's device and contiguous. A call with
+/// `async_op` keeps them until its work is waited for.
+///
+/// Calls with lists of tensors are groups of calls that send a tensor each; those with one tensor
+/// for all ranks are single calls of NCCL, and faster.
+class [[nodiscard]] Communicator : public CommunicatorBase {
+ public:
+  /// As a device: the current one.
+  static constexpr std::int32_t kCurrentDevice = -1;
+
+  /// Makes one rank. All ranks call, each on a thread or in a process of its own, with the same id.
+  /// Blocks until all have called. Corresponds to `torch::cuda::nccl::comm_init_rank`.
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have called
+  static Communicator init_rank(const UniqueId& id, std::int32_t world_size, std::int32_t rank,
+                                std::int32_t device = kCurrentDevice,
+                                const CommOptions& options = {}) {
+    sconce_comm_id bytes;
+    std::copy(id.bytes.begin(), id.bytes.end(), std::begin(bytes.bytes));
+    const sconce_comm_config config = options.get();
+    return made([&](sconce_comm** comm) {
+      return ::sconce_comm_init_rank(&bytes, world_size, rank, device, &config, comm);
+    });
+  }
+  /// Makes one rank of a communicator whose ranks share a store. All ranks call with the same name,
+  /// which can be used again afterwards. Blocks until all have called. Corresponds to
+  /// `torch.distributed.init_process_group` with a store.
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have called; the message names those missing
+  static Communicator init_store(const Store& store, const std::string& name,
+                                 std::int32_t world_size, std::int32_t rank,
+                                 std::int32_t device = kCurrentDevice,
+                                 const CommOptions& options = {}) {
+    const sconce_comm_config config = options.get();
+    return made([&](sconce_comm** comm) {
+      return ::sconce_comm_init_store(store.get(), name.c_str(), world_size, rank, device, &config,
+                                      comm);
+    });
+  }
+  /// Makes all ranks in this process: rank i works on the i-th device. A thread that makes a call
+  /// for several of them does so in a `group`.
+  static std::vector<Communicator> init_all(const std::vector<std::int32_t>& devices,
+                                            const CommOptions& options = {}) {
+    const sconce_comm_config config = options.get();
+    std::vector<sconce_comm*> handles(devices.size());
+    std::vector<Communicator> all;
+    all.reserve(devices.size());
+    detail::check(::sconce_comm_init_all(devices.data(), static_cast<std::int32_t>(devices.size()),
+                                         &config, handles.data()));
+    for (sconce_comm* handle : handles) {
+      all.push_back(Communicator(handle));
+    }
+    return all;
+  }
+  /// Takes over a handle of the C API.
+  SCONCE_NODISCARD_CTOR explicit Communicator(sconce_comm* comm) : CommunicatorBase(comm) {}
+
+  /// Splits the communicator: ranks that give the same colour are a new one, in the order of their
+  /// keys. All ranks call; a negative colour keeps the rank out of all. Blocks until all have
+  /// called. Corresponds to `torch.distributed.split_group`.
+  [[nodiscard]] std::optional<Communicator> split(std::int32_t color, std::int32_t key = 0,
+                                                  const CommOptions& options = {}) const {
+    const sconce_comm_config config = options.get();
+    sconce_comm* comm = nullptr;
+    detail::check(::sconce_comm_split(get(), color, key, &config, &comm));
+    return comm == nullptr ? std::nullopt : std::optional<Communicator>(Communicator(comm));
+  }
+
+  using CommunicatorBase::all_reduce;
+  using CommunicatorBase::broadcast;
+  using CommunicatorBase::gather;
+  using CommunicatorBase::recv;
+  using CommunicatorBase::reduce;
+  using CommunicatorBase::reduce_scatter;
+  using CommunicatorBase::scatter;
+  using CommunicatorBase::send;
+
+  /// Reduces a tensor of all ranks in place; every rank has the result.
+  template <class Mode = SyncOp>
+  typename Mode::Result all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::SUM,
+                                   Mode mode = {}) const {
+    const Data data = dense("tensor", tensor);
+    return keeping<Mode>({&tensor}, [&] {
+      return all_reduce(data.address, data.address, data.count, data.dtype, op, mode);
+    });
+  }
+  /// Reduces a tensor of all ranks; rank `dst` has the result in place.
+  template <class Mode = SyncOp>
+  typename Mode::Result reduce(const Tensor& tensor, std::int32_t dst, ReduceOp op = ReduceOp::SUM,
+                               Mode mode = {}) const {
+    const Data data = dense("tensor", tensor);
+    return keeping<Mode>({&tensor}, [&] {
+      return reduce(data.address, data.address, data.count, data.dtype, dst, op, mode);
+    });
+  }
+  /// Sends the tensor of rank `src` to those of the others.
+  template <class Mode = SyncOp>
+  typename Mode::Result broadcast(const Tensor& tensor, std::int32_t src, Mode mode = {}) const {
+    const Data data = dense("tensor", tensor);
+    return keeping<Mode>({&tensor}, [&] {
+      return broadcast(data.address, data.address, data.count, data.dtype, src, mode);
+    });
+  }
+  /// Sends a tensor to rank `dst`. Sends and receives that need each other are in one `group`.
+  template <class Mode = SyncOp>
+  typename Mode::Result send(const Tensor& tensor, std::int32_t dst, Mode mode = {}) const {
+    const Data data = dense("tensor", tensor);
+    return keeping<Mode>({&tensor},
+                         [&] { return send(data.address, data.count, data.dtype, dst, mode); });
+  }
+  /// Receives a tensor from rank `src`.
+  template <class Mode = SyncOp>
+  typename Mode::Result recv(const Tensor& tensor, std::int32_t src, Mode mode = {}) const {
+    const Data data = dense("tensor", tensor);
+    return keeping<Mode>({&tensor},
+                         [&] { return recv(data.address, data.count, data.dtype, src, mode); });
+  }
+  /// `send` with `async_op`.
+  [[nodiscard]] Work isend(const Tensor& tensor, std::int32_t dst) const {
+    return send(tensor, dst, async_op);
+  }
+  /// `recv` with `async_op`.
+  [[nodiscard]] Work irecv(const Tensor& tensor, std::int32_t src) const {
+    return recv(tensor, src, async_op);
+  }
+
+  /// Gathers the tensors of all ranks in one tensor, in the order of the ranks.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if it has not `size()` times as many elements
+  template <class Mode = SyncOp>
+  typename Mode::Result all_gather_into_tensor(const Tensor& output, const Tensor& input,
+                                               Mode mode = {}) const {
+    const auto [to, from] = parts("output", output, "input", input);
+    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+      return all_gather(from.address, to.address, from.count, from.dtype, mode);
+    });
+  }
+  /// Gathers the tensors of all ranks in one tensor of rank `dst`, in the order of the ranks; the
+  /// other ranks pass an undefined one. Corresponds to `torchcomms`' `gather_single`.
+  template <class Mode = SyncOp>
+  typename Mode::Result gather_single(const Tensor& output, const Tensor& input, std::int32_t dst,
+                                      Mode mode = {}) const {
+    const bool is_here = is_at(dst, "output", output.defined());
+    const auto [to, from] = is_here ? parts("output", output, "input", input)
+                                    : std::pair(Data(), packed("input", input));
+    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+      return gather(from.address, to.address, from.count, from.dtype, dst, mode);
+    });
+  }
+  /// Sends parts of a tensor of rank `src` to the ranks, in their order; the other ranks pass an
+  /// undefined one. Corresponds to `torch.distributed.scatter` of one tensor's chunks.
+  template <class Mode = SyncOp>
+  typename Mode::Result scatter_single(const Tensor& output, const Tensor& input, std::int32_t src,
+                                       Mode mode = {}) const {
+    const bool is_here = is_at(src, "input", input.defined());
+    const auto [from, to] = is_here ? parts("input", input, "output", output)
+                                    : std::pair(Data(), packed("output", output));
+    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+      return scatter(from.address, to.address, to.count, to.dtype, src, mode);
+    });
+  }
+  /// Reduces a tensor of all ranks; rank r receives part r of the result.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless the input has `size()` times as many
+  /// elements
+  template <class Mode = SyncOp>
+  typename Mode::Result reduce_scatter_tensor(const Tensor& output, const Tensor& input,
+                                              ReduceOp op = ReduceOp::SUM, Mode mode = {}) const {
+    const auto [from, to] = parts("input", input, "output", output);
+    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+      return reduce_scatter(from.address, to.address, to.count, to.dtype, op, mode);
+    });
+  }
+  /// Sends a part of the input to each rank and receives one from each. Sizes are those of the
+  /// first dimension; without them the parts are equal.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the sizes are not those of the tensors
+  template <class Mode = SyncOp>
+  typename Mode::Result all_to_all_single(const Tensor& output, const Tensor& input,
+                                          const std::vector<std::int64_t>& output_split_sizes = {},
+                                          const std::vector<std::int64_t>& input_split_sizes = {},
+                                          Mode mode = {}) const {
+    const Data to = packed("output", output);
+    const Data from = packed("input", input);
+    same_type(to, from);
+    const Splits sent = splits("input", input, input_split_sizes);
+    const Splits received = splits("output", output, output_split_sizes);
+    return keeping<Mode>({&output, &input}, [&] {
+      return all_to_all(from.address, sent.counts, sent.offsets, to.address, received.counts,
+                        received.offsets, to.dtype, mode);
+    });
+  }
+
+  /// Gathers the tensors of all ranks in a list of tensors; their sizes may differ from rank to
+  /// rank.
+  template <class Mode = SyncOp>
+  typename Mode::Result all_gather(const std::vector<Tensor>& tensor_list, const Tensor& tensor,
+                                   Mode mode = {}) const {
+    const Data mine = dense("tensor", tensor);
+    const std::vector<Data> all = list("tensor_list", tensor_list);
+    same_type(all, mine);
+    same_count("tensor_list", all, mine);
+    return grouped<Mode>(tensor_list, tensor, [&](auto&& add) {
+      for (std::int32_t from = 0; from < size(); ++from) {
+        const Data& to = all[static_cast<std::size_t>(from)];
+        add([&] {
+          return broadcast(from == rank() ? mine.address : to.address, to.address, to.count,
+                           to.dtype, from, mode);
+        });
+      }
+    });
+  }
+  using CommunicatorBase::all_gather;
+  /// Reduces the tensors of a list of all ranks; rank r receives the r-th result. Sizes may differ
+  /// from rank to rank.
+  template <class Mode = SyncOp>
+  typename Mode::Result reduce_scatter(const Tensor& output, const std::vector<Tensor>& input_list,
+                                       ReduceOp op = ReduceOp::SUM, Mode mode = {}) const {
+    const Data mine = dense("output", output);
+    const std::vector<Data> all = list("input_list", input_list);
+    same_type(all, mine);
+    same_count("input_list", all, mine);
+    return grouped<Mode>(input_list, output, [&](auto&& add) {
+      for (std::int32_t dst = 0; dst < size(); ++dst) {
+        const Data& from = all[static_cast<std::size_t>(dst)];
+        add([&] {
+          return reduce(from.address, dst == rank() ? mine.address : from.address, from.count,
+                        from.dtype, dst, op, mode);
+        });
+      }
+    });
+  }
+  /// Sends the r-th tensor of a list to rank r and receives one from each rank.
+  template <class Mode = SyncOp>
+  typename Mode::Result all_to_all(const std::vector<Tensor>& output_tensor_list,
+                                   const std::vector<Tensor>& input_tensor_list,
+                                   Mode mode = {}) const {
+    const std::vector<Data> to = list("output_tensor_list", output_tensor_list);
+    const std::vector<Data> from = list("input_tensor_list", input_tensor_list);
+    std::vector<Tensor> tensors = output_tensor_list;
+    tensors.insert(tensors.end(), input_tensor_list.begin(), input_tensor_list.end());
+    return grouped<Mode>(tensors, Tensor(), [&](auto&& add) {
+      for (std::int32_t peer = 0; peer < size(); ++peer) {
+        const auto index = static_cast<std::size_t>(peer);
+        add([&] {
+          return send(from[index].address, from[index].count, from[index].dtype, peer, mode);
+        });
+        add([&] { return recv(to[index].address, to[index].count, to[index].dtype, peer, mode); });
+      }
+    });
+  }
+  using CommunicatorBase::all_to_all;
+  /// Gathers the tensors of all ranks in a list of rank `dst`; the other ranks pass an empty one.
+  template <class Mode = SyncOp>
+  typename Mode::Result gather(const Tensor& tensor, const std::vector<Tensor>& gather_list,
+                               std::int32_t dst = 0, Mode mode = {}) const {
+    const Data mine = dense("tensor", tensor);
+    const bool is_here = is_at(dst, "gather_list", !gather_list.empty());
+    const auto all = is_here ? list("gather_list", gather_list) : std::vector<Data>();
+    same_type(all, mine);
+    return grouped<Mode>(gather_list, tensor, [&](auto&& add) {
+      add([&] { return send(mine.address, mine.count, mine.dtype, dst, mode); });
+      for (std::size_t from = 0; from < all.size(); ++from) {
+        const Data& to = all[from];
+        add([&] {
+          return recv(to.address, to.count, to.dtype, static_cast<std::int32_t>(from), mode);
+        });
+      }
+    });
+  }
+  /// Sends the r-th tensor of a list of rank `src` to rank r; the other ranks pass an empty list.
+  template <class Mode = SyncOp>
+  typename Mode::Result scatter(const Tensor& tensor, const std::vector<Tensor>& scatter_list,
+                                std::int32_t src = 0, Mode mode = {}) const {
+    const Data mine = dense("tensor", tensor);
+    const bool is_here = is_at(src, "scatter_list", !scatter_list.empty());
+    const auto all = is_here ? list("scatter_list", scatter_list) : std::vector<Data>();
+    same_type(all, mine);
+    return grouped<Mode>(scatter_list, tensor, [&](auto&& add) {
+      for (std::size_t to = 0; to < all.size(); ++to) {
+        const Data& from = all[to];
+        add([&] {
+          return send(from.address, from.count, from.dtype, static_cast<std::int32_t>(to), mode);
+        });
+      }
+      add([&] { return recv(mine.address, mine.count, mine.dtype, src, mode); });
+    });
+  }
+
+ private:
+  /// The elements of a tensor.
+  struct Data {
+    void* address = nullptr;
+    std::size_t count = 0;
+    ScalarType dtype = kFloat;
+  };
+  /// Parts of a tensor for each rank, in elements.
+  struct Splits {
+    std::vector<std::size_t> counts;
+    std::vector<std::size_t> offsets;
+  };
+
+  template <class Make>
+  static Communicator made(Make&& make) {
+    sconce_comm* comm = nullptr;
+    detail::check(make(&comm));
+    return Communicator(comm);
+  }
+
+  [[noreturn]] static void refuse(const std::string& why) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, why);
+  }
+
+  /// The elements of a tensor that fills its memory, in whatever order of the dimensions.
+  static Data dense(const char* name, const Tensor& tensor) {
+    if (!tensor.defined()) {
+      refuse(std::string(name) + " is an undefined tensor; pass one that has memory");
+    }
+    const std::int64_t dim = tensor.dim();
+    if (!tensor.is_contiguous() &&
+        !(dim == 4 && tensor.is_contiguous(MemoryFormat::ChannelsLast)) &&
+        !(dim == 5 && tensor.is_contiguous(MemoryFormat::ChannelsLast3d))) {
+      refuse("Tensors must be contiguous, but " + std::string(name) + " is not");
+    }
+    return {tensor.data_ptr(), static_cast<std::size_t>(tensor.numel()), tensor.dtype()};
+  }
+  /// The elements of a tensor in the order of its dimensions.
+  static Data packed(const char* name, const Tensor& tensor) {
+    const Data data = dense(name, tensor);
+    if (!tensor.is_contiguous()) {
+      refuse("Tensors must be contiguous, but " + std::string(name) + " is not");
+    }
+    return data;
+  }
+  /// The elements of the tensors of a list, one for each rank.
+  [[nodiscard]] std::vector<Data> list(const char* name, const std::vector<Tensor>& tensors) const {
+    if (tensors.size() != static_cast<std::size_t>(size())) {
+      refuse(std::string(name) + " has " + std::to_string(tensors.size()) +
+             " tensors, but there are " + std::to_string(size()) + " ranks");
+    }
+    std::vector<Data> all;
+    all.reserve(tensors.size());
+    for (std::size_t index = 0; index < tensors.size(); ++index) {
+      all.push_back(dense((name + ("[" + std::to_string(index) + "]")).c_str(), tensors[index]));
+    }
+    return all;
+  }
+  static void same_type(const Data& one, const Data& other) {
+    if (one.dtype != other.dtype) {
+      refuse(std::string("output tensor must have the same type as input tensor, but they are ") +
+             cuda::toString(one.dtype) + " and " + cuda::toString(other.dtype));
+    }
+  }
+  static void same_type(const std::vector<Data>& all, const Data& one) {
+    for (const Data& data : all) {
+      same_type(data, one);
+    }
+  }
+  /// This rank's tensor is as large as its place in a list.
+  void same_count(const char* name, const std::vector<Data>& all, const Data& mine) const {
+    const std::size_t place = all[static_cast<std::size_t>(rank())].count;
+    if (place != mine.count) {
+      refuse(std::string(name) + "[" + std::to_string(rank()) + "] has " + std::to_string(place) +
+             " elements, but the tensor of this rank has " + std::to_string(mine.count));
+    }
+  }
+  /// A tensor with a part for each rank, and one of such a part.
+  [[nodiscard]] std::pair<Data, Data> parts(const char* whole_name, const Tensor& whole,
+                                            const char* part_name, const Tensor& part) const {
+    const Data all = packed(whole_name, whole);
+    const Data one = packed(part_name, part);
+    same_type(all, one);
+    if (all.count != static_cast<std::size_t>(size()) * one.count) {
+      refuse(std::string(whole_name) + " tensor size must be equal to world_size times " +
+             part_name + " tensor size, but they have " + std::to_string(all.count) + " and " +
+             std::to_string(one.count) + " elements, and there are " + std::to_string(size()) +
+             " ranks");
+    }
+    return {all, one};
+  }
+  /// Whether this rank is the root, which alone has an argument.
+  [[nodiscard]] bool is_at(std::int32_t root, const char* name, bool is_given) const {
+    const bool is_here = rank() == root;
+    if (is_here != is_given) {
+      refuse(
+          std::string(name) +
+          (is_here ? " must be specified on rank " : " must be left out, since the root is rank ") +
+          std::to_string(root));
+    }
+    return is_here;
+  }
+  /// The parts of a tensor whose first dimension is split.
+  [[nodiscard]] Splits splits(const char* name, const Tensor& tensor,
+                              const std::vector<std::int64_t>& sizes) const {
+    const std::int64_t ranks = size();
+    if (tensor.dim() == 0) {
+      refuse(std::string(name) + " has no dimension that could be split");
+    }
+    const std::int64_t rows = tensor.size(0);
+    std::vector<std::int64_t> each = sizes;
+    if (each.empty()) {
+      if (rows % ranks != 0) {
+        refuse("Tensor's dim 0 does not divide equally across group size: " + std::string(name) +
+               " has " + std::to_string(rows) + " rows for " + std::to_string(ranks) + " ranks");
+      }
+      each.assign(static_cast<std::size_t>(ranks), rows / ranks);
+    }
+    if (each.size() != static_cast<std::size_t>(ranks)) {
+      refuse("Number of tensor splits not equal to group size: " + std::string(name) + " has " +
+             std::to_string(each.size()) + " for " + std::to_string(ranks) + " ranks");
+    }
+    const auto row = static_cast<std::size_t>(rows == 0 ? 0 : tensor.numel() / rows);
+    Splits result;
+    std::int64_t begin = 0;
+    for (const std::int64_t part : each) {
+      if (part < 0 || part > rows - begin) {
+        refuse("Split sizes doesn't match total dim 0 size of " + std::string(name) + ": " +
+               std::to_string(rows));
+      }
+      result.offsets.push_back(static_cast<std::size_t>(begin) * row);
+      result.counts.push_back(static_cast<std::size_t>(part) * row);
+      begin += part;
+    }
+    if (begin != rows) {
+      refuse("Split sizes doesn't match total dim 0 size of " + std::string(name) + ": " +
+             std::to_string(begin) + " of " + std::to_string(rows));
+    }
+    return result;
+  }
+
+  /// Makes a call; its work keeps tensors.
+  template <class Mode, class Call>
+  static typename Mode::Result keeping(std::initializer_list<const Tensor*> tensors, Call&& call) {
+    if constexpr (std::is_same_v<Mode, AsyncOp>) {
+      Work work = call();
+      for (const Tensor* tensor : tensors) {
+        if (tensor->defined()) {
+          work.keep(*tensor);
+        }
+      }
+      return work;
+    } else {
+      call();
+    }
+  }
+  /// Makes calls in a group. They end one after another on the communicator's stream, so the work
+  /// of the last one stands for all, and keeps the tensors.
+  template <class Mode, class Body>
+  static typename Mode::Result grouped(const std::vector<Tensor>& tensors, const Tensor& tensor,
+                                       Body&& body) {
+    if constexpr (std::is_same_v<Mode, AsyncOp>) {
+      std::optional<Work> last;
+      group([&] { body([&](auto&& call) { last = call(); }); });
+      for (const Tensor& kept : tensors) {
+        last->keep(kept);
+      }
+      if (tensor.defined()) {
+        last->keep(tensor);
+      }
+      return std::move(*last);
+    } else {
+      group([&] { body([](auto&& call) { call(); }); });
+    }
+  }
+};
+
+/// A process of a job, and its rank of the communicator of all processes.
+struct ProcessGroup {
+  Job job;            ///< the place of this process, and the store
+  Communicator comm;  ///< of all processes, one rank each
+};
+
+/// Joins the job that RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and LOCAL_RANK describe, as
+/// `torchrun` and `scripts/launch` set them, and makes the communicator of all processes. The rank
+/// works on the device of the number LOCAL_RANK, or on the only one that there is, unless `device`
+/// names another. Corresponds to `torch.distributed.init_process_group("nccl")`.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a variable is missing, `SCONCE_ERROR_TIMEOUT` if
+/// another process does not come, `SCONCE_ERROR_INVALID_DEVICE` if there are too few devices
+[[nodiscard]] inline ProcessGroup init_process_group(
+    const CommOptions& options = {}, std::optional<std::int32_t> device = std::nullopt,
+    Store::Milliseconds timeout = Store::kDefaultTimeout) {
+  Job job = join_job(timeout);
+  const std::int32_t devices = cuda::device_count();
+  const std::int32_t index = device.value_or(devices == 1 ? 0 : job.local_rank);
+  if (index >= devices) {
+    throw Error(SCONCE_ERROR_INVALID_DEVICE,
+                "this process has LOCAL_RANK " + std::to_string(job.local_rank) +
+                    ", but there are " + std::to_string(devices) +
+                    " devices; start fewer processes on this machine, or pass a device");
+  }
+  Communicator comm = Communicator::init_store(job.store, "process_group", job.world_size, job.rank,
+                                               index, options);
+  return {std::move(job), std::move(comm)};
+}
+
+}  // namespace distributed
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_COMM_HPP
