@@ -1,63 +1,31 @@
-// The network of train_two_layers learns y = |x| on the devices of several processes, one a device:
-// each process takes its part of the batch, and the gradients of all are added. So the losses are
-// those of one process with the whole batch, whatever the number of processes:
+// The network of train_two_layers learns y = |x| on several devices: each takes its part of the
+// batch, and an all_reduce averages the gradients. So the losses are those of one device with the
+// whole batch, whatever the number of devices. One process a device:
 //
 //     scripts/launch --nproc-per-node 4 build/examples/data_parallel
 //     torchrun --nproc-per-node 4 --no-python build/examples/data_parallel
 //
-// Alone it trains in two ways on all devices of the process: on one device, and with the forward
-// pass of each batch on all of them (parallel_apply). Without a GPU: set SCONCE_BACKEND=sim.
+// Alone the program trains one model on all devices of the process, a thread each, and runs the
+// forward pass of a batch on all of them (data_parallel). Without a GPU: set SCONCE_BACKEND=sim and
+// SCONCE_SIM_DEVICES to as many devices as there are processes.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <numeric>
 #include <sconce/sconce.hpp>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace ag = sconce::autograd;
 namespace cc = sconce::cuda;
+namespace dist = sconce::distributed;
 
 namespace {
 
-constexpr std::int64_t kBatch = 64;
+constexpr std::int64_t kBatch = 120;
 constexpr int kEpochs = 60;
 
-/// Adds tensors of all processes. They are small and few: they travel through the store, as bytes.
-class Sum {
- public:
-  explicit Sum(sconce::Job& job) : job_(job) {}
-
-  sconce::Tensor operator()(const sconce::Tensor& tensor) {
-    if (job_.world_size == 1) {
-      return tensor;
-    }
-    const auto mine = tensor.reshape({-1}).to(sconce::kDouble).to_vector<double>();
-    const std::string round = "sum" + std::to_string(round_++) + "/";
-    job_.store.set(round + std::to_string(job_.rank),
-                   {reinterpret_cast<const char*>(mine.data()), mine.size() * sizeof(double)});
-    std::vector<double> all(mine.size(), 0.0);
-    // In the order of the ranks, so that every process gets the same bits.
-    for (std::int32_t rank = 0; rank < job_.world_size; ++rank) {
-      const std::string theirs = job_.store.get(round + std::to_string(rank));
-      if (theirs.size() != all.size() * sizeof(double)) {
-        throw std::runtime_error("rank " + std::to_string(rank) + " has sent another size");
-      }
-      const auto* values = reinterpret_cast<const double*>(theirs.data());
-      for (std::size_t index = 0; index < all.size(); ++index) {
-        all[index] += values[index];
-      }
-    }
-    return sconce::tensor(all, sconce::device(tensor.device()).dtype(tensor.dtype()))
-        .reshape(tensor.sizes());
-  }
-
- private:
-  sconce::Job& job_;
-  int round_ = 0;
-};
-
-/// The weights, the same in all processes.
+/// The weights, the same for all ranks.
 std::vector<sconce::Tensor> weights(const sconce::Device& device) {
   cc::manual_seed_all(7);
   const auto on = sconce::device(device);
@@ -65,40 +33,55 @@ std::vector<sconce::Tensor> weights(const sconce::Device& device) {
           sconce::zeros({1}, on)};
 }
 
-/// The whole batch, the same in all processes.
+/// The whole batch, the same for all ranks.
 sconce::Tensor inputs(const sconce::Device& device) {
   return sconce::linspace(-1.0, 1.0, kBatch, sconce::device(device)).reshape({kBatch, 1});
 }
 
-/// Trains on this process's part of the batch; returns the losses of the whole one.
-std::vector<double> train(sconce::Job& job) {
-  const sconce::Device device(job.local_rank % cc::device_count());
-  cc::set_device(device.index());
-  Sum sum(job);
-  const sconce::Tensor x = inputs(device).chunk(job.world_size)[static_cast<std::size_t>(job.rank)];
+/// Trains on the part of the batch of a rank; returns the losses of the whole batch. Ranks are
+/// processes or threads. Without a communicator the part is the whole batch.
+std::vector<double> train(const dist::Communicator* comm, std::int32_t device) {
+  const std::int32_t rank = comm == nullptr ? 0 : comm->rank();
+  const std::int32_t ranks = comm == nullptr ? 1 : comm->size();
+  cc::set_device(device);
+  const sconce::Tensor x = inputs(device).chunk(ranks)[static_cast<std::size_t>(rank)];
   const sconce::Tensor y = x.abs();
+  const auto rows = static_cast<double>(x.size(0));
   const ag::Tape tape;
   std::vector<ag::Variable> variables;
   for (const sconce::Tensor& weight : weights(device)) {
     variables.push_back(tape.variable(weight));
   }
-  std::vector<double> losses;
+  std::vector<sconce::Tensor> losses;
   for (int epoch = 0; epoch < kEpochs; ++epoch) {
     const auto hidden = relu(ag::matmul(x, variables[0]) + variables[1]);
     const auto error = ag::matmul(hidden, variables[2]) + variables[3] - y;
     const auto squares = ag::sum(error * error);
     squares.backward();
-    for (const ag::Variable& variable : variables) {
-      variable.value().sub_(sum(variable.grad()), 0.002);
-      variable.zero_grad();
+    losses.push_back(squares.value() / rows);
+    std::vector<dist::Work> works;
+    if (comm != nullptr) {
+      // The parts are of one size, so the average of their means is the mean of the whole batch.
+      // The calls run on the communicator's stream; an update waits for its gradient only.
+      for (const ag::Variable& variable : variables) {
+        works.push_back(comm->all_reduce(variable.grad(), dist::ReduceOp::AVG, dist::async_op));
+      }
+      comm->all_reduce(losses.back(), dist::ReduceOp::AVG);
     }
-    losses.push_back(sum(squares.value().reshape({1})).item<double>() / kBatch);
+    for (std::size_t index = 0; index < variables.size(); ++index) {
+      if (comm != nullptr) {
+        works[index].wait();
+      }
+      variables[index].value().sub_(variables[index].grad(), 0.128 / rows);
+      variables[index].zero_grad();
+    }
     tape.clear();
-    if (job.rank == 0 && job.world_size > 1 && epoch % 10 == 0) {
-      std::printf("epoch %3d  loss %.6f\n", epoch, losses.back());
-    }
   }
-  return losses;
+  std::vector<double> values;
+  for (const sconce::Tensor& loss : losses) {
+    values.push_back(loss.item<double>());
+  }
+  return values;
 }
 
 /// Compares the forward pass on all devices with that on one.
@@ -119,48 +102,68 @@ bool forward_is_the_same() {
   return same;
 }
 
-/// Trains once more, alone and on the whole batch, and compares the losses.
-bool is_as_alone(const sconce::Job& job, const std::vector<double>& losses) {
-  sconce::Job alone{job.store.prefixed("alone"), 0, 1, job.local_rank};
-  const std::vector<double> wanted = train(alone);
+/// Whether losses are those of one device with the whole batch, apart from roundings.
+bool is_as_alone(const std::vector<double>& losses, const std::vector<double>& alone) {
   for (std::size_t epoch = 0; epoch < losses.size(); ++epoch) {
-    if (std::abs(losses[epoch] - wanted[epoch]) > 1e-4 * wanted[epoch]) {
-      std::printf("epoch %zu: loss %.6f, but %.6f in one process\n", epoch, losses[epoch],
-                  wanted[epoch]);
+    if (!(std::abs(losses[epoch] - alone[epoch]) <= 1e-4 * alone[epoch])) {
+      std::printf("epoch %zu: loss %.6f, but %.6f on one device\n", epoch, losses[epoch],
+                  alone[epoch]);
       return false;
     }
   }
-  std::printf("the losses are those of one process\n");
-  return true;
+  return losses.back() < losses.front() / 4;
 }
 
-int run() {
-  if (std::getenv("WORLD_SIZE") == nullptr) {
-    sconce::Job alone{sconce::Store::tcp_server("127.0.0.1"), 0, 1, 0};
-    const std::vector<double> losses = train(alone);
-    std::printf("loss %.6f -> %.6f in 1 process\n", losses.front(), losses.back());
-    return forward_is_the_same() && losses.back() < losses.front() / 4 ? 0 : 1;
+void report(const std::vector<double>& losses, const char* who, std::int32_t count) {
+  for (std::size_t epoch = 0; epoch < losses.size(); epoch += 20) {
+    std::printf("epoch %3zu  loss %.6f\n", epoch, losses[epoch]);
   }
-  sconce::Job job = sconce::join_job();
-  const std::vector<double> losses = train(job);
-  if (job.rank == 0) {
-    std::printf("loss %.6f -> %.6f in %d processes\n", losses.front(), losses.back(),
-                job.world_size);
+  std::printf("loss %.6f -> %.6f on %d %s\n", losses.front(), losses.back(), count, who);
+}
+
+/// One model on all devices of this process: a thread and a rank for each.
+bool trains_on_all_devices() {
+  // The batch is cut into parts of one size.
+  std::int32_t count = cc::device_count();
+  while (kBatch % count != 0) {
+    --count;
   }
-  const bool same = job.rank != 0 || is_as_alone(job, losses);
-  // Rank 0 may serve the store: it leaves when all others have said that they are done with it.
-  job.store.add("done", 1);
-  while (job.rank == 0 && job.store.add("done", 0) < job.world_size) {
-    cc::getDefaultCUDAStream().synchronize();
+  std::vector<std::int32_t> devices(static_cast<std::size_t>(count));
+  std::iota(devices.begin(), devices.end(), 0);
+  const auto comms = dist::Communicator::init_all(devices);
+  const auto losses = cc::parallel_apply(
+      devices, [&](std::size_t rank) { return train(&comms[rank], devices[rank]); });
+  report(losses.front(), "device(s) of one process", count);
+  const bool same = is_as_alone(losses.front(), train(nullptr, 0));
+  std::printf("%s\n", same ? "the losses are those of one device" : "the losses are DIFFERENT");
+  return same;
+}
+
+/// One process of a job.
+bool trains_in_a_job() {
+  const auto member = dist::init_process_group();
+  if (kBatch % member.job.world_size != 0) {
+    std::fprintf(stderr, "the batch of %d has no %d parts of one size\n", static_cast<int>(kBatch),
+                 member.job.world_size);
+    return false;
   }
-  return same && losses.back() < losses.front() / 4 ? 0 : 1;
+  const std::vector<double> losses = train(&member.comm, member.comm.device());
+  const bool same = is_as_alone(losses, train(nullptr, member.comm.device()));
+  if (member.job.rank == 0) {
+    report(losses, "device(s), a process each", member.job.world_size);
+    std::printf("%s\n", same ? "the losses are those of one process" : "the losses are DIFFERENT");
+  }
+  return same;
 }
 
 }  // namespace
 
 int main() {
   try {
-    return run();
+    if (std::getenv("WORLD_SIZE") != nullptr) {
+      return trains_in_a_job() ? 0 : 1;
+    }
+    return trains_on_all_devices() && forward_is_the_same() ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
