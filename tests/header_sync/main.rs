@@ -83,6 +83,7 @@ fn generated() -> String {
         "backward/graph",
         "dlpack/tensors",
         "dlpack/exchange",
+        "comm/config",
         "comm/life",
         "comm/reduce",
         "comm/exchange",

@@ -1,15 +1,15 @@
 //! Communicators made, split, finalized, aborted, destroyed; what they are.
 
 use std::ffi::{c_char, c_void};
-use std::time::Duration;
 
-use crate::collectives::{self, CommConfig, CommId, CommOptions, Limit};
+use crate::collectives::{self, CommId};
 use crate::context::runtime;
 use crate::device;
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::structs::read;
-use crate::ffi::{CBool, guard, misaligned, null, sconce_status, sconce_store, text};
+use crate::ffi::{guard, misaligned, null, sconce_status, sconce_store, text};
+
+use super::config::{config_of, sconce_comm_config};
 
 /// Bytes of a `sconce_comm_id`.
 pub const SCONCE_COMM_ID_BYTES: usize = 128;
@@ -31,79 +31,6 @@ pub struct sconce_comm {
 impl OpaqueHandle for sconce_comm {
     const SOURCE: &'static str =
         "make communicators with sconce_comm_init_rank, _init_store, _init_all or _split";
-}
-
-/// How a communicator is made. All ranks give the same. Begin with `SCONCE_COMM_CONFIG_INIT`; a
-/// field that is 0 has its default.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct sconce_comm_config {
-    /// `sizeof(sconce_comm_config)`, set by the caller.
-    pub struct_size: u32,
-    /// The fewest thread blocks of a call; 0: NCCL chooses.
-    pub min_ctas: i32,
-    /// The most thread blocks of a call; 0: NCCL chooses.
-    pub max_ctas: i32,
-    /// Thread blocks of a cluster; 0: NCCL chooses.
-    pub cga_cluster_size: i32,
-    /// Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
-    /// exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, work that
-    /// is queued is not watched. -1: no limit.
-    pub timeout_ms: i64,
-    /// Whether communicators that are split from this one share its resources.
-    pub split_share: CBool,
-    /// Whether the stream of asynchronous calls has the greatest priority.
-    pub high_priority: CBool,
-    /// 0.
-    pub reserved: [u8; 6],
-}
-
-grows!(
-    sconce_comm_config, "SCONCE_COMM_CONFIG_INIT", first version: 32 bytes,
-    min_ctas, max_ctas, cga_cluster_size, timeout_ms, split_share, high_priority, reserved,
-);
-
-/// The chosen number, or `None` for 0.
-fn chosen(number: i32, name: &str) -> Result<Option<i32>> {
-    match number {
-        0 => Ok(None),
-        1.. => Ok(Some(number)),
-        _ => Err(Error::invalid_argument(format!(
-            "config.{name} is {number}; it must not be negative"
-        ))),
-    }
-}
-
-/// Reads a configuration, which may be NULL.
-///
-/// # Safety
-/// As `structs::read`.
-unsafe fn config_of(config: *const sconce_comm_config) -> Result<CommConfig> {
-    if config.is_null() {
-        return Ok(CommConfig::default());
-    }
-    // SAFETY: the caller promises what this function requires.
-    let config = unsafe { read(config, "config") }?;
-    let limit = match config.timeout_ms {
-        0 => Limit::Usual,
-        -1 => Limit::Never,
-        1.. => Limit::After(Duration::from_millis(config.timeout_ms as u64)),
-        other => {
-            return Err(Error::invalid_argument(format!(
-                "config.timeout_ms is {other}; it must be -1 (no limit), 0 or milliseconds"
-            )));
-        }
-    };
-    Ok(CommConfig {
-        options: CommOptions {
-            min_ctas: chosen(config.min_ctas, "min_ctas")?,
-            max_ctas: chosen(config.max_ctas, "max_ctas")?,
-            cga_cluster_size: chosen(config.cga_cluster_size, "cga_cluster_size")?,
-            split_share: config.split_share.field("config.split_share")?,
-        },
-        high_priority: config.high_priority.field("config.high_priority")?,
-        limit,
-    })
 }
 
 /// Reports the version of NCCL, as NCCL counts: 22809 is 2.28.9.
