@@ -13,6 +13,14 @@ const NAMES: &[&str] = &[
     "libtorch_python.so",
 ];
 
+/// Functions that glibc has since 2.38, for models that were compiled with it and run with an older one.
+const NEWER_FUNCTIONS: &str = "libsconce_torch_newer.so";
+const NEWER_SOURCE: &str = "#include <stdlib.h>\n\
+    long __isoc23_strtol(const char *s, char **e, int b) { return strtol(s, e, b); }\n\
+    long long __isoc23_strtoll(const char *s, char **e, int b) { return strtoll(s, e, b); }\n\
+    unsigned long __isoc23_strtoul(const char *s, char **e, int b) { return strtoul(s, e, b); }\n\
+    unsigned long long __isoc23_strtoull(const char *s, char **e, int b) { return strtoull(s, e, b); }\n";
+
 pub(crate) fn build(out: &Path) {
     let folder = out.join("aliases");
     std::fs::create_dir_all(&folder).unwrap();
@@ -25,7 +33,18 @@ pub(crate) fn build(out: &Path) {
             file.display().to_string()
         ));
     }
-    table.push_str("];\n");
+    let file = folder.join(NEWER_FUNCTIONS);
+    shared_library(
+        out,
+        NEWER_FUNCTIONS,
+        NEWER_SOURCE,
+        &file,
+        &["-D_DEFAULT_SOURCE", "-std=c99", "-Wl,-s"],
+    );
+    table.push_str(&format!(
+        "    ({NEWER_FUNCTIONS:?}, include_bytes!({:?})),\n];\npub(crate) const NEWER_FUNCTIONS: &str = {NEWER_FUNCTIONS:?};\n",
+        file.display().to_string()
+    ));
     std::fs::write(out.join("aliases.rs"), table).unwrap();
 }
 

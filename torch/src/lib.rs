@@ -11,6 +11,7 @@
 //! | `fallbacks/` | PyTorch's ABI: operations that compiled models call (`aoti_torch_cpu_…`, `aoti_torch_cuda_…`) |
 //! | `registry/` | PyTorch's ABI: what kernel libraries register |
 //! | `dispatcher/` | PyTorch's ABI: operations that kernel libraries call by name |
+//! | `vectors/` | functions of vectors that CPU models call |
 //! | `package/` | what a `.pt2` package contains, and private folders |
 //! | `loading/` | libraries in the process: aliases, needed functions, `dlopen` |
 //! | `model/` | compiled models |
@@ -32,3 +33,5 @@ pub mod model;
 pub mod package;
 pub mod registry;
 pub mod sconce;
+#[allow(non_snake_case, reason = "names of an ABI")]
+pub mod vectors;

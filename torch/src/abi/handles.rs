@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 
 use super::constants::{device_of, dtype_of};
@@ -72,6 +73,18 @@ pub fn another_handle(tensor: TensorHandle) -> Result<Tensor> {
     })
 }
 
+thread_local! {
+    /// Handles that `aoti_torch_new_tensor_handle` returned, while they are recorded.
+    static RECORDED: RefCell<Option<Vec<TensorHandle>>> = const { RefCell::new(None) };
+}
+
+/// Runs a function and returns the handles that the thread was given meanwhile by `aoti_torch_new_tensor_handle`.
+pub fn recorded<R>(function: impl FnOnce() -> R) -> (R, Vec<TensorHandle>) {
+    let before = RECORDED.replace(Some(Vec::new()));
+    let result = function();
+    (result, RECORDED.replace(before).unwrap_or_default())
+}
+
 /// Returns another handle of the same tensor: assignments to one do not change the other.
 ///
 /// # Safety
@@ -81,8 +94,15 @@ pub unsafe extern "C" fn aoti_torch_new_tensor_handle(
     orig_handle: TensorHandle,
     new_handle: *mut TensorHandle,
 ) -> i32 {
+    let make = || {
+        let made = another_handle(orig_handle)?;
+        RECORDED.with_borrow_mut(|recorded| {
+            recorded.iter_mut().for_each(|recorded| recorded.push(made.handle()));
+        });
+        Ok(made)
+    };
     // SAFETY: the caller's promise.
-    unsafe { return_tensor(new_handle, "new_handle", || another_handle(orig_handle)) }
+    unsafe { return_tensor(new_handle, "new_handle", make) }
 }
 
 /// Returns a tensor without memory, type or shape.

@@ -1,2 +1,81 @@
 //! PyTorch's ABI: operations that compiled models call instead of kernels of their own, `aoti_torch_cpu_…` and
-//! `aoti_torch_cuda_…`. A file is a family of operations.
+//! `aoti_torch_cuda_…`. The device is that of the tensors, so both names are one function.
+//!
+//! | file | family |
+//! |---|---|
+//! | `products` | products of matrices |
+//! | `convolution` | convolutions |
+//! | `attention` | attention, as products and softmax |
+//! | `lines` | running sums |
+//! | `random` | random numbers, with torch's bits |
+
+/// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
+macro_rules! fallbacks {
+    ($($(#[$doc:meta])* $cpu:ident | $cuda:ident ($($name:ident: $kind:ty),* $(,)?) $body:block)*) => {
+        $(
+            fallbacks!(@one $(#[$doc])* $cpu($($name: $kind),*) $body);
+            fallbacks!(@one $(#[$doc])* $cuda($($name: $kind),*) $body);
+        )*
+    };
+    (@one $(#[$doc:meta])* $function:ident($($name:ident: $kind:ty),*) $body:block) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Arrays have as many entries as is said beside them; other pointers are NULL or valid.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $function($($name: $kind),*) -> i32 {
+            crate::error::shim(|| -> crate::error::Result<()> {
+                let result: crate::error::Result<()> = $body;
+                result.map_err(|error| error.within(stringify!($function)))
+            })
+        }
+    };
+}
+
+pub mod attention;
+pub mod convolution;
+pub mod lines;
+pub mod products;
+pub mod random;
+
+use crate::error::{Error, Result};
+use crate::sconce::Tensor;
+use crate::sconce::tensor::TensorHandle;
+
+/// Writes a new tensor where the caller wants it.
+///
+/// # Safety
+/// The place is NULL or valid for a write.
+#[allow(unsafe_code, reason = "writes through a pointer of the caller")]
+unsafe fn give(place: *mut TensorHandle, tensor: Tensor) -> Result<()> {
+    // SAFETY: the caller's promise.
+    unsafe { crate::error::write_out(place, "ret", tensor.handle()) }?;
+    tensor.into_handle();
+    Ok(())
+}
+
+/// The value behind an optional pointer.
+///
+/// # Safety
+/// The pointer is NULL or valid.
+#[allow(unsafe_code, reason = "reads through a pointer of the caller")]
+unsafe fn optional<T: Copy>(pointer: *const T) -> Option<T> {
+    // SAFETY: the caller's promise.
+    unsafe { pointer.as_ref() }.copied()
+}
+
+/// Numbers of the caller.
+///
+/// # Safety
+/// The array has `count` entries.
+#[allow(unsafe_code, reason = "reads an array of the caller")]
+unsafe fn numbers<'a>(array: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
+    let count = usize::try_from(count)
+        .map_err(|_| Error::invalid_argument(format!("{name} has {count} entries")))?;
+    if count == 0 {
+        return Ok(&[]);
+    }
+    crate::abi::errors::not_null(array, name)?;
+    // SAFETY: not NULL, and the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(array, count) })
+}

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+// A model that a newer compiler made leaves it to the C++ library to initialise its streams; an older one does so for
+// libraries that include this.
+#include <iostream>
 #include <stdexcept>
 #include <string>
 

@@ -113,7 +113,9 @@ fn show_this_library() -> Result<()> {
 
 fn open_aliases() -> Result<()> {
     let folder = PrivateFolder::new()?;
-    for (name, bytes) in ALIASES {
+    // Functions that newer C libraries have, if this one does not.
+    let has_newer = global_symbol("__isoc23_strtol").is_some();
+    for (name, bytes) in ALIASES.iter().filter(|(name, _)| !has_newer || *name != NEWER_FUNCTIONS) {
         let path = folder.write(name, bytes)?;
         open(&path.to_string_lossy(), libc::RTLD_LAZY | libc::RTLD_GLOBAL).map_err(|why| {
             Error::io(format!(

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::error::{Error, Result};
 
 /// A 64-bit number of an ELF file, little-endian.
-fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
+pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     let mut word = [0; 8];
     word[..width].copy_from_slice(bytes);
@@ -14,11 +14,17 @@ fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
 }
 
 /// A section: its type, offset, bytes and linked section.
-struct Section {
-    kind: usize,
-    offset: usize,
-    bytes: usize,
-    link: usize,
+pub(super) struct Section {
+    pub(super) kind: usize,
+    pub(super) offset: usize,
+    pub(super) bytes: usize,
+    pub(super) link: usize,
+}
+
+/// The sections of a file.
+pub(super) fn sections(file: &[u8]) -> Option<Vec<Section>> {
+    let (table, entry, count) = (number(file, 40, 8)?, number(file, 58, 2)?, number(file, 60, 2)?);
+    (0..count).map(|index| section(file, table, entry, index)).collect()
 }
 
 fn section(file: &[u8], table: usize, entry: usize, index: usize) -> Option<Section> {
@@ -37,14 +43,10 @@ const WEAK: u8 = 2;
 
 /// Names of undefined symbols that the system's loader has to find; weak ones may stay without a value.
 fn names(file: &[u8]) -> Option<Vec<String>> {
-    let (table, entry, count) = (number(file, 40, 8)?, number(file, 58, 2)?, number(file, 60, 2)?);
+    let sections = sections(file)?;
     let mut found = Vec::new();
-    for index in 0..count {
-        let symbols = section(file, table, entry, index)?;
-        if symbols.kind != DYNAMIC_SYMBOLS {
-            continue;
-        }
-        let texts = section(file, table, entry, symbols.link)?;
+    for symbols in sections.iter().filter(|section| section.kind == DYNAMIC_SYMBOLS) {
+        let texts = sections.get(symbols.link)?;
         let texts = file.get(texts.offset..texts.offset.checked_add(texts.bytes)?)?;
         let symbols = file.get(symbols.offset..symbols.offset.checked_add(symbols.bytes)?)?;
         for symbol in symbols.chunks_exact(SYMBOL_BYTES).skip(1) {

@@ -1,7 +1,9 @@
 //! Constants replaced and swapped.
 //!
-//! A model has an active and an inactive set of constants. It refers to tensors that the program passes without owning
-//! them, so the loaded model keeps them as long as they are in use.
+//! A model has an active and an inactive set of constants. It takes a handle of its own of each tensor that the program
+//! passes, and never deletes that: models of PyTorch 2.9 to 2.11 leak it. So the loaded model keeps both handles as
+//! long as the constant is in use. A model that deleted its handle after all makes the second deletion an error that is
+//! ignored, as handles are checked.
 
 #![allow(unsafe_code, reason = "calls functions of a model")]
 
@@ -13,7 +15,8 @@ use super::functions::ConstantEntry;
 use super::loaded::{DeviceInUse, Model};
 use crate::abi::constants::scalar_type_of;
 use crate::abi::devices::{current_stream, native};
-use crate::abi::tensors::{dtype_of_tensor, numel_of};
+use crate::abi::handles::recorded;
+use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of};
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
@@ -21,8 +24,14 @@ use crate::sconce::{Tensor, api, check};
 /// Tensors that the sets refer to, by the model's names.
 #[derive(Default)]
 pub(super) struct Kept {
-    active: HashMap<String, Tensor>,
-    inactive: HashMap<String, Tensor>,
+    active: HashMap<String, KeptConstant>,
+    inactive: HashMap<String, KeptConstant>,
+}
+
+/// The program's tensor, and the model's own handle of it.
+struct KeptConstant {
+    _tensor: Tensor,
+    _model: Option<Tensor>,
 }
 
 const UPDATE: &str = "AOTInductorModelContainerUpdateUserManagedConstantBufferPairs";
@@ -57,11 +66,27 @@ impl Model {
         let first = entries.as_ptr().expose_provenance();
         // Queued runs still read the constants that are replaced.
         self.wait()?;
+        let arguments = [first, entries.len(), usize::from(inactive), 0];
         // SAFETY: the function takes entries, their number, and two truth values.
-        unsafe { container.call(UPDATE, [first, entries.len(), usize::from(inactive), 0]) }?;
+        let (updated, handles) = recorded(|| unsafe { container.call(UPDATE, arguments) });
+        let mut of_model: Vec<Tensor> = handles.into_iter().map(Tensor::from_handle).collect();
+        if let Err(error) = updated {
+            // What the model took is in use by a part of its constants.
+            of_model.into_iter().for_each(|tensor| {
+                let _ = tensor.into_handle();
+            });
+            return Err(error);
+        }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let set = if inactive { &mut kept.inactive } else { &mut kept.active };
-        set.extend(tensors);
+        for (name, tensor) in tensors {
+            let address = data_of(tensor.handle())?;
+            let own = of_model
+                .iter()
+                .position(|own| data_of(own.handle()).is_ok_and(|own| own == address));
+            let own = own.map(|at| of_model.swap_remove(at));
+            set.insert(name, KeptConstant { _tensor: tensor, _model: own });
+        }
         drop(kept);
         self.forget_graphs()
     }

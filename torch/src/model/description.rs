@@ -39,7 +39,7 @@ pub struct Description {
     pub constants: Vec<Constant>,
     /// How the arguments of the program that was compiled become inputs, and outputs its result: JSON.
     pub call_spec: [String; 2],
-    /// Bytes of the constants, as the model holds them.
+    /// Bytes of all constants.
     pub constant_bytes: u64,
 }
 
@@ -70,15 +70,13 @@ impl Description {
             false => Ok(()),
         };
         call_spec?;
+        let constants = constants(model)?;
         Ok(Description {
+            constant_bytes: constants.iter().map(|constant| constant.bytes as u64).sum(),
             inputs,
             outputs,
-            constants: constants(model)?,
+            constants,
             call_spec: addresses.map(text),
-            constant_bytes: match model.has("AOTInductorModelContainerGetConstantsBlobSize") {
-                true => model.number("AOTInductorModelContainerGetConstantsBlobSize")?,
-                false => 0,
-            },
         })
     }
 }

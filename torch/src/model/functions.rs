@@ -83,7 +83,6 @@ impl Container {
             device.as_ptr().expose_provenance(),
             folder.as_ptr().expose_provenance(),
         ];
-        let _ = (&raw mut pointer).expose_provenance();
         // SAFETY: the function takes a place for the container, the number of models, the device and the folder.
         unsafe { call(create, "AOTInductorModelContainerCreateWithDevice", arguments) }?;
         Ok(Container { pointer, run, delete, library })

@@ -69,6 +69,7 @@ impl Model {
             return Model::open(&path, source.as_deref(), BTreeMap::new(), None, choice);
         }
         let unpacked = unpack(path, choice.name)?;
+        crate::loading::older_system::admit(&unpacked.library)?;
         Model::open(
             &unpacked.library,
             unpacked.source.as_deref(),

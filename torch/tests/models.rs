@@ -1,0 +1,443 @@
+//! Compiled models of PyTorch, from `SCONCE_TEST_MODELS` or `../shared/models`; without them the tests say so and end.
+//! `NAME.pt2` is the package, `NAME.json` describes inputs and outputs, `NAME.bin` has their values.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the libraries through their C API")]
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::{null, null_mut};
+
+#[link(name = "sconce_torch")]
+unsafe extern "C" {
+    fn sconce_model_load(path: *const c_char, options: *const c_void, model: *mut usize) -> i32;
+    fn sconce_model_unload(model: usize) -> i32;
+    fn sconce_model_run(
+        model: usize,
+        inputs: *const usize,
+        n: usize,
+        outputs: *mut usize,
+        m: usize,
+    ) -> i32;
+    fn sconce_model_run_into(
+        model: usize,
+        inputs: *const usize,
+        n: usize,
+        outputs: *const usize,
+        m: usize,
+    ) -> i32;
+    fn sconce_model_run_graph(
+        model: usize,
+        inputs: *const usize,
+        n: usize,
+        outputs: *mut usize,
+        m: usize,
+    ) -> i32;
+    fn sconce_model_describe(model: usize, text: *mut *mut c_char) -> i32;
+    fn sconce_torch_string_free(text: *mut c_char);
+    fn sconce_torch_last_error_message() -> *const c_char;
+    fn sconce_model_update_constants(
+        model: usize,
+        names: *const *const c_char,
+        tensors: *const usize,
+        count: usize,
+        inactive: bool,
+    ) -> i32;
+    fn sconce_model_swap_constants(model: usize) -> i32;
+}
+
+#[link(name = "sconce")]
+unsafe extern "C" {
+    fn sconce_tensor_from_values(
+        values: *const c_void,
+        bytes: usize,
+        sizes: *const i64,
+        rank: usize,
+        options: *const TensorOptions,
+        tensor: *mut usize,
+    ) -> i32;
+    fn sconce_tensor_to_values(tensor: usize, values: *mut c_void, bytes: usize) -> i32;
+    fn sconce_tensor_get_numel(tensor: usize, numel: *mut i64) -> i32;
+    fn sconce_tensor_release(tensor: usize) -> i32;
+    fn sconce_tensor_live_count() -> usize;
+}
+
+#[repr(C)]
+struct TensorOptions {
+    struct_size: u32,
+    dtype: i32,
+    device: i32,
+    memory_format: i32,
+    pinned: bool,
+    reserved: [u8; 7],
+}
+
+const CPU: i32 = -2;
+
+fn message() -> String {
+    // SAFETY: a text that is valid until the thread's next failure.
+    unsafe { CStr::from_ptr(sconce_torch_last_error_message()) }.to_string_lossy().into_owned()
+}
+
+/// The folder of the models, if there is one.
+fn models() -> Option<PathBuf> {
+    let folder = std::env::var_os("SCONCE_TEST_MODELS").map(PathBuf::from);
+    let folder =
+        folder.unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/models"));
+    let found = folder.join("cpu_mlp.pt2").exists();
+    if !found {
+        println!("skipped: there are no models in {}; set SCONCE_TEST_MODELS", folder.display());
+    }
+    found.then_some(folder)
+}
+
+/// A tensor as the description has it: type, shape and values.
+struct Recorded {
+    dtype: i32,
+    shape: Vec<i64>,
+    bytes: Vec<u8>,
+}
+
+fn numbers(text: &str) -> Vec<i64> {
+    text.split(',').filter_map(|number| number.trim().parse().ok()).collect()
+}
+
+/// Inputs and outputs of a model.
+fn recorded(folder: &Path, name: &str) -> (Vec<Recorded>, Vec<Recorded>) {
+    let json = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
+    let values = std::fs::read(folder.join(format!("{name}.bin"))).unwrap();
+    let (inputs, rest) = json.split_once("\"outputs\"").unwrap();
+    let outputs = rest.split_once("\"needs\"").unwrap().0;
+    let mut at = 0;
+    let mut list = |part: &str| -> Vec<Recorded> {
+        let mut found = Vec::new();
+        for entry in part.split("\"dtype\": \"").skip(1) {
+            let (dtype, width) = match entry.split('"').next().unwrap() {
+                "float32" => (0, 4),
+                "int64" => (7, 8),
+                "bfloat16" => (3, 2),
+                other => panic!("{other} is not read here"),
+            };
+            let shape = entry.split_once("\"shape\": [").unwrap().1.split(']').next().unwrap();
+            let shape = numbers(shape);
+            let bytes = width * usize::try_from(shape.iter().product::<i64>()).unwrap();
+            found.push(Recorded { dtype, shape, bytes: values[at..at + bytes].to_vec() });
+            at += bytes;
+        }
+        found
+    };
+    let lists = (list(inputs), list(outputs));
+    assert_eq!(at, values.len(), "{name}.bin has other values than {name}.json says");
+    lists
+}
+
+impl Recorded {
+    fn tensor(&self) -> usize {
+        let options = TensorOptions {
+            struct_size: size_of::<TensorOptions>() as u32,
+            dtype: self.dtype,
+            device: CPU,
+            memory_format: 0,
+            pinned: false,
+            reserved: [0; 7],
+        };
+        let mut tensor = 0;
+        // SAFETY: values, sizes and options are valid.
+        let status = unsafe {
+            sconce_tensor_from_values(
+                self.bytes.as_ptr().cast(),
+                self.bytes.len(),
+                self.shape.as_ptr(),
+                self.shape.len(),
+                &options,
+                &mut tensor,
+            )
+        };
+        assert_eq!(status, 0);
+        tensor
+    }
+
+    /// Compares a tensor with the recorded values: within 1e-5 of the largest, whole numbers exactly.
+    fn compare(&self, tensor: usize, what: &str) {
+        let mut numel = 0;
+        // SAFETY: the place is valid for a write.
+        assert_eq!(unsafe { sconce_tensor_get_numel(tensor, &mut numel) }, 0);
+        assert_eq!(numel, self.shape.iter().product::<i64>(), "{what}");
+        let mut bytes = vec![0_u8; self.bytes.len()];
+        // SAFETY: there is room for all elements.
+        assert_eq!(
+            unsafe { sconce_tensor_to_values(tensor, bytes.as_mut_ptr().cast(), bytes.len()) },
+            0,
+            "{what}"
+        );
+        if self.dtype != 0 {
+            assert_eq!(bytes, self.bytes, "{what}");
+            return;
+        }
+        let read = |bytes: &[u8]| -> Vec<f32> {
+            bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().unwrap())).collect()
+        };
+        let (ours, theirs) = (read(&bytes), read(&self.bytes));
+        let largest = theirs.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+        let apart = ours.iter().zip(&theirs).map(|(ours, theirs)| (ours - theirs).abs());
+        let apart =
+            apart.fold(
+                0.0_f32,
+                |most, apart| if apart.is_nan() { f32::INFINITY } else { most.max(apart) },
+            );
+        assert!(apart <= 1e-5 * largest, "{what}: {apart} apart, the largest element is {largest}");
+    }
+}
+
+fn load(path: &Path) -> Result<usize, String> {
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let mut model = 0;
+    // SAFETY: the text ends with NUL, the place is valid for a write.
+    match unsafe { sconce_model_load(path.as_ptr(), null(), &mut model) } {
+        0 => Ok(model),
+        _ => Err(message()),
+    }
+}
+
+fn run(model: usize, inputs: &[usize], outputs: usize) -> Result<Vec<usize>, String> {
+    let mut results = vec![0; outputs];
+    // SAFETY: the arrays have their lengths.
+    let status = unsafe {
+        sconce_model_run(model, inputs.as_ptr(), inputs.len(), results.as_mut_ptr(), outputs)
+    };
+    if status == 0 { Ok(results) } else { Err(message()) }
+}
+
+fn release(tensors: &[usize]) {
+    for tensor in tensors {
+        // SAFETY: any number may be passed as a handle.
+        assert_eq!(unsafe { sconce_tensor_release(*tensor) }, 0);
+    }
+}
+
+fn live() -> usize {
+    // SAFETY: no preconditions.
+    unsafe { sconce_tensor_live_count() }
+}
+
+/// Loads a model, runs it several times, and compares results and handles.
+fn check(name: &str) {
+    let Some(folder) = models() else { return };
+    let (inputs, outputs) = recorded(&folder, name);
+    let before = live();
+    let model = load(&folder.join(format!("{name}.pt2"))).unwrap();
+    let tensors: Vec<usize> = inputs.iter().map(Recorded::tensor).collect();
+    let loaded = live();
+    for turn in 0..3 {
+        let results = run(model, &tensors, outputs.len()).unwrap();
+        for (index, (result, recorded)) in results.iter().zip(&outputs).enumerate() {
+            recorded.compare(*result, &format!("{name}, output {index}, run {turn}"));
+        }
+        release(&results);
+        assert_eq!(live(), loaded, "{name} leaks handles");
+    }
+    release(&tensors);
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0, "{}", message());
+    assert_eq!(live(), before, "{name} keeps handles");
+}
+
+#[test]
+fn a_perceptron_agrees_with_pytorch() {
+    check("cpu_mlp");
+}
+
+#[test]
+fn a_convolutional_network_agrees_with_pytorch() {
+    check("cpu_conv");
+}
+
+#[test]
+fn a_model_of_two_inputs_agrees_with_pytorch() {
+    check("cpu_two");
+}
+
+#[test]
+fn a_decoder_agrees_with_pytorch() {
+    check("cpu_llama");
+}
+
+#[test]
+fn a_dynamic_batch_takes_its_sizes_and_no_others() {
+    let Some(folder) = models() else { return };
+    let (inputs, outputs) = recorded(&folder, "cpu_mlp");
+    let model = load(&folder.join("cpu_mlp.pt2")).unwrap();
+    let of = |rows: i64, columns: i64, dtype: i32| Recorded {
+        dtype,
+        shape: vec![rows, columns],
+        bytes: inputs[0]
+            .bytes
+            .iter()
+            .cycle()
+            .take((rows * columns) as usize * if dtype == 7 { 8 } else { 4 })
+            .copied()
+            .collect(),
+    };
+    for rows in [2, 5, 64] {
+        let tensor = of(rows, 256, 0).tensor();
+        let results = run(model, &[tensor], 1).unwrap();
+        let first = rows.min(32) as usize * 64 * 4;
+        let mut bytes = vec![0_u8; rows as usize * 64 * 4];
+        // SAFETY: there is room for all elements.
+        assert_eq!(
+            unsafe { sconce_tensor_to_values(results[0], bytes.as_mut_ptr().cast(), bytes.len()) },
+            0
+        );
+        for (ours, theirs) in bytes[..first].chunks_exact(4).zip(outputs[0].bytes.chunks_exact(4)) {
+            let ours = f32::from_le_bytes(ours.try_into().unwrap());
+            let theirs = f32::from_le_bytes(theirs.try_into().unwrap());
+            assert!((ours - theirs).abs() < 1e-5);
+        }
+        release(&results);
+        release(&[tensor]);
+    }
+    let before = live();
+    for (wrong, words) in [
+        (of(65, 256, 0), "float32[65, 256] on cpu; the model takes float32[2..64, 256] on cpu"),
+        (of(1, 256, 0), "float32[1, 256]"),
+        (of(4, 255, 0), "float32[4, 255]"),
+        (of(4, 256, 7), "int64[4, 256]"),
+    ] {
+        let tensor = wrong.tensor();
+        let refused = run(model, &[tensor], 1).unwrap_err();
+        assert!(refused.contains(words) && refused.contains("input 0 ("), "{refused}");
+        release(&[tensor]);
+    }
+    assert!(run(model, &[], 1).unwrap_err().contains("0 inputs were passed; the model has 1"));
+    assert!(run(model, &[12345], 1).unwrap_err().contains("input 0"));
+    assert!(run(7, &[12345], 1).unwrap_err().contains("no model"));
+    assert_eq!(live(), before);
+    let tensor = of(2, 256, 0).tensor();
+    let mut output = [0];
+    // SAFETY: the arrays have their lengths.
+    assert_ne!(unsafe { sconce_model_run_graph(model, &tensor, 1, output.as_mut_ptr(), 1) }, 0);
+    assert!(message().contains("no graphs"), "{}", message());
+    release(&[tensor]);
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    // SAFETY: as above.
+    assert_ne!(unsafe { sconce_model_unload(model) }, 0);
+}
+
+#[test]
+fn threads_run_one_model_and_results_go_to_given_tensors() {
+    let Some(folder) = models() else { return };
+    let (inputs, outputs) = recorded(&folder, "cpu_two");
+    let model = load(&folder.join("cpu_two.pt2")).unwrap();
+    let before = live();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let tensors: Vec<usize> = inputs.iter().map(Recorded::tensor).collect();
+                let into: Vec<usize> = outputs.iter().map(Recorded::tensor).collect();
+                for _ in 0..50 {
+                    // SAFETY: the arrays have their lengths.
+                    let status = unsafe {
+                        sconce_model_run_into(
+                            model,
+                            tensors.as_ptr(),
+                            tensors.len(),
+                            into.as_ptr(),
+                            into.len(),
+                        )
+                    };
+                    assert_eq!(status, 0, "{}", message());
+                }
+                outputs
+                    .iter()
+                    .zip(&into)
+                    .for_each(|(recorded, tensor)| recorded.compare(*tensor, "of a thread"));
+                release(&tensors);
+                release(&into);
+            });
+        }
+    });
+    assert_eq!(live(), before);
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+}
+
+#[test]
+fn constants_are_replaced_and_swapped() {
+    let Some(folder) = models() else { return };
+    let (inputs, outputs) = recorded(&folder, "cpu_mlp");
+    let before = live();
+    let model = load(&folder.join("cpu_mlp.pt2")).unwrap();
+    let tensor = inputs[0].tensor();
+    // Without weights and bias the last layer returns 0 for all, and softmax 1/64.
+    let zeros = |shape: &[i64]| Recorded {
+        dtype: 0,
+        shape: shape.to_vec(),
+        bytes: vec![0; 4 * shape.iter().product::<i64>() as usize],
+    };
+    let (weight, bias) = (zeros(&[64, 512]).tensor(), zeros(&[64]).tensor());
+    let names = [c"f.3.weight".as_ptr(), c"f.3.bias".as_ptr()];
+    // SAFETY: the arrays have their lengths.
+    let update = |names: &[*const c_char], tensors: &[usize], inactive| unsafe {
+        sconce_model_update_constants(
+            model,
+            names.as_ptr(),
+            tensors.as_ptr(),
+            names.len(),
+            inactive,
+        )
+    };
+    assert_ne!(update(&[c"nothing".as_ptr()], &[bias], false), 0);
+    assert!(message().contains("no constant \"nothing\""), "{}", message());
+    assert_ne!(update(&[c"f.3.bias".as_ptr()], &[weight], false), 0);
+    assert_eq!(update(&names, &[weight, bias], false), 0, "{}", message());
+    release(&[weight, bias]);
+    let results = run(model, &[tensor], 1).unwrap();
+    let mut values = vec![0.0_f32; 32 * 64];
+    // SAFETY: there is room for all elements.
+    assert_eq!(
+        unsafe {
+            sconce_tensor_to_values(results[0], values.as_mut_ptr().cast(), values.len() * 4)
+        },
+        0
+    );
+    assert!(values.iter().all(|value| (value - 1.0 / 64.0).abs() < 1e-7));
+    assert_ne!(f32::from_le_bytes(outputs[0].bytes[..4].try_into().unwrap()), values[0]);
+    release(&results);
+    release(&[tensor]);
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    // SAFETY: as above.
+    assert_ne!(unsafe { sconce_model_swap_constants(model) }, 0);
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn a_model_of_cuda_is_refused_on_simulated_devices() {
+    let Some(folder) = models() else { return };
+    let refused = load(&folder.join("mlp.pt2")).unwrap_err();
+    assert!(refused.contains("the devices of this process are simulated"), "{refused}");
+}
+
+#[test]
+fn a_model_says_what_it_is() {
+    let Some(folder) = models() else { return };
+    let model = load(&folder.join("cpu_mlp.pt2")).unwrap();
+    let mut text = null_mut();
+    // SAFETY: the place is valid for a write.
+    assert_eq!(unsafe { sconce_model_describe(model, &mut text) }, 0);
+    // SAFETY: the call succeeded, so it is a text.
+    let words = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    // SAFETY: freed once.
+    unsafe { sconce_torch_string_free(text) };
+    for part in [
+        "float32[2..64, 256] on cpu",
+        "output0",
+        "constant f.3.bias: float32, 256 bytes",
+        "AOTI_DEVICE_KEY: cpu",
+    ] {
+        assert!(words.contains(part), "{words}");
+    }
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+}
