@@ -75,8 +75,10 @@ struct TensorOptions {
 const CPU: i32 = -2;
 
 fn message() -> String {
+    // SAFETY: no preconditions.
+    let text = unsafe { sconce_torch_last_error_message() };
     // SAFETY: a text that is valid until the thread's next failure.
-    unsafe { CStr::from_ptr(sconce_torch_last_error_message()) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// The folder of the models, if there is one.
@@ -131,6 +133,13 @@ fn recorded(folder: &Path, name: &str) -> (Vec<Recorded>, Vec<Recorded>) {
     lists
 }
 
+/// The elements of a tensor, of which there are as many as the bytes have room for.
+fn read_values(tensor: usize, bytes: &mut [u8]) {
+    // SAFETY: there is room for all elements.
+    let status = unsafe { sconce_tensor_to_values(tensor, bytes.as_mut_ptr().cast(), bytes.len()) };
+    assert_eq!(status, 0);
+}
+
 impl Recorded {
     fn tensor(&self) -> usize {
         let options = TensorOptions {
@@ -164,12 +173,7 @@ impl Recorded {
         assert_eq!(unsafe { sconce_tensor_get_numel(tensor, &mut numel) }, 0);
         assert_eq!(numel, self.shape.iter().product::<i64>(), "{what}");
         let mut bytes = vec![0_u8; self.bytes.len()];
-        // SAFETY: there is room for all elements.
-        assert_eq!(
-            unsafe { sconce_tensor_to_values(tensor, bytes.as_mut_ptr().cast(), bytes.len()) },
-            0,
-            "{what}"
-        );
+        read_values(tensor, &mut bytes);
         if self.dtype != 0 {
             assert_eq!(bytes, self.bytes, "{what}");
             return;
@@ -283,11 +287,7 @@ fn a_dynamic_batch_takes_its_sizes_and_no_others() {
         let results = run(model, &[tensor], 1).unwrap();
         let first = rows.min(32) as usize * 64 * 4;
         let mut bytes = vec![0_u8; rows as usize * 64 * 4];
-        // SAFETY: there is room for all elements.
-        assert_eq!(
-            unsafe { sconce_tensor_to_values(results[0], bytes.as_mut_ptr().cast(), bytes.len()) },
-            0
-        );
+        read_values(results[0], &mut bytes);
         for (ours, theirs) in bytes[..first].chunks_exact(4).zip(outputs[0].bytes.chunks_exact(4)) {
             let ours = f32::from_le_bytes(ours.try_into().unwrap());
             let theirs = f32::from_le_bytes(theirs.try_into().unwrap());
@@ -377,15 +377,10 @@ fn constants_are_replaced_and_swapped() {
     };
     let (weight, bias) = (zeros(&[64, 512]).tensor(), zeros(&[64]).tensor());
     let names = [c"f.3.weight".as_ptr(), c"f.3.bias".as_ptr()];
-    // SAFETY: the arrays have their lengths.
-    let update = |names: &[*const c_char], tensors: &[usize], inactive| unsafe {
-        sconce_model_update_constants(
-            model,
-            names.as_ptr(),
-            tensors.as_ptr(),
-            names.len(),
-            inactive,
-        )
+    let update = |names: &[*const c_char], tensors: &[usize], inactive| {
+        let (names, count) = (names.as_ptr(), names.len());
+        // SAFETY: the arrays have their lengths.
+        unsafe { sconce_model_update_constants(model, names, tensors.as_ptr(), count, inactive) }
     };
     assert_ne!(update(&[c"nothing".as_ptr()], &[bias], false), 0);
     assert!(message().contains("no constant \"nothing\""), "{}", message());
@@ -393,14 +388,10 @@ fn constants_are_replaced_and_swapped() {
     assert_eq!(update(&names, &[weight, bias], false), 0, "{}", message());
     release(&[weight, bias]);
     let results = run(model, &[tensor], 1).unwrap();
-    let mut values = vec![0.0_f32; 32 * 64];
-    // SAFETY: there is room for all elements.
-    assert_eq!(
-        unsafe {
-            sconce_tensor_to_values(results[0], values.as_mut_ptr().cast(), values.len() * 4)
-        },
-        0
-    );
+    let mut bytes = vec![0_u8; 32 * 64 * 4];
+    read_values(results[0], &mut bytes);
+    let read = |four: &[u8]| f32::from_le_bytes(four.try_into().unwrap());
+    let values: Vec<f32> = bytes.chunks_exact(4).map(read).collect();
     assert!(values.iter().all(|value| (value - 1.0 / 64.0).abs() < 1e-7));
     assert_ne!(f32::from_le_bytes(outputs[0].bytes[..4].try_into().unwrap()), values[0]);
     release(&results);

@@ -48,6 +48,21 @@ fn paired(operation: i32, first: TensorHandle, second: TensorHandle) -> Result<T
     })
 }
 
+/// A tensor in another type; the same one if it has that.
+fn converted(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
+    let options = options(dtype, -1);
+    // SAFETY: handles are checked; options and place are valid.
+    Tensor::made(|made| unsafe { api::sconce_tensor_to(tensor, &options, false, false, made) })
+}
+
+/// A tensor of half precision in F32, in which scores and their softmax are calculated; another one as it is.
+fn wide(tensor: TensorHandle) -> Result<Tensor> {
+    match dtype_of_tensor(tensor)? {
+        api::SCONCE_DTYPE_F16 | api::SCONCE_DTYPE_BF16 => converted(tensor, api::SCONCE_DTYPE_F32),
+        _ => Tensor::retained(tensor),
+    }
+}
+
 fn transposed(tensor: TensorHandle, first: i64, second: i64) -> Result<Tensor> {
     // SAFETY: handles are checked; the place is valid for a write.
     Tensor::made(|made| unsafe { api::sconce_tensor_transpose(tensor, first, second, made) })
@@ -122,10 +137,12 @@ impl Attention {
     fn scores(&self) -> Result<Tensor> {
         let (query, key) = self.sizes()?;
         let keys = self.with_heads(self.key, query[1])?;
+        let query_wide = wide(self.query)?;
+        let keys = wide(keys.handle())?;
         let across = transposed(keys.handle(), -2, -1)?;
         // SAFETY: handles are checked; the place is valid for a write.
         let scores = Tensor::made(|made| unsafe {
-            api::sconce_tensor_matmul(self.query, across.handle(), made)
+            api::sconce_tensor_matmul(query_wide.handle(), across.handle(), made)
         })?;
         let scale = self.scale.unwrap_or(1.0 / (query[3] as f64).sqrt());
         change(api::SCONCE_BINARY_MUL, &scores, &real(scale))?;
@@ -135,6 +152,7 @@ impl Attention {
             Some(bias) if dtype_of_tensor(bias)? == api::SCONCE_DTYPE_BOOL => {
                 chosen(bias, &scores, f64::NEG_INFINITY)?
             }
+            // Of half precision, the bias is converted as it is added.
             Some(bias) => paired(api::SCONCE_BINARY_ADD, scores.handle(), bias)?,
         };
         if self.is_causal {
@@ -168,9 +186,10 @@ impl Attention {
                 scores.handle(),
             )
         })?;
+        let weights = converted(scores.handle(), dtype_of_tensor(self.query)?)?;
         // SAFETY: as above.
         check(unsafe {
-            api::sconce_tensor_matmul_out(scores.handle(), values.handle(), result.handle())
+            api::sconce_tensor_matmul_out(weights.handle(), values.handle(), result.handle())
         })?;
         Ok(result)
     }
@@ -317,4 +336,90 @@ fallbacks! {
         // SAFETY: as above.
         unsafe { give(ret0, result) }
     }
+
+    /// Returns attention. Results for training alone are empty: the logarithms of sums, cumulated lengths, seeds and the
+    /// mask for debugging.
+    aoti_torch_cpu__scaled_dot_product_flash_attention | aoti_torch_cuda__scaled_dot_product_flash_attention(
+        query: TensorHandle,
+        key: TensorHandle,
+        value: TensorHandle,
+        dropout_p: f64,
+        is_causal: i32,
+        _return_debug_mask: i32,
+        scale: *const f64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+        ret2: *mut TensorHandle,
+        ret3: *mut TensorHandle,
+        ret4: *mut i64,
+        ret5: *mut i64,
+        ret6: *mut TensorHandle,
+        ret7: *mut TensorHandle,
+        ret8: *mut TensorHandle,
+    ) {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise for the pointer.
+        let scale = unsafe { optional(scale) };
+        let attention = Attention { query, key, value, bias: None, is_causal: is_causal != 0, scale };
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_for_inference(&attention, ret0, [ret1, ret2, ret3, ret6, ret7, ret8], [ret4, ret5]) }
+    }
+
+    /// As `_scaled_dot_product_flash_attention`, with a bias.
+    aoti_torch_cpu__scaled_dot_product_cudnn_attention | aoti_torch_cuda__scaled_dot_product_cudnn_attention(
+        query: TensorHandle,
+        key: TensorHandle,
+        value: TensorHandle,
+        attn_bias: *const TensorHandle,
+        compute_log_sumexp: i32,
+        dropout_p: f64,
+        is_causal: i32,
+        _return_debug_mask: i32,
+        scale: *const f64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+        ret2: *mut TensorHandle,
+        ret3: *mut TensorHandle,
+        ret4: *mut i64,
+        ret5: *mut i64,
+        ret6: *mut TensorHandle,
+        ret7: *mut TensorHandle,
+        ret8: *mut TensorHandle,
+    ) {
+        refuse_dropout(dropout_p)?;
+        if compute_log_sumexp != 0 {
+            return Err(Error::not_supported("the logarithms of sums, which training needs, are not offered here"));
+        }
+        // SAFETY: the caller's promise for both pointers.
+        let (bias, scale) = (unsafe { optional(attn_bias) }, unsafe { optional(scale) });
+        let attention = Attention { query, key, value, bias, is_causal: is_causal != 0, scale };
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_for_inference(&attention, ret0, [ret1, ret2, ret3, ret6, ret7, ret8], [ret4, ret5]) }
+    }
+}
+
+/// Writes attention, empty tensors in the place of results for training, and the lengths of queries and keys.
+///
+/// # Safety
+/// Places are NULL or valid for a write.
+unsafe fn give_for_inference(
+    attention: &Attention,
+    place: *mut TensorHandle,
+    others: [*mut TensorHandle; 6],
+    lengths: [*mut i64; 2],
+) -> Result<()> {
+    let (query, key) = attention.sizes()?;
+    let device = device_of_tensor(attention.query)?;
+    let result = attention.result(&attention.scores()?)?;
+    for (place, length) in lengths.into_iter().zip([query[2], key[2]]) {
+        // SAFETY: the caller's promise.
+        unsafe { crate::error::write_out(place, "ret", length) }?;
+    }
+    for place in others {
+        let none = empty(&[0], api::SCONCE_DTYPE_I64, device)?;
+        // SAFETY: the caller's promise.
+        unsafe { give(place, none) }?;
+    }
+    // SAFETY: as above.
+    unsafe { give(place, result) }
 }
