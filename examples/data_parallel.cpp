@@ -27,7 +27,7 @@ constexpr int kEpochs = 60;
 
 /// The weights, the same for all ranks.
 std::vector<sconce::Tensor> weights(const sconce::Device& device) {
-  cc::manual_seed_all(7);
+  cc::manual_seed(7);  // of this device: other threads use theirs
   const auto on = sconce::device(device);
   return {sconce::randn({1, 16}, on), sconce::rand({16}, on), sconce::randn({16, 1}, on) * 0.25,
           sconce::zeros({1}, on)};
@@ -50,6 +50,9 @@ std::vector<double> train(const dist::Communicator* comm, std::int32_t device) {
   const ag::Tape tape;
   std::vector<ag::Variable> variables;
   for (const sconce::Tensor& weight : weights(device)) {
+    if (comm != nullptr) {
+      comm->broadcast(weight, 0);  // All begin with the same, whatever their generators are.
+    }
     variables.push_back(tape.variable(weight));
   }
   std::vector<sconce::Tensor> losses;
