@@ -347,12 +347,12 @@ TEST_F(CommTest, AWorkOfAGroupIsReadyAtItsEnd) {
 
 TEST_F(CommTest, AnExceptionAbortsTheCommunicatorSoThatOthersLearnOfIt) {
   const UniqueId id = sconce::distributed::get_unique_id();
+  const bool is_sim = sconce::active_backend() == sconce::Backend::Sim;
+  CommOptions options;
+  options.timeout = is_sim ? std::chrono::seconds(60) : std::chrono::seconds(3);
   const auto began = std::chrono::steady_clock::now();
   support::on_threads(2, [&](std::int32_t rank, auto&&) {
     set_device(rank);
-    CommOptions options;
-    options.timeout = sconce::active_backend() == sconce::Backend::Sim ? std::chrono::seconds(60)
-                                                                       : std::chrono::seconds(3);
     try {
       const auto comm = Communicator::init_rank(id, 2, rank, rank, options);
       const Tensor tensor = ones(rank);
@@ -360,11 +360,19 @@ TEST_F(CommTest, AnExceptionAbortsTheCommunicatorSoThatOthersLearnOfIt) {
       if (rank == 1) {
         throw std::out_of_range("no such layer");
       }
-      const Work work = comm.all_reduce(tensor, ReduceOp::SUM, async_op);
-      const auto status = status_of([&] { work.synchronize(); });
-      EXPECT_TRUE(status == SCONCE_ERROR_REMOTE || status == SCONCE_ERROR_TIMEOUT) << status;
-      EXPECT_EQ(status_of([&] { comm.check_async_error(); }), status);
+      const sconce::Error error =
+          error_of([&] { comm.all_reduce(tensor, ReduceOp::SUM, async_op).synchronize(); });
+      if (is_sim) {
+        EXPECT_EQ(error.status(), SCONCE_ERROR_REMOTE);
+        EXPECT_TRUE(contains(error.what(), "rank 1 has aborted"));
+      } else {
+        // NCCL may notice nothing; then the limit ends the call.
+        EXPECT_TRUE(error.status() == SCONCE_ERROR_REMOTE || error.status() == SCONCE_ERROR_TIMEOUT)
+            << error.what();
+      }
+      EXPECT_EQ(status_of([&] { comm.check_async_error(); }), error.status());
     } catch (const std::out_of_range&) {
+      EXPECT_EQ(rank, 1);
     }
   });
   EXPECT_LT(support::milliseconds_since(began), 20000);

@@ -1,7 +1,7 @@
 //! Unequal splits, sends and receives.
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 
 use sconce::ffi::*;
 
@@ -106,6 +106,29 @@ fn sends_reach_their_receivers_in_order() {
         let before = ((rank + 2) % 3) as f32;
         assert_eq!(peek(outputs[rank], 12), floats(&[before, before + 10.0, rank as f32]));
         ok(async_error(comms[rank]));
+    }
+    destroy_all(&comms);
+}
+
+#[test]
+fn calls_without_elements_need_no_addresses() {
+    devices(2);
+    let comms = init_all(2, &config());
+    ok(grouped(|| {
+        for (rank, comm) in (0..).zip(&comms) {
+            let (comm, on, f32) = (*comm, stream(rank), SCONCE_DTYPE_F32);
+            ok(all_reduce(comm, 0, 0, on));
+            // SAFETY: no elements are sent.
+            ok(unsafe { sconce_comm_send(comm.get(), null(), 0, f32, 1 - rank, on, null_mut()) });
+            // SAFETY: no elements are received.
+            ok(unsafe {
+                sconce_comm_recv(comm.get(), null_mut(), 0, f32, 1 - rank, on, null_mut())
+            });
+        }
+    }));
+    for (rank, comm) in (0..).zip(&comms) {
+        synchronize(rank);
+        ok(async_error(*comm));
     }
     destroy_all(&comms);
 }
