@@ -379,9 +379,8 @@ TEST_F(CommTest, AnExceptionAbortsTheCommunicatorSoThatOthersLearnOfIt) {
 }
 
 TEST_F(CommTest, AbortEndsACallThatWaits) {
-  on_ranks(2, [](const Communicator& waiting) {
+  on_ranks(2, [](const Communicator& comm) {
     // Only rank 0 makes the call; the other one waits for the abort of rank 0.
-    auto& comm = const_cast<Communicator&>(waiting);
     if (comm.rank() == 0) {
       const Tensor tensor = ones(0);
       std::thread aborter([&] {

@@ -153,10 +153,10 @@ class [[nodiscard]] CommunicatorBase {
   }
   /// Waits until all that this rank has queued is done. The communicator takes no calls afterwards.
   /// \throws Error `SCONCE_ERROR_TIMEOUT` if it is not done in time; the communicator is aborted
-  void finalize() { detail::check(::sconce_comm_finalize(comm_)); }
+  void finalize() const { detail::check(::sconce_comm_finalize(comm_)); }
   /// Ends the communicator at once, also while another thread waits in one of its calls. Queued
   /// calls end without a result, later ones fail. Corresponds to `ProcessGroupNCCL.abort`.
-  void abort() { detail::check(::sconce_comm_abort(comm_)); }
+  void abort() const { detail::check(::sconce_comm_abort(comm_)); }
   /// Throws the reason if the communicator is broken. Corresponds to `ncclCommGetAsyncError`.
   /// \throws Error `SCONCE_ERROR_ABORTED`: this process has aborted it; `_REMOTE`: another rank has
   /// failed; `_TIMEOUT`: a call has exceeded its limit; `_INVALID_STATE`: calls do not match
