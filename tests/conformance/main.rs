@@ -13,6 +13,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failure of a test is a panic")]
 
+mod collectives;
 mod contexts;
 mod copies;
 mod devices;
@@ -64,6 +65,15 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
     ("Dnn", &[libraries::dnn::TESTS, libraries::dnn_order::TESTS]),
     ("Fft", &[libraries::fft::TESTS, libraries::fft_order::TESTS]),
     ("Compiler", &[libraries::compiler::TESTS]),
+    (
+        "Collectives",
+        &[
+            collectives::copies::TESTS,
+            collectives::reductions::TESTS,
+            collectives::order::TESTS,
+            collectives::life::TESTS,
+        ],
+    ),
     ("Observe", &[observe::TESTS]),
     ("Driver", &[errors::TESTS, load::TESTS]),
 ];

@@ -38,6 +38,12 @@ pub(crate) struct Graph<'a> {
     pub(crate) handle: GraphHandle,
 }
 
+impl<'a> Graph<'a> {
+    pub(crate) fn new(driver: &'a dyn Driver, handle: GraphHandle) -> Graph<'a> {
+        Graph { driver, handle }
+    }
+}
+
 impl Drop for Graph<'_> {
     fn drop(&mut self) {
         if !std::thread::panicking() {
@@ -76,12 +82,21 @@ pub(crate) fn capture<'a>(
     let done = body();
     let ended = stage.driver.capture_end(stream.at);
     done?;
-    Ok(Graph { driver: stage.driver, handle: ended? })
+    Ok(Graph::new(stage.driver, ended?))
 }
 
 /// An executable copy of a graph.
 pub(crate) fn instantiate<'a>(stage: &Stage<'a>, graph: &Graph<'_>) -> Outcome<Exec<'a>> {
-    let handle = stage.driver.graph_instantiate(ZERO, graph.handle)?;
+    instantiate_on(stage, graph, ZERO)
+}
+
+/// An executable copy of a graph, on a device.
+pub(crate) fn instantiate_on<'a>(
+    stage: &Stage<'a>,
+    graph: &Graph<'_>,
+    device: DeviceIndex,
+) -> Outcome<Exec<'a>> {
+    let handle = stage.driver.graph_instantiate(device, graph.handle)?;
     Ok(Exec { driver: stage.driver, handle })
 }
 

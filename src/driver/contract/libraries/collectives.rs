@@ -15,6 +15,8 @@
 //! | `finalize` | not pending | the end is pending until all that was queued is done | no | one at a time |
 //! | `abort` of a [`CommAbort`] | – | calls that are queued end without a result, on this rank at once; on others when they abort; a method that waits returns | shortly | any; while another method runs only if that does not end |
 //!
+//! What is pending goes on while it is asked for: a thread that waits for several ends polls all of them in turn.
+//!
 //! *One at a time*: no other method of that end runs meanwhile. A method of an end whose communicator is broken fails,
 //! `poll` as well. Calls of one communicator are made in the
 //! same order by all ranks, except sends and receives, which are matched by their two ranks.
