@@ -28,7 +28,7 @@ struct Beside {
     open: fn(&Fake) -> Result<()>,
 }
 
-const LIBRARIES: [Beside; 4] = [
+const LIBRARIES: [Beside; 5] = [
     Beside {
         name: "cuBLAS",
         variable: "SCONCE_LIBCUBLAS",
@@ -63,6 +63,14 @@ const LIBRARIES: [Beside; 4] = [
             let (source, form) = (SourceCode::default(), CompiledForm::Ptx);
             fake.driver.compile_source(DEVICE, &source, form).map(drop)
         },
+    },
+    Beside {
+        name: "NCCL",
+        variable: "SCONCE_LIBNCCL",
+        sonames: &["libnccl.so.2"],
+        source: "fake_nccl.c",
+        choose: |config, path| config.libnccl = Some(path),
+        open: |fake| fake.driver.comm_version().map(drop),
     },
 ];
 

@@ -2,6 +2,7 @@
 
 mod blas;
 mod calls;
+mod collectives;
 mod compiler;
 mod contexts;
 mod copies;

@@ -163,11 +163,10 @@ fn parts_of_an_all_to_all_may_differ_in_size_and_leave_gaps(stage: &Stage<'_>) -
             // What is received lies in the order of the ranks, reversed, with gaps that nobody writes.
             let received = |to: usize| {
                 let mut bytes = vec![super::UNTOUCHED; PLACE * width * all];
-                for from in 0..all {
+                for (from, given) in given.iter().enumerate() {
                     let length = elements_between(from, to) * width;
                     let (source, target) = (to * PLACE * width, offset(from) * width);
-                    bytes[target..target + length]
-                        .copy_from_slice(&given[from][source..source + length]);
+                    bytes[target..target + length].copy_from_slice(&given[source..source + length]);
                 }
                 bytes
             };
