@@ -3,9 +3,10 @@
 use super::broadcast::broadcast;
 use super::buckets::{Fullness, buckets};
 use super::device_of;
-use super::flat::{flatten, unflatten};
+use super::flat::flatten;
 use super::reduce::reduce_add;
 use crate::error::{Error, Result};
+use crate::tensor::views::split_flat;
 use crate::tensor::{Place, Tensor};
 
 /// The tensors on each device; `None` stands for the tensors themselves, on the first device. What the others receive
@@ -37,8 +38,8 @@ pub(crate) fn broadcast_coalesced(
         for (copy, received) in broadcast(&flat, others)?.into_iter().zip(&mut received) {
             // A device that is named again receives the tensors of the first one.
             let views = match copy {
-                Some(copy) => unflatten(&copy, &parts)?,
-                None => unflatten(&flat, &parts)?,
+                Some(copy) => split_flat(&copy, &parts)?,
+                None => split_flat(&flat, &parts)?,
             };
             for (index, view) in bucket.iter().zip(views) {
                 received[*index] = view;
@@ -82,7 +83,7 @@ pub(crate) fn reduce_add_coalesced(
         let flats = flats?;
         let sum = reduce_add(&flats, destination)?.unwrap_or_else(|| flats[0].clone());
         let shapes: Vec<Tensor> = bucket.iter().map(|index| first[*index].clone()).collect();
-        for (index, view) in bucket.iter().zip(unflatten(&sum, &shapes)?) {
+        for (index, view) in bucket.iter().zip(split_flat(&sum, &shapes)?) {
             sums[*index] = view;
         }
     }

@@ -1,8 +1,8 @@
 //! Many tensors as one, and back.
 
 use crate::error::Result;
-use crate::tensor::operations::cat;
-use crate::tensor::transfer::{contiguous, reshape};
+use crate::tensor::operations::cat_flat;
+use crate::tensor::transfer::contiguous;
 use crate::tensor::{MemoryFormat, Tensor, views};
 
 /// One tensor of one dimension with the elements of all, which have one type and place. A single one may share its
@@ -11,17 +11,9 @@ pub(super) fn flatten(tensors: &[Tensor]) -> Result<Tensor> {
     if let [only] = tensors {
         return views::view(&contiguous(only, MemoryFormat::Contiguous)?, &[only.numel()]);
     }
-    let lines: Result<Vec<Tensor>> = tensors.iter().map(|tensor| reshape(tensor, &[-1])).collect();
-    cat(&lines?, 0, None)
-}
-
-/// Views of a flat tensor with the shapes of those that it was made of.
-pub(super) fn unflatten(flat: &Tensor, shapes: &[Tensor]) -> Result<Vec<Tensor>> {
-    let mut start = 0;
-    let part = |like: &Tensor| {
-        let line = views::narrow(flat, 0, start, like.numel())?;
-        start += like.numel();
-        views::view(&line, like.sizes())
-    };
-    shapes.iter().map(part).collect()
+    if tensors.iter().all(Tensor::is_contiguous) {
+        return cat_flat(tensors);
+    }
+    let packed = |tensor: &Tensor| contiguous(tensor, MemoryFormat::Contiguous);
+    cat_flat(&tensors.iter().map(packed).collect::<Result<Vec<_>>>()?)
 }

@@ -29,8 +29,8 @@ pub(super) enum Turn {
 
 impl Turn {
     /// That of the copy with a number.
-    pub(super) fn of(number: i64) -> Turn {
-        if number % 2 == 0 { Turn::Even } else { Turn::Odd }
+    pub(super) fn of(number: usize) -> Turn {
+        if number.is_multiple_of(2) { Turn::Even } else { Turn::Odd }
     }
 }
 

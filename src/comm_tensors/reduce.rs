@@ -9,8 +9,11 @@ use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
 use crate::tensor::{Place, Tensor, TensorOptions, views};
 use crate::types::DeviceIndex;
 
-/// The bytes of a part of a large sum: while one is added, the next one is copied.
-const PART_BYTES: usize = 16 << 20;
+/// The bytes of the parts of a large sum: while one is added, the next one is copied. Between two copies the links are
+/// idle for some microseconds, so parts are large; the last ones are small, because nothing is copied while they are
+/// added.
+const LEAST_PART_BYTES: usize = 16 << 20;
+const MOST_PART_BYTES: usize = 64 << 20;
 
 /// The device of a sum: that with the index, or the current one for -1.
 pub(super) fn destination_of(index: i32) -> Result<DeviceIndex> {
@@ -41,7 +44,7 @@ pub(crate) fn reduce_add(inputs: &[Tensor], destination: i32) -> Result<Option<T
         input.is_contiguous() && input.dtype() == root.dtype() && input.place() != place
     };
     let bytes = root.numel() as usize * root.element();
-    let in_parts = bytes > PART_BYTES
+    let in_parts = bytes > LEAST_PART_BYTES
         && root.is_contiguous()
         && others.iter().all(is_alike)
         && lanes.has_lane(others[0].place(), bytes)?;
@@ -90,6 +93,27 @@ fn add(left: &Tensor, right: &Tensor, into: Option<&Tensor>) -> Result<Tensor> {
     binary(BinaryOperation::Add, operands, Scalar::Int(1), into)
 }
 
+/// A part of a sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct SumPart {
+    start: i64,
+    numel: i64,
+}
+
+/// The parts of a sum of so many elements: none is larger than those before it.
+fn parts_of(numel: i64, element: usize) -> Vec<SumPart> {
+    let [least, most] = [LEAST_PART_BYTES, MOST_PART_BYTES].map(|bytes| (bytes / element) as i64);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < numel {
+        let rest = numel - start;
+        let part = SumPart { start, numel: (rest / 2).clamp(least, most).min(rest) };
+        start += part.numel;
+        parts.push(part);
+    }
+    parts
+}
+
 /// Each input is copied as a whole, then added.
 fn add_whole(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Tensor> {
     let mut sum: Option<Tensor> = None;
@@ -122,25 +146,24 @@ fn add_whole(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
 /// Parts of all inputs arrive while the parts before are added, in two temporaries for each input.
 fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Tensor> {
     let numel = root.numel();
-    let each = (PART_BYTES / root.element()) as i64;
+    let parts = parts_of(numel, root.element());
+    let most = parts.first().map_or(0, |part| part.numel);
     let options = TensorOptions::of(root);
     let sum = options.empty(root.sizes())?;
     let temporaries: Result<Vec<[Tensor; 2]>> =
-        others.iter().map(|_| Ok([options.empty(&[each])?, options.empty(&[each])?])).collect();
+        others.iter().map(|_| Ok([options.empty(&[most])?, options.empty(&[most])?])).collect();
     let temporaries = temporaries?;
     let line = |tensor: &Tensor| views::view(tensor, &[numel]);
     let (sum_line, root_line) = (line(&sum)?, line(root)?);
     let lines: Result<Vec<Tensor>> = others.iter().map(|other| line(other)).collect();
     let lines = lines?;
-    let parts = (numel + each - 1) / each;
-    let part_of = |tensor: &Tensor, part: i64| {
-        views::narrow(tensor, 0, part * each, each.min(numel - part * each))
+    let part_of = |tensor: &Tensor, part: usize| {
+        views::narrow(tensor, 0, parts[part].start, parts[part].numel)
     };
-    let temporary = |input: usize, part: i64| {
-        let whole = &temporaries[input][(part % 2) as usize];
-        views::narrow(whole, 0, 0, each.min(numel - part * each))
+    let temporary = |input: usize, part: usize| {
+        views::narrow(&temporaries[input][part % 2], 0, 0, parts[part].numel)
     };
-    let send = |part: i64| -> Result<()> {
+    let send = |part: usize| -> Result<()> {
         for (input, other) in lines.iter().enumerate() {
             lanes.copy(&temporary(input, part)?, &part_of(other, part)?, Turn::of(part))?;
         }
@@ -148,7 +171,7 @@ fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
     };
     let run = || -> Result<()> {
         send(0)?;
-        for part in 0..parts {
+        for part in 0..parts.len() {
             for other in others {
                 // The next copies follow the sum of the part before, whose temporaries they use; the sum of this part
                 // follows its copies.
@@ -161,7 +184,7 @@ fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
                 let left = if input == 0 { part_of(&root_line, part)? } else { into.clone() };
                 add(&left, &here, Some(&into))?;
             }
-            if part + 1 < parts {
+            if part + 1 < parts.len() {
                 send(part + 1)?;
             }
         }
@@ -172,4 +195,29 @@ fn add_parts(root: &Tensor, others: &[&Tensor], lanes: &Lanes<'_>) -> Result<Ten
     lanes.close()?;
     done?;
     Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_the_sum_and_shrink_to_the_end() {
+        const MIB: i64 = 1 << 20;
+        let of = |numel| parts_of(numel, 4).iter().map(|part| part.numel).collect::<Vec<_>>();
+        assert_eq!(of(20 * MIB), [10 * MIB, 5 * MIB, 4 * MIB, MIB]);
+        assert_eq!(of(4 * MIB + 1), [4 * MIB, 1]);
+        assert_eq!(of(3), [3]);
+        for numel in [1, 5 * MIB, 64 * MIB + 77, 256 * MIB] {
+            let parts = parts_of(numel, 4);
+            let mut end = 0;
+            for part in &parts {
+                assert_eq!(part.start, end);
+                assert!(part.numel > 0 && part.numel <= parts[0].numel);
+                end += part.numel;
+            }
+            assert_eq!(end, numel);
+        }
+        assert_eq!(parts_of(256 * MIB, 4).len(), 18);
+    }
 }

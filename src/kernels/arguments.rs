@@ -29,11 +29,14 @@ pub struct LaunchShape {
     pub shared_bytes: u32,
 }
 
+/// The most slots of a structure that is a kernel's one parameter: every driver takes 4,096 bytes.
+pub(super) const MOST_WIDE_SLOTS: usize = 512;
+
 /// The arguments of a launch, copied by value in the order of the kernel's parameters.
 ///
 /// Each argument takes an 8-byte slot, little-endian, which is how both backends read them; a
 /// structure of such arguments takes neighbouring slots. 32 are enough for every kernel of the
-/// library, and no launch allocates.
+/// library but one, which takes a wide structure instead; no launch allocates.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelArguments {
     slots: [u64; KernelArguments::CAPACITY],

@@ -89,6 +89,9 @@ pub const GATHER_SELECT: KernelImage = image!("gather_select");
 /// Rows of several operands, `sconce_join_<bytes of a unit>`.
 pub const GATHER_JOIN: KernelImage = image!("gather_join");
 
+/// Many pieces of bytes in one range, `sconce_join_many`.
+pub const GATHER_MANY: KernelImage = image!("gather_many");
+
 /// Reductions, `sconce_reduce_<image>_<form>_<type>`, in the order of `kernels::ReduceImage`.
 pub const REDUCTIONS: [KernelImage; 5] = [
     image!("reduce_sum"),
@@ -138,6 +141,7 @@ pub(super) fn all() -> impl Iterator<Item = &'static KernelImage> {
         &SORT_RADIX,
         &GATHER_SELECT,
         &GATHER_JOIN,
+        &GATHER_MANY,
         &SMALL_PRODUCT,
     ]
     .into_iter()

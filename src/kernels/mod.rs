@@ -45,14 +45,14 @@ pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
-    PassLaunch, PassWork, SELECT_AXES, SELECT_DST, SELECT_ELEMENTS, SELECT_INDEX, SELECT_SRC,
-    SORT_AXES, SORT_BINS, SORT_LINES_MOST, SelectAxis, SelectLaunch, SortAxis, SortSides,
-    sort_tile, sort_tiles,
+    MANY_BYTES, MANY_PIECES, ManyLaunch, ManyPiece, PassLaunch, PassWork, SELECT_AXES, SELECT_DST,
+    SELECT_ELEMENTS, SELECT_INDEX, SELECT_SRC, SORT_AXES, SORT_BINS, SORT_LINES_MOST, SelectAxis,
+    SelectLaunch, SortAxis, SortSides, sort_tile, sort_tiles,
 };
 pub use ordering::{
-    SORT_KERNELS, SORT_LINES_LONGEST, SORT_WIDTHS, join_kernel_name, select_kernel_name,
-    sort_block_name, sort_count_name, sort_kernel_index, sort_lines_name, sort_pass_name,
-    sort_width_index,
+    JOIN_MANY_NAME, SORT_KERNELS, SORT_LINES_LONGEST, SORT_WIDTHS, join_kernel_name,
+    select_kernel_name, sort_block_name, sort_count_name, sort_kernel_index, sort_lines_name,
+    sort_pass_name, sort_width_index,
 };
 pub(crate) use pointwise::{
     POINTWISE_ELEMENTS, PointwiseLaunch, pointwise_axes, pointwise_kernel_name, pointwise_launch,
@@ -70,10 +70,10 @@ pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub(crate) use scale::ScaleLaunch;
 pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
-    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, POINTWISE_1, POINTWISE_2, POINTWISE_3,
-    Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION, SIGNATURES,
-    SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED,
-    signature_of,
+    ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, JOIN_MANY, POINTWISE_1, POINTWISE_2,
+    POINTWISE_3, Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION,
+    SIGNATURES, SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature,
+    TRANSPOSED, signature_of,
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use small_product::{

@@ -1,7 +1,7 @@
 //! What each kernel takes: the one list of parameters that packing, the simulator's kernels and a test
 //! of the compiled images agree on.
 
-use super::arguments::KernelArguments;
+use super::arguments::{KernelArguments, MOST_WIDE_SLOTS};
 
 /// A parameter as the compiler lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,6 +216,9 @@ pub const SELECT: Signature = Signature {
     family: "sconce_select_",
     parameters: &[U64, U64, U32, U32, U32, Slots(3), Slots(20)],
 };
+/// `(pieces)`, which are more than [`KernelArguments`] hold.
+pub const JOIN_MANY: Signature =
+    Signature { family: "sconce_join_many", parameters: &[Slots(508)] };
 /// `(dst_pitch, parts)`.
 pub const JOIN: Signature = Signature { family: "sconce_join_", parameters: &[U64, Slots(30)] };
 
@@ -231,7 +234,7 @@ pub const SMALL_PRODUCT: Signature =
     Signature { family: "sconce_small_product_", parameters: &[Slots(16)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 24] = [
+pub const SIGNATURES: [&Signature; 25] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -251,6 +254,7 @@ pub const SIGNATURES: [&Signature; 24] = [
     &SORT_COUNT,
     &SORT_PASS,
     &SELECT,
+    &JOIN_MANY,
     &JOIN,
     &REDUCE,
     &SOFTMAX,
@@ -261,7 +265,12 @@ pub const SIGNATURES: [&Signature; 24] = [
 const _: () = {
     let mut index = 0;
     while index < SIGNATURES.len() {
-        assert!(SIGNATURES[index].slots() <= KernelArguments::CAPACITY);
+        let (signature, slots) = (SIGNATURES[index], SIGNATURES[index].slots());
+        // More than that go to the driver as one structure (`kernel_launch_wide`).
+        assert!(
+            slots <= KernelArguments::CAPACITY
+                || signature.parameters.len() == 1 && slots <= MOST_WIDE_SLOTS
+        );
         index += 1;
     }
 };
@@ -319,7 +328,7 @@ mod tests {
                 seen.push(signature);
             }
         }
-        assert_eq!(seen.len(), 82 + 30 + 74 + 15 + 4 + 2 + 1 + 4 + 5, "kernels in all images");
+        assert_eq!(seen.len(), 82 + 30 + 74 + 15 + 4 + 2 + 1 + 4 + 5 + 1, "kernels in all images");
         for signature in SIGNATURES {
             assert!(seen.contains(&signature), "{} has no kernel", signature.family);
         }

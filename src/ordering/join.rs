@@ -13,11 +13,12 @@ use crate::stream::Stream;
 use crate::strided::{SharedAxes, each_place};
 
 /// Joins memory of the stream's device, as work of the stream: in one launch, if there are up to
-/// six parts and each lies in rows.
+/// six parts and each lies in rows. Of more parts, those that are short and lie together are copied in launches of some
+/// hundred.
 pub fn join(runtime: &Runtime, stream: Stream, call: &JoinCall<'_>) -> Result<()> {
-    let mut queue = JoinQueue::new(runtime, stream);
+    let mut queue = JoinQueue::new(runtime, stream, call.parts.len());
     each_part_of(call, |addresses, axes| queue.add(addresses, call.dtype.bytes(), axes))?;
-    queue.launch()
+    queue.finish()
 }
 
 /// Joins host memory on the calling thread.

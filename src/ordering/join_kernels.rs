@@ -3,6 +3,7 @@
 use smallvec::SmallVec;
 
 use super::axes::with_operand;
+use super::many_kernels::ManyQueue;
 use super::select_kernels::{self, KernelsByWidth, take_run, unit_shift};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
@@ -33,15 +34,19 @@ pub(super) struct JoinQueue<'a> {
     dst_pitch: Option<i64>,
     bytes: u64,
     parts: SmallVec<[JoinRows; JOIN_PARTS]>,
+    /// For short parts, if there are more parts than a launch takes.
+    many: Option<ManyQueue<'a>>,
 }
 
 /// What a part's parts are at most: a multiple of every unit.
 const MOST_OF_ROW: u64 = 1 << 30;
 
 impl<'a> JoinQueue<'a> {
-    pub(super) fn new(runtime: &'a Runtime, stream: Stream) -> JoinQueue<'a> {
+    /// A queue for so many parts.
+    pub(super) fn new(runtime: &'a Runtime, stream: Stream, expected: usize) -> JoinQueue<'a> {
         let parts = SmallVec::new();
-        JoinQueue { runtime, stream, shift: 0, dst_pitch: None, bytes: 0, parts }
+        let many = (expected > JOIN_PARTS).then(|| ManyQueue::new(runtime, stream, expected));
+        JoinQueue { runtime, stream, shift: 0, dst_pitch: None, bytes: 0, parts, many }
     }
 
     /// Adds a part, given the axes of both sides; `width` is the bytes of an element.
@@ -70,6 +75,12 @@ impl<'a> JoinQueue<'a> {
             }
         };
         let [dst, src] = [dst, src].map(|address| address.get() as u64);
+        if let Some(many) = &mut self.many
+            && rows == 1
+            && ManyQueue::takes(run)
+        {
+            return many.add(DevicePtr(dst), DevicePtr(src), run);
+        }
         let piece_of_row = run.min(MOST_OF_ROW);
         let rows_of_piece = (JOIN_BYTES / piece_of_row).min(rows);
         let mut column = 0;
@@ -117,8 +128,15 @@ impl<'a> JoinQueue<'a> {
         Ok(())
     }
 
-    /// Launches what waits.
-    pub(super) fn launch(&mut self) -> Result<()> {
+    /// Launches what waits, at the end.
+    pub(super) fn finish(mut self) -> Result<()> {
+        if let Some(many) = &mut self.many {
+            many.launch()?;
+        }
+        self.launch()
+    }
+
+    fn launch(&mut self) -> Result<()> {
         if self.parts.is_empty() {
             return Ok(());
         }

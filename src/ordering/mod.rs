@@ -14,6 +14,7 @@
 //! | `select_kernels` | launches of copies with strides and indices |
 //! | `join` | operands joined along an axis |
 //! | `join_kernels` | launches of a join |
+//! | `many_kernels` | launches of a join of many short parts |
 //! | `host` | elements of host memory, read and written by the calling thread |
 
 mod axes;
@@ -21,6 +22,7 @@ mod calls;
 mod host;
 mod join;
 mod join_kernels;
+mod many_kernels;
 mod select;
 mod select_kernels;
 mod sort;

@@ -48,7 +48,13 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
     ("Copies", &[copies::TESTS, rows::TESTS]),
     (
         "Kernels",
-        &[kernels::TESTS, kernels::rows::TESTS, kernels::strided::TESTS, kernels::scale::TESTS],
+        &[
+            kernels::TESTS,
+            kernels::rows::TESTS,
+            kernels::strided::TESTS,
+            kernels::scale::TESTS,
+            kernels::wide::TESTS,
+        ],
     ),
     ("Modules", &[kernels::modules::TESTS]),
     (

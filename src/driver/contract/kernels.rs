@@ -5,6 +5,7 @@
 //! | `module_load`, `module_unload` | no capture holds the thread back: neither one of its own that is not relaxed, nor, while the thread's mode is global, any in global mode; unload: none of the kernels is queued | the image's kernels can be found; a refusal (900) spoils those captures. CUDA allows some loads all the same | while the image is compiled; may wait for the device |
 //! | `kernel_find` | module live | a kernel of the module, which lives as long as the module | no |
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no |
+//! | `kernel_launch_wide` | the kernel has one parameter, a structure of as many slots, at most 512 | ordered on the stream; the slots are copied | no |
 
 use super::{KernelHandle, ModuleHandle, StreamRef};
 use crate::driver::{KernelArguments, KernelImage, LaunchShape};
@@ -30,6 +31,15 @@ pub trait Kernels: Send + Sync {
         kernel: KernelHandle,
         shape: LaunchShape,
         arguments: &KernelArguments,
+        stream: StreamRef,
+    ) -> Result<()>;
+    /// Launches a kernel of the library whose one parameter is a structure with more slots than [`KernelArguments`]
+    /// have.
+    fn kernel_launch_wide(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        structure: &[u64],
         stream: StreamRef,
     ) -> Result<()>;
 }

@@ -102,17 +102,45 @@ impl Kernels for CudaDriver {
         for (parameter, slot) in parameters.iter_mut().zip(arguments.parameters()) {
             *parameter = slots.wrapping_add(slot).cast_mut().cast();
         }
-        let (kernel, waits) = own_function(kernel);
-        if waits && !self.is_captured(stream) {
-            // SAFETY: the caller passes the arguments that the kernel has, and it waits for the work before it.
-            return unsafe { self.launch_early(kernel, shape, parameters.as_mut_ptr(), stream) };
-        }
         // SAFETY: the caller passes the arguments that the kernel has.
-        unsafe { self.launch_plain(kernel, shape, parameters.as_mut_ptr(), stream) }
+        unsafe { self.launch_own(kernel, shape, parameters.as_mut_ptr(), stream) }
+    }
+
+    fn kernel_launch_wide(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        structure: &[u64],
+        stream: StreamRef,
+    ) -> Result<()> {
+        let mut parameter: *mut c_void = structure.as_ptr().cast_mut().cast();
+        // SAFETY: the caller passes the one structure that the kernel has.
+        unsafe { self.launch_own(kernel, shape, &mut parameter, stream) }
     }
 }
 
 impl CudaDriver {
+    /// Launches a kernel of the library, early if it waits itself for the work before it.
+    ///
+    /// # Safety
+    /// Behind the addresses are the parameters that the kernel has.
+    #[inline]
+    unsafe fn launch_own(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        parameters: *mut *mut c_void,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let (kernel, waits) = own_function(kernel);
+        if waits && !self.is_captured(stream) {
+            // SAFETY: as the caller promises; and the kernel waits for the work before it.
+            return unsafe { self.launch_early(kernel, shape, parameters, stream) };
+        }
+        // SAFETY: as the caller promises.
+        unsafe { self.launch_plain(kernel, shape, parameters, stream) }
+    }
+
     /// Launches a kernel with neither a cluster nor a grid that synchronises. The driver copies what
     /// the addresses point to before the call returns, and writes none of it.
     ///

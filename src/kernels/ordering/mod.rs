@@ -8,10 +8,12 @@
 //! | `radix` | sorts of long lines: counts and passes |
 //! | `select` | copies with strides, selecting by index |
 //! | `join` | rows of several operands |
+//! | `many` | many pieces of bytes |
 
 mod block;
 mod join;
 mod lines;
+mod many;
 mod radix;
 mod select;
 mod sides;
@@ -22,6 +24,8 @@ pub use join::join_kernel_name;
 pub(crate) use join::{JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows};
 pub(crate) use lines::LinesLaunch;
 pub use lines::{SORT_LINES_LONGEST, sort_lines_name};
+pub use many::JOIN_MANY_NAME;
+pub(crate) use many::{MANY_BYTES, MANY_PIECES, ManyLaunch, ManyPiece};
 pub(crate) use radix::{
     CountLaunch, IS_WHOLE, PassLaunch, PassWork, SORT_BINS, sort_tile, sort_tiles,
 };

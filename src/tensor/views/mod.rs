@@ -22,7 +22,7 @@ pub(crate) use dimensions::{
 pub(crate) use pick::{
     as_strided, narrow, narrow_in_place, select, select_in_place, slice_in_place,
 };
-pub(crate) use pieces::{chunk, split, split_with_sizes, unbind};
+pub(crate) use pieces::{chunk, split, split_flat, split_with_sizes, unbind};
 pub(crate) use shape::{
     flatten, infer_sizes, unflatten_in_place, view, view_in_place, view_strides,
 };

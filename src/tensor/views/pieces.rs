@@ -1,7 +1,8 @@
 //! Several views at once, which cover a dimension.
 
-use super::pick::part_in_place;
+use super::pick::{narrow_in_place, part_in_place};
 use super::select;
+use super::shape::view_in_place;
 use crate::error::{Error, Result};
 use crate::tensor::Tensor;
 use crate::tensor::dims::wrap_dim;
@@ -104,6 +105,20 @@ pub(crate) fn split_with_sizes(
         part(tensor, at, start - size, *size)
     };
     sizes.iter().map(piece).collect()
+}
+
+/// Pieces of a tensor of one dimension with the shapes of other tensors, one after another.
+pub(crate) fn split_flat(flat: &Tensor, shapes: &[Tensor]) -> Result<Vec<Tensor>> {
+    let mut start = 0;
+    let piece = |like: &Tensor| {
+        let at = start;
+        start += like.numel();
+        flat.viewed(|layout| {
+            narrow_in_place(layout, 0, at, like.numel())?;
+            view_in_place(layout, like.sizes())
+        })
+    };
+    shapes.iter().map(piece).collect()
 }
 
 /// A view for each index of a dimension, without that dimension.

@@ -4,6 +4,7 @@ pub(crate) mod modules;
 pub(crate) mod rows;
 pub(crate) mod scale;
 pub(crate) mod strided;
+pub(crate) mod wide;
 
 use sconce::driver::{Dim3, KernelArguments, LaunchShape};
 use sconce::types::DeviceIndex;

@@ -215,6 +215,9 @@ fn an_abort_that_fails_is_reported_and_not_repeated() {
     assert_names(&end.aborter().abort().unwrap_err(), "ncclCommAbort", CODES[2]);
     assert_eq!(end.aborter().abort(), Ok(()));
     assert_eq!(end.queue(&sum(), on_second()).unwrap_err().status(), Status::Aborted);
+    assert_eq!(end.finalize().unwrap_err().status(), Status::Aborted);
+    let split = end.split(Some(0), 0, &CommOptions::default());
+    assert_eq!(split.err().unwrap().status(), Status::Aborted);
     drop(end);
     let names = nccl.library.names();
     assert_eq!(names.iter().filter(|name| *name == "ncclCommAbort").count(), 1);

@@ -1,5 +1,6 @@
 //! The fake NCCL beside the fake driver.
 
+use std::ffi::CString;
 use std::time::{Duration, Instant};
 
 use sconce::driver::prelude::*;
@@ -80,10 +81,10 @@ impl Nccl {
     pub(crate) fn say(&self, words: &str) {
         let place = self.library.symbol("last_error").cast::<u8>();
         assert!(words.len() < 200);
+        let words = CString::new(words).unwrap();
+        let bytes = words.as_bytes_with_nul();
         // SAFETY: room for 200 bytes; nothing reads them now.
-        unsafe { place.copy_from(words.as_ptr(), words.len()) };
-        // SAFETY: as above.
-        unsafe { place.add(words.len()).write(0) };
+        unsafe { place.copy_from(bytes.as_ptr(), bytes.len()) };
     }
 
     /// No communicator is left, no group is open, nothing was misused, and this thread has no context.

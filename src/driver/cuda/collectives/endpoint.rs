@@ -142,6 +142,8 @@ impl NcclEndpoint {
         &mut self,
         work: impl FnOnce(&SharedComm, NcclComm) -> Result<()> + Send + 'static,
     ) -> Result<Task> {
+        // What has ended begins nothing: the caller learns it now, not when it asks.
+        self.shared.get()?;
         let shared = Arc::clone(&self.shared);
         shared.tasks.fetch_add(1, Ordering::AcqRel);
         let begun = Task::begin(move || {

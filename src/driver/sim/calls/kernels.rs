@@ -61,6 +61,28 @@ impl Kernels for Simulator {
         arguments: &KernelArguments,
         stream: StreamRef,
     ) -> Result<()> {
+        self.launch_own(handle, shape, arguments.slots(), stream)
+    }
+
+    fn kernel_launch_wide(
+        &self,
+        handle: KernelHandle,
+        shape: LaunchShape,
+        structure: &[u64],
+        stream: StreamRef,
+    ) -> Result<()> {
+        self.launch_own(handle, shape, structure, stream)
+    }
+}
+
+impl Simulator {
+    fn launch_own(
+        &self,
+        handle: KernelHandle,
+        shape: LaunchShape,
+        slots: &[u64],
+        stream: StreamRef,
+    ) -> Result<()> {
         let (inner, call) = (&self.inner, Call::KernelLaunch);
         inner.enter_context(call, stream.device)?;
         let (device, kernel) = inner.own_kernel(call, handle)?;
@@ -75,11 +97,11 @@ impl Kernels for Simulator {
             ));
         }
         kernel
-            .check(shape, arguments)
+            .check(shape, slots)
             .map_err(|why| codes::failure_because(call, codes::INVALID_VALUE, why))?;
-        let duration_ns = (kernel.duration_ns)(arguments.slots(), inner.latency_ns());
+        let duration_ns = (kernel.duration_ns)(slots, inner.latency_ns());
         let space = std::sync::Arc::clone(&inner.space);
-        let work = KernelWork::new(space, device, kernel, shape, arguments);
+        let work = KernelWork::new(space, device, kernel, shape, slots);
         inner.submit(call, stream, work, duration_ns).map(drop)
     }
 }

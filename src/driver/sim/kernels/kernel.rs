@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 
+use crate::driver::LaunchShape;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
-use crate::driver::{KernelArguments, LaunchShape};
 use crate::types::DeviceIndex;
 
 /// Most threads of a block, as on every GPU.
@@ -26,12 +26,8 @@ pub(crate) struct Kernel {
 
 impl Kernel {
     /// Whether a launch is one that a device would accept.
-    pub(crate) fn check(
-        &self,
-        shape: LaunchShape,
-        arguments: &KernelArguments,
-    ) -> Result<(), String> {
-        let given = arguments.slots().len();
+    pub(crate) fn check(&self, shape: LaunchShape, slots: &[u64]) -> Result<(), String> {
+        let given = slots.len();
         if given != self.parameters {
             return Err(format!("{} takes {} arguments, not {given}", self.name, self.parameters));
         }
@@ -72,9 +68,9 @@ impl KernelWork {
         device: DeviceIndex,
         kernel: &'static Kernel,
         shape: LaunchShape,
-        arguments: &KernelArguments,
+        slots: &[u64],
     ) -> KernelWork {
-        KernelWork { space, device, kernel, shape, arguments: arguments.slots().into() }
+        KernelWork { space, device, kernel, shape, arguments: slots.into() }
     }
 }
 

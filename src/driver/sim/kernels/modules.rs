@@ -27,6 +27,7 @@ const KERNELS: &[&[Kernel]] = &[
     strided::KERNELS,
     ordering::SORTS,
     ordering::GATHERS,
+    ordering::JOINS_OF_MANY,
     reduction::REDUCTIONS[0],
     reduction::REDUCTIONS[1],
     reduction::LINES,

@@ -4,7 +4,8 @@ use crate::driver::sim::codes;
 use crate::driver::sim::kernels::kernel::Kernel;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::kernels::{
-    JOIN, JoinLaunch, JoinRows, SELECT, SELECT_DST, SELECT_INDEX, SELECT_SRC, SelectLaunch,
+    JOIN, JOIN_MANY, JOIN_MANY_NAME, JoinLaunch, JoinRows, ManyLaunch, ManyPiece, SELECT,
+    SELECT_DST, SELECT_INDEX, SELECT_SRC, SelectLaunch,
 };
 
 macro_rules! gathers {
@@ -29,6 +30,14 @@ macro_rules! gathers {
 }
 
 pub(in crate::driver::sim::kernels) const KERNELS: &[Kernel] = gathers![1 0, 2 1, 4 2, 8 3, 16 4];
+
+pub(in crate::driver::sim::kernels) const JOINS_OF_MANY: &[Kernel] = &[Kernel {
+    name: JOIN_MANY_NAME,
+    parameters: JOIN_MANY.slots(),
+    duration_ns: |_, latency| latency,
+    accesses: |arguments| of_many(arguments).unwrap_or_default(),
+    run: |memory, _, arguments| join_many(memory, arguments),
+}];
 
 /// Bytes of an index.
 fn index_bytes(launch: &SelectLaunch) -> u64 {
@@ -113,6 +122,32 @@ fn join(memory: &DeviceMemoryView<'_>, arguments: &[u64], shift: u32) -> Result<
                 memory.write(to.wrapping_add(done), bytes)?;
                 done += bytes.len() as u64;
             }
+        }
+    }
+    Ok(())
+}
+
+fn of_many(arguments: &[u64]) -> Option<Vec<MemoryAccess>> {
+    let ManyLaunch { dst, pieces } = ManyLaunch::read(arguments)?;
+    let of_piece = |piece: &ManyPiece| {
+        let (to, bytes) = (dst.0.wrapping_add(u64::from(piece.start)), u64::from(piece.bytes));
+        let side = |intent, address| MemoryAccess::strided(intent, address, bytes, []);
+        [side(Intent::Write, to), side(Intent::Read, piece.src.0)]
+    };
+    Some(pieces.iter().flat_map(of_piece).collect())
+}
+
+fn join_many(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
+    let ManyLaunch { dst, pieces } = ManyLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
+    let mut buffer = [0; PIECE as usize];
+    for piece in &pieces {
+        let to = dst.0.wrapping_add(u64::from(piece.start));
+        let (mut done, all) = (0, u64::from(piece.bytes));
+        while done < all {
+            let bytes = &mut buffer[..PIECE.min(all - done) as usize];
+            memory.read(piece.src.0.wrapping_add(done), bytes)?;
+            memory.write(to.wrapping_add(done), bytes)?;
+            done += bytes.len() as u64;
         }
     }
     Ok(())

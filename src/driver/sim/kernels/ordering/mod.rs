@@ -11,5 +11,5 @@ mod gather;
 mod lines;
 mod sort;
 
-pub(super) use gather::KERNELS as GATHERS;
+pub(super) use gather::{JOINS_OF_MANY, KERNELS as GATHERS};
 pub(super) use sort::KERNELS as SORTS;
