@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <sconce/stream.hpp>
 #include <sconce/tensor.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sconce {
@@ -43,12 +45,13 @@ std::vector<Tensor> all_of(std::size_t count, Call&& call) {
 }
 
 /// Consecutive lists of `count` tensors each.
-inline std::vector<std::vector<Tensor>> lists_of(const std::vector<Tensor>& all, std::size_t lists,
+inline std::vector<std::vector<Tensor>> lists_of(std::vector<Tensor> all, std::size_t lists,
                                                  std::size_t count) {
   std::vector<std::vector<Tensor>> result;
   result.reserve(lists);
   for (std::size_t list = 0; list < lists; ++list) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(list * count);
+    const auto begin =
+        std::make_move_iterator(all.begin() + static_cast<std::ptrdiff_t>(list * count));
     result.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(count));
   }
   return result;
@@ -75,11 +78,11 @@ inline void broadcast_out(const Tensor& tensor, const std::vector<Tensor>& out) 
     const std::vector<Tensor>& tensors, const std::vector<std::int32_t>& devices,
     std::size_t buffer_size = kDefaultBufferSize) {
   const auto handles = detail::handles_of(tensors);
-  const auto all = detail::all_of(tensors.size() * devices.size(), [&](sconce_tensor** out) {
+  auto all = detail::all_of(tensors.size() * devices.size(), [&](sconce_tensor** out) {
     return ::sconce_comm_tensors_broadcast_coalesced(handles.data(), handles.size(), devices.data(),
                                                      devices.size(), buffer_size, out);
   });
-  return detail::lists_of(all, devices.size(), tensors.size());
+  return detail::lists_of(std::move(all), devices.size(), tensors.size());
 }
 /// The sum of tensors of one shape, on the device of one of them: the current one by default. The
 /// sum of one tensor is that tensor.

@@ -33,7 +33,7 @@ pub(crate) fn broadcast_coalesced(
     }
     let mut received = vec![vec![Tensor::default(); tensors.len()]; others.len()];
     for bucket in buckets(sizes_of(tensors), buffer_bytes, Fullness::Reached) {
-        let parts: Vec<Tensor> = bucket.iter().map(|index| tensors[*index].clone()).collect();
+        let parts: Vec<&Tensor> = bucket.iter().map(|index| &tensors[*index]).collect();
         let flat = flatten(&parts)?;
         for (copy, received) in broadcast(&flat, others)?.into_iter().zip(&mut received) {
             // A device that is named again receives the tensors of the first one.
@@ -77,12 +77,12 @@ pub(crate) fn reduce_add_coalesced(
         let flats: Result<Vec<Tensor>> = inputs
             .iter()
             .map(|tensors| {
-                flatten(&bucket.iter().map(|index| tensors[*index].clone()).collect::<Vec<_>>())
+                flatten(&bucket.iter().map(|index| &tensors[*index]).collect::<Vec<_>>())
             })
             .collect();
         let flats = flats?;
         let sum = reduce_add(&flats, destination)?.unwrap_or_else(|| flats[0].clone());
-        let shapes: Vec<Tensor> = bucket.iter().map(|index| first[*index].clone()).collect();
+        let shapes: Vec<&Tensor> = bucket.iter().map(|index| &first[*index]).collect();
         for (index, view) in bucket.iter().zip(split_flat(&sum, &shapes)?) {
             sums[*index] = view;
         }

@@ -71,16 +71,16 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result
 }
 
 /// The elements of contiguous tensors of one type and place, one after another, in a new tensor of one dimension.
-pub(crate) fn cat_flat(tensors: &[Tensor]) -> Result<Tensor> {
+pub(crate) fn cat_flat(tensors: &[&Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return Err(Error::invalid_argument("no tensors to join"));
     };
-    let numel = tensors.iter().map(Tensor::numel).sum();
+    let numel = tensors.iter().map(|tensor| tensor.numel()).sum();
     let output = TensorOptions::of(first).empty(&[numel])?;
     if numel == 0 {
         return Ok(output);
     }
-    let part = |tensor: &Tensor| {
+    let part = |tensor: &&Tensor| {
         debug_assert!(tensor.is_contiguous() && tensor.dtype() == first.dtype());
         let operand = PlacedOperand { address: tensor.raw(), strides: &[1] };
         JoinPart { size: tensor.numel(), operand }

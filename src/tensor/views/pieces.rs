@@ -108,9 +108,9 @@ pub(crate) fn split_with_sizes(
 }
 
 /// Pieces of a tensor of one dimension with the shapes of other tensors, one after another.
-pub(crate) fn split_flat(flat: &Tensor, shapes: &[Tensor]) -> Result<Vec<Tensor>> {
+pub(crate) fn split_flat(flat: &Tensor, shapes: &[&Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;
-    let piece = |like: &Tensor| {
+    let piece = |like: &&Tensor| {
         let at = start;
         start += like.numel();
         flat.viewed(|layout| {

@@ -159,7 +159,7 @@ fn a_captured_call_runs_at_each_launch(stage: &Stage<'_>) -> Outcome {
             let queued = rank.end.queue(&call, rank.stream.at);
             let ended = driver.capture_end(rank.stream.at);
             queued?;
-            Ok(Graph::new(driver, ended?))
+            Ok(Graph { driver, handle: ended? })
         };
         let threads: Vec<_> =
             ranks.ranks.iter_mut().map(|rank| scope.spawn(move || work(rank))).collect();

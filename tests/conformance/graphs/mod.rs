@@ -34,14 +34,8 @@ pub(crate) const ZERO: DeviceIndex = DeviceIndex::ZERO;
 
 /// A graph that destroys itself.
 pub(crate) struct Graph<'a> {
-    driver: &'a dyn Driver,
+    pub(crate) driver: &'a dyn Driver,
     pub(crate) handle: GraphHandle,
-}
-
-impl<'a> Graph<'a> {
-    pub(crate) fn new(driver: &'a dyn Driver, handle: GraphHandle) -> Graph<'a> {
-        Graph { driver, handle }
-    }
 }
 
 impl Drop for Graph<'_> {
@@ -82,7 +76,7 @@ pub(crate) fn capture<'a>(
     let done = body();
     let ended = stage.driver.capture_end(stream.at);
     done?;
-    Ok(Graph::new(stage.driver, ended?))
+    Ok(Graph { driver: stage.driver, handle: ended? })
 }
 
 /// An executable copy of a graph.
