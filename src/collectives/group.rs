@@ -109,9 +109,14 @@ pub(super) fn add(pending: Pending) -> Option<Pending> {
     })
 }
 
+/// Whether the thread is in a group, so that its calls are queued later.
+pub fn is_in_group() -> bool {
+    GROUP.with_borrow(|group| group.depth) != 0
+}
+
 /// Refuses what must not be done inside of a group.
 pub(super) fn refuse_inside(what: &str) -> Result<()> {
-    if GROUP.with_borrow(|group| group.depth) == 0 {
+    if !is_in_group() {
         return Ok(());
     }
     Err(Error::invalid_state(format!("{what} inside of a group; end the group before")))

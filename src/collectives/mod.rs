@@ -33,7 +33,7 @@ mod wire;
 mod work;
 
 pub use config::{CommConfig, Limit};
-pub use group::{group, group_cancel, group_end, group_start};
+pub use group::{group, group_cancel, group_end, group_start, is_in_group};
 pub use handles::{
     abort, async_error, destroy, device, finalize, init_all, init_rank, is_available, native, rank,
     size, split, unique_id, version,

@@ -1,6 +1,9 @@
 //! One tensor to all devices.
 
+use super::team::Team;
 use super::{check_on_devices, device_of};
+use crate::collectives::CommRequest;
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::tensor::transfer::{copy_into, empty_like};
 use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
@@ -19,9 +22,8 @@ pub(crate) fn broadcast(tensor: &Tensor, devices: &[i32]) -> Result<Vec<Option<T
     // All memory first: without it nothing is queued.
     let copies: Result<Vec<Option<Tensor>>> = places?.iter().map(copy_at).collect();
     let copies = copies?;
-    for copy in copies.iter().flatten() {
-        copy_into(copy, tensor, true)?;
-    }
+    let others: Vec<&Tensor> = copies.iter().flatten().collect();
+    send(tensor, &others)?;
     Ok(copies)
 }
 
@@ -38,5 +40,23 @@ pub(crate) fn broadcast_out(tensor: &Tensor, outputs: &[Tensor]) -> Result<()> {
             )));
         }
     }
-    outputs.iter().try_for_each(|output| copy_into(output, tensor, true))
+    send(tensor, &outputs.iter().collect::<Vec<_>>())
+}
+
+/// Gives a tensor to others of its shape: as one collective call where that is better, else copy by copy.
+fn send(tensor: &Tensor, others: &[&Tensor]) -> Result<()> {
+    let all: Vec<&Tensor> = std::iter::once(tensor).chain(others.iter().copied()).collect();
+    let is_alike = others.iter().all(|other| other.dtype() == tensor.dtype());
+    if is_alike && let Some(team) = Team::of(&all)? {
+        let count = tensor.numel() as usize * tensor.element();
+        // As bytes: so every type can be sent.
+        return team.call(|rank| CommRequest::Broadcast {
+            send: all[0].raw().get(),
+            recv: all[rank].raw().get(),
+            count,
+            dtype: Dtype::U8,
+            root: 0,
+        });
+    }
+    others.iter().try_for_each(|other| copy_into(other, tensor, true))
 }

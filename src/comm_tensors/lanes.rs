@@ -14,7 +14,7 @@ use crate::tensor::{Place, Tensor};
 use crate::types::DeviceIndex;
 
 /// From this size on a copy is worth a stream of its own.
-const LEAST_BYTES: usize = 1 << 20;
+pub(super) const LEAST_BYTES: usize = 1 << 20;
 
 /// Which lane: copies of one source take turns on two, so that the next one does not wait for the one before to be
 /// noticed on the destination.

@@ -5,6 +5,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `lanes` | copies that arrive on streams of their own |
+//! | `team` | communicators for large tensors on three or more devices |
 //! | `flat` | many tensors as one, and back |
 //! | `buckets` | which tensors travel together |
 //! | `broadcast` | one tensor to all devices |
@@ -21,6 +22,7 @@ mod gather;
 mod lanes;
 mod reduce;
 mod scatter;
+mod team;
 
 pub(crate) use broadcast::{broadcast, broadcast_out};
 pub(crate) use coalesced::{broadcast_coalesced, reduce_add_coalesced};
