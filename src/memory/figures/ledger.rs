@@ -9,8 +9,9 @@ use crate::caching::size_class::PoolKind;
 #[derive(Clone, Debug)]
 pub(crate) struct Ledger {
     pub(crate) credit: Credit,
-    /// The thread that took room back from other streams last, and when.
-    pub(crate) last_settled: Option<(usize, std::time::Instant)>,
+    /// The thread that took room back from other streams last, and when, in nanoseconds of `settle`'s clock. An
+    /// `Instant` in an option has no state of zeros, and the ledgers of all devices would stand in the library's file.
+    pub(crate) last_settled: Option<(usize, u64)>,
     segment: PoolStats,
     reserved_bytes: PoolStats,
     pub(crate) oversize_allocations: Stat,
