@@ -2,13 +2,16 @@
 
 import ctypes
 import os
+import sys
+
+# In the folder of gpu-check it lies beside this file.
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+
+import sconce_structures  # noqa: E402
+from sconce_structures import CPU, DTYPES, Options, Scalar, numbers, open_library  # noqa: E402, F401
 
 SIZES = ctypes.c_int64
 HANDLE = ctypes.c_void_p
-CPU = -2
-DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "bool", "complex64",
-          "complex128", "uint16", "uint32", "uint64", "complex32", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
-          "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn_x2"]
 UNARY = ["neg", "abs", "sign", "exp", "log", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tanh", "sigmoid", "relu",
          "gelu", "gelu_tanh", "silu", "erf", "floor", "ceil", "round", "trunc", "logical_not", "bitwise_not", "isnan",
          "isfinite"]
@@ -23,34 +26,14 @@ class Failure(Exception):
     """A status other than OK, with the library's message."""
 
 
-class Scalar(ctypes.Structure):
-    _fields_ = [("kind", ctypes.c_int32), ("reserved", ctypes.c_int32), ("integer", ctypes.c_int64),
-                ("real", ctypes.c_double), ("imaginary", ctypes.c_double)]
-
-
-class Options(ctypes.Structure):
-    _fields_ = [("struct_size", ctypes.c_uint32), ("dtype", ctypes.c_int32), ("device", ctypes.c_int32),
-                ("memory_format", ctypes.c_int32), ("pinned", ctypes.c_bool), ("reserved", ctypes.c_uint8 * 7)]
-
-
 def scalar(value):
     """A number as the C API takes it; None is NULL."""
-    if value is None:
-        return None
-    if isinstance(value, bool):
-        made = Scalar(2, 0, int(value), 0.0, 0.0)
-    elif isinstance(value, int):
-        made = Scalar(0, 0, value, 0.0, 0.0)
-    elif isinstance(value, float):
-        made = Scalar(1, 0, 0, value, 0.0)
-    else:
-        made = Scalar(3, 0, 0, value.real, value.imag)
-    return ctypes.byref(made)
+    return None if value is None else ctypes.byref(sconce_structures.scalar(value))
 
 
 def options(dtype=None, device=-1, memory_format=0):
     number = -1 if dtype is None else DTYPES.index(dtype)
-    return ctypes.byref(Options(ctypes.sizeof(Options), number, device, memory_format, False))
+    return ctypes.byref(sconce_structures.options(number, device, memory_format))
 
 
 def readable(argument):
@@ -67,14 +50,9 @@ def readable(argument):
     return "out" if isinstance(held, HANDLE) else str(getattr(held, "value", held))
 
 
-def numbers(values):
-    return (SIZES * max(len(values), 1))(*values)
-
-
 class Library:
     def __init__(self, path=None):
-        self.shared = ctypes.CDLL(path or os.environ.get("SCONCE_LIBRARY", "libsconce.so"))
-        self.shared.sconce_last_error_message.restype = ctypes.c_char_p
+        self.shared = open_library(path or os.environ.get("SCONCE_LIBRARY", "libsconce.so"))
         # What was called last, for reports.
         self.calls = []
 

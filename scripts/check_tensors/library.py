@@ -3,63 +3,27 @@
 import ctypes
 import re
 from collections import Counter
-from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_void_p
+from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
 
-CPU = -2
-DEFAULT = -1
-PRESERVE, CONTIGUOUS = 0, 1
-
-
-class Options(ctypes.Structure):
-    _fields_ = [
-        ("struct_size", c_uint32),
-        ("dtype", c_int32),
-        ("device", c_int32),
-        ("memory_format", c_int32),
-        ("pinned", c_bool),
-        ("reserved", c_uint8 * 7),
-    ]
-
-
-class Scalar(ctypes.Structure):
-    _fields_ = [
-        ("kind", c_int32),
-        ("reserved", c_int32),
-        ("integer", c_int64),
-        ("real", c_double),
-        ("imaginary", c_double),
-    ]
-
-
-class Stream(ctypes.Structure):
-    _fields_ = [("id", c_int64), ("device", c_int32), ("reserved", c_int32)]
-
-
-def options(dtype=DEFAULT, device=DEFAULT, memory_format=PRESERVE):
-    return Options(ctypes.sizeof(Options), dtype, device, memory_format)
-
-
-def scalar(number):
-    """A Python number; `None` stays, and is NULL."""
-    if number is None:
-        return None
-    if isinstance(number, bool):
-        return Scalar(2, 0, number, 0, 0)
-    if isinstance(number, int):
-        return Scalar(0, 0, number, 0, 0)
-    if isinstance(number, float):
-        return Scalar(1, 0, 0, number, 0)
-    return Scalar(3, 0, 0, number.real, number.imag)
+from sconce_structures import (  # noqa: F401
+    CONTIGUOUS,
+    CPU,
+    DEFAULT,
+    PRESERVE,
+    Options,
+    Scalar,
+    Stream,
+    numbers,
+    open_library,
+    options,
+    scalar,
+)
 
 
 def number_of(value):
     return {0: value.integer, 1: value.real, 2: bool(value.integer)}.get(
         value.kind, complex(value.real, value.imaginary)
     )
-
-
-def numbers(values):
-    return (c_int64 * len(values))(*values)
 
 
 class Refused(Exception):
@@ -82,8 +46,7 @@ TYPES = {
 
 class Library:
     def __init__(self, path, header):
-        self.shared = ctypes.CDLL(path)
-        self.shared.sconce_last_error_message.restype = c_char_p
+        self.shared = open_library(path)
         text = open(header, encoding="utf-8").read()
         code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
         self.constants = {name: int(value) for name, value in re.findall(r"(SCONCE_[A-Z0-9_]+) = (-?\d+)", code)}
