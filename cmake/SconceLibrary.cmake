@@ -1,4 +1,4 @@
-# The targets Sconce::sconce (shared) and Sconce::sconce_static, and the programs that come with them, from
+# The targets Sconce::sconce (shared), Sconce::sconce_static and Sconce::torch (libsconce_torch), and the programs that come with them, from
 # cargo or from SCONCE_PREBUILT_DIR.
 #
 # Either way both libraries are staged in <build>/lib under their installed names, so that a program of
@@ -17,6 +17,10 @@ set(SCONCE_LIBRARY_DIR "${PROJECT_BINARY_DIR}/lib")
 set(SCONCE_SHARED_NAME "libsconce.so.${PROJECT_VERSION}")
 set(SCONCE_SHARED_FILE "${SCONCE_LIBRARY_DIR}/${SCONCE_SHARED_NAME}")
 set(SCONCE_STATIC_FILE "${SCONCE_LIBRARY_DIR}/libsconce.a")
+set(SCONCE_TORCH_SONAME "libsconce_torch.so.0")
+set(SCONCE_TORCH_NAME "libsconce_torch.so.${PROJECT_VERSION}")
+set(SCONCE_TORCH_FILE "${SCONCE_LIBRARY_DIR}/${SCONCE_TORCH_NAME}")
+set(SCONCE_TORCH ON)
 set(SCONCE_TOOLS_DIR "${PROJECT_BINARY_DIR}/bin")
 set(sconce_tools)
 if(SCONCE_BUILD_TOOLS)
@@ -32,6 +36,11 @@ if(SCONCE_PREBUILT_DIR)
       message(FATAL_ERROR "SCONCE_PREBUILT_DIR=${SCONCE_PREBUILT_DIR} has no ${file}.")
     endif()
   endforeach()
+  # A folder made for the runtime alone need not have the library for PyTorch's models.
+  if(NOT EXISTS "${sconce_artifact_dir}/libsconce_torch.so")
+    message(STATUS "Sconce: ${SCONCE_PREBUILT_DIR} has no libsconce_torch.so")
+    set(SCONCE_TORCH OFF)
+  endif()
   # A folder made for its libraries need not have the programs.
   foreach(tool IN LISTS sconce_tools)
     if(NOT EXISTS "${sconce_artifact_dir}/${tool}")
@@ -88,7 +97,7 @@ else()
   else()
     set(sconce_artifact_dir "${sconce_target_dir}/${sconce_profile}")
   endif()
-  set(sconce_packages --package sconce --lib)
+  set(sconce_packages --package sconce --package sconce-torch --lib)
   foreach(tool IN LISTS sconce_tools)
     list(APPEND sconce_packages --package ${tool} --bin ${tool})
   endforeach()
@@ -109,9 +118,10 @@ add_custom_target(
   COMMAND
     "${CMAKE_COMMAND}" "-DFROM=${sconce_artifact_dir}" "-DTO=${SCONCE_LIBRARY_DIR}"
     "-DSHARED_NAME=${SCONCE_SHARED_NAME}" "-DSONAME=${SCONCE_SONAME}" "-DTOOLS=${sconce_tools}"
-    "-DTOOLS_TO=${SCONCE_TOOLS_DIR}" -P
+    "-DTOOLS_TO=${SCONCE_TOOLS_DIR}" "-DTORCH=${SCONCE_TORCH}" "-DTORCH_NAME=${SCONCE_TORCH_NAME}"
+    "-DTORCH_SONAME=${SCONCE_TORCH_SONAME}" -P
     "${PROJECT_SOURCE_DIR}/cmake/StageLibraries.cmake"
-  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}" ${SCONCE_TOOLS}
+  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}" "${SCONCE_TORCH_FILE}" ${SCONCE_TOOLS}
   WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
   COMMENT "Building libsconce"
   USES_TERMINAL VERBATIM)
@@ -128,3 +138,12 @@ foreach(target IN ITEMS sconce sconce_static)
   add_dependencies(${target} sconce_rust)
   add_library(Sconce::${target} ALIAS ${target})
 endforeach()
+
+if(SCONCE_TORCH)
+  add_library(sconce_torch SHARED IMPORTED GLOBAL)
+  set_target_properties(sconce_torch PROPERTIES IMPORTED_LOCATION "${SCONCE_TORCH_FILE}"
+                                                IMPORTED_SONAME "${SCONCE_TORCH_SONAME}")
+  target_link_libraries(sconce_torch INTERFACE sconce)
+  add_dependencies(sconce_torch sconce_rust)
+  add_library(Sconce::torch ALIAS sconce_torch)
+endif()

@@ -1,11 +1,11 @@
-// Calls of foreign C++ functions. An exception that one throws ends here: it becomes a text, and never reaches a frame
-// of Rust. Compiled by the build script; declared for Rust in foreign/mod.rs.
+// Calls of foreign C++ functions. An exception that one throws ends here: it becomes a text, and
+// never reaches a frame of Rust. Compiled by the build script; declared for Rust in foreign/mod.rs.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-// A model that a newer compiler made leaves it to the C++ library to initialise its streams; an older one does so for
-// libraries that include this.
+// A model that a newer compiler made leaves it to the C++ library to initialise its streams; an
+// older one does so for libraries that include this.
 #include <iostream>
 #include <stdexcept>
 #include <string>
@@ -63,14 +63,12 @@ void sconce_torch_check(bool condition, const char* function, const char* file, 
   throw std::runtime_error(what);
 }
 
-// A function of a compiled model. Its arguments are pointers and numbers of a pointer's size, which the calling
-// conventions of Linux pass alike; those that the function does not have are ignored.
-std::int32_t sconce_torch_call_model(std::int32_t (*function)(std::uintptr_t, std::uintptr_t,
-                                                              std::uintptr_t, std::uintptr_t,
-                                                              std::uintptr_t, std::uintptr_t,
-                                                              std::uintptr_t),
-                                     const std::uintptr_t* arguments, char* text,
-                                     std::size_t room) noexcept {
+// A function of a compiled model. Its arguments are pointers and numbers of a pointer's size, which
+// the calling conventions of Linux pass alike; those that the function does not have are ignored.
+std::int32_t sconce_torch_call_model(
+    std::int32_t (*function)(std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t,
+                             std::uintptr_t, std::uintptr_t, std::uintptr_t),
+    const std::uintptr_t* arguments, char* text, std::size_t room) noexcept {
   return caught(text, room, [&] {
     return function(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
                     arguments[5], arguments[6]);

@@ -1,0 +1,254 @@
+//! Packages and libraries that are none, and a model that is written by hand: no PyTorch is needed to make them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls the libraries through their C API")]
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::ptr::null;
+
+use zip::write::SimpleFileOptions;
+
+#[link(name = "sconce_torch")]
+unsafe extern "C" {
+    fn sconce_model_load(path: *const c_char, options: *const c_void, model: *mut usize) -> i32;
+    fn sconce_model_unload(model: usize) -> i32;
+    fn sconce_model_run(
+        model: usize,
+        inputs: *const usize,
+        n: usize,
+        outputs: *mut usize,
+        m: usize,
+    ) -> i32;
+    fn sconce_torch_last_error_message() -> *const c_char;
+    fn aoti_torch_get_dim(tensor: usize, dim: *mut i64) -> i32;
+    fn aoti_torch_delete_tensor_object(tensor: usize) -> i32;
+}
+
+#[link(name = "sconce")]
+unsafe extern "C" {
+    fn sconce_tensor_from_memory(
+        address: *const f32,
+        bytes: usize,
+        sizes: *const i64,
+        strides: *const i64,
+        rank: usize,
+        dtype: i32,
+        device: i32,
+        deleter: *const c_void,
+        context: *const c_void,
+        tensor: *mut usize,
+    ) -> i32;
+    fn sconce_tensor_to_values(tensor: usize, values: *mut f32, bytes: usize) -> i32;
+    fn sconce_tensor_release(tensor: usize) -> i32;
+    fn sconce_tensor_live_count() -> usize;
+}
+
+fn message() -> String {
+    // SAFETY: no preconditions.
+    let text = unsafe { sconce_torch_last_error_message() };
+    // SAFETY: a text that is valid until the thread's next failure.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+fn load(path: &Path) -> Result<usize, String> {
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let mut model = 0;
+    // SAFETY: the text ends with NUL, the place is valid for a write.
+    match unsafe { sconce_model_load(path.as_ptr(), null(), &mut model) } {
+        0 => Ok(model),
+        _ => Err(message()),
+    }
+}
+
+/// A folder for the files of a test.
+fn folder(test: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(folder.join("private")).unwrap();
+    folder
+}
+
+/// A package with these files.
+fn package(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, bytes) in files {
+        writer.start_file(*name, stored).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// The model of `model.cpp`.
+fn compiled(folder: &Path, flags: &[&str]) -> PathBuf {
+    let library = folder.join("model.so");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packages/model.cpp");
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
+    let output = std::process::Command::new(compiler)
+        .args(["-std=c++17", "-shared", "-fPIC", "-Wall", "-Werror", "-o"])
+        .arg(&library)
+        .arg(source)
+        .args(flags)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    library
+}
+
+fn refused(folder: &Path, bytes: &[u8], words: &str) {
+    let path = folder.join("package.pt2");
+    std::fs::write(&path, bytes).unwrap();
+    let why = load(&path).unwrap_err();
+    assert!(why.contains(words), "expected {words:?} in {why:?}");
+}
+
+#[test]
+fn damaged_and_hostile_packages_are_refused_in_words() {
+    let folder = folder("hostile");
+    // SAFETY: the test is alone in its process.
+    unsafe { std::env::set_var("TMPDIR", folder.join("private")) };
+    let format = ("m/archive_format", b"pt2".as_slice());
+    let whole = package(&[format, ("m/data/aotinductor/model/a.so", b"no library".as_slice())]);
+    refused(&folder, &whole, "is no shared library: it does not begin as a 64-bit ELF file");
+    for length in 0..whole.len() {
+        let path = folder.join("package.pt2");
+        std::fs::write(&path, &whole[..length]).unwrap();
+        load(&path).unwrap_err();
+    }
+    refused(&folder, b"PK\x03\x04 and nothing", "is no package that can be read");
+    refused(&folder, &package(&[format]), "has no compiled model");
+    refused(
+        &folder,
+        &package(&[("m/archive_format", b"zip".as_slice())]),
+        "archive_format is \"zip\"",
+    );
+    let escapes =
+        package(&[format, ("m/data/aotinductor/model/../../../../escaped.so", b"x".as_slice())]);
+    refused(&folder, &escapes, "leads out of the package");
+    refused(
+        &folder,
+        &package(&[format, ("/etc/escaped", b"x".as_slice())]),
+        "leads out of the package",
+    );
+    let text = ("m/data/aotinductor/model/a.wrapper.cpp", b"int x;".as_slice());
+    refused(&folder, &package(&[format, text]), "has no shared library");
+    let (a, b) = (
+        ("m/data/aotinductor/a/x.so", b"x".as_slice()),
+        ("m/data/aotinductor/b/x.so", b"x".as_slice()),
+    );
+    refused(&folder, &package(&[format, a, b]), "has the models a, b; name one of them");
+    let (a, b) = (
+        ("m/data/aotinductor/a/x.so", b"x".as_slice()),
+        ("m/data/aotinductor/a/y.so", b"x".as_slice()),
+    );
+    refused(&folder, &package(&[format, a, b]), "has 2 shared libraries");
+    let other =
+        ("m/data/aotinductor/model/a_metadata.json", br#"{"AOTI_DEVICE_KEY": "mps"}"#.as_slice());
+    let library = ("m/data/aotinductor/model/a.so", b"\x7fELF".as_slice());
+    refused(&folder, &package(&[format, library, other]), "compiled for mps");
+    assert!(load(&folder).unwrap_err().contains("could not be read"));
+    assert!(load(Path::new("/nonexistent")).unwrap_err().contains("could not be read"));
+    // Nothing was written elsewhere, and the private folders are gone.
+    assert!(!folder.join("escaped.so").exists());
+    assert_eq!(std::fs::read_dir(folder.join("private")).unwrap().count(), 0);
+}
+
+/// Runs the model on numbers.
+fn doubled(model: usize, values: &[f32]) -> Result<Vec<f32>, String> {
+    let (mut input, mut output) = (0, 0);
+    let sizes = [values.len() as i64];
+    // SAFETY: the memory lives until the tensor is released.
+    let status = unsafe {
+        sconce_tensor_from_memory(
+            values.as_ptr(),
+            size_of_val(values),
+            sizes.as_ptr(),
+            null(),
+            1,
+            0,
+            -2,
+            null(),
+            null(),
+            &mut input,
+        )
+    };
+    assert_eq!(status, 0);
+    // SAFETY: both arrays have one entry.
+    let status = unsafe { sconce_model_run(model, &input, 1, &mut output, 1) };
+    let result = if status == 0 {
+        let mut results = vec![0.0; values.len()];
+        // SAFETY: there is room for all elements.
+        let read =
+            unsafe { sconce_tensor_to_values(output, results.as_mut_ptr(), size_of_val(values)) };
+        assert_eq!(read, 0);
+        // SAFETY: any number may be passed as a handle.
+        assert_eq!(unsafe { sconce_tensor_release(output) }, 0);
+        Ok(results)
+    } else {
+        Err(message())
+    };
+    // SAFETY: as above.
+    assert_eq!(unsafe { sconce_tensor_release(input) }, 0);
+    result
+}
+
+#[test]
+fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
+    let folder = folder("by_hand");
+    let library = compiled(&folder, &[]);
+    let bytes = std::fs::read(&library).unwrap();
+    let packed = folder.join("packed.pt2");
+    std::fs::write(
+        &packed,
+        package(&[("archive_format", b"pt2"), ("data/aotinductor/model/m.so", &bytes)]),
+    )
+    .unwrap();
+    for path in [&library, &packed] {
+        let model = load(path).unwrap();
+        // SAFETY: no preconditions.
+        let before = unsafe { sconce_tensor_live_count() };
+        assert_eq!(doubled(model, &[1.0, -2.5, 4.0]).unwrap(), [2.0, -5.0, 8.0]);
+        assert_eq!(doubled(model, &[]).unwrap(), [0.0; 0]);
+        for (count, words) in [
+            (13, "thirteen elements bring bad luck"),
+            (14, "thrown by the model"),
+            (15, "negative"),
+        ] {
+            let why = doubled(model, &vec![1.0; count]).unwrap_err();
+            assert!(why.contains("the model failed") && why.contains(words), "{why}");
+            // SAFETY: no preconditions.
+            assert_eq!(unsafe { sconce_tensor_live_count() }, before, "{count} elements leak");
+        }
+        assert_eq!(doubled(model, &[7.0]).unwrap(), [14.0]);
+        // SAFETY: any number may be passed as a handle.
+        assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    }
+}
+
+#[test]
+fn functions_that_are_missing_are_named_with_their_operation() {
+    let folder = folder("missing");
+    let why = load(&compiled(&folder, &["-DMISSING"])).unwrap_err();
+    for words in [
+        "aoti_torch_cpu_no_such_operation",
+        "the operation aten::no_such_operation",
+        "run_decompositions",
+    ] {
+        assert!(why.contains(words), "{why}");
+    }
+}
+
+#[test]
+fn a_million_wrong_handles_are_errors() {
+    let mut dim = -7;
+    for number in 0..1_000_000_usize {
+        let handle = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // SAFETY: any number may be passed as a handle; the place is valid for a write.
+        assert_eq!(unsafe { aoti_torch_get_dim(handle, &mut dim) }, 1, "{handle}");
+    }
+    assert_eq!(dim, -7);
+    // SAFETY: as above.
+    assert_eq!(unsafe { aoti_torch_delete_tensor_object(12345) }, 1);
+}
