@@ -1,7 +1,8 @@
 //! Kernel images: sets of kernels as PTX and as machine code, compressed.
 //!
-//! A driver compiles PTX for its device, which takes 60 to 380 ms for most images of the library.
-//! Machine code loads in a few milliseconds, but only on devices of its own major architecture.
+//! A driver compiles PTX for its device, which takes more than 0.15 s for most images of the library
+//! (docs/design/cuda.md). Machine code loads in a few milliseconds, but only on devices of its own
+//! major architecture.
 
 use std::io::Read;
 
