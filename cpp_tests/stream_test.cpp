@@ -1,18 +1,12 @@
-// Streams: identity, the current stream of each thread and device, the pool, order, and handles of
-// other code.
-#include <atomic>
-#include <complex>
+// Streams: identity, the current stream of each thread and device, the pool, and handles of other
+// code.
+#include <chrono>
 #include <functional>
-#include <future>
 #include <limits>
 #include <map>
-#include <memory>
-#include <mutex>
-#include <optional>
 #include <sconce/sconce.hpp>
 #include <set>
 #include <sstream>
-#include <string>
 #include <thread>
 #include <type_traits>
 #include <unordered_set>
@@ -25,8 +19,6 @@ namespace {
 
 using namespace sconce::cuda;
 using namespace std::chrono_literals;
-using support::contains;
-using support::error_of;
 using support::status_of;
 
 constexpr int kStreamsPerPool = 32;
@@ -203,135 +195,6 @@ TEST_F(StreamTest, ValuesThatTheLibraryNeverGaveOutAreRefused) {
   EXPECT_EQ(getCurrentCUDAStream(), getDefaultCUDAStream());
 }
 
-TEST_F(StreamTest, AStreamIsBusyUntilItsWorkHasFinished) {
-  const CUDAStream stream = getStreamFromPool();
-  stream.synchronize();
-  EXPECT_TRUE(stream.query());
-  const auto start = std::chrono::steady_clock::now();
-  sleep(100ms, stream);
-  EXPECT_FALSE(stream.query());
-  stream.synchronize();
-  EXPECT_GE(support::milliseconds_since(start), 99.0);
-  EXPECT_TRUE(stream.query());
-}
-
-TEST_F(StreamTest, StreamsOverlap) {
-  const CUDAStream a = getStreamFromPool();
-  const CUDAStream b = getStreamFromPool();
-  const auto start = std::chrono::steady_clock::now();
-  sleep(300ms, a);
-  sleep(300ms, b);
-  device_synchronize();
-  const double elapsed = support::milliseconds_since(start);
-  EXPECT_GE(elapsed, 299.0);
-  EXPECT_LT(elapsed, 550.0) << "one after the other would take 600";
-}
-
-TEST_F(StreamTest, WorkOfOneStreamRunsInOrder) {
-  const CUDAStream stream = getStreamFromPool();
-  const auto start = std::chrono::steady_clock::now();
-  sleep(60ms, stream);
-  sleep(60ms, stream);
-  stream.synchronize();
-  EXPECT_GE(support::milliseconds_since(start), 119.0);
-}
-
-TEST_F(StreamTest, PooledStreamsAreNotOrderedWithTheDefaultStream) {
-  const CUDAStream pooled = getStreamFromPool();
-  const CUDAStream standard = getDefaultCUDAStream();
-  sleep(500ms, standard);
-  sleep(1us, pooled);
-  pooled.synchronize();
-  EXPECT_FALSE(standard.query());
-  standard.synchronize();
-}
-
-TEST_F(StreamTest, WaitStreamOrdersLaterWork) {
-  const CUDAStream producer = getStreamFromPool();
-  const CUDAStream consumer = getStreamFromPool();
-  sleep(150ms, producer);
-  consumer.wait_stream(producer);
-  const CUDAEvent done = consumer.record_event();
-  EXPECT_FALSE(done.query());
-  done.synchronize();
-  EXPECT_TRUE(producer.query());
-}
-
-TEST_F(StreamTest, WaitStreamCrossesDevices) {
-  SCONCE_NEED_DEVICES(2);
-  const CUDAStream producer = getStreamFromPool(false, 1);
-  const CUDAStream consumer = getStreamFromPool(false, 0);
-  sleep(150ms, producer);
-  consumer.wait_stream(producer);
-  EXPECT_FALSE(consumer.query());
-  consumer.synchronize();
-  EXPECT_TRUE(producer.query());
-  EXPECT_EQ(current_device(), 0);
-}
-
-TEST_F(StreamTest, AStreamMayWaitForItself) {
-  const CUDAStream stream = getStreamFromPool();
-  sleep(10ms, stream);
-  stream.wait_stream(stream);
-  stream.synchronize();
-  EXPECT_TRUE(stream.query());
-}
-
-TEST_F(StreamTest, HostFunctionsRunOnceInOrder) {
-  struct Log {
-    std::mutex mutex;
-    std::vector<int> entries;
-  } log;
-  struct Entry {
-    Log* log;
-    int number;
-  };
-  std::vector<Entry> entries;
-  for (int i = 0; i < 10; ++i) {
-    entries.push_back({&log, i});
-  }
-  const CUDAStream stream = getStreamFromPool();
-  sleep(20ms, stream);
-  for (Entry& entry : entries) {
-    stream.launch_host_function(
-        [](void* user) {
-          const Entry& mine = *static_cast<Entry*>(user);
-          const std::lock_guard<std::mutex> lock(mine.log->mutex);
-          mine.log->entries.push_back(mine.number);
-        },
-        &entry);
-  }
-  stream.synchronize();
-  const std::lock_guard<std::mutex> lock(log.mutex);
-  EXPECT_EQ(log.entries, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-}
-
-TEST_F(StreamTest, ExactlyOneOfTwoHostFunctionsRunsAndBothGo) {
-  const auto owned = std::make_shared<int>(0);
-  std::promise<std::string> outcome;
-  const CUDAStream stream = getStreamFromPool();
-  auto buffer = sconce::cuda::DeviceBuffer::of<float>(100);
-  sleep(20ms, stream);
-  stream.launch_host_function(
-      [owned, &outcome, buffer = std::make_shared<sconce::cuda::DeviceBuffer>(std::move(buffer))] {
-        std::string found = "ran";
-        try {
-          sconce::cuda::device_synchronize();
-        } catch (const sconce::Error& error) {
-          found += std::string(", ") + error.what();
-        }
-        outcome.set_value(found);
-      },
-      [owned, &outcome] { outcome.set_value("did not run"); });
-  const std::string found = outcome.get_future().get();
-  EXPECT_TRUE(support::contains(found, "ran, ")) << found;
-  EXPECT_TRUE(support::contains(found, "a host function called the library")) << found;
-  stream.synchronize();
-  for (int i = 0; i < 1000 && owned.use_count() != 1; ++i) std::this_thread::sleep_for(1ms);
-  EXPECT_EQ(owned.use_count(), 1);
-  EXPECT_EQ(sconce::cuda::memory_allocated(0), 0U);
-}
-
 TEST_F(StreamTest, AnOutsideHandleIsThatStream) {
   const CUDAStream owner = getStreamFromPool();
   const CUDAStream outside = getStreamFromExternal(owner.stream(), 0);
@@ -416,105 +279,6 @@ TEST_F(StreamTest, StreamsAreHashedByDeviceAndId) {
     EXPECT_NE(std::hash<CUDAStream>()(getDefaultCUDAStream(0)),
               std::hash<CUDAStream>()(getDefaultCUDAStream(1)));
   }
-}
-
-class NamedStreamTest : public support::WorkFixture {};
-
-TEST_F(NamedStreamTest, CallsUseTheStreamThatTheyName) {
-  SCONCE_NEED_SIMULATOR();
-  using Call = std::function<void(const CUDAStream&)>;
-  auto a = DeviceBuffer::of<float>(64);
-  auto b = DeviceBuffer::of<float>(64);
-  auto c = DeviceBuffer::of<float>(64);
-  auto complex = DeviceBuffer::of<std::complex<float>>(32);
-  const auto x = a.span<float>();
-  const auto y = b.span<float>();
-  const auto z = c.span<float>();
-  const auto none = std::nullopt;
-  const FFT eight{{8}};
-  Convolution one;
-  one.batch = one.in_channels = one.out_channels = 1;
-  one.input_sizes = one.filter_sizes = {1};
-  const std::vector<std::pair<const char*, Call>> calls = {
-      {"uniform_", [&](const CUDAStream& s) { uniform_(x, 0, 1, none, s); }},
-      {"uniform_ of a buffer",
-       [&](const CUDAStream& s) { uniform_(a, ScalarType::Float, 0, 1, none, s); }},
-      {"normal_", [&](const CUDAStream& s) { normal_(x, 0, 1, none, s); }},
-      {"log_normal_", [&](const CUDAStream& s) { log_normal_(x, 0, 1, none, s); }},
-      {"exponential_", [&](const CUDAStream& s) { exponential_(x, 1, none, s); }},
-      {"cauchy_", [&](const CUDAStream& s) { cauchy_(x, 0, 1, none, s); }},
-      {"geometric_", [&](const CUDAStream& s) { geometric_(x, 0.5, none, s); }},
-      {"bernoulli_", [&](const CUDAStream& s) { bernoulli_(x, 0.5, none, s); }},
-      {"random_ from to", [&](const CUDAStream& s) { random_(x, 1, 5, none, s); }},
-      {"random_ to", [&](const CUDAStream& s) { random_(x, 5, none, s); }},
-      {"random_", [&](const CUDAStream& s) { random_(x, none, s); }},
-      {"copy_", [&](const CUDAStream& s) { copy_(x, y, true, s); }},
-      {"copy_ of bytes", [&](const CUDAStream& s) { copy_(a.get(), b.get(), 64, true, s); }},
-      {"copy_2d_",
-       [&](const CUDAStream& s) { copy_2d_(Rows(x, 4, 4, 8), Rows(y, 4, 4, 8), true, s); }},
-      {"copy_strided_",
-       [&](const CUDAStream& s) {
-         copy_strided_(as_strided(x, {3, 5}, {1, 3}), as_strided(y, {3, 5}, {5, 1}), true, s);
-       }},
-      {"memory_set", [&](const CUDAStream& s) { memory_set(x, 7, s); }},
-      {"memory_set of bytes", [&](const CUDAStream& s) { memory_set(a.get(), 7, 64, s); }},
-      {"memory_set_2d", [&](const CUDAStream& s) { memory_set_2d(Rows(x, 4, 4, 8), 7, s); }},
-      {"matmul",
-       [&](const CUDAStream& s) {
-         matmul(Matmul{4, 4, 4}, x, y, z, s);
-       }},
-      {"matmul of a type",
-       [&](const CUDAStream& s) {
-         matmul(Matmul{4, 4, 4}, ScalarType::Float, a.get(), b.get(), c.get(), s);
-       }},
-      {"convolution", [&](const CUDAStream& s) { convolution(one, x, y, z, s); }},
-      {"convolution_backward_data",
-       [&](const CUDAStream& s) { convolution_backward_data(one, x, y, z, s); }},
-      {"convolution_backward_filter",
-       [&](const CUDAStream& s) { convolution_backward_filter(one, x, y, z, s); }},
-      {"fft_r2c",
-       [&](const CUDAStream& s) { fft_r2c(eight, x, complex.span<std::complex<float>>(), s); }},
-      {"fft_c2r",
-       [&](const CUDAStream& s) { fft_c2r(eight, complex.span<std::complex<float>>(), x, s); }},
-      {"fft_c2c",
-       [&](const CUDAStream& s) {
-         const auto both = complex.span<std::complex<float>>();
-         fft_c2c(eight, both, both, s);
-       }},
-  };
-  const CUDAStream named = getStreamFromPool();
-  const CUDAStream current = getStreamFromPool();
-  setCurrentCUDAStream(current);
-  for (const auto& [name, call] : calls) {
-    call(named);  // makes plans and loads kernels
-    named.synchronize();
-    sconce::simulator::set_manual(true);
-    call(named);
-    EXPECT_FALSE(named.query()) << name;
-    EXPECT_TRUE(current.query()) << name;
-    sconce::simulator::run_until_idle();
-    sconce::simulator::set_manual(false);
-    EXPECT_EQ(getCurrentCUDAStream(), current) << name;
-  }
-  if (device_count() > 1) {
-    const CUDAStream other = getStreamFromPool(false, 1);
-    for (const auto& [name, call] : calls) {
-      EXPECT_EQ(status_of([&, action = &call] { (*action)(other); }), SCONCE_ERROR_CROSS_DEVICE)
-          << name;
-    }
-  }
-}
-
-TEST_F(NamedStreamTest, AnActionRunsWithItsStreamAndItsResultIsReturned) {
-  const CUDAStream before = getCurrentCUDAStream();
-  const CUDAStream named = getStreamFromPool();
-  const CUDAStream seen = with_stream(named, [] { return getCurrentCUDAStream(); });
-  EXPECT_EQ(seen, named);
-  int value = 1;
-  int& same = with_stream(named, [&]() -> int& { return value; });
-  EXPECT_EQ(&same, &value);
-  EXPECT_THROW(with_stream(named, [] { throw 1; }), int);
-  EXPECT_EQ(getCurrentCUDAStream(), before);
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// What the tests of typical lines of c10 and ATen code share: names of CUDA's own headers, and the
+// fixture.
+#pragma once
+
+#define SCONCE_C10_COMPAT_NO_CUDA_RUNTIME
+#include <cstdint>
+#include <sconce/c10_compat.hpp>
+#include <type_traits>
+#include <utility>
+
+#include "fixture.hpp"
+
+namespace c10 = sconce::compat::c10;
+namespace at = sconce::compat::at;
+namespace torch = sconce::compat::torch;
+
+// What such code has from CUDA's own headers, on top of this library.
+using cudaStream_t = CUstream_st*;
+using cudaEvent_t = CUevent_st*;
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorLaunchFailure = 719 };
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
+enum : unsigned { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
+struct cudaIpcEventHandle_t {
+  char reserved[64];
+};
+struct dim3 {
+  explicit dim3(unsigned x_) : x(x_) {}
+  unsigned x;
+};
+using cublasLtHandle_t = cublasLtContext*;
+using cublasHandle_t = cublasContext*;
+
+namespace c10_lines {
+
+inline cudaError_t last_error = cudaSuccess;
+inline cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
+inline cudaError_t cudaMemsetAsync(void* ptr, int value, std::size_t bytes, cudaStream_t stream) {
+  sconce::cuda::memory_set(ptr, static_cast<std::uint8_t>(value), bytes,
+                           sconce::cuda::getStreamFromExternal(stream));
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  sconce::cuda::getStreamFromExternal(stream).synchronize();
+  return cudaSuccess;
+}
+
+using support::contains;
+using support::error_of;
+using support::status_of;
+
+static_assert(std::is_same_v<at::cuda::CUDAGraph, sconce::cuda::CUDAGraph>);
+
+class C10CompatTest : public support::WorkFixture {};
+
+/// The status of the error that `action` throws; `SCONCE_OK` if it throws none.
+template <class Action>
+sconce::Status status_or_ok(Action&& action) {
+  try {
+    action();
+  } catch (const sconce::Error& error) {
+    return error.status();
+  }
+  return SCONCE_OK;
+}
+
+/// A line of such code: its number in the guide's list, and a title.
+#define LINE(number, title) TEST_F(C10CompatTest, Line##number##_##title)
+
+inline torch::Tensor ones(std::initializer_list<std::int64_t> sizes) {
+  return torch::full(sizes, 1.0,
+                     torch::TensorOptions().dtype(torch::kFloat32).device(torch::kCUDA));
+}
+
+}  // namespace c10_lines
