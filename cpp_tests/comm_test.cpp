@@ -284,6 +284,28 @@ TEST_F(CommTest, AWorkIsOrderedBehindTheCurrentStreamAndNotBeforeIt) {
   });
 }
 
+TEST_F(CommTest, ACallInAGraphRunsAtEachReplay) {
+  on_ranks(2, [](const Communicator& comm) {
+    const Tensor tensor = ones(comm.rank());
+    comm.all_reduce(tensor);  // connects the ranks
+    device_synchronize();
+    CUDAGraph graph;
+    {
+      GraphGuard guard(graph, MempoolId{}, CaptureMode::ThreadLocal);
+      comm.all_reduce(tensor);
+      const Work work = comm.all_reduce(tensor, ReduceOp::SUM, async_op);
+      work.wait();
+      tensor.add_(1);
+      guard.end();
+    }
+    EXPECT_EQ(tensor.sum().item<float>(), 8.0F);
+    graph.replay(getCurrentCUDAStream());
+    graph.replay(getCurrentCUDAStream());
+    // 2 -> 4 -> 8 + 1 -> 18 -> 36 + 1, four elements each.
+    EXPECT_EQ(tensor.sum().item<float>(), 148.0F);
+  });
+}
+
 TEST_F(CommTest, AFailureInAGroupQueuesNothing) {
   auto comms = Communicator::init_all({0, 1}, quick());
   const Tensor tensor = ones(0);
