@@ -155,7 +155,8 @@ class [[nodiscard]] CommunicatorBase {
   /// \throws Error `SCONCE_ERROR_TIMEOUT` if it is not done in time; the communicator is aborted
   void finalize() const { detail::check(::sconce_comm_finalize(comm_)); }
   /// Ends the communicator at once, also while another thread waits in one of its calls. Queued
-  /// calls end without a result, later ones fail. Corresponds to `ProcessGroupNCCL.abort`.
+  /// calls end, without a result unless all ranks have made them; later ones fail. Corresponds to
+  /// `ProcessGroupNCCL.abort`.
   void abort() const { detail::check(::sconce_comm_abort(comm_)); }
   /// Throws the reason if the communicator is broken. Corresponds to `ncclCommGetAsyncError`.
   /// \throws Error `SCONCE_ERROR_ABORTED`: this process has aborted it; `_REMOTE`: another rank has

@@ -7814,13 +7814,14 @@ SCONCE_NODISCARD sconce_status sconce_comm_finalize(struct sconce_comm *comm);
 
 /**
  * Ends a communicator at once, also while another thread waits in one of its calls: queued calls of
- * this rank end without a result, later ones fail with ABORTED. The other ranks wait for this one
+ * this rank end, without a result unless all ranks have made them, and later ones fail with ABORTED. The other ranks wait for this one
  * until they abort, too. A communicator that is broken already stays so.
  *
  * - Ordering: does not wait for other ranks.
  * - torch: `torch.distributed.ProcessGroupNCCL.abort()`.
  */
-SCONCE_NODISCARD sconce_status sconce_comm_abort(struct sconce_comm *comm);
+SCONCE_NODISCARD
+sconce_status sconce_comm_abort(struct sconce_comm *comm);
 
 /**
  * Destroys a communicator; finalizes it first unless that was done or it is broken.
