@@ -19,7 +19,8 @@ inline namespace v0 {
 namespace cuda {
 
 /// Tensors to all devices and back, with PyTorch's results and streams. Copies run on the current
-/// stream of the source's device, and the current stream of the destination waits for them.
+/// stream of the source's device, and the current stream of the destination waits for them. Large
+/// tensors go to three or more devices as one collective call on the current streams of all.
 /// Corresponds to `torch.cuda.comm`.
 namespace comm {
 

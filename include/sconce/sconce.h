@@ -7241,7 +7241,9 @@ sconce_status sconce_tensor_randperm_out(int64_t n,
  * - Errors: INVALID_ARGUMENT: an index is negative. OUT_OF_MEMORY: nothing is queued then.
  * - Ownership: the caller releases each result with `sconce_tensor_release`.
  * - Ordering: each copy as `sconce_copy` between devices: on the current stream of the tensor's device, and the
- *   current stream of the other device waits for it.
+ *   current stream of the other device waits for it. From 1 MiB on, three or more devices have one collective call
+ *   on the current streams of all of them, if NCCL is there; the first such call makes a communicator of the devices,
+ *   which waits for it on the host.
  * - torch: `torch.cuda.comm.broadcast(tensor, devices)`.
  */
 SCONCE_NODISCARD
@@ -7339,7 +7341,7 @@ sconce_status sconce_comm_tensors_scatter_out(struct sconce_tensor *tensor,
  * Adds tensors of devices. Of a single tensor the result is that tensor, owned once more.
  *
  * - `tensors`: of one shape, on devices; at least 1. Elements are added in their order, the one on the destination
- *   first.
+ *   first; integers, whose sum has no order, by one collective call where `sconce_comm_tensors_broadcast` makes one.
  * - `count`: number of tensors.
  * - `destination`: the device of the result, on which one of the tensors is; the last one there is the first to be
  *   added. -1 for the current device.

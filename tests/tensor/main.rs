@@ -13,6 +13,7 @@ mod everywhere;
 mod faults;
 mod golden;
 mod items;
+mod many_parts;
 mod misuse;
 mod operations;
 mod outputs;

@@ -9,7 +9,7 @@ use crate::ffi::{guard, sconce_status};
 /// Adds tensors of devices. Of a single tensor the result is that tensor, owned once more.
 ///
 /// - `tensors`: of one shape, on devices; at least 1. Elements are added in their order, the one on the destination
-///   first.
+///   first; integers, whose sum has no order, by one collective call where `sconce_comm_tensors_broadcast` makes one.
 /// - `count`: number of tensors.
 /// - `destination`: the device of the result, on which one of the tensors is; the last one there is the first to be
 ///   added. -1 for the current device.

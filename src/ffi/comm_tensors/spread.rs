@@ -17,7 +17,9 @@ use crate::ffi::{guard, sconce_status, sconce_stream};
 /// - Errors: INVALID_ARGUMENT: an index is negative. OUT_OF_MEMORY: nothing is queued then.
 /// - Ownership: the caller releases each result with `sconce_tensor_release`.
 /// - Ordering: each copy as `sconce_copy` between devices: on the current stream of the tensor's device, and the
-///   current stream of the other device waits for it.
+///   current stream of the other device waits for it. From 1 MiB on, three or more devices have one collective call
+///   on the current streams of all of them, if NCCL is there; the first such call makes a communicator of the devices,
+///   which waits for it on the host.
 /// - torch: `torch.cuda.comm.broadcast(tensor, devices)`.
 #[must_use]
 #[unsafe(no_mangle)]
