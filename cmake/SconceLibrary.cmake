@@ -112,6 +112,10 @@ foreach(tool IN LISTS sconce_tools)
   list(APPEND SCONCE_TOOLS "${SCONCE_TOOLS_DIR}/${tool}")
 endforeach()
 
+set(sconce_torch_byproduct)
+if(SCONCE_TORCH)
+  set(sconce_torch_byproduct "${SCONCE_TORCH_FILE}")
+endif()
 add_custom_target(
   sconce_rust ALL
   ${sconce_cargo_command}
@@ -121,7 +125,7 @@ add_custom_target(
     "-DTOOLS_TO=${SCONCE_TOOLS_DIR}" "-DTORCH=${SCONCE_TORCH}" "-DTORCH_NAME=${SCONCE_TORCH_NAME}"
     "-DTORCH_SONAME=${SCONCE_TORCH_SONAME}" -P
     "${PROJECT_SOURCE_DIR}/cmake/StageLibraries.cmake"
-  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}" "${SCONCE_TORCH_FILE}" ${SCONCE_TOOLS}
+  BYPRODUCTS "${SCONCE_SHARED_FILE}" "${SCONCE_STATIC_FILE}" ${sconce_torch_byproduct} ${SCONCE_TOOLS}
   WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
   COMMENT "Building libsconce"
   USES_TERMINAL VERBATIM)
