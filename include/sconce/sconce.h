@@ -2639,11 +2639,24 @@ bool sconce_is_initialized(void);
 void sconce_context_set_allow_tf32_cublas(bool allow);
 
 /**
- * Returns whether products of float32 matrices use TF32.
+ * Returns whether products of float32 matrices use TF32 on the calling thread: as it chose for itself, else as the
+ * process has it.
  *
  * - torch: `at::globalContext().allowTF32CuBLAS`.
  */
 bool sconce_context_get_allow_tf32_cublas(void);
+
+/**
+ * Sets whether products of float32 matrices use TF32 on the calling thread, whatever the process has set.
+ * `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with false.
+ *
+ * - `allow`: 0 or 1; -1 follows the setting of the process, which is the default.
+ * - `out_before`: receives what was set before, as in `allow`.
+ * - Errors: INVALID_ARGUMENT: `allow` is another number.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_context_set_thread_allow_tf32_cublas(int32_t allow,
+                                                          int32_t *out_before);
 
 /**
  * Sets whether convolutions use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in the environment

@@ -5,6 +5,7 @@
 //! `NVIDIA_TF32_OVERRIDE=0` TF32 is off whatever is set, because NVIDIA's libraries obey that variable first.
 
 use once_cell::race::OnceBox;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering::Relaxed};
 
 use crate::config::Config;
@@ -87,9 +88,29 @@ pub fn set_allow_tf32_cublas(allow: bool) {
     set_matmul_precision(precision_for(allow));
 }
 
-/// Whether products of float32 matrices use TF32.
+/// Whether products of float32 matrices use TF32 on the calling thread.
+#[inline]
 pub fn allow_tf32_cublas() -> bool {
-    matmul_precision() != MatmulPrecision::Highest
+    match THREADS_DIFFER.load(Relaxed).then(|| TF32_OF_THREAD.get()).flatten() {
+        Some(allow) => allow && !switches().tf32_forbidden,
+        None => matmul_precision() != MatmulPrecision::Highest,
+    }
+}
+
+/// Whether a thread ever chose for itself: until then no thread looks.
+static THREADS_DIFFER: AtomicBool = AtomicBool::new(false);
+
+thread_local! {
+    static TF32_OF_THREAD: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Sets whether products of float32 matrices use TF32 on the calling thread; `None` follows the process. Returns what
+/// was set before.
+pub fn set_thread_allow_tf32_cublas(allow: Option<bool>) -> Option<bool> {
+    if allow.is_some() {
+        THREADS_DIFFER.store(true, Relaxed);
+    }
+    TF32_OF_THREAD.replace(allow)
 }
 
 /// Sets the switch of [`set_allow_tf32_cublas`] by one of torch's three words.
@@ -176,6 +197,16 @@ mod tests {
         assert_eq!(switches(None, false).matmul_precision(), MatmulPrecision::High);
         assert_eq!(switches(Some(false), false).matmul_precision(), MatmulPrecision::Highest);
         assert_eq!(switches(Some(true), true).matmul_precision(), MatmulPrecision::Highest);
+    }
+
+    #[test]
+    fn a_thread_may_choose_for_itself() {
+        let before = allow_tf32_cublas();
+        assert_eq!(set_thread_allow_tf32_cublas(Some(!before)), None);
+        assert_eq!(allow_tf32_cublas(), !before);
+        assert_eq!(std::thread::spawn(allow_tf32_cublas).join().unwrap(), before);
+        assert_eq!(set_thread_allow_tf32_cublas(None), Some(!before));
+        assert_eq!(allow_tf32_cublas(), before);
     }
 
     #[test]

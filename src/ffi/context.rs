@@ -2,6 +2,7 @@
 
 use super::{CBool, guard_lockless, guard_value, sconce_status};
 use crate::context::precision::{self, MatmulPrecision};
+use crate::error::Error;
 
 /// Precision of float32 matrix products.
 #[repr(i32)]
@@ -35,12 +36,43 @@ pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: CBool) {
     guard_value((), || precision::set_allow_tf32_cublas(allow.is_true()));
 }
 
-/// Returns whether products of float32 matrices use TF32.
+/// Returns whether products of float32 matrices use TF32 on the calling thread: as it chose for itself, else as the
+/// process has it.
 ///
 /// - torch: `at::globalContext().allowTF32CuBLAS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_allow_tf32_cublas() -> bool {
     guard_value(false, precision::allow_tf32_cublas)
+}
+
+/// Sets whether products of float32 matrices use TF32 on the calling thread, whatever the process has set.
+/// `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with false.
+///
+/// - `allow`: 0 or 1; -1 follows the setting of the process, which is the default.
+/// - `out_before`: receives what was set before, as in `allow`.
+/// - Errors: INVALID_ARGUMENT: `allow` is another number.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_context_set_thread_allow_tf32_cublas(
+    allow: i32,
+    out_before: *mut i32,
+) -> sconce_status {
+    guard_lockless(|| {
+        let before_place = out!(out_before);
+        let allow = match allow {
+            -1 => None,
+            0 => Some(false),
+            1 => Some(true),
+            other => {
+                return Err(Error::invalid_argument(format!(
+                    "allow is {other}; it must be 0, 1, or -1 to follow the process"
+                )));
+            }
+        };
+        let before = precision::set_thread_allow_tf32_cublas(allow);
+        before_place.write(before.map_or(-1, i32::from));
+        Ok(())
+    })
 }
 
 /// Sets whether convolutions use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in the environment
