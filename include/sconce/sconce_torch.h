@@ -336,6 +336,25 @@ sconce_status sconce_model_update_constants(struct sconce_model *model,
  */
 SCONCE_NODISCARD sconce_status sconce_model_swap_constants(struct sconce_model *model);
 
+/**
+ * Sets whether products of float32 matrices in compiled models and kernel libraries use TF32. False by default, as in
+ * PyTorch since 1.12; `sconce_context_set_allow_tf32_cublas` does not apply to them. Convolutions follow
+ * `sconce_context_set_allow_tf32_cudnn`.
+ *
+ * The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps what was set when
+ * it was captured.
+ *
+ * - torch: `torch.backends.cuda.matmul.allow_tf32`.
+ */
+void sconce_torch_set_allow_tf32_cublas(bool allow);
+
+/**
+ * Returns whether products of float32 matrices in compiled models and kernel libraries use TF32.
+ *
+ * - torch: `torch.backends.cuda.matmul.allow_tf32`.
+ */
+bool sconce_torch_get_allow_tf32_cublas(void);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -1,8 +1,11 @@
-//! Products of matrices.
+//! Products of matrices, without TF32 unless the program allows it for this library.
 
 #![allow(unsafe_code, reason = "functions of C over handles")]
 
-use crate::abi::copies::{integer, real};
+use crate::abi::tensors::{dtype_of_tensor, sizes_of};
+use crate::error::Result;
+use crate::sconce::operations::{self, Operand};
+use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
 
@@ -10,7 +13,7 @@ fallbacks! {
     /// Writes `first @ second` of two matrices to `out`.
     aoti_torch_cpu_mm_out | aoti_torch_cuda_mm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
         // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_matmul_out(first, second, out) })
+        with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))
     }
 
     /// Writes `beta * tensor + alpha * (first @ second)` to `out`.
@@ -23,13 +26,13 @@ fallbacks! {
         alpha: f64,
     ) {
         // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_addmm_out(tensor, first, second, beta, alpha, out) })
+        with_precision(|| check(unsafe { api::sconce_tensor_addmm_out(tensor, first, second, beta, alpha, out) }))
     }
 
     /// Writes the products of two batches of matrices to `out`.
     aoti_torch_cpu_bmm_out | aoti_torch_cuda_bmm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
         // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_bmm_out(first, second, out) })
+        with_precision(|| check(unsafe { api::sconce_tensor_bmm_out(first, second, out) }))
     }
 
     /// Writes `beta * tensor + alpha * (first @ second)` of batches of matrices to `out`.
@@ -41,35 +44,38 @@ fallbacks! {
         beta: f64,
         alpha: f64,
     ) {
-        // SAFETY: any number may be passed as a handle; the place is valid for a write.
-        let product = Tensor::made(|made| unsafe { api::sconce_tensor_bmm(first, second, made) })?;
-        let product = product.handle();
-        let none = std::ptr::null_mut();
-        let nothing = std::ptr::null();
-        if alpha != 1.0 {
-            // SAFETY: as above; the number is valid.
-            check(unsafe {
-                api::sconce_tensor_binary(
-                    api::SCONCE_BINARY_MUL, product, nothing, none, &real(alpha), nothing, product, std::ptr::null_mut(),
-                )
-            })?;
-        }
-        if beta == 0.0 {
-            // SAFETY: as above.
-            return_copy(out, product)
-        } else {
-            let factor = if beta.fract() == 0.0 { integer(beta as i64) } else { real(beta) };
-            // SAFETY: as above.
-            check(unsafe {
-                api::sconce_tensor_binary(
-                    api::SCONCE_BINARY_ADD, product, nothing, tensor, nothing, &factor, out, std::ptr::null_mut(),
-                )
-            })
-        }
+        with_precision(|| add_batches(out, tensor, [first, second], beta, alpha))
     }
 }
 
-fn return_copy(out: TensorHandle, product: TensorHandle) -> crate::error::Result<()> {
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_copy(out, product, true) })
+/// Sums in float32 for the 16-bit types, so that the result is rounded once.
+fn add_batches(
+    out: TensorHandle,
+    input: TensorHandle,
+    [first, second]: [TensorHandle; 2],
+    beta: f64,
+    alpha: f64,
+) -> Result<()> {
+    let wide = |tensor| -> Result<Tensor> {
+        match dtype_of_tensor(tensor)? {
+            api::SCONCE_DTYPE_F16 | api::SCONCE_DTYPE_BF16 => {
+                operations::to_dtype(tensor, api::SCONCE_DTYPE_F32)
+            }
+            _ => Tensor::retained(tensor),
+        }
+    };
+    let mut sum = operations::bmm(&wide(first)?, &wide(second)?)?;
+    if alpha != 1.0 {
+        sum = operations::binary(api::SCONCE_BINARY_MUL, &sum, Operand::Number(alpha))?;
+    }
+    // What is multiplied by 0 is not even read, so that a NaN in it does not count.
+    if beta != 0.0 {
+        let input = operations::expand(wide(input)?.handle(), &sizes_of(sum.handle())?)?;
+        let scaled = match beta {
+            1.0 => input,
+            beta => operations::binary(api::SCONCE_BINARY_MUL, &input, Operand::Number(beta))?,
+        };
+        sum = operations::binary(api::SCONCE_BINARY_ADD, &sum, Operand::Tensor(&scaled))?;
+    }
+    operations::copy(&Tensor::retained(out)?, sum.handle())
 }

@@ -4,8 +4,12 @@
 //! |---|---|
 //! | `api` | the declarations, made from `sconce.h` by the build script |
 //! | `tensor` | a tensor that is released when it goes |
+//! | `operations` | operations on tensors |
+//! | `precision` | whether products use TF32 |
 
 pub mod api;
+pub mod operations;
+pub mod precision;
 pub mod tensor;
 
 pub use tensor::Tensor;

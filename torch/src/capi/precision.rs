@@ -1,0 +1,26 @@
+//! The precision of products.
+
+#![allow(unsafe_code, reason = "functions without mangled names")]
+
+use crate::sconce::precision;
+
+/// Sets whether products of float32 matrices in compiled models and kernel libraries use TF32. False by default, as in
+/// PyTorch since 1.12; `sconce_context_set_allow_tf32_cublas` does not apply to them. Convolutions follow
+/// `sconce_context_set_allow_tf32_cudnn`.
+///
+/// The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps what was set when
+/// it was captured.
+///
+/// - torch: `torch.backends.cuda.matmul.allow_tf32`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_torch_set_allow_tf32_cublas(allow: bool) {
+    precision::set_allow_tf32(allow);
+}
+
+/// Returns whether products of float32 matrices in compiled models and kernel libraries use TF32.
+///
+/// - torch: `torch.backends.cuda.matmul.allow_tf32`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_torch_get_allow_tf32_cublas() -> bool {
+    precision::allow_tf32()
+}

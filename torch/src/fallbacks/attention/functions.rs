@@ -1,0 +1,295 @@
+//! The functions of the ABI that return attention.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::{Attended, Attention, Order, Shapes};
+use crate::abi::handles::options;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
+use crate::error::{Error, Result, shim, write_out};
+use crate::fallbacks::optional;
+use crate::sconce::operations;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api};
+
+fn refuse_dropout(dropout_p: f64) -> Result<()> {
+    if dropout_p == 0.0 {
+        return Ok(());
+    }
+    Err(Error::not_supported(format!(
+        "attention with a dropout of {dropout_p} is not offered by Sconce: export the model in evaluation mode \
+         (model.eval()), or pass dropout_p=0.0"
+    )))
+}
+
+fn empty(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
+    let options = options(dtype, device);
+    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), &options, made)
+    })
+}
+
+/// Runs the body of a function of the ABI, whose failure begins with the operation's name.
+fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
+    shim(|| body().map_err(|error| error.within(name)))
+}
+
+/// Returns several tensors to the caller: all of them, or none.
+///
+/// # Safety
+/// The places are NULL or valid for writes.
+unsafe fn return_all<const N: usize>(
+    results: [(*mut TensorHandle, &str, Tensor); N],
+) -> Result<()> {
+    if let Some((_, name, _)) = results.iter().find(|(place, ..)| place.is_null()) {
+        return Err(Error::invalid_argument(format!("{name} is NULL")));
+    }
+    for (place, name, tensor) in results {
+        // SAFETY: the caller's promise.
+        unsafe { write_out(place, name, tensor.into_handle()) }?;
+    }
+    Ok(())
+}
+
+/// Log sums in float32, with lines filled up to a multiple of 32 as PyTorch's kernel leaves them.
+fn aligned_log_sums(attended: &Attended, shapes: &Shapes, device: i32) -> Result<Tensor> {
+    let Some(log_sums) = &attended.log_sums else {
+        return empty(&[shapes.batch, shapes.heads, 0], api::SCONCE_DTYPE_F32, device);
+    };
+    let length = (shapes.queries + 31) / 32 * 32;
+    let sizes = [shapes.batch, shapes.heads, length];
+    let value = crate::abi::copies::real(f64::INFINITY);
+    let options = options(api::SCONCE_DTYPE_F32, device);
+    // SAFETY: sizes, number and options live during the call; the place is valid for a write.
+    let filled = Tensor::made(|made| unsafe {
+        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &value, &options, made)
+    })?;
+    // SAFETY: the place is valid for a write.
+    let part = Tensor::made(|made| unsafe {
+        api::sconce_tensor_narrow(filled.handle(), 2, 0, shapes.queries, made)
+    })?;
+    operations::copy(&part, log_sums.handle())?;
+    Ok(filled)
+}
+
+/// Returns attention, and the log sums if they are asked for. Seed and offset are those of no dropout.
+///
+/// # Safety
+/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention(
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    attn_bias: *const TensorHandle,
+    compute_log_sumexp: i32,
+    dropout_p: f64,
+    is_causal: i32,
+    scale: *const f64,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+    ret2: *mut TensorHandle,
+    ret3: *mut TensorHandle,
+) -> i32 {
+    operation("_scaled_dot_product_efficient_attention", || {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise.
+        let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
+        // SAFETY: as above.
+        let scale = unsafe { optional(scale) };
+        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let attended = attention.run(Order::PositionsFirst, compute_log_sumexp != 0)?;
+        let device = device_of_tensor(query)?;
+        let log_sums = aligned_log_sums(&attended, &attention.shapes()?, device)?;
+        let [seed, offset] = [(); 2].map(|()| empty(&[], api::SCONCE_DTYPE_I64, device));
+        let results = [
+            (ret0, "ret0", attended.output),
+            (ret1, "ret1", log_sums),
+            (ret2, "ret2", seed?),
+            (ret3, "ret3", offset?),
+        ];
+        // SAFETY: the caller's promise.
+        unsafe { return_all(results) }
+    })
+}
+
+/// Returns attention, and the log sums, whose positions lie before the heads in memory.
+///
+/// # Safety
+/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    dropout_p: f64,
+    is_causal: i32,
+    attn_mask: *const TensorHandle,
+    scale: *const f64,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+) -> i32 {
+    operation("_scaled_dot_product_flash_attention_for_cpu", || {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise.
+        let mask = unsafe { optional(attn_mask) }.filter(|mask| !mask.is_null());
+        // SAFETY: as above.
+        let scale = unsafe { optional(scale) };
+        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let attended = attention.run(Order::PositionsFirst, true)?;
+        let shapes = attention.shapes()?;
+        let log_sums = position_first(&attended, &shapes, device_of_tensor(query)?)?;
+        let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
+        // SAFETY: the caller's promise.
+        unsafe { return_all(results) }
+    })
+}
+
+fn position_first(attended: &Attended, shapes: &Shapes, device: i32) -> Result<Tensor> {
+    let dtype = match &attended.log_sums {
+        Some(log_sums) => dtype_of_tensor(log_sums.handle())?,
+        None => api::SCONCE_DTYPE_F32,
+    };
+    let memory = empty(&[shapes.batch, shapes.queries, shapes.heads], dtype, device)?;
+    let result = operations::transpose(memory.handle(), 1, 2)?;
+    if let Some(log_sums) = &attended.log_sums {
+        operations::copy(&result, log_sums.handle())?;
+    }
+    Ok(result)
+}
+
+/// Results of attention that a backward pass alone reads.
+struct Places {
+    log_sums: *mut TensorHandle,
+    /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
+    undefined: [*mut TensorHandle; 2],
+    /// Seed, offset and mask of dropout: empty.
+    empty: [*mut TensorHandle; 3],
+    /// The numbers of queries and keys.
+    lengths: [*mut i64; 2],
+}
+
+/// Returns the result of attention and what a backward pass reads, all of it or nothing.
+///
+/// # Safety
+/// The places are NULL or valid for writes.
+unsafe fn return_with(
+    attention: &Attention,
+    with_log_sums: bool,
+    output: *mut TensorHandle,
+    places: &Places,
+) -> Result<()> {
+    let attended = attention.run(Order::OfQuery, with_log_sums)?;
+    let shapes = attention.shapes()?;
+    let device = device_of_tensor(attention.query)?;
+    let lines = [shapes.batch, shapes.heads, if with_log_sums { shapes.queries } else { 0 }];
+    let log_sums = match attended.log_sums {
+        Some(log_sums) => log_sums,
+        None => empty(&lines, api::SCONCE_DTYPE_F32, device)?,
+    };
+    // SAFETY: the place is valid for a write.
+    let undefined = || Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) });
+    let none = || empty(&[0], api::SCONCE_DTYPE_I64, device);
+    for (place, name) in places.lengths.iter().zip(["ret4", "ret5"]) {
+        if place.is_null() {
+            return Err(Error::invalid_argument(format!("{name} is NULL")));
+        }
+    }
+    let results = [
+        (output, "ret0", attended.output),
+        (places.log_sums, "ret1", log_sums),
+        (places.undefined[0], "ret2", undefined()?),
+        (places.undefined[1], "ret3", undefined()?),
+        (places.empty[0], "ret6", none()?),
+        (places.empty[1], "ret7", none()?),
+        (places.empty[2], "ret8", none()?),
+    ];
+    // SAFETY: the caller's promise.
+    unsafe { return_all(results) }?;
+    for (place, length) in places.lengths.into_iter().zip([shapes.queries, shapes.keys]) {
+        // SAFETY: as above; it is not NULL.
+        unsafe { write_out(place, "ret", length) }?;
+    }
+    Ok(())
+}
+
+/// Returns attention, the log sums, and what stands for no dropout and one length.
+///
+/// # Safety
+/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    dropout_p: f64,
+    is_causal: i32,
+    _return_debug_mask: i32,
+    scale: *const f64,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+    ret2: *mut TensorHandle,
+    ret3: *mut TensorHandle,
+    ret4: *mut i64,
+    ret5: *mut i64,
+    ret6: *mut TensorHandle,
+    ret7: *mut TensorHandle,
+    ret8: *mut TensorHandle,
+) -> i32 {
+    operation("_scaled_dot_product_flash_attention", || {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise.
+        let scale = unsafe { optional(scale) };
+        let attention =
+            Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
+        let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let places = Places { log_sums: ret1, undefined, empty, lengths: [ret4, ret5] };
+        // SAFETY: the caller's promise.
+        unsafe { return_with(&attention, true, ret0, &places) }
+    })
+}
+
+/// As `aoti_torch_cuda__scaled_dot_product_flash_attention`, with a bias, and log sums if they are asked for.
+///
+/// # Safety
+/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    attn_bias: *const TensorHandle,
+    compute_log_sumexp: i32,
+    dropout_p: f64,
+    is_causal: i32,
+    _return_debug_mask: i32,
+    scale: *const f64,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+    ret2: *mut TensorHandle,
+    ret3: *mut TensorHandle,
+    ret4: *mut i64,
+    ret5: *mut i64,
+    ret6: *mut TensorHandle,
+    ret7: *mut TensorHandle,
+    ret8: *mut TensorHandle,
+) -> i32 {
+    operation("_scaled_dot_product_cudnn_attention", || {
+        refuse_dropout(dropout_p)?;
+        if compute_log_sumexp != 0 {
+            return Err(Error::not_supported(
+                "the log sums of cuDNN's attention, which a backward pass reads, are not offered by Sconce: export \
+                 the model for inference (torch.no_grad())",
+            ));
+        }
+        // SAFETY: the caller's promise.
+        let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
+        // SAFETY: as above.
+        let scale = unsafe { optional(scale) };
+        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let places = Places { log_sums: ret1, undefined, empty, lengths: [ret4, ret5] };
+        // SAFETY: the caller's promise.
+        unsafe { return_with(&attention, false, ret0, &places) }
+    })
+}

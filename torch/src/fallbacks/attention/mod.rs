@@ -1,0 +1,227 @@
+//! Scaled dot product attention: products and softmax, in float32 for the 16-bit types.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+pub mod functions;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+
+use crate::abi::handles::options;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
+use crate::error::{Error, Result};
+use crate::sconce::operations::{self, Operand};
+use crate::sconce::precision::with_precision;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api};
+
+/// What a query, its keys and its values are, and how they meet. All have 4 dimensions: batch, heads, positions, and
+/// numbers of a position.
+#[derive(Clone, Copy)]
+struct Attention {
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    /// Added to the scores, repeated as needed; of BOOL it says which scores count.
+    mask: Option<TensorHandle>,
+    /// Whether a position meets those up to its own only.
+    is_causal: bool,
+    /// `None` is 1 / sqrt(numbers of a position).
+    scale: Option<f64>,
+}
+
+/// The order of the result's dimensions in memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Batch, positions, heads, width.
+    PositionsFirst,
+    /// That of the query.
+    OfQuery,
+}
+
+/// The result, and the logarithms of the sums of exponentials, for a backward pass.
+struct Attended {
+    output: Tensor,
+    log_sums: Option<Tensor>,
+}
+
+/// The sizes of query, keys and values.
+struct Shapes {
+    batch: i64,
+    heads: i64,
+    queries: i64,
+    keys: i64,
+    width: i64,
+    value_width: i64,
+}
+
+impl Attention {
+    fn shapes(&self) -> Result<Shapes> {
+        let [query, key, value] = [self.query, self.key, self.value].map(sizes_of);
+        let (query, key, value) = (query?, key?, value?);
+        match (query.as_slice(), key.as_slice(), value.as_slice()) {
+            (
+                &[batch, heads, queries, width],
+                &[key_batch, key_heads, keys, key_width],
+                &[value_batch, value_heads, values, value_width],
+            ) if (key_batch, value_batch) == (batch, batch)
+                && key_heads == value_heads
+                && (key_heads == heads || key_heads > 0 && heads % key_heads == 0)
+                && (key_width, values) == (width, keys) =>
+            {
+                Ok(Shapes { batch, heads, queries, keys, width, value_width })
+            }
+            _ => Err(Error::invalid_argument(format!(
+                "query, key and value have the sizes {query:?}, {key:?} and {value:?}; expected 4 dimensions each \
+                 (batch, heads, positions, width), one batch, as many values as keys, and heads of the query that \
+                 are a multiple of those of the keys"
+            ))),
+        }
+    }
+
+    /// Calculates it.
+    fn run(&self, order: Order, with_log_sums: bool) -> Result<Attended> {
+        let shapes = self.shapes()?;
+        let dtype = dtype_of_tensor(self.query)?;
+        for (name, tensor) in [("key", self.key), ("value", self.value)] {
+            if dtype_of_tensor(tensor)? != dtype {
+                return Err(Error::invalid_argument(format!("{name} has another type than query")));
+            }
+        }
+        let Shapes { batch, heads, queries, value_width, .. } = shapes;
+        let output = self.output([batch, heads, queries, value_width], order)?;
+        let mut log_sums = None;
+        if batch * heads * queries * value_width > 0 {
+            let scores = with_precision(|| self.scores(&shapes))?;
+            if with_log_sums {
+                log_sums = Some(log_sums_of(&scores)?);
+            }
+            let weights = self.weights(&scores)?;
+            let merged = [batch * heads, queries, shapes.keys];
+            let weights = operations::reshape(weights.handle(), &merged)?;
+            let values = merged_heads(self.value, &shapes, shapes.keys, value_width)?;
+            let attended = with_precision(|| operations::bmm(&weights, &values))?;
+            let split = [batch, heads, queries, value_width];
+            operations::copy(&output, operations::reshape(attended.handle(), &split)?.handle())?;
+        }
+        Ok(Attended { output, log_sums })
+    }
+
+    /// A packed tensor for the result.
+    fn output(&self, sizes: [i64; 4], order: Order) -> Result<Tensor> {
+        let mut dims = [0, 2, 1, 3];
+        if order == Order::OfQuery {
+            let (strides, sizes) = (strides_of(self.query)?, sizes_of(self.query)?);
+            dims = [0, 1, 2, 3];
+            // Where there is one index, the stride says nothing.
+            dims.sort_by_key(|&dim| Reverse(if sizes[dim] == 1 { i64::MAX } else { strides[dim] }));
+        }
+        let mut strides = [0; 4];
+        let mut next = 1;
+        for dim in dims.into_iter().rev() {
+            strides[dim] = next;
+            next *= sizes[dim].max(1);
+        }
+        let options = options(dtype_of_tensor(self.query)?, device_of_tensor(self.query)?);
+        // SAFETY: there are four sizes and strides; the place is valid for a write.
+        Tensor::made(|made| unsafe {
+            api::sconce_tensor_empty_strided(
+                sizes.as_ptr(),
+                strides.as_ptr(),
+                sizes.len(),
+                &options,
+                made,
+            )
+        })
+    }
+
+    /// Products of queries and keys, scaled and masked: batch, heads, queries, keys.
+    fn scores(&self, shapes: &Shapes) -> Result<Tensor> {
+        let &Shapes { batch, heads, queries, keys, width, .. } = shapes;
+        let scale = self.scale.unwrap_or(1.0 / (width as f64).sqrt());
+        let query = merged_heads(self.query, shapes, queries, width)?;
+        let query = operations::binary(api::SCONCE_BINARY_MUL, &query, Operand::Number(scale))?;
+        let key = merged_heads(self.key, shapes, keys, width)?;
+        let products = operations::bmm(&query, &operations::transpose(key.handle(), 1, 2)?)?;
+        let mut scores = operations::reshape(products.handle(), &[batch, heads, queries, keys])?;
+        if let Some(mask) = self.mask {
+            scores = if dtype_of_tensor(mask)? == api::SCONCE_DTYPE_BOOL {
+                let never = Operand::Number(f64::NEG_INFINITY);
+                operations::choose(&Tensor::retained(mask)?, Operand::Tensor(&scores), never)?
+            } else {
+                let mask = operations::to_dtype(mask, dtype_of_tensor(scores.handle())?)?;
+                operations::binary(api::SCONCE_BINARY_ADD, &scores, Operand::Tensor(&mask))?
+            };
+        }
+        if self.is_causal {
+            let device = device_of_tensor(self.query)?;
+            let column = operations::unsqueeze(positions(queries, device)?.handle(), 1)?;
+            let meets = operations::binary(
+                api::SCONCE_BINARY_GE,
+                &column,
+                Operand::Tensor(&positions(keys, device)?),
+            )?;
+            let never = Operand::Number(f64::NEG_INFINITY);
+            scores = operations::choose(&meets, Operand::Tensor(&scores), never)?;
+        }
+        Ok(scores)
+    }
+
+    /// The softmax of the scores. A query that meets no key has weights of 0.
+    fn weights(&self, scores: &Tensor) -> Result<Tensor> {
+        let softmax = api::SCONCE_LINE_SOFTMAX;
+        let weights = operations::along(softmax, scores.handle(), -1, api::SCONCE_DTYPE_DEFAULT)?;
+        if self.mask.is_none() {
+            return Ok(weights);
+        }
+        let largest = operations::reduce_last(api::SCONCE_REDUCE_AMAX, scores)?;
+        let never = Operand::Number(f64::NEG_INFINITY);
+        let meets = operations::binary(api::SCONCE_BINARY_NE, &largest, never)?;
+        operations::choose(&meets, Operand::Tensor(&weights), Operand::Number(0.0))
+    }
+}
+
+/// The numbers from 0 to `count - 1`.
+fn positions(count: i64, device: i32) -> Result<Tensor> {
+    let number = crate::abi::copies::integer;
+    let (start, end, step) = (number(0), number(count), number(1));
+    let options = options(api::SCONCE_DTYPE_I64, device);
+    // SAFETY: numbers and options live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_arange(&start, &end, &step, &options, made) })
+}
+
+/// Batches and heads as one dimension, in float32 if the type has 16 bits. Heads are repeated to those of the query.
+fn merged_heads(
+    tensor: TensorHandle,
+    shapes: &Shapes,
+    positions: i64,
+    width: i64,
+) -> Result<Tensor> {
+    let wide = match dtype_of_tensor(tensor)? {
+        api::SCONCE_DTYPE_F16 | api::SCONCE_DTYPE_BF16 => {
+            operations::to_dtype(tensor, api::SCONCE_DTYPE_F32)?
+        }
+        _ => Tensor::retained(tensor)?,
+    };
+    let has = sizes_of(tensor)?[1];
+    let merged = [shapes.batch * shapes.heads, positions, width];
+    if has == shapes.heads {
+        return operations::reshape(wide.handle(), &merged);
+    }
+    let repeated = [shapes.batch, has, shapes.heads / has, positions, width];
+    let groups = operations::unsqueeze(wide.handle(), 2)?;
+    operations::reshape(operations::expand(groups.handle(), &repeated)?.handle(), &merged)
+}
+
+/// The logarithm of the sum of exponentials of each line.
+fn log_sums_of(scores: &Tensor) -> Result<Tensor> {
+    let largest = operations::reduce_last(api::SCONCE_REDUCE_AMAX, scores)?;
+    let less = operations::binary(api::SCONCE_BINARY_SUB, scores, Operand::Tensor(&largest))?;
+    let powers = operations::unary(api::SCONCE_UNARY_EXP, &less)?;
+    let sums = operations::reduce_last(api::SCONCE_REDUCE_SUM, &powers)?;
+    let logs = operations::unary(api::SCONCE_UNARY_LOG, &sums)?;
+    let lines = operations::binary(api::SCONCE_BINARY_ADD, &logs, Operand::Tensor(&largest))?;
+    let sizes = sizes_of(lines.handle())?;
+    operations::reshape(lines.handle(), &sizes[..sizes.len() - 1])
+}
