@@ -150,11 +150,15 @@ pub(in crate::ffi) unsafe fn tensors_of(
 ) -> Result<Vec<Tensor>> {
     // SAFETY: the caller promises so many handles, and any bytes are one.
     let handles = unsafe { entries(tensors, count, name) }?;
-    let named = |(index, tensor): (usize, &*mut sconce_tensor)| {
+    // With room for all: tensors are large, and a vector that grows would move them.
+    let mut owned = Vec::with_capacity(handles.len());
+    for (index, tensor) in handles.iter().enumerate() {
         // The whole name is made only for a message.
-        defined(*tensor, name).or_else(|_| defined(*tensor, &format!("{name}[{index}]")))
-    };
-    handles.iter().enumerate().map(named).collect()
+        let tensor =
+            defined(*tensor, name).or_else(|_| defined(*tensor, &format!("{name}[{index}]")));
+        owned.push(tensor?);
+    }
+    Ok(owned)
 }
 
 /// Owns a tensor once more: it must be released once more.

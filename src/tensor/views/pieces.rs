@@ -110,15 +110,16 @@ pub(crate) fn split_with_sizes(
 /// Pieces of a tensor of one dimension with the shapes of other tensors, one after another.
 pub(crate) fn split_flat(flat: &Tensor, shapes: &[&Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;
-    let piece = |like: &&Tensor| {
-        let at = start;
-        start += like.numel();
-        flat.viewed(|layout| {
-            narrow_in_place(layout, 0, at, like.numel())?;
+    // With room for all: tensors are large, and a vector that grows would move them.
+    let mut pieces = Vec::with_capacity(shapes.len());
+    for like in shapes {
+        pieces.push(flat.viewed(|layout| {
+            narrow_in_place(layout, 0, start, like.numel())?;
             view_in_place(layout, like.sizes())
-        })
-    };
-    shapes.iter().map(piece).collect()
+        })?);
+        start += like.numel();
+    }
+    Ok(pieces)
 }
 
 /// A view for each index of a dimension, without that dimension.
