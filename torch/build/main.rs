@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap());
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap());
-    for watched in ["build", "src/foreign/calls.cc", "../include/sconce/sconce.h"] {
+    for watched in
+        ["build", "src/foreign/calls.cc", "src/foreign/values.cc", "../include/sconce/sconce.h"]
+    {
         println!("cargo:rerun-if-changed={watched}");
     }
 
@@ -30,7 +32,7 @@ fn main() {
     cc::Build::new()
         .cpp(true)
         .std("c++17")
-        .file("src/foreign/calls.cc")
+        .files(["src/foreign/calls.cc", "src/foreign/values.cc"])
         .compile("sconce_torch_calls");
     link(&out);
 }

@@ -6,13 +6,16 @@
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
 //! | `errors` | texts of failures, warnings, checks |
-//! | `handles` | new tensors and handles of tensors |
 //! | `copies` | copies, and tensors of one element as numbers |
 //! | `devices` | current devices and streams, guards |
+//! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
+//! | `parallel` | work on several threads of the CPU |
 
 pub mod constants;
 pub mod copies;
 pub mod devices;
 pub mod errors;
 pub mod handles;
+pub mod lists;
+pub mod parallel;
 pub mod tensors;

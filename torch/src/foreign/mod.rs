@@ -3,6 +3,8 @@
 
 #![allow(unsafe_code, reason = "calls foreign functions through calls.cc")]
 
+pub mod words;
+
 use std::ffi::{CStr, c_char};
 
 use crate::error::{Error, Result};

@@ -1,1 +1,18 @@
-//! PyTorch's ABI: libraries, schemas and kernels that kernel libraries register, and calls of them.
+//! PyTorch's ABI: libraries, schemas and kernels that kernel libraries register, and calls of them. See
+//! `docs/design/kernel_libraries.md`.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `schema` | what an operator takes and returns |
+//! | `parser` | schemas from texts |
+//! | `value` | values, and the words that the ABI passes them as |
+//! | `table` | what is registered |
+//! | `exports` | the functions that static initialisers call |
+//! | `call` | calls of operators |
+
+pub mod call;
+pub mod exports;
+pub mod parser;
+pub mod schema;
+pub mod table;
+pub mod value;

@@ -1,0 +1,231 @@
+//! Operations with functions of their own, `aoti_torch_aten_…`, which headers of PyTorch call instead of the
+//! dispatcher. Handles that are passed stay the caller's.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use crate::abi::constants::{DEVICE_TYPE_CPU, device_of, dtype_of};
+use crate::abi::copies::{integer, real};
+use crate::abi::errors::not_null;
+use crate::abi::handles::{options, return_tensor};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
+use crate::error::{Error, Result, shim};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api, check};
+
+/// Sizes of the caller.
+///
+/// # Safety
+/// `sizes` has `count` entries.
+unsafe fn list<'a>(sizes: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
+    let length = usize::try_from(count)
+        .map_err(|_| Error::invalid_argument(format!("the length of {name} is {count}")))?;
+    if length == 0 {
+        return Ok(&[]);
+    }
+    not_null(sizes, name)?;
+    // SAFETY: the caller's promise; it is not NULL.
+    Ok(unsafe { std::slice::from_raw_parts(sizes, length) })
+}
+
+/// Returns the largest elements over dimensions.
+///
+/// # Safety
+/// `dim` has `dim_len` entries; the result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_aten_amax(
+    this: TensorHandle,
+    dim: *const i64,
+    dim_len: i64,
+    keepdim: i32,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    let make = || {
+        // SAFETY: the caller's promise.
+        let dims = unsafe { list(dim, dim_len, "dim") }?;
+        let pointer = if dims.is_empty() { std::ptr::null() } else { dims.as_ptr() };
+        // SAFETY: there are as many dimensions; the place is valid for a write.
+        Tensor::made(|made| unsafe {
+            let (operation, dtype) = (api::SCONCE_REDUCE_AMAX, api::SCONCE_DTYPE_DEFAULT);
+            api::sconce_tensor_reduce(
+                operation,
+                this,
+                pointer,
+                dims.len(),
+                keepdim != 0,
+                dtype,
+                made,
+            )
+        })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { return_tensor(ret0, "ret0", make) }
+}
+
+/// Sets all elements to a number.
+#[unsafe(no_mangle)]
+pub extern "C" fn aoti_torch_aten_fill__Scalar(this: TensorHandle, value: f64) -> i32 {
+    // SAFETY: any number may be passed as a handle; the number is valid.
+    shim(|| check(unsafe { api::sconce_tensor_fill(this, &real(value)) }))
+}
+
+/// Returns a part of a dimension.
+///
+/// # Safety
+/// The result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_aten_narrow(
+    this: TensorHandle,
+    dim: i64,
+    start: i64,
+    length: i64,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    // SAFETY: the place is valid for a write.
+    let make = || {
+        Tensor::made(|made| unsafe { api::sconce_tensor_narrow(this, dim, start, length, made) })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { return_tensor(ret0, "ret0", make) }
+}
+
+/// Returns `self - alpha * other`.
+///
+/// # Safety
+/// The result's place is NULL or valid for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_aten_subtract_Tensor(
+    this: TensorHandle,
+    other: TensorHandle,
+    alpha: f64,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    let make = || {
+        // A whole number fits tensors of integers, too.
+        let whole = alpha.fract() == 0.0 && alpha.abs() < 9e15;
+        let alpha = if whole { integer(alpha as i64) } else { real(alpha) };
+        let (null, into) = (std::ptr::null(), std::ptr::null_mut());
+        // SAFETY: two tensors and no numbers are given; the place is valid for a write.
+        Tensor::made(|made| unsafe {
+            let operation = api::SCONCE_BINARY_SUB;
+            api::sconce_tensor_binary(operation, this, null, other, null, &alpha, into, made)
+        })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { return_tensor(ret0, "ret0", make) }
+}
+
+/// Optional words of options: NULL is the default.
+#[derive(Clone, Copy)]
+struct Wanted {
+    dtype: *const i32,
+    layout: *const i32,
+    device: *const i32,
+    index: i32,
+    pin_memory: *const i32,
+}
+
+impl Wanted {
+    /// # Safety
+    /// Pointers are NULL or valid for a read.
+    unsafe fn options(self, dtype: i32, device: i32) -> Result<api::sconce_tensor_options> {
+        // SAFETY: the caller's promise.
+        let (new_dtype, layout, kind, pinned) = unsafe {
+            (
+                self.dtype.as_ref(),
+                self.layout.as_ref(),
+                self.device.as_ref(),
+                self.pin_memory.as_ref(),
+            )
+        };
+        if layout.is_some_and(|layout| *layout != 0) {
+            return Err(Error::not_supported("the only layout that Sconce has is strided (0)"));
+        }
+        let dtype = new_dtype.map_or(Ok(dtype), |dtype| dtype_of(*dtype))?;
+        let device = kind.map_or(Ok(device), |kind| device_of(*kind, self.index))?;
+        let mut options = options(dtype, device);
+        options.pinned = pinned.is_some_and(|pinned| *pinned != 0);
+        Ok(options)
+    }
+}
+
+/// Returns a tensor of one value; on the CPU unless a device is named.
+///
+/// # Safety
+/// `size` has `size_len` entries; pointers are NULL or valid for a read; the result's place for a write.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_aten_full(
+    size: *const i64,
+    size_len: i64,
+    fill_value: f64,
+    dtype: *const i32,
+    layout: *const i32,
+    device: *const i32,
+    device_index: i32,
+    pin_memory: *const i32,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    let wanted = Wanted { dtype, layout, device, index: device_index, pin_memory };
+    let make = || {
+        // SAFETY: the caller's promise.
+        let sizes = unsafe { list(size, size_len, "size") }?;
+        // SAFETY: as above.
+        let options =
+            unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, device_of(DEVICE_TYPE_CPU, -1)?) }?;
+        // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
+        Tensor::made(|made| unsafe {
+            api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &real(fill_value), &options, made)
+        })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { return_tensor(ret0, "ret0", make) }
+}
+
+/// Functions that make a tensor with the type and device of another unless others are named.
+macro_rules! new_functions {
+    ($($name:ident, $zero:literal;)*) => {
+        $(
+            /// Returns a tensor with the type and device of another unless others are named.
+            ///
+            /// # Safety
+            /// `size` has `size_len` entries; pointers are NULL or valid for a read; the result's place for a write.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(
+                this: TensorHandle,
+                size: *const i64,
+                size_len: i64,
+                dtype: *const i32,
+                layout: *const i32,
+                device: *const i32,
+                device_index: i32,
+                pin_memory: *const i32,
+                ret0: *mut TensorHandle,
+            ) -> i32 {
+                let wanted = Wanted { dtype, layout, device, index: device_index, pin_memory };
+                let make = || {
+                    // SAFETY: the caller's promise.
+                    let sizes = unsafe { list(size, size_len, "size") }?;
+                    // SAFETY: as above.
+                    let options = unsafe {
+                        wanted.options(dtype_of_tensor(this)?, device_of_tensor(this)?)
+                    }?;
+                    // SAFETY: there are as many sizes; the place is valid for a write.
+                    let made = Tensor::made(|made| unsafe {
+                        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), &options, made)
+                    })?;
+                    if $zero {
+                        // SAFETY: the number is valid.
+                        check(unsafe { api::sconce_tensor_fill(made.handle(), &integer(0)) })?;
+                    }
+                    Ok(made)
+                };
+                // SAFETY: the caller's promise.
+                unsafe { return_tensor(ret0, "ret0", make) }
+            }
+        )*
+    };
+}
+
+new_functions! {
+    aoti_torch_aten_new_empty, false;
+    aoti_torch_aten_new_zeros, true;
+}

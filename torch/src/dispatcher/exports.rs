@@ -1,0 +1,88 @@
+//! Calls of operations by name, from kernels.
+
+#![allow(unsafe_code, reason = "functions of C over a stack of words")]
+
+use std::ffi::c_char;
+
+use super::arguments::Arguments;
+use super::table::{Operation, operation, overloads};
+use crate::abi::errors::{not_null, text_of};
+use crate::error::{Error, Result, shim};
+use crate::registry::call::call_words;
+use crate::registry::table;
+use crate::registry::value::{check_type, from_words, to_word};
+
+/// # Safety
+/// The stack has the words of the operation's arguments, and room for its results.
+unsafe fn run(operation: &Operation, stack: *mut u64) -> Result<()> {
+    let schema = &operation.schema;
+    let length = schema.arguments.len().max(schema.results.len());
+    // SAFETY: the caller's promise.
+    let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
+    // SAFETY: as above. From here on the values own what the words did.
+    let mut arguments = Arguments(unsafe { from_words(stack, &schema.arguments) }?);
+    for (value, argument) in arguments.0.iter().zip(&schema.arguments) {
+        check_type(value, argument)?;
+    }
+    let results = (operation.function)(&mut arguments)?;
+    for ((word, value), result) in stack.iter_mut().zip(results).zip(&schema.results) {
+        *word = to_word(value, &result.kind)?;
+    }
+    Ok(())
+}
+
+fn unknown(name: &str, overload: &str) -> Error {
+    let known = overloads(name);
+    let hint = if known.is_empty() {
+        String::new()
+    } else {
+        format!("; the overloads that it offers are {known:?}")
+    };
+    let point = if overload.is_empty() { "" } else { "." };
+    Error::not_supported(format!(
+        "the operator {name}{point}{overload}, which a kernel calls, is not offered by libsconce_torch{hint}"
+    ))
+}
+
+/// Calls an operation by name: one of `aten`, or one that a kernel library registered. Arguments and results are words
+/// of a stack; what the arguments own goes to the call, also if it fails.
+///
+/// # Safety
+/// Texts are NULL or end with NUL. The stack has the words of the operation's arguments, and room for its results.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn torch_call_dispatcher(
+    op_name: *const c_char,
+    overload_name: *const c_char,
+    stack: *mut u64,
+    _extension_build_version: u64,
+) -> i32 {
+    shim(|| {
+        not_null(op_name, "opName")?;
+        not_null(stack, "stack")?;
+        // SAFETY: the caller's promise.
+        let (name, overload) = unsafe { (text_of(op_name), text_of(overload_name)) };
+        if let Some(operation) = operation(&name, &overload) {
+            // SAFETY: as above.
+            return unsafe { run(operation, stack) }.map_err(|error| error.within(&name));
+        }
+        if table::read()?.schema(&name, &overload).is_err() {
+            return Err(unknown(&name, &overload));
+        }
+        // SAFETY: as above.
+        unsafe { call_words(&name, &overload, stack) }
+    })
+}
+
+/// As [`torch_call_dispatcher`], of libraries that name no version.
+///
+/// # Safety
+/// As for [`torch_call_dispatcher`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_call_dispatcher(
+    op_name: *const c_char,
+    overload_name: *const c_char,
+    stack: *mut u64,
+) -> i32 {
+    // SAFETY: the caller's promise.
+    unsafe { torch_call_dispatcher(op_name, overload_name, stack, 0) }
+}

@@ -1,0 +1,96 @@
+//! Calls of registered operators.
+
+#![allow(unsafe_code, reason = "calls boxed kernels")]
+
+use super::schema::Schema;
+use super::table::{self, Found, Place};
+use super::value::{Value, check_type, first_tensor_of, from_words, to_word};
+use crate::abi::tensors::{device_of_tensor, is_defined};
+use crate::error::{Error, Result};
+use crate::foreign::call_boxed;
+use crate::sconce::api;
+use crate::sconce::tensor::TensorHandle;
+
+fn place_of(tensor: Option<TensorHandle>) -> Result<Place> {
+    Ok(match tensor {
+        Some(tensor) if is_defined(tensor)? => match device_of_tensor(tensor)? {
+            api::SCONCE_DEVICE_CPU => Place::Cpu,
+            _ => Place::Cuda,
+        },
+        _ => Place::Nowhere,
+    })
+}
+
+/// Adds defaults to arguments and checks the types of all.
+pub fn complete(schema: &Schema, mut values: Vec<Value>) -> Result<Vec<Value>> {
+    let wanted = &schema.arguments;
+    if values.len() > wanted.len() {
+        return Err(Error::invalid_argument(format!(
+            "{} arguments are given to {schema}, which takes {}",
+            values.len(),
+            wanted.len()
+        )));
+    }
+    for argument in &wanted[values.len()..] {
+        let default = argument.default.as_ref().ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "the argument {} of {schema} is missing: {} of {} are given",
+                argument.name,
+                values.len(),
+                wanted.len()
+            ))
+        })?;
+        let value = Value::from_default(default, &argument.kind);
+        values.push(value.map_err(|error| error.within(&schema.name))?);
+    }
+    for (value, argument) in values.iter().zip(wanted) {
+        check_type(value, argument).map_err(|error| error.within(&schema.name))?;
+    }
+    Ok(values)
+}
+
+/// Calls an operator with values: its defaults fill those that are left out.
+pub fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>> {
+    let schema = table::read()?.schema(name, overload)?;
+    let values = complete(&schema, values)?;
+    let place = place_of(values.iter().find_map(Value::first_tensor))?;
+    let found = table::read()?.kernel(name, overload, place)?;
+    let mut stack = vec![0; schema.arguments.len().max(schema.results.len())];
+    for ((word, value), argument) in stack.iter_mut().zip(values).zip(&schema.arguments) {
+        *word = to_word(value, &argument.kind)?;
+    }
+    run(&found, &mut stack)?;
+    // SAFETY: the kernel has written a word of each result.
+    unsafe { from_words(&stack, &schema.results) }
+}
+
+/// Calls an operator with the words of another kernel.
+///
+/// # Safety
+/// The stack has the words of the operator's arguments, and room for its results.
+pub unsafe fn call_words(name: &str, overload: &str, stack: *mut u64) -> Result<()> {
+    let schema = table::read()?.schema(name, overload)?;
+    let length = schema.arguments.len().max(schema.results.len());
+    // SAFETY: the caller's promise.
+    let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
+    let first = stack.iter().zip(&schema.arguments);
+    // SAFETY: as above.
+    let first = first.map(|(&word, argument)| unsafe { first_tensor_of(word, &argument.kind) });
+    let place = place_of(first.flatten().next());
+    match place.and_then(|place| table::read()?.kernel(name, overload, place)) {
+        Ok(found) => run(&found, stack),
+        Err(error) => {
+            // The callee owns the arguments, also if it fails.
+            // SAFETY: the caller's promise.
+            drop(unsafe { from_words(stack, &schema.arguments) });
+            Err(error)
+        }
+    }
+}
+
+fn run(found: &Found, stack: &mut [u64]) -> Result<()> {
+    let (arguments, results) = (found.schema.arguments.len(), found.schema.results.len());
+    // SAFETY: the kernel was registered for this schema, whose words the stack has.
+    let called = unsafe { call_boxed(found.function, stack, arguments, results) };
+    called.map_err(|error| error.within(&found.schema.name))
+}

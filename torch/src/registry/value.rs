@@ -1,0 +1,349 @@
+//! Values of operators, and the words that the ABI passes them as.
+
+#![allow(unsafe_code, reason = "reads and writes words that own memory")]
+
+use super::schema::{Argument, Default, Type};
+use crate::abi::lists::{List, Text};
+use crate::error::{Error, Result};
+use crate::foreign::words;
+use crate::sconce::Tensor;
+use crate::sconce::tensor::TensorHandle;
+
+/// A value, which owns what it holds.
+#[derive(Debug)]
+pub enum Value {
+    /// Of an optional type.
+    None,
+    /// A tensor, owned once.
+    Tensor(Tensor),
+    /// Of `int`.
+    Int(i64),
+    /// Of `float`.
+    Float(f64),
+    /// Of `bool`.
+    Bool(bool),
+    /// Of `ScalarType`, `Layout` or `MemoryFormat`: c10's number.
+    Code(i32),
+    /// c10's kind and index.
+    Device(i32, i32),
+    /// Of `str`.
+    Str(Vec<u8>),
+    /// Of any list.
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The first tensor in it.
+    pub fn first_tensor(&self) -> Option<TensorHandle> {
+        match self {
+            Value::Tensor(tensor) => Some(tensor.handle()),
+            Value::List(values) => values.iter().find_map(Value::first_tensor),
+            _ => None,
+        }
+    }
+
+    fn described(&self) -> &'static str {
+        match self {
+            Value::None => "None",
+            Value::Tensor(_) => "a tensor",
+            Value::Int(_) => "an integer",
+            Value::Float(_) => "a real number",
+            Value::Bool(_) => "a truth value",
+            Value::Code(_) => "a number of a type, layout or memory format",
+            Value::Device(..) => "a device",
+            Value::Str(_) => "a text",
+            Value::List(_) => "a list",
+        }
+    }
+
+    /// The value of a default.
+    pub fn from_default(default: &Default, kind: &Type) -> Result<Value> {
+        Ok(match default {
+            Default::None => Value::None,
+            Default::Int(value) => Value::Int(*value),
+            Default::Float(value) => Value::Float(*value),
+            Default::Bool(value) => Value::Bool(*value),
+            Default::Str(value) => Value::Str(value.as_bytes().to_vec()),
+            Default::List(values) => {
+                let inner = match kind.required() {
+                    Type::List(inner, _) => inner,
+                    other => other,
+                };
+                let values = values.iter().map(|value| Value::from_default(value, inner));
+                Value::List(values.collect::<Result<_>>()?)
+            }
+            Default::Name(name) => named(name, kind.required())?,
+        })
+    }
+}
+
+/// A default that is a name: c10's number of it.
+fn named(name: &str, kind: &Type) -> Result<Value> {
+    let known = match (kind, name) {
+        (Type::MemoryFormat, "contiguous_format") | (Type::Layout, "strided") => Some(0),
+        (Type::MemoryFormat, "preserve_format") => Some(1),
+        (Type::MemoryFormat, "channels_last") => Some(2),
+        (Type::MemoryFormat, "channels_last_3d") => Some(3),
+        (Type::Int, "Mean") => return Ok(Value::Int(1)),
+        (Type::Int, "Sum") => return Ok(Value::Int(2)),
+        (Type::ScalarType, name) => {
+            let name = match name {
+                "float" => "float32",
+                "double" => "float64",
+                "half" => "float16",
+                "long" => "int64",
+                "int" => "int32",
+                name => name,
+            };
+            let types = crate::abi::constants::SCALAR_TYPES;
+            types.iter().find(|known| known.name == name).map(|known| known.number)
+        }
+        _ => None,
+    };
+    known.map(Value::Code).ok_or_else(|| {
+        Error::not_supported(format!(
+            "the default {name} of the type {kind} is not known; pass the value"
+        ))
+    })
+}
+
+/// Turns a value into what a word of its type takes: integers are also real numbers, and one value fills a list whose
+/// schema names a count.
+fn fits(value: &Value, kind: &Type) -> bool {
+    match (kind, value) {
+        (Type::Optional(_), Value::None)
+        | (Type::Tensor, Value::Tensor(_))
+        | (Type::Int, Value::Int(_) | Value::Bool(_))
+        | (Type::Float, Value::Float(_) | Value::Int(_))
+        | (Type::Bool, Value::Bool(_))
+        | (Type::Str, Value::Str(_))
+        | (Type::ScalarType | Type::Layout | Type::MemoryFormat, Value::Code(_))
+        | (Type::Device, Value::Device(..)) => true,
+        (Type::Optional(inner), value) => fits(value, inner),
+        (Type::List(inner, count), Value::List(values)) => {
+            count.is_none_or(|count| values.len() == count || values.len() == 1 || count == 1)
+                && values.iter().all(|value| fits(value, inner))
+        }
+        (Type::List(inner, Some(_)), value) => fits(value, inner),
+        _ => false,
+    }
+}
+
+/// Checks that a value is of an argument's type.
+pub fn check_type(value: &Value, argument: &Argument) -> Result<()> {
+    if fits(value, &argument.kind) {
+        return Ok(());
+    }
+    let what = match (&argument.kind, value) {
+        (Type::Generator | Type::Other(_), _) => {
+            return Err(Error::not_supported(format!(
+                "the argument {} has the type {}, whose values are not passed through the ABI; leave it at its default",
+                argument.name, argument.kind
+            )));
+        }
+        (_, value) => value.described(),
+    };
+    Err(Error::invalid_argument(format!(
+        "the argument {} is {what}; its type is {}",
+        argument.name, argument.kind
+    )))
+}
+
+/// The word of a value that fits its type; the word owns what the value did.
+pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
+    Ok(match (kind, value) {
+        (Type::Optional(_), Value::None) => 0,
+        (Type::Optional(inner), value) => words::new(to_word(value, inner)?)? as u64,
+        (_, Value::Tensor(tensor)) => tensor.into_handle() as u64,
+        (Type::Float, Value::Int(value)) => (value as f64).to_bits(),
+        (_, Value::Int(value)) => value.cast_unsigned(),
+        (_, Value::Float(value)) => value.to_bits(),
+        (_, Value::Bool(value)) => u64::from(value),
+        (_, Value::Code(code)) => u64::from(code.cast_unsigned()),
+        (_, Value::Device(device, index)) => {
+            u64::from(device.cast_unsigned()) << 32 | u64::from(index.cast_unsigned())
+        }
+        (_, Value::Str(text)) => Text::boxed(&text) as u64,
+        (Type::List(inner, count), value) => {
+            let values = match value {
+                Value::List(values) => values,
+                value => vec![value],
+            };
+            let mut list = Vec::with_capacity(values.len());
+            for value in values {
+                list.push(to_word(value, inner)?);
+            }
+            if let (Some(count), &[one]) = (*count, list.as_slice())
+                && !matches!(**inner, Type::Tensor)
+            {
+                list = vec![one; count.max(1)];
+            }
+            Box::into_raw(Box::new(list)) as u64
+        }
+        (kind, value) => {
+            return Err(Error::internal(format!("{} is no {kind}", value.described())));
+        }
+    })
+}
+
+/// The value of a word, which owns what the word did.
+///
+/// # Safety
+/// The word is one of the type, and not used afterwards.
+pub unsafe fn from_word(word: u64, kind: &Type) -> Result<Value> {
+    Ok(match kind {
+        Type::Optional(_) if word == 0 => Value::None,
+        Type::Optional(inner) => {
+            let place = word as *mut u64;
+            // SAFETY: the caller's promise: a word of an optional type that is not 0 is the address of one.
+            let inner_word = unsafe { place.read() };
+            // SAFETY: as above; it is not used again.
+            unsafe { words::delete(place) };
+            // SAFETY: the caller's promise.
+            unsafe { from_word(inner_word, inner) }?
+        }
+        Type::Tensor => Value::Tensor(Tensor::from_handle(word as TensorHandle)),
+        Type::Int => Value::Int(word.cast_signed()),
+        Type::Float => Value::Float(f64::from_bits(word)),
+        Type::Bool => Value::Bool(word & 0xff != 0),
+        Type::ScalarType | Type::Layout | Type::MemoryFormat => {
+            Value::Code((word as u32).cast_signed())
+        }
+        Type::Device => {
+            Value::Device(((word >> 32) as u32).cast_signed(), (word as u32).cast_signed())
+        }
+        Type::Str => {
+            let text = word as *mut Text;
+            if text.is_null() {
+                return Err(Error::invalid_argument("a text is NULL"));
+            }
+            // SAFETY: the caller's promise; it is not NULL.
+            let text = unsafe { Box::from_raw(text) };
+            Value::Str(text.bytes().to_vec())
+        }
+        Type::List(inner, _) => {
+            let list = word as *mut List;
+            if list.is_null() {
+                return Err(Error::invalid_argument("a list is NULL"));
+            }
+            // SAFETY: the caller's promise; it is not NULL.
+            let list = unsafe { Box::from_raw(list) };
+            let mut values = Vec::with_capacity(list.len());
+            let mut failure = None;
+            // All words are read, so that none is left owned by nobody.
+            for &word in list.iter() {
+                // SAFETY: the caller's promise holds for each word.
+                match unsafe { from_word(word, inner) } {
+                    Ok(value) => values.push(value),
+                    Err(error) => failure = Some(error),
+                }
+            }
+            match failure {
+                Some(error) => return Err(error),
+                None => Value::List(values),
+            }
+        }
+        Type::Generator | Type::Other(_) => {
+            return Err(Error::not_supported(format!(
+                "values of the type {kind} are not passed through the ABI"
+            )));
+        }
+    })
+}
+
+/// The values of words. All words are read, whatever fails.
+///
+/// # Safety
+/// There is a word of each argument's type, and none is used afterwards.
+pub unsafe fn from_words(stack: &[u64], arguments: &[Argument]) -> Result<Vec<Value>> {
+    let mut values = Vec::with_capacity(arguments.len());
+    let mut failure = None;
+    for (&word, argument) in stack.iter().zip(arguments) {
+        // SAFETY: the caller's promise.
+        match unsafe { from_word(word, &argument.kind) } {
+            Ok(value) => values.push(value),
+            Err(error) => failure = Some(error),
+        }
+    }
+    failure.map_or(Ok(values), Err)
+}
+
+/// The first tensor within a word, which goes on owning it.
+///
+/// # Safety
+/// The word is one of the type.
+pub unsafe fn first_tensor_of(word: u64, kind: &Type) -> Option<TensorHandle> {
+    match kind {
+        Type::Tensor => Some(word as TensorHandle),
+        Type::Optional(inner) if word != 0 => {
+            // SAFETY: the caller's promise: the address of a word.
+            unsafe { first_tensor_of((word as *const u64).read(), inner) }
+        }
+        Type::List(inner, _) if word != 0 => {
+            // SAFETY: the caller's promise: a live list.
+            let list = unsafe { &*(word as *const List) };
+            // SAFETY: the caller's promise holds for each word.
+            list.iter().find_map(|&word| unsafe { first_tensor_of(word, inner) })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back(value: Value, kind: &Type) -> Value {
+        assert!(fits(&value, kind));
+        let word = to_word(value, kind).unwrap();
+        // SAFETY: the word is of that type, and used once.
+        unsafe { from_word(word, kind) }.unwrap()
+    }
+
+    #[test]
+    fn values_survive_their_words() {
+        let list = Type::List(Box::new(Type::Optional(Box::new(Type::Float))), None);
+        let value = Value::List(vec![Value::None, Value::Float(-0.5), Value::Int(3)]);
+        let text = format!("{:?}", there_and_back(value, &list));
+        assert_eq!(text, "List([None, Float(-0.5), Float(3.0)])");
+        let device = there_and_back(Value::Device(1, -1), &Type::Device);
+        assert_eq!(format!("{device:?}"), "Device(1, -1)");
+        let code = there_and_back(Value::Code(-7), &Type::ScalarType);
+        assert_eq!(format!("{code:?}"), "Code(-7)");
+        let text = there_and_back(Value::Str(b"a\0b".to_vec()), &Type::Str);
+        assert_eq!(format!("{text:?}"), "Str([97, 0, 98])");
+        let sizes = Type::List(Box::new(Type::Int), Some(2));
+        assert_eq!(
+            format!("{:?}", there_and_back(Value::Int(-4), &sizes)),
+            "List([Int(-4), Int(-4)])"
+        );
+        assert!(!fits(&Value::List(vec![Value::Int(1), Value::Int(2), Value::Int(3)]), &sizes));
+        assert!(!fits(&Value::Float(1.0), &Type::Int) && !fits(&Value::None, &Type::Tensor));
+    }
+
+    #[test]
+    fn tensors_are_owned_once_all_the_way() {
+        let undefined = || {
+            // SAFETY: the place is valid for a write.
+            Tensor::made(|made| unsafe { crate::sconce::api::sconce_tensor_undefined(made) })
+                .unwrap()
+        };
+        let (tensor, other) = (undefined(), undefined());
+        let handles = [tensor.handle(), other.handle()];
+        let kind = Type::List(Box::new(Type::Tensor), None);
+        let word =
+            to_word(Value::List(vec![Value::Tensor(tensor), Value::Tensor(other)]), &kind).unwrap();
+        // SAFETY: the word is of that type.
+        assert_eq!(unsafe { first_tensor_of(word, &kind) }, Some(handles[0]));
+        // SAFETY: the word is of that type, and used once.
+        drop(unsafe { from_word(word, &kind) }.unwrap());
+        for handle in handles {
+            // SAFETY: any number may be passed as a handle.
+            assert_ne!(
+                unsafe { crate::sconce::api::sconce_tensor_release(handle) },
+                0,
+                "it is alive"
+            );
+        }
+    }
+}
