@@ -19,6 +19,15 @@
 
 #include "sconce/sconce.h"
 
+/** A `sconce_op_value`: nothing. */
+#ifdef __cplusplus
+#define SCONCE_OP_VALUE_INIT \
+  {SCONCE_OP_VALUE_NONE, 0, 0, 0, nullptr, nullptr, nullptr, 0}
+#else
+#define SCONCE_OP_VALUE_INIT \
+  {.kind = SCONCE_OP_VALUE_NONE}
+#endif
+
 /** A `sconce_model_options`: the current device, and the package's only model. */
 #ifdef __cplusplus
 #define SCONCE_MODEL_OPTIONS_INIT \
@@ -47,9 +56,64 @@
 #endif
 
 /**
+ * Nothing: of an optional argument.
+ */
+#define SCONCE_OP_VALUE_NONE 0
+
+/**
+ * A tensor, in `tensor`.
+ */
+#define SCONCE_OP_VALUE_TENSOR 1
+
+/**
+ * An integer, in `integer`.
+ */
+#define SCONCE_OP_VALUE_INTEGER 2
+
+/**
+ * A real number, in `real`.
+ */
+#define SCONCE_OP_VALUE_REAL 3
+
+/**
+ * A truth value, in `integer`: 0 or 1.
+ */
+#define SCONCE_OP_VALUE_BOOL 4
+
+/**
+ * A text, in `text`.
+ */
+#define SCONCE_OP_VALUE_TEXT 5
+
+/**
+ * A list, in `items` and `count`.
+ */
+#define SCONCE_OP_VALUE_LIST 6
+
+/**
+ * A data type, in `integer`: `SCONCE_DTYPE_…`.
+ */
+#define SCONCE_OP_VALUE_DTYPE 7
+
+/**
+ * A device, in `integer`: an index or `SCONCE_DEVICE_CPU`.
+ */
+#define SCONCE_OP_VALUE_DEVICE 8
+
+/**
+ * A kernel library. Opaque.
+ */
+typedef struct sconce_kernel_library sconce_kernel_library;
+
+/**
  * A compiled model. Opaque.
  */
 typedef struct sconce_model sconce_model;
+
+/**
+ * An operator. Opaque. Handles of operators need not be released.
+ */
+typedef struct sconce_op sconce_op;
 
 /**
  * Where a model is to run, and which one of a package. Begin with `SCONCE_MODEL_OPTIONS_INIT`.
@@ -125,6 +189,44 @@ typedef struct sconce_model_constant {
    */
   uint8_t reserved[7];
 } sconce_model_constant;
+
+/**
+ * An argument or a result of an operator. Begin with `SCONCE_OP_VALUE_INIT`.
+ */
+typedef struct sconce_op_value {
+  /**
+   * `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+   */
+  int32_t kind;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * Of integers, truth values, data types and devices.
+   */
+  int64_t integer;
+  /**
+   * Of real numbers.
+   */
+  double real;
+  /**
+   * Of tensors.
+   */
+  struct sconce_tensor *tensor;
+  /**
+   * Of texts: ends with NUL.
+   */
+  const char *text;
+  /**
+   * Of lists.
+   */
+  const struct sconce_op_value *items;
+  /**
+   * Number of `items`.
+   */
+  size_t count;
+} sconce_op_value;
 
 #ifdef __cplusplus
 extern "C" {
@@ -354,6 +456,105 @@ void sconce_torch_set_allow_tf32_cublas(bool allow);
  * - torch: `torch.backends.cuda.matmul.allow_tf32`.
  */
 bool sconce_torch_get_allow_tf32_cublas(void);
+
+/**
+ * Opens a kernel library that was built against PyTorch's stable ABI, and registers its operators.
+ *
+ * - `path`: a shared library, such as `torchvision/_C_stable.so` of the package torchvision.
+ * - `out_library`: receives the library. A file that is open already is not opened anew.
+ * - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and all are named; the system's loader refuses the file.
+ *   IO: there is no such file, or it is no shared library. INVALID_ARGUMENT: it registers wrong schemas, or an operator
+ *   that is defined already. INVALID_STATE: PyTorch is in the process. LIBRARY_NOT_FOUND: the CUDA runtime, which it
+ *   calls, is not installed. A library that is refused leaves nothing registered.
+ * - Ownership: the caller ends it with `sconce_torch_unload`.
+ * - Threads: any, at the same time.
+ * - torch: `torch.ops.load_library`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_torch_load(const char *path,
+                                struct sconce_kernel_library **out_library);
+
+/**
+ * Ends a handle of a kernel library. The last one of a file unregisters its operators; calls that run end first, then
+ * the file is closed.
+ *
+ * - Errors: INVALID_HANDLE: it is none, or was unloaded before.
+ * - Ownership: the handle is gone. Work that its kernels queued on streams must be done if the file is to be closed:
+ *   the code of device kernels goes with it.
+ * - Threads: any.
+ * - torch: none: PyTorch does not close libraries.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_torch_unload(struct sconce_kernel_library *library);
+
+/**
+ * Finds an operator that a kernel library registered.
+ *
+ * - `name`: with its namespace, such as `torchvision::nms`; an overload may follow after a point.
+ * - `overload`: NULL or empty for the default one.
+ * - `out_op`: receives the operator. It needs no release, and is valid again when its library is loaded again.
+ * - Errors: INVALID_ARGUMENT: there is none; the overloads of the name are listed.
+ * - Threads: any.
+ * - torch: `torch.ops.torchvision.nms`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_op_find(const char *name,
+                             const char *overload,
+                             struct sconce_op **out_op);
+
+/**
+ * Returns what an operator takes and returns, as PyTorch writes it.
+ *
+ * - `out_schema`: receives the text.
+ * - Errors: INVALID_ARGUMENT: its library was unloaded.
+ * - Ownership: the caller frees the text with `sconce_torch_string_free`.
+ * - torch: `torch.ops.torchvision.nms.default._schema`.
+ */
+SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out_schema);
+
+/**
+ * Returns the schemas of all operators, one a line, by name.
+ *
+ * - `out_schemas`: receives the text, which is empty if there are none.
+ * - Ownership: the caller frees the text with `sconce_torch_string_free`.
+ * - torch: `torch._C._dispatch_get_all_op_names`.
+ */
+SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
+
+/**
+ * Calls an operator. The kernel is that for the device of the first tensor.
+ *
+ * - `arguments`: in the order of the schema; those at the end that have defaults may be left out. Integers are also
+ *   real numbers.
+ * - `argument_count`: number of arguments.
+ * - `results`: receives the results.
+ * - `result_room`: number of entries of `results`, at least as many as the schema has results.
+ * - `out_count`: receives the number of results; may be NULL.
+ * - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
+ *   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
+ * - Ownership: tensors of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
+ *   a tensor among them with `sconce_tensor_release`.
+ * - Ordering: kernels of CUDA run on the current stream of their tensors' device; memory that they need comes from the
+ *   caching allocator, in that stream's order. A call may be captured in a graph if its kernel does not wait for the
+ *   device.
+ * - Threads: any, at the same time.
+ * - torch: `torch.ops.torchvision.nms(boxes, scores, 0.5)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_op_call(struct sconce_op *op,
+                             const struct sconce_op_value *arguments,
+                             size_t argument_count,
+                             struct sconce_op_value *results,
+                             size_t result_room,
+                             size_t *out_count);
+
+/**
+ * Releases results: tensors, texts and lists. They become `SCONCE_OP_VALUE_NONE`.
+ *
+ * - `values`: results of `sconce_op_call`, not arguments that the caller made.
+ * - `count`: number of values.
+ */
+void sconce_op_values_release(struct sconce_op_value *values, size_t count);
 
 #ifdef __cplusplus
 }  // extern "C"

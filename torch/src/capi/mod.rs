@@ -5,10 +5,12 @@
 //! |---|---|
 //! | `last_error` | the text of the thread's newest failure |
 //! | `model` | compiled models |
+//! | `operator` | kernel libraries and their operators |
 //! | `precision` | the precision of products |
 
 #![allow(clippy::missing_safety_doc, reason = "the header states once what callers promise")]
 
 pub mod last_error;
 pub mod model;
+pub mod operator;
 pub mod precision;

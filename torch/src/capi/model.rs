@@ -87,7 +87,7 @@ unsafe fn text(pointer: *const c_char, name: &str) -> Result<String> {
 ///
 /// # Safety
 /// The place is NULL or valid for a write.
-unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str) -> Result<()> {
+pub(crate) unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str) -> Result<()> {
     not_null(place, name)?;
     let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
     let bytes = text.as_bytes_with_nul();

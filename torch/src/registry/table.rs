@@ -205,6 +205,14 @@ impl Table {
             .collect()
     }
 
+    /// Removes what a file registered, and returns what kept it in the process.
+    pub fn remove_file(&mut self, path: &str) -> Vec<Owner> {
+        let of_file = self.libraries.iter().filter(|(_, library)| library.path == path);
+        let numbers: Vec<u64> = of_file.map(|(number, _)| *number).collect();
+        let removed = numbers.into_iter().filter_map(|number| self.remove_library(number).ok());
+        removed.filter_map(|library| library.owner).collect()
+    }
+
     /// Shows again what a file registered when it was opened before.
     pub fn show(&mut self, path: &str, owner: &Owner) {
         for library in self.libraries.values_mut() {
@@ -300,8 +308,8 @@ impl Table {
         defined.map(|definition| Arc::clone(&definition.schema)).collect()
     }
 
-    /// How many library objects a file has.
+    /// How many library objects of a file are shown.
     pub fn count_of(&self, path: &str) -> usize {
-        self.libraries.values().filter(|library| library.path == path).count()
+        self.libraries.values().filter(|library| library.path == path && library.active).count()
     }
 }

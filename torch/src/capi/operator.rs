@@ -1,0 +1,412 @@
+//! Kernel libraries and their operators in C.
+
+#![allow(non_camel_case_types, reason = "the names of the C API")]
+#![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
+
+use std::collections::HashMap;
+use std::ffi::{CString, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use super::model::return_text;
+use crate::abi::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, dtype_of, scalar_type_of};
+use crate::abi::errors::{not_null, text_of};
+use crate::error::{Error, Result, guard, write_out};
+use crate::loading::kernels;
+use crate::registry::parser::split_name;
+use crate::registry::value::Value;
+use crate::registry::{call, table};
+use crate::sconce::Tensor;
+use crate::sconce::api::{self, sconce_status, sconce_tensor};
+
+/// A kernel library. Opaque.
+pub struct sconce_kernel_library {
+    _private: [u8; 0],
+}
+
+/// An operator. Opaque. Handles of operators need not be released.
+pub struct sconce_op {
+    _private: [u8; 0],
+}
+
+/// Nothing: of an optional argument.
+pub const SCONCE_OP_VALUE_NONE: i32 = 0;
+/// A tensor, in `tensor`.
+pub const SCONCE_OP_VALUE_TENSOR: i32 = 1;
+/// An integer, in `integer`.
+pub const SCONCE_OP_VALUE_INTEGER: i32 = 2;
+/// A real number, in `real`.
+pub const SCONCE_OP_VALUE_REAL: i32 = 3;
+/// A truth value, in `integer`: 0 or 1.
+pub const SCONCE_OP_VALUE_BOOL: i32 = 4;
+/// A text, in `text`.
+pub const SCONCE_OP_VALUE_TEXT: i32 = 5;
+/// A list, in `items` and `count`.
+pub const SCONCE_OP_VALUE_LIST: i32 = 6;
+/// A data type, in `integer`: `SCONCE_DTYPE_…`.
+pub const SCONCE_OP_VALUE_DTYPE: i32 = 7;
+/// A device, in `integer`: an index or `SCONCE_DEVICE_CPU`.
+pub const SCONCE_OP_VALUE_DEVICE: i32 = 8;
+
+/// An argument or a result of an operator. Begin with `SCONCE_OP_VALUE_INIT`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sconce_op_value {
+    /// `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+    pub kind: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Of integers, truth values, data types and devices.
+    pub integer: i64,
+    /// Of real numbers.
+    pub real: f64,
+    /// Of tensors.
+    pub tensor: *mut sconce_tensor,
+    /// Of texts: ends with NUL.
+    pub text: *const c_char,
+    /// Of lists.
+    pub items: *const sconce_op_value,
+    /// Number of `items`.
+    pub count: usize,
+}
+
+const NOTHING: sconce_op_value = sconce_op_value {
+    kind: SCONCE_OP_VALUE_NONE,
+    reserved: 0,
+    integer: 0,
+    real: 0.0,
+    tensor: std::ptr::null_mut(),
+    text: std::ptr::null(),
+    items: std::ptr::null(),
+    count: 0,
+};
+
+/// Names and overloads with handles. They are few, and stay.
+#[derive(Default)]
+struct Names {
+    names: Vec<(String, String)>,
+    numbers: HashMap<(String, String), usize>,
+}
+
+static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
+
+fn handle_of(name: &str, overload: &str) -> *mut sconce_op {
+    let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+    let key = (name.to_owned(), overload.to_owned());
+    let next = names.names.len() + 1;
+    let number = *names.numbers.entry(key.clone()).or_insert(next);
+    if number == next {
+        names.names.push(key);
+    }
+    (number << 4) as *mut sconce_op
+}
+
+fn name_of(op: *mut sconce_op) -> Result<(String, String)> {
+    let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
+    let number = (op as usize).checked_shr(4).and_then(|number| number.checked_sub(1));
+    let name = number.filter(|_| op as usize & 15 == 0).and_then(|number| names.names.get(number));
+    name.cloned()
+        .ok_or_else(|| Error::invalid_handle("op is no operator; use a handle of sconce_op_find"))
+}
+
+/// Lists may contain lists, as deep as a schema's type.
+const DEPTH: usize = 8;
+
+/// # Safety
+/// Texts end with NUL, and `items` has `count` values.
+unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<Value> {
+    Ok(match value.kind {
+        SCONCE_OP_VALUE_NONE => Value::None,
+        SCONCE_OP_VALUE_TENSOR => Value::Tensor(Tensor::retained(value.tensor)?),
+        SCONCE_OP_VALUE_INTEGER => Value::Int(value.integer),
+        SCONCE_OP_VALUE_REAL => Value::Float(value.real),
+        SCONCE_OP_VALUE_BOOL => Value::Bool(value.integer != 0),
+        SCONCE_OP_VALUE_DTYPE => {
+            let dtype = i32::try_from(value.integer).map_err(|_| {
+                Error::invalid_argument(format!("{} is no data type", value.integer))
+            })?;
+            Value::Code(scalar_type_of(dtype).map_err(|_| {
+                Error::invalid_argument(format!("{dtype} is no data type; use SCONCE_DTYPE_…"))
+            })?)
+        }
+        SCONCE_OP_VALUE_DEVICE => match i32::try_from(value.integer) {
+            Ok(api::SCONCE_DEVICE_CPU) => Value::Device(DEVICE_TYPE_CPU, -1),
+            Ok(index) if index >= -1 => Value::Device(DEVICE_TYPE_CUDA, index),
+            _ => return Err(Error::invalid_argument(format!("{} is no device", value.integer))),
+        },
+        SCONCE_OP_VALUE_TEXT => {
+            not_null(value.text, "text")?;
+            // SAFETY: the caller's promise.
+            Value::Str(unsafe { text_of(value.text) }.into_bytes())
+        }
+        SCONCE_OP_VALUE_LIST => {
+            if depth == DEPTH {
+                return Err(Error::invalid_argument(format!(
+                    "a list is deeper than {DEPTH} lists"
+                )));
+            }
+            // SAFETY: the caller's promise.
+            let items = unsafe { items_of(value.items, value.count, "items") }?;
+            // SAFETY: as above.
+            let values = items.iter().map(|item| unsafe { value_of(item, depth + 1) });
+            Value::List(values.collect::<Result<_>>()?)
+        }
+        kind => {
+            return Err(Error::invalid_argument(format!(
+                "{kind} is no kind of value; use SCONCE_OP_VALUE_…"
+            )));
+        }
+    })
+}
+
+/// # Safety
+/// `items` has `count` values.
+unsafe fn items_of<'a>(
+    items: *const sconce_op_value,
+    count: usize,
+    name: &str,
+) -> Result<&'a [sconce_op_value]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    not_null(items, name)?;
+    // SAFETY: the caller's promise; it is not NULL.
+    Ok(unsafe { std::slice::from_raw_parts(items, count) })
+}
+
+/// A result, which the caller owns.
+fn result_of(value: Value) -> Result<sconce_op_value> {
+    let number = |kind, integer| sconce_op_value { kind, integer, ..NOTHING };
+    Ok(match value {
+        Value::None => NOTHING,
+        Value::Tensor(tensor) => sconce_op_value {
+            kind: SCONCE_OP_VALUE_TENSOR,
+            tensor: tensor.into_handle(),
+            ..NOTHING
+        },
+        Value::Int(value) => number(SCONCE_OP_VALUE_INTEGER, value),
+        Value::Bool(value) => number(SCONCE_OP_VALUE_BOOL, value.into()),
+        Value::Float(real) => sconce_op_value { kind: SCONCE_OP_VALUE_REAL, real, ..NOTHING },
+        Value::Code(code) => number(SCONCE_OP_VALUE_DTYPE, dtype_of(code)?.into()),
+        Value::Device(DEVICE_TYPE_CPU, _) => {
+            number(SCONCE_OP_VALUE_DEVICE, api::SCONCE_DEVICE_CPU.into())
+        }
+        Value::Device(_, index) => number(SCONCE_OP_VALUE_DEVICE, index.into()),
+        Value::Str(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).replace('\0', "\\0");
+            let text = CString::new(text).unwrap_or_default().into_raw();
+            sconce_op_value { kind: SCONCE_OP_VALUE_TEXT, text, ..NOTHING }
+        }
+        Value::List(values) => {
+            let items: Vec<_> = values.into_iter().map(result_of).collect::<Result<_>>()?;
+            let count = items.len();
+            let items = Box::into_raw(items.into_boxed_slice()).cast::<sconce_op_value>();
+            sconce_op_value { kind: SCONCE_OP_VALUE_LIST, items, count, ..NOTHING }
+        }
+    })
+}
+
+/// # Safety
+/// The value is one of [`result_of`], and not used afterwards.
+unsafe fn free(value: &sconce_op_value) {
+    if !value.tensor.is_null() {
+        drop(Tensor::from_handle(value.tensor));
+    }
+    if !value.text.is_null() {
+        // SAFETY: the caller's promise: a text of `CString::into_raw`.
+        drop(unsafe { CString::from_raw(value.text.cast_mut()) });
+    }
+    if value.kind == SCONCE_OP_VALUE_LIST {
+        let items = std::ptr::slice_from_raw_parts_mut(value.items.cast_mut(), value.count);
+        // SAFETY: the caller's promise: a boxed slice of this length.
+        let items = unsafe { Box::from_raw(items) };
+        // SAFETY: the caller's promise.
+        items.iter().for_each(|item| unsafe { free(item) });
+    }
+}
+
+/// Opens a kernel library that was built against PyTorch's stable ABI, and registers its operators.
+///
+/// - `path`: a shared library, such as `torchvision/_C_stable.so` of the package torchvision.
+/// - `out_library`: receives the library. A file that is open already is not opened anew.
+/// - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and all are named; the system's loader refuses the file.
+///   IO: there is no such file, or it is no shared library. INVALID_ARGUMENT: it registers wrong schemas, or an operator
+///   that is defined already. INVALID_STATE: PyTorch is in the process. LIBRARY_NOT_FOUND: the CUDA runtime, which it
+///   calls, is not installed. A library that is refused leaves nothing registered.
+/// - Ownership: the caller ends it with `sconce_torch_unload`.
+/// - Threads: any, at the same time.
+/// - torch: `torch.ops.load_library`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_torch_load(
+    path: *const c_char,
+    out_library: *mut *mut sconce_kernel_library,
+) -> sconce_status {
+    guard(|| {
+        not_null(path, "path")?;
+        not_null(out_library, "out_library")?;
+        // SAFETY: the caller's promise: the text ends with NUL.
+        let path = unsafe { std::ffi::CStr::from_ptr(path) };
+        let handle = kernels::load(Path::new(OsStr::from_bytes(path.to_bytes())))?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_library, "out_library", handle as *mut sconce_kernel_library) }
+    })
+}
+
+/// Ends a handle of a kernel library. The last one of a file unregisters its operators; calls that run end first, then
+/// the file is closed.
+///
+/// - Errors: INVALID_HANDLE: it is none, or was unloaded before.
+/// - Ownership: the handle is gone. Work that its kernels queued on streams must be done if the file is to be closed:
+///   the code of device kernels goes with it.
+/// - Threads: any.
+/// - torch: none: PyTorch does not close libraries.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library) -> sconce_status {
+    guard(|| kernels::unload(library as usize))
+}
+
+/// Finds an operator that a kernel library registered.
+///
+/// - `name`: with its namespace, such as `torchvision::nms`; an overload may follow after a point.
+/// - `overload`: NULL or empty for the default one.
+/// - `out_op`: receives the operator. It needs no release, and is valid again when its library is loaded again.
+/// - Errors: INVALID_ARGUMENT: there is none; the overloads of the name are listed.
+/// - Threads: any.
+/// - torch: `torch.ops.torchvision.nms`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_op_find(
+    name: *const c_char,
+    overload: *const c_char,
+    out_op: *mut *mut sconce_op,
+) -> sconce_status {
+    guard(|| {
+        not_null(name, "name")?;
+        // SAFETY: the caller's promise.
+        let (name, given) = unsafe { (text_of(name), text_of(overload)) };
+        let (name, mut overload) = split_name(&name);
+        if !given.is_empty() {
+            overload = &given;
+        }
+        table::read()?.schema(name, overload)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_op, "out_op", handle_of(name, overload)) }
+    })
+}
+
+/// Returns what an operator takes and returns, as PyTorch writes it.
+///
+/// - `out_schema`: receives the text.
+/// - Errors: INVALID_ARGUMENT: its library was unloaded.
+/// - Ownership: the caller frees the text with `sconce_torch_string_free`.
+/// - torch: `torch.ops.torchvision.nms.default._schema`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_op_schema(
+    op: *mut sconce_op,
+    out_schema: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        let (name, overload) = name_of(op)?;
+        let schema = table::read()?.schema(&name, &overload)?;
+        // SAFETY: the caller's promise.
+        unsafe { return_text(out_schema, "out_schema", &schema.to_string()) }
+    })
+}
+
+/// Returns the schemas of all operators, one a line, by name.
+///
+/// - `out_schemas`: receives the text, which is empty if there are none.
+/// - Ownership: the caller frees the text with `sconce_torch_string_free`.
+/// - torch: `torch._C._dispatch_get_all_op_names`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_op_list(out_schemas: *mut *mut c_char) -> sconce_status {
+    guard(|| {
+        let list = table::read()?.list();
+        let lines: Vec<String> = list.iter().map(ToString::to_string).collect();
+        // SAFETY: the caller's promise.
+        unsafe { return_text(out_schemas, "out_schemas", &lines.join("\n")) }
+    })
+}
+
+/// Calls an operator. The kernel is that for the device of the first tensor.
+///
+/// - `arguments`: in the order of the schema; those at the end that have defaults may be left out. Integers are also
+///   real numbers.
+/// - `argument_count`: number of arguments.
+/// - `results`: receives the results.
+/// - `result_room`: number of entries of `results`, at least as many as the schema has results.
+/// - `out_count`: receives the number of results; may be NULL.
+/// - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
+///   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
+/// - Ownership: tensors of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
+///   a tensor among them with `sconce_tensor_release`.
+/// - Ordering: kernels of CUDA run on the current stream of their tensors' device; memory that they need comes from the
+///   caching allocator, in that stream's order. A call may be captured in a graph if its kernel does not wait for the
+///   device.
+/// - Threads: any, at the same time.
+/// - torch: `torch.ops.torchvision.nms(boxes, scores, 0.5)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_op_call(
+    op: *mut sconce_op,
+    arguments: *const sconce_op_value,
+    argument_count: usize,
+    results: *mut sconce_op_value,
+    result_room: usize,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let (name, overload) = name_of(op)?;
+        let wanted = table::read()?.schema(&name, &overload)?.results.len();
+        if result_room < wanted {
+            return Err(Error::invalid_argument(format!(
+                "{name} has {wanted} results; result_room is {result_room}"
+            )));
+        }
+        // SAFETY: the caller's promise.
+        let arguments = unsafe { items_of(arguments, argument_count, "arguments") }?;
+        // SAFETY: as above.
+        let values = arguments.iter().map(|argument| unsafe { value_of(argument, 0) });
+        let values = values.collect::<Result<Vec<_>>>().map_err(|error| error.within(&name))?;
+        if wanted > 0 {
+            not_null(results, "results")?;
+        }
+        let returned = call::call(&name, &overload, values)?;
+        let returned: Vec<_> = returned.into_iter().map(result_of).collect::<Result<_>>()?;
+        for (at, value) in returned.iter().enumerate() {
+            // SAFETY: there is room, as was checked.
+            unsafe { results.add(at).write(*value) };
+        }
+        if !out_count.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { write_out(out_count, "out_count", returned.len()) }?;
+        }
+        Ok(())
+    })
+}
+
+/// Releases results: tensors, texts and lists. They become `SCONCE_OP_VALUE_NONE`.
+///
+/// - `values`: results of `sconce_op_call`, not arguments that the caller made.
+/// - `count`: number of values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_op_values_release(values: *mut sconce_op_value, count: usize) {
+    let _ = guard(|| {
+        if count == 0 {
+            return Ok(());
+        }
+        not_null(values, "values")?;
+        // SAFETY: the caller's promise.
+        for value in unsafe { std::slice::from_raw_parts_mut(values, count) } {
+            // SAFETY: the caller's promise.
+            unsafe { free(value) };
+            *value = NOTHING;
+        }
+        Ok(())
+    });
+}

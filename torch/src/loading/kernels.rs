@@ -1,0 +1,156 @@
+//! Open kernel libraries.
+
+#![allow(unsafe_code, reason = "dlclose")]
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
+
+use super::process::{missing, needs_runtime, open, prepare};
+use super::undefined::undefined;
+use crate::error::{Error, Result};
+use crate::registry::exports::while_opening;
+use crate::registry::table::{self, Owner};
+
+/// A file that the system's loader closes when this goes. Calls of its kernels keep it.
+struct KernelFile(*mut c_void);
+
+// SAFETY: a handle of dlopen may be used on any thread.
+unsafe impl Send for KernelFile {}
+// SAFETY: as above.
+unsafe impl Sync for KernelFile {}
+
+impl Drop for KernelFile {
+    fn drop(&mut self) {
+        // SAFETY: the handle is open, and closed once.
+        unsafe { libc::dlclose(self.0) };
+    }
+}
+
+/// What keeps a file; empty until the system's loader has opened it.
+type Slot = Mutex<Option<KernelFile>>;
+
+#[derive(Default)]
+struct Open {
+    last: usize,
+    /// Handles of the caller and their files.
+    handles: HashMap<usize, String>,
+    files: HashMap<String, (Owner, usize)>,
+}
+
+static OPEN: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
+
+fn opened() -> Result<MutexGuard<'static, Open>> {
+    OPEN.lock().map_err(|_| Error::internal("a thread panicked while it opened a kernel library"))
+}
+
+/// Opens a kernel library and returns its handle. A file that is open already is not opened anew.
+pub fn load(path: &Path) -> Result<usize> {
+    let whole = std::fs::canonicalize(path)
+        .map_err(|why| Error::io(format!("{} could not be opened: {why}", path.display())))?;
+    let file = whole.to_string_lossy().into_owned();
+    let mut now = opened()?;
+    if let Some((_, uses)) = now.files.get_mut(&file) {
+        *uses += 1;
+    } else {
+        let owner = open_file(&whole, &file)?;
+        now.files.insert(file.clone(), (owner, 1));
+    }
+    now.last += 1;
+    let handle = now.last << 4;
+    now.handles.insert(handle, file);
+    Ok(handle)
+}
+
+fn open_file(path: &Path, file: &str) -> Result<Owner> {
+    let undefined = undefined(path)?;
+    prepare(needs_runtime(&undefined))?;
+    let missing = missing(&undefined);
+    if !missing.is_empty() {
+        return Err(Error::not_supported(format!(
+            "{file} needs functions that libsconce_torch does not offer: {}. Names that begin with _Z are C++ of \
+             PyTorch: use a version of the library that was built against PyTorch's stable ABI",
+            missing.join(", ")
+        )));
+    }
+    open_products(&undefined)?;
+    let slot: Arc<Slot> = Arc::default();
+    let owner: Owner = Arc::<Slot>::clone(&slot);
+    // Functions of Python stay unresolved: nothing here calls them.
+    let (handle, failures) =
+        while_opening(file, &owner, || open(file, libc::RTLD_LAZY | libc::RTLD_LOCAL));
+    let handle =
+        handle.map_err(|why| Error::not_supported(format!("{file} could not be opened: {why}")))?;
+    let kept = KernelFile(handle);
+    if !failures.is_empty() {
+        // What it registered goes before its code.
+        let owners = table::write()?.remove_file(file);
+        drop((owners, owner, kept));
+        let texts: Vec<&str> = failures.iter().map(|error| error.message.as_str()).collect();
+        return Err(Error::invalid_argument(format!(
+            "{file} could not register its operators: {}",
+            texts.join("; ")
+        )));
+    }
+    *slot.lock().map_err(|_| Error::internal("a thread panicked"))? = Some(kept);
+    // A file that the loader had kept does not run its initialisers again.
+    let mut table = table::write()?;
+    if table.count_of(file) == 0 {
+        table.show(file, &owner);
+    }
+    if table.count_of(file) == 0 {
+        return Err(Error::invalid_argument(format!(
+            "{file} registers no operators: it is no kernel library of PyTorch's stable ABI"
+        )));
+    }
+    drop(table);
+    Ok(owner)
+}
+
+/// Some libraries call cuBLAS without listing it as needed: PyTorch has it open.
+fn open_products(undefined: &[String]) -> Result<()> {
+    for (prefix, names) in [
+        ("cublasLt", ["libcublasLt.so.13", "libcublasLt.so.12"]),
+        ("cublas", ["libcublas.so.13", "libcublas.so.12"]),
+        ("nvrtc", ["libnvrtc.so.13", "libnvrtc.so.12"]),
+    ] {
+        if !undefined.iter().any(|name| name.starts_with(prefix)) {
+            continue;
+        }
+        let opened = names.map(|name| open(name, libc::RTLD_LAZY | libc::RTLD_GLOBAL));
+        if let [Err(first), Err(second)] = opened {
+            return Err(Error::new(
+                crate::sconce::api::SCONCE_ERROR_LIBRARY_NOT_FOUND,
+                format!(
+                    "{}, which the kernel library calls, could not be opened: {first}; {second}",
+                    names[0]
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Ends a handle. The last one of a file unregisters its operators; the file is closed when no call uses it any more.
+pub fn unload(handle: usize) -> Result<()> {
+    let mut now = opened()?;
+    let file = now.handles.remove(&handle).ok_or_else(|| {
+        Error::invalid_handle(
+            "the kernel library is not loaded; use the handle of sconce_torch_load once",
+        )
+    })?;
+    let Some((_, uses)) = now.files.get_mut(&file) else {
+        return Err(Error::internal("a file without a use"));
+    };
+    *uses -= 1;
+    if *uses > 0 {
+        return Ok(());
+    }
+    let removed = now.files.remove(&file);
+    let owners = table::write()?.hide(&file);
+    // Closing runs code of the library, which registers and deletes: no lock may be held.
+    drop(now);
+    drop((removed, owners));
+    Ok(())
+}
