@@ -9,12 +9,10 @@
 #ifndef SCONCE_TORCH_OP_HPP
 #define SCONCE_TORCH_OP_HPP
 
-#include <sconce/sconce_torch.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <sconce/tensor.hpp>
+#include <sconce/torch.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -24,19 +22,6 @@ namespace sconce {
 inline namespace v0 {
 namespace torch {
 namespace detail {
-
-inline void check(sconce_status status) {
-  if (status != SCONCE_OK) {
-    throw Error(status, ::sconce_torch_last_error_message());
-  }
-}
-
-/// Takes a text of libsconce_torch.
-inline std::string take_text(char* text) {
-  std::string copy(text);
-  ::sconce_torch_string_free(text);
-  return copy;
-}
 
 /// The arguments of a call, with the lists that they point to.
 class Arguments {
@@ -193,9 +178,7 @@ class Operator {
 
   /// What it takes and returns, as PyTorch writes it.
   [[nodiscard]] std::string schema() const {
-    char* text = nullptr;
-    detail::check(::sconce_op_schema(op_, &text));
-    return detail::take_text(text);
+    return detail::text_of([this](char** text) { return ::sconce_op_schema(op_, text); });
   }
 
   /// Calls it with tensors, numbers, truth values, texts, vectors of these, and `std::nullopt`.
