@@ -100,8 +100,10 @@ fn text(text: &CStr) -> Value {
 }
 
 fn message() -> String {
+    // SAFETY: no preconditions.
+    let text = unsafe { sconce_torch_last_error_message() };
     // SAFETY: a text that is valid until the thread's next failure.
-    unsafe { CStr::from_ptr(sconce_torch_last_error_message()) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 fn tensor(values: &[f32], sizes: &[i64]) -> usize {

@@ -42,8 +42,12 @@ pub unsafe extern "C" fn torch_new_list_reserve_size(size: usize, ret: *mut *mut
 /// The list is NULL or alive; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_list_size(list_handle: *mut List, size: *mut usize) -> i32 {
-    // SAFETY: the caller's promise.
-    shim(|| unsafe { write_out(size, "size", list_of(list_handle)?.len()) })
+    shim(|| {
+        // SAFETY: the caller's promise.
+        let list = unsafe { list_of(list_handle) }?;
+        // SAFETY: as above.
+        unsafe { write_out(size, "size", list.len()) }
+    })
 }
 
 fn out_of_range(index: usize, list: &List) -> Error {
@@ -130,6 +134,15 @@ impl Text {
     }
 }
 
+/// A handle's string.
+///
+/// # Safety
+/// The handle is NULL or a live string.
+unsafe fn text_at<'a>(handle: *mut Text) -> Result<&'a Text> {
+    // SAFETY: the caller's promise.
+    unsafe { handle.as_ref() }.ok_or_else(|| Error::invalid_argument("the string is NULL"))
+}
+
 /// Creates a string.
 ///
 /// # Safety
@@ -175,9 +188,10 @@ pub unsafe extern "C" fn torch_delete_string(handle: *mut Text) -> i32 {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_string_length(handle: *mut Text, length: *mut usize) -> i32 {
     shim(|| {
-        not_null(handle, "handle")?;
-        // SAFETY: the caller's promise; it is not NULL.
-        unsafe { write_out(length, "length", (*handle).bytes().len()) }
+        // SAFETY: the caller's promise.
+        let text = unsafe { text_at(handle) }?;
+        // SAFETY: as above.
+        unsafe { write_out(length, "length", text.bytes().len()) }
     })
 }
 
@@ -188,9 +202,10 @@ pub unsafe extern "C" fn torch_string_length(handle: *mut Text, length: *mut usi
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_string_c_str(handle: *mut Text, data: *mut *const c_char) -> i32 {
     shim(|| {
-        not_null(handle, "handle")?;
-        // SAFETY: the caller's promise; it is not NULL.
-        unsafe { write_out(data, "data", (*handle).0.as_ptr().cast()) }
+        // SAFETY: the caller's promise.
+        let text = unsafe { text_at(handle) }?;
+        // SAFETY: as above.
+        unsafe { write_out(data, "data", text.0.as_ptr().cast()) }
     })
 }
 
@@ -242,8 +257,9 @@ pub unsafe extern "C" fn torch_c10_cuda_check_msg(
             return unsafe { write_out(error_msg, "error_msg", std::ptr::null_mut()) };
         }
         // SAFETY: the caller's promise.
-        let (file, function) =
-            unsafe { (super::errors::text_of(filename), super::errors::text_of(function_name)) };
+        let file = unsafe { super::errors::text_of(filename) };
+        // SAFETY: as above.
+        let function = unsafe { super::errors::text_of(function_name) };
         let text = format!(
             "CUDA error {err}: {} ({function}, {file}:{line_number})",
             words::cuda_error_text(err)

@@ -286,7 +286,9 @@ pub unsafe extern "C" fn sconce_op_find(
     guard(|| {
         not_null(name, "name")?;
         // SAFETY: the caller's promise.
-        let (name, given) = unsafe { (text_of(name), text_of(overload)) };
+        let name = unsafe { text_of(name) };
+        // SAFETY: as above.
+        let given = unsafe { text_of(overload) };
         let (name, mut overload) = split_name(&name);
         if !given.is_empty() {
             overload = &given;
@@ -380,7 +382,9 @@ pub unsafe extern "C" fn sconce_op_call(
         let returned: Vec<_> = returned.into_iter().map(result_of).collect::<Result<_>>()?;
         for (at, value) in returned.iter().enumerate() {
             // SAFETY: there is room, as was checked.
-            unsafe { results.add(at).write(*value) };
+            let place = unsafe { results.add(at) };
+            // SAFETY: as above.
+            unsafe { place.write(*value) };
         }
         if !out_count.is_null() {
             // SAFETY: the caller's promise.

@@ -80,8 +80,8 @@ pub unsafe extern "C" fn aoti_torch_aten_narrow(
     length: i64,
     ret0: *mut TensorHandle,
 ) -> i32 {
-    // SAFETY: the place is valid for a write.
     let make = || {
+        // SAFETY: the place is valid for a write.
         Tensor::made(|made| unsafe { api::sconce_tensor_narrow(this, dim, start, length, made) })
     };
     // SAFETY: the caller's promise.
@@ -129,14 +129,13 @@ impl Wanted {
     /// Pointers are NULL or valid for a read.
     unsafe fn options(self, dtype: i32, device: i32) -> Result<api::sconce_tensor_options> {
         // SAFETY: the caller's promise.
-        let (new_dtype, layout, kind, pinned) = unsafe {
-            (
-                self.dtype.as_ref(),
-                self.layout.as_ref(),
-                self.device.as_ref(),
-                self.pin_memory.as_ref(),
-            )
-        };
+        let new_dtype = unsafe { self.dtype.as_ref() };
+        // SAFETY: as above.
+        let layout = unsafe { self.layout.as_ref() };
+        // SAFETY: as above.
+        let kind = unsafe { self.device.as_ref() };
+        // SAFETY: as above.
+        let pinned = unsafe { self.pin_memory.as_ref() };
         if layout.is_some_and(|layout| *layout != 0) {
             return Err(Error::not_supported("the only layout that Sconce has is strided (0)"));
         }

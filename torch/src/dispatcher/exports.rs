@@ -60,7 +60,9 @@ pub unsafe extern "C" fn torch_call_dispatcher(
         not_null(op_name, "opName")?;
         not_null(stack, "stack")?;
         // SAFETY: the caller's promise.
-        let (name, overload) = unsafe { (text_of(op_name), text_of(overload_name)) };
+        let name = unsafe { text_of(op_name) };
+        // SAFETY: as above.
+        let overload = unsafe { text_of(overload_name) };
         if let Some(operation) = operation(&name, &overload) {
             // SAFETY: as above.
             return unsafe { run(operation, stack) }.map_err(|error| error.within(&name));

@@ -277,7 +277,9 @@ pub unsafe fn first_tensor_of(word: u64, kind: &Type) -> Option<TensorHandle> {
         Type::Tensor => Some(word as TensorHandle),
         Type::Optional(inner) if word != 0 => {
             // SAFETY: the caller's promise: the address of a word.
-            unsafe { first_tensor_of((word as *const u64).read(), inner) }
+            let word = unsafe { (word as *const u64).read() };
+            // SAFETY: as above.
+            unsafe { first_tensor_of(word, inner) }
         }
         Type::List(inner, _) if word != 0 => {
             // SAFETY: the caller's promise: a live list.
@@ -339,11 +341,8 @@ mod tests {
         drop(unsafe { from_word(word, &kind) }.unwrap());
         for handle in handles {
             // SAFETY: any number may be passed as a handle.
-            assert_ne!(
-                unsafe { crate::sconce::api::sconce_tensor_release(handle) },
-                0,
-                "it is alive"
-            );
+            let status = unsafe { crate::sconce::api::sconce_tensor_release(handle) };
+            assert_ne!(status, 0, "it is alive");
         }
     }
 }
