@@ -16,11 +16,11 @@ pub(crate) enum PointwiseForm {
 
 /// The most elements that take the kernels for few: of operands that the kernels for contiguous elements would take, and
 /// of others.
-const SMALL_FLAT: u64 = 1 << 16;
+pub(super) const SMALL_FLAT: u64 = 1 << 16;
 const SMALL_STRIDED: u64 = 1 << 17;
 
 /// Whether the kernels for contiguous elements have an operation.
-fn is_frequent(operation: ElementOperation) -> bool {
+pub(super) fn is_frequent(operation: ElementOperation) -> bool {
     use ElementOperation::{
         Abs, Add, Copy, Div, Exp, GeluErf, GeluTanh, Log, Maximum, Minimum, Mul, Neg, Reciprocal,
         Relu, Rsqrt, Sigmoid, Silu, Sqrt, Tanh,

@@ -13,7 +13,7 @@
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
-//! | `pointwise`, `flat`, `transposed` | element-wise operations, on contiguous elements, and in tiles |
+//! | `pointwise`, `flat`, `few`, `transposed` | element-wise operations, on contiguous elements, on few, and in tiles |
 //! | `scale` | multiplication in place |
 //! | `ordering` | sorts, selections and joins |
 //! | `reduction` | reductions, softmax and running sums |
@@ -24,6 +24,7 @@
 mod arguments;
 mod control;
 mod divisor;
+mod few;
 mod flat;
 mod image;
 pub mod images;
@@ -41,6 +42,7 @@ mod transposed;
 
 pub use arguments::{Dim3, KernelArguments, LaunchShape};
 pub use control::{SET_CONDITION_KERNEL, SLEEP_KERNEL, condition_launch, sleep_launch};
+pub(crate) use few::{FewElements, few_launch};
 pub(crate) use flat::PointwiseForm;
 pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{

@@ -25,12 +25,12 @@ const THREADS: u64 = 128;
 const FLAT_THREADS: u64 = 256;
 const FLAT_EACH: u64 = 8;
 /// A block's threads in the kernels for few elements, each of which has one.
-const SMALL_THREADS: u64 = 128;
+pub(super) const SMALL_THREADS: u64 = 128;
 /// Bytes of the widest access, as a power of two.
-const ACCESS_SHIFT: u32 = 4;
+pub(super) const ACCESS_SHIFT: u32 = 4;
 /// The parts of an operand's kind.
 const CONSTANT: u64 = 1 << 8;
-const WIDE: u64 = 1 << 9;
+pub(super) const WIDE: u64 = 1 << 9;
 
 /// The most axes of a launch with a number of inputs.
 pub(crate) const fn pointwise_axes(inputs: usize) -> usize {
@@ -38,7 +38,7 @@ pub(crate) const fn pointwise_axes(inputs: usize) -> usize {
 }
 
 /// The parameters of kernels with a number of inputs.
-const fn signature(inputs: usize) -> &'static Signature {
+pub(super) const fn signature(inputs: usize) -> &'static Signature {
     match inputs {
         1 => &POINTWISE_1,
         2 => &POINTWISE_2,
@@ -56,7 +56,7 @@ const fn parameters(inputs: usize) -> usize {
 }
 
 /// Slots of an axis: the divisor, and strides of 4 bytes.
-const fn slots_of_axis(inputs: usize) -> usize {
+pub(super) const fn slots_of_axis(inputs: usize) -> usize {
     1 + (inputs + 1).div_ceil(2)
 }
 

@@ -1,6 +1,7 @@
 //! The kernels: loaded at first use, and launched in parts that they can hold.
 
 use super::call::PointwiseCall;
+use super::few::few;
 use super::lower::lower;
 use crate::arithmetic::{Domain, Elementwise, ElementwiseInput};
 use crate::collections::per_device::PerDevice;
@@ -48,10 +49,10 @@ fn transposed_kernel(
 fn kernel(
     runtime: &Runtime,
     device: DeviceIndex,
-    task: &Elementwise,
+    domain: Domain,
+    inputs: usize,
     form: PointwiseForm,
 ) -> Result<KernelHandle> {
-    let (domain, inputs) = (task.domain, task.inputs.len());
     let name = || pointwise_kernel_name(domain, inputs, form);
     match form {
         PointwiseForm::Flat => FLAT[device].get(runtime, device, &POINTWISE_FLAT, inputs - 1, name),
@@ -67,6 +68,11 @@ fn kernel(
 
 /// Queues an operation on a stream of the device whose kernels can use all operands' memory.
 pub fn queue(runtime: &Runtime, stream: StreamRef, call: &PointwiseCall<'_>) -> Result<()> {
+    if let Some((shape, arguments)) = few(call) {
+        let inputs = call.inputs.len();
+        let kernel = kernel(runtime, stream.device, Domain::F32, inputs, PointwiseForm::Small)?;
+        return runtime.driver().kernel_launch(kernel, shape, &arguments, stream);
+    }
     let mut task = lower(call)?.task;
     if task.total == 0 {
         return Ok(());
@@ -77,7 +83,7 @@ pub fn queue(runtime: &Runtime, stream: StreamRef, call: &PointwiseCall<'_>) -> 
     }
     parts(&mut task, &mut |part| {
         let (form, shape, arguments) = pointwise_launch(part);
-        let kernel = kernel(runtime, stream.device, part, form)?;
+        let kernel = kernel(runtime, stream.device, part.domain, part.inputs.len(), form)?;
         runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
     })
 }

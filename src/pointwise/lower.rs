@@ -19,10 +19,18 @@ pub(super) struct Lowered {
 }
 
 /// An operation of the kernels, the type of its computation, and which inputs of the call it takes.
-struct Choice {
-    operation: ElementOperation,
-    compute: Dtype,
+pub(super) struct Choice {
+    pub(super) operation: ElementOperation,
+    pub(super) compute: Dtype,
     inputs: &'static [usize],
+}
+
+impl Choice {
+    /// Whether the operation takes the inputs of the call, all of them and in their order.
+    #[inline]
+    pub(super) fn takes_all_in_order(&self, call: &PointwiseCall<'_>) -> bool {
+        *self.inputs == IN_ORDER[..call.inputs.len()]
+    }
 }
 
 /// The inputs of a call, in their order.
@@ -74,7 +82,7 @@ pub(super) fn lower(call: &PointwiseCall<'_>) -> Result<Lowered> {
     Ok(Lowered { task, addresses })
 }
 
-fn choose(call: &PointwiseCall<'_>) -> Choice {
+pub(super) fn choose(call: &PointwiseCall<'_>) -> Choice {
     let whole = Domain::of(call.compute) == Domain::Integer;
     let in_order = &IN_ORDER[..call.inputs.len()];
     let plain = |operation| Choice { operation, compute: call.compute, inputs: in_order };
@@ -225,11 +233,19 @@ fn check(call: &PointwiseCall<'_>, choice: &Choice, domain: Domain) -> Result<()
     Ok(())
 }
 
+/// What the second operand of a sum or a difference is multiplied by; of other operations 0.
+pub(super) fn factor_of(call: &PointwiseCall<'_>) -> AnyNumber {
+    match call.op {
+        PointwiseOp::Add => call.parameters[0].into(),
+        PointwiseOp::Sub => AnyNumber::from(call.parameters[0]).negated(),
+        _ => AnyNumber::Signed(0),
+    }
+}
+
 fn set_parameters(call: &PointwiseCall<'_>, task: &mut Elementwise) {
     let [first, second] = call.parameters.map(AnyNumber::from);
     match call.op {
-        PointwiseOp::Add => task.parameters[0] = first,
-        PointwiseOp::Sub => task.parameters[0] = first.negated(),
+        PointwiseOp::Add | PointwiseOp::Sub => task.parameters[0] = factor_of(call),
         PointwiseOp::Range => task.parameters = [first, second, AnyNumber::Signed(0)],
         PointwiseOp::Linspace if task.total <= 1 => {
             task.operation = ElementOperation::Copy;

@@ -5,12 +5,14 @@
 //! |---|---|
 //! | `call` | what a caller asks for |
 //! | `lower` | from a call to an operation of the kernels |
+//! | `few` | frequent calls on few contiguous elements, which take a shorter way |
 //! | `axes` | the axes of a call, sorted and joined |
 //! | `launch` | kernels, and the parts that they are launched in |
 //! | `host` | computation in host memory by the calling thread |
 
 mod axes;
 mod call;
+mod few;
 mod host;
 mod launch;
 mod lower;

@@ -77,10 +77,37 @@ pub(crate) fn run(
         inputs: &inputs,
         parameters: [parameter(0), parameter(1)],
     };
+    run_call(output, &call)
+}
+
+/// An elementwise operation on tensors that are contiguous, as is the output; all have as many elements.
+pub(crate) fn run_flat<const INPUTS: usize>(
+    op: PointwiseOp,
+    compute: Dtype,
+    output: &Tensor,
+    inputs: [&Tensor; INPUTS],
+    parameter: Scalar,
+) -> Result<()> {
+    if output.numel() == 0 {
+        return Ok(());
+    }
+    let inputs = inputs.map(|tensor| PointwiseInput::Elements(operand(tensor, &[1])));
+    let call = PointwiseCall {
+        op,
+        compute,
+        sizes: &[output.numel()],
+        output: operand(output, &[1]),
+        inputs: &inputs,
+        parameters: [parameter, Scalar::Int(1)],
+    };
+    run_call(output, &call)
+}
+
+fn run_call(output: &Tensor, call: &PointwiseCall<'_>) -> Result<()> {
     at_output(
         output,
-        || pointwise::on_host(&call),
-        |runtime, stream| pointwise::queue(runtime, stream.driver_ref(), &call),
+        || pointwise::on_host(call),
+        |runtime, stream| pointwise::queue(runtime, stream.driver_ref(), call),
     )
 }
 

@@ -33,6 +33,17 @@ pub(in crate::ffi) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<
     Ok(found)
 }
 
+/// As [`defined`], written to where the caller wants it: a tensor is 200 bytes.
+#[inline]
+pub(super) fn defined_in<'a>(
+    place: &'a mut Tensor,
+    tensor: *mut sconce_tensor,
+    name: &str,
+) -> Result<&'a Tensor> {
+    handle::get_into(sconce_tensor::key(tensor, name)?, name, place)?;
+    place.defined(name)
+}
+
 /// Looks at the tensor of a handle, which has memory.
 #[inline]
 pub(super) fn look<R>(
@@ -150,15 +161,16 @@ pub(in crate::ffi) unsafe fn tensors_of(
 ) -> Result<Vec<Tensor>> {
     // SAFETY: the caller promises so many handles, and any bytes are one.
     let handles = unsafe { entries(tensors, count, name) }?;
-    // With room for all: tensors are large, and a vector that grows would move them.
-    let mut owned = Vec::with_capacity(handles.len());
-    for (index, tensor) in handles.iter().enumerate() {
-        // The whole name is made only for a message.
-        let tensor =
-            defined(*tensor, name).or_else(|_| defined(*tensor, &format!("{name}[{index}]")));
-        owned.push(tensor?);
+    // Each is written to its place: tensors are large.
+    let mut found = Vec::new();
+    found.resize_with(handles.len(), Tensor::default);
+    for (index, (place, tensor)) in found.iter_mut().zip(handles).enumerate() {
+        if defined_in(place, *tensor, name).is_err() {
+            // The whole name is made only for a message.
+            defined_in(place, *tensor, &format!("{name}[{index}]"))?;
+        }
     }
-    Ok(owned)
+    Ok(found)
 }
 
 /// Owns a tensor once more: it must be released once more.

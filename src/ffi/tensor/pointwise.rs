@@ -1,6 +1,6 @@
 //! Elementwise operations.
 
-use super::handle::{defined, optional, returned, sconce_tensor, written_to};
+use super::handle::{defined, defined_in, optional, returned, sconce_tensor, written_to};
 use super::scalar::sconce_scalar;
 use crate::error::{Error, Result};
 use crate::ffi::{guard, null, sconce_status};
@@ -174,11 +174,32 @@ pub(super) fn either(
         (Some(_), None) => Ok(Some((defined(tensor, names[0])?, None))),
         (None, Some(number)) => Ok(Some((Tensor::default(), Some(number)))),
         (None, None) => Ok(None),
-        (Some(_), Some(_)) => Err(Error::invalid_argument(format!(
-            "both {} and {} are given; one of them must be NULL",
-            names[0], names[1]
-        ))),
+        (Some(_), Some(_)) => Err(both(names)),
     }
+}
+
+/// As [`either`]; a tensor is written to `place`.
+#[inline]
+fn either_in<'a>(
+    place: &'a mut Tensor,
+    tensor: *mut sconce_tensor,
+    number: Option<Scalar>,
+    names: [&str; 2],
+) -> Result<TensorOperand<'a>> {
+    match (optional(tensor), number) {
+        (Some(_), None) => defined_in(place, tensor, names[0]).map(TensorOperand::Tensor),
+        (None, Some(number)) => Ok(TensorOperand::Number(number)),
+        (None, None) => Err(null(names[0])),
+        (Some(_), Some(_)) => Err(both(names)),
+    }
+}
+
+#[cold]
+fn both(names: [&str; 2]) -> Error {
+    Error::invalid_argument(format!(
+        "both {} and {} are given; one of them must be NULL",
+        names[0], names[1]
+    ))
 }
 
 pub(super) fn operand((tensor, number): &(Tensor, Option<Scalar>)) -> TensorOperand<'_> {
@@ -252,15 +273,16 @@ pub unsafe extern "C" fn sconce_tensor_binary(
 ) -> sconce_status {
     guard(|| {
         let operation = binary_of(operation)?;
-        let one = either(first, optional_scalar!(first_number), ["first", "first_number"])?;
-        let other = either(second, optional_scalar!(second_number), ["second", "second_number"])?;
+        let (mut one, mut other) = (Tensor::default(), Tensor::default());
+        let names = [["first", "first_number"], ["second", "second_number"]];
+        let operands = [
+            either_in(&mut one, first, optional_scalar!(first_number), names[0])?,
+            either_in(&mut other, second, optional_scalar!(second_number), names[1])?,
+        ];
         let alpha = optional_scalar!(alpha).unwrap_or(Scalar::Int(1));
-        let one = one.ok_or_else(|| null("first"))?;
-        let other = other.ok_or_else(|| null("second"))?;
-        if one.1.is_some() && other.1.is_some() {
+        if let [TensorOperand::Number(_), TensorOperand::Number(_)] = operands {
             return Err(Error::invalid_argument("neither first nor second is a tensor"));
         }
-        let operands = [operand(&one), operand(&other)];
         // SAFETY: the header states the promise for all functions.
         unsafe {
             calculated(into, out_tensor, |into| {

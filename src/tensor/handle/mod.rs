@@ -195,18 +195,25 @@ fn insert_view_of_tensor(
 /// The tensor of a handle.
 #[inline]
 pub(crate) fn get(key: Key, name: &str) -> Result<Tensor> {
-    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
     let mut tensor = Tensor::default();
+    get_into(key, name, &mut tensor)?;
+    Ok(tensor)
+}
+
+/// The tensor of a handle, written to where the caller wants it.
+#[inline]
+pub(crate) fn get_into(key: Key, name: &str, tensor: &mut Tensor) -> Result<()> {
+    let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
     let copied = place.look(generation, |words| {
         let Some(storage) = words.storage() else {
-            tensor = Tensor::default();
+            *tensor = Tensor::default();
             return Some(());
         };
         let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
         let storage = StorageRef::try_own(storage)?;
         words.layout(tensor.begin(storage, dtype))
     });
-    copied.map(|()| tensor).ok_or_else(|| released(name))
+    copied.ok_or_else(|| released(name))
 }
 
 /// Copies words of the tensor of a handle, without owning its storage. `copy` returns `None` for what it cannot

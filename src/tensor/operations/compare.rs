@@ -1,6 +1,7 @@
 //! Whether all elements of two tensors are equal, or close. Both wait for the device.
 
-use super::binary::{BinaryOperation, binary};
+use super::binary::binary;
+use super::binary_plan::BinaryOperation;
 use super::operand::{TensorOperand, same_place};
 use super::reduce::{Reduction, reduce};
 use super::unary::{UnaryOperation, unary};

@@ -1,6 +1,7 @@
 //! Elementwise operations that are made of others.
 
-use super::binary::{BinaryOperation, binary};
+use super::binary::binary;
+use super::binary_plan::BinaryOperation;
 use super::operand::TensorOperand;
 use super::unary::{UnaryOperation, unary};
 use crate::error::Result;

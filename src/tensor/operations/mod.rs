@@ -5,6 +5,8 @@
 //! | `operand` | a tensor or a number; the place where operands meet |
 //! | `output` | the tensor that a result is written to: a new one, or the caller's |
 //! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands |
+//! | `binary_plan` | what kernels compute of two operands of a type, and what is refused |
+//! | `alike` | operations on two tensors that lie alike |
 //! | `elementwise` | elementwise operations that are made of others |
 //! | `reduce` | sums, extremes and the like over dimensions |
 //! | `line` | softmax and running sums along a dimension |
@@ -15,7 +17,9 @@
 //! | `compare` | whether two tensors are equal, or close |
 //! | `product/` | products of matrices: torch's rules; on the CPU |
 
+mod alike;
 mod binary;
+mod binary_plan;
 mod compare;
 mod convolution;
 mod elementwise;
@@ -30,7 +34,8 @@ mod reduce;
 mod ternary;
 mod unary;
 
-pub(crate) use binary::{BinaryOperation, binary};
+pub(crate) use binary::binary;
+pub(crate) use binary_plan::BinaryOperation;
 pub(crate) use compare::{allclose, equal};
 pub(crate) use convolution::{FilterSteps, convolution};
 pub(crate) use elementwise::elementwise;

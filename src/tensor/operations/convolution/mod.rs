@@ -4,7 +4,8 @@ mod host;
 
 use host::convolve;
 
-use super::binary::{BinaryOperation, binary};
+use super::binary::binary;
+use super::binary_plan::BinaryOperation;
 use super::operand::{TensorOperand, same_place};
 use crate::dnn::{self, ConvolutionRequest};
 use crate::driver::{ConvolutionOperation, MOST_SPATIAL};

@@ -1,0 +1,86 @@
+//! Launches of the kernels for few elements on contiguous operands. They are those that `pointwise_launch` makes of the
+//! same operations, made in fewer steps.
+
+use super::arguments::{Dim3, KernelArguments, LaunchShape};
+use super::flat::{SMALL_FLAT, is_frequent};
+use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature, slots_of_axis};
+use crate::arithmetic::{AnyNumber, ElementOperation};
+use crate::element::Dtype;
+
+/// Elements of a thread in the general kernels for singles, as a power of two: no access is wider.
+const MOST_SHIFT: u32 = 3;
+
+/// An operation on elements that lie one after another in all operands.
+pub(crate) struct FewElements<'a> {
+    pub(crate) operation: ElementOperation,
+    /// The type of the computation.
+    pub(crate) compute: Dtype,
+    pub(crate) count: u64,
+    /// Where the first element of the result goes, and its type.
+    pub(crate) output: (u64, Dtype),
+    /// As many as the operation has, one or two.
+    pub(crate) inputs: &'a [(u64, Dtype)],
+    /// What the second input of a sum is multiplied by.
+    pub(crate) factor: AnyNumber,
+}
+
+/// The grid and the arguments of the kernel for few elements; `None` for what has other types, more elements, a single
+/// one, or an operation that is not frequent.
+pub(crate) fn few_launch(few: &FewElements<'_>) -> Option<(LaunchShape, KernelArguments)> {
+    let rounds = few.compute != Dtype::F32;
+    let is_small = |dtype: Dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::Bf16);
+    let is_exact = |dtype: Dtype| is_small(dtype) && !(rounds && dtype != few.compute);
+    let is_copy = few.operation == ElementOperation::Copy;
+    let is_stored = is_exact(few.output.1) || (is_copy && is_small(few.output.1));
+    if !(2..=SMALL_FLAT).contains(&few.count)
+        || !is_small(few.compute)
+        || !is_frequent(few.operation)
+        || few.operation.inputs() != few.inputs.len()
+        || !is_stored
+        || !few.inputs.iter().all(|(_, dtype)| is_exact(*dtype))
+    {
+        return None;
+    }
+    let inputs = few.inputs.len();
+    let operands = || std::iter::once(&few.output).chain(few.inputs);
+    let bytes = |dtype: Dtype| if dtype == Dtype::F32 { 4_u64 } else { 2 };
+    let (mut largest, mut misplaced) = (0, 0);
+    for (address, dtype) in operands() {
+        let shift = bytes(*dtype).trailing_zeros();
+        largest = largest.max(shift);
+        misplaced |= address >> shift;
+    }
+    let shift = (ACCESS_SHIFT - largest).min(MOST_SHIFT).min(misplaced.trailing_zeros());
+    let wide = if shift > 0 { WIDE } else { 0 };
+    let (mut kinds, mut strides) = (0, [0; 2]);
+    for (index, (_, dtype)) in operands().enumerate() {
+        kinds |= (*dtype as u64 | wide) << (16 * index);
+        strides[index / 2] |= bytes(*dtype) << (32 * (index % 2));
+    }
+    let code = few.operation as u64 | (few.compute as u64) << 8 | 1 << 16 | u64::from(shift) << 24;
+    let mut arguments = signature(inputs).pack();
+    for word in [few.count, code, kinds, few.output.0] {
+        arguments.add(word);
+    }
+    for (address, _) in few.inputs {
+        arguments.add(*address);
+        arguments.add(0);
+    }
+    if inputs == 1 {
+        // The first index, how many there are, and no parameters.
+        for word in [0, few.count, 0, 0, 0, 0, 0, 0] {
+            arguments.add(word);
+        }
+    } else {
+        arguments.add(f64::from(few.factor.to_single()).to_bits());
+        arguments.add(0);
+    }
+    arguments.add(few.count);
+    for pair in &strides[..slots_of_axis(inputs) - 1] {
+        arguments.add(*pair);
+    }
+    arguments.skip((super::pointwise::pointwise_axes(inputs) - 1) * slots_of_axis(inputs));
+    let grid = Dim3::line(few.count.div_ceil(SMALL_THREADS) as u32);
+    let shape = LaunchShape { grid, block: Dim3::line(SMALL_THREADS as u32), shared_bytes: 0 };
+    Some((shape, arguments.finish()))
+}
