@@ -57,11 +57,19 @@ fn types(reduction: &Reduction<'_>, input: Dtype, into: Option<Dtype>) -> Result
         ReduceOp::Mean => {
             let dtype = reduction.dtype.unwrap_or(input);
             let result = reduction.dtype.or(into).unwrap_or(input);
-            if let Some(dtype) = [dtype, result].into_iter().find(|dtype| is_integral(*dtype)) {
+            if is_integral(dtype) {
+                let what = if reduction.dtype.is_some() { "Optional" } else { "Input" };
                 return Err(Error::not_supported(format!(
-                    "mean(): could not infer output dtype. Input dtype must be either a floating point or \
+                    "mean(): could not infer output dtype. {what} dtype must be either a floating point or \
                      complex dtype. Got: {}",
                     dtype.c10_name()
+                )));
+            }
+            // torch writes 0 to such an output, whatever the mean is.
+            if is_integral(result) {
+                return Err(Error::not_supported(format!(
+                    "mean(): an output of type {} holds no mean; pass one of a floating point or complex dtype",
+                    result.c10_name()
                 )));
             }
             // torch has sums and products of complex halves, but no means.

@@ -102,7 +102,11 @@ fn sums_calculate_in_the_type_of_the_output() {
         assert_eq!(mean.bytes().unwrap(), (5.5_f64 / 3.0).to_le_bytes());
         let refused = calls::reduce(SCONCE_REDUCE_MEAN, &halves, &[], false, asked, &whole);
         let failure = refused.unwrap_err();
-        assert!(failure.message.contains("could not infer output dtype"), "{failure:?}");
+        assert!(failure.message.contains("an output of type Int holds no mean"), "{failure:?}");
+        let i32 = SCONCE_DTYPE_I32;
+        let refused = calls::reduce(SCONCE_REDUCE_MEAN, &halves, &[], false, i32, &whole);
+        let failure = refused.unwrap_err();
+        assert!(failure.message.contains("Optional dtype must be either"), "{failure:?}");
         // A type that is asked for must be the output's.
         let f64 = SCONCE_DTYPE_F64;
         let message = refusal(calls::reduce(SCONCE_REDUCE_SUM, &halves, &[], false, f64, &whole));
