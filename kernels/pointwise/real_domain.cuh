@@ -212,7 +212,13 @@ struct RealDomain {
     }
   }
 
-  SCONCE_INLINE void binary(u32 operation, R* v, R* u, const u64* parameters, u32) {
+  // torch rounds the quotient to the type of the computation before it cuts it.
+  SCONCE_INLINE R trunc_divide(R a, R b, u32 compute) {
+    const R quotient = a / b;
+    return real_trunc(sizeof(R) == 4 && compute != F32 ? round_to(quotient, compute) : quotient);
+  }
+
+  SCONCE_INLINE void binary(u32 operation, R* v, R* u, const u64* parameters, u32 compute) {
     switch (operation) {
       case ADD: {
         const R alpha = constant(parameters);
@@ -225,7 +231,7 @@ struct RealDomain {
       case FLOOR_DIVIDE:
         LOOP_OF_TWO(R, N, floor_divide(a, b))
       case TRUNC_DIVIDE:
-        LOOP_OF_TWO(R, N, real_trunc(a / b))
+        LOOP_OF_TWO(R, N, trunc_divide(a, b, compute))
       case REMAINDER:
         LOOP_OF_TWO(R, N, remainder_of(a, b))
       case POW:

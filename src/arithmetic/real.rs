@@ -171,7 +171,8 @@ fn apply<R: RealPrecision>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R
         Mul => a * b,
         Div => a / b,
         FloorDivide => floor_divide(a, b),
-        TruncDivide => (a / b).trunc(),
+        // torch rounds the quotient to the type before it cuts it.
+        TruncDivide => R::from_number((a / b).any(), rules.compute).trunc(),
         Remainder => {
             let rest = a % b;
             if rest != zero && (rest < zero) != (b < zero) { rest + b } else { rest }

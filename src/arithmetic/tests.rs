@@ -185,7 +185,7 @@ fn real_numbers_are_rounded_once_to_their_type() {
             (Div, &|a, b| a / b),
             (TruncDivide, &|a, b| match dtype {
                 Dtype::F64 => (a / b).trunc(),
-                _ => f64::from(((a / b) as f32).trunc()),
+                _ => held(&[f64::from((a / b) as f32)])[0].trunc(),
             }),
             (FloorDivide, &floor_of),
             (Remainder, &|a, b| {
@@ -348,5 +348,21 @@ fn conversions_between_all_types_keep_what_both_hold() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_quotient_is_rounded_to_its_type_before_it_is_cut() {
+    let of = |value: f64| [AnyNumber::Double(value)];
+    for (dtype, dividend, quotient) in [
+        // 1502.67 and 202.67 are no numbers of these types, and lie nearer to the next integer.
+        (Dtype::F16, 4508.0, 1503.0),
+        (Dtype::Bf16, 608.0, 203.0),
+        (Dtype::F32, 4508.0, 1502.0),
+        (Dtype::F64, 608.0, 202.0),
+    ] {
+        let operands: [(Dtype, &[AnyNumber]); 2] = [(dtype, &of(dividend)), (dtype, &of(3.0))];
+        let cut = computed(ElementOperation::TruncDivide, dtype, dtype, &operands);
+        assert_eq!(cut[0].to_double(), quotient, "{dtype:?}");
     }
 }

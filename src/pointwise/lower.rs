@@ -127,6 +127,13 @@ pub(super) fn choose(call: &PointwiseCall<'_>) -> Choice {
         PointwiseOp::Mul => plain(ElementOperation::Mul),
         PointwiseOp::Div => plain(ElementOperation::Div),
         PointwiseOp::FloorDivide => plain(ElementOperation::FloorDivide),
+        // torch rounds a quotient of two tensors to the type before it cuts it, that of a tensor and a number after.
+        PointwiseOp::TruncDivide
+            if matches!(call.compute, Dtype::F16 | Dtype::Bf16)
+                && matches!(call.inputs.get(1), Some(PointwiseInput::Scalar(_))) =>
+        {
+            Choice { compute: Dtype::F32, ..plain(ElementOperation::TruncDivide) }
+        }
         PointwiseOp::TruncDivide => plain(ElementOperation::TruncDivide),
         PointwiseOp::Remainder => plain(ElementOperation::Remainder),
         PointwiseOp::Pow => simple_power(call).unwrap_or_else(|| plain(ElementOperation::Pow)),
@@ -274,4 +281,34 @@ fn linspace(task: &Elementwise, start: AnyNumber, end: AnyNumber) -> [AnyNumber;
         }
     };
     [start, end, step]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pointwise::PointwiseOperand;
+    use crate::types::DevicePtr;
+
+    #[test]
+    fn a_quotient_of_halves_by_a_number_is_cut_before_it_is_rounded() {
+        let operand = PointwiseOperand {
+            address: RawAddress::from(DevicePtr(4096)),
+            dtype: Dtype::F16,
+            strides: &[1],
+        };
+        let computed_in = |divisor| {
+            let inputs = [PointwiseInput::Elements(operand), divisor];
+            let call = PointwiseCall {
+                op: PointwiseOp::TruncDivide,
+                compute: Dtype::F16,
+                sizes: &[256],
+                output: operand,
+                inputs: &inputs,
+                parameters: [Scalar::Int(1); 2],
+            };
+            lower(&call).unwrap().task.compute
+        };
+        assert_eq!(computed_in(PointwiseInput::Elements(operand)), Dtype::F16);
+        assert_eq!(computed_in(PointwiseInput::Scalar(Scalar::Float(0.1))), Dtype::F32);
+    }
 }
