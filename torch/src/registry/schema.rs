@@ -137,7 +137,14 @@ impl fmt::Display for Default {
         match self {
             Default::None => to.write_str("None"),
             Default::Int(value) => write!(to, "{value}"),
-            Default::Float(value) => write!(to, "{value:?}"),
+            Default::Float(value) => {
+                // Exponents have two digits, as in Python.
+                let text = format!("{value:?}");
+                match text.split_once("e-") {
+                    Some((digits, exponent)) => write!(to, "{digits}e-{exponent:0>2}"),
+                    None => to.write_str(&text),
+                }
+            }
             Default::Bool(value) => to.write_str(if *value { "True" } else { "False" }),
             Default::Str(value) => {
                 write!(to, "\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))

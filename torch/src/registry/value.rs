@@ -154,16 +154,6 @@ pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
     Ok(match (kind, value) {
         (Type::Optional(_), Value::None) => 0,
         (Type::Optional(inner), value) => words::new(to_word(value, inner)?)? as u64,
-        (_, Value::Tensor(tensor)) => tensor.into_handle() as u64,
-        (Type::Float, Value::Int(value)) => (value as f64).to_bits(),
-        (_, Value::Int(value)) => value.cast_unsigned(),
-        (_, Value::Float(value)) => value.to_bits(),
-        (_, Value::Bool(value)) => u64::from(value),
-        (_, Value::Code(code)) => u64::from(code.cast_unsigned()),
-        (_, Value::Device(device, index)) => {
-            u64::from(device.cast_unsigned()) << 32 | u64::from(index.cast_unsigned())
-        }
-        (_, Value::Str(text)) => Text::boxed(&text) as u64,
         (Type::List(inner, count), value) => {
             let values = match value {
                 Value::List(values) => values,
@@ -180,6 +170,16 @@ pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
             }
             Box::into_raw(Box::new(list)) as u64
         }
+        (_, Value::Tensor(tensor)) => tensor.into_handle() as u64,
+        (Type::Float, Value::Int(value)) => (value as f64).to_bits(),
+        (_, Value::Int(value)) => value.cast_unsigned(),
+        (_, Value::Float(value)) => value.to_bits(),
+        (_, Value::Bool(value)) => u64::from(value),
+        (_, Value::Code(code)) => u64::from(code.cast_unsigned()),
+        (_, Value::Device(device, index)) => {
+            u64::from(device.cast_unsigned()) << 32 | u64::from(index.cast_unsigned())
+        }
+        (_, Value::Str(text)) => Text::boxed(&text) as u64,
         (kind, value) => {
             return Err(Error::internal(format!("{} is no {kind}", value.described())));
         }
