@@ -64,7 +64,7 @@ comm_beside_torch() {
     row "communicators against PyTorch" skipped "no PyTorch" - -
     return
   fi
-  timeout 200 python3 "$from/bench/comm/torch.py" >"$comm_raw/torch.txt" 2>"$comm_raw/torch-errors.txt" </dev/null ||
+  timeout 200 python3 "$from/bench/comm/pytorch.py" >"$comm_raw/torch.txt" 2>"$comm_raw/torch-errors.txt" </dev/null ||
     row "comm of PyTorch" skipped "see comm.log" - -
   timeout 200 python3 "$from/bench/comm/check_torch.py" "$from/lib/libsconce.so" >"$comm_raw/check.txt" 2>&1 </dev/null || result=FAILED
   counts="$(sed -n 's/^comm against torch: \([0-9]* equal, [0-9]* different\).*/\1/p' "$comm_raw/check.txt")"

@@ -1,5 +1,5 @@
 // Tensors on all devices of one process: microseconds until all devices are done. The keys are
-// those of torch.py.
+// those of pytorch.py.
 #ifndef SCONCE_BENCHES_COMM_TENSORS_HPP
 #define SCONCE_BENCHES_COMM_TENSORS_HPP
 

@@ -406,6 +406,8 @@ fn constants_are_replaced_and_swapped() {
 #[test]
 fn a_model_of_cuda_is_refused_on_simulated_devices() {
     let Some(folder) = models() else { return };
+    // SAFETY: this process runs this test alone, and the library has not read its environment yet.
+    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
     let refused = load(&folder.join("mlp.pt2")).unwrap_err();
     assert!(refused.contains("the devices of this process are simulated"), "{refused}");
 }

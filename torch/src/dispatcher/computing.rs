@@ -8,6 +8,7 @@ use crate::abi::handles::options;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
+use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
 
@@ -95,7 +96,7 @@ pub fn is_pinned(arguments: &mut Arguments) -> Results {
 pub fn matmul(arguments: &mut Arguments) -> Results {
     let (first, second) = (arguments.tensor(0)?, arguments.tensor(1)?);
     // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
+    with_precision(|| made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) }))
 }
 
 /// `mm(self, mat2)`: [`matmul`] of matrices alone.

@@ -34,17 +34,23 @@ fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
     shim(|| body().map_err(|error| error.within(name)))
 }
 
-/// Returns several tensors to the caller: all of them, or none.
+/// Returns several tensors to the caller: all of them, or none. A place that is NULL is that of a result that the caller
+/// does not read; the first one has to be there.
 ///
 /// # Safety
 /// The places are NULL or valid for writes.
 unsafe fn return_all<const N: usize>(
     results: [(*mut TensorHandle, &str, Tensor); N],
 ) -> Result<()> {
-    if let Some((_, name, _)) = results.iter().find(|(place, ..)| place.is_null()) {
+    if let Some((place, name, _)) = results.first()
+        && place.is_null()
+    {
         return Err(Error::invalid_argument(format!("{name} is NULL")));
     }
-    for (place, name, tensor) in results {
+    if let Some((_, name, _)) = results.iter().find(|(place, ..)| !place.is_aligned()) {
+        return Err(Error::invalid_argument(format!("{name} is misaligned")));
+    }
+    for (place, name, tensor) in results.into_iter().filter(|(place, ..)| !place.is_null()) {
         // SAFETY: the caller's promise.
         unsafe { write_out(place, name, tensor.into_handle()) }?;
     }
@@ -98,7 +104,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let attended = attention.run(Order::PositionsFirst, compute_log_sumexp != 0)?;
+        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
+        let attended = attention.run(Order::PositionsFirst, with_log_sums)?;
         let device = device_of_tensor(query)?;
         let log_sums = aligned_log_sums(&attended, &attention.shapes()?, device)?;
         let [seed, offset] = [(); 2].map(|()| empty(&[], api::SCONCE_DTYPE_I64, device));
@@ -136,7 +143,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let attended = attention.run(Order::PositionsFirst, true)?;
+        let attended = attention.run(Order::PositionsFirst, !ret1.is_null())?;
         let shapes = attention.shapes()?;
         let log_sums = position_first(&attended, &shapes, device_of_tensor(query)?)?;
         let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
@@ -158,7 +165,7 @@ fn position_first(attended: &Attended, shapes: &Shapes, device: i32) -> Result<T
     Ok(result)
 }
 
-/// Results of attention that a backward pass alone reads.
+/// Where results of attention go that a backward pass alone reads. NULL for those that the caller does not read.
 struct Places {
     log_sums: *mut TensorHandle,
     /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
@@ -190,11 +197,6 @@ unsafe fn return_with(
     // SAFETY: the place is valid for a write.
     let undefined = || Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) });
     let none = || empty(&[0], api::SCONCE_DTYPE_I64, device);
-    for (place, name) in places.lengths.iter().zip(["ret4", "ret5"]) {
-        if place.is_null() {
-            return Err(Error::invalid_argument(format!("{name} is NULL")));
-        }
-    }
     let results = [
         (output, "ret0", attended.output),
         (places.log_sums, "ret1", log_sums),
@@ -207,8 +209,10 @@ unsafe fn return_with(
     // SAFETY: the caller's promise.
     unsafe { return_all(results) }?;
     for (place, length) in places.lengths.into_iter().zip([shapes.queries, shapes.keys]) {
-        // SAFETY: as above; it is not NULL.
-        unsafe { write_out(place, "ret", length) }?;
+        if !place.is_null() {
+            // SAFETY: as above; it is not NULL.
+            unsafe { place.write_unaligned(length) };
+        }
     }
     Ok(())
 }
@@ -245,7 +249,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
         let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
         let places = Places { log_sums: ret1, undefined, empty, lengths: [ret4, ret5] };
         // SAFETY: the caller's promise.
-        unsafe { return_with(&attention, true, ret0, &places) }
+        unsafe { return_with(&attention, !ret1.is_null(), ret0, &places) }
     })
 }
 

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use super::functions::aoti_torch_cuda__scaled_dot_product_flash_attention;
 use super::{Attention, Order};
 use crate::abi::handles::options;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of, strides_of};
+use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check, operations};
 
 /// A tensor of the CPU with values that go up and down.
@@ -213,4 +215,42 @@ fn what_does_not_fit_together_is_refused() {
     };
     let refused = attention.run(Order::OfQuery, false).err().unwrap();
     assert!(refused.message.contains("multiple of those of the keys"), "{}", refused.message);
+}
+
+#[test]
+fn results_that_are_not_read_are_not_returned() {
+    let (query, _) = tensor(&sizes(HEADS, QUERIES, WIDTH), 1);
+    let (key, _) = tensor(&sizes(HEADS, KEYS, WIDTH), 2);
+    let (value, _) = tensor(&sizes(HEADS, KEYS, VALUE_WIDTH), 3);
+    let none = std::ptr::null_mut();
+    let mut output = std::ptr::null_mut();
+    let mut queries = 0;
+    let attend = |place: *mut TensorHandle, queries: *mut i64| {
+        // SAFETY: the handles are alive; the places are NULL or valid for writes.
+        unsafe {
+            aoti_torch_cuda__scaled_dot_product_flash_attention(
+                query.handle(),
+                key.handle(),
+                value.handle(),
+                0.0,
+                0,
+                0,
+                std::ptr::null(),
+                place,
+                none,
+                none,
+                none,
+                queries,
+                std::ptr::null_mut(),
+                none,
+                none,
+                none,
+            )
+        }
+    };
+    assert_eq!(attend(&mut output, &mut queries), 0);
+    assert_eq!(sizes_of(output).unwrap(), sizes(HEADS, QUERIES, VALUE_WIDTH));
+    assert_eq!(queries, QUERIES as i64);
+    drop(Tensor::from_handle(output));
+    assert_eq!(attend(none, &mut queries), 1, "the result itself has to be read");
 }

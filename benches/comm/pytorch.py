@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same figures of PyTorch: torch.cuda.comm in one process, torch.distributed with a process a device.
 
-    torch.py            prints `key value us` lines, under the keys of sconce.cpp
+    pytorch.py          prints `key value us` lines, under the keys of sconce.cpp
 """
 import os
 import statistics
@@ -9,6 +9,7 @@ import sys
 import time
 
 import torch
+import torch.cuda.comm
 import torch.distributed
 import torch.multiprocessing
 
@@ -93,7 +94,7 @@ def process(rank, address):
 
 def main():
     if torch.cuda.device_count() < 2:
-        sys.exit("torch.py: needs 2 devices")
+        sys.exit("pytorch.py: needs 2 devices")
     tensors()
     torch.cuda.empty_cache()
     address = f"file:///tmp/comm-bench-{os.getpid()}"
