@@ -99,18 +99,31 @@ pub fn matmul(arguments: &mut Arguments) -> Results {
     with_precision(|| made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) }))
 }
 
-/// `mm(self, mat2)`: [`matmul`] of matrices alone.
-pub fn mm(arguments: &mut Arguments) -> Results {
-    for at in 0..2 {
+fn check_matrices(arguments: &Arguments) -> Result<()> {
+    for (at, name) in ["self", "mat2"].into_iter().enumerate() {
         let rank = crate::abi::tensors::rank_of(arguments.tensor(at)?)?;
         if rank != 2 {
             return Err(Error::invalid_argument(format!(
-                "{} must be a matrix, but has {rank} dimensions",
-                ["self", "mat2"][at]
+                "{name} must be a matrix, but has {rank} dimensions"
             )));
         }
     }
+    Ok(())
+}
+
+/// `mm(self, mat2)`: [`matmul`] of matrices alone.
+pub fn mm(arguments: &mut Arguments) -> Results {
+    check_matrices(arguments)?;
     matmul(arguments)
+}
+
+/// `mm.out(self, mat2, out)`
+pub fn mm_out(arguments: &mut Arguments) -> Results {
+    check_matrices(arguments)?;
+    let (first, second, out) = (arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?);
+    // SAFETY: any number may be passed as a handle.
+    with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))?;
+    Ok(vec![Value::Tensor(arguments.take(2)?)])
 }
 
 fn reduced(operation: i32, tensor: TensorHandle, dims: &[i64], keep: bool, dtype: i32) -> Results {

@@ -17,3 +17,6 @@ pub mod exports;
 pub mod making;
 pub mod table;
 pub mod views;
+
+#[cfg(test)]
+mod tests;

@@ -90,6 +90,7 @@ const OPERATIONS: &[(&str, Function)] = &[
     ("is_pinned(Tensor self, Device? device=None) -> bool", computing::is_pinned),
     ("matmul(Tensor self, Tensor other) -> Tensor", computing::matmul),
     ("mm(Tensor self, Tensor mat2) -> Tensor", computing::mm),
+    ("mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)", computing::mm_out),
     ("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", computing::sum),
     (
         "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
