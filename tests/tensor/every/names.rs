@@ -17,6 +17,8 @@ const NO_OPERATIONS: [&str; 20] = [
     "get_rank",
     "get_sizes",
     "get_strides",
+    "borrow_sizes",
+    "borrow_strides",
     "get_storage_offset",
     "get_numel",
     "get_data",
