@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::operations::ALL;
 
 /// Functions that ask what a tensor is or count its owners; DLPack's have tests of their own.
-const NO_OPERATIONS: [&str; 20] = [
+const NO_OPERATIONS: [&str; 22] = [
     "retain",
     "release",
     "assign",
