@@ -270,8 +270,8 @@ TEST_F(CommTest, AWorkKeepsItsTensorsUntilItIsWaitedFor) {
 
 TEST_F(CommTest, AWorkIsOrderedBehindTheCurrentStreamAndNotBeforeIt) {
   on_ranks(2, [](const Communicator& comm) {
-    const Tensor tensor = ones(comm.rank());
     const CUDAStreamGuard guard(getStreamFromPool(false, comm.rank()));
+    const Tensor tensor = ones(comm.rank());
     tensor.zero_();
     sleep(std::chrono::milliseconds(50));
     tensor.add_(3);
