@@ -52,8 +52,8 @@ impl Tensor {
 
 impl Drop for Tensor {
     fn drop(&mut self) {
-        // SAFETY: any number may be passed as a handle. One that was released before is an error, which nobody could
-        // be told of here.
+        // SAFETY: any number may be passed as a handle. One that was released before is an error, which a
+        // destructor cannot return.
         let _ = unsafe { api::sconce_tensor_release(self.0) };
     }
 }
