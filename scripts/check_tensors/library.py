@@ -171,18 +171,22 @@ class Tensor:
     def device(self):
         return self.get(c_int32, "get_device")
 
-    def dims(self, function):
+    def dims(self, what):
+        """Sizes or strides, which are the same copied and borrowed."""
         room = (c_int64 * self.get(c_size_t, "get_rank"))()
-        self.library.call(function, self.handle, room, len(room))
+        self.library.call(f"get_{what}", self.handle, room, len(room))
+        address = self.get(c_void_p, f"borrow_{what}")
+        if len(room) and tuple((c_int64 * len(room)).from_address(address)) != tuple(room):
+            raise AssertionError(f"borrowed {what} are not {tuple(room)}")
         return tuple(room)
 
     @property
     def sizes(self):
-        return self.dims("get_sizes")
+        return self.dims("sizes")
 
     @property
     def strides(self):
-        return self.dims("get_strides")
+        return self.dims("strides")
 
     @property
     def offset(self):
