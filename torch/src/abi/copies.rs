@@ -2,32 +2,12 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::handles::{options, return_tensor};
+use super::handles::return_tensor;
 use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
 use crate::error::{Error, Result, shim, write_out};
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::{integer, options, real, truth};
 use crate::sconce::{Tensor, api, check};
-
-/// A number as libsconce.so takes it.
-pub fn integer(value: i64) -> api::sconce_scalar {
-    api::sconce_scalar {
-        kind: api::SCONCE_SCALAR_INTEGER,
-        reserved: 0,
-        integer: value,
-        real: 0.0,
-        imaginary: 0.0,
-    }
-}
-
-/// As [`integer`], of a real number.
-pub fn real(value: f64) -> api::sconce_scalar {
-    api::sconce_scalar { kind: api::SCONCE_SCALAR_REAL, real: value, ..integer(0) }
-}
-
-/// As [`integer`], of a truth value.
-pub fn truth(value: bool) -> api::sconce_scalar {
-    api::sconce_scalar { kind: api::SCONCE_SCALAR_BOOL, ..integer(i64::from(value)) }
-}
 
 /// A copy in memory of its own, whose dimensions lie in the same order.
 pub fn cloned(tensor: TensorHandle) -> Result<Tensor> {

@@ -8,7 +8,9 @@ use std::ffi::c_void;
 use super::constants::{device_of, dtype_of};
 use super::tensors::{dtype_of_tensor, is_defined, offset_of, rank_of, storage_of, strides_of};
 use crate::error::{Error, Result, shim, write_out};
+use crate::sconce::operations::undefined;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
 
 /// Returns a new tensor to the caller.
@@ -33,18 +35,6 @@ pub unsafe fn return_tensor(
     })
 }
 
-/// The options of a new tensor on a device, with Sconce's numbers.
-pub fn options(dtype: i32, device: i32) -> api::sconce_tensor_options {
-    api::sconce_tensor_options {
-        struct_size: size_of::<api::sconce_tensor_options>() as u32,
-        dtype,
-        device,
-        memory_format: api::SCONCE_MEMORY_FORMAT_PRESERVE,
-        pinned: false,
-        reserved: [0; 7],
-    }
-}
-
 /// A count that a caller passes as a signed number.
 fn count(ndim: i64) -> Result<usize> {
     usize::try_from(ndim).map_err(|_| Error::invalid_argument(format!("ndim is {ndim}")))
@@ -60,8 +50,7 @@ pub extern "C" fn aoti_torch_delete_tensor_object(tensor: TensorHandle) -> i32 {
 /// Another view of the same memory: a handle of its own.
 pub fn another_handle(tensor: TensorHandle) -> Result<Tensor> {
     if !is_defined(tensor)? {
-        // SAFETY: the place is valid for a write.
-        return Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) });
+        return undefined();
     }
     let rank = rank_of(tensor)?;
     let offset = offset_of(tensor)?;
@@ -111,10 +100,8 @@ pub unsafe extern "C" fn aoti_torch_new_tensor_handle(
 /// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aoti_torch_new_uninitialized_tensor(ret: *mut TensorHandle) -> i32 {
-    // SAFETY: the place is valid for a write.
-    let make = || Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) });
     // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", make) }
+    unsafe { return_tensor(ret, "ret", undefined) }
 }
 
 /// Lets `dst` hold the tensor of `src`. Both are still deleted as before.

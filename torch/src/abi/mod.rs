@@ -2,6 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `arguments` | pointers of the caller: optional values, arrays, what a new tensor is to be |
 //! | `constants` | numbers of data types, devices, layouts and memory formats |
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
@@ -11,6 +12,7 @@
 //! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
 //! | `parallel` | work on several threads of the CPU |
 
+pub mod arguments;
 pub mod constants;
 pub mod copies;
 pub mod devices;

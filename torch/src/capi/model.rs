@@ -7,6 +7,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::abi::arguments;
 use crate::abi::constants::dtype_of;
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard, write_out};
@@ -110,17 +111,13 @@ pub(crate) unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str
 /// # Safety
 /// The array has `count` entries.
 unsafe fn handles<'a, T>(array: *const T, count: usize, name: &str) -> Result<&'a [T]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    not_null(array, name)?;
     if count > 1 << 20 {
         return Err(Error::invalid_argument(format!(
             "{name} has {count} entries; at most 1048576 are taken"
         )));
     }
-    // SAFETY: not NULL, and the caller's promise.
-    Ok(unsafe { std::slice::from_raw_parts(array, count) })
+    // SAFETY: the caller's promise.
+    unsafe { arguments::array(array, count, name) }
 }
 
 /// Frees a text that a function of libsconce_torch returned.

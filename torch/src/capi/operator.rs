@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::model::return_text;
+use crate::abi::arguments::array;
 use crate::abi::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, dtype_of, scalar_type_of};
 use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result, guard, write_out};
@@ -147,7 +148,7 @@ unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<Value> {
                 )));
             }
             // SAFETY: the caller's promise.
-            let items = unsafe { items_of(value.items, value.count, "items") }?;
+            let items = unsafe { array(value.items, value.count, "items") }?;
             // SAFETY: as above.
             let values = items.iter().map(|item| unsafe { value_of(item, depth + 1) });
             Value::List(values.collect::<Result<_>>()?)
@@ -158,21 +159,6 @@ unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<Value> {
             )));
         }
     })
-}
-
-/// # Safety
-/// `items` has `count` values.
-unsafe fn items_of<'a>(
-    items: *const sconce_op_value,
-    count: usize,
-    name: &str,
-) -> Result<&'a [sconce_op_value]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    not_null(items, name)?;
-    // SAFETY: the caller's promise; it is not NULL.
-    Ok(unsafe { std::slice::from_raw_parts(items, count) })
 }
 
 /// A result, which the caller owns.
@@ -371,7 +357,7 @@ pub unsafe extern "C" fn sconce_op_call(
             )));
         }
         // SAFETY: the caller's promise.
-        let arguments = unsafe { items_of(arguments, argument_count, "arguments") }?;
+        let arguments = unsafe { array(arguments, argument_count, "arguments") }?;
         // SAFETY: as above.
         let values = arguments.iter().map(|argument| unsafe { value_of(argument, 0) });
         let values = values.collect::<Result<Vec<_>>>().map_err(|error| error.within(&name))?;

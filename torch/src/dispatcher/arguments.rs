@@ -1,10 +1,10 @@
 //! The arguments of a call, by their places in the schema.
 
 use crate::abi::constants::{device_of, dtype_of, memory_format_of};
-use crate::abi::handles::options;
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 /// Arguments whose types were checked against the schema.

@@ -3,24 +3,27 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use super::arguments::Arguments;
-use crate::abi::copies::integer;
-use crate::abi::handles::options;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
-use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check};
+use crate::sconce::values::integer;
+use crate::sconce::values::options;
+use crate::sconce::{Tensor, api, check, operations};
 
 type Results = Result<Vec<Value>>;
 
+fn one(tensor: Result<Tensor>) -> Results {
+    tensor.map(|tensor| vec![Value::Tensor(tensor)])
+}
+
 fn made(make: impl FnOnce(*mut TensorHandle) -> i32) -> Results {
-    Tensor::made(make).map(|tensor| vec![Value::Tensor(tensor)])
+    one(Tensor::made(make))
 }
 
 /// The first argument itself, which the call has changed.
 fn changed(arguments: &mut Arguments) -> Results {
-    Ok(vec![Value::Tensor(arguments.take(0)?)])
+    one(arguments.take(0))
 }
 
 /// `copy_(self, src, non_blocking)`
@@ -94,36 +97,18 @@ pub fn is_pinned(arguments: &mut Arguments) -> Results {
 
 /// `matmul(self, other)`
 pub fn matmul(arguments: &mut Arguments) -> Results {
-    let (first, second) = (arguments.tensor(0)?, arguments.tensor(1)?);
-    // SAFETY: the place is valid for a write.
-    with_precision(|| made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) }))
+    one(operations::matmul(arguments.tensor(0)?, arguments.tensor(1)?))
 }
 
-fn check_matrices(arguments: &Arguments) -> Result<()> {
-    for (at, name) in ["self", "mat2"].into_iter().enumerate() {
-        let rank = crate::abi::tensors::rank_of(arguments.tensor(at)?)?;
-        if rank != 2 {
-            return Err(Error::invalid_argument(format!(
-                "{name} must be a matrix, but has {rank} dimensions"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// `mm(self, mat2)`: [`matmul`] of matrices alone.
+/// `mm(self, mat2)`
 pub fn mm(arguments: &mut Arguments) -> Results {
-    check_matrices(arguments)?;
-    matmul(arguments)
+    one(operations::mm(arguments.tensor(0)?, arguments.tensor(1)?))
 }
 
 /// `mm.out(self, mat2, out)`
 pub fn mm_out(arguments: &mut Arguments) -> Results {
-    check_matrices(arguments)?;
-    let (first, second, out) = (arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?);
-    // SAFETY: any number may be passed as a handle.
-    with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))?;
-    Ok(vec![Value::Tensor(arguments.take(2)?)])
+    operations::mm_out(arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?)?;
+    one(arguments.take(2))
 }
 
 fn reduced(operation: i32, tensor: TensorHandle, dims: &[i64], keep: bool, dtype: i32) -> Results {
@@ -186,19 +171,6 @@ pub fn index_select(arguments: &mut Arguments) -> Results {
     made(|made| unsafe { api::sconce_tensor_index_select(tensor, dim, index, made) })
 }
 
-/// A tensor in the shape of another, which it is repeated to.
-fn expanded(tensor: TensorHandle, sizes: &[i64]) -> Result<Tensor> {
-    // SAFETY: there are as many sizes; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_expand(tensor, sizes.as_ptr(), sizes.len(), made)
-    })
-}
-
-fn flat(tensor: TensorHandle) -> Result<Tensor> {
-    // SAFETY: there is one size, which is found; the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_reshape(tensor, &-1, 1, made) })
-}
-
 /// `masked_select(self, mask)`: the host waits for the mask, as in torch, since it decides the result's size.
 pub fn masked_select(arguments: &mut Arguments) -> Results {
     let (tensor, mask) = (arguments.tensor(0)?, arguments.tensor(1)?);
@@ -212,7 +184,7 @@ pub fn masked_select(arguments: &mut Arguments) -> Results {
     } else {
         sizes
     };
-    let (tensor, mask) = (expanded(tensor, &target)?, expanded(mask, &target)?);
+    let (tensor, mask) = (operations::expand(tensor, &target)?, operations::expand(mask, &target)?);
     let count = usize::try_from(numel_of(mask.handle())?).unwrap_or_default();
     let mut bytes = vec![0_u8; count];
     // SAFETY: there is room for the bytes.
@@ -228,7 +200,7 @@ pub fn masked_select(arguments: &mut Arguments) -> Results {
         let (values, bytes) = (chosen.as_ptr().cast(), size_of_val(chosen.as_slice()));
         api::sconce_tensor_from_values(values, bytes, &length, 1, &of_device, made)
     })?;
-    let all = flat(tensor.handle())?;
+    let all = operations::reshape(tensor.handle(), &[-1])?;
     // SAFETY: the place is valid for a write.
     made(|made| unsafe { api::sconce_tensor_index_select(all.handle(), 0, index.handle(), made) })
 }

@@ -3,29 +3,13 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::constants::{DEVICE_TYPE_CPU, device_of, dtype_of};
-use crate::abi::copies::{integer, real};
-use crate::abi::errors::not_null;
-use crate::abi::handles::{options, return_tensor};
+use crate::abi::arguments::{NewTensor, numbers};
+use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
-use crate::error::{Error, Result, shim};
+use crate::error::shim;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check};
-
-/// Sizes of the caller.
-///
-/// # Safety
-/// `sizes` has `count` entries.
-unsafe fn list<'a>(sizes: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
-    let length = usize::try_from(count)
-        .map_err(|_| Error::invalid_argument(format!("the length of {name} is {count}")))?;
-    if length == 0 {
-        return Ok(&[]);
-    }
-    not_null(sizes, name)?;
-    // SAFETY: the caller's promise; it is not NULL.
-    Ok(unsafe { std::slice::from_raw_parts(sizes, length) })
-}
+use crate::sconce::values::{integer, real};
+use crate::sconce::{Tensor, api, check, operations};
 
 /// Returns the largest elements over dimensions.
 ///
@@ -41,7 +25,7 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
 ) -> i32 {
     let make = || {
         // SAFETY: the caller's promise.
-        let dims = unsafe { list(dim, dim_len, "dim") }?;
+        let dims = unsafe { numbers(dim, dim_len, "dim") }?;
         let pointer = if dims.is_empty() { std::ptr::null() } else { dims.as_ptr() };
         // SAFETY: there are as many dimensions; the place is valid for a write.
         Tensor::made(|made| unsafe {
@@ -80,10 +64,7 @@ pub unsafe extern "C" fn aoti_torch_aten_narrow(
     length: i64,
     ret0: *mut TensorHandle,
 ) -> i32 {
-    let make = || {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_narrow(this, dim, start, length, made) })
-    };
+    let make = || operations::narrow(this, dim, start, length);
     // SAFETY: the caller's promise.
     unsafe { return_tensor(ret0, "ret0", make) }
 }
@@ -114,39 +95,6 @@ pub unsafe extern "C" fn aoti_torch_aten_subtract_Tensor(
     unsafe { return_tensor(ret0, "ret0", make) }
 }
 
-/// Optional words of options: NULL is the default.
-#[derive(Clone, Copy)]
-struct Wanted {
-    dtype: *const i32,
-    layout: *const i32,
-    device: *const i32,
-    index: i32,
-    pin_memory: *const i32,
-}
-
-impl Wanted {
-    /// # Safety
-    /// Pointers are NULL or valid for a read.
-    unsafe fn options(self, dtype: i32, device: i32) -> Result<api::sconce_tensor_options> {
-        // SAFETY: the caller's promise.
-        let new_dtype = unsafe { self.dtype.as_ref() };
-        // SAFETY: as above.
-        let layout = unsafe { self.layout.as_ref() };
-        // SAFETY: as above.
-        let kind = unsafe { self.device.as_ref() };
-        // SAFETY: as above.
-        let pinned = unsafe { self.pin_memory.as_ref() };
-        if layout.is_some_and(|layout| *layout != 0) {
-            return Err(Error::not_supported("the only layout that Sconce has is strided (0)"));
-        }
-        let dtype = new_dtype.map_or(Ok(dtype), |dtype| dtype_of(*dtype))?;
-        let device = kind.map_or(Ok(device), |kind| device_of(*kind, self.index))?;
-        let mut options = options(dtype, device);
-        options.pinned = pinned.is_some_and(|pinned| *pinned != 0);
-        Ok(options)
-    }
-}
-
 /// Returns a tensor of one value; on the CPU unless a device is named.
 ///
 /// # Safety
@@ -163,13 +111,12 @@ pub unsafe extern "C" fn aoti_torch_aten_full(
     pin_memory: *const i32,
     ret0: *mut TensorHandle,
 ) -> i32 {
-    let wanted = Wanted { dtype, layout, device, index: device_index, pin_memory };
+    let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
     let make = || {
         // SAFETY: the caller's promise.
-        let sizes = unsafe { list(size, size_len, "size") }?;
+        let sizes = unsafe { numbers(size, size_len, "size") }?;
         // SAFETY: as above.
-        let options =
-            unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, device_of(DEVICE_TYPE_CPU, -1)?) }?;
+        let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
         // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
         Tensor::made(|made| unsafe {
             api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &real(fill_value), &options, made)
@@ -199,18 +146,15 @@ macro_rules! new_functions {
                 pin_memory: *const i32,
                 ret0: *mut TensorHandle,
             ) -> i32 {
-                let wanted = Wanted { dtype, layout, device, index: device_index, pin_memory };
+                let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
                 let make = || {
                     // SAFETY: the caller's promise.
-                    let sizes = unsafe { list(size, size_len, "size") }?;
+                    let sizes = unsafe { numbers(size, size_len, "size") }?;
                     // SAFETY: as above.
                     let options = unsafe {
                         wanted.options(dtype_of_tensor(this)?, device_of_tensor(this)?)
                     }?;
-                    // SAFETY: there are as many sizes; the place is valid for a write.
-                    let made = Tensor::made(|made| unsafe {
-                        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), &options, made)
-                    })?;
+                    let made = operations::empty(sizes, &options)?;
                     if $zero {
                         // SAFETY: the number is valid.
                         check(unsafe { api::sconce_tensor_fill(made.handle(), &integer(0)) })?;

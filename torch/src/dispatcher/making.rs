@@ -3,11 +3,11 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use super::arguments::{Arguments, NEW};
-use crate::abi::copies::integer;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
-use crate::sconce::{Tensor, api};
+use crate::sconce::values::integer;
+use crate::sconce::{Tensor, api, operations};
 
 type Results = Result<Vec<Value>>;
 
@@ -15,15 +15,8 @@ fn one(tensor: Tensor) -> Vec<Value> {
     vec![Value::Tensor(tensor)]
 }
 
-fn empty_of(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tensor> {
-    // SAFETY: there are as many sizes; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), options, made)
-    })
-}
-
 fn zeros_of(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tensor> {
-    // SAFETY: as above; the number is valid.
+    // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
     Tensor::made(|made| unsafe {
         api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &integer(0), options, made)
     })
@@ -41,7 +34,7 @@ fn like(arguments: &Arguments, at: usize) -> Result<api::sconce_tensor_options> 
 
 /// `new_empty(self, size, …)`
 pub fn new_empty(arguments: &mut Arguments) -> Results {
-    empty_of(&arguments.ints(1)?, &like(arguments, 2)?).map(one)
+    operations::empty(&arguments.ints(1)?, &like(arguments, 2)?).map(one)
 }
 
 /// `new_zeros(self, size, …)`
@@ -53,7 +46,7 @@ pub fn new_zeros(arguments: &mut Arguments) -> Results {
 pub fn empty(arguments: &mut Arguments) -> Results {
     let mut options = arguments.options(1, NEW)?;
     options.memory_format = arguments.memory_format(5, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?;
-    empty_of(&arguments.ints(0)?, &options).map(one)
+    operations::empty(&arguments.ints(0)?, &options).map(one)
 }
 
 /// `zeros(size, …)`

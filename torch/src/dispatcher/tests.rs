@@ -6,10 +6,10 @@
 use std::ffi::CString;
 
 use super::exports::torch_call_dispatcher;
-use crate::abi::handles::options;
 use crate::abi::tensors::sizes_of;
 use crate::error::newest;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
 
 fn tensor(sizes: &[i64], values: &[f32]) -> Tensor {

@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::{give, numbers, optional};
+use super::give;
+use crate::abi::arguments::{numbers, optional};
 use crate::error::Error;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};

@@ -38,7 +38,7 @@ pub mod lines;
 pub mod products;
 pub mod random;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
@@ -52,30 +52,4 @@ unsafe fn give(place: *mut TensorHandle, tensor: Tensor) -> Result<()> {
     unsafe { crate::error::write_out(place, "ret", tensor.handle()) }?;
     tensor.into_handle();
     Ok(())
-}
-
-/// The value behind an optional pointer.
-///
-/// # Safety
-/// The pointer is NULL or valid.
-#[allow(unsafe_code, reason = "reads through a pointer of the caller")]
-unsafe fn optional<T: Copy>(pointer: *const T) -> Option<T> {
-    // SAFETY: the caller's promise.
-    unsafe { pointer.as_ref() }.copied()
-}
-
-/// Numbers of the caller.
-///
-/// # Safety
-/// The array has `count` entries.
-#[allow(unsafe_code, reason = "reads an array of the caller")]
-unsafe fn numbers<'a>(array: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
-    let count = usize::try_from(count)
-        .map_err(|_| Error::invalid_argument(format!("{name} has {count} entries")))?;
-    if count == 0 {
-        return Ok(&[]);
-    }
-    crate::abi::errors::not_null(array, name)?;
-    // SAFETY: not NULL, and the caller's promise.
-    Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles")]
 
-use crate::abi::tensors::{dtype_of_tensor, sizes_of};
+use crate::abi::tensors::sizes_of;
 use crate::error::Result;
-use crate::sconce::operations::{self, Operand};
+use crate::sconce::operations::{self, Operand, widened};
 use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
@@ -12,8 +12,7 @@ use crate::sconce::{Tensor, api, check};
 fallbacks! {
     /// Writes `first @ second` of two matrices to `out`.
     aoti_torch_cpu_mm_out | aoti_torch_cuda_mm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
-        // SAFETY: any number may be passed as a handle.
-        with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))
+        operations::mm_out(first, second, out)
     }
 
     /// Writes `beta * tensor + alpha * (first @ second)` to `out`.
@@ -44,7 +43,7 @@ fallbacks! {
         beta: f64,
         alpha: f64,
     ) {
-        with_precision(|| add_batches(out, tensor, [first, second], beta, alpha))
+        add_batches(out, tensor, [first, second], beta, alpha)
     }
 }
 
@@ -56,21 +55,13 @@ fn add_batches(
     beta: f64,
     alpha: f64,
 ) -> Result<()> {
-    let wide = |tensor| -> Result<Tensor> {
-        match dtype_of_tensor(tensor)? {
-            api::SCONCE_DTYPE_F16 | api::SCONCE_DTYPE_BF16 => {
-                operations::to_dtype(tensor, api::SCONCE_DTYPE_F32)
-            }
-            _ => Tensor::retained(tensor),
-        }
-    };
-    let mut sum = operations::bmm(&wide(first)?, &wide(second)?)?;
+    let mut sum = operations::bmm(&widened(first)?, &widened(second)?)?;
     if alpha != 1.0 {
         sum = operations::binary(api::SCONCE_BINARY_MUL, &sum, Operand::Number(alpha))?;
     }
     // What is multiplied by 0 is not even read, so that a NaN in it does not count.
     if beta != 0.0 {
-        let input = operations::expand(wide(input)?.handle(), &sizes_of(sum.handle())?)?;
+        let input = operations::expand(widened(input)?.handle(), &sizes_of(sum.handle())?)?;
         let scaled = match beta {
             1.0 => input,
             beta => operations::binary(api::SCONCE_BINARY_MUL, &input, Operand::Number(beta))?,

@@ -2,42 +2,27 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::{give, numbers, optional};
-use crate::abi::constants::{device_of, dtype_of};
-use crate::abi::handles::options;
+use super::give;
+use crate::abi::arguments::{NewTensor, numbers};
 use crate::abi::tensors::sizes_of;
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check};
+use crate::sconce::{Tensor, api, check, operations};
 
-/// A tensor for random numbers: what the ABI says of it.
-struct Asked {
-    size: *const i64,
-    size_len: i64,
-    dtype: *const i32,
-    device: *const i32,
-    device_index: i32,
-}
+/// Fills a tensor from a generator; two numbers describe the distribution.
+type Fill = unsafe extern "C" fn(TensorHandle, f64, f64, *mut api::sconce_generator) -> i32;
 
-impl Asked {
-    /// # Safety
-    /// The array has its entries, the other pointers are NULL or valid.
-    unsafe fn tensor(&self, usual: i32) -> Result<Tensor> {
-        // SAFETY: the caller's promise.
-        let size = unsafe { numbers(self.size, self.size_len, "size") }?;
-        // SAFETY: as above.
-        let dtype = unsafe { optional(self.dtype) }.map_or(Ok(usual), dtype_of)?;
-        // SAFETY: as above.
-        let device = match unsafe { optional(self.device) } {
-            Some(kind) => device_of(kind, self.device_index)?,
-            None => api::SCONCE_DEVICE_CPU,
-        };
-        let options = options(dtype, device);
-        // SAFETY: sizes, options and the place are valid.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_empty(size.as_ptr(), size.len(), &options, made)
-        })
-    }
+/// A new tensor, F32 and on the CPU unless others are named, filled from the default generator.
+///
+/// # Safety
+/// The pointers are NULL or valid for a read.
+unsafe fn filled(sizes: &[i64], wanted: NewTensor, fill: Fill, range: [f64; 2]) -> Result<Tensor> {
+    // SAFETY: the caller's promise.
+    let options = unsafe { wanted.options(api::SCONCE_DTYPE_F32, api::SCONCE_DEVICE_CPU) }?;
+    let tensor = operations::empty(sizes, &options)?;
+    // SAFETY: any number may be passed as a handle; NULL is the default generator.
+    check(unsafe { fill(tensor.handle(), range[0], range[1], std::ptr::null_mut()) })?;
+    Ok(tensor)
 }
 
 fallbacks! {
@@ -67,16 +52,17 @@ fallbacks! {
         size: *const i64,
         size_len: i64,
         dtype: *const i32,
-        _layout: *const i32,
+        layout: *const i32,
         device: *const i32,
         device_index: i32,
-        _pin_memory: *const i32,
+        pin_memory: *const i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise.
-        let tensor = unsafe { Asked { size, size_len, dtype, device, device_index }.tensor(api::SCONCE_DTYPE_F32) }?;
-        // SAFETY: any number may be passed as a handle; NULL is the default generator.
-        check(unsafe { api::sconce_tensor_uniform(tensor.handle(), 0.0, 1.0, std::ptr::null_mut()) })?;
+        let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+        // SAFETY: the caller's promise for the array.
+        let sizes = unsafe { numbers(size, size_len, "size") }?;
+        // SAFETY: the caller's promise for the pointers.
+        let tensor = unsafe { filled(sizes, wanted, api::sconce_tensor_uniform, [0.0, 1.0]) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, tensor) }
     }
@@ -86,16 +72,17 @@ fallbacks! {
         size: *const i64,
         size_len: i64,
         dtype: *const i32,
-        _layout: *const i32,
+        layout: *const i32,
         device: *const i32,
         device_index: i32,
-        _pin_memory: *const i32,
+        pin_memory: *const i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise.
-        let tensor = unsafe { Asked { size, size_len, dtype, device, device_index }.tensor(api::SCONCE_DTYPE_F32) }?;
-        // SAFETY: any number may be passed as a handle; NULL is the default generator.
-        check(unsafe { api::sconce_tensor_normal(tensor.handle(), 0.0, 1.0, std::ptr::null_mut()) })?;
+        let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+        // SAFETY: the caller's promise for the array.
+        let sizes = unsafe { numbers(size, size_len, "size") }?;
+        // SAFETY: the caller's promise for the pointers.
+        let tensor = unsafe { filled(sizes, wanted, api::sconce_tensor_normal, [0.0, 1.0]) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, tensor) }
     }

@@ -137,7 +137,7 @@ impl Model {
                 found.bytes
             )));
         }
-        let mut options = crate::abi::handles::options(api::SCONCE_DTYPE_DEFAULT, self.device);
+        let mut options = crate::sconce::values::options(api::SCONCE_DTYPE_DEFAULT, self.device);
         options.memory_format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
         // SAFETY: options and place are valid.
         let moved = Tensor::made(|made| unsafe {

@@ -327,8 +327,7 @@ mod tests {
     fn tensors_are_owned_once_all_the_way() {
         let undefined = || {
             // SAFETY: the place is valid for a write.
-            Tensor::made(|made| unsafe { crate::sconce::api::sconce_tensor_undefined(made) })
-                .unwrap()
+            crate::sconce::operations::undefined().unwrap()
         };
         let (tensor, other) = (undefined(), undefined());
         let handles = [tensor.handle(), other.handle()];

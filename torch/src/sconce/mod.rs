@@ -3,6 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `api` | the declarations, made from `sconce.h` by the build script |
+//! | `values` | numbers and options as the API takes them |
 //! | `tensor` | a tensor that is released when it goes |
 //! | `operations` | operations on tensors |
 //! | `precision` | whether products use TF32 |
@@ -11,6 +12,7 @@ pub mod api;
 pub mod operations;
 pub mod precision;
 pub mod tensor;
+pub mod values;
 
 pub use tensor::Tensor;
 

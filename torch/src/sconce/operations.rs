@@ -2,9 +2,31 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+use super::precision::with_precision;
 use super::tensor::TensorHandle;
+use super::values::{options, real};
 use super::{Tensor, api, check};
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// A tensor without memory, type or shape.
+pub fn undefined() -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) })
+}
+
+/// A tensor whose values are not set.
+pub fn empty(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tensor> {
+    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), options, made)
+    })
+}
+
+/// A part of a dimension.
+pub fn narrow(tensor: TensorHandle, dim: i64, start: i64, length: i64) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_narrow(tensor, dim, start, length, made) })
+}
 
 /// A view of other sizes, or a copy where no view has them.
 pub fn reshape(tensor: TensorHandle, sizes: &[i64]) -> Result<Tensor> {
@@ -36,16 +58,20 @@ pub fn unsqueeze(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
 
 /// The tensor itself or a copy in another type.
 pub fn to_dtype(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
-    let options = api::sconce_tensor_options {
-        struct_size: size_of::<api::sconce_tensor_options>() as u32,
-        dtype,
-        device: -1,
-        memory_format: api::SCONCE_MEMORY_FORMAT_PRESERVE,
-        pinned: false,
-        reserved: [0; 7],
-    };
+    let options = options(dtype, -1);
     // SAFETY: the options live during the call; the place is valid for a write.
     Tensor::made(|made| unsafe { api::sconce_tensor_to(tensor, &options, false, false, made) })
+}
+
+/// The tensor in float32 if its type has 16 bits, else the tensor itself: what is calculated is then rounded once.
+pub fn widened(tensor: TensorHandle) -> Result<Tensor> {
+    let mut dtype = 0;
+    // SAFETY: the place is valid for a write.
+    check(unsafe { api::sconce_tensor_get_dtype(tensor, &mut dtype) })?;
+    match dtype {
+        api::SCONCE_DTYPE_F16 | api::SCONCE_DTYPE_BF16 => to_dtype(tensor, api::SCONCE_DTYPE_F32),
+        _ => Tensor::retained(tensor),
+    }
 }
 
 /// An operand of [`binary`].
@@ -61,12 +87,7 @@ impl Operand<'_> {
     fn parts(self) -> (TensorHandle, Option<api::sconce_scalar>) {
         match self {
             Operand::Tensor(tensor) => (tensor.handle(), None),
-            Operand::Number(real) => {
-                let kind = api::SCONCE_SCALAR_REAL;
-                let number =
-                    api::sconce_scalar { kind, reserved: 0, integer: 0, real, imaginary: 0.0 };
-                (std::ptr::null_mut(), Some(number))
-            }
+            Operand::Number(number) => (std::ptr::null_mut(), Some(real(number))),
         }
     }
 }
@@ -140,10 +161,48 @@ pub fn reduce_last(operation: i32, tensor: &Tensor) -> Result<Tensor> {
     })
 }
 
+/// Refuses what is no matrix: `sconce_tensor_matmul` also takes vectors and batches.
+fn check_matrix(tensor: TensorHandle, name: &str) -> Result<()> {
+    let mut rank = 0;
+    // SAFETY: the place is valid for a write.
+    check(unsafe { api::sconce_tensor_get_rank(tensor, &mut rank) })?;
+    if rank == 2 {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("{name} must be a matrix, but has {rank} dimensions")))
+}
+
+/// The product of two matrices.
+pub fn mm(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
+    check_matrix(first, "self")?;
+    check_matrix(second, "mat2")?;
+    matmul(first, second)
+}
+
+/// The product of two matrices, in a tensor that is there.
+pub fn mm_out(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> Result<()> {
+    check_matrix(first, "self")?;
+    check_matrix(second, "mat2")?;
+    // SAFETY: any number may be passed as a handle.
+    with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))
+}
+
+/// The product of vectors, matrices or batches of matrices.
+pub fn matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
+    with_precision(|| {
+        // SAFETY: the place is valid for a write.
+        Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
+    })
+}
+
 /// The products of two batches of matrices.
 pub fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_bmm(first.handle(), second.handle(), made) })
+    with_precision(|| {
+        // SAFETY: the place is valid for a write.
+        Tensor::made(|made| unsafe {
+            api::sconce_tensor_bmm(first.handle(), second.handle(), made)
+        })
+    })
 }
 
 /// Copies elements, converted and repeated as needed.

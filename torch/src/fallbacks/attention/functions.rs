@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::{Attended, Attention, Order, Shapes};
-use crate::abi::handles::options;
+use super::{Attended, Attention, Order};
+use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result, shim, write_out};
-use crate::fallbacks::optional;
 use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 fn refuse_dropout(dropout_p: f64) -> Result<()> {
@@ -22,11 +22,7 @@ fn refuse_dropout(dropout_p: f64) -> Result<()> {
 }
 
 fn empty(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
-    let options = options(dtype, device);
-    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), &options, made)
-    })
+    operations::empty(sizes, &options(dtype, device))
 }
 
 /// Runs the body of a function of the ABI, whose failure begins with the operation's name.
@@ -58,22 +54,20 @@ unsafe fn return_all<const N: usize>(
 }
 
 /// Log sums in float32, with lines filled up to a multiple of 32 as PyTorch's kernel leaves them.
-fn aligned_log_sums(attended: &Attended, shapes: &Shapes, device: i32) -> Result<Tensor> {
+fn aligned_log_sums(attended: &Attended, device: i32) -> Result<Tensor> {
+    let shapes = &attended.shapes;
     let Some(log_sums) = &attended.log_sums else {
         return empty(&[shapes.batch, shapes.heads, 0], api::SCONCE_DTYPE_F32, device);
     };
     let length = (shapes.queries + 31) / 32 * 32;
     let sizes = [shapes.batch, shapes.heads, length];
-    let value = crate::abi::copies::real(f64::INFINITY);
+    let value = crate::sconce::values::real(f64::INFINITY);
     let options = options(api::SCONCE_DTYPE_F32, device);
     // SAFETY: sizes, number and options live during the call; the place is valid for a write.
     let filled = Tensor::made(|made| unsafe {
         api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &value, &options, made)
     })?;
-    // SAFETY: the place is valid for a write.
-    let part = Tensor::made(|made| unsafe {
-        api::sconce_tensor_narrow(filled.handle(), 2, 0, shapes.queries, made)
-    })?;
+    let part = operations::narrow(filled.handle(), 2, 0, shapes.queries)?;
     operations::copy(&part, log_sums.handle())?;
     Ok(filled)
 }
@@ -107,7 +101,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
         let attended = attention.run(Order::PositionsFirst, with_log_sums)?;
         let device = device_of_tensor(query)?;
-        let log_sums = aligned_log_sums(&attended, &attention.shapes()?, device)?;
+        let log_sums = aligned_log_sums(&attended, device)?;
         let [seed, offset] = [(); 2].map(|()| empty(&[], api::SCONCE_DTYPE_I64, device));
         let results = [
             (ret0, "ret0", attended.output),
@@ -144,15 +138,15 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let attended = attention.run(Order::PositionsFirst, !ret1.is_null())?;
-        let shapes = attention.shapes()?;
-        let log_sums = position_first(&attended, &shapes, device_of_tensor(query)?)?;
+        let log_sums = position_first(&attended, device_of_tensor(query)?)?;
         let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
         // SAFETY: the caller's promise.
         unsafe { return_all(results) }
     })
 }
 
-fn position_first(attended: &Attended, shapes: &Shapes, device: i32) -> Result<Tensor> {
+fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
+    let shapes = &attended.shapes;
     let dtype = match &attended.log_sums {
         Some(log_sums) => dtype_of_tensor(log_sums.handle())?,
         None => api::SCONCE_DTYPE_F32,
@@ -187,21 +181,19 @@ unsafe fn return_with(
     places: &Places,
 ) -> Result<()> {
     let attended = attention.run(Order::OfQuery, with_log_sums)?;
-    let shapes = attention.shapes()?;
+    let shapes = attended.shapes;
     let device = device_of_tensor(attention.query)?;
     let lines = [shapes.batch, shapes.heads, if with_log_sums { shapes.queries } else { 0 }];
     let log_sums = match attended.log_sums {
         Some(log_sums) => log_sums,
         None => empty(&lines, api::SCONCE_DTYPE_F32, device)?,
     };
-    // SAFETY: the place is valid for a write.
-    let undefined = || Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) });
     let none = || empty(&[0], api::SCONCE_DTYPE_I64, device);
     let results = [
         (output, "ret0", attended.output),
         (places.log_sums, "ret1", log_sums),
-        (places.undefined[0], "ret2", undefined()?),
-        (places.undefined[1], "ret3", undefined()?),
+        (places.undefined[0], "ret2", operations::undefined()?),
+        (places.undefined[1], "ret3", operations::undefined()?),
         (places.empty[0], "ret6", none()?),
         (places.empty[1], "ret7", none()?),
         (places.empty[2], "ret8", none()?),

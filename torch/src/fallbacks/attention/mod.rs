@@ -8,12 +8,11 @@ mod tests;
 
 use std::cmp::Reverse;
 
-use crate::abi::handles::options;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::sconce::operations::{self, Operand};
-use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 /// What a query, its keys and its values are, and how they meet. All have 4 dimensions: batch, heads, positions, and
@@ -44,6 +43,7 @@ enum Order {
 struct Attended {
     output: Tensor,
     log_sums: Option<Tensor>,
+    shapes: Shapes,
 }
 
 /// The sizes of query, keys and values.
@@ -93,7 +93,7 @@ impl Attention {
         let output = self.output([batch, heads, queries, value_width], order)?;
         let mut log_sums = None;
         if batch * heads * queries * value_width > 0 {
-            let scores = with_precision(|| self.scores(&shapes))?;
+            let scores = self.scores(&shapes)?;
             if with_log_sums {
                 log_sums = Some(log_sums_of(&scores)?);
             }
@@ -101,11 +101,11 @@ impl Attention {
             let merged = [batch * heads, queries, shapes.keys];
             let weights = operations::reshape(weights.handle(), &merged)?;
             let values = merged_heads(self.value, &shapes, shapes.keys, value_width)?;
-            let attended = with_precision(|| operations::bmm(&weights, &values))?;
+            let attended = operations::bmm(&weights, &values)?;
             let split = [batch, heads, queries, value_width];
             operations::copy(&output, operations::reshape(attended.handle(), &split)?.handle())?;
         }
-        Ok(Attended { output, log_sums })
+        Ok(Attended { output, log_sums, shapes })
     }
 
     /// A packed tensor for the result.
@@ -184,7 +184,7 @@ impl Attention {
 
 /// The numbers from 0 to `count - 1`.
 fn positions(count: i64, device: i32) -> Result<Tensor> {
-    let number = crate::abi::copies::integer;
+    let number = crate::sconce::values::integer;
     let (start, end, step) = (number(0), number(count), number(1));
     let options = options(api::SCONCE_DTYPE_I64, device);
     // SAFETY: numbers and options live during the call; the place is valid for a write.
@@ -198,12 +198,7 @@ fn merged_heads(
     positions: i64,
     width: i64,
 ) -> Result<Tensor> {
-    let wide = match dtype_of_tensor(tensor)? {
-        api::SCONCE_DTYPE_F16 | api::SCONCE_DTYPE_BF16 => {
-            operations::to_dtype(tensor, api::SCONCE_DTYPE_F32)?
-        }
-        _ => Tensor::retained(tensor)?,
-    };
+    let wide = operations::widened(tensor)?;
     let has = sizes_of(tensor)?[1];
     let merged = [shapes.batch * shapes.heads, positions, width];
     if has == shapes.heads {

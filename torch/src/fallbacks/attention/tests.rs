@@ -4,9 +4,9 @@
 
 use super::functions::aoti_torch_cuda__scaled_dot_product_flash_attention;
 use super::{Attention, Order};
-use crate::abi::handles::options;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of, strides_of};
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
 
 /// A tensor of the CPU with values that go up and down.

@@ -1,0 +1,36 @@
+//! Numbers and options as libsconce.so takes them.
+
+use super::api;
+
+/// A whole number.
+pub fn integer(value: i64) -> api::sconce_scalar {
+    api::sconce_scalar {
+        kind: api::SCONCE_SCALAR_INTEGER,
+        reserved: 0,
+        integer: value,
+        real: 0.0,
+        imaginary: 0.0,
+    }
+}
+
+/// A real number.
+pub fn real(value: f64) -> api::sconce_scalar {
+    api::sconce_scalar { kind: api::SCONCE_SCALAR_REAL, real: value, ..integer(0) }
+}
+
+/// A truth value.
+pub fn truth(value: bool) -> api::sconce_scalar {
+    api::sconce_scalar { kind: api::SCONCE_SCALAR_BOOL, ..integer(i64::from(value)) }
+}
+
+/// The options of a new tensor on a device, with Sconce's numbers.
+pub fn options(dtype: i32, device: i32) -> api::sconce_tensor_options {
+    api::sconce_tensor_options {
+        struct_size: size_of::<api::sconce_tensor_options>() as u32,
+        dtype,
+        device,
+        memory_format: api::SCONCE_MEMORY_FORMAT_PRESERVE,
+        pinned: false,
+        reserved: [0; 7],
+    }
+}
