@@ -24,10 +24,7 @@ macro_rules! fallbacks {
         /// Arrays have as many entries as is said beside them; other pointers are NULL or valid.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function($($name: $kind),*) -> i32 {
-            crate::error::shim(|| -> crate::error::Result<()> {
-                let result: crate::error::Result<()> = $body;
-                result.map_err(|error| error.within(stringify!($function)))
-            })
+            crate::fallbacks::operation(stringify!($function), || $body)
         }
     };
 }
@@ -38,9 +35,14 @@ pub mod lines;
 pub mod products;
 pub mod random;
 
-use crate::error::Result;
+use crate::error::{Result, shim};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
+
+/// Runs the body of a function of the ABI, whose failure begins with the operation's name.
+fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
+    shim(|| body().map_err(|error| error.within(name)))
+}
 
 /// Writes a new tensor where the caller wants it.
 ///

@@ -5,7 +5,8 @@
 use super::{Attended, Attention, Order};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result};
+use crate::fallbacks::{give, operation};
 use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
@@ -25,11 +26,6 @@ fn empty(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
     operations::empty(sizes, &options(dtype, device))
 }
 
-/// Runs the body of a function of the ABI, whose failure begins with the operation's name.
-fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
-    shim(|| body().map_err(|error| error.within(name)))
-}
-
 /// Returns several tensors to the caller: all of them, or none. A place that is NULL is that of a result that the caller
 /// does not read; the first one has to be there.
 ///
@@ -46,9 +42,9 @@ unsafe fn return_all<const N: usize>(
     if let Some((_, name, _)) = results.iter().find(|(place, ..)| !place.is_aligned()) {
         return Err(Error::invalid_argument(format!("{name} is misaligned")));
     }
-    for (place, name, tensor) in results.into_iter().filter(|(place, ..)| !place.is_null()) {
+    for (place, _, tensor) in results.into_iter().filter(|(place, ..)| !place.is_null()) {
         // SAFETY: the caller's promise.
-        unsafe { write_out(place, name, tensor.into_handle()) }?;
+        unsafe { give(place, tensor) }?;
     }
     Ok(())
 }
