@@ -4,11 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the libraries through their C API")]
 
-use std::ffi::{CStr, CString, c_char, c_void};
+mod shared;
+
+use std::ffi::{CStr, CString, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
+
+use shared::{F32, live, message, numel, read_values, release, sconce_torch_string_free};
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -39,34 +43,6 @@ unsafe extern "C" {
         count: *mut usize,
     ) -> i32;
     fn sconce_op_values_release(values: *mut Value, count: usize);
-    fn sconce_torch_string_free(text: *mut c_char);
-    fn sconce_torch_last_error_message() -> *const c_char;
-}
-
-#[link(name = "sconce")]
-unsafe extern "C" {
-    fn sconce_tensor_from_values(
-        values: *const c_void,
-        bytes: usize,
-        sizes: *const i64,
-        rank: usize,
-        options: *const TensorOptions,
-        tensor: *mut usize,
-    ) -> i32;
-    fn sconce_tensor_to_values(tensor: usize, values: *mut c_void, bytes: usize) -> i32;
-    fn sconce_tensor_get_numel(tensor: usize, numel: *mut i64) -> i32;
-    fn sconce_tensor_release(tensor: usize) -> i32;
-    fn sconce_tensor_live_count() -> usize;
-}
-
-#[repr(C)]
-struct TensorOptions {
-    struct_size: u32,
-    dtype: i32,
-    device: i32,
-    memory_format: i32,
-    pinned: bool,
-    reserved: [u8; 7],
 }
 
 /// Tests count tensors of the process.
@@ -99,60 +75,14 @@ fn text(text: &CStr) -> Value {
     Value { kind: 5, text: text.as_ptr(), ..NOTHING }
 }
 
-fn message() -> String {
-    // SAFETY: no preconditions.
-    let text = unsafe { sconce_torch_last_error_message() };
-    // SAFETY: a text that is valid until the thread's next failure.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
 fn tensor(values: &[f32], sizes: &[i64]) -> usize {
-    let options = TensorOptions {
-        struct_size: size_of::<TensorOptions>() as u32,
-        dtype: 0,
-        device: -2,
-        memory_format: 0,
-        pinned: false,
-        reserved: [0; 7],
-    };
-    let mut tensor = 0;
-    // SAFETY: the values fill the sizes; the place is valid for a write.
-    let status = unsafe {
-        let (pointer, bytes) = (values.as_ptr().cast(), size_of_val(values));
-        sconce_tensor_from_values(
-            pointer,
-            bytes,
-            sizes.as_ptr(),
-            sizes.len(),
-            &options,
-            &mut tensor,
-        )
-    };
-    assert_eq!(status, 0);
-    tensor
+    shared::tensor(values, F32, sizes)
 }
 
 fn elements<T: Default + Clone>(tensor: usize) -> Vec<T> {
-    let mut numel = 0;
-    // SAFETY: the place is valid for a write.
-    assert_eq!(unsafe { sconce_tensor_get_numel(tensor, &mut numel) }, 0);
-    let mut values = vec![T::default(); usize::try_from(numel).unwrap()];
-    // SAFETY: there is room for all elements.
-    let status = unsafe {
-        sconce_tensor_to_values(tensor, values.as_mut_ptr().cast(), size_of_val(values.as_slice()))
-    };
-    assert_eq!(status, 0, "the type has another size");
+    let mut values = vec![T::default(); usize::try_from(numel(tensor)).unwrap()];
+    read_values(tensor, &mut values);
     values
-}
-
-fn release(tensor: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_tensor_release(tensor) }, 0);
-}
-
-fn live() -> usize {
-    // SAFETY: no preconditions.
-    unsafe { sconce_tensor_live_count() }
 }
 
 fn load(path: &Path) -> Result<usize, String> {

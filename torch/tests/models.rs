@@ -4,21 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the libraries through their C API")]
 
-use std::ffi::{CStr, CString, c_char, c_void};
+mod shared;
+
+use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
+
+use shared::{
+    F32, live, load_model, message, read_values, sconce_model_run, sconce_model_unload,
+    sconce_torch_string_free,
+};
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_model_load(path: *const c_char, options: *const c_void, model: *mut usize) -> i32;
-    fn sconce_model_unload(model: usize) -> i32;
-    fn sconce_model_run(
-        model: usize,
-        inputs: *const usize,
-        n: usize,
-        outputs: *mut usize,
-        m: usize,
-    ) -> i32;
     fn sconce_model_run_into(
         model: usize,
         inputs: *const usize,
@@ -34,8 +32,6 @@ unsafe extern "C" {
         m: usize,
     ) -> i32;
     fn sconce_model_describe(model: usize, text: *mut *mut c_char) -> i32;
-    fn sconce_torch_string_free(text: *mut c_char);
-    fn sconce_torch_last_error_message() -> *const c_char;
     fn sconce_model_update_constants(
         model: usize,
         names: *const *const c_char,
@@ -44,41 +40,6 @@ unsafe extern "C" {
         inactive: bool,
     ) -> i32;
     fn sconce_model_swap_constants(model: usize) -> i32;
-}
-
-#[link(name = "sconce")]
-unsafe extern "C" {
-    fn sconce_tensor_from_values(
-        values: *const c_void,
-        bytes: usize,
-        sizes: *const i64,
-        rank: usize,
-        options: *const TensorOptions,
-        tensor: *mut usize,
-    ) -> i32;
-    fn sconce_tensor_to_values(tensor: usize, values: *mut c_void, bytes: usize) -> i32;
-    fn sconce_tensor_get_numel(tensor: usize, numel: *mut i64) -> i32;
-    fn sconce_tensor_release(tensor: usize) -> i32;
-    fn sconce_tensor_live_count() -> usize;
-}
-
-#[repr(C)]
-struct TensorOptions {
-    struct_size: u32,
-    dtype: i32,
-    device: i32,
-    memory_format: i32,
-    pinned: bool,
-    reserved: [u8; 7],
-}
-
-const CPU: i32 = -2;
-
-fn message() -> String {
-    // SAFETY: no preconditions.
-    let text = unsafe { sconce_torch_last_error_message() };
-    // SAFETY: a text that is valid until the thread's next failure.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// The folder of the models, if there is one.
@@ -133,48 +94,17 @@ fn recorded(folder: &Path, name: &str) -> (Vec<Recorded>, Vec<Recorded>) {
     lists
 }
 
-/// The elements of a tensor, of which there are as many as the bytes have room for.
-fn read_values(tensor: usize, bytes: &mut [u8]) {
-    // SAFETY: there is room for all elements.
-    let status = unsafe { sconce_tensor_to_values(tensor, bytes.as_mut_ptr().cast(), bytes.len()) };
-    assert_eq!(status, 0);
-}
-
 impl Recorded {
     fn tensor(&self) -> usize {
-        let options = TensorOptions {
-            struct_size: size_of::<TensorOptions>() as u32,
-            dtype: self.dtype,
-            device: CPU,
-            memory_format: 0,
-            pinned: false,
-            reserved: [0; 7],
-        };
-        let mut tensor = 0;
-        // SAFETY: values, sizes and options are valid.
-        let status = unsafe {
-            sconce_tensor_from_values(
-                self.bytes.as_ptr().cast(),
-                self.bytes.len(),
-                self.shape.as_ptr(),
-                self.shape.len(),
-                &options,
-                &mut tensor,
-            )
-        };
-        assert_eq!(status, 0);
-        tensor
+        shared::tensor(&self.bytes, self.dtype, &self.shape)
     }
 
     /// Compares a tensor with the recorded values: within 1e-5 of the largest, whole numbers exactly.
     fn compare(&self, tensor: usize, what: &str) {
-        let mut numel = 0;
-        // SAFETY: the place is valid for a write.
-        assert_eq!(unsafe { sconce_tensor_get_numel(tensor, &mut numel) }, 0);
-        assert_eq!(numel, self.shape.iter().product::<i64>(), "{what}");
+        assert_eq!(shared::numel(tensor), self.shape.iter().product::<i64>(), "{what}");
         let mut bytes = vec![0_u8; self.bytes.len()];
         read_values(tensor, &mut bytes);
-        if self.dtype != 0 {
+        if self.dtype != F32 {
             assert_eq!(bytes, self.bytes, "{what}");
             return;
         }
@@ -193,16 +123,6 @@ impl Recorded {
     }
 }
 
-fn load(path: &Path) -> Result<usize, String> {
-    let path = CString::new(path.to_str().unwrap()).unwrap();
-    let mut model = 0;
-    // SAFETY: the text ends with NUL, the place is valid for a write.
-    match unsafe { sconce_model_load(path.as_ptr(), null(), &mut model) } {
-        0 => Ok(model),
-        _ => Err(message()),
-    }
-}
-
 fn run(model: usize, inputs: &[usize], outputs: usize) -> Result<Vec<usize>, String> {
     let mut results = vec![0; outputs];
     // SAFETY: the arrays have their lengths.
@@ -214,14 +134,8 @@ fn run(model: usize, inputs: &[usize], outputs: usize) -> Result<Vec<usize>, Str
 
 fn release(tensors: &[usize]) {
     for tensor in tensors {
-        // SAFETY: any number may be passed as a handle.
-        assert_eq!(unsafe { sconce_tensor_release(*tensor) }, 0);
+        shared::release(*tensor);
     }
-}
-
-fn live() -> usize {
-    // SAFETY: no preconditions.
-    unsafe { sconce_tensor_live_count() }
 }
 
 /// Loads a model, runs it several times, and compares results and handles.
@@ -229,7 +143,7 @@ fn check(name: &str) {
     let Some(folder) = models() else { return };
     let (inputs, outputs) = recorded(&folder, name);
     let before = live();
-    let model = load(&folder.join(format!("{name}.pt2"))).unwrap();
+    let model = load_model(&folder.join(format!("{name}.pt2"))).unwrap();
     let tensors: Vec<usize> = inputs.iter().map(Recorded::tensor).collect();
     let loaded = live();
     for turn in 0..3 {
@@ -270,7 +184,7 @@ fn a_decoder_agrees_with_pytorch() {
 fn a_dynamic_batch_takes_its_sizes_and_no_others() {
     let Some(folder) = models() else { return };
     let (inputs, outputs) = recorded(&folder, "cpu_mlp");
-    let model = load(&folder.join("cpu_mlp.pt2")).unwrap();
+    let model = load_model(&folder.join("cpu_mlp.pt2")).unwrap();
     let of = |rows: i64, columns: i64, dtype: i32| Recorded {
         dtype,
         shape: vec![rows, columns],
@@ -328,7 +242,7 @@ fn a_dynamic_batch_takes_its_sizes_and_no_others() {
 fn threads_run_one_model_and_results_go_to_given_tensors() {
     let Some(folder) = models() else { return };
     let (inputs, outputs) = recorded(&folder, "cpu_two");
-    let model = load(&folder.join("cpu_two.pt2")).unwrap();
+    let model = load_model(&folder.join("cpu_two.pt2")).unwrap();
     let before = live();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -367,7 +281,7 @@ fn constants_are_replaced_and_swapped() {
     let Some(folder) = models() else { return };
     let (inputs, outputs) = recorded(&folder, "cpu_mlp");
     let before = live();
-    let model = load(&folder.join("cpu_mlp.pt2")).unwrap();
+    let model = load_model(&folder.join("cpu_mlp.pt2")).unwrap();
     let tensor = inputs[0].tensor();
     // Without weights and bias the last layer returns 0 for all, and softmax 1/64.
     let zeros = |shape: &[i64]| Recorded {
@@ -408,14 +322,14 @@ fn a_model_of_cuda_is_refused_on_simulated_devices() {
     let Some(folder) = models() else { return };
     // SAFETY: this process runs this test alone, and the library has not read its environment yet.
     unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
-    let refused = load(&folder.join("mlp.pt2")).unwrap_err();
+    let refused = load_model(&folder.join("mlp.pt2")).unwrap_err();
     assert!(refused.contains("the devices of this process are simulated"), "{refused}");
 }
 
 #[test]
 fn a_model_says_what_it_is() {
     let Some(folder) = models() else { return };
-    let model = load(&folder.join("cpu_mlp.pt2")).unwrap();
+    let model = load_model(&folder.join("cpu_mlp.pt2")).unwrap();
     let mut text = null_mut();
     // SAFETY: the place is valid for a write.
     assert_eq!(unsafe { sconce_model_describe(model, &mut text) }, 0);

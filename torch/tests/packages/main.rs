@@ -3,25 +3,21 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the libraries through their C API")]
 
-use std::ffi::{CStr, CString, c_char, c_void};
+#[path = "../shared/mod.rs"]
+mod shared;
+
+use std::ffi::c_void;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 use std::ptr::null;
 
+use shared::{
+    live, load_model, message, read_values, release, sconce_model_run, sconce_model_unload,
+};
 use zip::write::SimpleFileOptions;
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_model_load(path: *const c_char, options: *const c_void, model: *mut usize) -> i32;
-    fn sconce_model_unload(model: usize) -> i32;
-    fn sconce_model_run(
-        model: usize,
-        inputs: *const usize,
-        n: usize,
-        outputs: *mut usize,
-        m: usize,
-    ) -> i32;
-    fn sconce_torch_last_error_message() -> *const c_char;
     fn aoti_torch_get_dim(tensor: usize, dim: *mut i64) -> i32;
     fn aoti_torch_delete_tensor_object(tensor: usize) -> i32;
 }
@@ -40,26 +36,6 @@ unsafe extern "C" {
         context: *const c_void,
         tensor: *mut usize,
     ) -> i32;
-    fn sconce_tensor_to_values(tensor: usize, values: *mut f32, bytes: usize) -> i32;
-    fn sconce_tensor_release(tensor: usize) -> i32;
-    fn sconce_tensor_live_count() -> usize;
-}
-
-fn message() -> String {
-    // SAFETY: no preconditions.
-    let text = unsafe { sconce_torch_last_error_message() };
-    // SAFETY: a text that is valid until the thread's next failure.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
-fn load(path: &Path) -> Result<usize, String> {
-    let path = CString::new(path.to_str().unwrap()).unwrap();
-    let mut model = 0;
-    // SAFETY: the text ends with NUL, the place is valid for a write.
-    match unsafe { sconce_model_load(path.as_ptr(), null(), &mut model) } {
-        0 => Ok(model),
-        _ => Err(message()),
-    }
 }
 
 /// A folder for the files of a test.
@@ -100,7 +76,7 @@ fn compiled(folder: &Path, flags: &[&str]) -> PathBuf {
 fn refused(folder: &Path, bytes: &[u8], words: &str) {
     let path = folder.join("package.pt2");
     std::fs::write(&path, bytes).unwrap();
-    let why = load(&path).unwrap_err();
+    let why = load_model(&path).unwrap_err();
     assert!(why.contains(words), "expected {words:?} in {why:?}");
 }
 
@@ -115,7 +91,7 @@ fn damaged_and_hostile_packages_are_refused_in_words() {
     for length in 0..whole.len() {
         let path = folder.join("package.pt2");
         std::fs::write(&path, &whole[..length]).unwrap();
-        load(&path).unwrap_err();
+        load_model(&path).unwrap_err();
     }
     refused(&folder, b"PK\x03\x04 and nothing", "is no package that can be read");
     refused(&folder, &package(&[format]), "has no compiled model");
@@ -148,8 +124,8 @@ fn damaged_and_hostile_packages_are_refused_in_words() {
         ("m/data/aotinductor/model/a_metadata.json", br#"{"AOTI_DEVICE_KEY": "mps"}"#.as_slice());
     let library = ("m/data/aotinductor/model/a.so", b"\x7fELF".as_slice());
     refused(&folder, &package(&[format, library, other]), "compiled for mps");
-    assert!(load(&folder).unwrap_err().contains("could not be read"));
-    assert!(load(Path::new("/nonexistent")).unwrap_err().contains("could not be read"));
+    assert!(load_model(&folder).unwrap_err().contains("could not be read"));
+    assert!(load_model(Path::new("/nonexistent")).unwrap_err().contains("could not be read"));
     // Nothing was written elsewhere, and the private folders are gone.
     assert!(!folder.join("escaped.so").exists());
     assert_eq!(std::fs::read_dir(folder.join("private")).unwrap().count(), 0);
@@ -179,18 +155,13 @@ fn doubled(model: usize, values: &[f32]) -> Result<Vec<f32>, String> {
     let status = unsafe { sconce_model_run(model, &input, 1, &mut output, 1) };
     let result = if status == 0 {
         let mut results = vec![0.0; values.len()];
-        // SAFETY: there is room for all elements.
-        let read =
-            unsafe { sconce_tensor_to_values(output, results.as_mut_ptr(), size_of_val(values)) };
-        assert_eq!(read, 0);
-        // SAFETY: any number may be passed as a handle.
-        assert_eq!(unsafe { sconce_tensor_release(output) }, 0);
+        read_values(output, &mut results);
+        release(output);
         Ok(results)
     } else {
         Err(message())
     };
-    // SAFETY: as above.
-    assert_eq!(unsafe { sconce_tensor_release(input) }, 0);
+    release(input);
     result
 }
 
@@ -206,9 +177,8 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
     )
     .unwrap();
     for path in [&library, &packed] {
-        let model = load(path).unwrap();
-        // SAFETY: no preconditions.
-        let before = unsafe { sconce_tensor_live_count() };
+        let model = load_model(path).unwrap();
+        let before = live();
         assert_eq!(doubled(model, &[1.0, -2.5, 4.0]).unwrap(), [2.0, -5.0, 8.0]);
         assert_eq!(doubled(model, &[]).unwrap(), [0.0; 0]);
         for (count, words) in [
@@ -218,8 +188,7 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
         ] {
             let why = doubled(model, &vec![1.0; count]).unwrap_err();
             assert!(why.contains("the model failed") && why.contains(words), "{why}");
-            // SAFETY: no preconditions.
-            assert_eq!(unsafe { sconce_tensor_live_count() }, before, "{count} elements leak");
+            assert_eq!(live(), before, "{count} elements leak");
         }
         assert_eq!(doubled(model, &[7.0]).unwrap(), [14.0]);
         // SAFETY: any number may be passed as a handle.
@@ -230,7 +199,7 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
 #[test]
 fn functions_that_are_missing_are_named_with_their_operation() {
     let folder = folder("missing");
-    let why = load(&compiled(&folder, &["-DMISSING"])).unwrap_err();
+    let why = load_model(&compiled(&folder, &["-DMISSING"])).unwrap_err();
     for words in [
         "aoti_torch_cpu_no_such_operation",
         "the operation aten::no_such_operation",

@@ -1,0 +1,130 @@
+//! The two libraries as programs see them, for the tests that open models and kernel libraries.
+
+#![allow(dead_code, reason = "each program uses a part")]
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
+use std::ptr::null;
+
+#[link(name = "sconce_torch")]
+unsafe extern "C" {
+    pub(crate) fn sconce_model_load(
+        path: *const c_char,
+        options: *const c_void,
+        model: *mut usize,
+    ) -> i32;
+    pub(crate) fn sconce_model_unload(model: usize) -> i32;
+    pub(crate) fn sconce_model_run(
+        model: usize,
+        inputs: *const usize,
+        n: usize,
+        outputs: *mut usize,
+        m: usize,
+    ) -> i32;
+    pub(crate) fn sconce_torch_string_free(text: *mut c_char);
+    fn sconce_torch_last_error_message() -> *const c_char;
+}
+
+#[link(name = "sconce")]
+unsafe extern "C" {
+    fn sconce_tensor_from_values(
+        values: *const c_void,
+        bytes: usize,
+        sizes: *const i64,
+        rank: usize,
+        options: *const TensorOptions,
+        tensor: *mut usize,
+    ) -> i32;
+    fn sconce_tensor_to_values(tensor: usize, values: *mut c_void, bytes: usize) -> i32;
+    fn sconce_tensor_get_numel(tensor: usize, numel: *mut i64) -> i32;
+    fn sconce_tensor_release(tensor: usize) -> i32;
+    fn sconce_tensor_live_count() -> usize;
+}
+
+#[repr(C)]
+struct TensorOptions {
+    struct_size: u32,
+    dtype: i32,
+    device: i32,
+    memory_format: i32,
+    pinned: bool,
+    reserved: [u8; 7],
+}
+
+/// `SCONCE_DTYPE_F32`.
+pub(crate) const F32: i32 = 0;
+/// `SCONCE_DEVICE_CPU`.
+const CPU: i32 = -2;
+
+/// The text of the thread's newest failure.
+pub(crate) fn message() -> String {
+    // SAFETY: no preconditions.
+    let text = unsafe { sconce_torch_last_error_message() };
+    // SAFETY: a text that is valid until the thread's next failure.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// Loads a model, or returns the text of the failure.
+pub(crate) fn load_model(path: &Path) -> Result<usize, String> {
+    let path = CString::new(path.to_str().unwrap()).unwrap();
+    let mut model = 0;
+    // SAFETY: the text ends with NUL, the place is valid for a write.
+    match unsafe { sconce_model_load(path.as_ptr(), null(), &mut model) } {
+        0 => Ok(model),
+        _ => Err(message()),
+    }
+}
+
+/// A tensor of the CPU with values of the type `dtype`.
+pub(crate) fn tensor<T: Copy>(values: &[T], dtype: i32, sizes: &[i64]) -> usize {
+    let options = TensorOptions {
+        struct_size: size_of::<TensorOptions>() as u32,
+        dtype,
+        device: CPU,
+        memory_format: 0,
+        pinned: false,
+        reserved: [0; 7],
+    };
+    let (mut tensor, bytes) = (0, size_of_val(values));
+    // SAFETY: the values have that many bytes; sizes, options and the place are valid.
+    let status = unsafe {
+        sconce_tensor_from_values(
+            values.as_ptr().cast(),
+            bytes,
+            sizes.as_ptr(),
+            sizes.len(),
+            &options,
+            &mut tensor,
+        )
+    };
+    assert_eq!(status, 0);
+    tensor
+}
+
+/// The number of elements.
+pub(crate) fn numel(tensor: usize) -> i64 {
+    let mut numel = 0;
+    // SAFETY: the place is valid for a write.
+    assert_eq!(unsafe { sconce_tensor_get_numel(tensor, &mut numel) }, 0);
+    numel
+}
+
+/// Reads all elements of a tensor, which have the size of the values.
+pub(crate) fn read_values<T>(tensor: usize, values: &mut [T]) {
+    let bytes = size_of_val(values);
+    // SAFETY: there is room for that many bytes.
+    let status = unsafe { sconce_tensor_to_values(tensor, values.as_mut_ptr().cast(), bytes) };
+    assert_eq!(status, 0, "the type has another size");
+}
+
+/// Releases a tensor.
+pub(crate) fn release(tensor: usize) {
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_tensor_release(tensor) }, 0);
+}
+
+/// The number of tensors that are alive.
+pub(crate) fn live() -> usize {
+    // SAFETY: no preconditions.
+    unsafe { sconce_tensor_live_count() }
+}
