@@ -52,16 +52,7 @@ static_assert(std::is_same_v<at::cuda::CUDAGraph, sconce::cuda::CUDAGraph>);
 
 class C10CompatTest : public support::WorkFixture {};
 
-/// The status of the error that `action` throws; `SCONCE_OK` if it throws none.
-template <class Action>
-sconce::Status status_or_ok(Action&& action) {
-  try {
-    action();
-  } catch (const sconce::Error& error) {
-    return error.status();
-  }
-  return SCONCE_OK;
-}
+using support::status_or_ok;
 
 /// A line of such code: its number in the guide's list, and a title.
 #define LINE(number, title) TEST_F(C10CompatTest, Line##number##_##title)

@@ -18,6 +18,17 @@ constexpr std::int32_t kSimulatedDevices = 2;
 /// As many as a fixture sets before the library starts.
 inline std::int32_t simulated_devices = kSimulatedDevices;
 
+/// The status of the error that `action` throws, `SCONCE_OK` if it throws none.
+template <class Action>
+sconce::Status status_or_ok(Action&& action) {
+  try {
+    action();
+  } catch (const sconce::Error& error) {
+    return error.status();
+  }
+  return SCONCE_OK;
+}
+
 /// Whether the tests run on CUDA.
 inline bool wants_cuda() {
   const char* name = std::getenv("SCONCE_TEST_BACKEND");

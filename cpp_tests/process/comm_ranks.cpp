@@ -137,7 +137,7 @@ void suffer(const Rank& self, Communicator comm) {
       std::this_thread::sleep_for(milliseconds(200));
       comm.abort();
     });
-    expect(process::status_of([&] {
+    expect(support::status_or_ok([&] {
              comm.all_reduce(tensor, ReduceOp::SUM, async_op).synchronize(kLimit + kSlack);
            }) == SCONCE_ERROR_ABORTED,
            "the call of a rank that aborts fails");

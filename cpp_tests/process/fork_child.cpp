@@ -15,7 +15,7 @@ namespace {
 using namespace sconce::cuda;
 using process::expect;
 using process::failed;
-using process::status_of;
+using support::status_or_ok;
 
 /// Every destructor in the child fails or does nothing, and logs nothing.
 extern "C" void unexpected(std::int32_t, const char* message, void*) {
@@ -27,24 +27,27 @@ void in_the_child(CUDAEvent& inherited, const CUDAStream& stream, void* memory) 
   expect(!sconce::is_initialized(), "the child is not initialised");
   expect(!is_available(), "nothing is available to the child");
   expect(device_count() == 0, "the child has no devices");
-  expect(status_of([] { sconce::init(); }) == SCONCE_ERROR_FORKED, "init is refused");
-  expect(status_of([] { (void)current_device(); }) == SCONCE_ERROR_FORKED, "current_device");
-  expect(status_of([] { set_device(0); }) == SCONCE_ERROR_FORKED, "set_device");
-  expect(status_of([] { device_synchronize(); }) == SCONCE_ERROR_FORKED, "device_synchronize");
-  expect(status_of([] { (void)getStreamFromPool(); }) == SCONCE_ERROR_FORKED, "getStreamFromPool");
-  expect(status_of([&] { stream.synchronize(); }) == SCONCE_ERROR_FORKED, "synchronize");
-  expect(status_of([&] { inherited.record(stream); }) == SCONCE_ERROR_FORKED, "record");
-  expect(status_of([&] { inherited.synchronize(); }) == SCONCE_ERROR_FORKED, "event synchronize");
-  expect(status_of([] { (void)CUDACachingAllocator::raw_alloc(1); }) == SCONCE_ERROR_FORKED,
+  expect(status_or_ok([] { sconce::init(); }) == SCONCE_ERROR_FORKED, "init is refused");
+  expect(status_or_ok([] { (void)current_device(); }) == SCONCE_ERROR_FORKED, "current_device");
+  expect(status_or_ok([] { set_device(0); }) == SCONCE_ERROR_FORKED, "set_device");
+  expect(status_or_ok([] { device_synchronize(); }) == SCONCE_ERROR_FORKED, "device_synchronize");
+  expect(status_or_ok([] { (void)getStreamFromPool(); }) == SCONCE_ERROR_FORKED,
+         "getStreamFromPool");
+  expect(status_or_ok([&] { stream.synchronize(); }) == SCONCE_ERROR_FORKED, "synchronize");
+  expect(status_or_ok([&] { inherited.record(stream); }) == SCONCE_ERROR_FORKED, "record");
+  expect(status_or_ok([&] { inherited.synchronize(); }) == SCONCE_ERROR_FORKED,
+         "event synchronize");
+  expect(status_or_ok([] { (void)CUDACachingAllocator::raw_alloc(1); }) == SCONCE_ERROR_FORKED,
          "alloc");
-  expect(status_of([&] { CUDACachingAllocator::raw_delete(memory); }) == SCONCE_ERROR_FORKED,
+  expect(status_or_ok([&] { CUDACachingAllocator::raw_delete(memory); }) == SCONCE_ERROR_FORKED,
          "free");
-  expect(status_of([] { CUDACachingAllocator::setAllocatorSettings(""); }) == SCONCE_ERROR_FORKED,
-         "setAllocatorSettings");
+  expect(
+      status_or_ok([] { CUDACachingAllocator::setAllocatorSettings(""); }) == SCONCE_ERROR_FORKED,
+      "setAllocatorSettings");
   expect(sconce_memory_record_history(true, 10) == SCONCE_ERROR_FORKED, "record_history");
-  expect(status_of([] { empty_cache(); }) == SCONCE_ERROR_FORKED, "empty_cache");
-  expect(status_of([] { (void)memory_stats(0); }) == SCONCE_ERROR_FORKED, "memory_stats");
-  expect(status_of([] { (void)CUDACachingAllocator::snapshot(); }) == SCONCE_ERROR_FORKED,
+  expect(status_or_ok([] { empty_cache(); }) == SCONCE_ERROR_FORKED, "empty_cache");
+  expect(status_or_ok([] { (void)memory_stats(0); }) == SCONCE_ERROR_FORKED, "memory_stats");
+  expect(status_or_ok([] { (void)CUDACachingAllocator::snapshot(); }) == SCONCE_ERROR_FORKED,
          "snapshot");
   expect(std::strstr(sconce_last_error_message(), "fork") != nullptr, "the message says why");
   sconce_log_failure(SCONCE_ERROR_DRIVER, "logging in the child");

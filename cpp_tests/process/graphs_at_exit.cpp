@@ -14,7 +14,7 @@ namespace {
 using namespace sconce::cuda;
 using process::expect;
 using process::failed;
-using process::status_of;
+using support::status_or_ok;
 
 /// A graph of work that takes a while.
 void capture(CUDAGraph& graph, DeviceBuffer& memory) {
@@ -25,12 +25,12 @@ void capture(CUDAGraph& graph, DeviceBuffer& memory) {
 }
 
 void in_the_child(std::unique_ptr<CUDAGraph>& captured, std::unique_ptr<CUDAGraph>& open) {
-  expect(status_of([] { const CUDAGraph graph; }) == SCONCE_ERROR_FORKED, "no graph is made");
-  expect(status_of([&] { captured->replay(); }) == SCONCE_ERROR_FORKED, "no graph is launched");
-  expect(status_of([&] { (void)captured->node_count(); }) == SCONCE_ERROR_FORKED, "node_count");
-  expect(status_of([&] { captured->reset(); }) == SCONCE_ERROR_FORKED, "reset");
-  expect(status_of([&] { open->capture_end(); }) == SCONCE_ERROR_FORKED, "capture_end");
-  expect(status_of([&] { open->capture_abort(); }) == SCONCE_ERROR_FORKED, "capture_abort");
+  expect(status_or_ok([] { const CUDAGraph graph; }) == SCONCE_ERROR_FORKED, "no graph is made");
+  expect(status_or_ok([&] { captured->replay(); }) == SCONCE_ERROR_FORKED, "no graph is launched");
+  expect(status_or_ok([&] { (void)captured->node_count(); }) == SCONCE_ERROR_FORKED, "node_count");
+  expect(status_or_ok([&] { captured->reset(); }) == SCONCE_ERROR_FORKED, "reset");
+  expect(status_or_ok([&] { open->capture_end(); }) == SCONCE_ERROR_FORKED, "capture_end");
+  expect(status_or_ok([&] { open->capture_abort(); }) == SCONCE_ERROR_FORKED, "capture_abort");
   sconce_graph* capturing = nullptr;
   expect(sconce_graph_get_capturing(&capturing) == SCONCE_ERROR_FORKED, "get_capturing");
   captured.reset();

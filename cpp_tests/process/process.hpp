@@ -36,17 +36,6 @@ inline void expect(bool holds, const char* what) {
   }
 }
 
-/// The status that `action` throws, `SCONCE_OK` if it throws none.
-template <class Action>
-sconce::Status status_of(Action&& action) {
-  try {
-    action();
-  } catch (const sconce::Error& error) {
-    return error.status();
-  }
-  return SCONCE_OK;
-}
-
 /// Prints why the program is skipped, and returns its exit status.
 inline int skipped(const char* reason) {
   std::printf("skipped: %s\n", reason);
