@@ -9,6 +9,7 @@
 #include <sconce/fwd.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace sconce {
 inline namespace v0 {
@@ -67,10 +68,9 @@ namespace detail {
 #define SCONCE_DETAIL_COLD
 #endif
 
-/// Throws the exception for `status`, with the message of this thread's last failure.
-[[noreturn]] SCONCE_DETAIL_COLD inline void throw_error(Status status) {
-  const std::string message = ::sconce_last_error_message();
-  const std::int32_t backend_code = ::sconce_last_error_backend_code();
+/// Throws the exception for `status`.
+[[noreturn]] SCONCE_DETAIL_COLD inline void throw_error(Status status, const std::string& message,
+                                                        std::int32_t backend_code = 0) {
   switch (status) {
     case SCONCE_ERROR_OUT_OF_MEMORY:
       throw OutOfMemoryError(status, message, backend_code);
@@ -79,6 +79,11 @@ namespace detail {
     default:
       throw Error(status, message, backend_code);
   }
+}
+
+/// Throws the exception for `status`, with the message of this thread's last failure.
+[[noreturn]] SCONCE_DETAIL_COLD inline void throw_error(Status status) {
+  throw_error(status, ::sconce_last_error_message(), ::sconce_last_error_backend_code());
 }
 
 #undef SCONCE_DETAIL_COLD
@@ -106,15 +111,24 @@ inline void log_failure(Status status, const char* what) noexcept {
   }
 }
 
-/// Returns the text that `call` returns through its `char**`, and frees the original.
+/// Returns the text that `call` returns through its `char**`, if `checked` accepts its status, and
+/// frees the original.
+template <class Call, class Checked>
+std::string text_of(Call&& call, Checked&& checked, void (*release)(char*)) {
+  struct Text {
+    void (*release)(char*);
+    char* chars = nullptr;
+    ~Text() { release(chars); }
+  } text{release};
+  checked(call(&text.chars));
+  return text.chars;
+}
+
+/// As above, of a function of libsconce.
 template <class Call>
 std::string text_of(Call&& call) {
-  struct Text {
-    char* chars = nullptr;
-    ~Text() { ::sconce_string_free(chars); }
-  } text;
-  check(call(&text.chars));
-  return text.chars;
+  return text_of(
+      std::forward<Call>(call), [](Status status) { check(status); }, ::sconce_string_free);
 }
 
 }  // namespace detail

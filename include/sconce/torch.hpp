@@ -24,39 +24,15 @@ namespace detail {
 
 /// Turns a status of libsconce_torch that is not `SCONCE_OK` into an exception.
 inline void check(Status status) {
-  if (status == SCONCE_OK) {
-    return;
-  }
-  const std::string message = ::sconce_torch_last_error_message();
-  switch (status) {
-    case SCONCE_ERROR_OUT_OF_MEMORY:
-      throw OutOfMemoryError(status, message);
-    case SCONCE_ERROR_NOT_SUPPORTED:
-      throw NotSupportedError(status, message);
-    default:
-      throw Error(status, message);
+  if (status != SCONCE_OK) {
+    sconce::detail::throw_error(status, ::sconce_torch_last_error_message());
   }
 }
 
 /// Returns the text that `call` returns through its `char**`, and frees the original.
 template <class Call>
 std::string text_of(Call&& call) {
-  struct Text {
-    char* chars = nullptr;
-    ~Text() { ::sconce_torch_string_free(chars); }
-  } text;
-  check(call(&text.chars));
-  return text.chars;
-}
-
-/// The handles of tensors.
-inline std::vector<sconce_tensor*> handles_of(const std::vector<Tensor>& tensors) {
-  std::vector<sconce_tensor*> handles;
-  handles.reserve(tensors.size());
-  for (const Tensor& tensor : tensors) {
-    handles.push_back(tensor.get());
-  }
-  return handles;
+  return sconce::detail::text_of(std::forward<Call>(call), check, ::sconce_torch_string_free);
 }
 
 /// Tensors that own the handles.
@@ -124,7 +100,7 @@ class Model {
 
   /// Runs the model on the current stream of its device and returns its outputs.
   [[nodiscard]] std::vector<Tensor> run(const std::vector<Tensor>& inputs) const {
-    const std::vector<sconce_tensor*> given = detail::handles_of(inputs);
+    const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     std::vector<sconce_tensor*> results(outputs_, nullptr);
     detail::check(
         ::sconce_model_run(model_, given.data(), given.size(), results.data(), results.size()));
@@ -138,8 +114,8 @@ class Model {
 
   /// Runs the model and copies its outputs to tensors of the caller.
   void run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
-    const std::vector<sconce_tensor*> given = detail::handles_of(inputs);
-    const std::vector<sconce_tensor*> into = detail::handles_of(outputs);
+    const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
+    const std::vector<sconce_tensor*> into = sconce::detail::handles_of(outputs);
     detail::check(
         ::sconce_model_run_into(model_, given.data(), given.size(), into.data(), into.size()));
   }
@@ -147,7 +123,7 @@ class Model {
   /// Runs the model as a CUDA graph, which the first run with each set of shapes captures. The
   /// outputs are the graph's: its next run overwrites them.
   [[nodiscard]] std::vector<Tensor> run_graph(const std::vector<Tensor>& inputs) const {
-    const std::vector<sconce_tensor*> given = detail::handles_of(inputs);
+    const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     std::vector<sconce_tensor*> results(outputs_, nullptr);
     detail::check(::sconce_model_run_graph(model_, given.data(), given.size(), results.data(),
                                            results.size()));
