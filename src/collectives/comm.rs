@@ -1,8 +1,8 @@
 //! A rank's end of a communicator, its lock, and how it waits.
 //!
-//! The driver's end is used by one thread at a time. What waits for other ranks is pending, and whoever waits for it asks
-//! again and again and holds no lock meanwhile. The first calls of a kind may wait inside of the driver all the same; an
-//! abort then does not wait for the lock.
+//! The driver's end is used by one thread at a time. What waits for other ranks is pending: a thread that needs it asks
+//! again and again, without a lock. The first calls of a kind may wait inside of the driver all the same; an abort then
+//! does not wait for the lock.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -143,7 +143,8 @@ impl Comm {
         })
     }
 
-    /// Waits until all of `comms` are ready. `what` says what is waited for. When the limit has passed they are aborted.
+    /// Waits until all of `comms` are ready. `what` says what is waited for. When the limit has passed, they are
+    /// aborted.
     pub(super) fn wait_ready(comms: &[Arc<Comm>], limit: Limit, what: &str) -> Result<()> {
         let began = Instant::now();
         let limit = limit.of_calls();

@@ -1,5 +1,5 @@
-//! The thread that ends communicators whose calls or work take too long. It begins with the first communicator that has a
-//! limit and ends with the last.
+//! The thread that ends communicators whose calls or work take too long. It begins with the first communicator that has
+//! a limit and ends with the last.
 
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};

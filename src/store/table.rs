@@ -1,4 +1,4 @@
-//! The table of a server: keys, values and queues, and who waits for which key. Without sockets.
+//! The table of a server: keys, values and queues, and the connections that wait for keys. Without sockets.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
