@@ -21,6 +21,7 @@ const QUIET: (&str, &str) = ("SCONCE_LOG", "off");
 const LOCKLESS: &[&str] = &[
     "sconce_context_set_benchmark_limit_cudnn",
     "sconce_context_set_float32_matmul_precision",
+    "sconce_context_set_thread_allow_tf32_cublas",
     "sconce_convolution_get_output_sizes",
     "sconce_host_memory_is_pinned",
     "sconce_nvtx_mark",
