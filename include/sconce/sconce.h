@@ -7828,8 +7828,8 @@ sconce_status sconce_comm_split(struct sconce_comm *comm,
 SCONCE_NODISCARD sconce_status sconce_comm_finalize(struct sconce_comm *comm);
 
 /**
- * Ends a communicator at once, also while another thread waits in one of its calls: queued calls of
- * this rank end, without a result unless all ranks have made them, and later ones fail with ABORTED. The other ranks wait for this one
+ * Ends a communicator at once, also while another thread waits in one of its calls: queued calls of this rank end,
+ * without a result unless all ranks have made them, and later ones fail with ABORTED. The other ranks wait for this one
  * until they abort, too. A communicator that is broken already stays so.
  *
  * - Ordering: does not wait for other ranks.

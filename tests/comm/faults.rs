@@ -78,6 +78,8 @@ fn each_part_of_a_call_must_match() {
         }));
         let status = await_failure(|| async_error(comms[0]));
         assert_eq!(status, SCONCE_ERROR_INVALID_STATE, "{}", last_message());
+        // Until it knows of the failure, the end of a rank is an error.
+        await_failure(|| async_error(comms[1]));
         destroy_all(&comms);
     }
 }
