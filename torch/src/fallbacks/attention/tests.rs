@@ -95,6 +95,18 @@ fn sizes(heads: usize, positions: usize, width: usize) -> [i64; 4] {
     [BATCH, heads, positions, width].map(|size| size as i64)
 }
 
+/// Attention without a mask.
+fn unmasked(query: &Tensor, key: &Tensor, value: &Tensor) -> Attention {
+    Attention {
+        query: query.handle(),
+        key: key.handle(),
+        value: value.handle(),
+        mask: None,
+        is_causal: false,
+        scale: None,
+    }
+}
+
 /// Checks one way of attention.
 fn check_attention(key_heads: usize, is_causal: bool, bias: Option<&dyn Fn(usize, usize) -> f64>) {
     let (query, queries) = tensor(&sizes(HEADS, QUERIES, WIDTH), 1);
@@ -157,14 +169,7 @@ fn halves_are_rounded_once() {
     let (query, queries) = halves(&sizes(HEADS, QUERIES, WIDTH), 1);
     let (key, keys) = halves(&sizes(HEADS, KEYS, WIDTH), 2);
     let (value, given) = halves(&sizes(HEADS, KEYS, VALUE_WIDTH), 3);
-    let attention = Attention {
-        query: query.handle(),
-        key: key.handle(),
-        value: value.handle(),
-        mask: None,
-        is_causal: false,
-        scale: None,
-    };
+    let attention = unmasked(&query, &key, &value);
     let found = attention.run(Order::OfQuery, false).unwrap();
     assert!(found.log_sums.is_none());
     assert_eq!(dtype_of_tensor(found.output.handle()).unwrap(), api::SCONCE_DTYPE_F16);
@@ -181,14 +186,7 @@ fn the_order_in_memory_is_that_of_positions_or_of_the_query() {
     let (key, _) = tensor(&sizes(HEADS, KEYS, WIDTH), 2);
     let (value, _) = tensor(&sizes(HEADS, KEYS, WIDTH), 3);
     let run = |query: &Tensor, order| {
-        let attention = Attention {
-            query: query.handle(),
-            key: key.handle(),
-            value: value.handle(),
-            mask: None,
-            is_causal: false,
-            scale: None,
-        };
+        let attention = unmasked(query, &key, &value);
         let output = attention.run(order, false).unwrap().output;
         assert_eq!(sizes_of(output.handle()).unwrap(), sizes(HEADS, QUERIES, WIDTH));
         strides_of(output.handle()).unwrap()
@@ -205,14 +203,7 @@ fn the_order_in_memory_is_that_of_positions_or_of_the_query() {
 fn what_does_not_fit_together_is_refused() {
     let (query, _) = tensor(&sizes(HEADS, QUERIES, WIDTH), 1);
     let (key, _) = tensor(&sizes(3, KEYS, WIDTH), 2);
-    let attention = Attention {
-        query: query.handle(),
-        key: key.handle(),
-        value: key.handle(),
-        mask: None,
-        is_causal: false,
-        scale: None,
-    };
+    let attention = unmasked(&query, &key, &key);
     let refused = attention.run(Order::OfQuery, false).err().unwrap();
     assert!(refused.message.contains("multiple of those of the keys"), "{}", refused.message);
 }
