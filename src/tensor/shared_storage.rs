@@ -175,7 +175,8 @@ impl StorageRef {
     #[inline]
     pub(super) fn try_own(number: u32) -> Option<StorageRef> {
         let place = PLACES.at(number)?;
-        place.try_own().then_some(StorageRef { place, number })
+        // Not `then_some`: an owner that is made and dropped lets go of what nobody owned.
+        place.try_own().then(|| StorageRef { place, number })
     }
 }
 
@@ -226,4 +227,24 @@ fn no_place() -> ! {
 #[cold]
 fn full() -> Error {
     Error::new(Status::OutOfMemory, "67 million storages of tensors are alive; release some")
+}
+
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_storage_that_has_gone_has_no_owners_however_often_it_is_asked_for() {
+        let storage = || StorageRef::new(Storage::on_host(16).unwrap()).unwrap();
+        let first = storage();
+        let number = first.number();
+        drop(first);
+        assert!(StorageRef::try_own(number).is_none());
+        assert!(StorageRef::try_own(number).is_none());
+        let next = storage();
+        assert_eq!(next.number(), number);
+        drop(StorageRef::try_own(number).unwrap());
+        assert!(!next.is_shared());
+    }
 }
