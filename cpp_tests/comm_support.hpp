@@ -33,6 +33,11 @@ class CommFixture : public WorkFixture {
   }
 };
 
+/// A tensor of ones on a device.
+inline sconce::Tensor ones(std::int32_t device, sconce::IntArrayRef sizes = {4}) {
+  return sconce::ones(sizes, sconce::device(device));
+}
+
 /// A test that waits for another rank in vain ends soon.
 inline dist::CommOptions quick() {
   dist::CommOptions options;

@@ -25,6 +25,7 @@ using support::drawn;
 using support::elements;
 using support::on_ranks;
 using support::same_bytes;
+using support::status_of;
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -456,6 +457,25 @@ TEST_F(CommValuesTest, EveryTypeAndOperationIsReduced) {
         const Tensor tensor = Script::here(script.inputs(5, comm.rank(), 33, type, op), type);
         comm.all_reduce(tensor, op);
         script.expect("all_reduce", tensor, script.reduced(5, 33, type, op), type);
+      }
+    }
+  });
+}
+
+TEST_F(CommValuesTest, FloatsOfEightBitsAreReduced) {
+  on_ranks(2, [](const Communicator& comm) {
+    const Script script(comm, 0);
+    for (const ScalarType type : {sconce::kFloat8_e4m3fn, sconce::kFloat8_e5m2}) {
+      for (const ReduceOp op :
+           {ReduceOp::SUM, ReduceOp::PRODUCT, ReduceOp::MIN, ReduceOp::MAX, ReduceOp::AVG}) {
+        const Tensor tensor = Script::here(script.inputs(6, comm.rank(), 33, type, op), type);
+        const auto reduce = [&] { comm.all_reduce(tensor, op); };
+        if (getDeviceProperties(comm.device()).major < 9) {
+          EXPECT_EQ(status_of(reduce), SCONCE_ERROR_NOT_SUPPORTED);
+          continue;
+        }
+        reduce();
+        script.expect("all_reduce", tensor, script.reduced(6, 33, type, op), type);
       }
     }
   });

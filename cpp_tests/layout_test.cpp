@@ -238,7 +238,8 @@ static_assert(SCONCE_MEMORY_SMALL == 0 && SCONCE_MEMORY_LARGE == 1 &&
 static_assert(SCONCE_TRACE_ALLOC == 0 && SCONCE_TRACE_FREE_REQUESTED == 1 &&
                   SCONCE_TRACE_FREE_COMPLETED == 2 && SCONCE_TRACE_SEGMENT_ALLOC == 3 &&
                   SCONCE_TRACE_SEGMENT_FREE == 4 && SCONCE_TRACE_SNAPSHOT == 5 &&
-                  SCONCE_TRACE_OOM == 6,
+                  SCONCE_TRACE_OOM == 6 && SCONCE_TRACE_SEGMENT_MAP == 7 &&
+                  SCONCE_TRACE_SEGMENT_UNMAP == 8,
               "a constant of the history has another value");
 static_assert(SCONCE_COPY_MOST_AXES == 8, "a constant of copies has another value");
 static_assert(SCONCE_CONVOLUTION_MOST_SPATIAL == 3 && SCONCE_CONVOLUTION_FORWARD == 0 &&

@@ -1,9 +1,10 @@
 # The comm part of scripts/gpu-check, which sources this: collective calls beside bare NCCL and torch.distributed, tensors
-# on several devices beside torch.cuda.comm, and their results compared. Needs two devices; takes about two minutes.
+# on several devices beside torch.cuda.comm, and their results compared. Needs two devices; takes about two minutes. With
+# --only comm the tests of this part run before, which are among the suites otherwise.
 # Figures go to $out/comm.txt, everything else to $out/comm.log.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+: "${from:?}" "${out:?}" "${work:?}" "${backend:?}" "${only-}"
 
 comm_raw="$work/comm"
 mkdir -p "$comm_raw"
@@ -84,6 +85,10 @@ comm_checks() {
   if [ "$devices" -lt 2 ]; then
     row "communicators" skipped "$devices device" - -
     return
+  fi
+  if [ "$only" = comm ]; then
+    cpp_tests '[Cc]omm*'
+    conformance collectives
   fi
   if ! timeout 200 "$work/bin/sconce_comm_bench" "${arguments[@]}" >"$comm_raw/sconce.txt" 2>"$comm_raw/sconce-errors.txt" </dev/null; then
     row "communicators" FAILED "see comm.log" - -

@@ -11,6 +11,8 @@
 //!
 //! In all other cases the child may use the library like a new process.
 //!
+//! Handlers of the end of the process are installed here, too.
+//!
 //! The handler that runs in the child only changes atomics; little else is allowed there.
 
 use std::cell::Cell;
@@ -147,6 +149,15 @@ pub(crate) fn at_fork(in_child: extern "C" fn()) -> Result<()> {
         Status::OutOfMemory,
         format!("pthread_atfork failed with {code}: there is no memory to watch for forks with"),
     ))
+}
+
+/// Installs a handler that runs when the process ends by `exit`, or by the end of `main`.
+pub(crate) fn at_exit(handler: extern "C" fn()) -> Result<()> {
+    // SAFETY: as above.
+    match unsafe { libc::atexit(handler) } {
+        0 => Ok(()),
+        _ => Err(Error::new(Status::OutOfMemory, "there is no memory to watch for the end with")),
+    }
 }
 
 /// True if the program has more rights than its caller: it is setuid or setgid, or its file has

@@ -1,6 +1,7 @@
 // Calls of communicators, one rank a thread: this library's beside bare NCCL's on the same memory
-// and streams, in turns. Of each size: microseconds to queue a call behind others, and until it has
-// run.
+// and streams, in turns, each side first in every other round. Of each size: microseconds to queue
+// a call behind others, to queue the first call after a wait for the stream, when the processor's
+// caches are cold, and until a call has run.
 #ifndef SCONCE_BENCHES_COMM_CALLS_HPP
 #define SCONCE_BENCHES_COMM_CALLS_HPP
 
@@ -109,9 +110,9 @@ inline std::vector<Call> calls(const Nccl& nccl) {
   return all;
 }
 
-/// Medians of rounds: a round queues `batch` calls one behind the other and waits for them.
+/// A round queues `batch` calls one behind the other and waits for them.
 struct Measured {
-  std::vector<double> queue, done;
+  std::vector<double> queue, first, done;
 };
 
 /// Runs all calls of one size on the threads of all ranks; figures are those of rank 0.
@@ -125,23 +126,30 @@ inline void measure_calls(std::vector<Rank>& ranks, const Nccl& nccl, bool is_qu
     for (const Call& call : all) {
       for (const std::size_t bytes : sizes) {
         const std::size_t count = bytes / sizeof(float);
-        const int batch = is_quick ? 2 : bytes <= (1 << 20) ? 50 : bytes <= (16 << 20) ? 20 : 4;
-        const int rounds = is_quick ? 2 : bytes <= (1 << 20) ? 60 : 12;
+        const int batch = is_quick ? 2 : bytes <= (1 << 20) ? 50 : 20;
+        const int rounds = is_quick ? 2 : bytes <= (1 << 20) ? 60 : bytes <= (16 << 20) ? 20 : 8;
         Measured ours, bare;
         for (int round = -2; round < rounds; ++round) {
-          for (const bool is_bare : {false, true}) {
+          for (const int turn : {0, 1}) {
+            const bool is_bare = (turn == 1) != (round % 2 != 0);
             if (is_bare && rank.bare == nullptr) continue;
             const auto& one = is_bare ? call.bare : call.ours;
             rank.stream.synchronize();
             meeting.wait();
-            const double start = now_us();
-            for (int i = 0; i < batch; ++i) one(rank, count);
-            const double queued = now_us();
+            std::vector<double> times{now_us()};
+            for (int i = 0; i < batch; ++i) {
+              one(rank, count);
+              times.push_back(now_us());
+            }
             rank.stream.synchronize();
+            const double done = now_us();
             if (round < 0) continue;
             Measured& into = is_bare ? bare : ours;
-            into.queue.push_back((queued - start) / batch);
-            into.done.push_back((now_us() - start) / batch);
+            into.first.push_back(times[1] - times[0]);
+            for (std::size_t i = 2; i < times.size(); ++i) {
+              into.queue.push_back(times[i] - times[i - 1]);
+            }
+            into.done.push_back((done - times[0]) / batch);
           }
         }
         meeting.wait();
@@ -151,9 +159,11 @@ inline void measure_calls(std::vector<Rank>& ranks, const Nccl& nccl, bool is_qu
           Figures::add((key + suffix).c_str(), value, "us");
         };
         add("_queue", median(ours.queue));
+        add("_first", median(ours.first));
         add("_done", median(ours.done));
         if (rank.bare == nullptr) continue;
         add("_queue_bare", median(bare.queue));
+        add("_first_bare", median(bare.first));
         add("_done_bare", median(bare.done));
       }
     }

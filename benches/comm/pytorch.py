@@ -65,21 +65,24 @@ def calls(rank):
             for size in (8, 1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20, 1 << 30):
                 part = memory[: size // 4]
                 is_small = size <= 1 << 20
-                batch, rounds = (50, 60) if is_small else (20 if size <= 16 << 20 else 4, 12)
-                queue, done = [], []
+                batch, rounds = (50, 60) if is_small else (20, 20 if size <= 16 << 20 else 8)
+                queue, first, done = [], [], []
                 for number in range(-2, rounds):
                     torch.distributed.barrier()
                     stream.synchronize()
-                    start = time.perf_counter()
+                    times = [time.perf_counter()]
                     for _ in range(batch):
                         work(part)
-                    queued = time.perf_counter()
+                        times.append(time.perf_counter())
                     stream.synchronize()
                     if number >= 0:
-                        queue.append((queued - start) / batch * 1e6)
-                        done.append((time.perf_counter() - start) / batch * 1e6)
+                        done.append((time.perf_counter() - times[0]) / batch * 1e6)
+                        each = [(end - begin) * 1e6 for begin, end in zip(times, times[1:])]
+                        first.append(each[0])
+                        queue += each[1:]
                 if rank == 0:
                     add(f"comm_{name}_{size}_queue", statistics.median(queue))
+                    add(f"comm_{name}_{size}_first", statistics.median(first))
                     add(f"comm_{name}_{size}_done", statistics.median(done))
 
 

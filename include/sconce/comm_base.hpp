@@ -118,7 +118,8 @@ class ReduceOp {
 /// behind what is on the given one.
 ///
 /// Destruction finalizes the communicator, which waits for what it has queued; if an exception is
-/// the reason it is aborted instead, so that the other ranks learn of it at once.
+/// the reason it is aborted instead, so that the other ranks learn of it at once. An object in
+/// static storage waits for nothing at the end of the process.
 ///
 /// Threads: one thread at a time makes calls; any thread may abort at any time.
 class [[nodiscard]] CommunicatorBase {

@@ -41,7 +41,7 @@ fn format_of(dtype: Dtype) -> NarrowFormat {
 }
 
 /// The bits of the nearest value of a type, ties to even.
-pub(super) fn narrow_bits(value: f32, dtype: Dtype) -> u8 {
+pub(crate) fn narrow_bits(value: f32, dtype: Dtype) -> u8 {
     if dtype == Dtype::F8E8M0Fnu {
         return power_bits(value);
     }
@@ -65,7 +65,7 @@ pub(super) fn narrow_bits(value: f32, dtype: Dtype) -> u8 {
 }
 
 /// The value of bits of a type.
-pub(super) fn narrow_value(bits: u8, dtype: Dtype) -> f32 {
+pub(crate) fn narrow_value(bits: u8, dtype: Dtype) -> f32 {
     if dtype == Dtype::F8E8M0Fnu {
         return match bits {
             0xff => f32::NAN,
@@ -86,6 +86,14 @@ pub(super) fn narrow_value(bits: u8, dtype: Dtype) -> f32 {
         (f64::from(steps) * 2.0_f64.powi(scale)) as f32
     };
     if bits & 0x80 != 0 { -magnitude } else { magnitude }
+}
+
+/// As `narrow_bits`, of a signed type with both zeros; what is too large becomes the largest finite value, as in CUDA's
+/// own conversions.
+pub(crate) fn saturated_bits(value: f32, dtype: Dtype) -> u8 {
+    let bits = narrow_bits(value, dtype);
+    let past_finite = format_of(dtype).past_finite as u8;
+    if value.is_nan() || bits & 0x7f < past_finite { bits } else { bits & 0x80 | (past_finite - 1) }
 }
 
 /// A value as a type holds it.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use once_cell::sync::OnceCell;
 
 use super::config::{CommConfig, Limit};
-use super::fate::{Fate, aborted};
+use super::failure::{FirstFailure, aborted};
 use super::watched_work::WatchedWork;
 use crate::context::Runtime;
 use crate::driver::{CommAbort, CommEndpoint};
@@ -40,7 +40,7 @@ pub(super) struct Comm {
     /// Since when a call has been inside of the driver, in milliseconds after `made`; 0: none is.
     inside_since: AtomicU64,
     made: Instant,
-    pub(super) fate: Arc<Fate>,
+    pub(super) failure: Arc<FirstFailure>,
     sequence: AtomicU64,
     /// The stream of asynchronous calls.
     stream: OnceCell<Stream>,
@@ -88,7 +88,7 @@ impl Comm {
             inside_since: AtomicU64::new(0),
             made: Instant::now(),
             end: Mutex::new(CommEnd { endpoint: Some(endpoint), is_finalized: false }),
-            fate: Arc::default(),
+            failure: Arc::default(),
             sequence: AtomicU64::new(0),
             stream: OnceCell::new(),
             watched: Mutex::default(),
@@ -132,14 +132,14 @@ impl Comm {
 
     /// What the driver says of the end: whether it is ready.
     pub(super) fn poll(&self) -> Result<bool> {
-        self.fate.check()?;
+        self.failure.check()?;
         // A call that is inside of the driver finds out by itself.
         let Some(mut end) = self.end.try_lock() else { return Ok(false) };
         let Some(endpoint) = &mut end.endpoint else { return Ok(true) };
         let polled = endpoint.poll();
         drop(end);
         polled.inspect_err(|why| {
-            self.fate.break_for(why);
+            self.failure.break_for(why);
         })
     }
 
@@ -180,7 +180,7 @@ impl Comm {
 
     /// Finalizes the end, unless that was done or it is broken.
     pub(super) fn finalize(self: &Arc<Self>) -> Result<()> {
-        self.fate.check()?;
+        self.failure.check()?;
         {
             let mut end = self.lock();
             if end.is_finalized {
@@ -205,9 +205,15 @@ impl Comm {
         }
     }
 
+    /// Whether there may be work of the communicator that has not ended.
+    pub(super) fn may_have_work(&self) -> bool {
+        let is_over = |end: &CommEnd| end.is_finalized || end.endpoint.is_none();
+        self.failure.check().is_ok() && !self.end.try_lock().is_some_and(|end| is_over(&end))
+    }
+
     /// Ends the communicator at once on this rank. Later calls fail for this reason, unless there was another before.
     pub(super) fn break_off(&self, why: &Error) {
-        self.fate.break_for(why);
+        self.failure.break_for(why);
         let mut end = self.lock_soon();
         let aborted = self.aborter.abort();
         let endpoint = end.as_mut().and_then(|end| end.endpoint.take());
@@ -233,7 +239,8 @@ impl Comm {
             }
         }
         // A call that ends because its communicator was aborted fails for that reason.
-        result.map_err(|why| comms.iter().find_map(|comm| comm.fate.check().err()).unwrap_or(why))
+        result
+            .map_err(|why| comms.iter().find_map(|comm| comm.failure.check().err()).unwrap_or(why))
     }
 
     /// How long a call has been inside of the driver.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::Key;
 use super::comm::Comm;
 use super::config::CommConfig;
-use super::fate::aborted;
-use super::group;
+use super::failure::aborted;
 use super::registry::{self, comm, dead, publish};
+use super::{exit, group};
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::driver::{CommId, CommMember};
@@ -105,7 +105,7 @@ fn make(
 pub fn split(key: Key, color: Option<i32>, order: i32, config: &CommConfig) -> Result<Option<Key>> {
     group::refuse_inside("a communicator cannot be split")?;
     let parent = comm(key)?;
-    parent.fate.check()?;
+    parent.failure.check()?;
     let end = parent.lock().open()?.split(color, order, &config.options)?;
     let child = end.map(|end| Arc::new(Comm::new(parent.runtime, parent.device, *config, end)));
     let mut comms = vec![parent];
@@ -155,9 +155,13 @@ pub fn abort(key: Key) -> Result<()> {
     Ok(())
 }
 
-/// Destroys a communicator; finalizes it before unless it is broken.
+/// Destroys a communicator; finalizes it before unless it is broken. While the process ends it is only forgotten.
 pub fn destroy(key: Key) -> Result<()> {
     let comm = comm(key)?;
+    if exit::is_exiting() {
+        std::mem::forget(comm);
+        return registry::remove(key);
+    }
     let finalized = if comm.poll().is_ok() { comm.finalize() } else { Ok(()) };
     registry::remove(key)?;
     // Works of the communicator may have it still; it ends now all the same.

@@ -3,7 +3,8 @@
 //! | file | idea |
 //! |---|---|
 //! | `config` | how a communicator is made |
-//! | `fate` | why a communicator is broken, if it is |
+//! | `exit` | whether the process is ending |
+//! | `failure` | why a communicator is broken, if it is |
 //! | `watched_work` | queued work with a limit |
 //! | `comm` | a rank's end of a communicator, its lock, and how it waits |
 //! | `watchdog` | the thread that ends communicators whose work takes too long |
@@ -19,7 +20,8 @@
 
 mod comm;
 mod config;
-mod fate;
+mod exit;
+mod failure;
 mod group;
 mod handles;
 mod pending;

@@ -38,7 +38,7 @@ impl Pending {
         stream: Stream,
         is_async: bool,
     ) -> Result<Self> {
-        comm.fate.check()?;
+        comm.failure.check()?;
         if stream.device() != comm.device {
             return Err(Error::new(
                 Status::CrossDevice,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Key;
 use super::comm::Comm;
-use super::watchdog;
+use super::{exit, watchdog};
 use crate::collections::slab::Slab;
 use crate::error::{Error, Result, Status};
 use crate::lock::Mutex;
@@ -32,6 +32,7 @@ pub(super) fn dead() -> Error {
 
 /// Gives communicators handles. `Err`: there are too many.
 pub(super) fn publish(comms: Vec<Arc<Comm>>) -> Result<Vec<Key>> {
+    exit::watch(&comms);
     let publish = |comm: Arc<Comm>| {
         let (key, slot) = COMMS
             .insert()

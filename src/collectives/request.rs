@@ -1,7 +1,7 @@
 //! Calls, checked: memory, ranks, types.
 
 use super::comm::Comm;
-use super::wire::{Wire, to_copy, to_reduce};
+use super::wire::{Wire, check_capability, to_copy, to_reduce};
 use crate::context::Runtime;
 use crate::driver::{CommCall, CommOp, CommParts};
 use crate::element::Dtype;
@@ -88,11 +88,22 @@ impl CommRequest<'_> {
 }
 
 impl Checker<'_> {
+    /// How elements are reduced on the device.
+    #[inline]
+    fn reduced(&self, dtype: Dtype, op: CommOp) -> Result<(Wire, CommOp)> {
+        let reduced = to_reduce(dtype, op)?;
+        check_capability(dtype, || {
+            let properties = self.runtime.driver().device_properties(self.device)?;
+            Ok((properties.major, properties.minor))
+        })?;
+        Ok(reduced)
+    }
+
     fn call(&mut self, request: &CommRequest<'_>) -> Result<CommCall> {
         let ranks = self.ranks;
         Ok(match *request {
             CommRequest::AllReduce { send, recv, count, dtype, op } => {
-                let (wire, op) = to_reduce(dtype, op)?;
+                let (wire, op) = self.reduced(dtype, op)?;
                 let count = self.counted(count, wire, 1)?;
                 self.apart_or_equal((send, count), (recv, count), 0, wire)?;
                 let (send, recv) =
@@ -100,7 +111,7 @@ impl Checker<'_> {
                 CommCall::AllReduce { send, recv, count, dtype: wire.dtype, op }
             }
             CommRequest::Reduce { send, recv, count, dtype, op, root } => {
-                let (wire, op) = to_reduce(dtype, op)?;
+                let (wire, op) = self.reduced(dtype, op)?;
                 let root = self.root(root)?;
                 let count = self.counted(count, wire, 1)?;
                 let send_at = self.sends(send, count, wire)?;
@@ -134,7 +145,7 @@ impl Checker<'_> {
                 CommCall::AllGather { send, recv, count, dtype: wire.dtype }
             }
             CommRequest::ReduceScatter { send, recv, count, dtype, op } => {
-                let (wire, op) = to_reduce(dtype, op)?;
+                let (wire, op) = self.reduced(dtype, op)?;
                 let count = self.counted(count, wire, ranks)?;
                 self.apart_or_equal((recv, count), (send, ranks * count), self.rank * count, wire)?;
                 let (send, recv) =

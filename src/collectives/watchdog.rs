@@ -74,7 +74,7 @@ fn look_on(driver: &'static dyn Driver) {
 
 /// Drops work that has ended; fails if the communicator is broken or work is overdue.
 fn look_at(comm: &Comm) -> Result<()> {
-    if comm.fate.check().is_err() {
+    if comm.failure.check().is_err() {
         // It has been broken already.
         comm.watched.lock().clear();
         return Ok(());

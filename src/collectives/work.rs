@@ -75,7 +75,7 @@ impl Work {
     }
 
     fn check(&self) -> Result<()> {
-        self.comm.fate.check().map_err(|why| self.named(why))
+        self.comm.failure.check().map_err(|why| self.named(why))
     }
 
     fn named(&self, why: Error) -> Error {

@@ -7,6 +7,7 @@ use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
 use crate::error::{Cause, Error, Result};
+use crate::lock::RwLock;
 use crate::types::DeviceIndex;
 
 // The value of a pair only grows, so that threads may change it concurrently.
@@ -97,10 +98,26 @@ pub(crate) fn is_possible(
     }
 }
 
+/// What follows when a device has got access to the memory of a peer.
+pub(crate) type OnEnabled = fn(&Runtime, user: DeviceIndex, owner: DeviceIndex) -> Result<()>;
+
+static ON_ENABLED: RwLock<Vec<OnEnabled>> = RwLock::new(Vec::new());
+
+/// Adds a function that is called for each pair that is enabled from now on, once; the caller sees to the pairs
+/// that are. It is called after [`is_enabled`] holds. If it fails, the pair is not enabled.
+pub(crate) fn on_enabled(follow: OnEnabled) {
+    ON_ENABLED.write().push(follow);
+}
+
 fn enable(runtime: &Runtime, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
     // The driver may create a context, and the first copy of a pair may be a captured one.
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     runtime.driver().enable_peer_access(device, peer)?;
     pair(device, peer).fetch_max(ENABLED, Ordering::AcqRel);
-    Ok(())
+    let follow = ON_ENABLED.read().clone();
+    let followed = follow.iter().try_for_each(|follow| follow(runtime, device, peer));
+    if followed.is_err() {
+        pair(device, peer).store(POSSIBLE, Ordering::Release);
+    }
+    followed
 }

@@ -167,7 +167,7 @@ int ncclRecv(To recv, size_t count, int type, int peer, ncclComm_t comm, To stre
 }
 // The factor is noted as its first eight bytes, as far as the type has them.
 int ncclRedOpCreatePreMulSum(int* op, void* factor, int type, int where, ncclComm_t comm) {
-  static const size_t widths[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2};
+  static const size_t widths[] = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
   int64_t bits = 0;
   (void)comm;
   memcpy(&bits, factor, widths[type]);

@@ -67,6 +67,23 @@ fn ranks_on_threads_find_each_other_by_the_id() {
 }
 
 #[test]
+fn a_rank_that_aborts_once_it_is_made_does_not_undo_the_others() {
+    devices(2);
+    for round in 0..50 {
+        let id = unique_id();
+        let first = std::thread::spawn(move || init_rank(id, 2, 0, 0));
+        let second = init_rank(id, 2, 1, 1).unwrap();
+        ok(sconce_comm_abort(second.get()));
+        let first = first.join().unwrap().unwrap_or_else(|why| panic!("round {round}: {why:?}"));
+        let memory = memory_of(0, &floats(&[1.0]));
+        ok(all_reduce(first, memory, 1, stream(0)));
+        synchronize(0);
+        refused(async_error(first), SCONCE_ERROR_REMOTE, "rank 1 has aborted");
+        destroy_all(&[first, second]);
+    }
+}
+
+#[test]
 fn a_rank_that_does_not_come_ends_the_wait_of_the_others() {
     devices(2);
     let mut comm = null_mut();

@@ -76,6 +76,7 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
         &[
             collectives::copies::TESTS,
             collectives::reductions::TESTS,
+            collectives::narrow_floats::TESTS,
             collectives::order::TESTS,
             collectives::life::TESTS,
         ],

@@ -82,7 +82,9 @@ pub(super) unsafe fn submit(
 /// - `send`: `count` values. May be `recv`, but not overlap it otherwise.
 /// - `recv`: receives `count` values.
 /// - `count`: elements.
-/// - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers and 8-bit floats cannot be reduced.
+/// - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers cannot be reduced, and of the 8-bit floats those of
+///   `SCONCE_DTYPE_F8_E4M3FN` and `SCONCE_DTYPE_F8_E5M2` alone, with NCCL 2.24 or newer on devices of compute
+///   capability 9.0 or later. Their results that are too large become the largest finite number.
 /// - `op`: `SCONCE_COMM_…`.
 /// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
 /// - `stream`: a stream of the communicator's device. Without a work the call is queued there.

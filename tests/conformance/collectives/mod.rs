@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `copies`, `reductions` | the values of every call, for every type and operation |
+//! | `narrow_floats` | reductions of 8-bit floating-point numbers |
 //! | `order` | streams, groups, threads, captures |
 //! | `life` | making, splitting, finalizing, aborting |
 //!
@@ -11,6 +12,7 @@
 
 pub(crate) mod copies;
 pub(crate) mod life;
+pub(crate) mod narrow_floats;
 pub(crate) mod order;
 pub(crate) mod reductions;
 

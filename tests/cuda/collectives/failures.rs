@@ -225,6 +225,32 @@ fn an_abort_that_fails_is_reported_and_not_repeated() {
 }
 
 #[test]
+fn releases_before_2_24_reduce_no_narrow_floats() {
+    for (version, works) in [(22_304, false), (22_403, true)] {
+        let nccl = open(&[&format!("VERSION={version}")]);
+        let mut end = nccl.rank_one();
+        for dtype in [Dtype::F8E4M3Fn, Dtype::F8E5M2] {
+            let (send, recv, count, op) = (SEND, RECV, 3, CommOp::Sum);
+            for call in [
+                CommCall::AllReduce { send, recv, count, dtype, op },
+                CommCall::Reduce { send, recv, count, dtype, op, root: 0 },
+                CommCall::ReduceScatter { send, recv, count, dtype, op },
+            ] {
+                let queued = end.queue(&call, on_second());
+                let Err(error) = queued else {
+                    assert!(works, "{version}: {call:?}");
+                    continue;
+                };
+                assert_eq!((error.status(), works), (Status::NotSupported, false));
+                for part in ["22304", "22400", dtype.name()] {
+                    assert!(error.message().contains(part), "{part}: {error}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn releases_before_2_18_are_refused() {
     for old in [21_000, 21_701] {
         let nccl = open(&[&format!("VERSION={old}")]);

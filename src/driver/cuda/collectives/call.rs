@@ -5,7 +5,8 @@ use std::ffi::{c_int, c_void};
 use cudarc::driver::sys::CUstream;
 
 use super::functions::{CommFunctions, NcclComm};
-use super::{check, end_group, start_group};
+use super::{check, end_group, start_group, version};
+use crate::arithmetic::narrow_bits;
 use crate::driver::{CommCall, CommOp, CommParts};
 use crate::element::{Dtype, bf16_bits, f16_bits};
 use crate::error::{Error, Result};
@@ -13,6 +14,8 @@ use crate::types::DevicePtr;
 
 /// `ncclScalarHostImmediate`.
 const IN_HOST_MEMORY: c_int = 1;
+/// The oldest version that has 8-bit floating-point types.
+const NARROW_FLOATS: i32 = 22_400;
 
 /// Where a call goes.
 pub(super) struct Target<'a> {
@@ -35,6 +38,8 @@ fn type_of(dtype: Dtype) -> Result<c_int> {
         Dtype::F32 => 7,
         Dtype::F64 => 8,
         Dtype::Bf16 => 9,
+        Dtype::F8E4M3Fn => 10,
+        Dtype::F8E5M2 => 11,
         other => {
             let why = format!("NCCL has no elements of {}", other.name());
             return Err(Error::not_supported(why));
@@ -51,6 +56,7 @@ fn factor_bytes(factor: f64, dtype: Dtype) -> [u8; 8] {
         Dtype::F32 => put(&(factor as f32).to_le_bytes()),
         Dtype::F16 => put(&f16_bits(factor as f32).to_le_bytes()),
         Dtype::Bf16 => put(&bf16_bits(factor as f32).to_le_bytes()),
+        Dtype::F8E4M3Fn | Dtype::F8E5M2 => put(&[narrow_bits(factor as f32, dtype)]),
         Dtype::U64 => put(&(factor as u64).to_le_bytes()),
         Dtype::U32 => put(&(factor as u32).to_le_bytes()),
         Dtype::U8 => put(&[factor as u8]),
@@ -72,12 +78,27 @@ impl Target<'_> {
         check(self.functions, call, code)
     }
 
+    /// The type of elements that are reduced.
+    #[inline]
+    fn reduced(&self, dtype: Dtype) -> Result<c_int> {
+        if matches!(dtype, Dtype::F8E4M3Fn | Dtype::F8E5M2) {
+            let version = version(self.functions)?;
+            if version < NARROW_FLOATS {
+                return Err(Error::not_supported(format!(
+                    "the installed NCCL is version {version}; reductions of {} need {NARROW_FLOATS} or newer",
+                    dtype.name()
+                )));
+            }
+        }
+        type_of(dtype)
+    }
+
     /// Queues a call.
     #[inline]
     pub(super) fn queue(&self, call: &CommCall) -> Result<()> {
         match call {
             CommCall::AllReduce { send, recv, count, dtype, op } => {
-                let (kind, all_reduce) = (type_of(*dtype)?, self.functions.ncclAllReduce()?);
+                let (kind, all_reduce) = (self.reduced(*dtype)?, self.functions.ncclAllReduce()?);
                 self.with_op(*op, *dtype, |op| {
                     let (send, recv) = (read(*send), write(*recv));
                     // SAFETY: a live communicator and a stream of its device; the caller has checked the addresses.
@@ -87,7 +108,7 @@ impl Target<'_> {
                 })
             }
             CommCall::Reduce { send, recv, count, dtype, op, root } => {
-                let (kind, reduce) = (type_of(*dtype)?, self.functions.ncclReduce()?);
+                let (kind, reduce) = (self.reduced(*dtype)?, self.functions.ncclReduce()?);
                 let root = *root as c_int;
                 self.with_op(*op, *dtype, |op| {
                     let (send, recv) = (read(*send), write(*recv));
@@ -99,7 +120,7 @@ impl Target<'_> {
                 })
             }
             CommCall::ReduceScatter { send, recv, count, dtype, op } => {
-                let (kind, scatter) = (type_of(*dtype)?, self.functions.ncclReduceScatter()?);
+                let (kind, scatter) = (self.reduced(*dtype)?, self.functions.ncclReduceScatter()?);
                 self.with_op(*op, *dtype, |op| {
                     let (send, recv) = (read(*send), write(*recv));
                     // SAFETY: as above.

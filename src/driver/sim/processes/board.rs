@@ -28,6 +28,8 @@ const MAGIC: u64 = u64::from_le_bytes(*b"sconCOM1");
 const MAGIC_AT: usize = 0;
 const RANKS_AT: usize = 1;
 const NONCE_AT: usize = 2;
+/// 1 once a rank has seen that all have joined.
+const MADE_AT: usize = 7;
 const RANKS_BEGIN: usize = 8;
 const RANK_WORDS: usize = 16;
 
@@ -129,6 +131,16 @@ impl Board {
             Err(other) if other != ranks as u64 => Err(other as usize),
             _ => Ok(()),
         }
+    }
+
+    /// Notes that all ranks have joined. From then on the communicator is made, whatever becomes of them.
+    pub(crate) fn set_made(&self) {
+        self.page.counter(MADE_AT).store(1, Ordering::Release);
+    }
+
+    /// Whether a rank has noted that all have joined.
+    pub(crate) fn is_made(&self) -> bool {
+        self.page.counter(MADE_AT).load(Ordering::Acquire) == 1
     }
 
     /// Whether all ranks have joined.

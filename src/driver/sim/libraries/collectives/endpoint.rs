@@ -89,6 +89,8 @@ impl SimEndpoint {
             match board.standing(other, true) {
                 Standing::Absent => is_complete = false,
                 Standing::Joined | Standing::Left => {}
+                // A rank that goes after all have joined fails the calls, not this.
+                Standing::Aborted | Standing::Failed | Standing::Died if board.is_made() => {}
                 Standing::Aborted | Standing::Failed | Standing::Died => {
                     let why = format!("rank {other} has gone before the communicator was made");
                     return Err(Error::new(Status::Remote, why));
@@ -108,6 +110,7 @@ impl SimEndpoint {
                 return Err(refused(Call::CommCreate).context(why));
             }
         }
+        board.set_made();
         Ok(true)
     }
 

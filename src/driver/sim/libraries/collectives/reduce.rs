@@ -1,9 +1,11 @@
 //! Reductions of elements in memory.
 //!
 //! Elements are combined in the order of the ranks, and each result is rounded to the type. NCCL's order depends on
-//! its algorithm, so only results that no order changes are the same there.
+//! its algorithm, so only results that no order changes are the same there. Results of 8-bit floating-point numbers that
+//! are too large become the largest finite number, as in NCCL.
 #![forbid(unsafe_code)]
 
+use crate::arithmetic::{narrow_value, saturated_bits};
 use crate::driver::CommOp;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
@@ -89,11 +91,29 @@ macro_rules! floats {
     )*};
 }
 
+fn e4m3_value(bits: u8) -> f32 {
+    narrow_value(bits, Dtype::F8E4M3Fn)
+}
+
+fn e4m3_bits(value: f32) -> u8 {
+    saturated_bits(value, Dtype::F8E4M3Fn)
+}
+
+fn e5m2_value(bits: u8) -> f32 {
+    narrow_value(bits, Dtype::F8E5M2)
+}
+
+fn e5m2_bits(value: f32) -> u8 {
+    saturated_bits(value, Dtype::F8E5M2)
+}
+
 floats! {
     Single(f32, u32), f32::from_bits, f32::to_bits;
     Double(f64, u64), f64::from_bits, f64::to_bits;
     Half(f32, u16), f16_value, f16_bits;
     Brain(f32, u16), bf16_value, bf16_bits;
+    E4M3(f32, u8), e4m3_value, e4m3_bits;
+    E5M2(f32, u8), e5m2_value, e5m2_bits;
 }
 
 /// Calls a generic function with the type of the elements; does nothing for types that cannot be reduced.
@@ -110,6 +130,8 @@ macro_rules! with_element {
             Dtype::F64 => $function::<Double>($($argument),*),
             Dtype::F16 => $function::<Half>($($argument),*),
             Dtype::Bf16 => $function::<Brain>($($argument),*),
+            Dtype::F8E4M3Fn => $function::<E4M3>($($argument),*),
+            Dtype::F8E5M2 => $function::<E5M2>($($argument),*),
             _ => {}
         }
     };
@@ -117,17 +139,21 @@ macro_rules! with_element {
 
 /// Whether elements of the type can be reduced.
 pub(crate) fn is_reducible(dtype: Dtype) -> bool {
-    use Dtype::{Bf16, F16, F32, F64, I8, I32, I64, U8, U32, U64};
-    matches!(dtype, I8 | U8 | I32 | U32 | I64 | U64 | F32 | F64 | F16 | Bf16)
+    use Dtype::{I8, I32, I64, U8, U32, U64};
+    is_float(dtype) || matches!(dtype, I8 | U8 | I32 | U32 | I64 | U64)
+}
+
+fn is_float(dtype: Dtype) -> bool {
+    use Dtype::{Bf16, F8E4M3Fn, F8E5M2, F16, F32, F64};
+    matches!(dtype, F32 | F64 | F16 | Bf16 | F8E4M3Fn | F8E5M2)
 }
 
 /// Prepares a rank's own elements: multiplies them by its factor. Averages of floating-point numbers are sums of
 /// elements that were multiplied by the inverse of the number of ranks, as in NCCL.
 pub(crate) fn prepare(dtype: Dtype, op: CommOp, ranks: usize, elements: &mut [u8]) {
-    let is_float = matches!(dtype, Dtype::F32 | Dtype::F64 | Dtype::F16 | Dtype::Bf16);
     match op {
         CommOp::PremulSum(factor) => with_element!(dtype, scale_all(dtype, factor, elements)),
-        CommOp::Avg if is_float => {
+        CommOp::Avg if is_float(dtype) => {
             with_element!(dtype, scale_all(dtype, 1.0 / ranks as f64, elements));
         }
         _ => {}
@@ -195,6 +221,26 @@ mod tests {
         assert_eq!(reduced(Dtype::I32, CommOp::Avg, &ranks), bytes(&[i32::MIN / 2, -2, 5]));
         let thrice = reduced(Dtype::I32, CommOp::PremulSum(3.0), &ranks);
         assert_eq!(thrice[4..], bytes(&[-15, 33]));
+    }
+
+    #[test]
+    fn narrow_floats_are_rounded_after_each_step_and_stay_finite() {
+        for (dtype, largest) in [(Dtype::F8E4M3Fn, 448.0), (Dtype::F8E5M2, 57344.0)] {
+            let bits = |value| saturated_bits(value, dtype);
+            let sum = |values: &[f32]| {
+                let ranks: Vec<Vec<u8>> = values.iter().map(|value| vec![bits(*value)]).collect();
+                reduced(dtype, CommOp::Sum, &ranks)
+            };
+            // 16 + 1 lies between two numbers; the even one is 16, again and again.
+            assert_eq!(sum(&[16.0, 1.0, 1.0, 1.0]), [bits(16.0)]);
+            assert_eq!(sum(&[1.0, 1.0, 1.0, 16.0]), [bits(20.0)]);
+            assert_eq!(sum(&[largest, largest]), [bits(largest)]);
+            assert_eq!(sum(&[-largest, -largest]), [bits(-largest)]);
+            assert!(f32::is_nan(narrow_value(sum(&[f32::NAN, 1.0])[0], dtype)));
+            let ranks = [vec![bits(largest)], vec![bits(2.0)]];
+            assert_eq!(reduced(dtype, CommOp::Prod, &ranks), [bits(largest)]);
+            assert_eq!(reduced(dtype, CommOp::Avg, &ranks[..1]), [bits(largest)]);
+        }
     }
 
     #[test]

@@ -7,12 +7,12 @@ use crate::lock::Mutex;
 
 /// The first failure of a communicator.
 #[derive(Default)]
-pub(super) struct Fate {
+pub(super) struct FirstFailure {
     is_broken: AtomicBool,
     why: Mutex<Option<Error>>,
 }
 
-impl Fate {
+impl FirstFailure {
     /// Fails if the communicator is broken.
     #[inline]
     pub(super) fn check(&self) -> Result<()> {
