@@ -53,6 +53,8 @@ struct TraceEntry {
     SegmentFree = SCONCE_TRACE_SEGMENT_FREE,      ///< a segment was returned to the driver
     Snapshot = SCONCE_TRACE_SNAPSHOT,             ///< a snapshot was taken
     OutOfMemory = SCONCE_TRACE_OOM,               ///< an allocation failed for lack of memory
+    SegmentMap = SCONCE_TRACE_SEGMENT_MAP,        ///< pages joined a segment (`policy:pages`)
+    SegmentUnmap = SCONCE_TRACE_SEGMENT_UNMAP,    ///< pages left a segment
   };
 
   Action action = Action::Alloc;  ///< the kind of event

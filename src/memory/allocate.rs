@@ -6,7 +6,7 @@ use super::history;
 use super::miss::request::{Wanted, check_size};
 use super::miss::{self, release, uncached_request};
 use super::pool;
-use super::source::uncached;
+use super::source::{pages, uncached};
 use super::streams::cache::CacheInUse;
 use super::streams::device::DeviceMemory;
 use super::streams::lookup;
@@ -271,6 +271,11 @@ fn device_of(index: i32) -> Result<DeviceIndex> {
 /// All figures of a device (-1: the current one).
 pub fn stats(index: i32) -> Result<super::MemoryStats> {
     Ok(all_caches::stats(device_of(index)?))
+}
+
+/// What the pages of a device are doing (-1: the current one). All 0 unless memory is made of pages.
+pub fn page_figures(index: i32) -> Result<super::PageFigures> {
+    Ok(pages::figures(device_of(index)?))
 }
 
 /// A device's peaks become the current values.

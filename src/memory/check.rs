@@ -7,6 +7,7 @@ use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
 use super::heap::block::RecordState;
 use super::heap::request::kind_of;
 use super::heap::stream_heap::StreamHeap;
+use super::source::pages;
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use super::streams::owners;
@@ -18,6 +19,7 @@ pub fn walk() -> Result<(), String> {
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
             device_caches(device)?;
+            device_pages(device)?;
         }
     }
     Ok(())
@@ -71,6 +73,36 @@ fn device_caches(device: DeviceIndex) -> Result<(), String> {
     Ok(())
 }
 
+/// The runs of a device are tiled by present mappings, no page is present twice, and no present mapping lies
+/// elsewhere.
+fn device_pages(device: DeviceIndex) -> Result<(), String> {
+    let pages = pages::lock(device);
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for cache in StreamCache::all_of(device) {
+        let inner = cache.visit();
+        let paged = inner.heap.segments.iter().filter(|(_, segment)| segment.paged);
+        runs.extend(paged.map(|(_, segment)| (segment.address, segment.bytes)));
+    }
+    let mut present = std::collections::BTreeSet::new();
+    let mut bytes = 0;
+    for (address, mapping) in pages.table.all().filter(|(_, mapping)| mapping.is_present) {
+        if !present.insert(mapping.page) {
+            return Err(format!("page {} is present twice, at {address:#x} too", mapping.page));
+        }
+        bytes += mapping.bytes;
+        let end = address + mapping.bytes;
+        if !runs.iter().any(|(start, bytes)| *start <= address && end <= start + bytes) {
+            return Err(format!("the page at {address:#x} is present and in no run"));
+        }
+    }
+    let of_runs: u64 = runs.iter().map(|(_, bytes)| bytes).sum();
+    if bytes != of_runs || bytes != pages.bytes() {
+        let known = pages.bytes();
+        return Err(format!("runs have {of_runs} bytes, pages {bytes}, counted were {known}"));
+    }
+    Ok(())
+}
+
 fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let mut counted = [[0_i64; FIGURES]; ROWS];
@@ -110,7 +142,7 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
             let counts: Row = match block.state {
                 RecordState::Allocated => [1, bytes, 1, bytes, block.requested as i64, 0, 0, 0],
                 RecordState::Pending => [0, 0, 1, bytes, block.requested as i64, 0, 0, 0],
-                RecordState::Free if whole => [0; FIGURES],
+                RecordState::Free if whole || segment.paged => [0; FIGURES],
                 RecordState::Free => [0, 0, 0, 0, 0, 1, bytes, 0],
                 RecordState::Unused => return Err(format!("{what} is unused")),
             };

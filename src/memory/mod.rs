@@ -43,7 +43,7 @@ pub use crate::caching::{Contention, contention, settings, size_class};
 pub(crate) use addresses::block_ref::BlockRef;
 pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
-    record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
+    page_figures, record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
 pub(crate) use allocate::{block_at, empty_cache_of};
 pub use figures::{MemoryStats, PoolStats, Stat};
@@ -53,6 +53,7 @@ pub(crate) use miss::reclaim;
 pub use streams::limit::{get_fraction, set_fraction};
 
 pub use snapshot::Snapshot;
+pub use source::pages::PageFigures;
 pub(crate) use streams::device::reserved_as_seen;
 pub use take_snapshot::snapshot;
 pub(crate) use temporary::Temporary;

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::miss::release;
+use super::miss::{release, release_pages};
 use super::pool_holds;
 use super::streams::cache::StreamCache;
 use super::streams::deferred;
@@ -207,6 +207,7 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         home.count_sync();
         deferred::wait_for_all(runtime, device)?;
         bytes += release::segments(runtime, device, |_, _, pool| pool.number == number)?;
+        bytes += release_pages::of_pools(runtime, device, |pool| pool.number == number)?;
     }
     Ok(bytes as usize)
 }

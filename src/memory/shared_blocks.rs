@@ -8,7 +8,7 @@ use super::streams::block_uses;
 use super::streams::cache::StreamCache;
 use super::streams::live_blocks;
 use crate::context::Runtime;
-use crate::error::Result;
+use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
 /// The driver's allocation that memory lies in.
@@ -47,11 +47,25 @@ pub fn share(address: usize) -> Result<Option<SharedBlock>> {
         return Ok(None);
     }
     let lent = live_blocks::with_live(address, |inner, owner, segment, id, block| {
+        if segment.paged {
+            return Err(of_pages(address));
+        }
         block_uses::share(inner, block.address, id);
         let (base, bytes) = (segment.address as usize, segment.bytes as usize);
-        SharedBlock { base, bytes, device: owner.stream().device }
+        Ok(SharedBlock { base, bytes, device: owner.stream().device })
     });
-    lent.map(Some)
+    lent?.map(Some)
+}
+
+#[cold]
+fn of_pages(address: usize) -> Error {
+    Error::new(
+        Status::NotSupported,
+        format!(
+            "ptr {address:#x} is memory of pages (policy:pages, expandable_segments:True), which \
+             other processes cannot open; allocate it with policy:segments"
+        ),
+    )
 }
 
 /// Holds the block that holds an address; `None` unless it is live and was lent.

@@ -61,6 +61,8 @@ pub struct SegmentInfo {
     pub pool: PoolKind,
     /// Which private pool, as torch's pair; (0, 0) is none.
     pub pool_id: (u64, u64),
+    /// Whether it is a run of pages, which grows and shrinks.
+    pub is_expandable: bool,
     /// Its blocks, in the order of addresses: a range of [`Snapshot::blocks`].
     pub blocks: std::ops::Range<usize>,
 }
@@ -78,6 +80,10 @@ pub enum Action {
     SegmentAlloc,
     /// A segment went back.
     SegmentFree,
+    /// Pages joined a run.
+    SegmentMap,
+    /// Pages left a run.
+    SegmentUnmap,
     /// A snapshot was taken.
     Snapshot,
     /// An allocation failed; the address is the device's free memory.
@@ -93,6 +99,8 @@ impl Action {
             Action::FreeCompleted => "free_completed",
             Action::SegmentAlloc => "segment_alloc",
             Action::SegmentFree => "segment_free",
+            Action::SegmentMap => "segment_map",
+            Action::SegmentUnmap => "segment_unmap",
             Action::Snapshot => "snapshot",
             Action::OutOfMemory => "oom",
         }

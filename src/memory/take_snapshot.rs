@@ -74,6 +74,7 @@ fn stream(
             stream: cache.stream().handle.native() as u64,
             pool: segment.kind,
             pool_id: (0, heap.pools[usize::from(segment.pool)].number),
+            is_expandable: segment.paged,
             blocks: first..blocks.len(),
         });
     }

@@ -3,39 +3,14 @@
 //! get the memory again as early as they may.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "gives addresses of buffers to copies")]
 
 use sconce::context::runtime;
-use sconce::driver::RawAddress;
 use sconce::event;
 use sconce::memory;
 use sconce::stream::{self, Stream};
-use sconce::types::DevicePtr;
 use testkit::memory::structure;
 
-fn fill(address: usize, value: u8, bytes: usize, on: Stream) {
-    let driver = runtime().unwrap().driver();
-    driver.fill_async(DevicePtr(address as u64), value, bytes, on.driver_ref()).unwrap();
-}
-
-fn copy(to: usize, from: usize, bytes: usize, on: Stream) {
-    let (to, from) = (DevicePtr(to as u64).into(), DevicePtr(from as u64).into());
-    runtime().unwrap().driver().copy_async(to, from, bytes, on.driver_ref()).unwrap();
-}
-
-fn read(address: usize, bytes: usize, on: Stream) -> Vec<u8> {
-    let driver = runtime().unwrap().driver();
-    let mut data = vec![0_u8; bytes];
-    // SAFETY: the buffer outlives the wait.
-    let to = unsafe { RawAddress::from_caller(data.as_mut_ptr() as usize) };
-    driver.copy_async(to, DevicePtr(address as u64).into(), bytes, on.driver_ref()).unwrap();
-    driver.stream_synchronize(on.driver_ref()).unwrap();
-    data
-}
-
-fn pool_stream() -> Stream {
-    stream::from_pool(0, 0).unwrap()
-}
+use crate::queued::{copy, fill, pool_stream, read};
 
 /// A block's bytes taken to a place of its own before it is freed.
 struct Taken {

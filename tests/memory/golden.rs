@@ -11,6 +11,9 @@ use sconce::{device, memory, stream};
 use testkit::memory::figures::{differences, flat};
 use testkit::memory::golden::{self, Call, Recording};
 
+/// Figures by PyTorch's names.
+pub(crate) type Figures = BTreeMap<String, i64>;
+
 /// How the configuration reaches the allocator.
 #[derive(Clone, Copy, Debug)]
 enum By {
@@ -18,7 +21,9 @@ enum By {
     Call,
 }
 
-fn replay(recording: &Recording) {
+/// Makes the calls of a recording, and passes our figures and PyTorch's to `compare` wherever they were recorded, with
+/// the number of the call.
+pub(crate) fn replay(recording: &Recording, compare: impl Fn(usize, &Figures, &Figures)) {
     let streams = [
         stream::default(0).unwrap(),
         stream::from_pool(0, 0).unwrap(),
@@ -38,18 +43,19 @@ fn replay(recording: &Recording) {
             }
             Call::ResetPeak => memory::reset_peak_stats(0).unwrap(),
             Call::Check => {
-                let ours = flat(&memory::stats(0).unwrap());
-                let wrong = differences(&ours, checks.next().unwrap());
-                let (config, seed) = (&recording.config, recording.seed);
-                assert!(
-                    wrong.is_empty(),
-                    "{config}/{seed}, call {step}: (key, ours, PyTorch's) {wrong:#?}"
-                );
+                compare(step, &flat(&memory::stats(0).unwrap()), checks.next().unwrap());
                 structure::assert_sound();
             }
         }
     }
     assert!(checks.next().is_none());
+}
+
+/// The figures are PyTorch's.
+fn assert_equal(recording: &Recording, step: usize, ours: &Figures, torchs: &Figures) {
+    let wrong = differences(ours, torchs);
+    let (config, seed) = (&recording.config, recording.seed);
+    assert!(wrong.is_empty(), "{config}/{seed}, call {step}: (key, ours, PyTorch's) {wrong:#?}");
 }
 
 #[track_caller]
@@ -69,7 +75,7 @@ fn check(test: &str, config: &str, seed: u64, by: By) {
         if matches!(by, By::Call) {
             memory::configure(&recording.text).unwrap();
         }
-        replay(&recording);
+        replay(&recording, |step, ours, torchs| assert_equal(&recording, step, ours, torchs));
     });
 }
 

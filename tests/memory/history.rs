@@ -73,6 +73,9 @@ impl Replay {
                     return wrong("a free ends that did not begin");
                 }
             }
+            Action::SegmentMap | Action::SegmentUnmap => {
+                return wrong("pages, though the policy is segments");
+            }
             Action::Snapshot | Action::OutOfMemory => {}
         }
         Ok(())

@@ -27,7 +27,7 @@ struct SettingKey {
 }
 
 const BOOLEAN: &str = "True or False";
-const PAGES_ONLY: &str = "concerns the page policy, which is not there yet; it has no effect";
+const PAGES_ONLY: &str = "has no effect: addresses are reserved as they are needed";
 const LOCK: &str = "has no effect: no lock is held while the driver allocates";
 const WHOLE: &str = "a whole number of MiB";
 
@@ -279,13 +279,6 @@ pub(super) fn read(text: &str) -> Result<Reading> {
         && let Some((key, written)) = max_split
     {
         return Err(refused(key, written));
-    }
-    if settings.expandable_segments {
-        notes.push(Note {
-            about: "policy",
-            text: "expandable_segments:True (policy:pages) has no effect yet; segments are used"
-                .to_owned(),
-        });
     }
     Ok(Reading { settings, notes })
 }

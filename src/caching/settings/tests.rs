@@ -163,7 +163,6 @@ fn refusals_name_the_key_the_value_and_the_rule() {
 #[test]
 fn wishes_that_are_not_granted_are_noted_and_defaults_are_not() {
     for (text, about) in [
-        ("expandable_segments:True,policy:pages", "policy"),
         ("expandable_segments_reserve:0.5", "expandable_segments_reserve"),
         ("backend:cudaMallocAsync", "backend"),
         ("throw_on_cudamalloc_oom:True", "throw_on_cudamalloc_oom"),
@@ -177,6 +176,7 @@ fn wishes_that_are_not_granted_are_noted_and_defaults_are_not() {
         "max_split_size_mb:64,roundup_power2_divisions:4",
         "backend:native",
         "expandable_segments:True,expandable_segments:False",
+        "expandable_segments:True,policy:pages",
         "throw_on_cudamalloc_oom:False,pinned_num_register_threads:2",
     ] {
         assert_eq!(read(text).unwrap().notes, [], "{text}");

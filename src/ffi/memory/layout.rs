@@ -49,9 +49,13 @@ pub enum sconce_trace_action {
     SCONCE_TRACE_SNAPSHOT = 5,
     /// An allocation failed for lack of memory.
     SCONCE_TRACE_OOM = 6,
+    /// Pages joined a segment (`policy:pages`).
+    SCONCE_TRACE_SEGMENT_MAP = 7,
+    /// Pages left a segment.
+    SCONCE_TRACE_SEGMENT_UNMAP = 8,
 }
 
-numbers_of!(sconce_trace_action as i32: SCONCE_TRACE_ALLOC, SCONCE_TRACE_FREE_REQUESTED, SCONCE_TRACE_FREE_COMPLETED, SCONCE_TRACE_SEGMENT_ALLOC, SCONCE_TRACE_SEGMENT_FREE, SCONCE_TRACE_SNAPSHOT, SCONCE_TRACE_OOM);
+numbers_of!(sconce_trace_action as i32: SCONCE_TRACE_ALLOC, SCONCE_TRACE_FREE_REQUESTED, SCONCE_TRACE_FREE_COMPLETED, SCONCE_TRACE_SEGMENT_ALLOC, SCONCE_TRACE_SEGMENT_FREE, SCONCE_TRACE_SNAPSHOT, SCONCE_TRACE_OOM, SCONCE_TRACE_SEGMENT_MAP, SCONCE_TRACE_SEGMENT_UNMAP);
 
 /// A segment: an allocation taken from the driver.
 #[repr(C)]
@@ -181,6 +185,8 @@ impl From<&TraceEntry> for sconce_memory_trace_entry {
                 Action::SegmentFree => SCONCE_TRACE_SEGMENT_FREE,
                 Action::Snapshot => SCONCE_TRACE_SNAPSHOT,
                 Action::OutOfMemory => SCONCE_TRACE_OOM,
+                Action::SegmentMap => SCONCE_TRACE_SEGMENT_MAP,
+                Action::SegmentUnmap => SCONCE_TRACE_SEGMENT_UNMAP,
             },
             reserved: 0,
         }

@@ -68,10 +68,7 @@ impl Sums {
 /// Changes a figure for all memory and for a pool.
 fn both(stats: &mut PoolStats, kind: PoolKind, change: impl Fn(&mut Stat)) {
     change(&mut stats.all);
-    match kind {
-        PoolKind::Small => change(&mut stats.small_pool),
-        PoolKind::Large => change(&mut stats.large_pool),
-    }
+    change(stats.of(kind));
 }
 
 impl Ledger {
@@ -128,6 +125,28 @@ impl Ledger {
         self.num_device_free += 1;
         both(&mut self.segment, kind, |stat| stat.decrease(1));
         both(&mut self.reserved_bytes, kind, |stat| stat.decrease(bytes as i64));
+    }
+
+    /// The driver gave pages that had been set aside. As in torch, runs of pages do not count as segments.
+    pub(crate) fn gained_pages(&mut self, kind: PoolKind, bytes: u64) {
+        self.under_way = self.under_way.saturating_sub(bytes);
+        self.num_device_alloc += 1;
+        both(&mut self.reserved_bytes, kind, |stat| stat.increase(bytes as i64));
+    }
+
+    /// Pages have gone back to the driver.
+    pub(crate) fn lost_pages(&mut self, kind: PoolKind, bytes: u64) {
+        self.num_device_free += 1;
+        both(&mut self.reserved_bytes, kind, |stat| stat.decrease(bytes as i64));
+    }
+
+    /// Pages of one kind of pool now serve another.
+    pub(crate) fn moved_pages(&mut self, from: PoolKind, to: PoolKind, bytes: u64) {
+        if from == to {
+            return;
+        }
+        self.reserved_bytes.of(from).decrease(bytes as i64);
+        self.reserved_bytes.of(to).increase(bytes as i64);
     }
 
     /// Bytes got from the driver.

@@ -9,6 +9,8 @@
 //! | inactive_split, inactive_split_bytes | free pieces of segments that are partly in use |
 //! | oversize_allocations, oversize_segments | those of `max_split_size` and more |
 
+use crate::caching::size_class::PoolKind;
+
 /// One figure: now, at its highest, and the sums of its rises and falls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
@@ -66,6 +68,14 @@ impl PoolStats {
     /// Nothing counted yet.
     pub const NONE: PoolStats =
         PoolStats { all: Stat::NONE, small_pool: Stat::NONE, large_pool: Stat::NONE };
+
+    /// The figure of one pool.
+    pub(crate) fn of(&mut self, kind: PoolKind) -> &mut Stat {
+        match kind {
+            PoolKind::Small => &mut self.small_pool,
+            PoolKind::Large => &mut self.large_pool,
+        }
+    }
 }
 
 /// All figures of one device.

@@ -44,6 +44,8 @@ pub(crate) struct BlockRecord {
     pub(crate) fills_windows: bool,
     /// It was counted as oversize when it was handed out.
     pub(crate) oversize: bool,
+    /// Its segment is made of pages. As in torch, pieces of such segments do not count as inactive.
+    pub(crate) paged: bool,
     /// How many requests its pool had seen when it became free.
     pub(crate) freed_at: u32,
 }
@@ -75,6 +77,7 @@ const UNUSED: BlockRecord = BlockRecord {
     used_elsewhere: false,
     fills_windows: false,
     oversize: false,
+    paged: false,
     freed_at: 0,
 };
 

@@ -19,19 +19,21 @@ pub(crate) struct IdleSegment {
     pub(crate) abandoned: bool,
     /// It was counted as oversize.
     pub(crate) oversize: bool,
+    /// It is made of pages.
+    pub(crate) paged: bool,
 }
 
 impl StreamHeap {
     /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`StreamHeap::keep`] it.
     pub(crate) fn adopt(&mut self, segment: IdleSegment) -> BlockId {
         self.finish_last();
-        let IdleSegment { address, bytes, kind, oversize, .. } = segment;
+        let IdleSegment { address, bytes, kind, oversize, paged, .. } = segment;
         // Its pool's place may have gone to another pool meanwhile.
         let pool = self.pool(segment.pool);
         self.pools[usize::from(pool)].abandoned |= segment.abandoned;
         let first = NONE;
-        let place =
-            self.segments.add(SegmentRecord { address, bytes, kind, pool, oversize, first });
+        let record = SegmentRecord { address, bytes, kind, pool, oversize, paged, first };
+        let place = self.segments.add(record);
         let bins = pool << 1 | u16::from(kind == PoolKind::Large);
         let id = self.blocks.add(BlockRecord {
             address,
@@ -39,6 +41,7 @@ impl StreamHeap {
             segment: place,
             bins,
             state: RecordState::Free,
+            paged,
             fills_windows: address_map::fills_windows(address, bytes),
             ..BlockRecords::blank()
         });
@@ -46,7 +49,7 @@ impl StreamHeap {
         id
     }
 
-    /// Takes out the segments that have no live block and that `wanted` says yes to.
+    /// Takes out the segments of the plain source that have no live block and that `wanted` says yes to.
     pub(crate) fn take_idle(
         &mut self,
         mut wanted: impl FnMut(&BlockRecord, &SegmentRecord, &HeapPool) -> bool,
@@ -58,6 +61,7 @@ impl StreamHeap {
             .filter(|(_, segment)| {
                 let block = &self.blocks[segment.first];
                 block.state == RecordState::Free
+                    && !segment.paged
                     && block.is_whole()
                     && wanted(block, segment, &self.pools[usize::from(segment.pool)])
             })
@@ -75,7 +79,15 @@ impl StreamHeap {
             .into_iter()
             .map(|(_, SegmentRecord { address, bytes, kind, pool, oversize, .. })| {
                 let HeapPool { number, abandoned, .. } = self.pools[usize::from(pool)];
-                IdleSegment { address, bytes, kind, pool: number, abandoned, oversize }
+                IdleSegment {
+                    address,
+                    bytes,
+                    kind,
+                    pool: number,
+                    abandoned,
+                    oversize,
+                    paged: false,
+                }
             })
             .collect()
     }

@@ -147,10 +147,17 @@ mod tests {
     fn is_kept_warm(address: u64) -> bool {
         let mut heap = StreamHeap::new();
         let (kind, bytes) = (PoolKind::Small, 2 << 20);
-        let whole =
-            IdleSegment { address, bytes, kind, pool: 0, abandoned: false, oversize: false };
+        let whole = IdleSegment {
+            address,
+            bytes,
+            kind,
+            pool: 0,
+            abandoned: false,
+            oversize: false,
+            paged: false,
+        };
         let id = heap.adopt(whole);
-        let fit = BlockFit { max_split: u64::MAX, max_rounding: 0 };
+        let fit = BlockFit { max_split: u64::MAX, max_rounding: 0, large_spare: 1 << 20 };
         let request = BlockRequest { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
         let handed = heap.hand_out(&Owner, id, &request);
         let _ = heap.give_back(handed.id, 0);

@@ -8,12 +8,14 @@
 //! | `last_block` | the block that was handed out last, freed and handed out again as it is |
 //! | `stream_heap` | cutting, merging, handing out and taking back |
 //! | `idle_segment` | segments without live blocks, on their way into a heap or out of it |
+//! | `runs` | segments of pages, which grow and shrink |
 
 pub(super) mod bins;
 pub(super) mod block;
 pub(super) mod idle_segment;
 pub(super) mod last_block;
 pub(super) mod request;
+pub(super) mod runs;
 pub(super) mod segment;
 pub(super) mod stream_heap;
 pub(super) mod tree;

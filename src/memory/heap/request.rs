@@ -1,7 +1,7 @@
 //! A request to a heap, which block may serve it, and the result.
 
 use crate::caching::BlockId;
-use crate::caching::size_class::{BLOCK_UNIT, PoolKind, SMALL_LIMIT};
+use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
 
 /// Which blocks serve a request, and which are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +10,8 @@ pub(crate) struct BlockFit {
     pub(crate) max_split: u64,
     /// How much larger than such a request its block may be.
     pub(crate) max_rounding: u64,
+    /// Blocks of the large pool are cut if more than this would be left over.
+    pub(crate) large_spare: u64,
 }
 
 /// What a request asks of a heap.
@@ -60,7 +62,7 @@ impl BlockFit {
     pub(crate) fn cuts(&self, request: &BlockRequest, spare: u64) -> bool {
         match request.kind {
             PoolKind::Small => spare >= BLOCK_UNIT as u64,
-            PoolKind::Large => request.rounded < self.max_split && spare > SMALL_LIMIT as u64,
+            PoolKind::Large => request.rounded < self.max_split && spare > self.large_spare,
         }
     }
 }

@@ -13,6 +13,8 @@ pub(crate) struct SegmentRecord {
     pub(crate) pool: u16,
     /// It was counted as oversize.
     pub(crate) oversize: bool,
+    /// It is a run of pages, which grows and shrinks.
+    pub(crate) paged: bool,
     /// Its block with the lowest address.
     pub(crate) first: BlockId,
 }
@@ -44,6 +46,18 @@ impl SegmentRecords {
     pub(crate) fn remove(&mut self, place: u32) {
         self.places[place as usize] = None;
         self.unused.push(place);
+    }
+
+    /// The segment at a place.
+    pub(crate) fn get(&self, place: u32) -> Option<&SegmentRecord> {
+        self.places.get(place as usize)?.as_ref()
+    }
+
+    /// Moves the ends of a segment.
+    pub(crate) fn set_bounds(&mut self, place: u32, address: u64, bytes: u64) {
+        if let Some(segment) = &mut self.places[place as usize] {
+            (segment.address, segment.bytes) = (address, bytes);
+        }
     }
 
     /// The segment's first block is another one now.

@@ -178,7 +178,7 @@ impl StreamHeap {
         let found = &mut self.blocks[id];
         let (address, spare) = (found.address, found.bytes - request.rounded);
         let alone = found.fills_windows;
-        let whole = found.is_whole();
+        let (whole, paged) = (found.is_whole(), found.paged);
         let mut handed = id;
         let mut bytes = request.rounded;
         let inactive = if request.fit.cuts(request, spare) {
@@ -190,6 +190,7 @@ impl StreamHeap {
             found.requested = request.bytes;
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
+        let inactive = if paged { (0, 0) } else { inactive };
         let number = self.numbers.of(owner, handed);
         if let Some(chunk) = NumberChunk::of(number) {
             note_bytes(chunk.bytes(number), bytes);
@@ -228,6 +229,7 @@ impl StreamHeap {
             bins: rest.bins,
             state: RecordState::Allocated,
             fills_windows: rest.fills_windows,
+            paged: rest.paged,
             ..BlockRecords::blank()
         };
         rest.address += bytes;
@@ -346,8 +348,9 @@ impl StreamHeap {
             inactive += 1;
             inactive_bytes += bytes as i64;
         }
+        let paged = block.paged;
         self.put(id);
-        (inactive, inactive_bytes)
+        if paged { (0, 0) } else { (inactive, inactive_bytes) }
     }
 
     /// A caller has freed a block that other streams still use.

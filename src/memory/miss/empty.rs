@@ -1,9 +1,11 @@
 //! Step 6: emptying all caches of the device while it is closed to other requests.
 
+use super::new_pages::Moves;
 use super::request::Miss;
 use super::search::{search, search_locked};
-use super::{new_segment, reclaim, release};
+use super::{new_segment, reclaim, release, release_pages};
 use crate::error::Result;
+use crate::memory::source::pages;
 use crate::memory::streams::device::Rescue;
 use crate::memory::streams::{all_caches, deferred};
 
@@ -14,7 +16,7 @@ pub(super) fn try_closed(miss: &Miss<'_>) -> Result<Option<u64>> {
     let closed = miss.home().close();
     match search(miss.cache, miss.wanted) {
         Some(address) => Ok(Some(address)),
-        None => new_segment::get(miss, &closed.exclusive),
+        None => new_segment::get(miss, Moves::Forbidden, &closed.exclusive),
     }
 }
 
@@ -30,6 +32,7 @@ pub(super) fn empty_caches(miss: &Miss<'_>, _rescue: &Rescue<'_>) -> Result<Opti
     let closed = miss.home().close();
     loop {
         deferred::wait_for_all(runtime, miss.device())?;
+        let mut pages = pages::lock(miss.device());
         let mut caches = all_caches::lock_all(miss.device(), &closed.exclusive);
         // Blocks freed since then are waited for too. They are ever fewer, since no thread gets new ones.
         if caches.iter().any(|(_, inner)| inner.deferred.has_delayed()) {
@@ -42,9 +45,12 @@ pub(super) fn empty_caches(miss: &Miss<'_>, _rescue: &Rescue<'_>) -> Result<Opti
             return Ok(Some(address));
         }
         let idle = release::take_idle(&mut caches);
+        let lent = release_pages::take_idle(&mut pages, &mut caches);
         drop(caches);
+        drop(pages);
         release::to_driver(runtime, idle, &closed.exclusive)?;
-        if let Some(address) = new_segment::get(miss, &closed.exclusive)? {
+        release_pages::to_driver(runtime, miss.device(), lent, &closed.exclusive)?;
+        if let Some(address) = new_segment::get(miss, Moves::Allowed, &closed.exclusive)? {
             drop(closed);
             crate::memory::check::in_debug(cache);
             return Ok(Some(address));

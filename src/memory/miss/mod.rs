@@ -6,6 +6,8 @@
 //! | `request` | | the miss: the request, its cache and its segment, made once |
 //! | `search` | 1 | a free block of the stream's cache |
 //! | `collect` | 2 | old segments go back to the driver, if there are a limit and a threshold |
+//! | `lent_pages` | | free pages on their way out of runs |
+//! | `new_pages` | 3 | the same where memory is made of pages: free pages put together, and new ones |
 //! | `new_segment` | 3 | a new segment from the driver |
 //! | `reclaim` | 4 | other rooms free blocks that they keep for reuse; search again |
 //! | `rescue` | 5 | wait for deferred frees and search again; oversize blocks go back |
@@ -15,32 +17,58 @@
 //! | `uncached_request` | | the same in the mode without caching, in two steps |
 //! | `observers` | | functions that are called when memory has run out |
 //! | `release` | | taking segments out of caches, and returning them to the driver |
+//! | `release_pages` | | the same for free pages |
 
 mod collect;
 mod empty;
+mod lent_pages;
+mod new_pages;
 mod new_segment;
 pub mod observers;
 mod other_rooms;
 pub(super) mod out_of_memory;
 pub(crate) mod reclaim;
 pub(super) mod release;
+pub(super) mod release_pages;
 pub(super) mod request;
 mod rescue;
 mod search;
 pub(super) mod uncached_request;
+
+use std::sync::Once;
 
 use request::{Miss, Wanted};
 pub(super) use search::search;
 
 use super::streams::cache::StreamCache;
 use crate::context::Runtime;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Finds memory for a request that no free block fits: steps 2 to 8.
 #[cold]
 #[inline(never)]
 pub(super) fn serve(runtime: &Runtime, cache: &'static StreamCache, wanted: Wanted) -> Result<u64> {
     let miss = &Miss::new(runtime, cache, wanted);
+    let served = climb(miss);
+    if let Some(refusal) = miss.refusal.take() {
+        warn_of(&refusal);
+    }
+    served
+}
+
+/// Says once that segments are used in place of pages.
+fn warn_of(refusal: &Error) {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        crate::log::warn(format_args!(
+            "policy:pages (expandable_segments:True): segments are used where the driver refuses \
+             pages: {refusal}"
+        ));
+    });
+}
+
+fn climb(miss: &Miss<'_>) -> Result<u64> {
+    let &Miss { runtime, cache, wanted, .. } = miss;
     let home = cache.home;
     if home.collects() {
         let _rescue = home.rescue();

@@ -1,5 +1,6 @@
 //! Step 3: a new segment from the driver.
 
+use super::new_pages::{self, Moves};
 use super::request::Miss;
 use super::search::note_alloc;
 use crate::error::{Result, Status};
@@ -13,13 +14,28 @@ use crate::memory::streams::live_blocks;
 /// Gets a segment for a miss, beside other threads that do the same. Returns the address of its first
 /// block, and `None` when there is no memory.
 pub(super) fn get_shared(miss: &Miss<'_>) -> Result<Option<u64>> {
-    let address = get(miss, &miss.home().gate.shared())?;
+    // Before the gate, as everywhere.
+    let no_capture_begins = if miss.paged { miss.give_back() } else { None };
+    let moves = if no_capture_begins.is_some() { Moves::Allowed } else { Moves::Forbidden };
+    get_shared_as(miss, moves)
+}
+
+/// The same where the calling thread knows whether a stream of the device is being captured.
+pub(super) fn get_shared_as(miss: &Miss<'_>, moves: Moves) -> Result<Option<u64>> {
+    let address = get(miss, moves, &miss.home().gate.shared())?;
     crate::memory::check::in_debug(miss.cache);
     Ok(address)
 }
 
 /// Gets a segment for a miss while the device's gate is held.
-pub(super) fn get(miss: &Miss<'_>, _passage: &impl Passage) -> Result<Option<u64>> {
+pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Result<Option<u64>> {
+    if miss.paged {
+        match new_pages::get(miss, moves, passage) {
+            Ok(found) => return Ok(found),
+            // A segment may do.
+            Err(error) => miss.refusal.set(Some(error)),
+        }
+    }
     let &Miss { runtime, cache, wanted, segment_bytes, .. } = miss;
     let bytes = segment_bytes as u64;
     if !cache.home.ledger.lock().set_aside(bytes) {
@@ -49,7 +65,8 @@ pub(super) fn get(miss: &Miss<'_>, _passage: &impl Passage) -> Result<Option<u64
     }
     live_blocks::add(address, bytes, cache);
     let pool = wanted.pool;
-    let segment = IdleSegment { address, bytes, kind, pool, abandoned: false, oversize };
+    let segment =
+        IdleSegment { address, bytes, kind, pool, abandoned: false, oversize, paged: false };
     let id = inner.heap.adopt(segment);
     // Handed out under the same lock, so no other thread can take it.
     let handed = inner.heap.hand_out(cache, id, &request);

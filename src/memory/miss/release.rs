@@ -1,7 +1,8 @@
 //! Giving cached memory back to the driver.
 
-use super::reclaim;
+use super::lent_pages::is_common;
 use super::request::Wanted;
+use super::{reclaim, release_pages};
 use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
@@ -20,11 +21,6 @@ use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::stream::{self, GivingBack};
 use crate::types::{DeviceIndex, DevicePtr};
-
-/// Whether the segments of a pool may be released for any request.
-fn is_common(pool: &HeapPool) -> bool {
-    pool.number == 0 || pool.abandoned
-}
 
 /// Begins to give memory back. Refused while a stream of the device is being captured, as far as the
 /// running call may ask; `None` if there is no memory.
@@ -50,7 +46,8 @@ pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let _rescue = home.rescue();
     home.count_sync();
     deferred::wait_for_all(runtime, device)?;
-    segments(runtime, device, |_, _, pool| is_common(pool)).map(|_| ())
+    let segments = segments(runtime, device, |_, _, pool| is_common(pool)).map(|_| ());
+    segments.and(release_pages::of_pools(runtime, device, is_common).map(|_| ()))
 }
 
 /// Takes every segment without a live block out of caches that are locked, except those of private pools

@@ -1,10 +1,13 @@
 //! A request that no free block fits, and what is known of it.
 
+use std::cell::Cell;
+
 use crate::caching::settings;
 use crate::caching::size_class::{TOO_LARGE, segment_bytes};
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::memory::heap::request::BlockRequest;
+use crate::memory::source::pages::SMALLEST_PAGE;
 use crate::memory::streams::cache::{StreamCache, StreamMemory};
 use crate::memory::streams::device::DeviceMemory;
 use crate::stream::{self, GivingBack};
@@ -37,8 +40,12 @@ pub(crate) struct Miss<'a> {
     pub(super) wanted: Wanted,
     /// The request to the heap. Its pool must be looked up again whenever the cache is locked.
     pub(super) request: BlockRequest,
-    /// The bytes to ask the driver for.
+    /// Memory is made of pages.
+    pub(super) paged: bool,
+    /// The bytes to ask the driver for; of pages, at most so many.
     pub(super) segment_bytes: usize,
+    /// Why the driver refused pages although there was memory.
+    pub(super) refusal: Cell<Option<Error>>,
 }
 
 impl<'a> Miss<'a> {
@@ -48,9 +55,15 @@ impl<'a> Miss<'a> {
         wanted: Wanted,
     ) -> Miss<'a> {
         let request = wanted.request(&mut cache.visit());
-        let large_segment = settings::current().large_segment_bytes;
-        let segment_bytes = segment_bytes(request.rounded as usize, large_segment);
-        Miss { runtime, cache, wanted, request, segment_bytes }
+        let settings = settings::current();
+        let paged = settings.expandable_segments;
+        let rounded = request.rounded as usize;
+        let segment_bytes = match paged {
+            true => rounded.next_multiple_of(SMALLEST_PAGE as usize),
+            false => segment_bytes(rounded, settings.large_segment_bytes),
+        };
+        let refusal = Cell::new(None);
+        Miss { runtime, cache, wanted, request, paged, segment_bytes, refusal }
     }
 
     /// The device.

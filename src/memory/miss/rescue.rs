@@ -1,6 +1,7 @@
 //! Step 5: waiting for deferred frees, and giving oversize blocks back.
 
 use super::empty::{empty_caches, try_closed};
+use super::new_pages::Moves;
 use super::request::Miss;
 use super::search::search;
 use super::{new_segment, release};
@@ -33,7 +34,7 @@ pub(super) fn rescue(miss: &Miss<'_>, before: Option<u64>) -> Result<Option<u64>
         }
     }
     if release::oversize(runtime, cache, wanted, &miss.request)?
-        && let Some(address) = new_segment::get_shared(miss)?
+        && let Some(address) = new_segment::get_shared_as(miss, Moves::Allowed)?
     {
         return Ok(Some(address));
     }

@@ -14,7 +14,7 @@ pub(super) const SUMMARY: &str = include_str!("../../../tests/golden/memory/summ
 pub(super) const ABBREVIATED: &str =
     include_str!("../../../tests/golden/memory/summary_abbreviated.txt");
 
-pub(super) const ACTIONS: [Action; 7] = [
+pub(super) const ACTIONS: [Action; 9] = [
     Action::Alloc,
     Action::FreeRequested,
     Action::FreeCompleted,
@@ -22,6 +22,8 @@ pub(super) const ACTIONS: [Action; 7] = [
     Action::SegmentFree,
     Action::Snapshot,
     Action::OutOfMemory,
+    Action::SegmentMap,
+    Action::SegmentUnmap,
 ];
 
 /// The text of a recording without its blanks; none are in its strings.
@@ -99,6 +101,7 @@ pub(super) fn snapshot() -> Snapshot {
                 segment["segment_pool_id"][0].number(),
                 segment["segment_pool_id"][1].number(),
             ),
+            is_expandable: false,
             blocks: first..blocks.len(),
         }
     };
@@ -136,10 +139,11 @@ pub(super) fn everything() -> Snapshot {
         stream: 0x7fff_dead_beef,
         pool: if device == 0 { PoolKind::Large } else { PoolKind::Small },
         pool_id,
+        is_expandable: device == 3,
         blocks,
     };
     let event = |index: usize| TraceEntry {
-        action: ACTIONS[index % 7],
+        action: ACTIONS[index % 9],
         address: index as u64 + 1,
         bytes: 300,
         stream: 0,
@@ -162,7 +166,7 @@ pub(super) fn everything() -> Snapshot {
             segment(3, (0, 1), 0..0),
         ],
         blocks: (0..2508).map(block).collect(),
-        traces: vec![Vec::new(), (0..7).map(event).collect()],
+        traces: vec![Vec::new(), (0..9).map(event).collect()],
         settings,
     }
 }

@@ -85,6 +85,8 @@ words! {
     FREE_COMPLETED = "free_completed";
     SEGMENT_ALLOC = "segment_alloc";
     SEGMENT_FREE = "segment_free";
+    SEGMENT_MAP = "segment_map";
+    SEGMENT_UNMAP = "segment_unmap";
     SNAPSHOT = "snapshot";
     OOM = "oom";
 }

@@ -78,7 +78,7 @@ fn segment<S: Sink>(sink: &mut S, segment: &SegmentInfo, snapshot: &Snapshot) {
     });
     sink.key(&sink::SEGMENT_POOL_ID);
     sink.pair(segment.pool_id);
-    flag(sink, &sink::IS_EXPANDABLE, false);
+    flag(sink, &sink::IS_EXPANDABLE, segment.is_expandable);
     no_frames(sink);
     sink.key(&sink::BLOCKS);
     let blocks = snapshot.blocks.get(segment.blocks.clone()).unwrap_or_default();
@@ -109,6 +109,8 @@ fn trace_entry<S: Sink>(sink: &mut S, entry: &TraceEntry) {
         Action::FreeCompleted => (&sink::FREE_COMPLETED, &sink::ADDR),
         Action::SegmentAlloc => (&sink::SEGMENT_ALLOC, &sink::ADDR),
         Action::SegmentFree => (&sink::SEGMENT_FREE, &sink::ADDR),
+        Action::SegmentMap => (&sink::SEGMENT_MAP, &sink::ADDR),
+        Action::SegmentUnmap => (&sink::SEGMENT_UNMAP, &sink::ADDR),
         Action::Snapshot => (&sink::SNAPSHOT, &sink::ADDR),
         Action::OutOfMemory => (&sink::OOM, &sink::DEVICE_FREE),
     };

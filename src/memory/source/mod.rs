@@ -4,8 +4,10 @@
 //! | file | idea |
 //! |---|---|
 //! | `plain` | one allocation of the driver for each segment |
+//! | `pages/` | physical pages and reserved addresses, joined as needed |
 //! | `uncached` | the mode without caching: allocations that callers hold, by address |
 
+pub(super) mod pages;
 mod plain;
 pub(super) mod uncached;
 
@@ -26,7 +28,7 @@ pub(super) trait Source: Sync {
 /// The plain source.
 static PLAIN: plain::Plain = plain::Plain;
 
-/// The source of the segments of all caches. `policy:pages` will have another one.
+/// The source of the segments of all caches. Runs of pages come from [`pages`].
 pub(super) fn of_segments() -> &'static dyn Source {
     &PLAIN
 }

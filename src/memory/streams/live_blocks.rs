@@ -8,6 +8,7 @@ use super::cache::{LockedCache, StreamCache};
 use crate::caching::BlockId;
 use crate::error::{Error, Result};
 use crate::memory::heap::block::{BlockRecord, RecordState};
+use crate::memory::heap::runs::RunChange;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::StreamHeap;
 
@@ -21,6 +22,17 @@ pub(crate) fn add(address: u64, bytes: u64, owner: &'static StreamCache) {
 /// Takes a segment out, before the driver can reuse its addresses for another allocation.
 pub(crate) fn remove(address: u64) {
     SEGMENTS.write().remove(&address);
+}
+
+/// Puts segments in the place of others of the same cache, at one moment for readers.
+pub(crate) fn replace(change: &RunChange, owner: &'static StreamCache) {
+    let mut segments = SEGMENTS.write();
+    for address in &change.gone {
+        segments.remove(address);
+    }
+    for (address, bytes) in &change.now {
+        segments.insert(*address, (*bytes, owner));
+    }
 }
 
 /// The cache whose segment holds an address.

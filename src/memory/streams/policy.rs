@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::caching::settings::{self, Settings};
-use crate::caching::size_class::{PoolKind, round_to_unit};
+use crate::caching::size_class::{PoolKind, SMALL_LIMIT, round_to_unit};
 use crate::memory::heap::request::{BlockFit, BlockRequest};
 
 /// What of the settings a request needs.
@@ -20,7 +20,11 @@ impl CachePolicy {
     pub(crate) const fn unread() -> CachePolicy {
         CachePolicy {
             generation: u64::MAX,
-            fit: BlockFit { max_split: u64::MAX, max_rounding: u64::MAX },
+            fit: BlockFit {
+                max_split: u64::MAX,
+                max_rounding: u64::MAX,
+                large_spare: SMALL_LIMIT as u64,
+            },
             plain: true,
             settings: None,
         }
@@ -47,9 +51,13 @@ impl CachePolicy {
     fn read(&mut self) {
         self.generation = settings::generation();
         let settings = settings::current();
+        // As in torch, memory of pages is cut wherever a block can be. It has no oversize blocks: the
+        // pages of a large free block serve any request.
+        let paged = settings.expandable_segments;
         self.fit = BlockFit {
-            max_split: settings.max_split_bytes as u64,
+            max_split: if paged { u64::MAX } else { settings.max_split_bytes as u64 },
             max_rounding: settings.max_non_split_rounding_bytes as u64,
+            large_spare: if paged { 0 } else { SMALL_LIMIT as u64 },
         };
         self.plain = settings.rounds_plainly();
         self.settings = Some(settings);

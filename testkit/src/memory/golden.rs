@@ -81,3 +81,11 @@ pub fn of_segments() -> Vec<Recording> {
     assert_eq!(recordings.len(), 10);
     recordings
 }
+
+/// The recordings of the policy that maps pages.
+pub fn of_pages() -> Vec<Recording> {
+    let recordings: Vec<_> =
+        read().into_iter().filter(|recording| recording.config == "expandable").collect();
+    assert_eq!(recordings.len(), 2);
+    recordings
+}

@@ -15,7 +15,9 @@ fn recount(snapshot: &Snapshot, device: usize) -> BTreeMap<(&'static str, PoolKi
     };
     for segment in snapshot.segments.iter().filter(|s| s.device.as_usize() == device) {
         let kind = segment.pool;
-        add("segment", kind, 1);
+        if !segment.is_expandable {
+            add("segment", kind, 1);
+        }
         add("reserved_bytes", kind, segment.bytes);
         let blocks = &snapshot.blocks[segment.blocks.clone()];
         for block in blocks {
@@ -24,7 +26,7 @@ fn recount(snapshot: &Snapshot, device: usize) -> BTreeMap<(&'static str, PoolKi
                     add("allocation", kind, 1);
                     add("allocated_bytes", kind, block.bytes);
                 }
-                BlockState::Inactive if blocks.len() > 1 => {
+                BlockState::Inactive if blocks.len() > 1 && !segment.is_expandable => {
                     add("inactive_split", kind, 1);
                     add("inactive_split_bytes", kind, block.bytes);
                 }

@@ -142,10 +142,6 @@ fn configuration() -> String {
     let settings = memory::settings::current();
     match settings.text.as_str() {
         "" => "default".to_owned(),
-        // Expandable segments are not supported yet; the column must not look like their figures.
-        text if settings.expandable_segments => {
-            format!("{text} (as segments)")
-        }
         text => text.to_owned(),
     }
 }

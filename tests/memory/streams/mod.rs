@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod caches;
+
 use std::sync::{Mutex, MutexGuard};
 
 use sconce::driver::{StreamFlags, StreamRef};

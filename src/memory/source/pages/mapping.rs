@@ -1,0 +1,220 @@
+//! The driver's calls for pages. Each undoes what it has done if a later step fails; what cannot be undone
+//! is noted, never used again, and tried again later.
+
+use super::table::PageId;
+use super::{DevicePages, SMALLEST_PAGE, lock};
+use crate::context::Runtime;
+use crate::device::peers;
+use crate::driver::{Access, Driver, EventFlags, StreamRef};
+use crate::error::{Error, Result, Status};
+use crate::event::NativeEvent;
+use crate::types::{DeviceIndex, DevicePtr};
+
+/// Lets the driver's devices that may use a device's memory use a range of its pages.
+fn open(runtime: &Runtime, device: DeviceIndex, address: u64, bytes: u64) -> Result<()> {
+    let driver = runtime.driver();
+    let (at, bytes) = (DevicePtr(address), bytes as usize);
+    driver.virtual_set_access(at, bytes, device, Access::ReadWrite)?;
+    for user in runtime.devices().filter(|user| *user != device) {
+        if peers::is_enabled(user, device) {
+            driver.virtual_set_access(at, bytes, user, Access::ReadWrite)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets a device use all pages of a peer, which it has got access to.
+pub(super) fn open_to_peer(runtime: &Runtime, user: DeviceIndex, owner: DeviceIndex) -> Result<()> {
+    let pages = lock(owner);
+    for (address, mapping) in pages.table.all().filter(|(_, mapping)| !mapping.is_broken) {
+        let bytes = mapping.bytes as usize;
+        runtime.driver().virtual_set_access(DevicePtr(address), bytes, user, Access::ReadWrite)?;
+    }
+    Ok(())
+}
+
+impl DevicePages {
+    /// Refuses devices whose pages are larger than this library's.
+    pub(crate) fn check_unit(driver: &dyn Driver, device: DeviceIndex) -> Result<()> {
+        let unit = driver.virtual_granularity(device)? as u64;
+        if unit != 0 && SMALLEST_PAGE.is_multiple_of(unit) {
+            return Ok(());
+        }
+        Err(Error::new(
+            Status::NotSupported,
+            format!("device {device} has pages of {unit} bytes; policy:pages needs 2 MiB or less"),
+        ))
+    }
+
+    /// Gets pages from the driver, without mappings.
+    pub(crate) fn create(
+        &mut self,
+        driver: &dyn Driver,
+        device: DeviceIndex,
+        sizes: &[u64],
+    ) -> Result<Vec<PageId>> {
+        let mut made = Vec::with_capacity(sizes.len());
+        for &bytes in sizes {
+            let of_size = |id: &PageId| self.table.page(*id).is_some_and(|it| it.bytes == bytes);
+            if let Some(place) = self.spares.iter().position(of_size) {
+                made.push(self.spares.swap_remove(place));
+                continue;
+            }
+            match driver.physical_create(device, bytes as usize, false) {
+                Ok(handle) => made.push(self.table.add_page(handle, bytes)),
+                Err(error) => {
+                    self.release(driver, &made);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// Gives pages without mappings back. Those that the driver does not take are kept for later.
+    pub(crate) fn release(&mut self, driver: &dyn Driver, pages: &[PageId]) {
+        for &id in pages {
+            // One whose mapping could not be undone goes when that has been undone.
+            let bare = self.table.page(id).filter(|page| page.mappings.is_empty());
+            let Some(page) = bare else { continue };
+            match driver.physical_release(page.handle) {
+                Ok(()) => self.table.remove_page(id),
+                Err(_) => self.spares.push(id),
+            }
+        }
+    }
+
+    /// Tries once more to give back what the driver did not take.
+    pub(crate) fn release_spares(&mut self, driver: &dyn Driver) {
+        let spares = std::mem::take(&mut self.spares);
+        self.release(driver, &spares);
+        let broken: Vec<u64> = self
+            .table
+            .all()
+            .filter(|(_, mapping)| mapping.is_broken)
+            .map(|(address, _)| address)
+            .collect();
+        for address in broken {
+            let _ = self.unmap(driver, address);
+        }
+        self.release_unmapped(driver);
+    }
+
+    /// Releases pages whose last mapping was a broken one, which is gone now.
+    fn release_unmapped(&mut self, driver: &dyn Driver) {
+        let lost: Vec<PageId> = self.table.without_mapping();
+        let lost: Vec<PageId> = lost.into_iter().filter(|id| !self.spares.contains(id)).collect();
+        self.release(driver, &lost);
+    }
+
+    /// Maps pages side by side, for the device and its peers, at an address or where there is room. No mapping
+    /// is present yet. Returns the address.
+    pub(crate) fn map(
+        &mut self,
+        runtime: &Runtime,
+        device: DeviceIndex,
+        pages: &[PageId],
+        at: Option<u64>,
+        device_bytes: u64,
+    ) -> Result<u64> {
+        let driver = runtime.driver();
+        let size = |id: &PageId| self.table.page(*id).map_or(0, |page| page.bytes);
+        let bytes: u64 = pages.iter().map(size).sum();
+        let base = match at.filter(|at| self.space.take_at(*at, bytes)) {
+            Some(at) => at,
+            None => self.space.take(driver, bytes, device_bytes)?,
+        };
+        let mut end = base;
+        let mut outcome = Ok(());
+        for &id in pages {
+            let Some(page) = self.table.page(id) else { continue };
+            let size = page.bytes;
+            outcome = driver.virtual_map(DevicePtr(end), size as usize, page.handle, 0);
+            if outcome.is_err() {
+                break;
+            }
+            self.table.add_mapping(end, id);
+            end += size;
+        }
+        if outcome.is_ok() {
+            outcome = open(runtime, device, base, bytes);
+        }
+        let Err(error) = outcome else { return Ok(base) };
+        // No work has used these mappings.
+        let mapped: Vec<u64> = self
+            .table
+            .all()
+            .map(|(address, _)| address)
+            .filter(|it| (base..end).contains(it))
+            .collect();
+        for address in mapped {
+            if self.unmap(driver, address).is_err() {
+                self.table.set_broken(address);
+            }
+        }
+        if end < base + bytes {
+            self.space.give_back(end, base + bytes - end);
+        }
+        Err(error)
+    }
+
+    /// Undoes a mapping that no work uses.
+    pub(crate) fn unmap(&mut self, driver: &dyn Driver, address: u64) -> Result<()> {
+        let Some(mapping) = self.table.mapping(address) else { return Ok(()) };
+        let bytes = mapping.bytes;
+        driver.virtual_unmap(DevicePtr(address), bytes as usize)?;
+        self.table.remove_mapping(address);
+        self.space.give_back(address, bytes);
+        Ok(())
+    }
+
+    /// Gives a page back whose work is done: every mapping is undone, the present one last, and then the
+    /// memory goes. If the driver refuses to undo one, the page stays where it is present.
+    pub(crate) fn give_back(&mut self, driver: &dyn Driver, present: u64) -> Result<()> {
+        let Some(mapping) = self.table.mapping(present) else { return Ok(()) };
+        let id = mapping.page;
+        let mut others = self.table.page(id).map_or(Vec::new(), |page| page.mappings.clone());
+        others.retain(|address| *address != present);
+        for address in others {
+            self.unmap(driver, address)?;
+        }
+        self.unmap(driver, present)?;
+        self.release(driver, &[id]);
+        Ok(())
+    }
+
+    /// Gives addresses back that nothing is mapped at, once there is no page.
+    pub(crate) fn release_addresses(&mut self, driver: &dyn Driver) -> Result<()> {
+        if self.table.is_empty() { self.space.release_unused(driver) } else { Ok(()) }
+    }
+
+    /// Counts bytes that came into runs from the driver, or went back.
+    pub(crate) fn count_bytes(&mut self, change: i64) {
+        self.bytes = self.bytes.saturating_add_signed(change);
+    }
+
+    /// Undoes unused mappings once there are many, without waiting: those that the library's stream `stream` used
+    /// last, when an event that was recorded on it since is complete.
+    pub(crate) fn evict(&mut self, runtime: &Runtime, stream: Option<StreamRef>) -> Result<()> {
+        let driver = runtime.driver();
+        if let Some((number, event)) = &self.fence {
+            if !driver.event_query(event.handle())? {
+                return Ok(());
+            }
+            for address in self.table.fenced(*number) {
+                self.unmap(driver, address)?;
+            }
+            self.fence = None;
+        }
+        let (pages, mappings) = self.table.counts();
+        let Some(stream) = stream.filter(|_| mappings > 3 * pages) else { return Ok(()) };
+        let event = NativeEvent::obtain(runtime, stream.device, EventFlags::default())?;
+        driver.event_record(event.handle(), stream)?;
+        let number = self.last_fence + 1;
+        if self.table.mark(stream, number) > 0 {
+            self.last_fence = number;
+            self.fence = Some((number, event));
+        }
+        Ok(())
+    }
+}

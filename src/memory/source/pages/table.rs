@@ -1,0 +1,294 @@
+//! Which page is mapped where, and which of its mappings is in use. Nothing here calls a driver.
+//!
+//! A page is physical memory. It may be mapped at several addresses, its *mappings*. At most one of them is
+//! *present*: part of a run of some heap. The others are kept for later, so that a program that returns to a
+//! layout makes no driver call.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+use crate::driver::{PhysicalHandle, StreamRef};
+
+/// The number of a page.
+pub(crate) type PageId = usize;
+
+/// Physical memory.
+#[derive(Debug)]
+pub(crate) struct Page<H = PhysicalHandle> {
+    pub(crate) handle: H,
+    pub(crate) bytes: u64,
+    /// The addresses of its mappings.
+    pub(crate) mappings: Vec<u64>,
+}
+
+/// A mapping of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PageMapping {
+    pub(crate) page: PageId,
+    pub(crate) bytes: u64,
+    /// It is part of a run.
+    pub(crate) is_present: bool,
+    /// The driver may have kept part of what was undone: the mapping is never used again.
+    pub(crate) is_broken: bool,
+    /// The stream that used it last, if the library owns that stream.
+    pub(crate) last: Option<StreamRef>,
+    /// The fence that work on it precedes; 0 is none.
+    pub(crate) fence: u64,
+}
+
+/// A page that can be taken out of a free block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FreePage {
+    pub(crate) address: u64,
+    pub(crate) bytes: u64,
+    pub(crate) page: PageId,
+}
+
+/// The pages of a device.
+#[derive(Debug)]
+pub(crate) struct PageTable<H = PhysicalHandle> {
+    pages: Vec<Option<Page<H>>>,
+    unused: Vec<PageId>,
+    mappings: BTreeMap<u64, PageMapping>,
+}
+
+impl<H> PageTable<H> {
+    pub(super) const fn new() -> PageTable<H> {
+        PageTable { pages: Vec::new(), unused: Vec::new(), mappings: BTreeMap::new() }
+    }
+
+    /// How many pages there are, and how many mappings.
+    pub(crate) fn counts(&self) -> (usize, usize) {
+        (self.pages.len() - self.unused.len(), self.mappings.len())
+    }
+
+    /// The bytes of all pages.
+    pub(crate) fn page_bytes(&self) -> u64 {
+        self.pages.iter().flatten().map(|page| page.bytes).sum()
+    }
+
+    /// The pages that are mapped nowhere.
+    pub(crate) fn without_mapping(&self) -> Vec<PageId> {
+        let bare = |page: &Option<Page<H>>| page.as_ref().is_some_and(|it| it.mappings.is_empty());
+        (0..self.pages.len()).filter(|id| bare(&self.pages[*id])).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.pages.len() == self.unused.len() && self.mappings.is_empty()
+    }
+
+    /// Enters a page without a mapping.
+    pub(crate) fn add_page(&mut self, handle: H, bytes: u64) -> PageId {
+        let page = Some(Page { handle, bytes, mappings: Vec::new() });
+        match self.unused.pop() {
+            Some(id) => {
+                self.pages[id] = page;
+                id
+            }
+            None => {
+                self.pages.push(page);
+                self.pages.len() - 1
+            }
+        }
+    }
+
+    pub(crate) fn page(&self, id: PageId) -> Option<&Page<H>> {
+        self.pages.get(id)?.as_ref()
+    }
+
+    /// Takes out a page that has no mapping.
+    pub(crate) fn remove_page(&mut self, id: PageId) {
+        self.pages[id] = None;
+        self.unused.push(id);
+    }
+
+    /// Enters a mapping that is not present.
+    pub(crate) fn add_mapping(&mut self, address: u64, page: PageId) {
+        let Some(known) = self.pages[page].as_mut() else { return };
+        known.mappings.push(address);
+        let (bytes, last) = (known.bytes, None);
+        let mapping =
+            PageMapping { page, bytes, is_present: false, is_broken: false, last, fence: 0 };
+        self.mappings.insert(address, mapping);
+    }
+
+    /// Takes out a mapping.
+    pub(crate) fn remove_mapping(&mut self, address: u64) {
+        let Some(mapping) = self.mappings.remove(&address) else { return };
+        if let Some(page) = self.pages[mapping.page].as_mut() {
+            page.mappings.retain(|at| *at != address);
+        }
+    }
+
+    pub(crate) fn mapping(&self, address: u64) -> Option<&PageMapping> {
+        self.mappings.get(&address)
+    }
+
+    /// The mapping becomes part of a run, or leaves it; `by` is the stream whose heap has it.
+    pub(crate) fn set_present(&mut self, address: u64, is_present: bool, by: Option<StreamRef>) {
+        if let Some(mapping) = self.mappings.get_mut(&address) {
+            mapping.is_present = is_present;
+            mapping.last = by;
+            mapping.fence = 0;
+        }
+    }
+
+    /// The mapping is not to be used again.
+    pub(crate) fn set_broken(&mut self, address: u64) {
+        if let Some(mapping) = self.mappings.get_mut(&address) {
+            mapping.is_broken = true;
+        }
+    }
+
+    /// The pages that lie whole in a range of a run.
+    pub(crate) fn whole_pages(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> impl DoubleEndedIterator<Item = FreePage> {
+        let inside = self.mappings.range(from..to);
+        inside
+            .filter(move |(address, mapping)| mapping.is_present && *address + mapping.bytes <= to)
+            .map(|(address, mapping)| FreePage {
+                address: *address,
+                bytes: mapping.bytes,
+                page: mapping.page,
+            })
+    }
+
+    /// The mappings, by address.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (u64, &PageMapping)> {
+        self.mappings.iter().map(|(address, mapping)| (*address, mapping))
+    }
+
+    /// Mappings side by side that have at least `need` bytes and whose pages are all free: `free` has the address
+    /// at which each free page is present, and a page stays where it is if `stays` holds for that address. Of all
+    /// such windows one in which the fewest pages move.
+    pub(crate) fn find_window(
+        &self,
+        free: &HashMap<PageId, u64>,
+        need: u64,
+        stays: impl Fn(u64) -> bool,
+    ) -> Option<Vec<FreePage>> {
+        let mut best: Option<(usize, Vec<FreePage>)> = None;
+        let mut window: VecDeque<FreePage> = VecDeque::new();
+        let mut inside = HashSet::new();
+        let (mut bytes, mut moves, mut end) = (0, 0, 0);
+        let moving = |page: &FreePage| usize::from(free.get(&page.page) != Some(&page.address));
+        for (&address, mapping) in &self.mappings {
+            let page = FreePage { address, bytes: mapping.bytes, page: mapping.page };
+            let at = free.get(&mapping.page).copied();
+            let fits = !mapping.is_broken
+                && at.is_some_and(|at| if at == address { stays(at) } else { !mapping.is_present });
+            if !fits || address != end {
+                window.clear();
+                inside.clear();
+                (bytes, moves) = (0, 0);
+            }
+            if !fits {
+                continue;
+            }
+            while inside.contains(&page.page)
+                && let Some(first) = window.pop_front()
+            {
+                inside.remove(&first.page);
+                bytes -= first.bytes;
+                moves -= moving(&first);
+            }
+            window.push_back(page);
+            inside.insert(page.page);
+            (bytes, moves, end) = (bytes + page.bytes, moves + moving(&page), address + page.bytes);
+            while let Some(first) = window.front().copied()
+                && bytes - first.bytes >= need
+            {
+                window.pop_front();
+                inside.remove(&first.page);
+                bytes -= first.bytes;
+                moves -= moving(&first);
+            }
+            if bytes >= need && best.as_ref().is_none_or(|(least, _)| moves < *least) {
+                best = Some((moves, window.iter().copied().collect()));
+            }
+        }
+        best.map(|(_, window)| window)
+    }
+
+    /// Marks the unused mappings that a stream of the library used last and that have no fence yet; returns
+    /// how many.
+    pub(crate) fn mark(&mut self, stream: StreamRef, fence: u64) -> usize {
+        let mut marked = 0;
+        for mapping in self.mappings.values_mut() {
+            let unused = !mapping.is_present && !mapping.is_broken && mapping.fence == 0;
+            if unused && mapping.last == Some(stream) {
+                mapping.fence = fence;
+                marked += 1;
+            }
+        }
+        marked
+    }
+
+    /// The unused mappings of a fence.
+    pub(crate) fn fenced(&self, fence: u64) -> Vec<u64> {
+        let of = |mapping: &PageMapping| mapping.fence == fence && !mapping.is_present;
+        self.mappings.iter().filter(|(_, it)| of(it)).map(|(address, _)| *address).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: u64 = 2 << 20;
+
+    fn with_pages(count: usize) -> PageTable<usize> {
+        let mut table = PageTable::new();
+        for id in 0..count {
+            assert_eq!(table.add_page(id, UNIT), id);
+        }
+        table
+    }
+
+    const BASE: u64 = 1 << 40;
+
+    /// Pages that are present far away, and the places of a window that serves a request.
+    fn window(table: &PageTable<usize>, pages: &[PageId], need: u64) -> Option<Vec<u64>> {
+        let free = pages.iter().map(|page| (*page, *page as u64)).collect();
+        let found = table.find_window(&free, need, |_| true)?;
+        Some(found.iter().map(|page| (page.address - BASE) / UNIT).collect())
+    }
+
+    #[test]
+    fn windows_are_unbroken_name_no_page_twice_and_move_the_fewest_pages() {
+        let mut table = with_pages(4);
+        for (place, page) in [(0, 0), (1, 1), (2, 0), (3, 2), (10, 3), (11, 2), (20, 1)] {
+            table.add_mapping(BASE + place * UNIT, page);
+        }
+        let all = [0, 1, 2, 3];
+        assert_eq!(window(&table, &all, 1), Some(vec![0]));
+        assert_eq!(window(&table, &all, UNIT + 1), Some(vec![0, 1]));
+        assert_eq!(window(&table, &all, 2 * UNIT + 1), Some(vec![1, 2, 3]));
+        assert_eq!(window(&table, &all, 3 * UNIT + 1), None, "page 0 would be in it twice");
+        assert_eq!(window(&table, &[0, 2, 3], 2 * UNIT), Some(vec![2, 3]));
+        table.set_present(BASE + 2 * UNIT, true, None);
+        assert_eq!(window(&table, &[2, 3], 2 * UNIT), Some(vec![10, 11]));
+        table.set_broken(BASE + 11 * UNIT);
+        assert_eq!(window(&table, &[2, 3], 2 * UNIT), None);
+        // Page 0 is free where it is present: it stays, beside page 2, which moves there.
+        let free = [(0, BASE + 2 * UNIT), (2, 5)].into();
+        let found = table.find_window(&free, 2 * UNIT, |_| true).unwrap();
+        assert_eq!(found.iter().map(|page| page.page).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(table.find_window(&free, 2 * UNIT, |_| false), None);
+    }
+
+    #[test]
+    fn pages_at_the_border_of_a_range_are_not_whole() {
+        let mut table = with_pages(3);
+        for page in 0..3 {
+            table.add_mapping((page as u64 + 8) * UNIT, page);
+            table.set_present((page as u64 + 8) * UNIT, true, None);
+        }
+        let whole = |from, to| table.whole_pages(from, to).map(|it| it.page).collect::<Vec<_>>();
+        assert_eq!(whole(8 * UNIT, 11 * UNIT), [0, 1, 2]);
+        assert_eq!(whole(8 * UNIT + 512, 11 * UNIT - 512), [1]);
+        assert_eq!(whole(9 * UNIT + 512, 10 * UNIT), []);
+    }
+}
