@@ -3,6 +3,7 @@
 use super::matmul::{Matmul, refuse_unpredictable};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
+use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::SMALL_PRODUCT;
@@ -18,17 +19,27 @@ shared_static! {
         crate::collections::per_device::per_device!(LoadedKernels::new());
 }
 
-/// The most rows, columns, and columns of the first factor; `docs/design/blas.md` has the measurements.
-const MOST_SIDE: i64 = 128;
-/// The most multiplications of all products.
-const MOST_WORK: i64 = 1 << 21;
+/// The largest products that the kernels calculate; `docs/design/blas.md` has the measurements.
+struct Limits {
+    /// Rows, and columns of the second factor.
+    side: i64,
+    /// Columns of the first factor.
+    inner: i64,
+    /// Multiplications of all products.
+    work: i64,
+}
+
+const SINGLES: Limits = Limits { side: 1024, inner: 512, work: 1 << 24 };
+const OTHERS: Limits = Limits { side: 128, inner: 128, work: 1 << 21 };
 
 /// Whether [`small_product`] is the faster way: the host's time counts for more than the device's.
 pub(crate) fn is_small(request: &Matmul) -> bool {
-    let Matmul { m, n, k, batch, .. } = *request;
-    [m, n, k].iter().all(|size| *size <= MOST_SIDE)
+    let Matmul { m, n, k, batch, element, .. } = *request;
+    let limits = if element == Dtype::F32 { SINGLES } else { OTHERS };
+    m.max(n) <= limits.side
+        && k <= limits.inner
         && SmallProductLaunch::holds(m as u64, batch as u64)
-        && (m * n * k.max(1)).checked_mul(batch).is_some_and(|work| work <= MOST_WORK)
+        && (m * n * k.max(1)).checked_mul(batch).is_some_and(|work| work <= limits.work)
 }
 
 /// Queues products of one element or more for which [`is_small`] is true. The caller knows that every element

@@ -79,6 +79,16 @@ impl KernelArguments {
         self.length += count;
     }
 
+    /// Becomes one structure of so many slots, which are 0 until the caller writes them.
+    #[inline]
+    pub(super) fn become_structure(&mut self, count: usize) -> &mut [u64] {
+        assert!(count <= Self::CAPACITY, "a kernel has at most 32 arguments");
+        (self.length, self.begins) = (count, 1);
+        let slots = &mut self.slots[..count];
+        slots.fill(0);
+        slots
+    }
+
     /// With the slots at which the kernel's parameters begin: all, unless some are structures.
     #[inline(always)]
     pub(super) fn with_begins(self, begins: u32) -> Self {
@@ -111,6 +121,12 @@ impl KernelArguments {
     #[inline(always)]
     pub fn f64(self, value: f64) -> Self {
         self.push(value.to_bits())
+    }
+
+    /// Whether the kernel has one parameter, which takes all slots.
+    #[inline]
+    pub(crate) fn is_one_parameter(&self) -> bool {
+        self.begins == 1
     }
 
     /// The slots at which a parameter of the kernel begins, in order.

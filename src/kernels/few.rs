@@ -3,7 +3,7 @@
 
 use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::flat::{SMALL_FLAT, is_frequent};
-use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature, slots_of_axis};
+use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature};
 use crate::arithmetic::{AnyNumber, ElementOperation};
 use crate::element::Dtype;
 
@@ -24,9 +24,13 @@ pub(crate) struct FewElements<'a> {
     pub(crate) factor: AnyNumber,
 }
 
-/// The grid and the arguments of the kernel for few elements; `None` for what has other types, more elements, a single
+/// The grid of the kernel for few elements, whose arguments are written to `arguments`; `None` for what has other types, more elements, a single
 /// one, or an operation that is not frequent.
-pub(crate) fn few_launch(few: &FewElements<'_>) -> Option<(LaunchShape, KernelArguments)> {
+#[inline]
+pub(crate) fn few_launch(
+    few: &FewElements<'_>,
+    arguments: &mut KernelArguments,
+) -> Option<LaunchShape> {
     let rounds = few.compute != Dtype::F32;
     let is_small = |dtype: Dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::Bf16);
     let is_exact = |dtype: Dtype| is_small(dtype) && !(rounds && dtype != few.compute);
@@ -58,29 +62,30 @@ pub(crate) fn few_launch(few: &FewElements<'_>) -> Option<(LaunchShape, KernelAr
         strides[index / 2] |= bytes(*dtype) << (32 * (index % 2));
     }
     let code = few.operation as u64 | (few.compute as u64) << 8 | 1 << 16 | u64::from(shift) << 24;
-    let mut arguments = signature(inputs).pack();
-    for word in [few.count, code, kinds, few.output.0] {
-        arguments.add(word);
-    }
-    for (address, _) in few.inputs {
-        arguments.add(*address);
-        arguments.add(0);
-    }
-    if inputs == 1 {
-        // The first index, how many there are, and no parameters.
-        for word in [0, few.count, 0, 0, 0, 0, 0, 0] {
-            arguments.add(word);
-        }
-    } else {
-        arguments.add(f64::from(few.factor.to_single()).to_bits());
-        arguments.add(0);
-    }
-    arguments.add(few.count);
-    for pair in &strides[..slots_of_axis(inputs) - 1] {
-        arguments.add(*pair);
-    }
-    arguments.skip((super::pointwise::pointwise_axes(inputs) - 1) * slots_of_axis(inputs));
+    write_slots(few, [code, kinds], strides, signature(inputs).structure(arguments));
     let grid = Dim3::line(few.count.div_ceil(SMALL_THREADS) as u32);
-    let shape = LaunchShape { grid, block: Dim3::line(SMALL_THREADS as u32), shared_bytes: 0 };
-    Some((shape, arguments.finish()))
+    Some(LaunchShape { grid, block: Dim3::line(SMALL_THREADS as u32), shared_bytes: 0 })
+}
+
+/// Writes the structure of the kernel: the launch, the operands, the numbers and the one axis. The other axes, which the
+/// kernel does not read, stay 0.
+#[inline]
+fn write_slots(few: &FewElements<'_>, launch: [u64; 2], strides: [u64; 2], slots: &mut [u64]) {
+    let head = [few.count, launch[0], launch[1], few.output.0];
+    match (few.inputs, slots) {
+        // Behind the operand: the first index, how many there are, and three parameters of two slots.
+        ([input], [h0, h1, h2, h3, from, _, _, total, _, _, _, _, _, _, size, pair, ..]) => {
+            [*h0, *h1, *h2, *h3] = head;
+            [*from, *total] = [input.0, few.count];
+            [*size, *pair] = [few.count, strides[0]];
+        }
+        // Behind the operands: a parameter of two slots.
+        ([one, other], [h0, h1, h2, h3, first, _, second, _, factor, _, size, s0, s1, ..]) => {
+            [*h0, *h1, *h2, *h3] = head;
+            [*first, *second] = [one.0, other.0];
+            *factor = f64::from(few.factor.to_single()).to_bits();
+            [*size, *s0, *s1] = [few.count, strides[0], strides[1]];
+        }
+        _ => debug_assert!(false, "few elements have one or two inputs"),
+    }
 }

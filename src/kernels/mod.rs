@@ -79,7 +79,7 @@ pub use signature::{
 };
 pub use signature::{REDUCE, SCAN, SOFTMAX};
 pub(crate) use small_product::{
-    ProductMatrix, SMALL_PRODUCT_KERNELS, SmallProductLaunch, small_product_index,
+    ProductMatrix, SMALL_PRODUCT_KERNELS, SUM_GROUPS, SmallProductLaunch, small_product_index,
 };
 pub(crate) use strided::StridedLaunch;
 pub use strided::{

@@ -61,6 +61,14 @@ impl Signature {
         begins
     }
 
+    /// Begins the arguments of a kernel whose one parameter is a structure. Its slots are 0 until the caller writes
+    /// them.
+    #[inline]
+    pub(super) fn structure<'a>(&self, arguments: &'a mut KernelArguments) -> &'a mut [u64] {
+        debug_assert!(matches!(self.parameters, [Slots(_)]), "{} has no structure", self.family);
+        arguments.become_structure(self.slots())
+    }
+
     /// Begins the arguments of a launch.
     #[inline(always)]
     pub(super) fn pack(&'static self) -> Packing {

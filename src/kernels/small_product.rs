@@ -5,9 +5,12 @@ use super::signature::SMALL_PRODUCT;
 use crate::element::Dtype;
 use crate::types::DevicePtr;
 
-/// Rows and columns of a block's tile; `kernels/small_product.cu` has it too.
+/// Rows and columns of a block's tile; `kernels/product/launch.cuh` has it too.
 const TILE: u32 = 16;
 const THREADS: u32 = TILE * TILE;
+/// Groups that share the steps of a sum in singles; `kernels/product/tile.cuh` has it too. Step `s` is that of group
+/// `s % SUM_GROUPS`.
+pub(crate) const SUM_GROUPS: usize = 16;
 /// The most blocks along y and along z.
 const MOST_BLOCKS: u32 = 65535;
 

@@ -32,7 +32,11 @@ impl Numbers {
     }
 }
 
-/// `alpha * a @ b + beta * c`, summed in the order of k, each step and the end rounded once.
+/// Groups that share the steps of a sum in singles.
+const GROUPS: i64 = 16;
+
+/// `alpha * a @ b + beta * c`, each step and the end rounded once: summed in the order of k in doubles; in singles, step
+/// `s` belongs to group `s % GROUPS`, and the sums of all groups are added in their order.
 fn expected(dtype: i32, [a, b]: [&Numbers; 2], [alpha, beta]: [f64; 2], c: &[f64]) -> Vec<u8> {
     let ([batch, m, k], n) = (a.sizes, b.sizes[2]);
     let mut results = Vec::new();
@@ -47,7 +51,9 @@ fn expected(dtype: i32, [a, b]: [&Numbers; 2], [alpha, beta]: [f64; 2], c: &[f64
         } else {
             let step =
                 |sum: f32, at| (a.at(i, row, at) as f32).mul_add(b.at(i, at, column) as f32, sum);
-            let (sum, alpha, beta) = ((0..k).fold(0.0, step), alpha as f32, beta as f32);
+            let group = |first: i64| (first..k).step_by(GROUPS as usize).fold(0.0_f32, step);
+            let sum = (1..GROUPS).fold(group(0), |sum, first| sum + group(first));
+            let (alpha, beta) = (alpha as f32, beta as f32);
             f64::from(if beta == 0.0 { alpha * sum } else { alpha.mul_add(sum, beta * old as f32) })
         };
         results.push(result);
@@ -83,7 +89,8 @@ fn small_products_are_sums_in_order() {
         let dtype = TYPES[round % 4];
         let [m, n] = [0, 1].map(|_| random.one_of(&[1, 2, 5, 15, 16, 17, 33, 128]));
         let k = random.one_of(&[1, 3, 31, 32, 33, 128]);
-        let batch = random.one_of(&[1, 1, 2, 5]);
+        // No more multiplications than the kernels calculate: cuBLAS adds in another order.
+        let batch = random.one_of(&[1, 1, 2, 5]).min((1 << 21) / (m * n * k)).max(1);
         let a = matrices(&mut random, dtype, [batch, m, k]);
         let b = matrices(&mut random, dtype, [batch, k, n]);
         let product = if round % 2 == 0 { bmm(&a, &b) } else { matmul(&a, &b) }.unwrap();
@@ -142,10 +149,10 @@ fn a_small_product_is_one_launch_in_full_precision() {
     assert_eq!(calls("kernel_launch"), 1);
     assert_eq!(calls("blas_gemm"), 0);
     assert_eq!(product.f32s(), [8.0 * fine; 256]);
-    let large = matmul(&ones(300, 8, fine), &ones(8, 300, 1.0)).unwrap();
+    let large = matmul(&ones(1100, 8, fine), &ones(8, 100, 1.0)).unwrap();
     sconce_context_set_allow_tf32_cublas(false.into());
     assert_eq!(calls("kernel_launch"), 1);
-    assert_eq!(large.f32s(), [8.0; 90_000]);
+    assert_eq!(large.f32s(), [8.0; 110_000]);
 }
 
 /// A device and the CPU compute the same values, except for the order of a sum.

@@ -97,8 +97,13 @@ impl Kernels for CudaDriver {
     ) -> Result<()> {
         // The driver takes an address for each parameter and reads as many bytes from there as the
         // parameter has, which for a structure are several slots.
-        let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
         let slots = arguments.slots().as_ptr();
+        if arguments.is_one_parameter() {
+            let mut parameter: *mut c_void = slots.cast_mut().cast();
+            // SAFETY: the caller passes the one parameter that the kernel has.
+            return unsafe { self.launch_own(kernel, shape, &mut parameter, stream) };
+        }
+        let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
         for (parameter, slot) in parameters.iter_mut().zip(arguments.parameters()) {
             *parameter = slots.wrapping_add(slot).cast_mut().cast();
         }

@@ -6,7 +6,9 @@ use super::kernel::Kernel;
 use crate::driver::sim::codes;
 use crate::driver::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::element::{bf16_bits, bf16_value, f16_bits, f16_value};
-use crate::kernels::{ProductMatrix, SMALL_PRODUCT, SMALL_PRODUCT_KERNELS, SmallProductLaunch};
+use crate::kernels::{
+    ProductMatrix, SMALL_PRODUCT, SMALL_PRODUCT_KERNELS, SUM_GROUPS, SmallProductLaunch,
+};
 
 macro_rules! products {
     ($($index:literal $bytes:literal $number:ty, $read:expr, $write:expr;)*) => {
@@ -30,22 +32,29 @@ pub(crate) const KERNELS: &[Kernel] = products! {
 /// What sums are kept in.
 trait Sum: Copy {
     const ZERO: Self;
+    /// Groups that share the steps of a sum.
+    const GROUPS: usize;
     fn of(value: f64) -> Self;
     fn is_zero(self) -> bool;
+    fn plus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;
     /// `self * other + sum`, rounded once.
     fn fused(self, other: Self, sum: Self) -> Self;
 }
 
 macro_rules! sum {
-    ($number:ty) => {
+    ($number:ty, $groups:expr) => {
         impl Sum for $number {
             const ZERO: Self = 0.0;
+            const GROUPS: usize = $groups;
             fn of(value: f64) -> Self {
                 value as $number
             }
             fn is_zero(self) -> bool {
                 self == 0.0
+            }
+            fn plus(self, other: Self) -> Self {
+                self + other
             }
             fn times(self, other: Self) -> Self {
                 self * other
@@ -57,8 +66,8 @@ macro_rules! sum {
     };
 }
 
-sum!(f32);
-sum!(f64);
+sum!(f32, SUM_GROUPS);
+sum!(f64, 1);
 
 fn accesses(arguments: &[u64], width: u64) -> Vec<MemoryAccess> {
     let Some(launch) = SmallProductLaunch::read(arguments) else { return Vec::new() };
@@ -110,11 +119,14 @@ fn multiply<S: Sum, const BYTES: usize>(
         };
         let (a, b) = (all(launch.a, m, k)?, all(launch.b, k, n)?);
         for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
-            let mut sum = S::ZERO;
-            for at in 0..k as usize {
-                let left = a[row as usize * k as usize + at];
-                sum = left.fused(b[at * n as usize + column as usize], sum);
-            }
+            // A group takes each `GROUPS`th step; the sums of all groups are added in their order.
+            let group = |first: usize| {
+                (first..k as usize).step_by(S::GROUPS).fold(S::ZERO, |sum, at| {
+                    let left = a[row as usize * k as usize + at];
+                    left.fused(b[at * n as usize + column as usize], sum)
+                })
+            };
+            let sum = (1..S::GROUPS).fold(group(0), |sum, first| sum.plus(group(first)));
             let index = [batch, row, column];
             let result = if beta.is_zero() {
                 alpha.times(sum)
