@@ -7,16 +7,20 @@ use super::call::{PointwiseCall, PointwiseInput};
 use super::lower::{choose, factor_of};
 use crate::kernels::{FewElements, KernelArguments, LaunchShape, few_launch};
 
-/// What launches the call with the kernel for few elements in single precision; `None` if the call takes the long way.
-pub(super) fn few(call: &PointwiseCall<'_>) -> Option<(LaunchShape, KernelArguments)> {
-    let &[count] = call.sizes else { return None };
-    if call.output.strides != [1] {
-        return None;
-    }
+/// What launches the call with the kernel for few elements in single precision: the grid, and what is written to
+/// `arguments`. `None` if the call takes the long way.
+#[inline]
+pub(super) fn few(
+    call: &PointwiseCall<'_>,
+    arguments: &mut KernelArguments,
+) -> Option<LaunchShape> {
+    let (&[count], [1]) = (call.sizes, call.output.strides) else { return None };
     let mut inputs: SmallVec<[_; 2]> = SmallVec::new();
     for input in call.inputs {
         match input {
-            PointwiseInput::Elements(operand) if operand.strides == [1] && inputs.len() < 2 => {
+            PointwiseInput::Elements(operand)
+                if matches!(operand.strides, [1]) && inputs.len() < 2 =>
+            {
                 inputs.push((operand.address.get() as u64, operand.dtype));
             }
             _ => return None,
@@ -26,14 +30,15 @@ pub(super) fn few(call: &PointwiseCall<'_>) -> Option<(LaunchShape, KernelArgume
     if !choice.takes_all_in_order(call) {
         return None;
     }
-    few_launch(&FewElements {
+    let few = FewElements {
         operation: choice.operation,
         compute: choice.compute,
         count: u64::try_from(count).ok()?,
         output: (call.output.address.get() as u64, call.output.dtype),
         inputs: &inputs,
         factor: factor_of(call),
-    })
+    };
+    few_launch(&few, arguments)
 }
 
 #[cfg(test)]
@@ -73,7 +78,10 @@ mod tests {
 
     /// Whether the call takes the short way. Then it has the launch of the long way.
     fn is_short(call: &PointwiseCall<'_>) -> bool {
-        let Some((shape, arguments)) = few(call) else { return false };
+        // What was there before does not stay.
+        let mut arguments = KernelArguments::new().u64(7).u64(8).u64(9);
+        let Some(shape) = few(call, &mut arguments) else { return false };
+        assert!(arguments.is_one_parameter());
         let task = lower(call).unwrap().task;
         let (form, long_shape, long_arguments) = pointwise_launch(&task);
         assert_eq!((form, shape), (PointwiseForm::Small, long_shape), "{call:?}");

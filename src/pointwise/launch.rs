@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{POINTWISE, POINTWISE_FLAT, POINTWISE_TRANSPOSED};
 use crate::kernels::{
-    POINTWISE_ELEMENTS, PointwiseForm, pointwise_axes, pointwise_kernel_name, pointwise_launch,
-    transposed_kernel_name, transposed_launch,
+    KernelArguments, POINTWISE_ELEMENTS, PointwiseForm, pointwise_axes, pointwise_kernel_name,
+    pointwise_launch, transposed_kernel_name, transposed_launch,
 };
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;
@@ -68,7 +68,8 @@ fn kernel(
 
 /// Queues an operation on a stream of the device whose kernels can use all operands' memory.
 pub fn queue(runtime: &Runtime, stream: StreamRef, call: &PointwiseCall<'_>) -> Result<()> {
-    if let Some((shape, arguments)) = few(call) {
+    let mut arguments = KernelArguments::new();
+    if let Some(shape) = few(call, &mut arguments) {
         let inputs = call.inputs.len();
         let kernel = kernel(runtime, stream.device, Domain::F32, inputs, PointwiseForm::Small)?;
         return runtime.driver().kernel_launch(kernel, shape, &arguments, stream);

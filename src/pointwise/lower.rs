@@ -29,7 +29,8 @@ impl Choice {
     /// Whether the operation takes the inputs of the call, all of them and in their order.
     #[inline]
     pub(super) fn takes_all_in_order(&self, call: &PointwiseCall<'_>) -> bool {
-        *self.inputs == IN_ORDER[..call.inputs.len()]
+        self.inputs.len() == call.inputs.len()
+            && self.inputs.iter().zip(IN_ORDER).all(|(input, place)| *input == place)
     }
 }
 

@@ -42,6 +42,12 @@ pub(crate) fn too_many(sizes: &[i64]) -> Error {
     Error::invalid_argument(format!("Storage size calculation overflowed with sizes={sizes:?}"))
 }
 
+/// Whether two lists of sizes or strides are equal. They are short: a call to compare memory takes longer.
+#[inline]
+pub(crate) fn are_equal(one: &[i64], other: &[i64]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
+}
+
 /// The product of sizes that were counted before. One of them may be 0 where the others' product would be too large.
 #[inline]
 pub(crate) fn numel(sizes: &[i64]) -> i64 {

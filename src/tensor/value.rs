@@ -214,8 +214,8 @@ impl Tensor {
                 one.storage.is(&other.storage)
                     && one.dtype == other.dtype
                     && layout.offset == others.offset
-                    && layout.sizes() == others.sizes()
-                    && layout.strides() == others.strides()
+                    && dims::are_equal(layout.sizes(), others.sizes())
+                    && dims::are_equal(layout.strides(), others.strides())
             }
             (one, other) => one.is_none() && other.is_none(),
         }

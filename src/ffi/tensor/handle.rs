@@ -123,6 +123,11 @@ pub(super) fn assign_result(
     if before.is_same_view(&result) {
         return Ok(());
     }
+    assigned(into, name, result)
+}
+
+/// Lets a handle hold another tensor.
+pub(super) fn assigned(into: *mut sconce_tensor, name: &str, result: Tensor) -> Result<()> {
     handle::assign(sconce_tensor::key(into, name)?, name, result)
 }
 

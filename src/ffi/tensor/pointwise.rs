@@ -1,6 +1,8 @@
 //! Elementwise operations.
 
-use super::handle::{defined, defined_in, optional, returned, sconce_tensor, written_to};
+use super::handle::{
+    assigned, defined, defined_in, made_in_place, optional, returned, sconce_tensor, tensor_of,
+};
 use super::scalar::sconce_scalar;
 use crate::error::{Error, Result};
 use crate::ffi::{guard, null, sconce_status};
@@ -154,7 +156,28 @@ unsafe fn calculated(
         out_tensor.write(returned(calculate(None)?)?);
         return Ok(());
     }
-    let write = || written_to(into, |into| calculate(Some(into)));
+    let calculate = |into: &Tensor| {
+        let result = calculate(Some(into))?;
+        Ok((!into.is_same_view(&result)).then_some(result))
+    };
+    // SAFETY: as the caller promises.
+    unsafe { written(into, out_tensor, calculate) }
+}
+
+/// Writes a result to the tensor of `into`, and a second owner of its handle to `out_tensor` unless that is NULL. `write`
+/// returns the tensor that the handle is to hold, if that is another one.
+///
+/// # Safety
+/// As `calculated`.
+unsafe fn written(
+    into: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+    write: impl FnOnce(&Tensor) -> Result<Option<Tensor>>,
+) -> Result<()> {
+    let write = || match write(&tensor_of(into, "into")?)? {
+        None => Ok(()),
+        Some(result) => assigned(into, "into", result),
+    };
     if out_tensor.is_null() {
         return write();
     }
@@ -283,10 +306,17 @@ pub unsafe extern "C" fn sconce_tensor_binary(
         if let [TensorOperand::Number(_), TensorOperand::Number(_)] = operands {
             return Err(Error::invalid_argument("neither first nor second is a tensor"));
         }
+        if optional(into).is_none() {
+            let out_tensor = out!(out_tensor);
+            out_tensor.write(made_in_place(|result| {
+                operations::binary_new(operation, operands, alpha, result)
+            })?);
+            return Ok(());
+        }
         // SAFETY: the header states the promise for all functions.
         unsafe {
-            calculated(into, out_tensor, |into| {
-                operations::binary(operation, operands, alpha, into)
+            written(into, out_tensor, |into| {
+                operations::binary_into(operation, operands, alpha, into)
             })
         }
     })

@@ -1,6 +1,6 @@
 //! Elementwise operations of two operands, repeated to a common shape.
 
-use super::alike::binary_alike;
+use super::alike::{new_alike, written_alike};
 use super::binary_plan::{BinaryOperation, BinaryPlan, check};
 use super::operand::{TensorOperand, at_place, common_place, common_type};
 use super::output::{Destination, InPlace, Output};
@@ -15,17 +15,63 @@ use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::is_complex;
 use crate::tensor::{Dims, Tensor, TensorOptions};
 
-/// The operation on every pair of elements; `alpha` is the factor of the second operand of a sum or
-/// difference. The result goes into a new tensor or `into`, which may be an operand.
+/// The operation on every pair of elements, into a new tensor, which `result` becomes: a tensor is 200 bytes, which are
+/// not moved about. `alpha` is the factor of the second operand of a sum or difference.
+pub(crate) fn binary_new(
+    operation: BinaryOperation,
+    operands: [TensorOperand<'_>; 2],
+    alpha: Scalar,
+    result: &mut Tensor,
+) -> Result<()> {
+    if !new_alike(operation, operands, alpha, result)? {
+        *result = binary_of_any(operation, operands, alpha, None)?;
+    }
+    Ok(())
+}
+
+/// As [`binary_new`], into `into`, which may be an operand. Returns the tensor with the result, if that is another view
+/// than `into`.
+pub(crate) fn binary_into(
+    operation: BinaryOperation,
+    operands: [TensorOperand<'_>; 2],
+    alpha: Scalar,
+    into: &Tensor,
+) -> Result<Option<Tensor>> {
+    if written_alike(operation, operands, alpha, into)? {
+        return Ok(None);
+    }
+    let result = binary_of_any(operation, operands, alpha, Some(into))?;
+    Ok((!into.is_same_view(&result)).then_some(result))
+}
+
+/// As [`binary_new`] or [`binary_into`], for callers that want the tensor with the result.
 pub(crate) fn binary(
     operation: BinaryOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     into: Option<&Tensor>,
 ) -> Result<Tensor> {
-    if let Some(result) = binary_alike(operation, operands, alpha, into)? {
-        return Ok(result);
+    match into {
+        Some(into) => {
+            let result = binary_into(operation, operands, alpha, into)?;
+            Ok(result.unwrap_or_else(|| into.clone()))
+        }
+        None => {
+            let mut result = Tensor::default();
+            binary_new(operation, operands, alpha, &mut result)?;
+            Ok(result)
+        }
     }
+}
+
+/// The operation on operands of any types and layouts.
+#[inline(never)]
+fn binary_of_any(
+    operation: BinaryOperation,
+    operands: [TensorOperand<'_>; 2],
+    alpha: Scalar,
+    into: Option<&Tensor>,
+) -> Result<Tensor> {
     let common = common_type(&operands)?;
     check(operation, operands, alpha, common)?;
     let plan = match (operation, operands[1]) {

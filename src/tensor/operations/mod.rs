@@ -34,7 +34,7 @@ mod reduce;
 mod ternary;
 mod unary;
 
-pub(crate) use binary::binary;
+pub(crate) use binary::{binary, binary_into, binary_new};
 pub(crate) use binary_plan::BinaryOperation;
 pub(crate) use compare::{allclose, equal};
 pub(crate) use convolution::{FilterSteps, convolution};
