@@ -5,11 +5,13 @@
 //! | `header` | the functions, structs and constants of `sconce.h` as Rust declarations |
 //! | `stub` | a library of the name and with the functions of libsconce.so, to link against before that is built |
 //! | `aliases` | empty libraries with the names of PyTorch's libraries |
+//! | `runtime` | libraries with the names of the CUDA runtime's functions |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a build fails by panicking")]
 
 mod aliases;
 mod header;
+mod runtime;
 mod stub;
 
 use std::path::{Path, PathBuf};
@@ -29,6 +31,7 @@ fn main() {
 
     stub::build(&out, &header.functions);
     aliases::build(&out);
+    runtime::build(&out);
     cc::Build::new()
         .cpp(true)
         .std("c++17")

@@ -1,0 +1,132 @@
+//! Devices, failures and their texts.
+
+use std::ffi::{c_char, c_int};
+
+use super::driver::{Code, driver};
+use super::state::{self, check, codes, ready, started};
+use super::{Function, runtime};
+
+/// The version that `cudaRuntimeGetVersion` returns: that of CUDA 12.0, whose driver these functions need.
+const VERSION: c_int = 12_000;
+
+/// Writes a result where the caller wants it.
+///
+/// # Safety
+/// The place is NULL or valid for a write.
+pub(super) unsafe fn write<T>(place: *mut T, value: T) -> state::Outcome {
+    if place.is_null() {
+        return Err(codes::INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise; it is not NULL.
+    unsafe { place.write(value) };
+    Ok(())
+}
+
+runtime! {
+    /// The calling thread's device.
+    fn cudaGetDevice(device: *mut c_int) {
+        let current = state::device()?;
+        // SAFETY: the caller's promise.
+        unsafe { write(device, current) }
+    }
+
+    /// Sets the calling thread's device.
+    fn cudaSetDevice(device: c_int) {
+        state::set_device(device)
+    }
+
+    /// How many devices there are.
+    fn cudaGetDeviceCount(count: *mut c_int) {
+        let mut found = 0;
+        // SAFETY: the place is valid for a write.
+        check(unsafe { (started()?.device_count)(&mut found) })?;
+        // SAFETY: the caller's promise.
+        unsafe { write(count, found) }
+    }
+
+    /// A property of a device; the driver has the same numbers.
+    fn cudaDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) {
+        let driver = started()?;
+        let (mut of_driver, mut found) = (0, 0);
+        // SAFETY: the place is valid for a write.
+        check(unsafe { (driver.device)(&mut of_driver, device) })?;
+        // SAFETY: as above.
+        check(unsafe { (driver.device_attribute)(&mut found, attribute, of_driver) })?;
+        // SAFETY: the caller's promise.
+        unsafe { write(value, found) }
+    }
+
+    /// Waits for all work of the device.
+    fn cudaDeviceSynchronize() {
+        // SAFETY: no preconditions.
+        check(unsafe { (ready()?.synchronize)() })
+    }
+
+    /// The version of CUDA that the driver supports; 0 without a driver.
+    fn cudaDriverGetVersion(version: *mut c_int) {
+        let mut found = 0;
+        if let Some(driver) = driver() {
+            // SAFETY: the place is valid for a write.
+            check(unsafe { (driver.version)(&mut found) })?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write(version, found) }
+    }
+
+    /// The version of CUDA that these functions are of.
+    fn cudaRuntimeGetVersion(version: *mut c_int) {
+        // SAFETY: the caller's promise.
+        unsafe { write(version, VERSION) }
+    }
+}
+
+/// The newest failure, which is forgotten.
+extern "C" fn cudaGetLastError() -> Code {
+    state::take_newest()
+}
+
+/// The newest failure.
+extern "C" fn cudaPeekAtLastError() -> Code {
+    state::newest()
+}
+
+/// The text of a code.
+extern "C" fn cudaGetErrorString(code: Code) -> *const c_char {
+    let mut text = std::ptr::null();
+    match driver() {
+        // SAFETY: the place is valid for a write.
+        Some(driver) if unsafe { (driver.error_string)(code, &mut text) } == codes::SUCCESS => text,
+        _ => without_driver(code, c"unrecognized error code"),
+    }
+}
+
+/// The name of a code.
+extern "C" fn cudaGetErrorName(code: Code) -> *const c_char {
+    let mut text = std::ptr::null();
+    match driver() {
+        // SAFETY: the place is valid for a write.
+        Some(driver) if unsafe { (driver.error_name)(code, &mut text) } == codes::SUCCESS => text,
+        _ => without_driver(code, c"unrecognized error code"),
+    }
+}
+
+/// Texts of codes that the driver does not know, or that there is no driver to ask about.
+fn without_driver(code: Code, other: &'static std::ffi::CStr) -> *const c_char {
+    match code {
+        codes::SUCCESS => c"no error",
+        codes::INSUFFICIENT_DRIVER => {
+            c"there is no CUDA driver, or its version is below that of CUDA 12.0"
+        }
+        codes::INVALID_DEVICE_FUNCTION => c"invalid device function",
+        _ => other,
+    }
+    .as_ptr()
+}
+
+/// Functions that note nothing.
+pub(super) const TEXTS: &[Function] = &[
+    ("cudaGetLastError", cudaGetLastError as *const ()),
+    ("cudaPeekAtLastError", cudaPeekAtLastError as *const ()),
+    ("cudaGetErrorString", cudaGetErrorString as *const ()),
+    ("cudaGetErrorName", cudaGetErrorName as *const ()),
+];

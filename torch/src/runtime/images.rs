@@ -1,0 +1,362 @@
+//! Kernels within libraries: nvcc lets a library register its code and the functions of the host that stand for its
+//! kernels, and turns `<<<…>>>` into calls with the address of such a function.
+//!
+//! Code is loaded for all devices (`cuLibraryLoadData`) when one of its kernels is first needed, in the relaxed capture
+//! mode, so that the first launch may be within a capture. Variables of kernels need no registration, since functions that
+//! take their addresses on the host are not offered.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use super::devices::write;
+use super::driver::{Driver, Object};
+use super::state::{Outcome, check, codes, ready};
+use super::{Function, runtime};
+
+/// What nvcc registers: a wrapper around the code.
+#[repr(C)]
+struct Wrapper {
+    magic: u32,
+    version: u32,
+    code: *const c_void,
+    more: *const c_void,
+}
+
+/// The mark of a wrapper.
+const MAGIC: u32 = 0x4662_43b1;
+
+/// Blocks of a grid or threads of a block.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Extent {
+    x: c_uint,
+    y: c_uint,
+    z: c_uint,
+}
+
+/// A registered image: its code's address, and the loaded code once it is needed.
+struct Image {
+    code: usize,
+    library: Option<usize>,
+}
+
+/// A function of the host that stands for a kernel.
+struct Stub {
+    image: usize,
+    name: CString,
+    kernel: Option<usize>,
+}
+
+#[derive(Default)]
+struct Registered {
+    /// By handle: numbers from 1.
+    images: HashMap<usize, Image>,
+    last: usize,
+    stubs: HashMap<usize, Stub>,
+}
+
+static REGISTERED: LazyLock<RwLock<Registered>> = LazyLock::new(RwLock::default);
+
+/// What `<<<…>>>` says of a launch.
+struct Launch {
+    grid: Extent,
+    block: Extent,
+    shared_bytes: usize,
+    stream: Object,
+}
+
+thread_local! {
+    /// Launches between `<<<…>>>` and the call of the host's function.
+    static PUSHED: RefCell<Vec<Launch>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The kernel that a function of the host stands for, for all devices.
+fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
+    let stub = registered.stubs.get(&host.addr()).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
+    if let Some(kernel) = stub.kernel {
+        return Ok(std::ptr::with_exposed_provenance_mut(kernel));
+    }
+    drop(registered);
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let Registered { images, stubs, .. } = &mut *registered;
+    let stub = stubs.get_mut(&host.addr()).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
+    let image = images.get_mut(&stub.image).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
+    let library = match image.library {
+        Some(library) => library,
+        None => *image.library.insert(load(driver, image.code)?),
+    };
+    let library = std::ptr::with_exposed_provenance_mut(library);
+    let mut kernel = std::ptr::null_mut();
+    // SAFETY: the code is loaded, the name ends with NUL, and the place is valid for a write.
+    check(unsafe { (driver.library_kernel)(&mut kernel, library, stub.name.as_ptr()) })?;
+    stub.kernel = Some(kernel.expose_provenance());
+    Ok(kernel)
+}
+
+fn load(driver: &Driver, code: usize) -> Result<usize, i32> {
+    /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+    const RELAXED: c_int = 2;
+    let mut mode = RELAXED;
+    // SAFETY: the place is valid for a read and a write.
+    check(unsafe { (driver.exchange_mode)(&mut mode) })?;
+    let (mut library, none) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let code: *const c_void = std::ptr::with_exposed_provenance(code);
+    // SAFETY: the code is that of a registered library, which is open; there are no options.
+    let loaded = check(unsafe {
+        (driver.library_load)(
+            &mut library,
+            code,
+            std::ptr::null_mut(),
+            none,
+            0,
+            std::ptr::null_mut(),
+            none,
+            0,
+        )
+    });
+    // SAFETY: as above; it puts the thread's mode back.
+    check(unsafe { (driver.exchange_mode)(&mut mode) })?;
+    loaded?;
+    Ok(library.expose_provenance())
+}
+
+/// # Safety
+/// `arguments` has the addresses of the kernel's arguments.
+unsafe fn launch(kernel: Object, launch: &Launch, arguments: *mut *mut c_void) -> Outcome {
+    let driver = ready()?;
+    let shared_bytes = c_uint::try_from(launch.shared_bytes).map_err(|_| codes::INVALID_VALUE)?;
+    let Launch { grid, block, stream, .. } = *launch;
+    // SAFETY: the caller's promise; the kernel is one of loaded code.
+    check(unsafe {
+        (driver.launch)(
+            kernel,
+            grid.x,
+            grid.y,
+            grid.z,
+            block.x,
+            block.y,
+            block.z,
+            shared_bytes,
+            stream,
+            arguments,
+            std::ptr::null_mut(),
+        )
+    })
+}
+
+/// The kernel as the current device has it.
+fn function_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
+    let kernel = kernel_of(driver, host)?;
+    let mut function = std::ptr::null_mut();
+    // SAFETY: the kernel is one of loaded code; the place is valid for a write.
+    check(unsafe { (driver.kernel_function)(&mut function, kernel) })?;
+    Ok(function)
+}
+
+runtime! {
+    /// The kernel that a function of the host stands for.
+    fn __cudaGetKernel(kernel: *mut Object, host: *const c_void) {
+        let found = kernel_of(ready()?, host)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(kernel, found) }
+    }
+
+    /// Queues a kernel that `__cudaGetKernel` returned.
+    fn __cudaLaunchKernel(
+        kernel: Object,
+        grid: Extent,
+        block: Extent,
+        arguments: *mut *mut c_void,
+        shared_bytes: usize,
+        stream: Object,
+    ) {
+        if kernel.is_null() {
+            return Err(codes::INVALID_DEVICE_FUNCTION);
+        }
+        // SAFETY: the caller's promise.
+        unsafe { launch(kernel, &Launch { grid, block, shared_bytes, stream }, arguments) }
+    }
+
+    /// Queues the kernel that a function of the host stands for.
+    fn cudaLaunchKernel(
+        host: *const c_void,
+        grid: Extent,
+        block: Extent,
+        arguments: *mut *mut c_void,
+        shared_bytes: usize,
+        stream: Object,
+    ) {
+        let kernel = kernel_of(ready()?, host)?;
+        // SAFETY: the caller's promise.
+        unsafe { launch(kernel, &Launch { grid, block, shared_bytes, stream }, arguments) }
+    }
+
+    /// Sets a property of a kernel; the numbers are the driver's.
+    fn cudaFuncSetAttribute(host: *const c_void, attribute: c_int, value: c_int) {
+        let driver = ready()?;
+        let function = function_of(driver, host)?;
+        // SAFETY: the function is one of loaded code.
+        check(unsafe { (driver.function_set)(function, attribute, value) })
+    }
+
+    /// Blocks of a kernel that a multiprocessor holds.
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut c_int,
+        host: *const c_void,
+        threads: c_int,
+        shared_bytes: usize,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { occupancy(blocks, host, threads, shared_bytes, 0) }
+    }
+
+    /// Blocks of a kernel that a multiprocessor holds; the flags are the driver's.
+    fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks: *mut c_int,
+        host: *const c_void,
+        threads: c_int,
+        shared_bytes: usize,
+        flags: c_uint,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { occupancy(blocks, host, threads, shared_bytes, flags) }
+    }
+
+    /// Takes what the newest `<<<…>>>` said.
+    fn __cudaPopCallConfiguration(
+        grid: *mut Extent,
+        block: *mut Extent,
+        shared_bytes: *mut usize,
+        stream: *mut Object,
+    ) {
+        /// `cudaErrorMissingConfiguration`.
+        const MISSING: i32 = 52;
+        let launch = PUSHED.with_borrow_mut(Vec::pop).ok_or(MISSING)?;
+        // SAFETY: the caller's promise.
+        unsafe { write(grid, launch.grid) }?;
+        // SAFETY: as above.
+        unsafe { write(block, launch.block) }?;
+        // SAFETY: as above.
+        unsafe { write(shared_bytes, launch.shared_bytes) }?;
+        // SAFETY: as above.
+        unsafe { write(stream, launch.stream) }
+    }
+}
+
+/// # Safety
+/// The place is NULL or valid for a write.
+unsafe fn occupancy(
+    blocks: *mut c_int,
+    host: *const c_void,
+    threads: c_int,
+    shared_bytes: usize,
+    flags: c_uint,
+) -> Outcome {
+    let driver = ready()?;
+    let function = function_of(driver, host)?;
+    let mut found = 0;
+    // SAFETY: the function is one of loaded code; the place is valid for a write.
+    check(unsafe { (driver.occupancy)(&mut found, function, threads, shared_bytes, flags) })?;
+    // SAFETY: the caller's promise.
+    unsafe { write(blocks, found) }
+}
+
+/// Notes what `<<<…>>>` says, until the host's function is called. Returns 0: the function is to be called.
+extern "C" fn __cudaPushCallConfiguration(
+    grid: Extent,
+    block: Extent,
+    shared_bytes: usize,
+    stream: Object,
+) -> c_uint {
+    PUSHED.with_borrow_mut(|pushed| pushed.push(Launch { grid, block, shared_bytes, stream }));
+    0
+}
+
+/// Registers the code of a library and returns its handle.
+///
+/// # Safety
+/// The wrapper is one that nvcc made, and lives until it is unregistered.
+unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void {
+    // SAFETY: the caller's promise; NULL has no reference.
+    let wrapper = unsafe { wrapper.cast::<Wrapper>().as_ref() };
+    let code = match wrapper {
+        Some(wrapper) if wrapper.magic == MAGIC => wrapper.code.expose_provenance(),
+        // Its kernels are then those of no code: the driver refuses it with words.
+        _ => 0,
+    };
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.last += 1;
+    let handle = registered.last;
+    registered.images.insert(handle, Image { code, library: None });
+    std::ptr::without_provenance_mut(handle)
+}
+
+/// Ends the registration of a library's kernels.
+extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
+
+/// Registers a kernel, and the function of the host that stands for it.
+///
+/// # Safety
+/// The name is NULL or ends with NUL.
+unsafe extern "C" fn __cudaRegisterFunction(
+    handle: *mut *mut c_void,
+    host: *const c_void,
+    _device_function: *mut c_char,
+    name: *const c_char,
+    _thread_limit: c_int,
+    _thread: *mut c_void,
+    _block: *mut c_void,
+    _block_size: *mut c_void,
+    _grid_size: *mut c_void,
+    _warp_size: *mut c_int,
+) {
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise; it is not NULL.
+    let name = unsafe { CStr::from_ptr(name) }.to_owned();
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.stubs.insert(host.addr(), Stub { image: handle.addr(), name, kernel: None });
+}
+
+/// Registers a variable, which kernels find without.
+extern "C" fn __cudaRegisterVar(
+    _handle: *mut *mut c_void,
+    _host: *mut c_char,
+    _address: *mut c_char,
+    _name: *const c_char,
+    _is_external: c_int,
+    _bytes: usize,
+    _is_constant: c_int,
+    _is_global: c_int,
+) {
+}
+
+/// Unloads the code of a library that is closed.
+extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let image = registered.images.remove(&handle.addr());
+    registered.stubs.retain(|_, stub| stub.image != handle.addr());
+    drop(registered);
+    let (Some(library), Some(driver)) =
+        (image.and_then(|image| image.library), super::driver::driver())
+    else {
+        return;
+    };
+    let library = std::ptr::with_exposed_provenance_mut(library);
+    // SAFETY: the code was loaded, and is unloaded once. A driver that ended with the process refuses.
+    let _ = unsafe { (driver.library_unload)(library) };
+}
+
+/// Functions that return no code.
+pub(super) const REGISTRATION: &[Function] = &[
+    ("__cudaPushCallConfiguration", __cudaPushCallConfiguration as *const ()),
+    ("__cudaRegisterFatBinary", __cudaRegisterFatBinary as *const ()),
+    ("__cudaRegisterFatBinaryEnd", __cudaRegisterFatBinaryEnd as *const ()),
+    ("__cudaRegisterFunction", __cudaRegisterFunction as *const ()),
+    ("__cudaRegisterVar", __cudaRegisterVar as *const ()),
+    ("__cudaUnregisterFatBinary", __cudaUnregisterFatBinary as *const ()),
+];
