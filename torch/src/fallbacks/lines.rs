@@ -1,12 +1,14 @@
-//! Running sums.
+//! Running sums, products, extremes.
 
 #![allow(unsafe_code, reason = "functions of C over handles")]
 
-use super::give;
+use super::{give, give_both};
 use crate::abi::arguments::optional;
 use crate::abi::constants::dtype_of;
+use crate::error::Result;
+use crate::operations::running;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{api, operations};
+use crate::sconce::{Tensor, api, operations};
 
 fallbacks! {
     /// Returns the running sums along a dimension, in `dtype` if it is given.
@@ -17,9 +19,66 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         // SAFETY: the caller's promise for the pointer.
-        let dtype = unsafe { optional(dtype) }.map_or(Ok(api::SCONCE_DTYPE_DEFAULT), dtype_of)?;
-        let sums = operations::along(api::SCONCE_LINE_CUMSUM, tensor, dim, dtype)?;
+        let sums = unsafe { converted(api::SCONCE_LINE_CUMSUM, tensor, dim, dtype) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, sums) }
     }
+
+    /// Returns the running products along a dimension, in `dtype` if it is given.
+    aoti_torch_cpu_cumprod | aoti_torch_cuda_cumprod(
+        tensor: TensorHandle,
+        dim: i64,
+        dtype: *const i32,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the pointer.
+        let products = unsafe { converted(api::SCONCE_LINE_CUMPROD, tensor, dim, dtype) }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, products) }
+    }
+
+    /// Returns the running logarithms of sums of exponentials along a dimension.
+    aoti_torch_cpu_logcumsumexp | aoti_torch_cuda_logcumsumexp(
+        tensor: TensorHandle,
+        dim: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, running::log_sums(tensor, dim)?) }
+    }
+
+    /// Returns the running maxima along a dimension, and where each is.
+    aoti_torch_cpu_cummax | aoti_torch_cuda_cummax(
+        tensor: TensorHandle,
+        dim: i64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], running::extremes(tensor, dim, true)?) }
+    }
+
+    /// Returns the running minima along a dimension, and where each is.
+    aoti_torch_cpu_cummin | aoti_torch_cuda_cummin(
+        tensor: TensorHandle,
+        dim: i64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], running::extremes(tensor, dim, false)?) }
+    }
+}
+
+/// # Safety
+/// The pointer is NULL or valid for a read.
+unsafe fn converted(
+    operation: i32,
+    tensor: TensorHandle,
+    dim: i64,
+    dtype: *const i32,
+) -> Result<Tensor> {
+    // SAFETY: the caller's promise.
+    let dtype = unsafe { optional(dtype) }.map_or(Ok(api::SCONCE_DTYPE_DEFAULT), dtype_of)?;
+    operations::along(operation, tensor, dim, dtype)
 }

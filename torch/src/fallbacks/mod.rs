@@ -6,7 +6,11 @@
 //! | `products` | products of matrices |
 //! | `convolution` | convolutions |
 //! | `attention` | attention, as products and softmax |
-//! | `lines` | running sums |
+//! | `indexing` | elements at indices |
+//! | `masks` | where a mask is true |
+//! | `ordering` | sorted lines, searches in them, histograms |
+//! | `lines` | running sums, products, extremes |
+//! | `pooling` | windows of images: the largest element, the mean, gradients |
 //! | `random` | random numbers, with torch's bits |
 
 /// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
@@ -31,11 +35,18 @@ macro_rules! fallbacks {
 
 pub mod attention;
 pub mod convolution;
+pub mod indexing;
 pub mod lines;
+pub mod masks;
+pub mod ordering;
+pub mod pooling;
 pub mod products;
 pub mod random;
 
-use crate::error::{Result, shim};
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Error, Result, shim};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
@@ -54,4 +65,35 @@ unsafe fn give(place: *mut TensorHandle, tensor: Tensor) -> Result<()> {
     unsafe { crate::error::write_out(place, "ret", tensor.handle()) }?;
     tensor.into_handle();
     Ok(())
+}
+
+/// Writes new tensors where the caller wants them: all of them, or none. NULL is the place of a result that the caller
+/// does not read: compiled models pass it.
+///
+/// # Safety
+/// The places are NULL or valid for writes.
+#[allow(unsafe_code, reason = "writes through pointers of the caller")]
+unsafe fn give_all<const N: usize>(results: [(*mut TensorHandle, &str, Tensor); N]) -> Result<()> {
+    if let Some((_, name, _)) = results.iter().find(|(place, ..)| !place.is_aligned()) {
+        return Err(Error::invalid_argument(format!("{name} is misaligned")));
+    }
+    for (place, _, tensor) in results.into_iter().filter(|(place, ..)| !place.is_null()) {
+        // SAFETY: the caller's promise.
+        unsafe { give(place, tensor) }?;
+    }
+    Ok(())
+}
+
+/// As [`give_all`], of two.
+///
+/// # Safety
+/// As [`give_all`].
+#[allow(unsafe_code, reason = "writes through pointers of the caller")]
+unsafe fn give_both(
+    [first, second]: [*mut TensorHandle; 2],
+    tensors: impl Into<(Tensor, Tensor)>,
+) -> Result<()> {
+    let tensors = tensors.into();
+    // SAFETY: the caller's promise.
+    unsafe { give_all([(first, "ret0", tensors.0), (second, "ret1", tensors.1)]) }
 }

@@ -70,3 +70,22 @@ fn add_batches(
     }
     operations::copy(&Tensor::retained(out)?, sum.handle())
 }
+
+/// Writes `a @ b + c @ d` of matrices to `out`.
+#[unsafe(no_mangle)]
+pub extern "C" fn aoti_torch__mm_plus_mm_out(
+    out: TensorHandle,
+    a: TensorHandle,
+    b: TensorHandle,
+    c: TensorHandle,
+    d: TensorHandle,
+) -> i32 {
+    super::operation("aoti_torch__mm_plus_mm_out", || {
+        let product =
+            |first, second| operations::mm(widened(first)?.handle(), widened(second)?.handle());
+        let (first, second) = (product(a, b)?, product(c, d)?);
+        let add = api::SCONCE_BINARY_ADD;
+        let sum = operations::binary(add, &first, Operand::Tensor(&second))?;
+        operations::copy(&Tensor::retained(out)?, sum.handle())
+    })
+}

@@ -6,7 +6,7 @@ use super::{Attended, Attention, Order};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
-use crate::fallbacks::{give, operation};
+use crate::fallbacks::{give_all, operation};
 use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
@@ -26,8 +26,7 @@ fn empty(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
     operations::empty(sizes, &options(dtype, device))
 }
 
-/// Returns several tensors to the caller: all of them, or none. A place that is NULL is that of a result that the caller
-/// does not read; the first one has to be there.
+/// As `give_all`; the first result has to be read.
 ///
 /// # Safety
 /// The places are NULL or valid for writes.
@@ -39,14 +38,8 @@ unsafe fn return_all<const N: usize>(
     {
         return Err(Error::invalid_argument(format!("{name} is NULL")));
     }
-    if let Some((_, name, _)) = results.iter().find(|(place, ..)| !place.is_aligned()) {
-        return Err(Error::invalid_argument(format!("{name} is misaligned")));
-    }
-    for (place, _, tensor) in results.into_iter().filter(|(place, ..)| !place.is_null()) {
-        // SAFETY: the caller's promise.
-        unsafe { give(place, tensor) }?;
-    }
-    Ok(())
+    // SAFETY: the caller's promise.
+    unsafe { give_all(results) }
 }
 
 /// Log sums in float32, with lines filled up to a multiple of 32 as PyTorch's kernel leaves them.

@@ -1,8 +1,10 @@
-//! Scaled dot product attention: products and softmax, in float32 for the 16-bit types.
+//! Scaled dot product attention, in float32 for the 16-bit types: one kernel on a GPU (`fused`), else products and
+//! softmax.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 pub mod functions;
+mod fused;
 #[cfg(test)]
 mod tests;
 
@@ -93,19 +95,34 @@ impl Attention {
         let output = self.output([batch, heads, queries, value_width], order)?;
         let mut log_sums = None;
         if batch * heads * queries * value_width > 0 {
-            let scores = self.scores(&shapes)?;
             if with_log_sums {
-                log_sums = Some(log_sums_of(&scores)?);
+                let options = options(api::SCONCE_DTYPE_F32, device_of_tensor(self.query)?);
+                log_sums = Some(operations::empty(&[batch, heads, queries], &options)?);
             }
-            let weights = self.weights(&scores)?;
-            let merged = [batch * heads, queries, shapes.keys];
-            let weights = operations::reshape(weights.handle(), &merged)?;
-            let values = merged_heads(self.value, &shapes, shapes.keys, value_width)?;
-            let attended = operations::bmm(&weights, &values)?;
-            let split = [batch, heads, queries, value_width];
-            operations::copy(&output, operations::reshape(attended.handle(), &split)?.handle())?;
+            if !fused::attend(self, &shapes, &output, log_sums.as_ref())? {
+                log_sums = self.by_products(&shapes, &output, with_log_sums)?;
+            }
         }
         Ok(Attended { output, log_sums, shapes })
+    }
+
+    /// Calculates the result into `output` as products and softmax, and returns the log sums if they are asked for.
+    fn by_products(
+        &self,
+        shapes: &Shapes,
+        output: &Tensor,
+        with_log_sums: bool,
+    ) -> Result<Option<Tensor>> {
+        let &Shapes { batch, heads, queries, keys, value_width, .. } = shapes;
+        let scores = self.scores(shapes)?;
+        let log_sums = with_log_sums.then(|| log_sums_of(&scores)).transpose()?;
+        let weights = self.weights(&scores)?;
+        let weights = operations::reshape(weights.handle(), &[batch * heads, queries, keys])?;
+        let values = merged_heads(self.value, shapes, keys, value_width)?;
+        let attended = operations::bmm(&weights, &values)?;
+        let split = [batch, heads, queries, value_width];
+        operations::copy(output, operations::reshape(attended.handle(), &split)?.handle())?;
+        Ok(log_sums)
     }
 
     /// A packed tensor for the result.

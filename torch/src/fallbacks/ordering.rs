@@ -1,0 +1,192 @@
+//! Sorted lines, searches in them, histograms, joined tensors.
+
+#![allow(unsafe_code, reason = "functions of C over handles and texts")]
+
+use std::ffi::c_char;
+
+use super::{give, give_both};
+use crate::abi::arguments::{array, optional};
+use crate::abi::errors::text_of;
+use crate::error::{Error, Result};
+use crate::operations::counting;
+use crate::operations::ordering;
+use crate::operations::search::{self, Search};
+use crate::sconce::operations;
+use crate::sconce::tensor::TensorHandle;
+
+/// The handle behind a pointer that may be NULL.
+///
+/// # Safety
+/// The pointer is NULL or valid for a read.
+unsafe fn optional_tensor(place: *const TensorHandle) -> Option<TensorHandle> {
+    // SAFETY: the caller's promise.
+    unsafe { optional(place) }.filter(|handle| !handle.is_null())
+}
+
+/// How a search counts, from PyTorch's arguments.
+///
+/// # Safety
+/// `side` is NULL, or points to NULL or to a text that ends with NUL.
+unsafe fn search_of(out_int32: i32, right: i32, side: *const *const c_char) -> Result<Search> {
+    // SAFETY: the caller's promise.
+    let side = unsafe { optional(side) }.filter(|text| !text.is_null());
+    // SAFETY: as above.
+    let side = side.map(|text| unsafe { text_of(text) });
+    Search::new(right != 0, side.as_deref(), out_int32 != 0)
+}
+
+fallbacks! {
+    /// Returns the sorted elements along a dimension, and where each was.
+    aoti_torch_cpu_sort | aoti_torch_cuda_sort(
+        tensor: TensorHandle,
+        dim: i64,
+        descending: i32,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], ordering::sort(tensor, dim, descending != 0)?) }
+    }
+
+    /// As `sort`; equal elements keep their order, whatever `stable` is.
+    aoti_torch_cpu_sort_stable | aoti_torch_cuda_sort_stable(
+        tensor: TensorHandle,
+        _stable: *const i32,
+        dim: i64,
+        descending: i32,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], ordering::sort(tensor, dim, descending != 0)?) }
+    }
+
+    /// Returns the `k` largest or smallest elements along a dimension in order, and where each was.
+    aoti_torch_cpu_topk | aoti_torch_cuda_topk(
+        tensor: TensorHandle,
+        k: i64,
+        dim: i64,
+        largest: i32,
+        _sorted: i32,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], ordering::topk(tensor, k, dim, largest != 0)?) }
+    }
+
+    /// Returns the `k`-th smallest element along a dimension, counted from 1, and where it was.
+    aoti_torch_cpu_kthvalue | aoti_torch_cuda_kthvalue(
+        tensor: TensorHandle,
+        k: i64,
+        dim: i64,
+        keepdim: i32,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], ordering::kthvalue(tensor, k, dim, keepdim != 0)?) }
+    }
+
+    /// Returns the median of all elements.
+    aoti_torch_cpu_median | aoti_torch_cuda_median(tensor: TensorHandle, ret0: *mut TensorHandle) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, ordering::median(tensor)?) }
+    }
+
+    /// Returns the median of all elements that are no NaN.
+    aoti_torch_cpu_nanmedian | aoti_torch_cuda_nanmedian(tensor: TensorHandle, ret0: *mut TensorHandle) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, ordering::nanmedian(tensor)?) }
+    }
+
+    /// Returns where values belong in sorted lines.
+    aoti_torch_cpu_searchsorted_Tensor | aoti_torch_cuda_searchsorted_Tensor(
+        sorted_sequence: TensorHandle,
+        tensor: TensorHandle,
+        out_int32: i32,
+        right: i32,
+        side: *const *const c_char,
+        sorter: *const TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the text.
+        let search = unsafe { search_of(out_int32, right, side) }?;
+        // SAFETY: the caller's promise for the pointer.
+        let sorter = unsafe { optional_tensor(sorter) };
+        let found = search::search_sorted(sorted_sequence, tensor, sorter, search)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, found) }
+    }
+
+    /// Returns where a number belongs in a sorted line.
+    aoti_torch_cpu_searchsorted_Scalar | aoti_torch_cuda_searchsorted_Scalar(
+        sorted_sequence: TensorHandle,
+        value: f64,
+        out_int32: i32,
+        right: i32,
+        side: *const *const c_char,
+        sorter: *const TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the text.
+        let search = unsafe { search_of(out_int32, right, side) }?;
+        // SAFETY: the caller's promise for the pointer.
+        let sorter = unsafe { optional_tensor(sorter) };
+        let found = search::search_sorted_number(sorted_sequence, value, sorter, search)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, found) }
+    }
+
+    /// Returns the bucket of each value, whose boundaries are sorted.
+    aoti_torch_cpu_bucketize_Tensor | aoti_torch_cuda_bucketize_Tensor(
+        tensor: TensorHandle,
+        boundaries: TensorHandle,
+        out_int32: i32,
+        right: i32,
+        ret0: *mut TensorHandle,
+    ) {
+        let search = Search::new(right != 0, None, out_int32 != 0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, search::search_sorted(boundaries, tensor, None, search)?) }
+    }
+
+    /// Returns each index as often as `repeats` says.
+    aoti_torch_cpu_repeat_interleave_Tensor | aoti_torch_cuda_repeat_interleave_Tensor(
+        repeats: TensorHandle,
+        output_size: *const i64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the pointer.
+        let size = unsafe { optional(output_size) };
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, search::repeat_interleave(repeats, size)?) }
+    }
+
+    /// Returns how many elements are in each of the bins.
+    aoti_torch_cpu_histc | aoti_torch_cuda_histc(
+        tensor: TensorHandle,
+        bins: i64,
+        min: f64,
+        max: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, counting::histc(tensor, bins, min, max)?) }
+    }
+
+    /// Returns tensors joined along a dimension.
+    aoti_torch_cpu_cat | aoti_torch_cuda_cat(
+        tensors: *const TensorHandle,
+        tensors_len: i64,
+        dim: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        let count = usize::try_from(tensors_len)
+            .map_err(|_| Error::invalid_argument(format!("tensors has {tensors_len} entries")))?;
+        // SAFETY: the caller's promise for the array.
+        let tensors = unsafe { array(tensors, count, "tensors") }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, operations::cat(tensors, dim)?) }
+    }
+}

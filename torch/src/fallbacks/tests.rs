@@ -1,0 +1,204 @@
+//! Products and running sums beside loops that are written out, and results that nobody reads.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "calls functions of the ABI")]
+
+use super::lines::aoti_torch_cpu_cumsum;
+use super::products::{
+    aoti_torch__mm_plus_mm_out, aoti_torch_cpu_addmm_out, aoti_torch_cpu_baddbmm_out,
+    aoti_torch_cpu_bmm_out, aoti_torch_cpu_mm_out,
+};
+use crate::error::newest;
+use crate::sconce::Tensor;
+use crate::sconce::api::{
+    SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_F16 as F16, SCONCE_DTYPE_F32 as F32,
+    SCONCE_DTYPE_F64 as F64, SCONCE_DTYPE_I32 as I32, SCONCE_DTYPE_I64 as I64,
+};
+use crate::testing::{Cases, Dense, live};
+
+/// The products of batches, the first dimension; `first` and `second` have three dimensions.
+fn product(first: &Dense, second: &Dense) -> Dense {
+    let sizes = [first.sizes[0], first.sizes[1], second.sizes[2]];
+    Dense::build(&sizes, |at| {
+        (0..first.sizes[2])
+            .map(|k| first.at(&[at[0], at[1], k]) * second.at(&[at[0], k, at[2]]))
+            .sum()
+    })
+}
+
+fn plus(first: &Dense, factor: f64, second: &Dense, other: f64) -> Dense {
+    Dense::build(&first.sizes, |at| factor * first.at(at) + other * second.repeated_at(at))
+}
+
+/// Without the first dimension, which has one entry.
+fn flat(batch: &Dense) -> Dense {
+    Dense { sizes: batch.sizes[1..].to_vec(), values: batch.values.clone() }
+}
+
+#[test]
+fn products_agree_with_loops() {
+    let before = live();
+    let mut cases = Cases::new(41);
+    for turn in 0..60 {
+        let dtype = cases.one(&[F32, F64, F16, BF16]);
+        // Sums are of quarters: exact but for the rounding of the result.
+        let within = if dtype == F16 || dtype == BF16 { 2e-2 } else { 1e-5 };
+        let mut size = |least| cases.int(least, 5);
+        let (batch, rows, inner, columns) = (size(1), size(0), size(1), size(1));
+        let mut operand = |sizes: &[i64]| Dense::quarters(&mut cases, sizes);
+        let (a, b) = (operand(&[batch, rows, inner]), operand(&[batch, inner, columns]));
+        let (c, d) = (operand(&[1, rows, inner]), operand(&[1, inner, columns]));
+        let (e, f) = (operand(&[1, rows, inner]), operand(&[1, inner, columns]));
+        let (bias, one) = (operand(&[columns]), operand(&[batch, rows, columns]));
+        let (alpha, beta) = (cases.one(&[1.0, 0.5, -2.0]), cases.one(&[1.0, 0.0, 3.0]));
+        let mut make = |dense: &Dense| dense.either(&mut cases, dtype);
+        let [x, y, p, q] = [&a, &b, &flat(&c), &flat(&d)].map(&mut make);
+        let [r, s, t, u] = [&flat(&e), &flat(&f), &bias, &one].map(&mut make);
+        let room = |sizes: &[i64]| Dense::build(sizes, |_| f64::NAN).tensor(dtype);
+        let check = |name: &str, expected: &Dense, run: &dyn Fn(&Tensor) -> i32| {
+            let out = room(&expected.sizes);
+            assert_eq!(run(&out), 0, "{name}: {:?}", newest());
+            expected.assert_near(out.handle(), within, &format!("{name}, turn {turn}"));
+        };
+        // SAFETY: any numbers may be passed as handles, here and below.
+        check("mm", &flat(&product(&c, &d)), &|out| unsafe {
+            aoti_torch_cpu_mm_out(out.handle(), p.handle(), q.handle())
+        });
+        // SAFETY: as above.
+        check("bmm", &product(&a, &b), &|out| unsafe {
+            aoti_torch_cpu_bmm_out(out.handle(), x.handle(), y.handle())
+        });
+        let sum = plus(&flat(&product(&c, &d)), alpha, &bias, beta);
+        // SAFETY: as above.
+        check("addmm", &sum, &|out| unsafe {
+            aoti_torch_cpu_addmm_out(out.handle(), t.handle(), p.handle(), q.handle(), beta, alpha)
+        });
+        let sum = plus(&product(&a, &b), alpha, &one, beta);
+        // SAFETY: as above.
+        check("baddbmm", &sum, &|out| unsafe {
+            aoti_torch_cpu_baddbmm_out(
+                out.handle(),
+                u.handle(),
+                x.handle(),
+                y.handle(),
+                beta,
+                alpha,
+            )
+        });
+        let sum = plus(&flat(&product(&c, &d)), 1.0, &flat(&product(&e, &f)), 1.0);
+        check("mm_plus_mm", &sum, &|out| {
+            let [p, q, r, s] = [&p, &q, &r, &s].map(Tensor::handle);
+            aoti_torch__mm_plus_mm_out(out.handle(), p, q, r, s)
+        });
+    }
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn what_is_multiplied_by_nothing_does_not_count() {
+    let nan = Dense::build(&[1, 1, 1], |_| f64::NAN).tensor(F32);
+    let two = Dense::build(&[1, 1, 1], |_| 2.0).tensor(F32);
+    let out = Dense::build(&[1, 1, 1], |_| 0.0).tensor(F32);
+    let [n, t, o] = [&nan, &two, &out].map(Tensor::handle);
+    // SAFETY: any numbers may be passed as handles.
+    assert_eq!(unsafe { aoti_torch_cpu_baddbmm_out(o, n, t, t, 0.0, 1.0) }, 0);
+    assert_eq!(Dense::of(o).values, [4.0]);
+}
+
+#[test]
+fn wrong_operands_of_products_are_named() {
+    let before = live();
+    let of = |sizes: &[i64]| Dense::build(sizes, |_| 1.0).tensor(F32);
+    let (matrix, wide, line, batch) = (of(&[2, 3]), of(&[2, 4]), of(&[3]), of(&[2, 3, 4]));
+    let out = of(&[2, 2]);
+    let [m, w, l, b, o] = [&matrix, &wide, &line, &batch, &out].map(Tensor::handle);
+    let refused = |status: i32, words: &str| {
+        assert_ne!(status, 0, "{words}");
+        let why = newest().unwrap();
+        assert!(why.contains(words), "expected {words:?} in {why:?}");
+    };
+    // SAFETY: any numbers may be passed as handles, here and below.
+    refused(
+        unsafe { aoti_torch_cpu_mm_out(o, m, l) },
+        "mat2 must be a matrix, but has 1 dimensions",
+    );
+    // SAFETY: as above.
+    refused(
+        unsafe { aoti_torch_cpu_mm_out(o, b, m) },
+        "self must be a matrix, but has 3 dimensions",
+    );
+    // SAFETY: as above.
+    refused(unsafe { aoti_torch_cpu_mm_out(o, m, w) }, "aoti_torch_cpu_mm_out");
+    // SAFETY: as above.
+    refused(unsafe { aoti_torch_cpu_bmm_out(o, m, m) }, "aoti_torch_cpu_bmm_out");
+    // SAFETY: as above.
+    refused(unsafe { aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0) }, "aoti_torch_cpu_addmm_out");
+    refused(aoti_torch__mm_plus_mm_out(o, m, l, m, l), "mat2 must be a matrix");
+    // SAFETY: as above.
+    refused(unsafe { aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m) }, "aoti_torch_cpu_mm_out");
+    drop((matrix, wide, line, batch, out));
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn running_sums_agree_with_loops() {
+    let before = live();
+    let mut cases = Cases::new(43);
+    for _ in 0..30 {
+        let sizes: Vec<i64> = (0..cases.int(1, 3)).map(|_| cases.int(0, 5)).collect();
+        let dtype = cases.one(&[F32, F64, I32, I64]);
+        let values = Dense::whole(&mut cases, &sizes, -9, 9);
+        let tensor = values.either(&mut cases, dtype);
+        let dim = cases.int(0, sizes.len() as i64 - 1);
+        // c10's number of float64, or none.
+        let wanted = cases.one(&[None, Some(7_i32)]);
+        let place = wanted.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        let mut made = std::ptr::null_mut();
+        // SAFETY: the pointers are valid.
+        let status = unsafe {
+            aoti_torch_cpu_cumsum(tensor.handle(), dim - sizes.len() as i64, place, &mut made)
+        };
+        assert_eq!(status, 0, "{:?}", newest());
+        let sums = Tensor::from_handle(made);
+        Dense::build(&sizes, |at| {
+            let of = |place| {
+                let mut index = at.to_vec();
+                index[dim as usize] = place;
+                values.at(&index)
+            };
+            (0..=at[dim as usize]).map(of).sum()
+        })
+        .assert_near(sums.handle(), 1e-6, "cumsum");
+        let mut none = std::ptr::null_mut();
+        let far = sizes.len() as i64;
+        // SAFETY: as above.
+        assert_ne!(unsafe { aoti_torch_cpu_cumsum(tensor.handle(), far, place, &mut none) }, 0);
+        assert!(newest().unwrap().contains("aoti_torch_cpu_cumsum"));
+    }
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn a_result_that_is_not_read_is_not_returned() {
+    let before = live();
+    let input = Dense { sizes: vec![1, 2, 2], values: vec![3.0, 1.0, 4.0, 2.0] };
+    let tensor = input.tensor(F32);
+    let (mut values, mut indices) = (std::ptr::null_mut(), std::ptr::null_mut());
+    let none = std::ptr::null_mut();
+    let sort = super::ordering::aoti_torch_cpu_sort;
+    // SAFETY: the places are NULL or valid for writes.
+    assert_eq!(unsafe { sort(tensor.handle(), -1, 0, none, &mut indices) }, 0);
+    let indices = Tensor::from_handle(indices);
+    Dense { values: vec![1.0, 0.0, 1.0, 0.0], ..input.clone() }.assert_near(
+        indices.handle(),
+        0.0,
+        "indices alone",
+    );
+    let (two, pool) = (2, super::pooling::aoti_torch_cpu_adaptive_max_pool2d);
+    // SAFETY: as above; there is one size.
+    assert_eq!(unsafe { pool(tensor.handle(), &two, 1, &mut values, none) }, 0);
+    let values = Tensor::from_handle(values);
+    input.assert_near(values.handle(), 0.0, "values alone");
+    drop((tensor, indices, values));
+    assert_eq!(live(), before);
+}

@@ -1,0 +1,49 @@
+//! The images of this library. `scripts/build-kernels` compiles `torch/kernels/*.cu` to `torch/kernels/generated`.
+
+use super::image::{Form, Image};
+
+macro_rules! form {
+    ($name:literal, $ending:literal, $capability:expr) => {
+        Form {
+            capability: $capability,
+            lzma: include_bytes!(concat!("../../kernels/generated/", $name, $ending, ".lzma")),
+        }
+    };
+}
+
+/// Images, and the list of all: the name of a static, and that of its file in `torch/kernels` without the ending.
+macro_rules! images {
+    ($($(#[$doc:meta])* $image:ident = $name:literal;)*) => {
+        $(
+            $(#[$doc])*
+            pub static $image: Image = Image::new($name, &[
+                form!($name, ".ptx", None),
+                form!($name, ".sm_80.cubin", Some((8, 0))),
+                form!($name, ".sm_90.cubin", Some((9, 0))),
+                form!($name, ".sm_100.cubin", Some((10, 0))),
+                form!($name, ".sm_120.cubin", Some((12, 0))),
+            ]);
+        )*
+        /// All images.
+        pub static ALL: &[&Image] = &[$(&$image),*];
+    };
+}
+
+images! {
+    /// Attention in one pass over keys and values, an image for each type; see `fallbacks::attention`.
+    ATTENTION_F32 = "attention_f32";
+    /// As `ATTENTION_F32`.
+    ATTENTION_F16 = "attention_f16";
+    /// As `ATTENTION_F32`.
+    ATTENTION_BF16 = "attention_bf16";
+    /// Elements at indices: reads, writes, and writes that combine; see `operations::indexed`.
+    INDEXED = "indexed";
+    /// Running maxima, minima and logarithms of sums; see `operations::running`.
+    RUNNING = "running";
+    /// Where values belong in sorted lines; see `operations::search`.
+    SEARCH = "search";
+    /// Where a mask is true; see `operations::selected`.
+    SELECTED = "selected";
+    /// Windows of images: the largest element, the mean, and gradients; see `operations::pooling`.
+    POOLING = "pooling";
+}

@@ -1,0 +1,17 @@
+//! Kernels of this library, for operations that libsconce.so does not have (docs/design/torch.md).
+//!
+//! | file | idea |
+//! |---|---|
+//! | `image` | an image: the code of a file of `torch/kernels` for several architectures, loaded once for each device |
+//! | `images` | all images |
+//! | `launch` | launches with typed arguments on the current stream of a device |
+//! | `packed_ptx` | PTX as the images hold it: the file of libsconce.so |
+
+pub mod image;
+pub mod images;
+pub mod launch;
+#[path = "../../../src/kernels/packed_ptx.rs"]
+mod packed_ptx;
+
+pub use image::Image;
+pub use launch::{Argument, Grid, launch};

@@ -1,0 +1,34 @@
+//! Operations that libsconce.so does not have, since PyTorch's models and kernel libraries alone need them.
+//!
+//! Each has a version for the CPU, written as plain loops, and kernels of `torch/kernels` for devices. A file or folder
+//! is a family; the rest is what families share:
+//!
+//! | file | idea |
+//! |---|---|
+//! | `layout` | where the elements of a tensor lie |
+//! | `walk` | loops over the elements of several tensors |
+//! | `element` | types of elements: conversion, arithmetic, choice by a tensor's type |
+//! | `tensors` | new tensors |
+//! | `testing` | tensors for tests, random cases |
+//! | `indexed/` | elements at indices: reads, writes, writes that combine |
+//! | `selected` | where a mask is true: nonzero, masked_select, masked_scatter |
+//! | `ordering` | sorted lines: sort, topk, kthvalue, medians |
+//! | `search` | where values belong in sorted lines; repeated indices |
+//! | `running` | running maxima, minima and logarithms of sums |
+//! | `counting` | histograms |
+//! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
+
+#[macro_use]
+pub mod element;
+pub mod counting;
+pub mod indexed;
+pub mod layout;
+pub mod ordering;
+pub mod pooling;
+pub mod running;
+pub mod search;
+pub mod selected;
+pub mod tensors;
+#[cfg(test)]
+pub mod testing;
+pub mod walk;

@@ -1,0 +1,257 @@
+//! Operations on sorted lines: sort, topk, kthvalue, medians. libsconce.so sorts.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
+use crate::error::{Error, Result};
+use crate::operations::layout::dimension;
+use crate::operations::tensors::filled;
+use crate::sconce::operations::{self, Operand};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
+use crate::sconce::{Tensor, api, check};
+
+/// Sorted elements, and where along the dimension each was.
+pub struct Sorted {
+    /// The elements.
+    pub values: Tensor,
+    /// I64.
+    pub indices: Tensor,
+}
+
+impl From<Sorted> for (Tensor, Tensor) {
+    fn from(sorted: Sorted) -> (Tensor, Tensor) {
+        (sorted.values, sorted.indices)
+    }
+}
+
+/// `sort.stable(self, stable, dim, descending)`: the results have the strides of `torch.empty_like(self)`.
+pub fn sort(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> {
+    dimension(dim, sizes_of(tensor)?.len())?;
+    let device = device_of_tensor(tensor)?;
+    let like = |dtype| {
+        let options = options(dtype, device);
+        // SAFETY: the options live during the call; the place is valid for a write.
+        Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
+    };
+    let (values, indices) = (like(dtype_of_tensor(tensor)?)?, like(api::SCONCE_DTYPE_I64)?);
+    // SAFETY: any number may be passed as a handle.
+    check(unsafe {
+        api::sconce_tensor_sort_out(tensor, dim, descending, values.handle(), indices.handle())
+    })?;
+    Ok(Sorted { values, indices })
+}
+
+/// The tensor with one dimension where it has none, and its sizes.
+fn with_dimension(tensor: TensorHandle) -> Result<(Tensor, Vec<i64>)> {
+    let sizes = sizes_of(tensor)?;
+    let view = if sizes.is_empty() {
+        operations::reshape(tensor, &[1])?
+    } else {
+        Tensor::retained(tensor)?
+    };
+    Ok((view, sizes))
+}
+
+/// `topk(self, k, dim, largest, sorted)`: always sorted.
+pub fn topk(tensor: TensorHandle, k: i64, dim: i64, largest: bool) -> Result<Sorted> {
+    let (view, sizes) = with_dimension(tensor)?;
+    let dim = dimension(dim, sizes.len())?;
+    let length = sizes.get(dim).copied().unwrap_or(1);
+    if !(0..=length).contains(&k) {
+        return Err(Error::invalid_argument(format!(
+            "selected index k out of range: k is {k}, and dimension {dim} has {length} elements"
+        )));
+    }
+    let sorted = sort(view.handle(), dim as i64, largest)?;
+    let first = |tensor: &Tensor| {
+        let first = operations::narrow(tensor.handle(), dim as i64, 0, k)?;
+        let copy = operations::contiguous_copy(first.handle())?;
+        if sizes.is_empty() && k == 1 { operations::reshape(copy.handle(), &[]) } else { Ok(copy) }
+    };
+    Ok(Sorted { values: first(&sorted.values)?, indices: first(&sorted.indices)? })
+}
+
+/// `kthvalue(self, k, dim, keepdim)`: the `k`-th smallest element, counted from 1.
+pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<Sorted> {
+    let (view, sizes) = with_dimension(tensor)?;
+    let dim = dimension(dim, sizes.len())?;
+    let length = sizes.get(dim).copied().unwrap_or(1);
+    if !(1..=length).contains(&k) {
+        return Err(Error::invalid_argument(format!(
+            "kthvalue(): selected number k out of range for dimension {dim}: k is {k}, and the dimension has \
+             {length} elements"
+        )));
+    }
+    let sorted = sort(view.handle(), dim as i64, false)?;
+    let mut reduced = sizes.clone();
+    if dim < reduced.len() && keep {
+        reduced[dim] = 1;
+    } else if dim < reduced.len() {
+        reduced.remove(dim);
+    }
+    let one = |tensor: &Tensor| {
+        let one = operations::narrow(tensor.handle(), dim as i64, k - 1, 1)?;
+        operations::reshape(operations::contiguous_copy(one.handle())?.handle(), &reduced)
+    };
+    Ok(Sorted { values: one(&sorted.values)?, indices: one(&sorted.indices)? })
+}
+
+/// All elements in order, with NaN last. `None` if there are none.
+fn all_sorted(tensor: TensorHandle) -> Result<Option<Tensor>> {
+    if numel_of(tensor)? == 0 {
+        return Ok(None);
+    }
+    let flat = operations::reshape(tensor, &[-1])?;
+    Ok(Some(sort(flat.handle(), 0, false)?.values))
+}
+
+/// The median of no elements: NaN, or the smallest integer, as PyTorch's.
+fn of_nothing(tensor: TensorHandle) -> Result<Tensor> {
+    let dtype = dtype_of_tensor(tensor)?;
+    let value = match dtype {
+        api::SCONCE_DTYPE_F16
+        | api::SCONCE_DTYPE_BF16
+        | api::SCONCE_DTYPE_F32
+        | api::SCONCE_DTYPE_F64 => f64::NAN,
+        _ => f64::NEG_INFINITY,
+    };
+    filled(&[], dtype, device_of_tensor(tensor)?, value)
+}
+
+fn element(flat: &Tensor, at: i64) -> Result<Tensor> {
+    let one = operations::narrow(flat.handle(), 0, at, 1)?;
+    operations::contiguous_copy(operations::reshape(one.handle(), &[])?.handle())
+}
+
+fn is_nan(tensor: &Tensor) -> Result<Tensor> {
+    operations::binary(api::SCONCE_BINARY_NE, tensor, Operand::Tensor(tensor))
+}
+
+/// `median(self)`: the lower one of two in the middle; NaN if there is one.
+pub fn median(tensor: TensorHandle) -> Result<Tensor> {
+    let Some(sorted) = all_sorted(tensor)? else { return of_nothing(tensor) };
+    let count = numel_of(tensor)?;
+    let (middle, last) = (element(&sorted, (count - 1) / 2)?, element(&sorted, count - 1)?);
+    operations::choose(&is_nan(&last)?, Operand::Tensor(&last), Operand::Tensor(&middle))
+}
+
+/// `nanmedian(self)`: of the elements that are no NaN.
+pub fn nanmedian(tensor: TensorHandle) -> Result<Tensor> {
+    let Some(sorted) = all_sorted(tensor)? else { return of_nothing(tensor) };
+    // How many are numbers is known on the device alone.
+    let is_number = operations::binary(api::SCONCE_BINARY_EQ, &sorted, Operand::Tensor(&sorted))?;
+    let counts =
+        operations::along(api::SCONCE_LINE_CUMSUM, is_number.handle(), 0, api::SCONCE_DTYPE_I64)?;
+    let count = operations::narrow(counts.handle(), 0, numel_of(tensor)? - 1, 1)?;
+    let behind = operations::binary(api::SCONCE_BINARY_SUB, &count, Operand::Number(1.0))?;
+    let middle =
+        operations::binary(api::SCONCE_BINARY_FLOOR_DIVIDE, &behind, Operand::Number(2.0))?;
+    let middle = operations::to_dtype(
+        operations::clamped_from(&middle, 0.0)?.handle(),
+        api::SCONCE_DTYPE_I64,
+    )?;
+    let found = operations::index_select(sorted.handle(), 0, middle.handle())?;
+    operations::reshape(found.handle(), &[])
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::operations::testing::{Random, content, scattered_tensor, tensor, values};
+
+    const F32: i32 = api::SCONCE_DTYPE_F32;
+
+    /// The lines along a dimension of a contiguous tensor.
+    fn lines(sizes: &[i64], dim: usize, all: &[f64]) -> Vec<Vec<f64>> {
+        let inner: i64 = sizes[dim + 1..].iter().product();
+        let length = sizes[dim];
+        let outer: i64 = sizes[..dim].iter().product();
+        (0..outer * inner)
+            .map(|line| {
+                let begin = line / inner * length * inner + line % inner;
+                (0..length).map(|at| all[(begin + at * inner) as usize]).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_largest_and_the_kth_are_those_of_sorted_lines() {
+        let random = &mut Random(5);
+        for round in 0..60 {
+            let rank = random.size(1, 3) as usize;
+            let sizes = random.sizes(rank, 6);
+            let dim = random.below(rank as u64) as usize;
+            let all = random.values(sizes.iter().product(), 50);
+            let own = scattered_tensor(&sizes, F32, &all, random);
+            let k = random.size(1, sizes[dim]);
+            let largest = round % 2 == 0;
+            let found = topk(own.handle(), k, dim as i64 - rank as i64, largest).unwrap();
+            let mut of_k = sizes.clone();
+            of_k[dim] = k;
+            let (found_sizes, found_values) = content(&found.values);
+            assert_eq!(found_sizes, of_k);
+            let places = lines(&of_k, dim, &values(found.indices.handle()));
+            let kth = kthvalue(own.handle(), k, dim as i64, true).unwrap();
+            let kth_lines = lines(&content(&kth.values).0, dim, &values(kth.values.handle()));
+            for (at, line) in lines(&sizes, dim, &all).into_iter().enumerate() {
+                let mut ordered = line.clone();
+                ordered.sort_by(f64::total_cmp);
+                assert_eq!(kth_lines[at], [ordered[k as usize - 1]], "round {round}");
+                if largest {
+                    ordered.reverse();
+                }
+                assert_eq!(
+                    lines(&of_k, dim, &found_values)[at],
+                    ordered[..k as usize],
+                    "round {round}"
+                );
+                let at_places: Vec<f64> =
+                    places[at].iter().map(|&place| line[place as usize]).collect();
+                assert_eq!(at_places, ordered[..k as usize], "round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn medians_are_the_lower_middle_and_heed_nan() {
+        let median_of = |all: &[f64]| {
+            let own = tensor(&[all.len() as i64], F32, all);
+            (
+                values(median(own.handle()).unwrap().handle())[0],
+                values(nanmedian(own.handle()).unwrap().handle())[0],
+            )
+        };
+        assert_eq!(median_of(&[4.0, 1.0, 3.0, 2.0]), (2.0, 2.0));
+        assert_eq!(median_of(&[5.0]), (5.0, 5.0));
+        let (plain, numbers) = median_of(&[f64::NAN, 7.0, 3.0, 9.0]);
+        assert!(plain.is_nan());
+        assert_eq!(numbers, 7.0);
+        let (plain, numbers) = median_of(&[f64::NAN, f64::NAN]);
+        assert!(plain.is_nan() && numbers.is_nan());
+        assert!(median_of(&[]).0.is_nan());
+    }
+
+    #[test]
+    fn a_tensor_without_dimensions_is_a_line_of_one() {
+        let one = tensor(&[], F32, &[5.0]);
+        assert_eq!(content(&topk(one.handle(), 1, 0, true).unwrap().values), (vec![], vec![5.0]));
+        assert_eq!(
+            content(&kthvalue(one.handle(), 1, -1, false).unwrap().indices),
+            (vec![], vec![0.0])
+        );
+    }
+
+    #[test]
+    fn k_beyond_the_line_is_refused_with_words() {
+        let own = tensor(&[2, 3], F32, &[0.0; 6]);
+        let refusal = |result: Result<Sorted>| result.err().unwrap().message;
+        assert_eq!(
+            refusal(topk(own.handle(), 4, 1, true)),
+            "selected index k out of range: k is 4, and dimension 1 has 3 elements"
+        );
+        assert!(refusal(kthvalue(own.handle(), 0, 0, true)).contains("k is 0"));
+        assert!(refusal(sort(own.handle(), 2, true)).contains("Dimension out of range"));
+    }
+}
