@@ -166,6 +166,36 @@ fn scalar_tensor(value: &api::sconce_scalar, dtype: i32) -> Result<Tensor> {
     })
 }
 
+/// A complex number of two floats, as c10 passes it.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+pub struct Complex64 {
+    /// The real part.
+    pub real: f32,
+    /// The imaginary part.
+    pub imaginary: f32,
+}
+
+/// A complex number of two doubles, as c10 passes it.
+#[repr(C, align(16))]
+#[derive(Clone, Copy)]
+pub struct Complex128 {
+    /// The real part.
+    pub real: f64,
+    /// The imaginary part.
+    pub imaginary: f64,
+}
+
+fn complex(real: f64, imaginary: f64) -> api::sconce_scalar {
+    api::sconce_scalar {
+        kind: api::SCONCE_SCALAR_COMPLEX,
+        reserved: 0,
+        integer: 0,
+        real,
+        imaginary,
+    }
+}
+
 /// Functions that return a tensor of one number: name, type of the number, type of the tensor.
 macro_rules! scalar_tensors {
     ($($name:ident: $kind:ty = $dtype:ident => $convert:expr;)*) => {
@@ -197,6 +227,10 @@ scalar_tensors! {
     aoti_torch_scalar_to_tensor_int32: i32 = SCONCE_DTYPE_I32 => |value| integer(i64::from(value));
     aoti_torch_scalar_to_tensor_int64: i64 = SCONCE_DTYPE_I64 => integer;
     aoti_torch_scalar_to_tensor_bool: bool = SCONCE_DTYPE_BOOL => truth;
+    aoti_torch_scalar_to_tensor_complex64: Complex64 = SCONCE_DTYPE_C64 =>
+        |value| complex(value.real.into(), value.imaginary.into());
+    aoti_torch_scalar_to_tensor_complex128: Complex128 = SCONCE_DTYPE_C128 =>
+        |value| complex(value.real, value.imaginary);
 }
 
 /// The tensor on its own device with its dimensions, for messages.
@@ -254,6 +288,21 @@ mod tests {
         drop(tensor);
         // SAFETY: no preconditions.
         assert_eq!(unsafe { api::sconce_tensor_live_count() }, before);
+    }
+
+    #[test]
+    fn complex_numbers_keep_both_parts() {
+        let (number, wide) =
+            (Complex64 { real: 1.5, imaginary: -2.0 }, Complex128 { real: 0.25, imaginary: 3.0 });
+        let (mut single, mut double) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the places are valid for writes.
+        assert_eq!(unsafe { aoti_torch_scalar_to_tensor_complex64(number, &mut single) }, 0);
+        // SAFETY: as above.
+        assert_eq!(unsafe { aoti_torch_scalar_to_tensor_complex128(wide, &mut double) }, 0);
+        for (handle, real, imaginary) in [(single, 1.5, -2.0), (double, 0.25, 3.0)] {
+            let value = item(Tensor::from_handle(handle).handle()).unwrap();
+            assert_eq!((value.real, value.imaginary), (real, imaginary));
+        }
     }
 
     #[test]

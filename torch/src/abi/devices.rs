@@ -28,6 +28,14 @@ fn exchange_device(device: i32) -> Result<i32> {
     Ok(previous)
 }
 
+/// Runs `body` with a device as the calling thread's current one.
+pub fn with_device<R>(device: i32, body: impl FnOnce() -> Result<R>) -> Result<R> {
+    let previous = exchange_device(device)?;
+    let result = body();
+    exchange_device(previous)?;
+    result
+}
+
 /// The stream 0 of device 0.
 const NO_STREAM: api::sconce_stream = api::sconce_stream { id: 0, device: 0, reserved: 0 };
 

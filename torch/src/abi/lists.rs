@@ -237,7 +237,7 @@ pub unsafe extern "C" fn torch_delete_stable_ivalue(value: *mut u64) -> i32 {
 }
 
 /// Returns the text of an error of the CUDA runtime in `error_msg`, NULL for none; `torch_c10_cuda_free_error_msg` frees
-/// it.
+/// it. The error is no longer the thread's newest one afterwards, as in PyTorch: later kernels ask for that, too.
 ///
 /// # Safety
 /// Texts are NULL or end with NUL; the result's place is NULL or valid for a write.
@@ -256,6 +256,7 @@ pub unsafe extern "C" fn torch_c10_cuda_check_msg(
             // SAFETY: the caller's promise.
             return unsafe { write_out(error_msg, "error_msg", std::ptr::null_mut()) };
         }
+        words::forget_cuda_error();
         // SAFETY: the caller's promise.
         let file = unsafe { super::errors::text_of(filename) };
         // SAFETY: as above.

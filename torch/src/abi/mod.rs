@@ -6,13 +6,19 @@
 //! | `constants` | numbers of data types, devices, layouts and memory formats |
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
+//! | `blobs` | tensors over memory of the caller |
+//! | `pools` | parts of a tensor's memory as tensors of other types |
 //! | `errors` | texts of failures, warnings, checks |
 //! | `copies` | copies, and tensors of one element as numbers |
 //! | `devices` | current devices and streams, guards |
+//! | `streams` | streams as objects |
+//! | `tracing` | what models report of themselves: ranges, printed tensors, checks |
+//! | `tags` | numbers of tags of operators |
 //! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
 //! | `parallel` | work on several threads of the CPU |
 
 pub mod arguments;
+pub mod blobs;
 pub mod constants;
 pub mod copies;
 pub mod devices;
@@ -20,4 +26,8 @@ pub mod errors;
 pub mod handles;
 pub mod lists;
 pub mod parallel;
+pub mod pools;
+pub mod streams;
+pub mod tags;
 pub mod tensors;
+pub mod tracing;

@@ -28,6 +28,24 @@ impl Arguments {
         }
     }
 
+    /// A list of tensors, which the arguments go on owning.
+    pub fn tensors(&self, at: usize) -> Result<Vec<TensorHandle>> {
+        let Value::List(values) = self.at(at)? else { return Err(self.other(at)) };
+        let handle = |value: &Value| match value {
+            Value::Tensor(tensor) => Ok(tensor.handle()),
+            _ => Err(self.other(at)),
+        };
+        values.iter().map(handle).collect()
+    }
+
+    /// A text.
+    pub fn text(&self, at: usize) -> Result<String> {
+        match self.at(at)? {
+            Value::Str(bytes) => Ok(String::from_utf8_lossy(bytes).into_owned()),
+            _ => Err(self.other(at)),
+        }
+    }
+
     /// A tensor, owned by the caller from now on.
     pub fn take(&mut self, at: usize) -> Result<Tensor> {
         match self.0.get_mut(at).map(|value| std::mem::replace(value, Value::None)) {

@@ -3,22 +3,34 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use super::arguments::{Arguments, NEW};
+use super::results::{Results, made, one};
+use super::table::Function;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
-use crate::registry::value::Value;
 use crate::sconce::values::integer;
-use crate::sconce::{Tensor, api, operations};
+use crate::sconce::{api, operations};
 
-type Results = Result<Vec<Value>>;
+/// What this file offers.
+pub const OPERATIONS: &[(&str, Function)] = &[
+    ("new_empty(Tensor self, SymInt[] size, *, OPTIONS) -> Tensor", new_empty),
+    ("new_zeros(Tensor self, SymInt[] size, *, OPTIONS) -> Tensor", new_zeros),
+    (
+        "empty.memory_format(SymInt[] size, *, OPTIONS, MemoryFormat? memory_format=None) -> Tensor",
+        empty,
+    ),
+    ("zeros(SymInt[] size, *, OPTIONS) -> Tensor", zeros),
+    ("empty_strided(SymInt[] size, SymInt[] stride, *, OPTIONS) -> Tensor", empty_strided),
+    ("empty_like(Tensor self, *, OPTIONS, MemoryFormat? memory_format=None) -> Tensor", empty_like),
+    ("zeros_like(Tensor self, *, OPTIONS, MemoryFormat? memory_format=None) -> Tensor", zeros_like),
+    ("ones_like(Tensor self, *, OPTIONS, MemoryFormat? memory_format=None) -> Tensor", ones_like),
+    ("ones(SymInt[] size, *, OPTIONS) -> Tensor", ones),
+    ("new_ones(Tensor self, SymInt[] size, *, OPTIONS) -> Tensor", new_ones),
+];
 
-fn one(tensor: Tensor) -> Vec<Value> {
-    vec![Value::Tensor(tensor)]
-}
-
-fn zeros_of(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tensor> {
+fn full(sizes: &[i64], value: i64, options: &api::sconce_tensor_options) -> Results {
     // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &integer(0), options, made)
+    made(|made| unsafe {
+        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &integer(value), options, made)
     })
 }
 
@@ -33,29 +45,29 @@ fn like(arguments: &Arguments, at: usize) -> Result<api::sconce_tensor_options> 
 }
 
 /// `new_empty(self, size, …)`
-pub fn new_empty(arguments: &mut Arguments) -> Results {
-    operations::empty(&arguments.ints(1)?, &like(arguments, 2)?).map(one)
+fn new_empty(arguments: &mut Arguments) -> Results {
+    one(operations::empty(&arguments.ints(1)?, &like(arguments, 2)?))
 }
 
 /// `new_zeros(self, size, …)`
-pub fn new_zeros(arguments: &mut Arguments) -> Results {
-    zeros_of(&arguments.ints(1)?, &like(arguments, 2)?).map(one)
+fn new_zeros(arguments: &mut Arguments) -> Results {
+    full(&arguments.ints(1)?, 0, &like(arguments, 2)?)
 }
 
 /// `empty(size, …, memory_format)`
-pub fn empty(arguments: &mut Arguments) -> Results {
+fn empty(arguments: &mut Arguments) -> Results {
     let mut options = arguments.options(1, NEW)?;
     options.memory_format = arguments.memory_format(5, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?;
-    operations::empty(&arguments.ints(0)?, &options).map(one)
+    one(operations::empty(&arguments.ints(0)?, &options))
 }
 
 /// `zeros(size, …)`
-pub fn zeros(arguments: &mut Arguments) -> Results {
-    zeros_of(&arguments.ints(0)?, &arguments.options(1, NEW)?).map(one)
+fn zeros(arguments: &mut Arguments) -> Results {
+    full(&arguments.ints(0)?, 0, &arguments.options(1, NEW)?)
 }
 
 /// `empty_strided(size, stride, …)`
-pub fn empty_strided(arguments: &mut Arguments) -> Results {
+fn empty_strided(arguments: &mut Arguments) -> Results {
     let (sizes, strides) = (arguments.ints(0)?, arguments.ints(1)?);
     if sizes.len() != strides.len() {
         return Err(Error::invalid_argument(format!(
@@ -66,11 +78,10 @@ pub fn empty_strided(arguments: &mut Arguments) -> Results {
     }
     let options = arguments.options(2, NEW)?;
     // SAFETY: there are as many sizes and strides; the place is valid for a write.
-    let tensor = Tensor::made(|made| unsafe {
+    made(|made| unsafe {
         let (sizes, strides, rank) = (sizes.as_ptr(), strides.as_ptr(), sizes.len());
         api::sconce_tensor_empty_strided(sizes, strides, rank, &options, made)
-    })?;
-    Ok(one(tensor))
+    })
 }
 
 /// The options of `empty_like`, `zeros_like`, `ones_like`.
@@ -81,29 +92,34 @@ fn alike(arguments: &Arguments) -> Result<api::sconce_tensor_options> {
 }
 
 /// `empty_like(self, …, memory_format)`
-pub fn empty_like(arguments: &mut Arguments) -> Results {
+fn empty_like(arguments: &mut Arguments) -> Results {
     let (tensor, options) = (arguments.tensor(0)?, alike(arguments)?);
     // SAFETY: the place is valid for a write.
-    let made =
-        Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) });
-    made.map(one)
+    made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
 }
 
 fn full_like(arguments: &Arguments, value: i64) -> Results {
     let (tensor, options, value) = (arguments.tensor(0)?, alike(arguments)?, integer(value));
     // SAFETY: the number is valid; the place is valid for a write.
-    let made = Tensor::made(|made| unsafe {
-        api::sconce_tensor_full_like(tensor, &value, &options, made)
-    });
-    made.map(one)
+    made(|made| unsafe { api::sconce_tensor_full_like(tensor, &value, &options, made) })
 }
 
 /// `zeros_like(self, …, memory_format)`
-pub fn zeros_like(arguments: &mut Arguments) -> Results {
+fn zeros_like(arguments: &mut Arguments) -> Results {
     full_like(arguments, 0)
 }
 
 /// `ones_like(self, …, memory_format)`
-pub fn ones_like(arguments: &mut Arguments) -> Results {
+fn ones_like(arguments: &mut Arguments) -> Results {
     full_like(arguments, 1)
+}
+
+/// `ones(size, …)`
+fn ones(arguments: &mut Arguments) -> Results {
+    full(&arguments.ints(0)?, 1, &arguments.options(1, NEW)?)
+}
+
+/// `new_ones(self, size, …)`
+fn new_ones(arguments: &mut Arguments) -> Results {
+    full(&arguments.ints(1)?, 1, &like(arguments, 2)?)
 }

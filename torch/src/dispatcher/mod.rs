@@ -5,16 +5,30 @@
 //! | `exports` | `torch_call_dispatcher` |
 //! | `arguments` | the arguments of a call, by their places in the schema |
 //! | `table` | the operations and their schemas |
+//! | `results` | what an operation returns |
 //! | `making` | new tensors |
+//! | `files` | tensors over files |
 //! | `views` | views |
-//! | `computing` | copies, products, sums, sorting, elements |
+//! | `copies` | copies, other types and devices, tensors joined, elements in another order |
+//! | `products` | products of matrices |
+//! | `reductions` | sums, largest elements, medians, sorting |
+//! | `indexing` | elements that indices or masks choose |
+//! | `elementwise` | operations on elements |
 //! | `direct` | operations with functions of their own, `aoti_torch_aten_…` |
+//! | `pad` | one of them: elements around a tensor |
 
 pub mod arguments;
-pub mod computing;
+pub mod copies;
 pub mod direct;
+pub mod elementwise;
 pub mod exports;
+pub mod files;
+pub mod indexing;
 pub mod making;
+pub mod pad;
+pub mod products;
+pub mod reductions;
+pub mod results;
 pub mod table;
 pub mod views;
 

@@ -146,6 +146,16 @@ pub unsafe extern "C" fn torch_library_def_with_tags(
     unsafe { aoti_torch_library_def(this, schema) }
 }
 
+/// Accepts where Python has descriptions of a library's operators. Nothing here reads them.
+#[unsafe(no_mangle)]
+pub extern "C" fn torch_library_set_python_module(
+    this: LibraryHandle,
+    _pymodule: *const c_char,
+    _context: *const c_char,
+) -> i32 {
+    register(|| table::read()?.library(this as u64).map(|_| ()))
+}
+
 /// As [`torch_library_impl`], of libraries that name no version.
 ///
 /// # Safety

@@ -111,7 +111,8 @@ impl Table {
         self.last
     }
 
-    fn library(&self, number: u64) -> Result<&LibraryObject> {
+    /// A library object. One that is not alive is an error.
+    pub fn library(&self, number: u64) -> Result<&LibraryObject> {
         self.libraries.get(&number).ok_or_else(|| {
             Error::invalid_handle(
                 "the library object is not alive; use the handle that its init function returned",

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each program uses a part")]
 
+pub(crate) mod operators;
+
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::ptr::null;

@@ -1,63 +1,34 @@
-//! Kernel libraries: one of our own, `kernels/sample.cc`, compiled here, and torchvision's, fetched where the network
+//! Kernel libraries: one of our own, `kernels/sample.cc`, compiled here, and published ones, fetched where the network
 //! allows. Handles are counted after every call.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the libraries through their C API")]
 
+#[path = "../shared/mod.rs"]
 mod shared;
 
-use std::ffi::{CStr, CString, c_char};
+mod published;
+
+use std::ffi::{CStr, c_char};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
+use shared::operators::{
+    NOTHING, Value, find, load, sconce_op_call, sconce_torch_load, sconce_torch_unload, unload,
+};
 use shared::{F32, live, message, numel, read_values, release, sconce_torch_string_free};
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-struct Value {
-    kind: i32,
-    reserved: i32,
-    integer: i64,
-    real: f64,
-    tensor: usize,
-    text: *const c_char,
-    items: *const Value,
-    count: usize,
-}
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_torch_load(path: *const c_char, library: *mut usize) -> i32;
-    fn sconce_torch_unload(library: usize) -> i32;
-    fn sconce_op_find(name: *const c_char, overload: *const c_char, op: *mut usize) -> i32;
     fn sconce_op_schema(op: usize, text: *mut *mut c_char) -> i32;
     fn sconce_op_list(text: *mut *mut c_char) -> i32;
-    fn sconce_op_call(
-        op: usize,
-        arguments: *const Value,
-        n: usize,
-        results: *mut Value,
-        room: usize,
-        count: *mut usize,
-    ) -> i32;
     fn sconce_op_values_release(values: *mut Value, count: usize);
 }
 
 /// Tests count tensors of the process.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-const NOTHING: Value = Value {
-    kind: 0,
-    reserved: 0,
-    integer: 0,
-    real: 0.0,
-    tensor: 0,
-    text: null(),
-    items: null(),
-    count: 0,
-};
 
 fn tensor_value(tensor: usize) -> Value {
     Value { kind: 1, tensor, ..NOTHING }
@@ -83,30 +54,6 @@ fn elements<T: Default + Clone>(tensor: usize) -> Vec<T> {
     let mut values = vec![T::default(); usize::try_from(numel(tensor)).unwrap()];
     read_values(tensor, &mut values);
     values
-}
-
-fn load(path: &Path) -> Result<usize, String> {
-    let path = CString::new(path.to_str().unwrap()).unwrap();
-    let mut library = 0;
-    // SAFETY: the path ends with NUL; the place is valid for a write.
-    match unsafe { sconce_torch_load(path.as_ptr(), &mut library) } {
-        0 => Ok(library),
-        _ => Err(message()),
-    }
-}
-
-fn unload(library: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_torch_unload(library) }, 0, "{}", message());
-}
-
-fn find(name: &CStr) -> Result<usize, String> {
-    let mut op = 0;
-    // SAFETY: the name ends with NUL; the place is valid for a write.
-    match unsafe { sconce_op_find(name.as_ptr(), null(), &mut op) } {
-        0 => Ok(op),
-        _ => Err(message()),
-    }
 }
 
 /// Calls an operator. Nothing may be left alive but its results.
@@ -139,13 +86,18 @@ fn release_all(mut results: Vec<Value>) {
 
 /// Compiles the sample with definitions.
 fn sample(name: &str, flags: &[&str]) -> PathBuf {
+    built("sample.cc", name, flags)
+}
+
+/// Compiles a source with definitions.
+fn built(source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let status = Command::new(compiler)
         .args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
         .arg(&library)
-        .arg(tests.join("sample.cc"))
+        .arg(tests.join(source))
         .args(flags)
         .status()
         .unwrap();
@@ -271,6 +223,32 @@ fn libraries_that_cannot_work_are_refused_and_leave_nothing() {
 }
 
 #[test]
+fn an_initialiser_may_load_another_library() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let inner = sample("inner", &[]);
+    let flag = format!("-DINNER=\"{}\"", inner.display());
+    let outer = built("loader.cc", "outer", &[&flag]);
+    // Several threads at once: the system's loader lets one open, and no lock of ours makes it wait.
+    let handles: Vec<usize> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|at| {
+                let path = if at % 2 == 0 { &outer } else { &inner };
+                scope.spawn(move || load(path).unwrap())
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    for (name, value) in [(c"sample::seven", 7), (c"sample::number", 42)] {
+        let results = call(find(name).unwrap(), &[]).unwrap();
+        assert_eq!((results[0].kind, results[0].integer), (2, value));
+    }
+    handles.into_iter().for_each(unload);
+    // The initialiser's own handle keeps the inner library.
+    assert!(find(c"sample::seven").is_err());
+    assert!(find(c"sample::number").is_ok());
+}
+
+#[test]
 fn a_library_may_be_unloaded_while_it_is_used() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let path = sample("used", &[]);
@@ -299,73 +277,4 @@ fn a_library_may_be_unloaded_while_it_is_used() {
             unload(library);
         });
     }
-}
-
-/// Fetches a package and returns the folder that has its files.
-fn package(name: &str, version: &str, file: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{version}"));
-    if !folder.join(file).exists() {
-        let output = Command::new("python3")
-            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check"])
-            .args(["--only-binary", ":all:", "--target"])
-            .arg(&folder)
-            .arg(format!("{name}=={version}"))
-            .output()
-            .ok()?;
-        if !output.status.success() {
-            return None;
-        }
-    }
-    folder.join(file).exists().then_some(folder)
-}
-
-#[test]
-fn operators_of_torchvision_calculate_what_is_worked_out_by_hand() {
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    const RUNTIME: &str = "nvidia/cu13/lib/libcudart.so.13";
-    let found = package("torchvision", "0.29.2", "torchvision/_C_stable.so").zip(package(
-        "nvidia-cuda-runtime",
-        "13.5.37",
-        RUNTIME,
-    ));
-    let Some((vision, runtime)) = found else {
-        println!("skipped: torchvision 0.29.2 and a CUDA runtime could not be fetched with pip");
-        return;
-    };
-    // SAFETY: no other thread of this process reads or writes variables now.
-    unsafe { std::env::set_var("SCONCE_LIBCUDART", runtime.join(RUNTIME)) };
-    let library = load(&vision.join("torchvision/_C_stable.so")).unwrap();
-    let before = live();
-
-    // Means of quarters of a 4x4 ramp.
-    let ramp: Vec<f32> = (0..16_u8).map(f32::from).collect();
-    let (input, rois) = (tensor(&ramp, &[1, 1, 4, 4]), tensor(&[0.0, 0.0, 0.0, 4.0, 4.0], &[1, 5]));
-    let align = find(c"torchvision::roi_align").unwrap();
-    let (scale, two) = (real(1.0), integer(2));
-    let arguments = [tensor_value(input), tensor_value(rois), scale, two, two, two, truth(true)];
-    let results = call(align, &arguments).unwrap();
-    assert_eq!(elements::<f32>(results[0].tensor), [2.5, 4.5, 10.5, 12.5]);
-    release_all(results);
-
-    // The first two boxes share 81 of 119 units of area.
-    let boxes = tensor(&[0., 0., 10., 10., 1., 1., 11., 11., 20., 20., 30., 30.], &[3, 4]);
-    let scores = tensor(&[0.9, 0.8, 0.95], &[3]);
-    let nms = find(c"torchvision::nms").unwrap();
-    for (threshold, kept) in [(0.5, vec![2_i64, 0]), (0.7, vec![2, 0, 1])] {
-        let arguments = [tensor_value(boxes), tensor_value(scores), real(threshold)];
-        let results = call(nms, &arguments).unwrap();
-        assert_eq!(elements::<i64>(results[0].tensor), kept);
-        release_all(results);
-    }
-    // The kernel's own check is an exception, whose text arrives.
-    let why = call(nms, &[tensor_value(scores), tensor_value(scores), real(0.5)])
-        .map(|_| ())
-        .unwrap_err();
-    assert!(why.contains("boxes should be a 2d tensor"), "{why}");
-
-    for tensor in [input, rois, boxes, scores] {
-        release(tensor);
-    }
-    assert_eq!(live(), before);
-    unload(library);
 }

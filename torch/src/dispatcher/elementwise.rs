@@ -1,0 +1,311 @@
+//! Operations on elements: each element of a result depends on one of each operand.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use super::arguments::Arguments;
+use super::results::{Results, changed, made, one};
+use super::table::Function;
+use crate::abi::tensors::{dtype_of_tensor, sizes_of};
+use crate::error::{Error, Result};
+use crate::sconce::operations::{self, Operand};
+use crate::sconce::values::integer;
+use crate::sconce::{Tensor, api};
+
+/// Operations on pairs of elements.
+macro_rules! binaries {
+    ($($name:literal = $operation:ident;)*) => {
+        &[$(
+            (
+                concat!($name, "(Tensor self, Tensor other) -> Tensor"),
+                |arguments| binary(arguments, api::$operation),
+            ),
+        )*]
+    };
+}
+
+/// Operations on single elements.
+macro_rules! unaries {
+    ($($name:literal = $operation:ident;)*) => {
+        &[$(
+            (
+                concat!($name, "(Tensor self) -> Tensor"),
+                |arguments| unary(arguments, api::$operation),
+            ),
+        )*]
+    };
+}
+
+/// Operations on single elements that replace them.
+macro_rules! in_place {
+    ($($name:literal = $operation:ident;)*) => {
+        &[$(
+            (
+                concat!($name, "(Tensor(a!) self) -> Tensor(a!)"),
+                |arguments| unary_in_place(arguments, api::$operation),
+            ),
+        )*]
+    };
+}
+
+/// Pairs of elements.
+pub const BINARIES: &[(&str, Function)] = binaries! {
+    "mul.Tensor" = SCONCE_BINARY_MUL;
+    "div.Tensor" = SCONCE_BINARY_DIV;
+    "floor_divide" = SCONCE_BINARY_FLOOR_DIVIDE;
+    "remainder.Tensor" = SCONCE_BINARY_REMAINDER;
+    "pow.Tensor_Tensor" = SCONCE_BINARY_POW;
+    "maximum" = SCONCE_BINARY_MAXIMUM;
+    "minimum" = SCONCE_BINARY_MINIMUM;
+    "eq.Tensor" = SCONCE_BINARY_EQ;
+    "ne.Tensor" = SCONCE_BINARY_NE;
+    "ge.Tensor" = SCONCE_BINARY_GE;
+    "gt.Tensor" = SCONCE_BINARY_GT;
+    "le.Tensor" = SCONCE_BINARY_LE;
+    "lt.Tensor" = SCONCE_BINARY_LT;
+    "bitwise_and.Tensor" = SCONCE_BINARY_BITWISE_AND;
+    "bitwise_or.Tensor" = SCONCE_BINARY_BITWISE_OR;
+    "bitwise_xor.Tensor" = SCONCE_BINARY_BITWISE_XOR;
+    "logical_and" = SCONCE_BINARY_LOGICAL_AND;
+    "logical_or" = SCONCE_BINARY_LOGICAL_OR;
+    "logical_xor" = SCONCE_BINARY_LOGICAL_XOR;
+};
+
+/// Single elements.
+pub const UNARIES: &[(&str, Function)] = unaries! {
+    "abs" = SCONCE_UNARY_ABS;
+    "neg" = SCONCE_UNARY_NEG;
+    "exp" = SCONCE_UNARY_EXP;
+    "log" = SCONCE_UNARY_LOG;
+    "sqrt" = SCONCE_UNARY_SQRT;
+    "rsqrt" = SCONCE_UNARY_RSQRT;
+    "reciprocal" = SCONCE_UNARY_RECIPROCAL;
+    "sin" = SCONCE_UNARY_SIN;
+    "cos" = SCONCE_UNARY_COS;
+    "tanh" = SCONCE_UNARY_TANH;
+    "sigmoid" = SCONCE_UNARY_SIGMOID;
+    "relu" = SCONCE_UNARY_RELU;
+    "silu" = SCONCE_UNARY_SILU;
+    "erf" = SCONCE_UNARY_ERF;
+    "floor" = SCONCE_UNARY_FLOOR;
+    "ceil" = SCONCE_UNARY_CEIL;
+    "round" = SCONCE_UNARY_ROUND;
+    "trunc" = SCONCE_UNARY_TRUNC;
+    "sign" = SCONCE_UNARY_SIGN;
+    "isnan" = SCONCE_UNARY_IS_NAN;
+    "isfinite" = SCONCE_UNARY_IS_FINITE;
+    "bitwise_not" = SCONCE_UNARY_BITWISE_NOT;
+    "logical_not" = SCONCE_UNARY_LOGICAL_NOT;
+};
+
+/// Single elements, replaced.
+pub const IN_PLACE: &[(&str, Function)] = in_place! {
+    "abs_" = SCONCE_UNARY_ABS;
+    "neg_" = SCONCE_UNARY_NEG;
+    "exp_" = SCONCE_UNARY_EXP;
+    "log_" = SCONCE_UNARY_LOG;
+    "sqrt_" = SCONCE_UNARY_SQRT;
+    "rsqrt_" = SCONCE_UNARY_RSQRT;
+    "relu_" = SCONCE_UNARY_RELU;
+    "sigmoid_" = SCONCE_UNARY_SIGMOID;
+    "tanh_" = SCONCE_UNARY_TANH;
+};
+
+/// The others.
+pub const OTHERS: &[(&str, Function)] = &[
+    ("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", shift_left),
+    ("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", shift_right),
+    ("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", choose),
+    ("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", masked_fill),
+    ("masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)", masked_fill_),
+    ("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", cumsum),
+    ("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmax),
+    ("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", log_softmax),
+];
+
+fn binary(arguments: &Arguments, operation: i32) -> Results {
+    let (first, second, null) = (arguments.tensor(0)?, arguments.tensor(1)?, std::ptr::null());
+    let into = std::ptr::null_mut();
+    // SAFETY: two tensors and no numbers are given; the place is valid for a write.
+    made(|made| unsafe {
+        api::sconce_tensor_binary(operation, first, null, second, null, null, into, made)
+    })
+}
+
+fn unary(arguments: &Arguments, operation: i32) -> Results {
+    let tensor = arguments.tensor(0)?;
+    // SAFETY: the place is valid for a write.
+    made(|made| unsafe { api::sconce_tensor_unary(operation, tensor, std::ptr::null_mut(), made) })
+}
+
+fn unary_in_place(arguments: &mut Arguments, operation: i32) -> Results {
+    let tensor = arguments.tensor(0)?;
+    // SAFETY: the result goes to the tensor itself, so there is none to return.
+    let status =
+        unsafe { api::sconce_tensor_unary(operation, tensor, tensor, std::ptr::null_mut()) };
+    crate::sconce::check(status)?;
+    changed(arguments)
+}
+
+/// The bits of an element of an integer type, and whether it has a sign.
+fn bits_of(dtype: i32) -> Result<(i64, bool)> {
+    Ok(match dtype {
+        api::SCONCE_DTYPE_U8 => (8, false),
+        api::SCONCE_DTYPE_I8 => (8, true),
+        api::SCONCE_DTYPE_I16 => (16, true),
+        api::SCONCE_DTYPE_I32 => (32, true),
+        api::SCONCE_DTYPE_I64 => (64, true),
+        _ => {
+            return Err(Error::not_supported(
+                "bits are shifted in tensors of uint8, int8, int16, int32 and int64 only",
+            ));
+        }
+    })
+}
+
+/// `condition ? number : tensor`
+fn number_where(condition: &Tensor, number: i64, tensor: &Tensor) -> Result<Tensor> {
+    let (none, null) = (std::ptr::null_mut(), std::ptr::null());
+    // SAFETY: a number and a tensor are given; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_where(
+            condition.handle(),
+            none,
+            &integer(number),
+            tensor.handle(),
+            null,
+            made,
+        )
+    })
+}
+
+/// Both operands of a shift in the type of the result, its bits, and whether it has a sign.
+struct Shift {
+    value: Tensor,
+    by: Tensor,
+    bits: i64,
+    signed: bool,
+}
+
+impl Shift {
+    fn of(arguments: &Arguments) -> Result<Shift> {
+        let (first, second) = (arguments.tensor(0)?, arguments.tensor(1)?);
+        bits_of(dtype_of_tensor(first)?)?;
+        bits_of(dtype_of_tensor(second)?)?;
+        // The type of any operation on both.
+        let (null, into) = (std::ptr::null(), std::ptr::null_mut());
+        // SAFETY: two tensors and no numbers are given; the place is valid for a write.
+        let both = Tensor::made(|made| unsafe {
+            let operation = api::SCONCE_BINARY_BITWISE_OR;
+            api::sconce_tensor_binary(operation, first, null, second, null, null, into, made)
+        })?;
+        let dtype = dtype_of_tensor(both.handle())?;
+        let (bits, signed) = bits_of(dtype)?;
+        let (value, by) =
+            (operations::to_dtype(first, dtype)?, operations::to_dtype(second, dtype)?);
+        Ok(Shift { value, by, bits, signed })
+    }
+
+    /// Where the shift is negative, or `bits` or more.
+    fn outside(&self, bits: i64) -> Result<Tensor> {
+        let (by, or) = (&self.by, api::SCONCE_BINARY_LOGICAL_OR);
+        let negative = operations::binary_integer(api::SCONCE_BINARY_LT, by, 0)?;
+        let far = operations::binary_integer(api::SCONCE_BINARY_GE, by, bits)?;
+        operations::binary(or, &negative, Operand::Tensor(&far))
+    }
+
+    /// 2 to the power of the shift, of which none is outside.
+    fn power(&self, outside: &Tensor) -> Result<Tensor> {
+        let by = number_where(outside, 0, &self.by)?;
+        let two = operations::binary_integer(api::SCONCE_BINARY_MUL, &by, 0)?;
+        let two = operations::binary_integer(api::SCONCE_BINARY_ADD, &two, 2)?;
+        operations::binary(api::SCONCE_BINARY_POW, &two, Operand::Tensor(&by))
+    }
+}
+
+/// As torch: a shift by a negative number, or by all bits or more, leaves none of them.
+fn shift_left(arguments: &mut Arguments) -> Results {
+    let shift = Shift::of(arguments)?;
+    let outside = shift.outside(shift.bits)?;
+    let power = shift.power(&outside)?;
+    let moved = operations::binary(api::SCONCE_BINARY_MUL, &shift.value, Operand::Tensor(&power))?;
+    one(number_where(&outside, 0, &moved))
+}
+
+/// As torch: the sign moves in from the left, and is all that is left of a shift that is negative or too far.
+fn shift_right(arguments: &mut Arguments) -> Results {
+    let shift = Shift::of(arguments)?;
+    let outside = shift.outside(shift.bits - i64::from(shift.signed))?;
+    let power = shift.power(&outside)?;
+    let operation = api::SCONCE_BINARY_FLOOR_DIVIDE;
+    let moved = operations::binary(operation, &shift.value, Operand::Tensor(&power))?;
+    // -1 for negative numbers, else 0.
+    let sign = operations::binary_integer(api::SCONCE_BINARY_LT, &shift.value, 0)?;
+    let sign = operations::to_dtype(sign.handle(), dtype_of_tensor(moved.handle())?)?;
+    let sign = operations::binary_integer(
+        api::SCONCE_BINARY_MUL,
+        &sign,
+        if shift.signed { -1 } else { 0 },
+    )?;
+    one(operations::choose(&outside, Operand::Tensor(&sign), Operand::Tensor(&moved)))
+}
+
+/// `where(condition, self, other)`
+fn choose(arguments: &mut Arguments) -> Results {
+    let null = std::ptr::null();
+    let [condition, yes, no] = [arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?];
+    // SAFETY: tensors and no numbers are given; the place is valid for a write.
+    made(|made| unsafe { api::sconce_tensor_where(condition, yes, null, no, null, made) })
+}
+
+/// The tensor with `value`, a tensor of one element without dimensions, where the mask holds.
+fn filled(arguments: &Arguments) -> Result<Tensor> {
+    let [tensor, mask, value] = [arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?];
+    if dtype_of_tensor(mask)? != api::SCONCE_DTYPE_BOOL {
+        return Err(Error::invalid_argument("the mask must be a tensor of bool"));
+    }
+    let rank = sizes_of(value)?.len();
+    if rank != 0 {
+        return Err(Error::invalid_argument(format!(
+            "the value must be a tensor without dimensions, but has {rank}"
+        )));
+    }
+    let value = operations::to_dtype(value, dtype_of_tensor(tensor)?)?;
+    let null = std::ptr::null();
+    // SAFETY: tensors and no numbers are given; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_where(mask, value.handle(), null, tensor, null, made)
+    })
+}
+
+fn masked_fill(arguments: &mut Arguments) -> Results {
+    one(filled(arguments))
+}
+
+fn masked_fill_(arguments: &mut Arguments) -> Results {
+    let filled = filled(arguments)?;
+    let tensor = arguments.tensor(0)?;
+    if sizes_of(filled.handle())? != sizes_of(tensor)? {
+        return Err(Error::invalid_argument(
+            "the mask has sizes that the tensor would have to be repeated to",
+        ));
+    }
+    operations::copy(&Tensor::retained(tensor)?, filled.handle())?;
+    changed(arguments)
+}
+
+fn along(operation: i32, arguments: &Arguments) -> Results {
+    let (tensor, dim, dtype) = (arguments.tensor(0)?, arguments.int(1)?, arguments.dtype(2)?);
+    one(operations::along(operation, tensor, dim, dtype))
+}
+
+fn cumsum(arguments: &mut Arguments) -> Results {
+    along(api::SCONCE_LINE_CUMSUM, arguments)
+}
+
+fn softmax(arguments: &mut Arguments) -> Results {
+    along(api::SCONCE_LINE_SOFTMAX, arguments)
+}
+
+fn log_softmax(arguments: &mut Arguments) -> Results {
+    along(api::SCONCE_LINE_LOG_SOFTMAX, arguments)
+}

@@ -1,0 +1,36 @@
+//! Products of matrices.
+
+use super::arguments::Arguments;
+use super::results::{Results, one};
+use super::table::Function;
+use crate::sconce::operations;
+
+/// What this file offers.
+pub const OPERATIONS: &[(&str, Function)] = &[
+    ("matmul(Tensor self, Tensor other) -> Tensor", matmul),
+    ("mm(Tensor self, Tensor mat2) -> Tensor", mm),
+    ("mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)", mm_out),
+    ("bmm(Tensor self, Tensor mat2) -> Tensor", bmm),
+];
+
+/// `matmul(self, other)`
+fn matmul(arguments: &mut Arguments) -> Results {
+    one(operations::matmul(arguments.tensor(0)?, arguments.tensor(1)?))
+}
+
+/// `mm(self, mat2)`
+fn mm(arguments: &mut Arguments) -> Results {
+    one(operations::mm(arguments.tensor(0)?, arguments.tensor(1)?))
+}
+
+/// `mm.out(self, mat2, out)`
+fn mm_out(arguments: &mut Arguments) -> Results {
+    operations::mm_out(arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?)?;
+    one(arguments.take(2))
+}
+
+/// `bmm(self, mat2)`
+fn bmm(arguments: &mut Arguments) -> Results {
+    let (first, second) = (arguments.take(0)?, arguments.take(1)?);
+    one(operations::bmm(&first, &second))
+}
