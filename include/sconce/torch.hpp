@@ -130,6 +130,14 @@ class Model {
     return detail::adopted(results);
   }
 
+  /// Runs the model as a CUDA graph and copies the outputs to tensors of the caller.
+  void run_graph_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
+    const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
+    std::vector<sconce_tensor*> into = sconce::detail::handles_of(outputs);
+    detail::check(
+        ::sconce_model_run_graph(model_, given.data(), given.size(), into.data(), into.size()));
+  }
+
   /// Sets how many graphs the model keeps: 8 unless it is set.
   void set_graph_limit(std::size_t limit) const {
     detail::check(::sconce_model_set_graph_limit(model_, limit));

@@ -8,11 +8,14 @@
 //! | `sconce/` | the C API of libsconce.so |
 //! | `foreign/` | calls of functions that may throw C++ exceptions |
 //! | `abi/` | PyTorch's ABI: constants, tensors, devices, streams, lists, strings, texts of errors |
+//! | `kernels/` | kernels of this library: images, loading, launches |
+//! | `operations/` | operations that libsconce.so does not have, on the CPU and on devices |
 //! | `fallbacks/` | PyTorch's ABI: operations that compiled models call (`aoti_torch_cpu_…`, `aoti_torch_cuda_…`) |
 //! | `registry/` | PyTorch's ABI: what kernel libraries register |
 //! | `dispatcher/` | PyTorch's ABI: operations that kernel libraries call by name |
 //! | `vectors/` | functions of vectors that CPU models call |
 //! | `package/` | what a `.pt2` package contains, and private folders |
+//! | `runtime/` | functions of the CUDA runtime over the driver |
 //! | `loading/` | libraries in the process: aliases, needed functions, `dlopen` |
 //! | `model/` | compiled models |
 //! | `capi/` | `sconce_torch.h`: the library's own C API |
@@ -28,10 +31,16 @@ pub mod dispatcher;
 pub mod error;
 pub mod fallbacks;
 pub mod foreign;
+pub mod kernels;
 pub mod loading;
 pub mod model;
+pub mod operations;
 pub mod package;
 pub mod registry;
+#[allow(non_snake_case, reason = "names of the CUDA runtime")]
+mod runtime;
 pub mod sconce;
+#[cfg(test)]
+mod testing;
 #[allow(non_snake_case, reason = "names of an ABI")]
 pub mod vectors;

@@ -4,7 +4,9 @@
 //! | file | idea |
 //! |---|---|
 //! | `last_error` | the text of the thread's newest failure |
-//! | `model` | compiled models |
+//! | `model` | compiled models: loading, and what they are |
+//! | `model_runs` | runs, also as graphs |
+//! | `model_constants` | constants |
 //! | `operator` | kernel libraries and their operators |
 //! | `precision` | the precision of products |
 
@@ -12,5 +14,7 @@
 
 pub mod last_error;
 pub mod model;
+pub mod model_constants;
+pub mod model_runs;
 pub mod operator;
 pub mod precision;

@@ -7,15 +7,12 @@ use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::abi::arguments;
-use crate::abi::constants::dtype_of;
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard, write_out};
 use crate::model::loaded::{Choice, Model};
 use crate::model::{check, table};
 use crate::package::source::Extent;
-use crate::sconce::Tensor;
-use crate::sconce::api::{sconce_status, sconce_tensor};
+use crate::sconce::api::sconce_status;
 
 /// A compiled model. Opaque.
 pub struct sconce_model {
@@ -53,24 +50,8 @@ pub struct sconce_model_input {
     pub most: [i64; 8],
 }
 
-/// A constant of a model. Begin with `SCONCE_MODEL_CONSTANT_INIT`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct sconce_model_constant {
-    /// `sizeof(sconce_model_constant)`, set by the caller.
-    pub struct_size: u32,
-    /// `SCONCE_DTYPE_…`, or -1 for a type that the library does not have.
-    pub dtype: i32,
-    /// Bytes of the elements.
-    pub bytes: u64,
-    /// Whether the model works it out of other constants.
-    pub folded: bool,
-    /// 0.
-    pub reserved: [u8; 7],
-}
-
 /// The model of a handle.
-fn model_of(model: *mut sconce_model) -> Result<std::sync::Arc<Model>> {
+pub(super) fn model_of(model: *mut sconce_model) -> Result<std::sync::Arc<Model>> {
     table::get(model as usize)
 }
 
@@ -78,7 +59,7 @@ fn model_of(model: *mut sconce_model) -> Result<std::sync::Arc<Model>> {
 ///
 /// # Safety
 /// The text is NULL or ends with NUL.
-unsafe fn text(pointer: *const c_char, name: &str) -> Result<String> {
+pub(super) unsafe fn text(pointer: *const c_char, name: &str) -> Result<String> {
     not_null(pointer, name)?;
     // SAFETY: not NULL, and the caller's promise.
     Ok(unsafe { std::ffi::CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
@@ -104,20 +85,6 @@ pub(crate) unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr().cast::<c_void>(), memory, bytes.len()) };
     // SAFETY: the caller's promise.
     unsafe { write_out(place, name, memory.cast()) }
-}
-
-/// Handles of an array of the caller.
-///
-/// # Safety
-/// The array has `count` entries.
-unsafe fn handles<'a, T>(array: *const T, count: usize, name: &str) -> Result<&'a [T]> {
-    if count > 1 << 20 {
-        return Err(Error::invalid_argument(format!(
-            "{name} has {count} entries; at most 1048576 are taken"
-        )));
-    }
-    // SAFETY: the caller's promise.
-    unsafe { arguments::array(array, count, name) }
 }
 
 /// Frees a text that a function of libsconce_torch returned.
@@ -303,252 +270,4 @@ pub unsafe extern "C" fn sconce_model_describe(
         // SAFETY: the caller's promise.
         unsafe { return_text(out_text, "out_text", &lines.join("\n")) }
     })
-}
-
-/// Writes tensors where the caller wants them, if there is room for all.
-///
-/// # Safety
-/// There is room for `count` handles.
-unsafe fn return_tensors(place: *mut *mut sconce_tensor, tensors: Vec<Tensor>) {
-    for (at, tensor) in tensors.into_iter().enumerate() {
-        // SAFETY: the caller's promise, and there are `count` tensors.
-        unsafe { place.wrapping_add(at).write(tensor.into_handle()) };
-    }
-}
-
-/// Runs a model on the current stream of its device.
-///
-/// - `inputs`: the model's inputs, in its order.
-/// - `input_count`, `output_count`: how many the model has.
-/// - `out_outputs`: receives the outputs, in the model's order.
-/// - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was compiled
-///   for, or the model failed; the text says what was expected. Inputs of a bare library without its source beside it
-///   are not checked.
-/// - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
-///   share its memory with an input or a constant.
-/// - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each set
-///   of shapes loads kernels and blocks others.
-/// - Threads: any number of threads may run one model at the same time.
-/// - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_run(
-    model: *mut sconce_model,
-    inputs: *const *mut sconce_tensor,
-    input_count: usize,
-    out_outputs: *mut *mut sconce_tensor,
-    output_count: usize,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
-        check::count("outputs", output_count, model.description.outputs.len())?;
-        if output_count != 0 {
-            not_null(out_outputs, "out_outputs")?;
-        }
-        let outputs = model.run(inputs)?;
-        // SAFETY: the caller promises room for `output_count` handles, and there are as many outputs.
-        unsafe { return_tensors(out_outputs, outputs) };
-        Ok(())
-    })
-}
-
-/// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
-///
-/// - `outputs`: receive the results, converted to their types; of the shapes that the model returns.
-/// - Ownership: all tensors stay the caller's.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_run_into(
-    model: *mut sconce_model,
-    inputs: *const *mut sconce_tensor,
-    input_count: usize,
-    outputs: *const *mut sconce_tensor,
-    output_count: usize,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
-        // SAFETY: as above.
-        let outputs = unsafe { handles(outputs, output_count, "outputs") }?;
-        check::count("outputs", output_count, model.description.outputs.len())?;
-        for (result, output) in model.run(inputs)?.iter().zip(outputs) {
-            // SAFETY: any number may be passed as a handle.
-            crate::sconce::check(unsafe {
-                crate::sconce::api::sconce_tensor_copy(*output, result.handle(), true)
-            })?;
-        }
-        Ok(())
-    })
-}
-
-/// Runs a model as a CUDA graph. The first run with each set of types and shapes of the inputs captures the graph;
-/// later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
-///
-/// - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
-///   overwrites; another one is a tensor to which the output is copied.
-/// - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does what a graph cannot hold, such as
-///   reading a value on the host.
-/// - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.
-/// - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are in the order
-///   of the calls.
-/// - torch: a model in a `torch.cuda.CUDAGraph`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_run_graph(
-    model: *mut sconce_model,
-    inputs: *const *mut sconce_tensor,
-    input_count: usize,
-    outputs: *mut *mut sconce_tensor,
-    output_count: usize,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
-        // SAFETY: as above.
-        let given = unsafe { handles(outputs.cast_const(), output_count, "outputs") }?;
-        check::count("outputs", output_count, model.description.outputs.len())?;
-        let into: Vec<_> =
-            given.iter().map(|handle| (!handle.is_null()).then_some(*handle)).collect();
-        let results = model.run_graph(inputs, &into)?;
-        for (at, (result, into)) in results.into_iter().zip(into).enumerate() {
-            if into.is_none() {
-                // SAFETY: the caller promises `output_count` entries.
-                unsafe { outputs.wrapping_add(at).write(result.into_handle()) };
-            }
-        }
-        Ok(())
-    })
-}
-
-/// Sets how many graphs a model keeps, 8 unless it is set. Of more, those are dropped that were launched longest ago.
-///
-/// - `limit`: at least 1.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_set_graph_limit(
-    model: *mut sconce_model,
-    limit: usize,
-) -> sconce_status {
-    guard(|| {
-        if limit == 0 {
-            return Err(Error::invalid_argument(
-                "limit is 0; a model that runs as a graph keeps at least one",
-            ));
-        }
-        model_of(model)?.set_graph_limit(limit)
-    })
-}
-
-/// Returns how many constants a model has, and the bytes of all of them.
-///
-/// - `out_count`, `out_bytes`: receive the numbers.
-/// - torch: `AOTICompiledModel.get_constant_fqns`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_constants(
-    model: *mut sconce_model,
-    out_count: *mut usize,
-    out_bytes: *mut u64,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_count, "out_count", model.description.constants.len()) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_bytes, "out_bytes", model.description.constant_bytes) }
-    })
-}
-
-/// Returns a constant of a model.
-///
-/// - `index`: of the constant.
-/// - `out_constant`: receives type and bytes.
-/// - `out_name`: receives its name in the program that was compiled, such as `layers.0.weight`; may be NULL.
-/// - Ownership: the caller frees the name with `sconce_torch_string_free`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_constant(
-    model: *mut sconce_model,
-    index: usize,
-    out_constant: *mut sconce_model_constant,
-    out_name: *mut *mut c_char,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        let constants = &model.description.constants;
-        let constant = constants.get(index).ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "there are {} constants, and no constant {index}",
-                constants.len()
-            ))
-        })?;
-        not_null(out_constant, "out_constant")?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { out_constant.read() };
-        if described.struct_size as usize != size_of::<sconce_model_constant>() {
-            return Err(Error::invalid_argument(
-                "out_constant.struct_size is of no version of the struct",
-            ));
-        }
-        described.dtype = dtype_of(constant.dtype).unwrap_or(-1);
-        described.bytes = constant.bytes as u64;
-        described.folded = constant.folded;
-        if !out_name.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { return_text(out_name, "out_name", &constant.original) }?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_constant, "out_constant", described) }
-    })
-}
-
-/// Replaces constants of a model. Graphs of the model are dropped, as they read the constants that they were captured
-/// with.
-///
-/// - `names`: of the constants, as `sconce_model_get_constant` returns them.
-/// - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
-/// - `count`: how many.
-/// - `inactive`: whether they go to the inactive set, which `sconce_model_swap_constants` makes the active one; constants
-///   of it that were never set are copied of the active set only for buffers, so set all parameters.
-/// - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
-/// - Ownership: tensors stay the caller's. A tensor on the model's device is used as it is and kept alive: later changes
-///   of its values change the model.
-/// - Ordering: waits for the model's device.
-/// - Threads: waits for runs under way.
-/// - torch: `AOTICompiledModel.load_constants(user_managed=True)`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_update_constants(
-    model: *mut sconce_model,
-    names: *const *const c_char,
-    tensors: *const *mut sconce_tensor,
-    count: usize,
-    inactive: bool,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        let names = unsafe { handles(names, count, "names") }?;
-        // SAFETY: as above.
-        let tensors = unsafe { handles(tensors, count, "tensors") }?;
-        let mut constants = Vec::with_capacity(count);
-        for (name, tensor) in names.iter().zip(tensors) {
-            // SAFETY: as above.
-            constants.push((unsafe { text(*name, "names") }?, *tensor));
-        }
-        model.update_constants(&constants, inactive)
-    })
-}
-
-/// Makes the inactive set of constants the active one. Otherwise as `sconce_model_update_constants`.
-///
-/// - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_swap_constants(model: *mut sconce_model) -> sconce_status {
-    guard(|| model_of(model)?.swap_constants())
 }

@@ -218,8 +218,8 @@ unsafe fn free(value: &sconce_op_value) {
 /// - `out_library`: receives the library. A file that is open already is not opened anew.
 /// - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and all are named; the system's loader refuses the file.
 ///   IO: there is no such file, or it is no shared library. INVALID_ARGUMENT: it registers wrong schemas, or an operator
-///   that is defined already. INVALID_STATE: PyTorch is in the process. LIBRARY_NOT_FOUND: the CUDA runtime, which it
-///   calls, is not installed. A library that is refused leaves nothing registered.
+///   that is defined already. INVALID_STATE: PyTorch is in the process. LIBRARY_NOT_FOUND: `SCONCE_LIBCUDART` names a
+///   CUDA runtime that cannot be opened. A library that is refused leaves nothing registered.
 /// - Ownership: the caller ends it with `sconce_torch_unload`.
 /// - Threads: any, at the same time.
 /// - torch: `torch.ops.load_library`.

@@ -81,3 +81,16 @@ pub fn cuda_error_text(error: i32) -> String {
     // SAFETY: a constant text.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
+
+/// Takes the thread's newest error from the CUDA runtime, if it is in the process: it was reported.
+pub fn forget_cuda_error() {
+    // SAFETY: the name ends with NUL.
+    let function = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"cudaGetLastError".as_ptr()) };
+    if function.is_null() {
+        return;
+    }
+    // SAFETY: the runtime's function of this name takes nothing and returns a number.
+    let function: unsafe extern "C" fn() -> i32 = unsafe { std::mem::transmute(function) };
+    // SAFETY: as above.
+    unsafe { function() };
+}

@@ -39,6 +39,18 @@ struct Open {
     files: HashMap<String, (Owner, usize)>,
 }
 
+impl Open {
+    /// Another handle of a file that is open.
+    fn another_use(&mut self, file: &str) -> Option<usize> {
+        let (_, uses) = self.files.get_mut(file)?;
+        *uses += 1;
+        self.last += 1;
+        let handle = self.last << 4;
+        self.handles.insert(handle, file.to_owned());
+        Some(handle)
+    }
+}
+
 static OPEN: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
 
 fn opened() -> Result<MutexGuard<'static, Open>> {
@@ -50,17 +62,33 @@ pub fn load(path: &Path) -> Result<usize> {
     let whole = std::fs::canonicalize(path)
         .map_err(|why| Error::io(format!("{} could not be opened: {why}", path.display())))?;
     let file = whole.to_string_lossy().into_owned();
-    let mut now = opened()?;
-    if let Some((_, uses)) = now.files.get_mut(&file) {
-        *uses += 1;
-    } else {
-        let owner = open_file(&whole, &file)?;
-        now.files.insert(file.clone(), (owner, 1));
+    if let Some(handle) = opened()?.another_use(&file) {
+        return Ok(handle);
     }
-    now.last += 1;
-    let handle = now.last << 4;
-    now.handles.insert(handle, file);
-    Ok(handle)
+    // Initialisers may load other libraries, and the system's loader lets one thread open at a time: no lock may be held.
+    let owner = open_file(&whole, &file)?;
+    let mut now = opened()?;
+    if let Some(handle) = now.another_use(&file) {
+        // Another thread, or an initialiser of the file, was faster. What opened it here goes after the lock.
+        drop(now);
+        drop(owner);
+        return Ok(handle);
+    }
+    // A file that the loader had kept does not run its initialisers again.
+    let mut table = table::write()?;
+    if table.count_of(&file) == 0 {
+        table.show(&file, &owner);
+    }
+    let registered = table.count_of(&file) > 0;
+    drop(table);
+    if !registered {
+        drop(now);
+        return Err(Error::invalid_argument(format!(
+            "{file} registers no operators: it is no kernel library of PyTorch's stable ABI"
+        )));
+    }
+    now.files.insert(file.clone(), (owner, 0));
+    now.another_use(&file).ok_or_else(|| Error::internal("a file went while it was opened"))
 }
 
 fn open_file(path: &Path, file: &str) -> Result<Owner> {
@@ -94,17 +122,6 @@ fn open_file(path: &Path, file: &str) -> Result<Owner> {
         )));
     }
     *slot.lock().map_err(|_| Error::internal("a thread panicked"))? = Some(kept);
-    // A file that the loader had kept does not run its initialisers again.
-    let mut table = table::write()?;
-    if table.count_of(file) == 0 {
-        table.show(file, &owner);
-    }
-    if table.count_of(file) == 0 {
-        return Err(Error::invalid_argument(format!(
-            "{file} registers no operators: it is no kernel library of PyTorch's stable ABI"
-        )));
-    }
-    drop(table);
     Ok(owner)
 }
 
@@ -118,13 +135,15 @@ fn open_products(undefined: &[String]) -> Result<()> {
         if !undefined.iter().any(|name| name.starts_with(prefix)) {
             continue;
         }
-        let opened = names.map(|name| open(name, libc::RTLD_LAZY | libc::RTLD_GLOBAL));
-        if let [Err(first), Err(second)] = opened {
+        // The older one only where the newer one is missing: each takes 150 MB.
+        let open = |name| open(name, libc::RTLD_LAZY | libc::RTLD_GLOBAL);
+        let [newer, older] = names;
+        let opened = open(newer).or_else(|first| open(older).map_err(|second| (first, second)));
+        if let Err((first, second)) = opened {
             return Err(Error::new(
                 crate::sconce::api::SCONCE_ERROR_LIBRARY_NOT_FOUND,
                 format!(
-                    "{}, which the kernel library calls, could not be opened: {first}; {second}",
-                    names[0]
+                    "{newer}, which the kernel library calls, could not be opened: {first}; {second}"
                 ),
             ));
         }

@@ -3,11 +3,13 @@
 //! | file | idea |
 //! |---|---|
 //! | `undefined` | the undefined functions of an ELF file |
-//! | `process` | PyTorch's names made present: this library for all, aliases, the CUDA runtime; refusal of a real libtorch |
+//! | `process` | PyTorch's names made present: this library for all, aliases; refusal of a real libtorch |
+//! | `cuda_runtime` | the CUDA runtime: the system's, or the functions of `runtime` |
 //! | `older_system` | models of a system with a newer C library |
 //! | `library` | an open library of a model |
 //! | `kernels` | open kernel libraries |
 
+pub mod cuda_runtime;
 pub mod kernels;
 pub mod library;
 pub mod older_system;

@@ -55,7 +55,7 @@ pub fn prepare(needs_runtime: bool) -> Result<()> {
         prepared.names = true;
     }
     if needs_runtime && !prepared.runtime {
-        open_cuda_runtime()?;
+        super::cuda_runtime::open_cuda_runtime()?;
         prepared.runtime = true;
     }
     Ok(())
@@ -127,47 +127,13 @@ fn open_aliases() -> Result<()> {
     Ok(())
 }
 
-/// The environment variable that names the CUDA runtime.
-const RUNTIME_VARIABLE: &str = "SCONCE_LIBCUDART";
-
-/// The CUDA runtime: one that is open already, the one that the variable names, or one of the system.
-fn open_cuda_runtime() -> Result<()> {
-    if global_symbol("cudaGetDevice").is_some() {
-        return Ok(());
-    }
-    let named = std::env::var(RUNTIME_VARIABLE).ok().filter(|name| !name.is_empty());
-    let places = [
-        "libcudart.so.13",
-        "libcudart.so.12",
-        "libcudart.so",
-        "/usr/local/cuda/lib64/libcudart.so",
-        "/usr/local/cuda/targets/x86_64-linux/lib/libcudart.so",
-    ];
-    let names: Vec<&str> = match &named {
-        Some(name) => vec![name.as_str()],
-        None => places.to_vec(),
-    };
-    let mut searched = Vec::new();
-    for name in names {
-        match open(name, libc::RTLD_NOW | libc::RTLD_GLOBAL) {
-            Ok(_) => return Ok(()),
-            Err(why) => searched.push(why),
-        }
-    }
-    Err(Error::new(
-        crate::sconce::api::SCONCE_ERROR_LIBRARY_NOT_FOUND,
-        format!(
-            "the CUDA runtime (libcudart) could not be opened; install it, or set {RUNTIME_VARIABLE} to it. Searched: {}",
-            searched.join("; ")
-        ),
-    ))
-}
-
 /// Functions of a library that nobody in the process has: those of PyTorch's ABI, of the CUDA runtime and of the
 /// vector functions, which come from here and from what `prepare` opened. Others come with the libraries that it lists.
 pub fn missing(undefined: &[String]) -> Vec<&str> {
     let ours = |name: &str| {
-        ["aoti_", "torch_", "Sleef_", "cuda"].iter().any(|prefix| name.starts_with(prefix))
+        ["aoti_", "torch_", "Sleef_", "cuda", "__cuda"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
             || (name.starts_with("_Z")
                 && ["3c10", "2at", "5torch"].iter().any(|part| name.contains(part)))
     };
@@ -180,7 +146,7 @@ pub fn missing(undefined: &[String]) -> Vec<&str> {
 
 /// Whether a library calls the CUDA runtime.
 pub fn needs_runtime(undefined: &[String]) -> bool {
-    undefined.iter().any(|name| name.starts_with("cuda"))
+    undefined.iter().any(|name| name.starts_with("cuda") || name.starts_with("__cuda"))
 }
 
 /// What to say of missing functions of a model.

@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::PoisonError;
 
+use super::captures::Captures;
 use super::functions::ConstantEntry;
 use super::loaded::{DeviceInUse, Model};
 use crate::abi::constants::scalar_type_of;
@@ -48,6 +49,12 @@ impl Model {
         for (name, tensor) in constants {
             tensors.push(self.constant(name, *tensor)?);
         }
+        self.install(tensors, inactive)
+    }
+
+    /// Lets the model use tensors as constants, by its own names for them.
+    pub(super) fn install(&self, tensors: Vec<(String, Tensor)>, inactive: bool) -> Result<()> {
+        let _captures = Captures::stop();
         let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
         let _device = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
         let mut names = Vec::with_capacity(tensors.len());
@@ -87,12 +94,15 @@ impl Model {
             let own = own.map(|at| of_model.swap_remove(at));
             set.insert(name, KeptConstant { _tensor: tensor, _model: own });
         }
+        self.absent.forget(|name| kept.active.contains_key(name));
         drop(kept);
-        self.forget_graphs()
+        self.forget_graphs();
+        Ok(())
     }
 
     /// Makes the inactive set of constants the active one.
     pub fn swap_constants(&self) -> Result<()> {
+        let _captures = Captures::stop();
         let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
         let _device = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
         self.wait()?;
@@ -111,8 +121,10 @@ impl Model {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let Kept { active, inactive } = &mut *kept;
         std::mem::swap(active, inactive);
+        self.absent.forget(|name| kept.active.contains_key(name));
         drop(kept);
-        self.forget_graphs()
+        self.forget_graphs();
+        Ok(())
     }
 
     /// The model's name of a constant, and a tensor for it on the model's device.

@@ -3,8 +3,10 @@
 #![allow(unsafe_code, reason = "calls functions of a model")]
 
 use std::ffi::{CStr, CString, c_char};
+use std::mem::ManuallyDrop;
 use std::path::Path;
 
+use crate::abi::blobs::counted_over_memory;
 use crate::error::{self, Error, Result};
 use crate::foreign::{ModelFunction, call_model};
 use crate::loading::library::Library;
@@ -24,8 +26,12 @@ pub struct Container {
     pointer: usize,
     run: ModelFunction,
     delete: ModelFunction,
+    /// Whether the library has the values of its constants.
+    pub has_constants: bool,
+    /// Whether container and library stay, since queued work may use them.
+    is_kept: bool,
     /// Closed after the container is deleted.
-    library: Library,
+    library: ManuallyDrop<Library>,
 }
 
 /// A failed call: the text of what failed within it, if the model left one.
@@ -84,8 +90,23 @@ impl Container {
             folder.as_ptr().expose_provenance(),
         ];
         // SAFETY: the function takes a place for the container, the number of models, the device and the folder.
-        unsafe { call(create, "AOTInductorModelContainerCreateWithDevice", arguments) }?;
-        Ok(Container { pointer, run, delete, library })
+        let (created, constants) = counted_over_memory(|| unsafe {
+            call(create, "AOTInductorModelContainerCreateWithDevice", arguments)
+        });
+        created?;
+        Ok(Container {
+            pointer,
+            run,
+            delete,
+            has_constants: constants > 0,
+            is_kept: false,
+            library: ManuallyDrop::new(library),
+        })
+    }
+
+    /// Leaves the library and its memory until the process ends.
+    pub(super) fn keep_open(&mut self) {
+        self.is_kept = true;
     }
 
     /// Whether the library has a function.
@@ -173,11 +194,16 @@ pub fn text(address: usize) -> String {
 
 impl Drop for Container {
     fn drop(&mut self) {
+        if self.is_kept {
+            return;
+        }
         // SAFETY: the function takes the container, which is deleted once.
         let deleted =
             unsafe { call(self.delete, "AOTInductorModelContainerDelete", [self.pointer]) };
         if let Err(error) = deleted {
             error::record(&error);
         }
+        // SAFETY: the library is not used again.
+        unsafe { ManuallyDrop::drop(&mut self.library) };
     }
 }

@@ -1,18 +1,20 @@
 //! Runs as CUDA graphs: one graph for each set of types and shapes of the inputs.
 //!
 //! A graph has inputs and outputs of its own. A run copies the inputs into them, launches the graph, and returns the
-//! outputs, which the next run of the same shapes overwrites, or copies them to tensors of the caller.
+//! outputs, which the next run of the same shapes overwrites, or copies them to tensors of the caller. Runs on several
+//! streams are ordered by an event, since they share these tensors.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::captures::Captures;
 use super::loaded::{DeviceInUse, Model, shapes_of};
 use crate::abi::copies::cloned;
 use crate::abi::devices::current_stream;
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check};
+use crate::sconce::{Event, Tensor, api, check};
 
 /// Graphs of a model that is not set otherwise.
 const USUAL_LIMIT: usize = 8;
@@ -23,11 +25,13 @@ const RUNS_BEFORE: usize = 2;
 pub(super) struct Graphs {
     captured: Vec<(u64, Arc<Mutex<Captured>>)>,
     limit: usize,
+    /// How often the constants were replaced: a graph of an earlier number reads constants that are gone.
+    constants: u64,
 }
 
 impl Default for Graphs {
     fn default() -> Graphs {
-        Graphs { captured: Vec::new(), limit: USUAL_LIMIT }
+        Graphs { captured: Vec::new(), limit: USUAL_LIMIT, constants: 0 }
     }
 }
 
@@ -35,8 +39,59 @@ impl Default for Graphs {
 pub(super) struct Captured {
     inputs: Vec<Tensor>,
     outputs: Vec<Tensor>,
+    /// Recorded at the end of each run, on the stream of that run.
+    newest_run: Event,
+    newest_stream: api::sconce_stream,
     /// Dropped last: outputs lie in its pool.
     graph: Graph,
+}
+
+impl Captured {
+    /// Orders a stream after the newest run, which reads the inputs and writes the outputs.
+    fn begin_run(&mut self, stream: api::sconce_stream) -> Result<()> {
+        if stream.id != self.newest_stream.id {
+            self.newest_run.make_wait(stream)?;
+        }
+        // The inputs were allocated for the stream of the capture, and are freed when the graph is dropped.
+        for input in &self.inputs {
+            // SAFETY: any number may be passed as a handle.
+            check(unsafe { api::sconce_tensor_record_stream(input.handle(), stream) })?;
+        }
+        Ok(())
+    }
+
+    /// Notes what a run has queued, also when it has failed half-way.
+    fn end_run(&mut self, stream: api::sconce_stream) -> Result<()> {
+        self.newest_stream = stream;
+        self.newest_run.record(stream)
+    }
+
+    /// Copies the inputs, launches the graph, and copies the outputs that have a place.
+    fn run(
+        &self,
+        stream: api::sconce_stream,
+        inputs: &[TensorHandle],
+        into: &[Option<TensorHandle>],
+    ) -> Result<Vec<Tensor>> {
+        for (own, given) in self.inputs.iter().zip(inputs) {
+            // SAFETY: any number may be passed as a handle.
+            check(unsafe { api::sconce_tensor_copy(own.handle(), *given, true) })?;
+        }
+        // SAFETY: as above.
+        check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
+        let mut returned = Vec::with_capacity(self.outputs.len());
+        for (own, into) in self.outputs.iter().zip(into) {
+            returned.push(match into {
+                None => crate::abi::handles::another_handle(own.handle())?,
+                Some(into) => {
+                    // SAFETY: as above.
+                    check(unsafe { api::sconce_tensor_copy(*into, own.handle(), true) })?;
+                    Tensor::retained(*into)?
+                }
+            });
+        }
+        Ok(returned)
+    }
 }
 
 /// A graph of libsconce.so.
@@ -68,34 +123,40 @@ impl Model {
         self.check(inputs)?;
         let _device = DeviceInUse::begin(self.device)?;
         let shapes = shapes_of(inputs)?;
-        let captured = match self.captured(shapes) {
-            Some(captured) => captured,
-            None => self.capture(shapes, inputs)?,
-        };
-        let captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
-        for (own, given) in captured.inputs.iter().zip(inputs) {
-            // SAFETY: any number may be passed as a handle.
-            check(unsafe { api::sconce_tensor_copy(own.handle(), *given, true) })?;
+        loop {
+            let (captured, constants) = match self.captured(shapes) {
+                Some(known) => known,
+                None => self.capture(shapes, inputs)?,
+            };
+            // Constants are not replaced until the run is queued: whoever replaces them waits for the device first.
+            let _constants = self.container.read().unwrap_or_else(PoisonError::into_inner);
+            if self.graphs().constants == constants {
+                return self.replay(&captured, inputs, into);
+            }
         }
-        // SAFETY: as above.
-        check(unsafe { api::sconce_graph_replay_on_current(captured.graph.0) })?;
-        let mut returned = Vec::with_capacity(captured.outputs.len());
-        for (own, into) in captured.outputs.iter().zip(into) {
-            returned.push(match into {
-                None => crate::abi::handles::another_handle(own.handle())?,
-                Some(into) => {
-                    // SAFETY: as above.
-                    check(unsafe { api::sconce_tensor_copy(*into, own.handle(), true) })?;
-                    Tensor::retained(*into)?
-                }
-            });
-        }
-        Ok(returned)
+    }
+
+    fn replay(
+        &self,
+        captured: &Mutex<Captured>,
+        inputs: &[TensorHandle],
+        into: &[Option<TensorHandle>],
+    ) -> Result<Vec<Tensor>> {
+        let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = current_stream(self.device)?;
+        captured.begin_run(stream)?;
+        let returned = captured.run(stream, inputs, into);
+        captured.end_run(stream)?;
+        returned
+    }
+
+    fn graphs(&self) -> MutexGuard<'_, Graphs> {
+        self.graphs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How many graphs there may be; of more, those go that were used longest ago.
     pub fn set_graph_limit(&self, limit: usize) -> Result<()> {
-        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut graphs = self.graphs();
         graphs.limit = limit.max(1);
         let surplus = graphs.captured.len().saturating_sub(graphs.limit);
         let gone: Vec<_> = graphs.captured.drain(..surplus).collect();
@@ -106,48 +167,60 @@ impl Model {
 
     /// How many graphs there are.
     pub fn graph_count(&self) -> usize {
-        self.graphs.lock().unwrap_or_else(PoisonError::into_inner).captured.len()
+        self.graphs().captured.len()
     }
 
     /// Drops all graphs: they read constants that are replaced.
-    pub(super) fn forget_graphs(&self) -> Result<()> {
-        let gone = std::mem::take(
-            &mut self.graphs.lock().unwrap_or_else(PoisonError::into_inner).captured,
-        );
+    pub(super) fn forget_graphs(&self) {
+        let mut graphs = self.graphs();
+        graphs.constants += 1;
+        let gone = std::mem::take(&mut graphs.captured);
+        drop(graphs);
         drop(gone);
-        Ok(())
     }
 
-    fn captured(&self, shapes: u64) -> Option<Arc<Mutex<Captured>>> {
-        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+    /// A graph, and the number of the constants that it reads.
+    fn captured(&self, shapes: u64) -> Option<(Arc<Mutex<Captured>>, u64)> {
+        let mut graphs = self.graphs();
         let at = graphs.captured.iter().position(|(known, _)| *known == shapes)?;
         let found = graphs.captured.remove(at);
         let captured = Arc::clone(&found.1);
         graphs.captured.push(found);
-        Some(captured)
+        Some((captured, graphs.constants))
     }
 
-    fn capture(&self, shapes: u64, inputs: &[TensorHandle]) -> Result<Arc<Mutex<Captured>>> {
+    fn capture(&self, shapes: u64, inputs: &[TensorHandle]) -> Result<(Arc<Mutex<Captured>>, u64)> {
+        let constants = self.graphs().constants;
         let home = current_stream(self.device)?;
-        let mut stream = home;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_stream_get_from_pool(self.device, 0, &mut stream) })?;
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_stream_wait_stream(stream, home) })?;
         let captured = {
-            let _stream = StreamInUse::begin(stream)?;
-            self.capture_on(stream, inputs)?
+            let mut captures = Captures::stop();
+            let stream = captures.stream(self.device)?;
+            // SAFETY: no preconditions.
+            check(unsafe { api::sconce_stream_wait_stream(stream, home) })?;
+            let captured = {
+                let _stream = StreamInUse::begin(stream)?;
+                self.capture_on(stream, inputs)
+            };
+            // Also after a failure: the inputs were read on the other stream.
+            // SAFETY: no preconditions.
+            check(unsafe { api::sconce_stream_wait_stream(home, stream) })?;
+            captured
         };
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_stream_wait_stream(home, stream) })?;
-        let captured = Arc::new(Mutex::new(captured));
-        let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
+        let captured = Arc::new(Mutex::new(captured?));
+        let mut graphs = self.graphs();
+        if graphs.constants != constants {
+            return Ok((captured, constants));
+        }
+        // Another thread may have captured the same meanwhile.
+        if let Some((_, first)) = graphs.captured.iter().find(|(known, _)| *known == shapes) {
+            return Ok((Arc::clone(first), constants));
+        }
         let surplus = (graphs.captured.len() + 1).saturating_sub(graphs.limit);
         let gone: Vec<_> = graphs.captured.drain(..surplus).collect();
         graphs.captured.push((shapes, Arc::clone(&captured)));
         drop(graphs);
         drop(gone);
-        Ok(captured)
+        Ok((captured, constants))
     }
 
     fn capture_on(&self, stream: api::sconce_stream, inputs: &[TensorHandle]) -> Result<Captured> {
@@ -180,7 +253,8 @@ impl Model {
         };
         // SAFETY: the thread began the capture.
         check(unsafe { api::sconce_graph_capture_end(graph.0) })?;
-        Ok(Captured { inputs: own, outputs, graph })
+        let newest_run = Event::new()?;
+        Ok(Captured { inputs: own, outputs, newest_run, newest_stream: stream, graph })
     }
 }
 

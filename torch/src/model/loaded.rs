@@ -2,16 +2,18 @@
 
 #![allow(unsafe_code, reason = "calls a model")]
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
 
+use super::captures::Captures;
 use super::check;
 use super::constants::Kept;
 use super::description::Description;
 use super::functions::Container;
 use super::graphs::Graphs;
+use super::weights::Absent;
 use crate::abi::devices::{current_stream, native};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -40,8 +42,10 @@ pub struct Model {
     warm: RwLock<HashSet<u64>>,
     /// Whether values of tensors decide which kernels run: then no set of shapes is known to have loaded all.
     branches: bool,
+    /// The model's names of constants that have no values yet.
+    pub(super) absent: Absent,
     /// The model's files, which are removed after the library is closed.
-    _folder: Option<PrivateFolder>,
+    folder: Option<PrivateFolder>,
 }
 
 /// Where a model is to run, and which one of a package.
@@ -66,25 +70,26 @@ impl Model {
             let path = std::path::absolute(path)
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
             let source = std::fs::read_to_string(path.with_extension("cpp")).ok();
-            return Model::open(&path, source.as_deref(), BTreeMap::new(), None, choice);
+            return Model::open(&path, source.as_deref(), BTreeMap::new(), choice);
         }
         let unpacked = unpack(path, choice.name)?;
         crate::loading::older_system::admit(&unpacked.library)?;
-        Model::open(
-            &unpacked.library,
-            unpacked.source.as_deref(),
-            unpacked.metadata,
-            Some(unpacked.folder),
-            choice,
-        )
-        .map_err(|error| error.within(&path.display().to_string()))
+        let loaded = || {
+            let (source, metadata) = (unpacked.source.as_deref(), unpacked.metadata.clone());
+            let model = Model::open(&unpacked.library, source, metadata, choice)?;
+            model.read_weights(&unpacked)?;
+            Ok(model)
+        };
+        let mut model =
+            loaded().map_err(|error: Error| error.within(&path.display().to_string()))?;
+        model.folder = Some(unpacked.folder);
+        Ok(model)
     }
 
     fn open(
         library: &Path,
         source: Option<&str>,
         metadata: BTreeMap<String, String>,
-        folder: Option<PrivateFolder>,
         choice: Choice<'_>,
     ) -> Result<Model> {
         let is_cuda = match metadata.get("AOTI_DEVICE_KEY").map(String::as_str) {
@@ -107,6 +112,11 @@ impl Model {
         let container = Container::create(library, &name)?;
         let description = Description::read(&container, source)?;
         drop(guard);
+        let own = description.constants.iter().filter(|constant| !constant.folded);
+        let absent = match container.has_constants {
+            true => BTreeSet::new(),
+            false => own.map(|constant| constant.name.clone()).collect(),
+        };
         let branches =
             container.undefined().iter().any(|name| name.starts_with("aoti_torch_item_"));
         Ok(Model {
@@ -118,7 +128,8 @@ impl Model {
             graphs: Mutex::new(Graphs::default()),
             warm: RwLock::new(HashSet::new()),
             branches,
-            _folder: folder,
+            folder: None,
+            absent: Absent::new(absent),
         })
     }
 
@@ -178,6 +189,7 @@ impl Model {
         inputs: &[TensorHandle],
         stream: usize,
     ) -> Result<Vec<Tensor>> {
+        self.absent.check()?;
         let mut owned = Vec::with_capacity(inputs.len());
         for input in inputs {
             owned.push(Tensor::retained(*input)?);
@@ -204,9 +216,14 @@ impl Drop for Model {
         if self.device >= 0
             && let Ok(_guard) = DeviceInUse::begin(self.device)
         {
+            let _captures = Captures::stop();
             // SAFETY: no preconditions. Queued work uses kernels and constants that go now. A failed device has no
             // work left.
-            let _ = unsafe { api::sconce_device_synchronize(self.device) };
+            let waited = unsafe { api::sconce_device_synchronize(self.device) };
+            if waited == api::SCONCE_ERROR_INVALID_STATE {
+                // The program captures a stream, so nothing is known of the work that is queued.
+                self.container.get_mut().unwrap_or_else(PoisonError::into_inner).keep_open();
+            }
         }
     }
 }

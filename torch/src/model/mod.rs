@@ -7,9 +7,12 @@
 //! | `check` | inputs that a model does not take, in words |
 //! | `loaded` | a loaded model, and runs |
 //! | `constants` | constants replaced and swapped |
+//! | `weights` | constants that a package keeps beside the library |
 //! | `graphs` | runs as CUDA graphs, one for each set of shapes |
+//! | `captures` | one capture at a time, on a stream of its own |
 //! | `table` | handles of models |
 
+mod captures;
 pub mod check;
 pub mod constants;
 pub mod description;
@@ -17,3 +20,4 @@ pub mod functions;
 pub mod graphs;
 pub mod loaded;
 pub mod table;
+mod weights;

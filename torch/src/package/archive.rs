@@ -1,6 +1,6 @@
 //! What is in a package, and writing it to a folder.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -8,10 +8,14 @@ use std::path::{Path, PathBuf};
 use zip::ZipArchive;
 
 use super::folder::PrivateFolder;
+use super::json::Json;
+use super::weights::{Weight, weights};
 use crate::error::{Error, Result};
 
 /// Where a package keeps its models, behind a folder with the package's own name.
 const MODELS: &str = "data/aotinductor/";
+/// Where a package keeps weights that are in no library.
+const WEIGHTS: &str = "data/weights/";
 /// More bytes than a model has, unpacked: a zip can say anything.
 const MOST_BYTES: u64 = 1 << 40;
 
@@ -26,10 +30,27 @@ pub struct Unpacked {
     pub source: Option<String>,
     /// Keys and values of the metadata: `AOTI_DEVICE_KEY` and others.
     pub metadata: BTreeMap<String, String>,
+    /// The file of all weights, if the package has one beside the library.
+    pub blob: Option<PathBuf>,
+    /// Weights in files of their own; [`Unpacked::storage`] is where.
+    pub weights: Vec<Weight>,
 }
 
-/// The models of a package: the number of each file by its name, for each model.
-type Models = BTreeMap<String, Vec<(String, usize)>>;
+impl Unpacked {
+    /// The path of a weight's storage.
+    pub fn storage(&self, file: &str) -> PathBuf {
+        self.folder.path().join(format!("weights-{file}"))
+    }
+}
+
+/// What a package has: numbers of files by their names.
+#[derive(Default)]
+struct Contents {
+    /// The files of each model.
+    models: BTreeMap<String, Vec<(String, usize)>>,
+    /// Files of weights.
+    weights: BTreeMap<String, usize>,
+}
 
 fn broken(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::io(format!("{} is no package that can be read: {why}", path.display()))
@@ -41,11 +62,16 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
     let file = File::open(path)
         .map_err(|why| Error::io(format!("{} could not be opened: {why}", path.display())))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|why| broken(path, why))?;
-    let models = models(&mut archive, path)?;
-    let (name, files) = chosen(&models, model, path)?;
-    let folder = PrivateFolder::new()?;
-    let mut unpacked =
-        Unpacked { library: PathBuf::new(), source: None, metadata: BTreeMap::new(), folder };
+    let contents = contents(&mut archive, path)?;
+    let (name, files) = chosen(&contents, model, path)?;
+    let mut unpacked = Unpacked {
+        folder: PrivateFolder::new()?,
+        library: PathBuf::new(),
+        source: None,
+        metadata: BTreeMap::new(),
+        blob: None,
+        weights: Vec::new(),
+    };
     let mut libraries = Vec::new();
     for (file, index) in files {
         let target = unpacked.folder.path().join(file);
@@ -58,9 +84,14 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
         } else if file.ends_with("wrapper_metadata.json")
             || (file.ends_with("_metadata.json") && unpacked.metadata.is_empty())
         {
-            unpacked.metadata = flat_object(&text());
+            unpacked.metadata = texts(&text());
+        } else if file == "weights_config.json" {
+            unpacked.weights = weights(&text()).map_err(|why| broken(path, why.message))?;
+        } else if file.ends_with("_weights.blob") {
+            unpacked.blob = Some(target);
         }
     }
+    write_weights(&mut archive, &contents, &unpacked, path)?;
     match <[PathBuf; 1]>::try_from(libraries) {
         Ok([library]) => unpacked.library = library,
         Err(none) if none.is_empty() => {
@@ -80,8 +111,36 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
     Ok(unpacked)
 }
 
-fn models<R: Read + Seek>(archive: &mut ZipArchive<R>, path: &Path) -> Result<Models> {
-    let mut models = Models::new();
+/// Writes the files that the model's weights are in, each once.
+fn write_weights<R: Read + Seek>(
+    archive: &mut ZipArchive<R>,
+    contents: &Contents,
+    unpacked: &Unpacked,
+    path: &Path,
+) -> Result<()> {
+    let files: BTreeSet<&str> = unpacked.weights.iter().map(|weight| &*weight.file).collect();
+    for file in files {
+        let index = contents.weights.get(file).ok_or_else(|| {
+            broken(path, format!("weights_config.json names {file:?}, which is not in {WEIGHTS}"))
+        })?;
+        write_file(archive, *index, &unpacked.storage(file), path)?;
+    }
+    Ok(())
+}
+
+/// What of a name is behind a folder of packages, which the package's own name may stand before.
+fn behind<'a>(name: &'a str, folder: &str) -> Option<&'a str> {
+    match name.find(folder) {
+        Some(0) => Some(&name[folder.len()..]),
+        Some(at) if name[..at - 1].split('/').count() == 1 && name.as_bytes()[at - 1] == b'/' => {
+            Some(&name[at + folder.len()..])
+        }
+        _ => None,
+    }
+}
+
+fn contents<R: Read + Seek>(archive: &mut ZipArchive<R>, path: &Path) -> Result<Contents> {
+    let mut contents = Contents::default();
     let mut bytes = 0_u64;
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|why| broken(path, why))?;
@@ -104,20 +163,15 @@ fn models<R: Read + Seek>(archive: &mut ZipArchive<R>, path: &Path) -> Result<Mo
             check_format(archive, index, path)?;
             continue;
         }
-        let inside = match name.find(MODELS) {
-            Some(0) => &name[MODELS.len()..],
-            // Before it stands the name of the package alone.
-            Some(at)
-                if name[..at - 1].split('/').count() == 1 && name.as_bytes()[at - 1] == b'/' =>
-            {
-                &name[at + MODELS.len()..]
-            }
-            _ => continue,
-        };
-        let Some((model, file)) = inside.rsplit_once('/') else { continue };
-        models.entry(model.to_owned()).or_default().push((file.to_owned(), index));
+        if let Some(file) = behind(&name, WEIGHTS).filter(|file| !file.contains('/')) {
+            contents.weights.insert(file.to_owned(), index);
+        } else if let Some((model, file)) =
+            behind(&name, MODELS).and_then(|inside| inside.rsplit_once('/'))
+        {
+            contents.models.entry(model.to_owned()).or_default().push((file.to_owned(), index));
+        }
     }
-    Ok(models)
+    Ok(contents)
 }
 
 fn check_format<R: Read + Seek>(
@@ -135,10 +189,11 @@ fn check_format<R: Read + Seek>(
 }
 
 fn chosen<'a>(
-    models: &'a Models,
+    contents: &'a Contents,
     wanted: Option<&str>,
     path: &Path,
 ) -> Result<(&'a str, &'a Vec<(String, usize)>)> {
+    let models = &contents.models;
     let names = || models.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
     let found = match wanted {
         Some(name) => models.get_key_value(name),
@@ -196,24 +251,14 @@ fn write_file<R: Read + Seek>(
     Ok(())
 }
 
-/// Texts of a JSON object whose values are texts; other members are left out.
-fn flat_object(json: &str) -> BTreeMap<String, String> {
-    let mut texts = Vec::new();
-    let mut rest = json;
-    while let Some(begin) = rest.find('"') {
-        let text = &rest[begin + 1..];
-        let Some(end) = text.find('"') else { break };
-        let after = text[end + 1..].trim_start();
-        texts.push((&text[..end], after.starts_with(':')));
-        rest = &text[end + 1..];
-    }
-    let mut members = BTreeMap::new();
-    for pair in texts.windows(2) {
-        if let [(key, true), (value, false)] = pair {
-            members.insert((*key).to_owned(), (*value).to_owned());
-        }
-    }
-    members
+/// Members of a JSON object whose values are texts; others are left out.
+fn texts(json: &str) -> BTreeMap<String, String> {
+    let Ok(Json::Object(members)) = Json::parse(json) else { return BTreeMap::new() };
+    let text = |(name, value)| match value {
+        Json::Text(text) => Some((name, text)),
+        _ => None,
+    };
+    members.into_iter().filter_map(text).collect()
 }
 
 #[cfg(test)]
@@ -222,10 +267,9 @@ mod tests {
 
     #[test]
     fn metadata_is_read() {
-        let read =
-            flat_object(r#"{"AOTI_DEVICE_KEY": "cuda", "n": 3, "AOTI_COMPUTE_CAPABILITY": "90"}"#);
+        let read = texts(r#"{"AOTI_DEVICE_KEY": "cuda", "n": 3, "AOTI_COMPUTE_CAPABILITY": "90"}"#);
         assert_eq!(read.get("AOTI_DEVICE_KEY").map(String::as_str), Some("cuda"));
         assert_eq!(read.get("AOTI_COMPUTE_CAPABILITY").map(String::as_str), Some("90"));
-        assert_eq!(flat_object("\"").len(), 0);
+        assert_eq!(texts("\"").len(), 0);
     }
 }

@@ -3,9 +3,13 @@
 //! | file | idea |
 //! |---|---|
 //! | `archive` | what is in a package, and writing it to a folder |
+//! | `weights` | weights that a package keeps beside the library |
+//! | `json` | JSON |
 //! | `folder` | private folders that are removed at unload or at exit |
 //! | `source` | what the generated source says of inputs and constants |
 
 pub mod archive;
 pub mod folder;
+pub mod json;
 pub mod source;
+pub mod weights;

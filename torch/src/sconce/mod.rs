@@ -5,15 +5,18 @@
 //! | `api` | the declarations, made from `sconce.h` by the build script |
 //! | `values` | numbers and options as the API takes them |
 //! | `tensor` | a tensor that is released when it goes |
+//! | `event` | an event that is destroyed when it goes |
 //! | `operations` | operations on tensors |
 //! | `precision` | whether products use TF32 |
 
 pub mod api;
+mod event;
 pub mod operations;
 pub mod precision;
 pub mod tensor;
 pub mod values;
 
+pub use event::Event;
 pub use tensor::Tensor;
 
 use crate::error::{Error, Result};

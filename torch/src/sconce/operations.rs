@@ -4,7 +4,7 @@
 
 use super::precision::with_precision;
 use super::tensor::TensorHandle;
-use super::values::{options, real};
+use super::values::{integer, options, real};
 use super::{Tensor, api, check};
 use crate::error::{Error, Result};
 
@@ -114,6 +114,16 @@ pub fn binary(operation: i32, first: &Tensor, second: Operand<'_>) -> Result<Ten
     })
 }
 
+/// `SCONCE_BINARY_…` of a tensor and a whole number, in a new tensor.
+pub fn binary_integer(operation: i32, first: &Tensor, number: i64) -> Result<Tensor> {
+    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
+    // SAFETY: a tensor and a number are given; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let number = integer(number);
+        api::sconce_tensor_binary(operation, first.handle(), null, none, &number, null, none, made)
+    })
+}
+
 /// `SCONCE_UNARY_…`, in a new tensor.
 pub fn unary(operation: i32, tensor: &Tensor) -> Result<Tensor> {
     // SAFETY: the place is valid for a write.
@@ -136,6 +146,17 @@ pub fn choose(condition: &Tensor, if_true: Operand<'_>, if_false: Operand<'_>) -
             made,
         )
     })
+}
+
+/// Elements below `least` become `least`.
+pub fn clamped_from(tensor: &Tensor, least: f64) -> Result<Tensor> {
+    binary(api::SCONCE_BINARY_MAXIMUM, tensor, Operand::Number(least))
+}
+
+/// Gives a tensor other sizes, and new memory where they need more.
+pub fn resize(tensor: TensorHandle, sizes: &[i64]) -> Result<()> {
+    // SAFETY: the sizes have the length that is passed; any number may be passed as a handle.
+    check(unsafe { api::sconce_tensor_resize(tensor, sizes.as_ptr(), sizes.len()) })
 }
 
 /// `SCONCE_LINE_…` along a dimension.
@@ -209,4 +230,74 @@ pub fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
 pub fn copy(into: &Tensor, from: TensorHandle) -> Result<()> {
     // SAFETY: any number may be passed as a handle.
     check(unsafe { api::sconce_tensor_copy(into.handle(), from, true) })
+}
+
+/// Tensors joined along a dimension.
+pub fn cat(tensors: &[TensorHandle], dim: i64) -> Result<Tensor> {
+    // SAFETY: there are as many tensors; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_cat(tensors.as_ptr(), tensors.len(), dim, made)
+    })
+}
+
+/// The parts of a dimension that a vector of integers names.
+pub fn index_select(tensor: TensorHandle, dim: i64, index: TensorHandle) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_index_select(tensor, dim, index, made) })
+}
+
+/// Whole numbers from `start` up or down to `end`, which is left out.
+pub fn arange(
+    start: i64,
+    end: i64,
+    step: i64,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    let (start, end, step) = (integer(start), integer(end), integer(step));
+    // SAFETY: the numbers are valid; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_arange(&start, &end, &step, options, made) })
+}
+
+/// A vector of values of the host, whose type has their size.
+pub fn from_values<T: Copy>(values: &[T], options: &api::sconce_tensor_options) -> Result<Tensor> {
+    let length = values.len() as i64;
+    // SAFETY: the values have that many bytes, and there is one size; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let (pointer, bytes) = (values.as_ptr().cast(), size_of_val(values));
+        api::sconce_tensor_from_values(pointer, bytes, &length, 1, options, made)
+    })
+}
+
+/// A copy whose elements lie one after another.
+pub fn contiguous_copy(tensor: TensorHandle) -> Result<Tensor> {
+    let format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_clone(tensor, format, made) })
+}
+
+/// The tensor itself if its elements lie one after another, else a copy in which they do.
+pub fn contiguous(tensor: TensorHandle) -> Result<Tensor> {
+    let format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
+}
+
+/// The place of a dimension, whose number may count from the end; `None` if there is no such dimension. A tensor without
+/// dimensions has one here, as in torch.
+pub fn dimension_place(dim: i64, rank: usize) -> Option<usize> {
+    let count = rank.max(1) as i64;
+    let place = if dim < 0 { dim.saturating_add(count) } else { dim };
+    usize::try_from(place).ok().filter(|_| place < count)
+}
+
+/// As [`dimension_place`]; an error if there is no such dimension.
+pub fn dim_in(dim: i64, rank: usize) -> Result<i64> {
+    let count = rank.max(1) as i64;
+    dimension_place(dim, rank).map(|place| place as i64).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "dim is {dim}, but must be from {} to {}",
+            -count,
+            count - 1
+        ))
+    })
 }

@@ -6,6 +6,8 @@
 #[path = "../shared/mod.rs"]
 mod shared;
 
+mod weights;
+
 use std::ffi::c_void;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};

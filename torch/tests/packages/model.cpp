@@ -1,8 +1,10 @@
 // A compiled model, written by hand against PyTorch's ABI: one input of F32 on the CPU, one output
-// of twice its values.
+// of twice its values. With WEIGHTS it has a constant of two elements that is not in the library:
+// a factor, and what is added.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -26,6 +28,7 @@ std::int32_t aoti_torch_cpu_no_such_operation(Tensor);
 
 struct Container {
   std::string name = "x";
+  float weight[2] = {2, 0};
 };
 
 std::int32_t AOTInductorModelContainerCreateWithDevice(Container** made, std::size_t, const char*,
@@ -43,8 +46,56 @@ std::int32_t AOTInductorModelContainerGetNumInputs(Container*, std::size_t* numb
 std::int32_t AOTInductorModelContainerGetNumOutputs(Container*, std::size_t* number) {
   return *number = 1, 0;
 }
+#ifdef WEIGHTS
+constexpr std::size_t constants = 1;
+#else
+constexpr std::size_t constants = 0;
+#endif
 std::int32_t AOTInductorModelContainerGetNumConstants(Container*, std::size_t* number) {
-  return *number = 0, 0;
+  return *number = constants, 0;
+}
+std::int32_t AOTInductorModelContainerGetConstantName(Container*, std::size_t, const char** name) {
+  return *name = "inner_weight", 0;
+}
+std::int32_t AOTInductorModelContainerGetConstantOriginalFQN(Container*, std::size_t,
+                                                             const char** name) {
+  return *name = "inner.weight", 0;
+}
+std::int32_t AOTInductorModelContainerGetConstantDtype(Container*, std::size_t,
+                                                       std::int32_t* dtype) {
+  return *dtype = aoti_torch_dtype_float32(), 0;
+}
+std::int32_t AOTInductorModelContainerGetConstantDataSize(Container*, std::size_t,
+                                                          std::size_t* bytes) {
+  return *bytes = sizeof(Container::weight), 0;
+}
+std::int32_t AOTInductorModelContainerGetConstantFromFolded(Container*, std::size_t, bool* folded) {
+  return *folded = false, 0;
+}
+std::int32_t AOTInductorModelUpdateConstantsFromBlob(Container* container,
+                                                     const std::uint8_t* blob) {
+  std::memcpy(container->weight, blob, sizeof(container->weight));
+  return 0;
+}
+struct Entry {
+  const char* name;
+  Tensor tensor;
+};
+std::int32_t AOTInductorModelContainerUpdateUserManagedConstantBufferPairs(Container* container,
+                                                                           const Entry* entries,
+                                                                           std::size_t count, bool,
+                                                                           bool) {
+  void* from = nullptr;
+  std::int64_t* strides = nullptr;
+  if (count != 1 || entries[0].name != std::string("inner_weight") ||
+      aoti_torch_get_data_ptr(entries[0].tensor, &from) != 0 ||
+      aoti_torch_get_strides(entries[0].tensor, &strides) != 0) {
+    return 1;
+  }
+  for (int at = 0; at < 2; ++at) {
+    container->weight[at] = static_cast<float*>(from)[at * strides[0]];
+  }
+  return 0;
 }
 std::int32_t AOTInductorModelContainerGetInputName(Container* container, std::size_t,
                                                    const char** name) {
@@ -53,9 +104,9 @@ std::int32_t AOTInductorModelContainerGetInputName(Container* container, std::si
 std::int32_t AOTInductorModelContainerGetOutputName(Container*, std::size_t, const char** name) {
   return *name = "doubled", 0;
 }
-std::int32_t AOTInductorModelContainerRunSingleThreaded(Container*, Tensor* inputs, std::size_t,
-                                                        Tensor* outputs, std::size_t, void*,
-                                                        void*) {
+std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Tensor* inputs,
+                                                        std::size_t, Tensor* outputs, std::size_t,
+                                                        void*, void*) {
   struct Input {
     Tensor handle;
     ~Input() { aoti_torch_delete_tensor_object(handle); }
@@ -90,7 +141,8 @@ std::int32_t AOTInductorModelContainerRunSingleThreaded(Container*, Tensor* inpu
     return 1;
   }
   for (std::int64_t at = 0; at < numel; ++at) {
-    static_cast<float*>(to)[at] = 2 * static_cast<float*>(from)[at];
+    static_cast<float*>(to)[at] =
+        container->weight[0] * static_cast<float*>(from)[at] + container->weight[1];
   }
   return 0;
 }

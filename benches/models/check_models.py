@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Runs recorded models with sconce-run and compares their outputs with PyTorch's.
+
+    check_models.py SCONCE-RUN FOLDER [--repeat N]
+
+FOLDER has NAME.pt2, NAME.json (types and shapes of inputs and outputs, the seed) and NAME.bin (their values). Prints a
+line for each model and way to run it: model, way, difference relative to the largest element, milliseconds to the first
+result, MB resident, microseconds a call. Ends with 1 if a model fails or differs by more than its limit.
+"""
+
+import argparse
+import array
+import json
+import math
+import pathlib
+import re
+import subprocess
+import tempfile
+
+# NumPy's names, and bytes an element.
+TYPES = {"float32": ("<f4", 4), "int64": ("<i8", 8), "float16": ("<f2", 2), "bfloat16": (None, 2)}
+MOST_DIFFERENCE = 1e-5
+# Draws from the generator: every bit counts.
+EXACT = {"dropout"}
+
+
+def npy(path, entry, values):
+    shape = "".join(f"{size}, " for size in entry["shape"])
+    header = f"{{'descr': '{TYPES[entry['dtype']][0]}', 'fortran_order': False, 'shape': ({shape}), }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values)
+
+
+def size_of(entry):
+    return math.prod(entry["shape"]) * TYPES[entry["dtype"]][1]
+
+
+def difference(entry, ours, theirs):
+    """The largest difference, relative to the largest element; infinity where whole numbers differ."""
+    if ours == theirs:
+        return 0.0
+    if entry["dtype"] != "float32" or len(ours) != len(theirs):
+        return math.inf
+    ours, theirs = array.array("f", ours), array.array("f", theirs)
+    apart = max(abs(a - b) if a == a and b == b else math.inf for a, b in zip(ours, theirs))
+    return apart / max(max(map(abs, theirs)), 1e-30)
+
+
+class Model:
+    def __init__(self, folder, name, place):
+        self.name, self.package, self.place = name, folder / f"{name}.pt2", place
+        described = json.loads((folder / f"{name}.json").read_text())
+        values = (folder / f"{name}.bin").read_bytes()
+        self.inputs, self.outputs, at = [], [], 0
+        for entries, into in ((described["inputs"], self.inputs), (described["outputs"], self.outputs)):
+            for entry in entries:
+                into.append((entry, values[at:at + size_of(entry)]))
+                at += size_of(entry)
+        if at != len(values):
+            raise SystemExit(f"{name}.bin has other values than {name}.json says")
+        self.seed = described["seed"]
+
+    def run(self, program, repeat, *more):
+        words = [program.resolve(), self.package, "--seed", str(self.seed), "--repeat", str(repeat), *more]
+        for at, (entry, values) in enumerate(self.inputs):
+            path = self.place / f"{self.name}.in{at}.npy"
+            npy(path, entry, values)
+            words += ["--input", path]
+        results = [self.place / f"{self.name}.out{at}.npy" for at in range(len(self.outputs))]
+        for path in results:
+            words += ["--output", path]
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
+        if done.returncode != 0:
+            return None, (done.stderr.strip().splitlines() or ["no message"])[-1]
+        apart = max(difference(entry, path.read_bytes()[-size_of(entry):], values)
+                    for (entry, values), path in zip(self.outputs, results))
+        return apart, done.stdout
+
+
+def figure(text, pattern):
+    found = re.search(pattern, text)
+    return found.group(1) if found else "-"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--repeat", type=int, default=1000)
+    parser.add_argument("--cpu", action="store_true", help="the models for the CPU only")
+    arguments = parser.parse_args()
+    names = sorted(path.stem for path in arguments.folder.glob("*.pt2") if path.with_suffix(".bin").exists())
+    names = [name for name in names if name.startswith("cpu_") or not arguments.cpu]
+    if not names:
+        raise SystemExit(f"there are no models in {arguments.folder}")
+    failures = 0
+    print("# model way result difference first_ms resident_mb call_us")
+    with tempfile.TemporaryDirectory() as place:
+        for name in names:
+            model = Model(arguments.folder, name, pathlib.Path(place))
+            ways = [("calls", [])]
+            # A graph's first result comes after two runs before the capture, which draw numbers, too.
+            if not name.startswith("cpu_") and name not in EXACT:
+                ways.append(("graph", ["--graph"]))
+            for way, words in ways:
+                apart, text = model.run(arguments.program, arguments.repeat, *words)
+                if apart is None:
+                    failures += 1
+                    print(name, way, "FAILED", text)
+                    continue
+                good = apart <= (0 if name in EXACT else MOST_DIFFERENCE)
+                failures += not good
+                print(name, way, "ok" if good else "FAILED", f"{apart:.1e}",
+                      figure(text, r"first result after ([0-9.]+) ms"), figure(text, r"([0-9]+) MB resident"),
+                      figure(text, r"([0-9.]+) us a call"), flush=True)
+    raise SystemExit(1 if failures else 0)
+
+
+main()

@@ -1,0 +1,139 @@
+//! Constants of compiled models in C.
+
+#![allow(non_camel_case_types, reason = "the names of the C API")]
+#![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
+
+use std::ffi::c_char;
+
+use super::model::{model_of, return_text, sconce_model, text};
+use super::model_runs::handles;
+use crate::abi::constants::dtype_of;
+use crate::abi::errors::not_null;
+use crate::error::{Error, guard, write_out};
+use crate::sconce::api::{sconce_status, sconce_tensor};
+
+/// A constant of a model. Begin with `SCONCE_MODEL_CONSTANT_INIT`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sconce_model_constant {
+    /// `sizeof(sconce_model_constant)`, set by the caller.
+    pub struct_size: u32,
+    /// `SCONCE_DTYPE_…`, or -1 for a type that the library does not have.
+    pub dtype: i32,
+    /// Bytes of the elements.
+    pub bytes: u64,
+    /// Whether the model works it out of other constants.
+    pub folded: bool,
+    /// 0.
+    pub reserved: [u8; 7],
+}
+
+/// Returns how many constants a model has, and the bytes of all of them.
+///
+/// - `out_count`, `out_bytes`: receive the numbers.
+/// - torch: `AOTICompiledModel.get_constant_fqns`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_constants(
+    model: *mut sconce_model,
+    out_count: *mut usize,
+    out_bytes: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_count, "out_count", model.description.constants.len()) }?;
+        // SAFETY: as above.
+        unsafe { write_out(out_bytes, "out_bytes", model.description.constant_bytes) }
+    })
+}
+
+/// Returns a constant of a model.
+///
+/// - `index`: of the constant.
+/// - `out_constant`: receives type and bytes.
+/// - `out_name`: receives its name in the program that was compiled, such as `layers.0.weight`; may be NULL.
+/// - Ownership: the caller frees the name with `sconce_torch_string_free`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_constant(
+    model: *mut sconce_model,
+    index: usize,
+    out_constant: *mut sconce_model_constant,
+    out_name: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        let constants = &model.description.constants;
+        let constant = constants.get(index).ok_or_else(|| {
+            Error::invalid_argument(format!(
+                "there are {} constants, and no constant {index}",
+                constants.len()
+            ))
+        })?;
+        not_null(out_constant, "out_constant")?;
+        // SAFETY: not NULL, and the caller promises a struct.
+        let mut described = unsafe { out_constant.read() };
+        if described.struct_size as usize != size_of::<sconce_model_constant>() {
+            return Err(Error::invalid_argument(
+                "out_constant.struct_size is of no version of the struct",
+            ));
+        }
+        described.dtype = dtype_of(constant.dtype).unwrap_or(-1);
+        described.bytes = constant.bytes as u64;
+        described.folded = constant.folded;
+        if !out_name.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { return_text(out_name, "out_name", &constant.original) }?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_constant, "out_constant", described) }
+    })
+}
+
+/// Replaces constants of a model. Graphs of the model are dropped, as they read the constants that they were captured
+/// with.
+///
+/// - `names`: of the constants, as `sconce_model_get_constant` returns them.
+/// - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
+/// - `count`: how many.
+/// - `inactive`: whether they go to the inactive set, which `sconce_model_swap_constants` makes the active one; constants
+///   of it that were never set are copied of the active set only for buffers, so set all parameters.
+/// - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
+/// - Ownership: tensors stay the caller's. A tensor on the model's device is used as it is and kept alive: later changes
+///   of its values change the model.
+/// - Ordering: waits for the model's device.
+/// - Threads: waits for runs under way.
+/// - torch: `AOTICompiledModel.load_constants(user_managed=True)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_update_constants(
+    model: *mut sconce_model,
+    names: *const *const c_char,
+    tensors: *const *mut sconce_tensor,
+    count: usize,
+    inactive: bool,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let names = unsafe { handles(names, count, "names") }?;
+        // SAFETY: as above.
+        let tensors = unsafe { handles(tensors, count, "tensors") }?;
+        let mut constants = Vec::with_capacity(count);
+        for (name, tensor) in names.iter().zip(tensors) {
+            // SAFETY: as above.
+            constants.push((unsafe { text(*name, "names") }?, *tensor));
+        }
+        model.update_constants(&constants, inactive)
+    })
+}
+
+/// Makes the inactive set of constants the active one. Otherwise as `sconce_model_update_constants`.
+///
+/// - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_swap_constants(model: *mut sconce_model) -> sconce_status {
+    guard(|| model_of(model)?.swap_constants())
+}

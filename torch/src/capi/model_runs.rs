@@ -1,0 +1,163 @@
+//! Runs of compiled models in C, also as graphs.
+
+#![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
+
+use super::model::{model_of, sconce_model};
+use crate::abi::arguments;
+use crate::abi::errors::not_null;
+use crate::error::{Error, Result, guard};
+use crate::model::check;
+use crate::sconce::Tensor;
+use crate::sconce::api::{sconce_status, sconce_tensor};
+
+/// Handles of an array of the caller.
+///
+/// # Safety
+/// The array has `count` entries.
+pub(super) unsafe fn handles<'a, T>(array: *const T, count: usize, name: &str) -> Result<&'a [T]> {
+    if count > 1 << 20 {
+        return Err(Error::invalid_argument(format!(
+            "{name} has {count} entries; at most 1048576 are taken"
+        )));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { arguments::array(array, count, name) }
+}
+
+/// Writes tensors where the caller wants them, if there is room for all.
+///
+/// # Safety
+/// There is room for `count` handles.
+unsafe fn return_tensors(place: *mut *mut sconce_tensor, tensors: Vec<Tensor>) {
+    for (at, tensor) in tensors.into_iter().enumerate() {
+        // SAFETY: the caller's promise, and there are `count` tensors.
+        unsafe { place.wrapping_add(at).write(tensor.into_handle()) };
+    }
+}
+
+/// Runs a model on the current stream of its device.
+///
+/// - `inputs`: the model's inputs, in its order.
+/// - `input_count`, `output_count`: how many the model has.
+/// - `out_outputs`: receives the outputs, in the model's order.
+/// - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was compiled
+///   for, or the model failed; the text says what was expected. Inputs of a bare library without its source beside it
+///   are not checked.
+/// - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
+///   share its memory with an input or a constant.
+/// - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each set
+///   of shapes loads kernels and blocks others.
+/// - Threads: any number of threads may run one model at the same time.
+/// - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_run(
+    model: *mut sconce_model,
+    inputs: *const *mut sconce_tensor,
+    input_count: usize,
+    out_outputs: *mut *mut sconce_tensor,
+    output_count: usize,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        check::count("outputs", output_count, model.description.outputs.len())?;
+        if output_count != 0 {
+            not_null(out_outputs, "out_outputs")?;
+        }
+        let outputs = model.run(inputs)?;
+        // SAFETY: the caller promises room for `output_count` handles, and there are as many outputs.
+        unsafe { return_tensors(out_outputs, outputs) };
+        Ok(())
+    })
+}
+
+/// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
+///
+/// - `outputs`: receive the results, converted to their types; of the shapes that the model returns.
+/// - Ownership: all tensors stay the caller's.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_run_into(
+    model: *mut sconce_model,
+    inputs: *const *mut sconce_tensor,
+    input_count: usize,
+    outputs: *const *mut sconce_tensor,
+    output_count: usize,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        // SAFETY: as above.
+        let outputs = unsafe { handles(outputs, output_count, "outputs") }?;
+        check::count("outputs", output_count, model.description.outputs.len())?;
+        for (result, output) in model.run(inputs)?.iter().zip(outputs) {
+            // SAFETY: any number may be passed as a handle.
+            crate::sconce::check(unsafe {
+                crate::sconce::api::sconce_tensor_copy(*output, result.handle(), true)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+/// Runs a model as a CUDA graph. The first run with each set of types and shapes of the inputs captures the graph;
+/// later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
+///
+/// - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
+///   overwrites; another one is a tensor to which the output is copied.
+/// - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does what a graph cannot hold, such as
+///   reading a value on the host.
+/// - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.
+/// - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are in the order
+///   of the calls.
+/// - torch: a model in a `torch.cuda.CUDAGraph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_run_graph(
+    model: *mut sconce_model,
+    inputs: *const *mut sconce_tensor,
+    input_count: usize,
+    outputs: *mut *mut sconce_tensor,
+    output_count: usize,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        // SAFETY: as above.
+        let given = unsafe { handles(outputs.cast_const(), output_count, "outputs") }?;
+        check::count("outputs", output_count, model.description.outputs.len())?;
+        let into: Vec<_> =
+            given.iter().map(|handle| (!handle.is_null()).then_some(*handle)).collect();
+        let results = model.run_graph(inputs, &into)?;
+        for (at, (result, into)) in results.into_iter().zip(into).enumerate() {
+            if into.is_none() {
+                // SAFETY: the caller promises `output_count` entries.
+                unsafe { outputs.wrapping_add(at).write(result.into_handle()) };
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Sets how many graphs a model keeps, 8 unless it is set. Of more, those are dropped that were launched longest ago.
+///
+/// - `limit`: at least 1.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_set_graph_limit(
+    model: *mut sconce_model,
+    limit: usize,
+) -> sconce_status {
+    guard(|| {
+        if limit == 0 {
+            return Err(Error::invalid_argument(
+                "limit is 0; a model that runs as a graph keeps at least one",
+            ));
+        }
+        model_of(model)?.set_graph_limit(limit)
+    })
+}

@@ -1,0 +1,155 @@
+//! Constants that a package keeps beside the model's library: read when the model is loaded.
+
+#![allow(unsafe_code, reason = "calls functions of a model, and makes tensors over memory")]
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::description::Constant;
+use super::loaded::{DeviceInUse, Model};
+use crate::abi::constants::dtype_of;
+use crate::abi::pools::typed_part;
+use crate::abi::tensors::{numel_of, storage_of};
+use crate::error::{Error, Result};
+use crate::package::archive::Unpacked;
+use crate::package::weights::{Weight, storage};
+use crate::sconce::values::options;
+use crate::sconce::{Tensor, api, check, operations};
+
+const FROM_BLOB: &str = "AOTInductorModelUpdateConstantsFromBlob";
+
+/// The model's names of constants that the library does not have and nobody has passed yet.
+pub(super) struct Absent {
+    any: AtomicBool,
+    names: Mutex<BTreeSet<String>>,
+}
+
+impl Absent {
+    pub(super) fn new(names: BTreeSet<String>) -> Absent {
+        Absent { any: AtomicBool::new(!names.is_empty()), names: Mutex::new(names) }
+    }
+
+    /// Forgets those that have values now.
+    pub(super) fn forget(&self, has_value: impl Fn(&str) -> bool) {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.retain(|name| !has_value(name));
+        self.any.store(!names.is_empty(), Relaxed);
+    }
+
+    /// Refuses a run while there is one.
+    pub(super) fn check(&self) -> Result<()> {
+        if !self.any.load(Relaxed) {
+            return Ok(());
+        }
+        let absent = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(first) = absent.iter().next() else { return Ok(()) };
+        Err(Error::new(
+            api::SCONCE_ERROR_INVALID_STATE,
+            format!(
+                "{} of the model's constants have no values, such as {first}: it was compiled with \
+                 aot_inductor.package_constants_in_so = False, and the package does not have them. Pass them with \
+                 sconce_model_update_constants, or set aot_inductor.package_constants_on_disk_format, too",
+                absent.len()
+            ),
+        ))
+    }
+}
+
+impl Model {
+    /// Gives the model the weights of its package.
+    pub(super) fn read_weights(&self, unpacked: &Unpacked) -> Result<()> {
+        if let Some(blob) = &unpacked.blob {
+            self.read_blob(blob)?;
+        }
+        let mut storages = HashMap::new();
+        let mut tensors = Vec::new();
+        for weight in &unpacked.weights {
+            let constants = &self.description.constants;
+            let Some(constant) = constants.iter().find(|known| known.original == weight.name)
+            else {
+                // Several models of a package may name more weights than one has.
+                continue;
+            };
+            if !storages.contains_key(&weight.file) {
+                let bytes = storage(&unpacked.storage(&weight.file))?;
+                storages.insert(weight.file.clone(), Storage::new(&bytes, self.device)?);
+            }
+            if let Some(storage) = storages.get(&weight.file) {
+                let made = storage.tensor(weight, constant);
+                let tensor =
+                    made.map_err(|error| error.within(&format!("the weight {}", weight.name)))?;
+                tensors.push((constant.name.clone(), tensor));
+            }
+        }
+        if tensors.is_empty() { Ok(()) } else { self.install(tensors, false) }
+    }
+
+    /// All weights from one file, in the model's order. The model copies them.
+    fn read_blob(&self, path: &Path) -> Result<()> {
+        let failed =
+            |why| Error::io(format!("the weights {} could not be read: {why}", path.display()));
+        let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
+        let own = self.description.constants.iter().filter(|constant| !constant.folded);
+        let needed: usize = own.map(|constant| constant.bytes).sum();
+        let bytes = std::fs::read(path).map_err(failed)?;
+        if bytes.len() < needed {
+            return Err(Error::io(format!(
+                "the weights {} have {} bytes; the model has constants of {needed} bytes",
+                path.display(),
+                bytes.len()
+            )));
+        }
+        let _device = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
+        // SAFETY: the function takes the bytes of all constants, which it copies.
+        unsafe { container.call(FROM_BLOB, [bytes.as_ptr().expose_provenance()]) }?;
+        self.absent.forget(|_| true);
+        Ok(())
+    }
+}
+
+/// The memory that several weights may share, as bytes on the model's device.
+struct Storage(Tensor);
+
+impl Storage {
+    fn new(bytes: &[u8], device: i32) -> Result<Storage> {
+        let of_cpu = options(api::SCONCE_DTYPE_U8, api::SCONCE_DEVICE_CPU);
+        let bytes = operations::from_values(bytes, &of_cpu)?;
+        let options = options(api::SCONCE_DTYPE_U8, device);
+        // SAFETY: options and place are valid.
+        let moved = Tensor::made(|made| unsafe {
+            api::sconce_tensor_to(bytes.handle(), &options, false, false, made)
+        })?;
+        Ok(Storage(moved))
+    }
+
+    /// A weight in this memory. The model was compiled for its strides, so these stay.
+    fn tensor(&self, weight: &Weight, constant: &Constant) -> Result<Tensor> {
+        let dtype = dtype_of(constant.dtype)?;
+        let (_, whole) = storage_of(self.0.handle())?;
+        let mut element = 0;
+        // SAFETY: the place is valid for a write.
+        check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut element) })?;
+        let first = usize::try_from(weight.offset).ok().and_then(|at| at.checked_mul(element));
+        let first = first.filter(|first| *first <= whole).ok_or_else(|| {
+            Error::io(format!("begins at element {} of {whole} bytes", weight.offset))
+        })?;
+        let rank = weight.sizes.len();
+        if rank != weight.strides.len() {
+            return Err(Error::io("has another number of strides than of sizes"));
+        }
+        let shape = [weight.sizes.as_ptr(), weight.strides.as_ptr()];
+        // SAFETY: there are as many sizes and strides.
+        let tensor = unsafe { typed_part(self.0.handle(), first, dtype, shape, rank) }?;
+        let bytes = element * usize::try_from(numel_of(tensor.handle())?).unwrap_or_default();
+        // A constant that is a view counts the whole of what it is a view of.
+        if bytes != constant.bytes && whole != constant.bytes {
+            return Err(Error::io(format!(
+                "has {bytes} bytes; the model's constant has {}",
+                constant.bytes
+            )));
+        }
+        Ok(tensor)
+    }
+}
