@@ -582,6 +582,14 @@ enum sconce_trace_action
    * An allocation failed for lack of memory.
    */
   SCONCE_TRACE_OOM = 6,
+  /**
+   * Pages joined a segment (`policy:pages`).
+   */
+  SCONCE_TRACE_SEGMENT_MAP = 7,
+  /**
+   * Pages left a segment.
+   */
+  SCONCE_TRACE_SEGMENT_UNMAP = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -7907,7 +7915,9 @@ SCONCE_NODISCARD sconce_status sconce_comm_get_async_error(struct sconce_comm *c
  * - `send`: `count` values. May be `recv`, but not overlap it otherwise.
  * - `recv`: receives `count` values.
  * - `count`: elements.
- * - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers and 8-bit floats cannot be reduced.
+ * - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers cannot be reduced, and of the 8-bit floats those of
+ *   `SCONCE_DTYPE_F8_E4M3FN` and `SCONCE_DTYPE_F8_E5M2` alone, with NCCL 2.24 or newer on devices of compute
+ *   capability 9.0 or later. Their results that are too large become the largest finite number.
  * - `op`: `SCONCE_COMM_…`.
  * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
  * - `stream`: a stream of the communicator's device. Without a work the call is queued there.
