@@ -56,12 +56,18 @@ need() {
     as_root=(sudo)
   fi
   say "installing ${packages[*]}"
-  if [ -z "${apt_updated:-}" ]; then
-    "${as_root[@]}" apt-get update -qq
-    apt_updated=1
-  fi
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
+  # Stages that run side by side install one after the other: apt-get fails while another one runs. Its own option waits
+  # for programs that are not ours.
+  mkdir -p "$root/build"
+  (
+    flock 9
+    if [ -z "${apt_updated:-}" ]; then
+      "${as_root[@]}" apt-get update -qq
+    fi
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y -qq -o DPkg::Lock::Timeout=300 --no-install-recommends "${packages[@]}" >/dev/null
+  ) 9>"$root/build/apt.lock"
+  apt_updated=1
   for name in "$@"; do
     need_is_met "$name" || fail "$name is still missing after installing $(package_of "$name")"
   done
