@@ -1,0 +1,54 @@
+"""Results beside PyTorch's: values, types, sizes and strides."""
+
+import torch
+
+from .library import Refused
+
+# What each result may differ by, relative and absolute: sums of 16-bit numbers are rounded more often here.
+NEAR = {torch.float32: 1e-5, torch.float64: 1e-12, torch.float16: 4e-3, torch.bfloat16: 4e-2}
+
+
+class Check:
+    def __init__(self, library, wanted):
+        self.library, self.wanted = library, wanted
+        self.counts, self.failures = {}, []
+
+    def compare(self, name, arguments, expected, near=None, strides=True, results=None, out=None):
+        """Compares an operation's results with what PyTorch returned, or an argument that it writes."""
+        device = "cuda" if expected[0].is_cuda else "cpu"
+        if self.wanted and not any(word in name for word in self.wanted):
+            return
+        self.counts[device, name] = self.counts.get((device, name), 0) + 1
+        what = f"{name} on {device} of " + ", ".join(
+            f"{tuple(one.shape)}{one.stride()}{one.dtype}" if isinstance(one, torch.Tensor) else repr(one)
+            for one in arguments)
+        try:
+            found = self.library.call(name, arguments, 0 if out is not None else results or len(expected))
+        except (Refused, AttributeError) as error:
+            self.failures.append(f"{what}: {error}")
+            return
+        if out is not None:
+            found = [out]
+        for at, (ours, theirs) in enumerate(zip(found, expected)):
+            problem = difference(ours, theirs, near, strides)
+            if problem:
+                self.failures.append(f"{what}: result {at}: {problem}")
+
+
+def difference(ours, theirs, near, strides):
+    if ours.dtype != theirs.dtype:
+        return f"{ours.dtype} instead of {theirs.dtype}"
+    if ours.shape != theirs.shape:
+        return f"sizes {tuple(ours.shape)} instead of {tuple(theirs.shape)}"
+    relevant = [at for at, size in enumerate(ours.shape) if size > 1]
+    if strides and ours.numel() and [ours.stride(at) for at in relevant] != [theirs.stride(at) for at in relevant]:
+        return f"strides {ours.stride()} instead of {theirs.stride()}"
+    if ours.dtype in NEAR:
+        within = NEAR[ours.dtype] if near is None else near
+        same = torch.allclose(ours.double(), theirs.double(), rtol=within, atol=within, equal_nan=True)
+    else:
+        same = torch.equal(ours, theirs)
+    if same:
+        return None
+    wrong = (ours != theirs).nonzero()[:1].flatten().tolist()
+    return f"at {wrong}: {ours[tuple(wrong)].item()} instead of {theirs[tuple(wrong)].item()}"

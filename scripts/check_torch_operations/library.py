@@ -1,0 +1,142 @@
+"""libsconce_torch.so through ctypes: handles over PyTorch's memory, and calls of the functions of its ABI."""
+
+import ctypes
+
+import torch
+
+NUMBERS = {
+    torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
+    torch.float64: 7, torch.complex64: 9, torch.complex128: 10, torch.bool: 11, torch.bfloat16: 15,
+}
+DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
+
+
+class Refused(RuntimeError):
+    """A failed call."""
+
+
+class Int(int):
+    """An int64_t argument; a plain bool is an int32_t."""
+
+
+class Optional:
+    """A pointer to a number, or NULL."""
+
+    def __init__(self, kind, value):
+        self.kind, self.value = kind, value
+
+
+class Memory:
+    """Memory of a device as PyTorch reads it."""
+
+    def __init__(self, address, count):
+        self.__cuda_array_interface__ = {"shape": (count,), "typestr": "|u1", "data": (address, False), "version": 3}
+
+
+class Library:
+    def __init__(self, folder):
+        self.code = ctypes.CDLL(f"{folder}/libsconce_torch.so.0")
+        self.code.sconce_torch_last_error_message.restype = ctypes.c_char_p
+
+    def check(self, name, status):
+        if status != 0:
+            raise Refused(f"{name}: {self.code.sconce_torch_last_error_message().decode()}")
+
+    def handle(self, tensor):
+        """A handle of a tensor over PyTorch's memory."""
+        handle = ctypes.c_void_p()
+        rank = tensor.dim()
+        numbers = lambda values: (ctypes.c_int64 * max(rank, 1))(*values)
+        is_cuda = int(tensor.is_cuda)
+        self.check("from_blob", self.code.aoti_torch_create_tensor_from_blob(
+            ctypes.c_void_p(tensor.data_ptr()), ctypes.c_int64(rank), numbers(tensor.shape), numbers(tensor.stride()),
+            ctypes.c_int64(0), NUMBERS[tensor.dtype], is_cuda, 0 if is_cuda else -1, ctypes.byref(handle)))
+        return handle
+
+    def delete(self, handle):
+        self.check("delete", self.code.aoti_torch_delete_tensor_object(handle))
+
+    def number(self, name, handle, kind):
+        value = kind()
+        self.check(name, getattr(self.code, name)(handle, ctypes.byref(value)))
+        return value.value
+
+    def read(self, handle):
+        """A copy of a tensor of the library, with its strides."""
+        rank = self.number("aoti_torch_get_dim", handle, ctypes.c_int64)
+        dtype = DTYPES[self.number("aoti_torch_get_dtype", handle, ctypes.c_int32)]
+        sizes, strides = ([pointer[at] for at in range(rank)] for pointer in (
+            ctypes.cast(self.number(f"aoti_torch_get_{what}", handle, ctypes.c_void_p), ctypes.POINTER(ctypes.c_int64))
+            for what in ("sizes", "strides")))
+        is_cuda = self.number("aoti_torch_get_device_type", handle, ctypes.c_int32) == 1
+        address = self.number("aoti_torch_get_data_ptr", handle, ctypes.c_void_p)
+        device = "cuda" if is_cuda else "cpu"
+        if 0 in sizes:
+            return torch.empty_strided(sizes, strides, dtype=dtype, device=device)
+        reach = 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides))
+        count = reach * dtype.itemsize
+        if is_cuda:
+            memory = torch.as_tensor(Memory(address, count), device="cuda")
+        else:
+            memory = torch.frombuffer((ctypes.c_ubyte * count).from_address(address), dtype=torch.uint8)
+        return memory.clone().view(dtype).as_strided(sizes, strides)
+
+    def call(self, name, arguments, results=1):
+        """Calls an operation; tensors among the arguments choose the device. Returns new tensors."""
+        handles, kept = [], []
+
+        def handle(tensor):
+            handles.append(self.handle(tensor))
+            return handles[-1]
+
+        def convert(value):
+            if isinstance(value, torch.Tensor):
+                return [handle(value)]
+            if value is None:
+                return [ctypes.c_void_p()]
+            if isinstance(value, bool):
+                return [ctypes.c_int32(value)]
+            if isinstance(value, Int):
+                return [ctypes.c_int64(value)]
+            if isinstance(value, float):
+                return [ctypes.c_double(value)]
+            if isinstance(value, str):
+                return [ctypes.c_char_p(value.encode())]
+            if isinstance(value, Optional):
+                if value.value is None:
+                    return [ctypes.c_void_p()]
+                inner = handle(value.value) if isinstance(value.value, torch.Tensor) else value.kind(value.value)
+                kept.append(inner)
+                return [ctypes.byref(inner)]
+            if isinstance(value, tuple):
+                # Tensors, or pointers to tensors of which some are NULL.
+                inner = [handle(tensor) if tensor is not None else None for tensor in value[1]]
+                kept.append(inner)
+                if value[0] == "tensors":
+                    array = (ctypes.c_void_p * len(inner))(*inner)
+                else:
+                    array = (ctypes.c_void_p * len(inner))(*[
+                        None if one is None else ctypes.addressof(one) for one in inner])
+                return [array, ctypes.c_int64(len(inner))]
+            if isinstance(value, list):
+                return [(ctypes.c_int64 * max(len(value), 1))(*value), ctypes.c_int64(len(value))]
+            raise TypeError(value)
+
+        tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
+        tensors += [one for value in arguments if isinstance(value, tuple) for one in value[1] if one is not None]
+        kind = "cuda" if tensors[0].is_cuda else "cpu"
+        returned = [ctypes.c_void_p() for _ in range(results)]
+        try:
+            # Both libraries have streams and memory of their own.
+            if kind == "cuda":
+                torch.cuda.synchronize()
+            passed = [one for value in arguments for one in convert(value)]
+            self.check(name, getattr(self.code, f"aoti_torch_{kind}_{name}")(
+                *passed, *[ctypes.byref(place) for place in returned]))
+            found = [self.read(place) for place in returned]
+            if kind == "cuda":
+                torch.cuda.synchronize()
+            return found
+        finally:
+            for one in [*handles, *[place for place in returned if place.value]]:
+                self.delete(one)
