@@ -43,6 +43,8 @@ def difference(ours, theirs, near, strides):
     relevant = [at for at, size in enumerate(ours.shape) if size > 1]
     if strides and ours.numel() and [ours.stride(at) for at in relevant] != [theirs.stride(at) for at in relevant]:
         return f"strides {ours.stride()} instead of {theirs.stride()}"
+    if ours.dtype.is_complex:
+        return difference(torch.view_as_real(ours), torch.view_as_real(theirs), near, strides)
     if ours.dtype in NEAR:
         within = NEAR[ours.dtype] if near is None else near
         same = torch.allclose(ours.double(), theirs.double(), rtol=within, atol=within, equal_nan=True)

@@ -19,6 +19,10 @@ class Int(int):
     """An int64_t argument; a plain bool is an int32_t."""
 
 
+class Dtype(int):
+    """An int32_t argument with the number of a data type."""
+
+
 class Optional:
     """A pointer to a number, or NULL."""
 
@@ -94,7 +98,7 @@ class Library:
                 return [handle(value)]
             if value is None:
                 return [ctypes.c_void_p()]
-            if isinstance(value, bool):
+            if isinstance(value, (bool, Dtype)):
                 return [ctypes.c_int32(value)]
             if isinstance(value, Int):
                 return [ctypes.c_int64(value)]

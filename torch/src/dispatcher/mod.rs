@@ -15,7 +15,6 @@
 //! | `indexing` | elements that indices or masks choose |
 //! | `elementwise` | operations on elements |
 //! | `direct` | operations with functions of their own, `aoti_torch_aten_…` |
-//! | `pad` | one of them: elements around a tensor |
 
 pub mod arguments;
 pub mod copies;
@@ -25,7 +24,6 @@ pub mod exports;
 pub mod files;
 pub mod indexing;
 pub mod making;
-pub mod pad;
 pub mod products;
 pub mod reductions;
 pub mod results;

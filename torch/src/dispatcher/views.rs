@@ -103,8 +103,7 @@ fn squeeze(arguments: &mut Arguments) -> Results {
 /// `squeeze.dim(self, dim)`
 fn squeeze_dim(arguments: &mut Arguments) -> Results {
     let (tensor, dim) = (arguments.tensor(0)?, arguments.int(1)?);
-    // SAFETY: there is one dimension; the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_squeeze(tensor, &dim, 1, made) })
+    one(operations::squeeze(tensor, dim))
 }
 
 /// `unsqueeze(self, dim)`
@@ -117,10 +116,8 @@ fn unsqueeze(arguments: &mut Arguments) -> Results {
 /// `slice(self, dim, start, end, step)`
 fn slice(arguments: &mut Arguments) -> Results {
     let (tensor, dim, step) = (arguments.tensor(0)?, arguments.int(1)?, arguments.int(4)?);
-    let start = arguments.optional_int(2)?.unwrap_or(0);
-    let end = arguments.optional_int(3)?.unwrap_or(i64::MAX);
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_slice(tensor, dim, start, end, step, made) })
+    let (start, end) = (arguments.optional_int(2)?, arguments.optional_int(3)?);
+    one(operations::slice(tensor, dim, start, end, step))
 }
 
 /// `narrow(self, dim, start, length)`

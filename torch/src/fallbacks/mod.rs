@@ -11,6 +11,8 @@
 //! | `ordering` | sorted lines, searches in them, histograms |
 //! | `lines` | running sums, products, extremes |
 //! | `pooling` | windows of images: the largest element, the mean, gradients |
+//! | `elements` | sums, products and powers of elements, views, padding |
+//! | `transforms` | Fourier transforms |
 //! | `random` | random numbers, with torch's bits |
 
 /// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
@@ -35,6 +37,7 @@ macro_rules! fallbacks {
 
 pub mod attention;
 pub mod convolution;
+pub mod elements;
 pub mod indexing;
 pub mod lines;
 pub mod masks;
@@ -42,6 +45,7 @@ pub mod ordering;
 pub mod pooling;
 pub mod products;
 pub mod random;
+pub mod transforms;
 
 #[cfg(test)]
 mod tests;

@@ -15,12 +15,15 @@
 //! | `ordering` | sorted lines: sort, topk, kthvalue, medians |
 //! | `search` | where values belong in sorted lines; repeated indices |
 //! | `running` | running maxima, minima and logarithms of sums |
+//! | `elementwise` | sums, products and powers, and what is made of them |
+//! | `views` | views of other types, other sizes in place |
 //! | `counting` | histograms |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 
 #[macro_use]
 pub mod element;
 pub mod counting;
+pub mod elementwise;
 pub mod indexed;
 pub mod layout;
 pub mod ordering;
@@ -31,4 +34,5 @@ pub mod selected;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;
+pub mod views;
 pub mod walk;

@@ -56,6 +56,54 @@ pub fn unsqueeze(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
     Tensor::made(|made| unsafe { api::sconce_tensor_unsqueeze(tensor, dim, made) })
 }
 
+/// A view with the dimensions in another order.
+pub fn permute(tensor: TensorHandle, dims: &[i64]) -> Result<Tensor> {
+    // SAFETY: the dimensions have the length that is passed; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_permute(tensor, dims.as_ptr(), dims.len(), made)
+    })
+}
+
+/// A view of every `step`-th part of a dimension, from `start` to `end`, which is left out.
+pub fn slice(
+    tensor: TensorHandle,
+    dim: i64,
+    start: Option<i64>,
+    end: Option<i64>,
+    step: i64,
+) -> Result<Tensor> {
+    let (start, end) = (start.unwrap_or(0), end.unwrap_or(i64::MAX));
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_slice(tensor, dim, start, end, step, made) })
+}
+
+/// A view without a dimension, if that has one element.
+pub fn squeeze(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
+    // SAFETY: there is one dimension; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_squeeze(tensor, &dim, 1, made) })
+}
+
+/// A view of the same memory with other sizes and strides, from an offset of its begin; -1 is the tensor's own.
+pub fn as_strided(
+    tensor: TensorHandle,
+    sizes: &[i64],
+    strides: &[i64],
+    offset: i64,
+) -> Result<Tensor> {
+    debug_assert_eq!(sizes.len(), strides.len());
+    // SAFETY: sizes and strides have as many entries; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let (sizes, rank) = (sizes.as_ptr(), sizes.len());
+        api::sconce_tensor_as_strided(tensor, sizes, strides.as_ptr(), rank, offset, made)
+    })
+}
+
+/// Lets `into` hold the tensor of `from`.
+pub fn assign(into: TensorHandle, from: &Tensor) -> Result<()> {
+    // SAFETY: any number may be passed as a handle.
+    check(unsafe { api::sconce_tensor_assign(into, from.handle()) })
+}
+
 /// The tensor itself or a copy in another type.
 pub fn to_dtype(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
     let options = options(dtype, -1);

@@ -1,4 +1,4 @@
-//! Tensors with more elements, or fewer, at the ends of dimensions: `aoti_torch_aten_pad`.
+//! Tensors with more elements, or fewer, at the ends of dimensions: `pad`.
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
@@ -183,6 +183,44 @@ fn padded(tensor: TensorHandle, pad: &[i64], mode: &str, value: Option<f64>) -> 
     repeated(tensor, pad, mode)
 }
 
+/// As [`aoti_torch_aten_pad`].
+///
+/// # Safety
+/// `pad` has `pad_len` entries; the mode ends with NUL; the value is NULL or valid for a read.
+unsafe fn read_and_pad(
+    tensor: TensorHandle,
+    pad: *const i64,
+    pad_len: i64,
+    mode: *const c_char,
+    value: *const f64,
+) -> Result<Tensor> {
+    not_null(mode, "mode")?;
+    // SAFETY: the caller's promise.
+    let pad = unsafe { numbers(pad, pad_len, "pad") }?;
+    // SAFETY: as above.
+    let mode = unsafe { text_of(mode) };
+    // SAFETY: as above.
+    let value = unsafe { optional(value) };
+    padded(tensor, pad, &mode, value)
+}
+
+fallbacks! {
+    /// As [`aoti_torch_aten_pad`].
+    aoti_torch_cpu_pad | aoti_torch_cuda_pad(
+        tensor: TensorHandle,
+        pad: *const i64,
+        pad_len: i64,
+        mode: *const c_char,
+        value: *const f64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the pointers.
+        let result = unsafe { read_and_pad(tensor, pad, pad_len, mode, value) }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { crate::fallbacks::give(ret0, result) }
+    }
+}
+
 /// Returns a tensor with elements added around it: a value, or its own elements. `pad` has two numbers a dimension, and
 /// begins with the last one.
 ///
@@ -199,14 +237,9 @@ pub unsafe extern "C" fn aoti_torch_aten_pad(
     ret0: *mut TensorHandle,
 ) -> i32 {
     let make = || {
-        not_null(mode, "mode")?;
-        // SAFETY: the caller's promise.
-        let pad = unsafe { numbers(pad, pad_len, "pad") }?;
-        // SAFETY: as above.
-        let mode = unsafe { text_of(mode) };
-        // SAFETY: as above.
-        let value = unsafe { optional(value) };
-        padded(this, pad, &mode, value).map_err(|error| error.within("aten::pad"))
+        // SAFETY: the caller's promise for the pointers.
+        let result = unsafe { read_and_pad(this, pad, pad_len, mode, value) };
+        result.map_err(|error| error.within("aten::pad"))
     };
     // SAFETY: the caller's promise.
     unsafe { return_tensor(ret0, "ret0", make) }

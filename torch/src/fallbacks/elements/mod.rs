@@ -1,0 +1,176 @@
+//! Operations on elements.
+//!
+//! | file | idea |
+//! |---|---|
+//! | this one | sums, products, powers, and what is made of them |
+//! | `views` | views, and tensors that are given other sizes |
+//! | `pad` | elements around a tensor |
+
+#![allow(unsafe_code, reason = "functions of C over handles and arrays")]
+
+pub mod pad;
+#[cfg(test)]
+mod tests;
+pub mod views;
+
+use crate::abi::arguments::numbers;
+use crate::fallbacks::give;
+use crate::operations::elementwise::Either::{Number, Tensor as Of};
+use crate::operations::elementwise::{
+    Trilinear, angle, combine, polar, soft_margin_backward, trilinear,
+};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::real;
+use crate::sconce::{api, check, operations};
+
+fallbacks! {
+    /// Returns `self + alpha * other`.
+    aoti_torch_cpu_add_Scalar | aoti_torch_cuda_add_Scalar(
+        tensor: TensorHandle,
+        other: f64,
+        alpha: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let sum = combine(api::SCONCE_BINARY_ADD, Of(tensor), Number(other), alpha)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, sum) }
+    }
+
+    /// Returns `self + alpha * other`.
+    aoti_torch_cpu_add_Tensor | aoti_torch_cuda_add_Tensor(
+        tensor: TensorHandle,
+        other: TensorHandle,
+        alpha: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let sum = combine(api::SCONCE_BINARY_ADD, Of(tensor), Of(other), alpha)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, sum) }
+    }
+
+    /// Returns `self * other`.
+    aoti_torch_cpu_mul_Scalar | aoti_torch_cuda_mul_Scalar(
+        tensor: TensorHandle,
+        other: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let product = combine(api::SCONCE_BINARY_MUL, Of(tensor), Number(other), 1.0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, product) }
+    }
+
+    /// Returns `self * other`.
+    aoti_torch_cpu_mul_Tensor | aoti_torch_cuda_mul_Tensor(
+        tensor: TensorHandle,
+        other: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        let product = combine(api::SCONCE_BINARY_MUL, Of(tensor), Of(other), 1.0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, product) }
+    }
+
+    /// Returns a number to the powers of a tensor.
+    aoti_torch_cpu_pow_Scalar | aoti_torch_cuda_pow_Scalar(
+        number: f64,
+        exponent: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        let power = combine(api::SCONCE_BINARY_POW, Number(number), Of(exponent), 1.0)?;
+        // As PyTorch's, whatever the order of the exponent's dimensions.
+        let power = operations::contiguous(power.handle())?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, power) }
+    }
+
+    /// Returns a tensor to the power of a number.
+    aoti_torch_cpu_pow_Tensor_Scalar | aoti_torch_cuda_pow_Tensor_Scalar(
+        tensor: TensorHandle,
+        exponent: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let power = combine(api::SCONCE_BINARY_POW, Of(tensor), Number(exponent), 1.0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, power) }
+    }
+
+    /// Returns a tensor to the powers of another.
+    aoti_torch_cpu_pow_Tensor_Tensor | aoti_torch_cuda_pow_Tensor_Tensor(
+        tensor: TensorHandle,
+        exponent: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        let power = combine(api::SCONCE_BINARY_POW, Of(tensor), Of(exponent), 1.0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, power) }
+    }
+
+    /// Sets all elements to a number.
+    aoti_torch_cpu_fill__Scalar | aoti_torch_cuda_fill__Scalar(tensor: TensorHandle, value: f64) {
+        // SAFETY: any number may be passed as a handle; the number is valid.
+        check(unsafe { api::sconce_tensor_fill(tensor, &real(value)) })
+    }
+
+    /// Returns the angles of real numbers: 0 or π.
+    aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor: TensorHandle, ret0: *mut TensorHandle) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, angle(tensor)?) }
+    }
+
+    /// Returns complex numbers of given sizes and angles.
+    aoti_torch_cpu_polar | aoti_torch_cuda_polar(
+        abs: TensorHandle,
+        angle: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, polar(abs, angle)?) }
+    }
+
+    /// Returns the gradient of `soft_margin_loss` for its input.
+    aoti_torch_cpu_soft_margin_loss_backward | aoti_torch_cuda_soft_margin_loss_backward(
+        grad_output: TensorHandle,
+        tensor: TensorHandle,
+        target: TensorHandle,
+        reduction: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        let result = soft_margin_backward(grad_output, tensor, target, reduction)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, result) }
+    }
+
+    /// Returns the sum over dimensions of the product of three tensors.
+    aoti_torch_cpu__trilinear | aoti_torch_cuda__trilinear(
+        i1: TensorHandle,
+        i2: TensorHandle,
+        i3: TensorHandle,
+        expand1: *const i64,
+        expand1_len: i64,
+        expand2: *const i64,
+        expand2_len: i64,
+        expand3: *const i64,
+        expand3_len: i64,
+        sumdim: *const i64,
+        sumdim_len: i64,
+        unroll_dim: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        let read = |list, count, name| {
+            // SAFETY: the caller's promise for the arrays.
+            unsafe { numbers(list, count, name) }
+        };
+        let how = Trilinear {
+            expand: [
+                read(expand1, expand1_len, "expand1")?,
+                read(expand2, expand2_len, "expand2")?,
+                read(expand3, expand3_len, "expand3")?,
+            ],
+            sum: read(sumdim, sumdim_len, "sumdim")?,
+            unroll: unroll_dim,
+        };
+        let result = trilinear([i1, i2, i3], &how)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, result) }
+    }
+}

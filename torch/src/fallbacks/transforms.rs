@@ -1,0 +1,188 @@
+//! Fourier transforms, over those of libsconce.so.
+
+#![allow(unsafe_code, reason = "functions of C over handles and arrays")]
+
+use super::give;
+use crate::abi::arguments::numbers;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
+use crate::error::{Error, Result};
+use crate::operations::layout::dimension;
+use crate::operations::tensors::name_of;
+use crate::operations::views::{complex_of, real_of};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api, operations};
+
+/// Dimensions that libsconce.so transforms at once.
+const AT_ONCE: usize = 3;
+
+/// What a transform does beside its dimensions: PyTorch's normalisations have Sconce's numbers, and their factors
+/// multiply.
+#[derive(Clone, Copy)]
+struct How {
+    kind: i32,
+    normalization: i64,
+    is_forward: bool,
+}
+
+/// Dimensions in the order of a tensor's strides, largest first.
+fn by_stride(tensor: &Tensor, dims: &[i64]) -> Result<Vec<i64>> {
+    let strides = strides_of(tensor.handle())?;
+    let mut dims = dims.to_vec();
+    dims.sort_by_key(|&dim| std::cmp::Reverse(strides[dim as usize]));
+    Ok(dims)
+}
+
+/// Transforms dimensions. The result is contiguous in an order of its own, as PyTorch's: the other dimensions by stride,
+/// then the transformed ones as they are named.
+fn transform(tensor: &Tensor, dims: &[i64], how: How) -> Result<Tensor> {
+    let rank = sizes_of(tensor.handle())?.len() as i64;
+    let others: Vec<i64> = (0..rank).filter(|dim| !dims.contains(dim)).collect();
+    let mut order = by_stride(tensor, &others)?;
+    order.extend(dims);
+    let mut result = operations::permute(tensor.handle(), &order)?;
+    let places: Vec<i64> = (others.len() as i64..rank).collect();
+    let mut kind = how.kind;
+    for some in places.rchunks(AT_ONCE) {
+        result = once(&result, some, How { kind, ..how })?;
+        kind = api::SCONCE_FFT_C2C;
+    }
+    let result = operations::contiguous(result.handle())?;
+    let mut back = vec![0; order.len()];
+    for (place, &dim) in order.iter().enumerate() {
+        back[dim as usize] = place as i64;
+    }
+    operations::permute(result.handle(), &back)
+}
+
+/// Transforms dimensions of complex numbers: on a device at most [`AT_ONCE`] at a time, as the strides of PyTorch's
+/// results show.
+fn in_parts(tensor: &Tensor, dims: &[i64], how: How) -> Result<Tensor> {
+    let is_on_cpu = device_of_tensor(tensor.handle())? == api::SCONCE_DEVICE_CPU;
+    let most = if is_on_cpu { dims.len() } else { AT_ONCE };
+    let (mut result, mut left) = (Tensor::retained(tensor.handle())?, dims.to_vec());
+    while !left.is_empty() {
+        left = by_stride(&result, &left)?;
+        let some = left.split_off(left.len().saturating_sub(most));
+        result = transform(&result, &some, how)?;
+    }
+    Ok(result)
+}
+
+fn once(tensor: &Tensor, dims: &[i64], how: How) -> Result<Tensor> {
+    let direction = if how.is_forward { api::SCONCE_FFT_FORWARD } else { api::SCONCE_FFT_INVERSE };
+    // SAFETY: there are as many dimensions; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let (dims, count, norm) = (dims.as_ptr(), dims.len(), how.normalization as i32);
+        let tensor = tensor.handle();
+        api::sconce_tensor_fft(tensor, how.kind, direction, norm, dims, count, -1, made)
+    })
+}
+
+/// Dimensions counted from the begin, each named once.
+fn places(tensor: TensorHandle, dims: &[i64]) -> Result<Vec<i64>> {
+    let rank = sizes_of(tensor)?.len();
+    let mut found = Vec::new();
+    for &dim in dims {
+        let place = dimension(dim, rank)? as i64;
+        if rank == 0 || found.contains(&place) {
+            return Err(Error::invalid_argument(format!(
+                "dim is {dims:?}, but must name each dimension at most once"
+            )));
+        }
+        found.push(place);
+    }
+    Ok(found)
+}
+
+fn check_normalization(normalization: i64) -> Result<()> {
+    if (0..=2).contains(&normalization) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "normalization is {normalization}; it is 0 (none), 1 (by the root of n) or 2 (by n)"
+    )))
+}
+
+/// `_fft_c2c(self, dim, normalization, forward)`
+fn complex(tensor: TensorHandle, dims: &[i64], norm: i64, is_forward: bool) -> Result<Tensor> {
+    check_normalization(norm)?;
+    let dtype = dtype_of_tensor(tensor)?;
+    if real_of(dtype).is_none() {
+        return Err(Error::invalid_argument(format!(
+            "self must be complex, but is of {}",
+            name_of(dtype)
+        )));
+    }
+    if dims.is_empty() {
+        return operations::contiguous_copy(tensor);
+    }
+    let how = How { kind: api::SCONCE_FFT_C2C, normalization: norm, is_forward };
+    in_parts(&Tensor::retained(tensor)?, &places(tensor, dims)?, how)
+}
+
+/// `_fft_r2c(self, dim, normalization, onesided)`: half of the last one of the dimensions if it is one-sided.
+fn real(tensor: TensorHandle, dims: &[i64], norm: i64, is_onesided: bool) -> Result<Tensor> {
+    check_normalization(norm)?;
+    let dtype = dtype_of_tensor(tensor)?;
+    if complex_of(dtype).is_none() {
+        return Err(Error::invalid_argument(format!(
+            "self must be of float16, float32 or float64, but is of {}",
+            name_of(dtype)
+        )));
+    }
+    let named = places(tensor, dims)?;
+    let Some((&last, others)) = named.split_last() else {
+        return Err(Error::invalid_argument("dim is empty; name the dimensions to transform"));
+    };
+    let input = Tensor::retained(tensor)?;
+    let mut order = by_stride(&input, others)?;
+    order.push(last);
+    let complex = How { kind: api::SCONCE_FFT_C2C, normalization: norm, is_forward: true };
+    let is_on_cpu = device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU;
+    if !is_onesided {
+        let whole = transform(&input, &order, complex)?;
+        // PyTorch copies the half to a new tensor on a device.
+        let is_copied = !is_on_cpu && sizes_of(tensor)?[last as usize] > 2;
+        return if is_copied { operations::contiguous(whole.handle()) } else { Ok(whole) };
+    }
+    let halved = How { kind: api::SCONCE_FFT_R2C, ..complex };
+    let is_at_once = is_on_cpu || (named.len() <= AT_ONCE && !named.starts_with(&[0, 1]));
+    if is_at_once {
+        return transform(&input, &order, halved);
+    }
+    in_parts(&transform(&input, &[last], halved)?, others, complex)
+}
+
+fallbacks! {
+    /// Returns the transform of complex numbers over dimensions.
+    aoti_torch_cpu__fft_c2c | aoti_torch_cuda__fft_c2c(
+        tensor: TensorHandle,
+        dim: *const i64,
+        dim_len: i64,
+        normalization: i64,
+        forward: i32,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the array.
+        let dims = unsafe { numbers(dim, dim_len, "dim") }?;
+        let result = complex(tensor, dims, normalization, forward != 0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, result) }
+    }
+
+    /// Returns the transform of real numbers over dimensions, of the last one the first half if it is one-sided.
+    aoti_torch_cpu__fft_r2c | aoti_torch_cuda__fft_r2c(
+        tensor: TensorHandle,
+        dim: *const i64,
+        dim_len: i64,
+        normalization: i64,
+        onesided: i32,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the array.
+        let dims = unsafe { numbers(dim, dim_len, "dim") }?;
+        let result = real(tensor, dims, normalization, onesided != 0)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, result) }
+    }
+}

@@ -1,0 +1,208 @@
+//! Operations on elements that are made of those of libsconce.so.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
+use crate::error::{Error, Result};
+use crate::operations::layout::{broadcast, dimension};
+use crate::operations::tensors::{empty_in_order, name_of, refused_type};
+use crate::operations::views::{as_real, complex_of, real_of};
+use crate::sconce::operations::{Operand, binary, choose, unary};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::{integer, real};
+use crate::sconce::{Tensor, api, operations};
+
+/// A tensor or a number.
+#[derive(Clone, Copy)]
+pub enum Either {
+    /// A tensor.
+    Tensor(TensorHandle),
+    /// A real number, also if it is whole.
+    Number(f64),
+}
+
+impl Either {
+    fn parts(self) -> (TensorHandle, Option<api::sconce_scalar>) {
+        match self {
+            Either::Tensor(tensor) => (tensor, None),
+            Either::Number(number) => (std::ptr::null_mut(), Some(real(number))),
+        }
+    }
+}
+
+/// `SCONCE_BINARY_…` of tensors and numbers; sums have a factor of the second one.
+pub fn combine(operation: i32, first: Either, second: Either, alpha: f64) -> Result<Tensor> {
+    // A whole factor fits tensors of integers, too.
+    let is_whole = alpha.fract() == 0.0 && alpha.abs() < 9e15;
+    let alpha = if is_whole { integer(alpha as i64) } else { real(alpha) };
+    let alpha =
+        if operation == api::SCONCE_BINARY_ADD { &raw const alpha } else { std::ptr::null() };
+    let ((one, one_number), (other, other_number)) = (first.parts(), second.parts());
+    let address =
+        |number: &Option<api::sconce_scalar>| number.as_ref().map_or(std::ptr::null(), |at| at);
+    let (one_number, other_number) = (address(&one_number), address(&other_number));
+    // SAFETY: the numbers live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let into = std::ptr::null_mut();
+        api::sconce_tensor_binary(
+            operation,
+            one,
+            one_number,
+            other,
+            other_number,
+            alpha,
+            into,
+            made,
+        )
+    })
+}
+
+/// `angle(self)` of real numbers: 0, or π of those below 0; a NaN stays.
+pub fn angle(tensor: TensorHandle) -> Result<Tensor> {
+    let dtype = dtype_of_tensor(tensor)?;
+    if real_of(dtype).is_some() {
+        return Err(refused_type(dtype));
+    }
+    // 0 of every number, in the type of the result; NaN of a NaN.
+    let input = match operations::to_dtype(tensor, dtype)? {
+        input if is_floating(dtype) => input,
+        input => operations::to_dtype(input.handle(), api::SCONCE_DTYPE_DEFAULT)?,
+    };
+    let number = unary(api::SCONCE_UNARY_IS_NAN, &input)?;
+    let below = binary(api::SCONCE_BINARY_LT, &input, Operand::Number(0.0))?;
+    let below = operations::to_dtype(below.handle(), dtype_of_tensor(input.handle())?)?;
+    let turned = binary(api::SCONCE_BINARY_MUL, &below, Operand::Number(std::f64::consts::PI))?;
+    choose(&number, Operand::Tensor(&input), Operand::Tensor(&turned))
+}
+
+fn is_floating(dtype: i32) -> bool {
+    complex_of(dtype).is_some() || dtype == api::SCONCE_DTYPE_BF16
+}
+
+/// `polar(abs, angle)`: complex numbers of these sizes and angles.
+pub fn polar(abs: TensorHandle, angle: TensorHandle) -> Result<Tensor> {
+    let (dtype, other) = (dtype_of_tensor(abs)?, dtype_of_tensor(angle)?);
+    let complex = match complex_of(dtype) {
+        Some(complex) if dtype == other && dtype != api::SCONCE_DTYPE_F16 => complex,
+        _ => {
+            return Err(Error::invalid_argument(format!(
+                "abs and angle must both be of float32 or of float64, but are of {} and {}",
+                name_of(dtype),
+                name_of(other)
+            )));
+        }
+    };
+    let angle = Tensor::retained(angle)?;
+    let of = |operation| {
+        let turned = unary(operation, &angle)?;
+        combine(api::SCONCE_BINARY_MUL, Either::Tensor(abs), Either::Tensor(turned.handle()), 1.0)
+    };
+    let (across, up) = (of(api::SCONCE_UNARY_COS)?, of(api::SCONCE_UNARY_SIN)?);
+    let layout = super::layout::Layout::of(across.handle())?;
+    let result = empty_in_order(&layout.sizes, &layout.strides, complex, layout.device)?;
+    let parts = as_real(result.handle())?;
+    for (at, part) in [(0, across), (1, up)] {
+        let place = operations::narrow(parts.handle(), -1, at, 1)?;
+        operations::copy(&place, operations::unsqueeze(part.handle(), -1)?.handle())?;
+    }
+    Ok(result)
+}
+
+/// `soft_margin_loss_backward(gradient, self, target, reduction)`; the reductions are none, mean and sum.
+pub fn soft_margin_backward(
+    gradient: TensorHandle,
+    input: TensorHandle,
+    target: TensorHandle,
+    reduction: i64,
+) -> Result<Tensor> {
+    let factor = match reduction {
+        0 | 2 => -1.0,
+        1 => -1.0 / numel_of(input)? as f64,
+        other => {
+            return Err(Error::invalid_argument(format!(
+                "reduction is {other}; the reductions are 0 (none), 1 (mean) and 2 (sum)"
+            )));
+        }
+    };
+    let (target, input) = (Tensor::retained(target)?, Tensor::retained(input)?);
+    let multiplied = |first: &Tensor, second| binary(api::SCONCE_BINARY_MUL, first, second);
+    let product = multiplied(&unary(api::SCONCE_UNARY_NEG, &target)?, Operand::Tensor(&input))?;
+    let power = unary(api::SCONCE_UNARY_EXP, &product)?;
+    let top = multiplied(&target, Operand::Tensor(&power))?;
+    let top = multiplied(&top, Operand::Number(factor))?;
+    let bottom = binary(api::SCONCE_BINARY_ADD, &power, Operand::Number(1.0))?;
+    let share = binary(api::SCONCE_BINARY_DIV, &top, Operand::Tensor(&bottom))?;
+    multiplied(&share, Operand::Tensor(&Tensor::retained(gradient)?))
+}
+
+/// What [`trilinear`] does to its operands.
+pub struct Trilinear<'a> {
+    /// Where dimensions of one element are put into each operand.
+    pub expand: [&'a [i64]; 3],
+    /// The dimensions that are summed.
+    pub sum: &'a [i64],
+    /// The dimension along which the product is made part by part.
+    pub unroll: i64,
+}
+
+/// `_trilinear(i1, i2, i3, …)`: the sum over dimensions of the product of three tensors. Work memory is one part of
+/// the product along `unroll`.
+pub fn trilinear(inputs: [TensorHandle; 3], how: &Trilinear<'_>) -> Result<Tensor> {
+    let [first, second, third] = inputs;
+    let all = [
+        expanded(first, how.expand[0])?,
+        expanded(second, how.expand[1])?,
+        expanded(third, how.expand[2])?,
+    ];
+    let sizes =
+        [sizes_of(all[0].handle())?, sizes_of(all[1].handle())?, sizes_of(all[2].handle())?];
+    let whole = broadcast(&[&sizes[0], &sizes[1], &sizes[2]])?;
+    let unroll = dimension(how.unroll, whole.len())?;
+    let summed =
+        how.sum.iter().map(|&dim| dimension(dim, whole.len())).collect::<Result<Vec<_>>>()?;
+    let part = |at: i64| -> Result<Tensor> {
+        let piece = |tensor: &Tensor, sizes: &[i64]| {
+            let is_repeated = sizes[unroll] == 1;
+            operations::narrow(tensor.handle(), unroll as i64, if is_repeated { 0 } else { at }, 1)
+        };
+        let [a, b, c] =
+            [piece(&all[0], &sizes[0])?, piece(&all[1], &sizes[1])?, piece(&all[2], &sizes[2])?];
+        let product = binary(api::SCONCE_BINARY_MUL, &a, Operand::Tensor(&b))?;
+        let product = binary(api::SCONCE_BINARY_MUL, &product, Operand::Tensor(&c))?;
+        sum(&product, how.sum)
+    };
+    let parts = (0..whole[unroll]).map(part).collect::<Result<Vec<_>>>()?;
+    let handles: Vec<TensorHandle> = parts.iter().map(Tensor::handle).collect();
+    if handles.is_empty() {
+        return Err(Error::invalid_argument("unroll_dim has no elements"));
+    }
+    let mut result = operations::cat(&handles, unroll as i64)?;
+    if summed.contains(&unroll) {
+        result = sum(&result, &[unroll as i64])?;
+    }
+    let kept: Vec<i64> =
+        (0..whole.len()).filter(|dim| !summed.contains(dim)).map(|dim| whole[dim]).collect();
+    operations::reshape(result.handle(), &kept)
+}
+
+/// A tensor with dimensions of one element at these places.
+fn expanded(tensor: TensorHandle, places: &[i64]) -> Result<Tensor> {
+    let mut places = places.to_vec();
+    places.sort_unstable();
+    places.iter().try_fold(Tensor::retained(tensor)?, |tensor, &place| {
+        operations::unsqueeze(tensor.handle(), place)
+    })
+}
+
+/// The sum over dimensions, which stay with one element.
+fn sum(tensor: &Tensor, dims: &[i64]) -> Result<Tensor> {
+    if dims.is_empty() {
+        return Tensor::retained(tensor.handle());
+    }
+    let (operation, dtype) = (api::SCONCE_REDUCE_SUM, api::SCONCE_DTYPE_DEFAULT);
+    // SAFETY: there are as many dimensions; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let (dims, count) = (dims.as_ptr(), dims.len());
+        api::sconce_tensor_reduce(operation, tensor.handle(), dims, count, true, dtype, made)
+    })
+}
