@@ -13,6 +13,7 @@
 //! | `pooling` | windows of images: the largest element, the mean, gradients |
 //! | `elements` | sums, products and powers of elements, views, padding |
 //! | `transforms` | Fourier transforms |
+//! | `norms` | division by the root of the mean square |
 //! | `random` | random numbers, with torch's bits |
 
 /// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
@@ -41,6 +42,7 @@ pub mod elements;
 pub mod indexing;
 pub mod lines;
 pub mod masks;
+pub mod norms;
 pub mod ordering;
 pub mod pooling;
 pub mod products;
