@@ -23,7 +23,7 @@ class Check:
             f"{tuple(one.shape)}{one.stride()}{one.dtype}" if isinstance(one, torch.Tensor) else repr(one)
             for one in arguments)
         try:
-            found = self.library.call(name, arguments, 0 if out is not None else results or len(expected))
+            found = self.library.call(name, arguments, 0 if out is not None else results or len(expected), device)
         except (Refused, AttributeError) as error:
             self.failures.append(f"{what}: {error}")
             return

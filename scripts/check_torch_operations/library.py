@@ -16,7 +16,7 @@ class Refused(RuntimeError):
 
 
 class Int(int):
-    """An int64_t argument; a plain bool is an int32_t."""
+    """An int64_t argument; plain numbers and bools are int32_t."""
 
 
 class Dtype(int):
@@ -39,12 +39,23 @@ class Memory:
 
 class Library:
     def __init__(self, folder):
+        self.core = ctypes.CDLL(f"{folder}/libsconce.so.0")
         self.code = ctypes.CDLL(f"{folder}/libsconce_torch.so.0")
         self.code.sconce_torch_last_error_message.restype = ctypes.c_char_p
 
     def check(self, name, status):
         if status != 0:
             raise Refused(f"{name}: {self.code.sconce_torch_last_error_message().decode()}")
+
+    def seed(self, device, seed):
+        """Seeds the default generator of a kind of device."""
+        generator = ctypes.c_void_p()
+        for status in (
+            self.core.sconce_generator_get_default(0 if device == "cuda" else -2, ctypes.byref(generator)),
+            self.core.sconce_generator_set_seed(generator, ctypes.c_uint64(seed)),
+        ):
+            if status != 0:
+                raise Refused(f"a generator of {device}: status {status}")
 
     def handle(self, tensor):
         """A handle of a tensor over PyTorch's memory."""
@@ -85,8 +96,8 @@ class Library:
             memory = torch.frombuffer((ctypes.c_ubyte * count).from_address(address), dtype=torch.uint8)
         return memory.clone().view(dtype).as_strided(sizes, strides)
 
-    def call(self, name, arguments, results=1):
-        """Calls an operation; tensors among the arguments choose the device. Returns new tensors."""
+    def call(self, name, arguments, results, kind):
+        """Calls an operation of a kind of device. Returns new tensors."""
         handles, kept = [], []
 
         def handle(tensor):
@@ -102,6 +113,8 @@ class Library:
                 return [ctypes.c_int32(value)]
             if isinstance(value, Int):
                 return [ctypes.c_int64(value)]
+            if isinstance(value, int):
+                return [ctypes.c_int32(value)]
             if isinstance(value, float):
                 return [ctypes.c_double(value)]
             if isinstance(value, str):
@@ -126,9 +139,6 @@ class Library:
                 return [(ctypes.c_int64 * max(len(value), 1))(*value), ctypes.c_int64(len(value))]
             raise TypeError(value)
 
-        tensors = [one for one in arguments if isinstance(one, torch.Tensor)]
-        tensors += [one for value in arguments if isinstance(value, tuple) for one in value[1] if one is not None]
-        kind = "cuda" if tensors[0].is_cuda else "cpu"
         returned = [ctypes.c_void_p() for _ in range(results)]
         try:
             # Both libraries have streams and memory of their own.

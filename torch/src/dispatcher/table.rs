@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn every_schema_is_read_once() {
-        assert_eq!(TABLE.len(), FAMILIES.iter().map(|family| family.len()).sum());
+        assert_eq!(TABLE.len(), FAMILIES.iter().map(|family| family.len()).sum::<usize>());
         assert!(TABLE.len() > 140, "the design page and the changelog say so");
         assert_eq!(overloads("aten::squeeze"), ["", "dim", "dims"]);
     }

@@ -14,7 +14,7 @@
 //! | `elements` | sums, products and powers of elements, views, padding |
 //! | `transforms` | Fourier transforms |
 //! | `norms` | division by the root of the mean square |
-//! | `random` | random numbers, with torch's bits |
+//! | `random` | random numbers, with torch's bits; dropout |
 
 /// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
 macro_rules! fallbacks {

@@ -8,7 +8,6 @@ use crate::operations::layout::dimension;
 use crate::operations::tensors::filled;
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
 
 /// Sorted elements, and where along the dimension each was.
@@ -28,13 +27,8 @@ impl From<Sorted> for (Tensor, Tensor) {
 /// `sort.stable(self, stable, dim, descending)`: the results have the strides of `torch.empty_like(self)`.
 pub fn sort(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> {
     dimension(dim, sizes_of(tensor)?.len())?;
-    let device = device_of_tensor(tensor)?;
-    let like = |dtype| {
-        let options = options(dtype, device);
-        // SAFETY: the options live during the call; the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
-    };
-    let (values, indices) = (like(dtype_of_tensor(tensor)?)?, like(api::SCONCE_DTYPE_I64)?);
+    let values = operations::empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
+    let indices = operations::empty_like(tensor, api::SCONCE_DTYPE_I64)?;
     // SAFETY: any number may be passed as a handle.
     check(unsafe {
         api::sconce_tensor_sort_out(tensor, dim, descending, values.handle(), indices.handle())

@@ -22,6 +22,13 @@ pub fn empty(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tens
     })
 }
 
+/// A tensor with the sizes of another and its order in memory, whose values are not set.
+pub fn empty_like(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
+    let options = options(dtype, -1);
+    // SAFETY: the options live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
+}
+
 /// A part of a dimension.
 pub fn narrow(tensor: TensorHandle, dim: i64, start: i64, length: i64) -> Result<Tensor> {
     // SAFETY: the place is valid for a write.

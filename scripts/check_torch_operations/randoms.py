@@ -1,0 +1,72 @@
+"""Random numbers after both libraries' generators got the same seed: the same bits."""
+
+import ctypes
+import random
+
+import torch
+
+from .library import NUMBERS, Int, Optional
+from .operands import FLOATS, shape, values
+
+DEVICES = {"cpu": 0, "cuda": 1}
+
+
+def number(value):
+    return Optional(ctypes.c_int32, value)
+
+
+def seed(check, device):
+    """Seeds both default generators of a device with the same number."""
+    chosen = random.randrange(1 << 40)
+    torch.manual_seed(chosen)
+    check.library.seed(device, chosen)
+
+
+def check_factories(check, device):
+    size = shape(random.choice([1, 2]), random.choice([9, 99]))
+    dtype = random.choice(FLOATS)
+    whole = random.choice([torch.int64, torch.int32, torch.int16])
+    low, high = sorted(random.sample(range(-100, 100), 2))
+    new = lambda kind: [number(NUMBERS[kind]), None, number(DEVICES[device]), 0, None]
+    with_type = dict(device=device, dtype=dtype)
+    of_whole = dict(device=device, dtype=whole)
+    for name, arguments, theirs in [
+        ("rand", [size, *new(dtype)], lambda: torch.rand(size, **with_type)),
+        ("rand_generator", [size, None, *new(dtype)], lambda: torch.rand(size, **with_type)),
+        ("randn", [size, *new(dtype)], lambda: torch.randn(size, **with_type)),
+        ("randn_generator", [size, None, *new(dtype)], lambda: torch.randn(size, **with_type)),
+        ("randint", [Int(abs(high) + 1), size, *new(whole)],
+         lambda: torch.randint(abs(high) + 1, size, **of_whole)),
+        ("randint_generator", [Int(abs(high) + 1), size, None, *new(whole)],
+         lambda: torch.randint(abs(high) + 1, size, **of_whole)),
+        ("randint_low", [Int(low), Int(high), size, *new(whole)], lambda: torch.randint(low, high, size, **of_whole)),
+        ("randperm", [Int(size[0]), *new(whole)], lambda: torch.randperm(size[0], **of_whole)),
+    ]:
+        seed(check, device)
+        check.compare(name, arguments, [theirs()], near=0)
+
+
+def check_fills(check, device):
+    dtype = random.choice(FLOATS)
+    tensor = values(shape(random.choice([1, 3]), random.choice([5, 20])), dtype, device)
+    aten = torch.ops.aten
+    for name, arguments, theirs in [
+        ("uniform", [tensor, -1.5, 2.0, None], lambda: aten.uniform(tensor, -1.5, 2.0)),
+        ("normal_functional", [tensor, 1.0, 0.5, None], lambda: aten.normal_functional(tensor, 1.0, 0.5)),
+        ("exponential", [tensor, 1.5, None], lambda: aten.exponential(tensor, 1.5)),
+    ]:
+        seed(check, device)
+        check.compare(name, arguments, [theirs()], near=0)
+    out, theirs = torch.empty_like(tensor), torch.empty_like(tensor)
+    seed(check, device)
+    check.compare("bernoulli__float", [out, 0.3, None], [theirs.bernoulli_(0.3)], near=0, out=out)
+    if device == "cpu":
+        # PyTorch's kernels for these two draw other numbers on a device.
+        chances = torch.rand(tensor.shape, dtype=random.choice([torch.float32, torch.float64]))
+        seed(check, device)
+        check.compare("bernoulli__Tensor", [out, chances, None], [theirs.bernoulli_(chances)], near=0, out=out)
+        seed(check, device)
+        check.compare("native_dropout", [tensor, 0.25, number(1)], list(aten.native_dropout(tensor, 0.25, True)))
+
+
+FAMILIES = [check_factories, check_fills]

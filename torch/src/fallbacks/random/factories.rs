@@ -1,0 +1,143 @@
+//! New tensors of random numbers. Without another type or device they are F32, whole numbers I64, on the CPU.
+
+#![allow(unsafe_code, reason = "functions of C over handles and arrays")]
+
+use super::{Generator, chosen};
+use crate::abi::arguments::{NewTensor, numbers};
+use crate::error::{Error, Result};
+use crate::fallbacks::give;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api, check, operations};
+
+/// What numbers are drawn.
+#[derive(Clone, Copy)]
+enum Numbers {
+    /// From 0 to 1, excluding 1.
+    Uniform,
+    /// Normally distributed, with a mean of 0 and a deviation of 1.
+    Normal,
+    /// Whole numbers from the first to the second, which is left out.
+    Whole(i64, i64),
+}
+
+/// A new tensor of random numbers.
+///
+/// # Safety
+/// The pointers are NULL or valid for a read; the array has as many entries as is said beside it.
+unsafe fn drawn(
+    drawn: Numbers,
+    size: *const i64,
+    size_len: i64,
+    generator: *const Generator,
+    wanted: NewTensor,
+) -> Result<Tensor> {
+    // SAFETY: the caller's promise.
+    let sizes = unsafe { numbers(size, size_len, "size") }?;
+    // SAFETY: the caller's promise.
+    let generator = unsafe { chosen(generator) };
+    let default = match drawn {
+        Numbers::Whole(low, high) if low >= high => return Err(no_numbers(low, high)),
+        Numbers::Whole(..) => api::SCONCE_DTYPE_I64,
+        _ => api::SCONCE_DTYPE_F32,
+    };
+    // SAFETY: the caller's promise.
+    let options = unsafe { wanted.options(default, api::SCONCE_DEVICE_CPU) }?;
+    let tensor = operations::empty(sizes, &options)?;
+    let handle = tensor.handle();
+    let status = match drawn {
+        // SAFETY: any number may be passed as a handle; NULL is the default generator.
+        Numbers::Uniform => unsafe { api::sconce_tensor_uniform(handle, 0.0, 1.0, generator) },
+        // SAFETY: as above.
+        Numbers::Normal => unsafe { api::sconce_tensor_normal(handle, 0.0, 1.0, generator) },
+        // SAFETY: as above.
+        Numbers::Whole(low, high) => unsafe {
+            api::sconce_tensor_random_integers(handle, low, high, generator)
+        },
+    };
+    check(status)?;
+    Ok(tensor)
+}
+
+pub(super) fn no_numbers(low: i64, high: i64) -> Error {
+    Error::invalid_argument(format!(
+        "there is no number from low, {low}, up to high, {high}; high must be greater"
+    ))
+}
+
+/// A function of the ABI that returns a new tensor of random numbers; its first arguments choose which.
+macro_rules! factories {
+    ($($(#[$doc:meta])* $cpu:ident | $cuda:ident (
+        $($first:ident),* ; $($generator:ident)?) => $numbers:expr;)*) => {
+        fallbacks! {
+            $($(#[$doc])*
+            $cpu | $cuda(
+                $($first: i64,)*
+                size: *const i64,
+                size_len: i64,
+                $($generator: *const Generator,)?
+                dtype: *const i32,
+                layout: *const i32,
+                device: *const i32,
+                device_index: i32,
+                pin_memory: *const i32,
+                ret0: *mut TensorHandle,
+            ) {
+                let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+                // The generator if one is an argument, else NULL.
+                let generators: &[*const Generator] = &[$($generator,)? std::ptr::null()];
+                // SAFETY: the caller's promise for the pointers.
+                let tensor = unsafe { drawn($numbers, size, size_len, generators[0], wanted) }?;
+                // SAFETY: the caller's promise for the place.
+                unsafe { give(ret0, tensor) }
+            })*
+        }
+    };
+}
+
+factories! {
+    /// Returns numbers from 0 to 1, excluding 1.
+    aoti_torch_cpu_rand | aoti_torch_cuda_rand(;) => Numbers::Uniform;
+
+    /// As `aoti_torch_cpu_rand`, of a generator.
+    aoti_torch_cpu_rand_generator | aoti_torch_cuda_rand_generator(; generator) => Numbers::Uniform;
+
+    /// Returns normally distributed numbers.
+    aoti_torch_cpu_randn | aoti_torch_cuda_randn(;) => Numbers::Normal;
+
+    /// As `aoti_torch_cpu_randn`, of a generator.
+    aoti_torch_cpu_randn_generator | aoti_torch_cuda_randn_generator(; generator) => Numbers::Normal;
+
+    /// Returns whole numbers from 0 to `high`, excluding `high`.
+    aoti_torch_cpu_randint | aoti_torch_cuda_randint(high;) => Numbers::Whole(0, high);
+
+    /// As `aoti_torch_cpu_randint`, of a generator.
+    aoti_torch_cpu_randint_generator | aoti_torch_cuda_randint_generator(high; generator)
+        => Numbers::Whole(0, high);
+
+    /// Returns whole numbers from `low` to `high`, excluding `high`.
+    aoti_torch_cpu_randint_low | aoti_torch_cuda_randint_low(low, high;)
+        => Numbers::Whole(low, high);
+}
+
+fallbacks! {
+    /// Returns the numbers from 0 to `n - 1` in a random order.
+    aoti_torch_cpu_randperm | aoti_torch_cuda_randperm(
+        n: i64,
+        dtype: *const i32,
+        layout: *const i32,
+        device: *const i32,
+        device_index: i32,
+        pin_memory: *const i32,
+        ret0: *mut TensorHandle,
+    ) {
+        let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+        // SAFETY: the caller's promise for the pointers.
+        let options = unsafe { wanted.options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU) }?;
+        // SAFETY: NULL is the default generator; the options live during the call; the place is valid for a write.
+        let tensor = Tensor::made(|made| unsafe {
+            api::sconce_tensor_randperm(n, std::ptr::null_mut(), &options, made)
+        })?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, tensor) }
+    }
+}

@@ -1,0 +1,33 @@
+//! Random numbers, with torch's bits.
+//!
+//! | file | what |
+//! |---|---|
+//! | `factories` | new tensors of random numbers |
+//! | `fills` | random numbers in a tensor, or in one like it |
+//! | `dropout` | elements that become zero at random |
+//!
+//! A generator of the ABI is a `sconce_generator`. Models pass a pointer to one, or NULL for the default generator of
+//! the tensor's device.
+
+pub mod dropout;
+pub mod factories;
+pub mod fills;
+
+#[cfg(test)]
+mod tests;
+
+use crate::abi::arguments::optional;
+use crate::sconce::api;
+
+/// A generator as the ABI passes it.
+type Generator = *mut api::sconce_generator;
+
+/// The generator, or NULL for the default one.
+///
+/// # Safety
+/// The pointer is NULL or valid for a read.
+#[allow(unsafe_code, reason = "reads through a pointer of the caller")]
+unsafe fn chosen(generator: *const Generator) -> Generator {
+    // SAFETY: the caller's promise.
+    unsafe { optional(generator) }.unwrap_or(std::ptr::null_mut())
+}
