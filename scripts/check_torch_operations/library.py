@@ -23,6 +23,10 @@ class Dtype(int):
     """An int32_t argument with the number of a data type."""
 
 
+class Flags(list):
+    """An array of int32_t."""
+
+
 class Optional:
     """A pointer to a number, or NULL."""
 
@@ -135,6 +139,8 @@ class Library:
                     array = (ctypes.c_void_p * len(inner))(*[
                         None if one is None else ctypes.addressof(one) for one in inner])
                 return [array, ctypes.c_int64(len(inner))]
+            if isinstance(value, Flags):
+                return [(ctypes.c_int32 * len(value))(*value), ctypes.c_int64(len(value))]
             if isinstance(value, list):
                 return [(ctypes.c_int64 * max(len(value), 1))(*value), ctypes.c_int64(len(value))]
             raise TypeError(value)

@@ -194,15 +194,7 @@ fn flip(arguments: &mut Arguments) -> Results {
     let sizes = sizes_of(tensor)?;
     let mut result = operations::contiguous_copy(tensor)?;
     for dim in distinct_dims(&dims, sizes.len())? {
-        let Some(&size) = usize::try_from(dim).ok().and_then(|dim| sizes.get(dim)) else {
-            continue;
-        };
-        if size < 2 {
-            continue;
-        }
-        let device = options(api::SCONCE_DTYPE_I64, device_of_tensor(tensor)?);
-        let index = operations::arange(size - 1, -1, -1, &device)?;
-        result = operations::index_select(result.handle(), dim, index.handle())?;
+        result = operations::flip(result.handle(), dim)?;
     }
     one(Ok(result))
 }

@@ -4,7 +4,7 @@
 //! | file | family |
 //! |---|---|
 //! | `products` | products of matrices |
-//! | `convolution` | convolutions |
+//! | `convolution` | convolutions, transposed ones, gradients |
 //! | `attention` | attention, as products and softmax |
 //! | `indexing` | elements at indices |
 //! | `masks` | where a mask is true |

@@ -18,10 +18,12 @@
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting` | histograms |
+//! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 
 #[macro_use]
 pub mod element;
+pub mod convolution;
 pub mod counting;
 pub mod elementwise;
 pub mod indexed;

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use crate::abi::constants::SCALAR_TYPES;
-use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options, real, truth};
@@ -50,6 +50,27 @@ pub fn empty_in_order(sizes: &[i64], like: &[i64], dtype: i32, device: i32) -> R
         let (sizes, rank) = (sizes.as_ptr(), sizes.len());
         api::sconce_tensor_empty_strided(sizes, strides.as_ptr(), rank, &options, made)
     })
+}
+
+/// A tensor of these sizes and one value, with the type and device of another.
+pub fn filled_like(like: TensorHandle, sizes: &[i64], value: f64) -> Result<Tensor> {
+    filled(sizes, dtype_of_tensor(like)?, device_of_tensor(like)?, value)
+}
+
+/// The tensor itself if its elements lie one after another in the order of dimensions that another tensor has, whose
+/// channels may be innermost; else a copy.
+pub fn contiguous_as(tensor: TensorHandle, other: TensorHandle) -> Result<Tensor> {
+    let contiguous = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
+    let mut is_contiguous = false;
+    // SAFETY: the place is valid for a write; any number may be passed as a handle.
+    check(unsafe { api::sconce_tensor_is_contiguous(other, contiguous, &mut is_contiguous) })?;
+    let format = match sizes_of(other)?.len() {
+        _ if is_contiguous => contiguous,
+        4 => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST,
+        _ => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D,
+    };
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
 }
 
 /// The tensor itself, or a copy on a device.

@@ -6,6 +6,7 @@ use super::precision::with_precision;
 use super::tensor::TensorHandle;
 use super::values::{integer, options, real};
 use super::{Tensor, api, check};
+use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 
 /// A tensor without memory, type or shape.
@@ -299,6 +300,18 @@ pub fn cat(tensors: &[TensorHandle], dim: i64) -> Result<Tensor> {
 pub fn index_select(tensor: TensorHandle, dim: i64, index: TensorHandle) -> Result<Tensor> {
     // SAFETY: the place is valid for a write.
     Tensor::made(|made| unsafe { api::sconce_tensor_index_select(tensor, dim, index, made) })
+}
+
+/// A copy with the parts of a dimension in reverse order.
+pub fn flip(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
+    let size =
+        match usize::try_from(dim).ok().and_then(|dim| Some(*sizes_of(tensor).ok()?.get(dim)?)) {
+            Some(size) if size > 1 => size,
+            _ => return contiguous_copy(tensor),
+        };
+    let options = options(api::SCONCE_DTYPE_I64, device_of_tensor(tensor)?);
+    let index = arange(size - 1, -1, -1, &options)?;
+    index_select(tensor, dim, index.handle())
 }
 
 /// Whole numbers from `start` up or down to `end`, which is left out.

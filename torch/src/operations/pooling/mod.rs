@@ -17,7 +17,7 @@ mod tests;
 mod window;
 
 use shape::{Planes, Pooled};
-pub use shape::{Size, Windows};
+pub use shape::{Size, Windows, has_channels_last};
 use window::Axis;
 
 use super::layout::Layout;

@@ -87,7 +87,7 @@ impl Windows {
 }
 
 /// Whether a batch of images lies in memory with its channels innermost: the rule of `suggest_memory_format`.
-fn has_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
+pub fn has_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
     // From the innermost to the outermost dimension: channels, width, height (and depth), batch.
     let order = std::iter::once(1).chain((2..sizes.len()).rev()).chain([0]);
     let mut least = 0;
