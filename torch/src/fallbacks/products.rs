@@ -2,8 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles")]
 
-use crate::abi::tensors::sizes_of;
-use crate::error::Result;
+use super::give;
+use crate::abi::tensors::{device_of_tensor, sizes_of};
+use crate::error::{Error, Result};
 use crate::sconce::operations::{self, Operand, widened};
 use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
@@ -45,6 +46,99 @@ fallbacks! {
     ) {
         add_batches(out, tensor, [first, second], beta, alpha)
     }
+
+    /// Returns `beta * tensor + alpha * s`, where `s` is the sum of the products of two batches of matrices.
+    aoti_torch_cpu_addbmm | aoti_torch_cuda_addbmm(
+        tensor: TensorHandle,
+        first: TensorHandle,
+        second: TensorHandle,
+        beta: f64,
+        alpha: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let (left, right) = (sizes_of(first)?, sizes_of(second)?);
+        let ([batch, rows, inner], [other, depth, columns]) = (&left[..], &right[..]) else {
+            return Err(Error::invalid_argument("batch1 and batch2 must be 3D tensors"));
+        };
+        if batch != other || inner != depth {
+            return Err(Error::invalid_argument(format!(
+                "batch1 has sizes {left:?} and batch2 {right:?}; both need as many matrices, and as many columns of the \
+                 first as rows of the second"
+            )));
+        }
+        // One product of matrices sums over the batch, too.
+        let side_by_side = operations::permute(first, &[1, 0, 2])?;
+        let side_by_side = operations::reshape(side_by_side.handle(), &[*rows, batch * inner])?;
+        let stacked = operations::reshape(second, &[batch * inner, *columns])?;
+        let sum = added(tensor, side_by_side.handle(), stacked.handle(), beta, alpha)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, sum) }
+    }
+
+    /// Returns `beta * tensor + alpha * (mat @ vec)` of a matrix and a vector.
+    aoti_torch_cpu_addmv | aoti_torch_cuda_addmv(
+        tensor: TensorHandle,
+        mat: TensorHandle,
+        vec: TensorHandle,
+        beta: f64,
+        alpha: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let (matrix, vector) = (sizes_of(mat)?, sizes_of(vec)?);
+        if matrix.len() != 2 || vector.len() != 1 || matrix[1] != vector[0] {
+            return Err(Error::invalid_argument(format!(
+                "mat must be a matrix and vec a vector of as many elements as it has columns, but their sizes are \
+                 {matrix:?} and {vector:?}"
+            )));
+        }
+        // A vector of one element is added to all; one of the result's length becomes a column.
+        let column = match sizes_of(tensor)?.len() {
+            0 => Tensor::retained(tensor)?,
+            _ => operations::unsqueeze(tensor, -1)?,
+        };
+        let vector = operations::unsqueeze(vec, 1)?;
+        let sum = added(column.handle(), mat, vector.handle(), beta, alpha)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, operations::reshape(sum.handle(), &matrix[..1])?) }
+    }
+
+    /// Returns `beta * tensor + alpha * (first @ second)` of matrices, through GELU if `use_gelu` is not 0, else
+    /// through ReLU.
+    aoti_torch_cpu__addmm_activation | aoti_torch_cuda__addmm_activation(
+        tensor: TensorHandle,
+        first: TensorHandle,
+        second: TensorHandle,
+        beta: f64,
+        alpha: f64,
+        use_gelu: i32,
+        ret0: *mut TensorHandle,
+    ) {
+        let sum = added(tensor, first, second, beta, alpha)?;
+        // PyTorch approximates GELU on devices only.
+        let activation = match (use_gelu != 0, device_of_tensor(first)? == api::SCONCE_DEVICE_CPU) {
+            (false, _) => api::SCONCE_UNARY_RELU,
+            (true, true) => api::SCONCE_UNARY_GELU,
+            (true, false) => api::SCONCE_UNARY_GELU_TANH,
+        };
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, operations::unary(activation, &sum)?) }
+    }
+}
+
+/// `beta * tensor + alpha * (first @ second)` of matrices, in a new tensor.
+fn added(
+    tensor: TensorHandle,
+    first: TensorHandle,
+    second: TensorHandle,
+    beta: f64,
+    alpha: f64,
+) -> Result<Tensor> {
+    with_precision(|| {
+        // SAFETY: the place is valid for a write; any number may be passed as a handle.
+        Tensor::made(|made| unsafe {
+            api::sconce_tensor_addmm(tensor, first, second, beta, alpha, made)
+        })
+    })
 }
 
 /// Sums in float32 for the 16-bit types, so that the result is rounded once.

@@ -5,7 +5,8 @@
 
 use super::lines::aoti_torch_cpu_cumsum;
 use super::products::{
-    aoti_torch__mm_plus_mm_out, aoti_torch_cpu_addmm_out, aoti_torch_cpu_baddbmm_out,
+    aoti_torch__mm_plus_mm_out, aoti_torch_cpu__addmm_activation, aoti_torch_cpu_addbmm,
+    aoti_torch_cpu_addmm_out, aoti_torch_cpu_addmv, aoti_torch_cpu_baddbmm_out,
     aoti_torch_cpu_bmm_out, aoti_torch_cpu_mm_out,
 };
 use crate::error::newest;
@@ -33,6 +34,91 @@ fn plus(first: &Dense, factor: f64, second: &Dense, other: f64) -> Dense {
 /// Without the first dimension, which has one entry.
 fn flat(batch: &Dense) -> Dense {
     Dense { sizes: batch.sizes[1..].to_vec(), values: batch.values.clone() }
+}
+
+/// The result of a function of the ABI.
+fn found(call: impl FnOnce(*mut crate::sconce::tensor::TensorHandle) -> i32) -> Tensor {
+    let tensor = Tensor::made(|made| {
+        let status = call(made);
+        assert_eq!(status, 0, "{:?}", newest());
+        status
+    });
+    tensor.unwrap()
+}
+
+#[test]
+fn sums_with_products_agree_with_loops() {
+    let before = live();
+    let mut cases = Cases::new(43);
+    for turn in 0..40 {
+        let dtype = cases.one(&[F32, F64]);
+        let mut size = || cases.int(1, 5);
+        let (batch, rows, inner, columns) = (size(), size(), size(), size());
+        let mut operand = |sizes: &[i64]| Dense::quarters(&mut cases, sizes);
+        let (a, b) = (operand(&[batch, rows, inner]), operand(&[batch, inner, columns]));
+        let (vector, column) = (operand(&[inner]), operand(&[rows]));
+        let bias = operand(&[columns]);
+        let (alpha, beta) = (cases.one(&[1.0, 0.5, -2.0]), cases.one(&[1.0, 0.0, 3.0]));
+        let [x, y, v, c, w] =
+            [&a, &b, &vector, &column, &bias].map(|dense| dense.either(&mut cases, dtype));
+        let all = product(&a, &b);
+        let sums = Dense::build(&[rows, columns], |at| {
+            (0..batch).map(|one| all.at(&[one, at[0], at[1]])).sum()
+        });
+        // SAFETY: the places are valid for writes.
+        let sum = found(|made| unsafe {
+            aoti_torch_cpu_addbmm(w.handle(), x.handle(), y.handle(), beta, alpha, made)
+        });
+        let expected = plus(&sums, alpha, &bias, beta);
+        expected.assert_near(sum.handle(), 1e-5, &format!("addbmm {turn}"));
+
+        let first = crate::sconce::operations::narrow(x.handle(), 0, 0, 1).unwrap();
+        let first = crate::sconce::operations::reshape(first.handle(), &[rows, inner]).unwrap();
+        // SAFETY: as above.
+        let sum = found(|made| unsafe {
+            aoti_torch_cpu_addmv(c.handle(), first.handle(), v.handle(), beta, alpha, made)
+        });
+        let expected = Dense::build(&[rows], |at| {
+            let dot: f64 = (0..inner).map(|k| a.at(&[0, at[0], k]) * vector.at(&[k])).sum();
+            alpha * dot + beta * column.at(at)
+        });
+        expected.assert_near(sum.handle(), 1e-5, &format!("addmv {turn}"));
+
+        let second = crate::sconce::operations::narrow(y.handle(), 0, 0, 1).unwrap();
+        let second =
+            crate::sconce::operations::reshape(second.handle(), &[inner, columns]).unwrap();
+        // SAFETY: as above.
+        let sum = found(|made| unsafe {
+            aoti_torch_cpu__addmm_activation(
+                w.handle(),
+                first.handle(),
+                second.handle(),
+                beta,
+                alpha,
+                0,
+                made,
+            )
+        });
+        let expected = Dense::build(&[rows, columns], |at| {
+            (alpha * all.at(&[0, at[0], at[1]]) + beta * bias.at(&at[1..])).max(0.0)
+        });
+        expected.assert_near(sum.handle(), 1e-5, &format!("activation {turn}"));
+    }
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn sums_with_products_refuse_shapes_with_words() {
+    let (vector, matrix) =
+        (Dense::build(&[3], |_| 0.0).tensor(F32), Dense::build(&[2, 2], |_| 0.0).tensor(F32));
+    let mut made = std::ptr::null_mut();
+    let (v, m) = (vector.handle(), matrix.handle());
+    // SAFETY: the place is valid for a write.
+    assert_ne!(unsafe { aoti_torch_cpu_addmv(v, m, v, 1.0, 1.0, &mut made) }, 0);
+    assert!(newest().unwrap().contains("[2, 2] and [3]"));
+    // SAFETY: as above.
+    assert_ne!(unsafe { aoti_torch_cpu_addbmm(v, m, m, 1.0, 1.0, &mut made) }, 0);
+    assert!(newest().unwrap().contains("batch1 and batch2 must be 3D"));
 }
 
 #[test]

@@ -1,0 +1,42 @@
+"""Products of matrices."""
+
+import random
+
+import torch
+
+from .operands import FLOATS, shape, values
+
+
+def check_products(check, device):
+    dtype = random.choice(FLOATS)
+    batch, rows, inner, columns = shape(4, 20)
+    make = lambda *sizes: values(list(sizes), dtype, device)
+    first, second = make(rows, inner), make(inner, columns)
+    firsts, seconds = make(batch, rows, inner), make(batch, inner, columns)
+    beta, alpha = random.choice([1.0, 0.5, 0.0]), random.choice([1.0, -2.0])
+    bias, column, whole, all_of = make(columns), make(rows), make(rows, columns), make(batch, rows, columns)
+    vector = make(inner)
+    factors = dict(beta=beta, alpha=alpha)
+    near = {torch.float32: 1e-4, torch.float64: 1e-10, torch.float16: 5e-2, torch.bfloat16: 4e-1}[dtype]
+    near *= max(1, inner * batch / 20)
+    aten = torch.ops.aten
+    for name, arguments, expected in [
+        ("mm_out", [first, second], first @ second),
+        ("bmm_out", [firsts, seconds], torch.bmm(firsts, seconds)),
+        ("addmm_out", [bias, first, second, beta, alpha], torch.addmm(bias, first, second, **factors)),
+        ("baddbmm_out", [all_of, firsts, seconds, beta, alpha], torch.baddbmm(all_of, firsts, seconds, **factors)),
+    ]:
+        out = torch.empty_like(expected)
+        check.compare(name, [out, *arguments], [expected], near=near, out=out)
+    for name, arguments, expected in [
+        ("addbmm", [whole, firsts, seconds, beta, alpha], torch.addbmm(whole, firsts, seconds, **factors)),
+        ("addmv", [column, first, vector, beta, alpha], torch.addmv(column, first, vector, **factors)),
+        ("_addmm_activation", [bias, first, second, beta, alpha, True],
+         aten._addmm_activation(bias, first, second, **factors, use_gelu=True)),
+        ("_addmm_activation", [bias, first, second, beta, alpha, False],
+         aten._addmm_activation(bias, first, second, **factors, use_gelu=False)),
+    ]:
+        check.compare(name, arguments, [expected], near=near)
+
+
+FAMILIES = [check_products]
