@@ -45,6 +45,9 @@ def check_convolutions(check, device):
         return
     check.compare("convolution", [across, weight, Optional(None, bias), stride, padding, dilation, True, more, Int(groups)],
                   [expected], near=near, strides=False)
+    if device == "cuda" and any(extra >= step for extra, step in zip(more, stride)):
+        # cuDNN has no such gradients, and PyTorch fails.
+        return
     gradient = values(list(expected.shape), dtype, device)
     theirs = aten.convolution_backward(gradient, across, weight, [channels * groups], stride, padding, dilation, True,
                                        more, groups, [True, True, True])

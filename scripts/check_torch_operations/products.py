@@ -36,7 +36,9 @@ def check_products(check, device):
         ("_addmm_activation", [bias, first, second, beta, alpha, False],
          aten._addmm_activation(bias, first, second, **factors, use_gelu=False)),
     ]:
-        check.compare(name, arguments, [expected], near=near)
+        # cuBLAS has GELU in an epilogue, with single precision.
+        precise = max(near, 1e-7) if name == "_addmm_activation" else near
+        check.compare(name, arguments, [expected], near=precise)
 
 
 FAMILIES = [check_products]

@@ -139,14 +139,14 @@ fn real(tensor: TensorHandle, dims: &[i64], norm: i64, is_onesided: bool) -> Res
     order.push(last);
     let complex = How { kind: api::SCONCE_FFT_C2C, normalization: norm, is_forward: true };
     let is_on_cpu = device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU;
+    let is_at_once = is_on_cpu || (named.len() <= AT_ONCE && !named.starts_with(&[0, 1]));
     if !is_onesided {
         let whole = transform(&input, &order, complex)?;
-        // PyTorch copies the half to a new tensor on a device.
-        let is_copied = !is_on_cpu && sizes_of(tensor)?[last as usize] > 2;
+        // What is transformed in parts is half of a result, which PyTorch copies to a new tensor.
+        let is_copied = !is_at_once && sizes_of(tensor)?[last as usize] > 2;
         return if is_copied { operations::contiguous(whole.handle()) } else { Ok(whole) };
     }
     let halved = How { kind: api::SCONCE_FFT_R2C, ..complex };
-    let is_at_once = is_on_cpu || (named.len() <= AT_ONCE && !named.starts_with(&[0, 1]));
     if is_at_once {
         return transform(&input, &order, halved);
     }
