@@ -4,6 +4,7 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use crate::abi::tensors::{numel_of, sizes_of};
+use crate::error::newest;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
@@ -165,6 +166,22 @@ impl Dense {
                 || found.is_nan() && expected.is_nan();
             assert!(near, "{what}: {found} instead of {expected} at {at}");
         }
+    }
+}
+
+/// The tensor that a function of the ABI returns.
+pub(crate) fn returned(call: impl FnOnce(*mut TensorHandle) -> i32) -> Tensor {
+    let mut handle = std::ptr::null_mut();
+    assert_eq!(call(&mut handle), 0, "{:?}", newest());
+    Tensor::from_handle(handle)
+}
+
+/// A function of the ABI has failed with a text that has these words.
+pub(crate) fn assert_refused(status: i32, words: &[&str]) {
+    assert_ne!(status, 0, "{words:?}");
+    let why = newest().unwrap();
+    for word in words {
+        assert!(why.contains(word), "{why:?} lacks {word:?}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::sconce::api::{
     SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_F16 as F16, SCONCE_DTYPE_F32 as F32,
     SCONCE_DTYPE_F64 as F64, SCONCE_DTYPE_I32 as I32, SCONCE_DTYPE_I64 as I64,
 };
-use crate::testing::{Cases, Dense, live};
+use crate::testing::{Cases, Dense, assert_refused, live, returned};
 
 /// The products of batches, the first dimension; `first` and `second` have three dimensions.
 fn product(first: &Dense, second: &Dense) -> Dense {
@@ -34,16 +34,6 @@ fn plus(first: &Dense, factor: f64, second: &Dense, other: f64) -> Dense {
 /// Without the first dimension, which has one entry.
 fn flat(batch: &Dense) -> Dense {
     Dense { sizes: batch.sizes[1..].to_vec(), values: batch.values.clone() }
-}
-
-/// The result of a function of the ABI.
-fn found(call: impl FnOnce(*mut crate::sconce::tensor::TensorHandle) -> i32) -> Tensor {
-    let tensor = Tensor::made(|made| {
-        let status = call(made);
-        assert_eq!(status, 0, "{:?}", newest());
-        status
-    });
-    tensor.unwrap()
 }
 
 #[test]
@@ -66,7 +56,7 @@ fn sums_with_products_agree_with_loops() {
             (0..batch).map(|one| all.at(&[one, at[0], at[1]])).sum()
         });
         // SAFETY: the places are valid for writes.
-        let sum = found(|made| unsafe {
+        let sum = returned(|made| unsafe {
             aoti_torch_cpu_addbmm(w.handle(), x.handle(), y.handle(), beta, alpha, made)
         });
         let expected = plus(&sums, alpha, &bias, beta);
@@ -75,7 +65,7 @@ fn sums_with_products_agree_with_loops() {
         let first = crate::sconce::operations::narrow(x.handle(), 0, 0, 1).unwrap();
         let first = crate::sconce::operations::reshape(first.handle(), &[rows, inner]).unwrap();
         // SAFETY: as above.
-        let sum = found(|made| unsafe {
+        let sum = returned(|made| unsafe {
             aoti_torch_cpu_addmv(c.handle(), first.handle(), v.handle(), beta, alpha, made)
         });
         let expected = Dense::build(&[rows], |at| {
@@ -88,7 +78,7 @@ fn sums_with_products_agree_with_loops() {
         let second =
             crate::sconce::operations::reshape(second.handle(), &[inner, columns]).unwrap();
         // SAFETY: as above.
-        let sum = found(|made| unsafe {
+        let sum = returned(|made| unsafe {
             aoti_torch_cpu__addmm_activation(
                 w.handle(),
                 first.handle(),
@@ -114,11 +104,13 @@ fn sums_with_products_refuse_shapes_with_words() {
     let mut made = std::ptr::null_mut();
     let (v, m) = (vector.handle(), matrix.handle());
     // SAFETY: the place is valid for a write.
-    assert_ne!(unsafe { aoti_torch_cpu_addmv(v, m, v, 1.0, 1.0, &mut made) }, 0);
-    assert!(newest().unwrap().contains("[2, 2] and [3]"));
+    assert_refused(
+        unsafe { aoti_torch_cpu_addmv(v, m, v, 1.0, 1.0, &mut made) },
+        &["[2, 2] and [3]"],
+    );
     // SAFETY: as above.
-    assert_ne!(unsafe { aoti_torch_cpu_addbmm(v, m, m, 1.0, 1.0, &mut made) }, 0);
-    assert!(newest().unwrap().contains("batch1 and batch2 must be 3D"));
+    let status = unsafe { aoti_torch_cpu_addbmm(v, m, m, 1.0, 1.0, &mut made) };
+    assert_refused(status, &["batch1 and batch2 must be 3D"]);
 }
 
 #[test]
@@ -127,7 +119,7 @@ fn products_agree_with_loops() {
     let mut cases = Cases::new(41);
     for turn in 0..60 {
         let dtype = cases.one(&[F32, F64, F16, BF16]);
-        // Sums are of quarters: exact but for the rounding of the result.
+        // Sums are of quarters: exact except for the rounding of the result.
         let within = if dtype == F16 || dtype == BF16 { 2e-2 } else { 1e-5 };
         let mut size = |least| cases.int(least, 5);
         let (batch, rows, inner, columns) = (size(1), size(0), size(1), size(1));

@@ -6,24 +6,10 @@
 use super::views::*;
 use super::*;
 use crate::abi::tensors::{offset_of, sizes_of, strides_of};
-use crate::error::newest;
 use crate::fallbacks::transforms::{aoti_torch_cpu__fft_c2c, aoti_torch_cpu__fft_r2c};
 use crate::sconce::Tensor;
 use crate::sconce::api::{SCONCE_DTYPE_F32 as F32, SCONCE_DTYPE_F64 as F64};
-use crate::testing::{Cases, Dense, live};
-
-/// The tensor that a function returns.
-fn made(run: impl FnOnce(*mut TensorHandle) -> i32) -> Tensor {
-    let mut handle = std::ptr::null_mut();
-    assert_eq!(run(&mut handle), 0, "{:?}", newest());
-    Tensor::from_handle(handle)
-}
-
-fn refused(status: i32, words: &str) {
-    assert_ne!(status, 0, "{words}");
-    let why = newest().unwrap();
-    assert!(why.contains(words), "expected {words:?} in {why:?}");
-}
+use crate::testing::{Cases, Dense, assert_refused, live, returned};
 
 #[test]
 fn sums_products_and_powers_agree_with_loops() {
@@ -40,27 +26,36 @@ fn sums_products_and_powers_agree_with_loops() {
         };
         let (x, y) = (x.handle(), y.handle());
         // SAFETY: any numbers may be passed as handles, here and below.
-        let found = made(|ret| unsafe { aoti_torch_cpu_add_Tensor(x, y, 3.0, ret) });
+        let found = returned(|ret| unsafe { aoti_torch_cpu_add_Tensor(x, y, 3.0, ret) });
         check("add", &|a, b| a + 3.0 * b, found);
         // SAFETY: as above.
-        let found = made(|ret| unsafe { aoti_torch_cpu_add_Scalar(x, 0.5, 2.0, ret) });
+        let found = returned(|ret| unsafe { aoti_torch_cpu_add_Scalar(x, 0.5, 2.0, ret) });
         check("add_Scalar", &|a, _| a + 1.0, found);
         // SAFETY: as above.
-        let found = made(|ret| unsafe { aoti_torch_cpu_mul_Tensor(x, y, ret) });
+        let found = returned(|ret| unsafe { aoti_torch_cpu_mul_Tensor(x, y, ret) });
         check("mul", &|a, b| a * b, found);
         // SAFETY: as above.
-        let found = made(|ret| unsafe { aoti_torch_cpu_pow_Scalar(2.0, x, ret) });
+        let found = returned(|ret| unsafe { aoti_torch_cpu_pow_Scalar(2.0, x, ret) });
         check("pow_Scalar", &|a, _| a.exp2(), found);
         // SAFETY: as above.
-        let found = made(|ret| unsafe { aoti_torch_cpu_pow_Tensor_Scalar(x, 2.0, ret) });
+        let found = returned(|ret| unsafe { aoti_torch_cpu_pow_Tensor_Scalar(x, 2.0, ret) });
         check("pow_Tensor_Scalar", &|a, _| a * a, found);
         // SAFETY: as above.
-        let found = made(|ret| unsafe { aoti_torch_cpu_angle(x, ret) });
+        let found = returned(|ret| unsafe { aoti_torch_cpu_mul_Scalar(x, -1.5, ret) });
+        check("mul_Scalar", &|a, _| a * -1.5, found);
+        // SAFETY: as above.
+        let bases = returned(|ret| unsafe { aoti_torch_cpu_pow_Scalar(2.0, x, ret) });
+        // SAFETY: as above.
+        let found =
+            returned(|ret| unsafe { aoti_torch_cpu_pow_Tensor_Tensor(bases.handle(), y, ret) });
+        check("pow_Tensor_Tensor", &|a, b| a.exp2().powf(b), found);
+        // SAFETY: as above.
+        let found = returned(|ret| unsafe { aoti_torch_cpu_angle(x, ret) });
         check("angle", &|a, _| if a < 0.0 { std::f64::consts::PI } else { 0.0 }, found);
         // SAFETY: as above.
-        let turned = made(|ret| unsafe { aoti_torch_cpu_polar(x, y, ret) });
+        let turned = returned(|ret| unsafe { aoti_torch_cpu_polar(x, y, ret) });
         // SAFETY: as above.
-        let parts = made(|ret| unsafe { aoti_torch_cpu_view_as_real(turned.handle(), ret) });
+        let parts = returned(|ret| unsafe { aoti_torch_cpu_view_as_real(turned.handle(), ret) });
         let expected = Dense::build(&[sizes[0], sizes[1], 2], |at| {
             let (size, angle) = (a.at(&at[..2]), b.at(&at[1..2]));
             if at[2] == 0 { size * angle.cos() } else { size * angle.sin() }
@@ -68,7 +63,7 @@ fn sums_products_and_powers_agree_with_loops() {
         expected.assert_near(parts.handle(), 1e-12, "polar");
         // SAFETY: as above.
         let slope =
-            made(|ret| unsafe { aoti_torch_cpu_soft_margin_loss_backward(x, x, y, 2, ret) });
+            returned(|ret| unsafe { aoti_torch_cpu_soft_margin_loss_backward(x, x, y, 2, ret) });
         let loss = |a: f64, b: f64| -a * b * (-a * b).exp() / (1.0 + (-a * b).exp());
         check("soft_margin_loss_backward", &loss, slope);
     }
@@ -80,18 +75,19 @@ fn views_show_the_same_memory() {
     let before = live();
     let x = Dense::build(&[2, 4], |at| (at[0] * 4 + at[1]) as f64).tensor(F32);
     // SAFETY: any numbers may be passed as handles, and the pointers are valid, here and below.
-    let part = made(|ret| unsafe { aoti_torch_cpu_slice_Tensor(x.handle(), 1, &2, &4, 1, ret) });
+    let part =
+        returned(|ret| unsafe { aoti_torch_cpu_slice_Tensor(x.handle(), 1, &2, &4, 1, ret) });
     // SAFETY: as above.
-    let complex = made(|ret| unsafe { aoti_torch_cpu_view_as_complex(part.handle(), ret) });
+    let complex = returned(|ret| unsafe { aoti_torch_cpu_view_as_complex(part.handle(), ret) });
     assert_eq!(strides_of(complex.handle()).unwrap(), [2]);
     assert_eq!(offset_of(complex.handle()).unwrap(), 1);
     // SAFETY: as above.
-    let real = made(|ret| unsafe { aoti_torch_cpu_view_as_real(complex.handle(), ret) });
+    let real = returned(|ret| unsafe { aoti_torch_cpu_view_as_real(complex.handle(), ret) });
     // SAFETY: as above.
     assert_eq!(unsafe { aoti_torch_cpu_fill__Scalar(x.handle(), 5.0) }, 0);
     assert_eq!(Dense::of(real.handle()).values, [5.0; 4]);
     // SAFETY: as above.
-    let bytes = made(|ret| unsafe { aoti_torch_cpu_view_dtype(x.handle(), 0, ret) });
+    let bytes = returned(|ret| unsafe { aoti_torch_cpu_view_dtype(x.handle(), 0, ret) });
     assert_eq!(sizes_of(bytes.handle()).unwrap(), [2, 16]);
     // SAFETY: as above.
     assert_eq!(unsafe { aoti_torch_cpu_resize_(x.handle(), [1, 3, 1, 2].as_ptr(), 4, &2) }, 0);
@@ -101,6 +97,72 @@ fn views_show_the_same_memory() {
     assert_eq!((sizes_of(x.handle()).unwrap(), offset_of(x.handle()).unwrap()), (vec![2, 2], 2));
     drop((x, part, complex, real, bytes));
     assert_eq!(live(), before);
+}
+
+#[test]
+fn views_have_other_dimensions() {
+    let before = live();
+    let x = Dense::build(&[2, 1, 3], |at| (at[0] * 3 + at[2]) as f64).tensor(F32);
+    // SAFETY: any numbers may be passed as handles, and the lists have as many entries as is said, here and below.
+    let turned =
+        returned(|ret| unsafe { aoti_torch_cpu_permute(x.handle(), [2, 0, 1].as_ptr(), 3, ret) });
+    assert_eq!(sizes_of(turned.handle()).unwrap(), [3, 2, 1]);
+    assert_eq!(Dense::of(turned.handle()).values, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
+    // SAFETY: as above.
+    let flat = returned(|ret| unsafe { aoti_torch_cpu_squeeze_dim(x.handle(), -2, ret) });
+    assert_eq!(sizes_of(flat.handle()).unwrap(), [2, 3]);
+    // SAFETY: as above.
+    let kept = returned(|ret| unsafe { aoti_torch_cpu_squeeze_dim(x.handle(), 0, ret) });
+    assert_eq!(sizes_of(kept.handle()).unwrap(), [2, 1, 3]);
+    let (other, none) = (Dense::build(&[5], |_| 7.0).tensor(F32), std::ptr::null());
+    // SAFETY: as above; NULL leaves the memory format.
+    assert_eq!(unsafe { aoti_torch_cpu_resize_as_(other.handle(), x.handle(), none) }, 0);
+    assert_eq!(sizes_of(other.handle()).unwrap(), [2, 1, 3]);
+    assert_eq!(Dense::of(other.handle()).values[..5], [7.0; 5]);
+    // SAFETY: as above; NULL leaves the options.
+    let zeros = returned(|ret| unsafe {
+        aoti_torch_cpu__efficientzerotensor([2, 2].as_ptr(), 2, none, none, none, -1, none, ret)
+    });
+    assert_eq!(Dense::of(zeros.handle()).values, [0.0; 4]);
+    drop((x, turned, flat, kept, other, zeros));
+    assert_eq!(live(), before);
+}
+
+#[test]
+fn three_factors_are_multiplied_and_summed() {
+    let mut cases = Cases::new(72);
+    for _ in 0..20 {
+        let (i, j, k) = (cases.int(1, 3), cases.int(1, 3), cases.int(1, 3));
+        let (a, b) = (Dense::quarters(&mut cases, &[i, j]), Dense::quarters(&mut cases, &[j, k]));
+        let c = Dense::quarters(&mut cases, &[i, k]);
+        let [x, y, z] = [&a, &b, &c].map(|one| one.either(&mut cases, F64));
+        // Each factor lacks one of three dimensions; the middle one is summed.
+        let found = returned(|ret| {
+            let [first, second, third] = [[2_i64], [0], [1]];
+            // SAFETY: any numbers may be passed as handles; the lists have one entry.
+            unsafe {
+                aoti_torch_cpu__trilinear(
+                    x.handle(),
+                    y.handle(),
+                    z.handle(),
+                    first.as_ptr(),
+                    1,
+                    second.as_ptr(),
+                    1,
+                    third.as_ptr(),
+                    1,
+                    [1].as_ptr(),
+                    1,
+                    1,
+                    ret,
+                )
+            }
+        });
+        let expected = Dense::build(&[i, k], |at| {
+            (0..j).map(|m| a.at(&[at[0], m]) * b.at(&[m, at[1]]) * c.at(at)).sum()
+        });
+        expected.assert_near(found.handle(), 1e-12, "_trilinear");
+    }
 }
 
 #[test]
@@ -120,12 +182,12 @@ fn transforms_agree_with_sums_of_waves() {
         })
     };
     for (onesided, columns) in [(1, 3), (0, 5)] {
-        let found = made(|ret| {
+        let found = returned(|ret| {
             // SAFETY: any numbers may be passed as handles; the list has two entries.
             unsafe { aoti_torch_cpu__fft_r2c(x.handle(), [0, 1].as_ptr(), 2, 2, onesided, ret) }
         });
         // SAFETY: any number may be passed as a handle.
-        let parts = made(|ret| unsafe { aoti_torch_cpu_view_as_real(found.handle(), ret) });
+        let parts = returned(|ret| unsafe { aoti_torch_cpu_view_as_real(found.handle(), ret) });
         expected(3, columns).assert_near(parts.handle(), 1e-12, "r2c");
     }
 }
@@ -141,7 +203,7 @@ fn what_does_not_fit_is_refused() {
     macro_rules! refuse {
         ($call:expr, $words:literal $(,)?) => {
             // SAFETY: as above.
-            refused(unsafe { $call }, $words);
+            assert_refused(unsafe { $call }, &[$words]);
         };
     }
     refuse!(aoti_torch_cpu_view_as_real(h, ret), "self must be complex");

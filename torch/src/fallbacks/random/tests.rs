@@ -20,14 +20,13 @@ use super::fills::{
     aoti_torch_cpu_normal_functional, aoti_torch_cpu_randint_low_out, aoti_torch_cpu_uniform,
 };
 use crate::abi::tensors::{dtype_of_tensor, sizes_of, strides_of};
-use crate::error::newest;
 use crate::sconce::api::{
     self, SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_F16 as F16, SCONCE_DTYPE_F32 as F32,
     SCONCE_DTYPE_F64 as F64, SCONCE_DTYPE_I32 as I32, SCONCE_DTYPE_I64 as I64,
 };
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, check};
-use crate::testing::{Dense, live};
+use crate::testing::{Dense, assert_refused, live, returned};
 
 /// The default generator of the CPU.
 fn generator() -> *mut api::sconce_generator {
@@ -46,12 +45,7 @@ fn seed() {
 /// The result of a function of the ABI that is called after the generator was seeded.
 fn drawn(call: impl FnOnce(*mut TensorHandle) -> i32) -> Tensor {
     seed();
-    let tensor = Tensor::made(|made| {
-        let status = call(made);
-        assert_eq!(status, 0, "{:?}", newest());
-        status
-    });
-    tensor.unwrap()
+    returned(call)
 }
 
 fn assert_near(tensor: &Tensor, dtype: i32, expected: &[f64]) {
@@ -259,13 +253,6 @@ fn wrong_arguments_are_refused_with_their_names() {
     let before = live();
     let mut made: TensorHandle = null_mut();
     let (floats, whole) = (zeros(3, F32), zeros(3, I64));
-    let refused = |status: i32, words: &[&str]| {
-        assert_ne!(status, 0);
-        let text = newest().unwrap();
-        for word in words {
-            assert!(text.contains(word), "{text:?} lacks {word:?}");
-        }
-    };
     // SAFETY: the array has the length that is passed; the places are valid for writes; other pointers are NULL.
     unsafe {
         let randint = aoti_torch_cpu_randint_low(
@@ -280,34 +267,40 @@ fn wrong_arguments_are_refused_with_their_names() {
             null(),
             &mut made,
         );
-        refused(randint, &["randint_low", "low, 3", "high, 3"]);
-        refused(
+        assert_refused(randint, &["randint_low", "low, 3", "high, 3"]);
+        assert_refused(
             aoti_torch_cpu_randint_low_out(whole.handle(), 4, 3, [3].as_ptr(), 1),
             &["low, 4", "high, 3"],
         );
-        refused(
+        assert_refused(
             aoti_torch_cpu_randperm(-1, null(), null(), null(), -1, null(), &mut made),
             &["randperm", "n"],
         );
-        refused(
+        assert_refused(
             aoti_torch_cpu_rand([2].as_ptr(), -1, null(), null(), null(), -1, null(), &mut made),
             &["size"],
         );
-        refused(
+        assert_refused(
             aoti_torch_cpu_uniform(floats.handle(), 3.0, -3.0, null(), &mut made),
             &["uniform"],
         );
-        refused(aoti_torch_cpu_uniform(whole.handle(), 0.0, 1.0, null(), &mut made), &["uniform"]);
-        refused(
+        assert_refused(
+            aoti_torch_cpu_uniform(whole.handle(), 0.0, 1.0, null(), &mut made),
+            &["uniform"],
+        );
+        assert_refused(
             aoti_torch_cpu_normal_functional(floats.handle(), 0.0, -1.0, null(), &mut made),
             &["normal"],
         );
-        refused(
+        assert_refused(
             aoti_torch_cpu_exponential(floats.handle(), 0.0, null(), &mut made),
             &["exponential"],
         );
-        refused(aoti_torch_cpu_bernoulli__float(floats.handle(), 1.5, null()), &["bernoulli", "p"]);
-        refused(
+        assert_refused(
+            aoti_torch_cpu_bernoulli__float(floats.handle(), 1.5, null()),
+            &["bernoulli", "p"],
+        );
+        assert_refused(
             aoti_torch_cpu_bernoulli__Tensor(
                 floats.handle(),
                 constant(3, 1.5, F32).handle(),
@@ -315,7 +308,7 @@ fn wrong_arguments_are_refused_with_their_names() {
             ),
             &["bernoulli", "p must have numbers from 0 to 1"],
         );
-        refused(
+        assert_refused(
             aoti_torch_cpu_bernoulli__Tensor(
                 floats.handle(),
                 constant(3, f64::NAN, F32).handle(),
@@ -323,13 +316,13 @@ fn wrong_arguments_are_refused_with_their_names() {
             ),
             &["p must have numbers from 0 to 1"],
         );
-        refused(
+        assert_refused(
             aoti_torch_cpu_bernoulli__Tensor(floats.handle(), whole.handle(), null()),
             &["floating-point"],
         );
         let dropout =
             aoti_torch_cpu_native_dropout(floats.handle(), 1.5, null(), &mut made, null_mut());
-        refused(dropout, &["native_dropout", "p must be from 0 to 1", "1.5"]);
+        assert_refused(dropout, &["native_dropout", "p must be from 0 to 1", "1.5"]);
     }
     drop((floats, whole));
     assert_eq!(live(), before);
