@@ -86,7 +86,11 @@ fn threads_copy_on_streams_of_their_own_at_the_same_time() {
 fn pinned_memory_is_used_again() {
     let _turn = turn();
     let rest = || runtime().driver().device_synchronize(DeviceIndex::ZERO).unwrap();
+    // The copy to the device is under way when the copy back begins, so each has memory and events of its own. On a fast
+    // machine the second one would use the first one's again, and a slow copy later would need more.
+    simulator().set_latency_ns(20_000_000);
     round_trip(&default_stream(), 8 << 20, 0, 0);
+    simulator().set_latency_ns(0);
     rest();
     simulator().reset_call_counts();
     for _ in 0..20 {
