@@ -88,7 +88,7 @@ fn threads_copy_on_streams_of_their_own_at_the_same_time() {
 fn pinned_memory_is_used_again() {
     let _turn = turn();
     let rest = || runtime().driver().device_synchronize(DeviceIndex::ZERO).unwrap();
-    // How many transfers are under way depends on the machine. Two copies have no more than these, and 20 have many more.
+    // How many transfers are under way depends on the machine. Two copies have no more than these, 20 have many more.
     let event = || NativeEvent::obtain(runtime(), DeviceIndex::ZERO, EventFlags::default());
     drop((0..3 * MOST_SLOTS).map(|_| event().unwrap()).collect::<Vec<_>>());
     // The copy to the device is under way when the copy back begins, so each has pinned memory of its own.
