@@ -78,6 +78,10 @@ def check_views(check, device):
     pads = [random.randint(0, 2) for _ in range(4 if mode == "constant" else 2)]
     check.compare("pad", [wide, pads, mode, Optional(ctypes.c_double, None)],
                   [torch.nn.functional.pad(wide, pads, mode)], strides=False)
+    # Models rely on the order of the dimensions: channels stay innermost.
+    images = values([2, 3, 4, 5], torch.float32, device).contiguous(memory_format=torch.channels_last)
+    check.compare("pad", [images, [1, 0, 2, 1], "constant", Optional(ctypes.c_double, None)],
+                  [torch.nn.functional.pad(images, [1, 0, 2, 1])])
 
 
 def check_in_place(check, device):

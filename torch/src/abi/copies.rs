@@ -5,6 +5,7 @@
 use super::handles::return_tensor;
 use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
 use crate::error::{Error, Result, shim, write_out};
+use crate::sconce::operations::{fill, item};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options, real, truth};
 use crate::sconce::{Tensor, api, check};
@@ -88,16 +89,7 @@ pub extern "C" fn aoti_torch_tensor_copy_(src: TensorHandle, dst: TensorHandle) 
 /// Sets all elements to 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_zero_(tensor: TensorHandle) -> i32 {
-    // SAFETY: any number may be passed as a handle; the number is valid.
-    shim(|| check(unsafe { api::sconce_tensor_fill(tensor, &integer(0)) }))
-}
-
-/// The value of a tensor of one element.
-pub fn item(tensor: TensorHandle) -> Result<api::sconce_scalar> {
-    let mut value = integer(0);
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_tensor_item(tensor, &mut value) })?;
-    Ok(value)
+    shim(|| fill(tensor, &integer(0)))
 }
 
 /// Functions that return the value of a tensor of one element: name, type of the result, type of the tensor.

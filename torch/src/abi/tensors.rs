@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, memory_format_of, scalar_type_of};
+use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, scalar_type_of};
 use crate::error::{Error, Result, shim, write_out};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{api, check};
@@ -195,14 +195,15 @@ getters! {
     /// Returns how many elements lie between the begin of the memory and the first element.
     aoti_torch_get_storage_offset(ret_storage_offset: i64) = offset_of;
     /// Returns whether elements lie one after another.
-    aoti_torch_is_contiguous(ret_is_contiguous: bool) = |tensor| is_contiguous(tensor, 0);
+    aoti_torch_is_contiguous(ret_is_contiguous: bool) = |tensor| {
+        is_contiguous(tensor, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)
+    };
     /// Returns whether the tensor has memory, type and shape.
     aoti_torch_is_defined(ret_is_defined: bool) = is_defined;
 }
 
-/// Whether elements lie one after another in an order of the dimensions, by c10's number.
-pub fn is_contiguous(tensor: TensorHandle, memory_format: i32) -> Result<bool> {
-    let format = memory_format_of(memory_format)?;
+/// Whether elements lie one after another in an order of the dimensions, `SCONCE_MEMORY_FORMAT_…`.
+pub fn is_contiguous(tensor: TensorHandle, format: i32) -> Result<bool> {
     // SAFETY: the place is valid for a write; any number may be passed as a handle.
     word(|contiguous| unsafe { api::sconce_tensor_is_contiguous(tensor, format, contiguous) })
 }

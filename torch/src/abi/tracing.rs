@@ -6,7 +6,6 @@
 use std::ffi::{c_char, c_void};
 use std::io::Write;
 
-use super::copies::item;
 use super::errors::{not_null, text_of};
 use crate::error::{Error, guard, shim, write_out};
 use crate::sconce::tensor::TensorHandle;
@@ -163,13 +162,7 @@ pub unsafe extern "C" fn aoti_torch_check_inf_and_nan(
 ) -> i32 {
     shim(|| {
         let finite = operations::unary(api::SCONCE_UNARY_IS_FINITE, &Tensor::retained(tensor)?)?;
-        let (null, dtype) = (std::ptr::null(), api::SCONCE_DTYPE_DEFAULT);
-        // SAFETY: NULL stands for all dimensions; the place is valid for a write.
-        let all = Tensor::made(|made| unsafe {
-            let operation = api::SCONCE_REDUCE_ALL;
-            api::sconce_tensor_reduce(operation, finite.handle(), null, 0, false, dtype, made)
-        })?;
-        if item(all.handle())?.integer != 0 {
+        if operations::all_true(&finite)? {
             return Ok(());
         }
         // SAFETY: the caller's promise.

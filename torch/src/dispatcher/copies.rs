@@ -60,8 +60,7 @@ fn copy_(arguments: &mut Arguments) -> Results {
 
 /// `zero_(self)`
 fn zero_(arguments: &mut Arguments) -> Results {
-    // SAFETY: as above; the number is valid.
-    check(unsafe { api::sconce_tensor_fill(arguments.tensor(0)?, &integer(0)) })?;
+    operations::fill(arguments.tensor(0)?, &integer(0))?;
     changed(arguments)
 }
 

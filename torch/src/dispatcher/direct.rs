@@ -7,9 +7,10 @@ use crate::abi::arguments::{NewTensor, numbers};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::shim;
+use crate::sconce::operations::Operand;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, real};
-use crate::sconce::{Tensor, api, check, operations};
+use crate::sconce::{api, operations};
 
 /// Returns the largest elements over dimensions.
 ///
@@ -26,20 +27,8 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
     let make = || {
         // SAFETY: the caller's promise.
         let dims = unsafe { numbers(dim, dim_len, "dim") }?;
-        let pointer = if dims.is_empty() { std::ptr::null() } else { dims.as_ptr() };
-        // SAFETY: there are as many dimensions; the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            let (operation, dtype) = (api::SCONCE_REDUCE_AMAX, api::SCONCE_DTYPE_DEFAULT);
-            api::sconce_tensor_reduce(
-                operation,
-                this,
-                pointer,
-                dims.len(),
-                keepdim != 0,
-                dtype,
-                made,
-            )
-        })
+        let (operation, dtype) = (api::SCONCE_REDUCE_AMAX, api::SCONCE_DTYPE_DEFAULT);
+        operations::reduce(operation, this, dims, keepdim != 0, dtype)
     };
     // SAFETY: the caller's promise.
     unsafe { return_tensor(ret0, "ret0", make) }
@@ -48,8 +37,7 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
 /// Sets all elements to a number.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_aten_fill__Scalar(this: TensorHandle, value: f64) -> i32 {
-    // SAFETY: any number may be passed as a handle; the number is valid.
-    shim(|| check(unsafe { api::sconce_tensor_fill(this, &real(value)) }))
+    shim(|| operations::fill(this, &real(value)))
 }
 
 /// Returns a part of a dimension.
@@ -80,17 +68,8 @@ pub unsafe extern "C" fn aoti_torch_aten_subtract_Tensor(
     alpha: f64,
     ret0: *mut TensorHandle,
 ) -> i32 {
-    let make = || {
-        // A whole number fits tensors of integers, too.
-        let whole = alpha.fract() == 0.0 && alpha.abs() < 9e15;
-        let alpha = if whole { integer(alpha as i64) } else { real(alpha) };
-        let (null, into) = (std::ptr::null(), std::ptr::null_mut());
-        // SAFETY: two tensors and no numbers are given; the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            let operation = api::SCONCE_BINARY_SUB;
-            api::sconce_tensor_binary(operation, this, null, other, null, &alpha, into, made)
-        })
-    };
+    let (first, second) = (Operand::Handle(this), Operand::Handle(other));
+    let make = || operations::combine(api::SCONCE_BINARY_SUB, first, second, alpha);
     // SAFETY: the caller's promise.
     unsafe { return_tensor(ret0, "ret0", make) }
 }
@@ -117,10 +96,7 @@ pub unsafe extern "C" fn aoti_torch_aten_full(
         let sizes = unsafe { numbers(size, size_len, "size") }?;
         // SAFETY: as above.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
-        // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &real(fill_value), &options, made)
-        })
+        operations::full(sizes, &real(fill_value), &options)
     };
     // SAFETY: the caller's promise.
     unsafe { return_tensor(ret0, "ret0", make) }
@@ -156,8 +132,7 @@ macro_rules! new_functions {
                     }?;
                     let made = operations::empty(sizes, &options)?;
                     if $zero {
-                        // SAFETY: the number is valid.
-                        check(unsafe { api::sconce_tensor_fill(made.handle(), &integer(0)) })?;
+                        operations::fill(made.handle(), &integer(0))?;
                     }
                     Ok(made)
                 };

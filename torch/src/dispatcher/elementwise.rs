@@ -208,16 +208,16 @@ impl Shift {
     /// Where the shift is negative, or `bits` or more.
     fn outside(&self, bits: i64) -> Result<Tensor> {
         let (by, or) = (&self.by, api::SCONCE_BINARY_LOGICAL_OR);
-        let negative = operations::binary_integer(api::SCONCE_BINARY_LT, by, 0)?;
-        let far = operations::binary_integer(api::SCONCE_BINARY_GE, by, bits)?;
+        let negative = operations::binary(api::SCONCE_BINARY_LT, by, Operand::Whole(0))?;
+        let far = operations::binary(api::SCONCE_BINARY_GE, by, Operand::Whole(bits))?;
         operations::binary(or, &negative, Operand::Tensor(&far))
     }
 
     /// 2 to the power of the shift, of which none is outside.
     fn power(&self, outside: &Tensor) -> Result<Tensor> {
         let by = number_where(outside, 0, &self.by)?;
-        let two = operations::binary_integer(api::SCONCE_BINARY_MUL, &by, 0)?;
-        let two = operations::binary_integer(api::SCONCE_BINARY_ADD, &two, 2)?;
+        let two = operations::binary(api::SCONCE_BINARY_MUL, &by, Operand::Whole(0))?;
+        let two = operations::binary(api::SCONCE_BINARY_ADD, &two, Operand::Whole(2))?;
         operations::binary(api::SCONCE_BINARY_POW, &two, Operand::Tensor(&by))
     }
 }
@@ -239,13 +239,10 @@ fn shift_right(arguments: &mut Arguments) -> Results {
     let operation = api::SCONCE_BINARY_FLOOR_DIVIDE;
     let moved = operations::binary(operation, &shift.value, Operand::Tensor(&power))?;
     // -1 for negative numbers, else 0.
-    let sign = operations::binary_integer(api::SCONCE_BINARY_LT, &shift.value, 0)?;
+    let sign = operations::binary(api::SCONCE_BINARY_LT, &shift.value, Operand::Whole(0))?;
     let sign = operations::to_dtype(sign.handle(), dtype_of_tensor(moved.handle())?)?;
-    let sign = operations::binary_integer(
-        api::SCONCE_BINARY_MUL,
-        &sign,
-        if shift.signed { -1 } else { 0 },
-    )?;
+    let filled = Operand::Whole(if shift.signed { -1 } else { 0 });
+    let sign = operations::binary(api::SCONCE_BINARY_MUL, &sign, filled)?;
     one(operations::choose(&outside, Operand::Tensor(&sign), Operand::Tensor(&moved)))
 }
 

@@ -92,36 +92,21 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("equal(Tensor self, Tensor other) -> bool", equal),
 ];
 
-fn reduced(
-    operation: i32,
-    tensor: TensorHandle,
-    dims: &[i64],
-    keep: bool,
-    dtype: i32,
-) -> Result<Tensor> {
-    // No dimensions are all of them, as in torch.
-    let pointer = if dims.is_empty() { std::ptr::null() } else { dims.as_ptr() };
-    // SAFETY: there are as many dimensions; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_reduce(operation, tensor, pointer, dims.len(), keep, dtype, made)
-    })
-}
-
 /// `(self)`
 fn all_dims(arguments: &Arguments, operation: i32, dtype: i32) -> Results {
-    one(reduced(operation, arguments.tensor(0)?, &[], false, dtype))
+    one(operations::reduce(operation, arguments.tensor(0)?, &[], false, dtype))
 }
 
 /// `(self, dim, keepdim)` with a list.
 fn some_dims(arguments: &Arguments, operation: i32, dtype: i32) -> Results {
     let dims = arguments.optional_ints(1)?.unwrap_or_default();
-    one(reduced(operation, arguments.tensor(0)?, &dims, arguments.flag(2)?, dtype))
+    one(operations::reduce(operation, arguments.tensor(0)?, &dims, arguments.flag(2)?, dtype))
 }
 
 /// `(self, dim, keepdim)` with one dimension.
 fn one_dim(arguments: &Arguments, operation: i32) -> Results {
     let (tensor, dim, keep) = (arguments.tensor(0)?, arguments.int(1)?, arguments.flag(2)?);
-    one(reduced(operation, tensor, &[dim], keep, api::SCONCE_DTYPE_DEFAULT))
+    one(operations::reduce(operation, tensor, &[dim], keep, api::SCONCE_DTYPE_DEFAULT))
 }
 
 /// `sum.IntList_out(self, dim, keepdim, dtype, out)`
@@ -145,7 +130,8 @@ fn sum_out(arguments: &mut Arguments) -> Results {
 /// `max.dim(self, dim, keepdim)`
 fn with_index(arguments: &Arguments, value: i32, index: i32) -> Results {
     let (tensor, dim, keep) = (arguments.tensor(0)?, arguments.int(1)?, arguments.flag(2)?);
-    let of = |operation| reduced(operation, tensor, &[dim], keep, api::SCONCE_DTYPE_DEFAULT);
+    let of =
+        |operation| operations::reduce(operation, tensor, &[dim], keep, api::SCONCE_DTYPE_DEFAULT);
     two(of(value)?, of(index)?)
 }
 
@@ -153,7 +139,7 @@ fn with_index(arguments: &Arguments, value: i32, index: i32) -> Results {
 fn index_of(arguments: &Arguments, operation: i32) -> Results {
     let (tensor, keep) = (arguments.tensor(0)?, arguments.flag(2)?);
     let dims: Vec<i64> = arguments.optional_int(1)?.into_iter().collect();
-    one(reduced(operation, tensor, &dims, keep, api::SCONCE_DTYPE_DEFAULT))
+    one(operations::reduce(operation, tensor, &dims, keep, api::SCONCE_DTYPE_DEFAULT))
 }
 
 fn sorted(tensor: TensorHandle, dim: i64, descending: bool) -> Result<(Tensor, Tensor)> {
@@ -225,7 +211,8 @@ fn median_along(tensor: TensorHandle, dim: i64) -> Result<(Tensor, Tensor)> {
     let nans = operations::unary(api::SCONCE_UNARY_IS_NAN, &Tensor::retained(tensor)?)?;
     let nans = operations::to_dtype(nans.handle(), api::SCONCE_DTYPE_U8)?;
     let operation = api::SCONCE_REDUCE_ARGMAX;
-    let first = reduced(operation, nans.handle(), &[dim], false, api::SCONCE_DTYPE_DEFAULT)?;
+    let first =
+        operations::reduce(operation, nans.handle(), &[dim], false, api::SCONCE_DTYPE_DEFAULT)?;
     let of = |nan: &Tensor, other: &Tensor| {
         operations::choose(&has_nan, Operand::Tensor(nan), Operand::Tensor(other))
     };
@@ -237,7 +224,7 @@ fn median(arguments: &mut Arguments) -> Results {
     let tensor = arguments.tensor(0)?;
     if numel_of(tensor)? == 0 && is_floating(tensor)? {
         // As torch: NaN.
-        return one(reduced(
+        return one(operations::reduce(
             api::SCONCE_REDUCE_MEAN,
             tensor,
             &[],

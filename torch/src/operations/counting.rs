@@ -1,6 +1,5 @@
 //! Histograms.
 
-use crate::abi::copies::item;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_reduce;
@@ -13,7 +12,7 @@ use crate::sconce::{Tensor, api};
 fn range_of(flat: &Tensor) -> Result<(f64, f64)> {
     let value = |operation| {
         let reduced = operations::reduce_last(operation, flat)?;
-        item(operations::to_dtype(reduced.handle(), api::SCONCE_DTYPE_F64)?.handle())
+        operations::item(operations::to_dtype(reduced.handle(), api::SCONCE_DTYPE_F64)?.handle())
     };
     Ok((value(api::SCONCE_REDUCE_AMIN)?.real, value(api::SCONCE_REDUCE_AMAX)?.real))
 }

@@ -1,61 +1,13 @@
 //! Operations on elements that are made of those of libsconce.so.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::layout::{broadcast, dimension};
 use crate::operations::tensors::{empty_in_order, name_of, refused_type};
 use crate::operations::views::{as_real, complex_of, real_of};
-use crate::sconce::operations::{Operand, binary, choose, unary};
+use crate::sconce::operations::{Operand, binary, choose, combine, unary};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::{integer, real};
 use crate::sconce::{Tensor, api, operations};
-
-/// A tensor or a number.
-#[derive(Clone, Copy)]
-pub enum Either {
-    /// A tensor.
-    Tensor(TensorHandle),
-    /// A real number, also if it is whole.
-    Number(f64),
-}
-
-impl Either {
-    fn parts(self) -> (TensorHandle, Option<api::sconce_scalar>) {
-        match self {
-            Either::Tensor(tensor) => (tensor, None),
-            Either::Number(number) => (std::ptr::null_mut(), Some(real(number))),
-        }
-    }
-}
-
-/// `SCONCE_BINARY_…` of tensors and numbers; sums have a factor of the second one.
-pub fn combine(operation: i32, first: Either, second: Either, alpha: f64) -> Result<Tensor> {
-    // A whole factor fits tensors of integers, too.
-    let is_whole = alpha.fract() == 0.0 && alpha.abs() < 9e15;
-    let alpha = if is_whole { integer(alpha as i64) } else { real(alpha) };
-    let alpha =
-        if operation == api::SCONCE_BINARY_ADD { &raw const alpha } else { std::ptr::null() };
-    let ((one, one_number), (other, other_number)) = (first.parts(), second.parts());
-    let address =
-        |number: &Option<api::sconce_scalar>| number.as_ref().map_or(std::ptr::null(), |at| at);
-    let (one_number, other_number) = (address(&one_number), address(&other_number));
-    // SAFETY: the numbers live during the call; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        let into = std::ptr::null_mut();
-        api::sconce_tensor_binary(
-            operation,
-            one,
-            one_number,
-            other,
-            other_number,
-            alpha,
-            into,
-            made,
-        )
-    })
-}
 
 /// `angle(self)` of real numbers: 0, or π of those below 0; a NaN stays.
 pub fn angle(tensor: TensorHandle) -> Result<Tensor> {
@@ -95,7 +47,7 @@ pub fn polar(abs: TensorHandle, angle: TensorHandle) -> Result<Tensor> {
     let angle = Tensor::retained(angle)?;
     let of = |operation| {
         let turned = unary(operation, &angle)?;
-        combine(api::SCONCE_BINARY_MUL, Either::Tensor(abs), Either::Tensor(turned.handle()), 1.0)
+        combine(api::SCONCE_BINARY_MUL, Operand::Handle(abs), Operand::Tensor(&turned), 1.0)
     };
     let (across, up) = (of(api::SCONCE_UNARY_COS)?, of(api::SCONCE_UNARY_SIN)?);
     let layout = super::layout::Layout::of(across.handle())?;
@@ -200,9 +152,5 @@ fn sum(tensor: &Tensor, dims: &[i64]) -> Result<Tensor> {
         return Tensor::retained(tensor.handle());
     }
     let (operation, dtype) = (api::SCONCE_REDUCE_SUM, api::SCONCE_DTYPE_DEFAULT);
-    // SAFETY: there are as many dimensions; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        let (dims, count) = (dims.as_ptr(), dims.len());
-        api::sconce_tensor_reduce(operation, tensor.handle(), dims, count, true, dtype, made)
-    })
+    operations::reduce(operation, tensor.handle(), dims, true, dtype)
 }

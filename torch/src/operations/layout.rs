@@ -90,6 +90,34 @@ pub fn contiguous_strides(sizes: &[i64]) -> Vec<i64> {
     strides
 }
 
+/// Whether a batch of images lies in memory with its channels innermost: the rule of `suggest_memory_format`.
+pub fn has_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
+    // From the innermost to the outermost dimension: channels, width, height (and depth), batch.
+    let order = std::iter::once(1).chain((2..sizes.len()).rev()).chain([0]);
+    let mut least = 0;
+    if strides[1] == 0 {
+        return false;
+    }
+    for dim in order {
+        // Sizes of 1 say nothing of the order: a stride as in a contiguous tensor decides.
+        let is_ambiguous = dim == 0 && least == strides[1];
+        if sizes[dim] == 0 || strides[dim] < least || is_ambiguous {
+            return false;
+        }
+        least = strides[dim] * sizes[dim].max(1);
+    }
+    true
+}
+
+/// The memory format of a batch of images of so many dimensions, whose channels are innermost or not.
+pub fn format_of_images(has_channels_last: bool, rank: usize) -> i32 {
+    match (has_channels_last, rank) {
+        (false, _) => api::SCONCE_MEMORY_FORMAT_CONTIGUOUS,
+        (true, 4) => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST,
+        (true, _) => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D,
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -119,5 +147,17 @@ mod tests {
         assert_eq!(contiguous_strides(&[2, 3, 4]), [12, 4, 1]);
         assert_eq!(contiguous_strides(&[2, 0, 4]), [4, 4, 1]);
         assert!(contiguous_strides(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_order_of_channels_is_read_as_pytorch_reads_it() {
+        assert!(has_channels_last(&[2, 3, 4, 5], &[60, 1, 15, 3]));
+        assert!(!has_channels_last(&[2, 3, 4, 5], &[60, 20, 5, 1]));
+        // One channel, and one place: contiguous.
+        assert!(!has_channels_last(&[2, 1, 4, 5], &[20, 20, 5, 1]));
+        assert!(!has_channels_last(&[1, 3, 1, 1], &[3, 1, 1, 1]));
+        assert!(has_channels_last(&[2, 3, 1, 1], &[3, 1, 3, 3]));
+        assert!(has_channels_last(&[2, 3, 2, 4, 5], &[120, 1, 60, 15, 3]));
+        assert!(!has_channels_last(&[2, 0, 4, 5], &[0, 1, 0, 0]));
     }
 }

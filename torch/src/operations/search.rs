@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements, and launches kernels")]
 
-use crate::abi::copies::item;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::kernels::{Grid, images, launch};
@@ -268,7 +267,10 @@ pub fn repeat_interleave(repeats: TensorHandle, output_size: Option<i64>) -> Res
     }
     let total = match output_size {
         Some(size) => size,
-        None => item(operations::narrow(sums.handle(), 0, sizes[0] - 1, 1)?.handle())?.integer,
+        None => {
+            operations::item(operations::narrow(sums.handle(), 0, sizes[0] - 1, 1)?.handle())?
+                .integer
+        }
     };
     let places = operations::arange(0, total, 1, &options(api::SCONCE_DTYPE_I64, device))?;
     search_sorted(sums.handle(), places.handle(), None, Search { right: true, narrow })

@@ -5,7 +5,6 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements, and launches kernels")]
 
-use crate::abi::copies::item;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::kernels::{Argument, Grid, images, launch};
@@ -66,9 +65,10 @@ impl Mask {
     fn count(&self) -> Result<i64> {
         match self.numel() {
             0 => Ok(0),
-            numel => {
-                Ok(item(operations::narrow(self.sums.handle(), 0, numel - 1, 1)?.handle())?.integer)
-            }
+            numel => Ok(operations::item(
+                operations::narrow(self.sums.handle(), 0, numel - 1, 1)?.handle(),
+            )?
+            .integer),
         }
     }
 

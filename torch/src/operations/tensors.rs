@@ -5,8 +5,9 @@
 use std::cmp::Ordering;
 
 use crate::abi::constants::SCALAR_TYPES;
-use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_contiguous, rank_of};
 use crate::error::{Error, Result};
+use crate::operations::layout::format_of_images;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options, real, truth};
 use crate::sconce::{Tensor, api, check, operations};
@@ -57,18 +58,21 @@ pub fn filled_like(like: TensorHandle, sizes: &[i64], value: f64) -> Result<Tens
     filled(sizes, dtype_of_tensor(like)?, device_of_tensor(like)?, value)
 }
 
+/// The memory format of a tensor whose elements lie one after another: that of images whose channels are innermost, or
+/// contiguous. Any other tensor is said to be contiguous, too.
+pub fn format_of(tensor: TensorHandle) -> Result<i32> {
+    let (rank, contiguous) = (rank_of(tensor)?, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS);
+    let innermost = format_of_images(true, rank);
+    let is_innermost = matches!(rank, 4 | 5)
+        && !is_contiguous(tensor, contiguous)?
+        && is_contiguous(tensor, innermost)?;
+    Ok(if is_innermost { innermost } else { contiguous })
+}
+
 /// The tensor itself if its elements lie one after another in the order of dimensions that another tensor has, whose
 /// channels may be innermost; else a copy.
 pub fn contiguous_as(tensor: TensorHandle, other: TensorHandle) -> Result<Tensor> {
-    let contiguous = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
-    let mut is_contiguous = false;
-    // SAFETY: the place is valid for a write; any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_is_contiguous(other, contiguous, &mut is_contiguous) })?;
-    let format = match sizes_of(other)?.len() {
-        _ if is_contiguous => contiguous,
-        4 => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST,
-        _ => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D,
-    };
+    let format = format_of(other)?;
     // SAFETY: the place is valid for a write.
     Tensor::made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
 }
@@ -98,8 +102,7 @@ pub fn filled(sizes: &[i64], dtype: i32, device: i32, value: f64) -> Result<Tens
         api::SCONCE_DTYPE_I32 | api::SCONCE_DTYPE_U8 => integer(value as i64),
         _ => real(value),
     };
-    // SAFETY: any number may be passed as a handle; the value lives during the call.
-    check(unsafe { api::sconce_tensor_fill(tensor.handle(), &value) })?;
+    operations::fill(tensor.handle(), &value)?;
     Ok(tensor)
 }
 

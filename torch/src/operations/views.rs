@@ -3,12 +3,10 @@
 #![allow(unsafe_code, reason = "makes views of memory")]
 
 use crate::abi::pools::typed_part;
-use crate::abi::tensors::{
-    device_of_tensor, dtype_of_tensor, is_contiguous, offset_of, sizes_of, strides_of,
-};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, offset_of, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::operations::layout::contiguous_strides;
-use crate::operations::tensors::{bytes_of, name_of};
+use crate::operations::tensors::{bytes_of, format_of, name_of};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
 
@@ -193,20 +191,8 @@ pub fn resize(tensor: TensorHandle, sizes: &[i64], format: Option<i32>) -> Resul
 pub fn resize_as(tensor: TensorHandle, template: TensorHandle, format: Option<i32>) -> Result<()> {
     let sizes = sizes_of(template)?;
     let format = match format {
-        Some(api::SCONCE_MEMORY_FORMAT_PRESERVE) => Some(format_of(template, sizes.len())?),
+        Some(api::SCONCE_MEMORY_FORMAT_PRESERVE) => Some(format_of(template)?),
         other => other,
     };
     resize(tensor, &sizes, format)
-}
-
-/// The memory format that a tensor's strides show.
-fn format_of(tensor: TensorHandle, rank: usize) -> Result<i32> {
-    let innermost = match rank {
-        4 => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST,
-        5 => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D,
-        _ => return Ok(api::SCONCE_MEMORY_FORMAT_CONTIGUOUS),
-    };
-    let is_plain = is_contiguous(tensor, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?;
-    let is_innermost = !is_plain && is_contiguous(tensor, innermost)?;
-    Ok(if is_innermost { innermost } else { api::SCONCE_MEMORY_FORMAT_CONTIGUOUS })
 }

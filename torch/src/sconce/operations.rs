@@ -4,7 +4,7 @@
 
 use super::precision::with_precision;
 use super::tensor::TensorHandle;
-use super::values::{integer, options, real};
+use super::values::{integer, number, options, real};
 use super::{Tensor, api, check};
 use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -21,6 +21,32 @@ pub fn empty(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tens
     Tensor::made(|made| unsafe {
         api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), options, made)
     })
+}
+
+/// A tensor of one value.
+pub fn full(
+    sizes: &[i64],
+    value: &api::sconce_scalar,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), value, options, made)
+    })
+}
+
+/// Sets all elements to a value.
+pub fn fill(tensor: TensorHandle, value: &api::sconce_scalar) -> Result<()> {
+    // SAFETY: any number may be passed as a handle.
+    check(unsafe { api::sconce_tensor_fill(tensor, value) })
+}
+
+/// The value of a tensor of one element. Waits for its device.
+pub fn item(tensor: TensorHandle) -> Result<api::sconce_scalar> {
+    let mut value = integer(0);
+    // SAFETY: the place is valid for a write.
+    check(unsafe { api::sconce_tensor_item(tensor, &mut value) })?;
+    Ok(value)
 }
 
 /// A tensor with the sizes of another and its order in memory, whose values are not set.
@@ -130,20 +156,26 @@ pub fn widened(tensor: TensorHandle) -> Result<Tensor> {
     }
 }
 
-/// An operand of [`binary`].
+/// An operand of [`combine`], [`binary`] and [`choose`].
 #[derive(Clone, Copy)]
 pub enum Operand<'a> {
     /// A tensor.
     Tensor(&'a Tensor),
-    /// A number.
+    /// A tensor of the caller.
+    Handle(TensorHandle),
+    /// A real number, also if it is whole.
     Number(f64),
+    /// A whole number.
+    Whole(i64),
 }
 
 impl Operand<'_> {
     fn parts(self) -> (TensorHandle, Option<api::sconce_scalar>) {
         match self {
             Operand::Tensor(tensor) => (tensor.handle(), None),
+            Operand::Handle(tensor) => (tensor, None),
             Operand::Number(number) => (std::ptr::null_mut(), Some(real(number))),
+            Operand::Whole(number) => (std::ptr::null_mut(), Some(integer(number))),
         }
     }
 }
@@ -152,32 +184,34 @@ fn address(number: Option<&api::sconce_scalar>) -> *const api::sconce_scalar {
     number.map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
-/// `SCONCE_BINARY_…` of two operands, in a new tensor.
-pub fn binary(operation: i32, first: &Tensor, second: Operand<'_>) -> Result<Tensor> {
-    let (tensor, number) = second.parts();
+/// `SCONCE_BINARY_…` of two operands, of which one is a tensor, in a new tensor. Sums and differences have a factor of
+/// the second one, which is 1 for all others.
+pub fn combine(
+    operation: i32,
+    first: Operand<'_>,
+    second: Operand<'_>,
+    alpha: f64,
+) -> Result<Tensor> {
+    let ((one, one_number), (other, other_number)) = (first.parts(), second.parts());
+    let factor = (alpha != 1.0).then(|| number(alpha));
     // SAFETY: the numbers live during the call, or are NULL beside a tensor; the place is valid for a write.
     Tensor::made(|made| unsafe {
         api::sconce_tensor_binary(
             operation,
-            first.handle(),
-            std::ptr::null(),
-            tensor,
-            address(number.as_ref()),
-            std::ptr::null(),
+            one,
+            address(one_number.as_ref()),
+            other,
+            address(other_number.as_ref()),
+            address(factor.as_ref()),
             std::ptr::null_mut(),
             made,
         )
     })
 }
 
-/// `SCONCE_BINARY_…` of a tensor and a whole number, in a new tensor.
-pub fn binary_integer(operation: i32, first: &Tensor, number: i64) -> Result<Tensor> {
-    let (null, none) = (std::ptr::null(), std::ptr::null_mut());
-    // SAFETY: a tensor and a number are given; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        let number = integer(number);
-        api::sconce_tensor_binary(operation, first.handle(), null, none, &number, null, none, made)
-    })
+/// `SCONCE_BINARY_…` of a tensor and another operand, in a new tensor.
+pub fn binary(operation: i32, first: &Tensor, second: Operand<'_>) -> Result<Tensor> {
+    combine(operation, Operand::Tensor(first), second, 1.0)
 }
 
 /// `SCONCE_UNARY_…`, in a new tensor.
@@ -221,21 +255,31 @@ pub fn along(operation: i32, tensor: TensorHandle, dim: i64, dtype: i32) -> Resu
     Tensor::made(|made| unsafe { api::sconce_tensor_along(operation, tensor, dim, dtype, made) })
 }
 
+/// `SCONCE_REDUCE_…` of dimensions, or of all if none is named. They stay with one element if `keep` is set.
+pub fn reduce(
+    operation: i32,
+    tensor: TensorHandle,
+    dims: &[i64],
+    keep: bool,
+    dtype: i32,
+) -> Result<Tensor> {
+    let pointer = if dims.is_empty() { std::ptr::null() } else { dims.as_ptr() };
+    // SAFETY: there are as many dimensions; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_reduce(operation, tensor, pointer, dims.len(), keep, dtype, made)
+    })
+}
+
 /// `SCONCE_REDUCE_…` of the last dimension, which stays with one element.
 pub fn reduce_last(operation: i32, tensor: &Tensor) -> Result<Tensor> {
-    let last = [-1];
-    // SAFETY: there is one dimension; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_reduce(
-            operation,
-            tensor.handle(),
-            last.as_ptr(),
-            last.len(),
-            true,
-            api::SCONCE_DTYPE_DEFAULT,
-            made,
-        )
-    })
+    reduce(operation, tensor.handle(), &[-1], true, api::SCONCE_DTYPE_DEFAULT)
+}
+
+/// Whether all elements are true. Waits for the tensor's device.
+pub fn all_true(tensor: &Tensor) -> Result<bool> {
+    let (operation, dtype) = (api::SCONCE_REDUCE_ALL, api::SCONCE_DTYPE_DEFAULT);
+    let all = reduce(operation, tensor.handle(), &[], false, dtype)?;
+    Ok(item(all.handle())?.integer != 0)
 }
 
 /// Refuses what is no matrix: `sconce_tensor_matmul` also takes vectors and batches.

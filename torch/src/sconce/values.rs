@@ -18,6 +18,12 @@ pub fn real(value: f64) -> api::sconce_scalar {
     api::sconce_scalar { kind: api::SCONCE_SCALAR_REAL, real: value, ..integer(0) }
 }
 
+/// A number of the ABI, which has no other type for whole ones: these fit tensors of integers, too.
+pub fn number(value: f64) -> api::sconce_scalar {
+    let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
+    if is_whole { integer(value as i64) } else { real(value) }
+}
+
 /// A truth value.
 pub fn truth(value: bool) -> api::sconce_scalar {
     api::sconce_scalar { kind: api::SCONCE_SCALAR_BOOL, ..integer(i64::from(value)) }

@@ -15,13 +15,12 @@ pub mod views;
 
 use crate::abi::arguments::numbers;
 use crate::fallbacks::give;
-use crate::operations::elementwise::Either::{Number, Tensor as Of};
-use crate::operations::elementwise::{
-    Trilinear, angle, combine, polar, soft_margin_backward, trilinear,
-};
+use crate::operations::elementwise::{Trilinear, angle, polar, soft_margin_backward, trilinear};
+use crate::sconce::operations::Operand::{Handle, Number};
+use crate::sconce::operations::combine;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::real;
-use crate::sconce::{api, check, operations};
+use crate::sconce::{api, operations};
 
 fallbacks! {
     /// Returns `self + alpha * other`.
@@ -31,7 +30,7 @@ fallbacks! {
         alpha: f64,
         ret0: *mut TensorHandle,
     ) {
-        let sum = combine(api::SCONCE_BINARY_ADD, Of(tensor), Number(other), alpha)?;
+        let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Number(other), alpha)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, sum) }
     }
@@ -43,7 +42,7 @@ fallbacks! {
         alpha: f64,
         ret0: *mut TensorHandle,
     ) {
-        let sum = combine(api::SCONCE_BINARY_ADD, Of(tensor), Of(other), alpha)?;
+        let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Handle(other), alpha)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, sum) }
     }
@@ -54,7 +53,7 @@ fallbacks! {
         other: f64,
         ret0: *mut TensorHandle,
     ) {
-        let product = combine(api::SCONCE_BINARY_MUL, Of(tensor), Number(other), 1.0)?;
+        let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Number(other), 1.0)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, product) }
     }
@@ -65,7 +64,7 @@ fallbacks! {
         other: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        let product = combine(api::SCONCE_BINARY_MUL, Of(tensor), Of(other), 1.0)?;
+        let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Handle(other), 1.0)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, product) }
     }
@@ -76,7 +75,7 @@ fallbacks! {
         exponent: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        let power = combine(api::SCONCE_BINARY_POW, Number(number), Of(exponent), 1.0)?;
+        let power = combine(api::SCONCE_BINARY_POW, Number(number), Handle(exponent), 1.0)?;
         // As PyTorch's, whatever the order of the exponent's dimensions.
         let power = operations::contiguous(power.handle())?;
         // SAFETY: the caller's promise for the place.
@@ -89,7 +88,7 @@ fallbacks! {
         exponent: f64,
         ret0: *mut TensorHandle,
     ) {
-        let power = combine(api::SCONCE_BINARY_POW, Of(tensor), Number(exponent), 1.0)?;
+        let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Number(exponent), 1.0)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, power) }
     }
@@ -100,15 +99,14 @@ fallbacks! {
         exponent: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        let power = combine(api::SCONCE_BINARY_POW, Of(tensor), Of(exponent), 1.0)?;
+        let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Handle(exponent), 1.0)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, power) }
     }
 
     /// Sets all elements to a number.
     aoti_torch_cpu_fill__Scalar | aoti_torch_cuda_fill__Scalar(tensor: TensorHandle, value: f64) {
-        // SAFETY: any number may be passed as a handle; the number is valid.
-        check(unsafe { api::sconce_tensor_fill(tensor, &real(value)) })
+        operations::fill(tensor, &real(value))
     }
 
     /// Returns the angles of real numbers: 0 or π.

@@ -7,11 +7,12 @@ use std::ffi::c_char;
 use crate::abi::arguments::{numbers, optional};
 use crate::abi::errors::{not_null, text_of};
 use crate::abi::handles::return_tensor;
-use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::sconce::operations;
+use crate::operations::tensors::format_of;
+use crate::sconce::operations::{self, Operand};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::{integer, options, real};
+use crate::sconce::values::{number, options};
 use crate::sconce::{Tensor, api};
 
 /// What is added at the begin and the end of a dimension; less than 0 takes away.
@@ -53,25 +54,8 @@ fn constant(tensor: TensorHandle, pad: &[i64], value: f64) -> Result<Tensor> {
         whole[end.dim as usize] += end.begin + end.end;
     }
     let mut options = options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?);
-    options.memory_format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
-    for (rank, format) in [
-        (4, api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST),
-        (5, api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D),
-    ] {
-        if sizes.len() == rank
-            && !is_contiguous(tensor, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?
-            && is_contiguous(tensor, format)?
-        {
-            options.memory_format = format;
-        }
-    }
-    // A whole number fits tensors of integers, too.
-    let is_whole = value.fract() == 0.0 && value.abs() < 9e15;
-    let value = if is_whole { integer(value as i64) } else { real(value) };
-    // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
-    let result = Tensor::made(|made| unsafe {
-        api::sconce_tensor_full(whole.as_ptr(), whole.len(), &value, &options, made)
-    })?;
+    options.memory_format = format_of(tensor)?;
+    let result = operations::full(&whole, &number(value), &options)?;
     let (mut from, mut into) = (Tensor::retained(tensor)?, Tensor::retained(result.handle())?);
     for Ends { dim, begin, end } in ends {
         let size = sizes[dim as usize];
@@ -99,7 +83,7 @@ impl Mode {
         let options = options(api::SCONCE_DTYPE_I64, device);
         let places = operations::arange(-ends.begin, size + ends.end, 1, &options)?;
         let with = |operation, tensor: &Tensor, number: i64| {
-            operations::binary_integer(operation, tensor, number)
+            operations::binary(operation, tensor, Operand::Whole(number))
         };
         match self {
             Mode::Replicate => {

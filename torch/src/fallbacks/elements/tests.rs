@@ -129,6 +129,33 @@ fn views_have_other_dimensions() {
 }
 
 #[test]
+fn channels_stay_innermost_in_memory() {
+    let before = live();
+    let rows = Dense::build(&[2, 4, 5, 3], |_| 1.0).tensor(F32);
+    // SAFETY: any numbers may be passed as handles, and the lists have as many entries as is said, here and below.
+    let images = returned(|ret| unsafe {
+        aoti_torch_cpu_permute(rows.handle(), [0, 3, 1, 2].as_ptr(), 4, ret)
+    });
+    let room = Dense::build(&[120], |_| 0.0).tensor(F32);
+    // SAFETY: as above; 1 is c10's number of the format preserve.
+    let status = unsafe { aoti_torch_cpu_resize_as_(room.handle(), images.handle(), &1) };
+    assert_eq!(status, 0, "{:?}", crate::error::newest());
+    assert_eq!(strides_of(room.handle()).unwrap(), [60, 1, 15, 3]);
+    let none = std::ptr::null();
+    let padded = returned(|ret| {
+        // SAFETY: as above; the text ends with NUL.
+        unsafe {
+            let mode = c"constant".as_ptr();
+            pad::aoti_torch_cpu_pad(images.handle(), [1, 1].as_ptr(), 2, mode, none, ret)
+        }
+    });
+    assert_eq!(sizes_of(padded.handle()).unwrap(), [2, 3, 4, 7]);
+    assert_eq!(strides_of(padded.handle()).unwrap(), [84, 1, 21, 3]);
+    drop((rows, images, room, padded));
+    assert_eq!(live(), before);
+}
+
+#[test]
 fn three_factors_are_multiplied_and_summed() {
     let mut cases = Cases::new(72);
     for _ in 0..20 {

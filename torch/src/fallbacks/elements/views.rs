@@ -9,7 +9,7 @@ use crate::fallbacks::give;
 use crate::operations::views;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::integer;
-use crate::sconce::{Tensor, api, operations};
+use crate::sconce::{api, operations};
 
 /// The memory format that the caller names, if any.
 ///
@@ -137,11 +137,7 @@ fallbacks! {
         let sizes = unsafe { numbers(size, size_len, "size") }?;
         // SAFETY: the caller's promise for the pointers.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
-        // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
-        let zeros = Tensor::made(|made| unsafe {
-            api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &integer(0), &options, made)
-        })?;
         // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, zeros) }
+        unsafe { give(ret0, operations::full(sizes, &integer(0), &options)?) }
     }
 }

@@ -4,10 +4,11 @@
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
 use crate::abi::arguments::optional;
+use crate::abi::copies::cloned;
 use crate::abi::tensors::numel_of;
 use crate::error::{Error, Result};
 use crate::fallbacks::give_both;
-use crate::sconce::operations::{Operand, binary, empty_like};
+use crate::sconce::operations::{Operand, binary, empty_like, fill};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::truth;
 use crate::sconce::{Tensor, api, check};
@@ -35,13 +36,8 @@ fn dropped(input: TensorHandle, p: f64, train: bool) -> Result<(Tensor, Tensor)>
     }
     let mask = empty_like(input, api::SCONCE_DTYPE_BOOL)?;
     if !train || numel_of(input)? == 0 {
-        // SAFETY: the number lives during the call; any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_fill(mask.handle(), &truth(true)) })?;
-        // SAFETY: the place is valid for a write.
-        let same = Tensor::made(|made| unsafe {
-            api::sconce_tensor_clone(input, api::SCONCE_MEMORY_FORMAT_PRESERVE, made)
-        })?;
-        return Ok((same, mask));
+        fill(mask.handle(), &truth(true))?;
+        return Ok((cloned(input)?, mask));
     }
     let kept = 1.0 - p;
     let scale = if kept == 0.0 { 0.0 } else { 1.0 / kept };

@@ -8,10 +8,26 @@ use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::give;
-use crate::sconce::operations::{Operand, binary, copy, empty_like, expand, resize};
+use crate::sconce::operations::{Operand, all_true, binary, copy, empty_like, expand, resize};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::truth;
 use crate::sconce::{Tensor, api, check};
+
+/// Returns a tensor like another one that is filled from a generator.
+///
+/// # Safety
+/// The generator's pointer is NULL or valid for a read; the result's place is valid for a write.
+unsafe fn like(
+    tensor: TensorHandle,
+    generator: *const Generator,
+    ret0: *mut TensorHandle,
+    fill: impl FnOnce(TensorHandle, Generator) -> i32,
+) -> Result<()> {
+    let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
+    // SAFETY: the caller's promise.
+    check(fill(filled.handle(), unsafe { chosen(generator) }))?;
+    // SAFETY: the caller's promise.
+    unsafe { give(ret0, filled) }
+}
 
 fallbacks! {
     /// Fills `out` with whole numbers from `low` to `high`, excluding `high`.
@@ -42,13 +58,12 @@ fallbacks! {
         generator: *const Generator,
         ret0: *mut TensorHandle,
     ) {
-        let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
-        // SAFETY: the caller's promise for the pointer.
-        let generator = unsafe { chosen(generator) };
-        // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_uniform(filled.handle(), from, to, generator) })?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, filled) }
+        // SAFETY: any number may be passed as a handle; `like` passes the caller's generator.
+        let fill = |filled, generator| unsafe {
+            api::sconce_tensor_uniform(filled, from, to, generator)
+        };
+        // SAFETY: the caller's promise for the pointers.
+        unsafe { like(tensor, generator, ret0, fill) }
     }
 
     /// Returns normally distributed numbers.
@@ -59,13 +74,12 @@ fallbacks! {
         generator: *const Generator,
         ret0: *mut TensorHandle,
     ) {
-        let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
-        // SAFETY: the caller's promise for the pointer.
-        let generator = unsafe { chosen(generator) };
-        // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_normal(filled.handle(), mean, std, generator) })?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, filled) }
+        // SAFETY: any number may be passed as a handle; `like` passes the caller's generator.
+        let fill = |filled, generator| unsafe {
+            api::sconce_tensor_normal(filled, mean, std, generator)
+        };
+        // SAFETY: the caller's promise for the pointers.
+        unsafe { like(tensor, generator, ret0, fill) }
     }
 
     /// Returns exponentially distributed numbers of rate `lambd`.
@@ -75,13 +89,12 @@ fallbacks! {
         generator: *const Generator,
         ret0: *mut TensorHandle,
     ) {
-        let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
-        // SAFETY: the caller's promise for the pointer.
-        let generator = unsafe { chosen(generator) };
-        // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_exponential(filled.handle(), lambd, generator) })?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, filled) }
+        // SAFETY: any number may be passed as a handle; `like` passes the caller's generator.
+        let fill = |filled, generator| unsafe {
+            api::sconce_tensor_exponential(filled, lambd, generator)
+        };
+        // SAFETY: the caller's promise for the pointers.
+        unsafe { like(tensor, generator, ret0, fill) }
     }
 
     /// Fills a tensor with ones of probability `p`, else zeros.
@@ -139,11 +152,8 @@ fn check_probabilities(probabilities: TensorHandle) -> Result<()> {
     let bounds = |comparison, bound| binary(comparison, &given, Operand::Number(bound));
     let (low, high) = (bounds(api::SCONCE_BINARY_GE, 0.0)?, bounds(api::SCONCE_BINARY_LE, 1.0)?);
     let within = binary(api::SCONCE_BINARY_MUL, &low, Operand::Tensor(&high))?;
-    let ones = empty_like(within.handle(), api::SCONCE_DTYPE_DEFAULT)?;
-    let mut all = false;
-    // SAFETY: the number lives during the call; any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_fill(ones.handle(), &truth(true)) })?;
-    // SAFETY: the place lives during the call; any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_equal(within.handle(), ones.handle(), &mut all) })?;
-    if all { Ok(()) } else { Err(Error::invalid_argument("p must have numbers from 0 to 1")) }
+    if all_true(&within)? {
+        return Ok(());
+    }
+    Err(Error::invalid_argument("p must have numbers from 0 to 1"))
 }

@@ -1,14 +1,15 @@
 //! Gradients as convolutions of rearranged tensors.
 
-use super::{Steps, clear, forward};
+use super::{Steps, forward};
 use crate::abi::tensors::{numel_of, sizes_of};
 use crate::error::Result;
 use crate::operations::tensors::filled_like;
+use crate::sconce::Tensor;
 use crate::sconce::operations::{
-    contiguous, copy, flip, narrow, permute, reshape, slice, transpose,
+    contiguous, copy, fill, flip, narrow, permute, reshape, slice, transpose,
 };
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, operations};
+use crate::sconce::values::integer;
 
 /// The gradient for the images: elements of the given gradient lie `stride` apart among zeros, and a filter that is
 /// turned around, with inputs and outputs exchanged, goes over them in steps of one.
@@ -20,7 +21,7 @@ pub(super) fn input_gradient(
 ) -> Result<()> {
     let (given, weights) = (sizes_of(gradient)?, sizes_of(filter)?);
     if [gradient, filter, result.handle()].into_iter().any(is_empty) {
-        return clear(result);
+        return fill(result.handle(), &integer(0));
     }
     let images = sizes_of(result.handle())?;
     let mut room = given.clone();
@@ -81,7 +82,7 @@ pub(super) fn filter_gradient(
 ) -> Result<()> {
     let seen = sizes_of(images)?;
     if [gradient, images, result.handle()].into_iter().any(is_empty) {
-        return clear(result);
+        return fill(result.handle(), &integer(0));
     }
     let (batch, channels) = (seen[0], seen[1] / steps.groups);
     // [batch, groups, channels, …] becomes [channels, groups * batch, …].
@@ -99,7 +100,7 @@ pub(super) fn filter_gradient(
     let mut found = forward(inputs.handle(), filter.handle(), std::ptr::null_mut(), over)?;
     // The last steps of the convolution may have left places, which no element of the filter has.
     for (at, &size) in sizes_of(result.handle())?.iter().enumerate().skip(2) {
-        found = operations::narrow(found.handle(), at as i64, 0, size)?;
+        found = narrow(found.handle(), at as i64, 0, size)?;
     }
     copy(result, transpose(found.handle(), 0, 1)?.handle())
 }

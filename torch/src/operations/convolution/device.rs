@@ -2,13 +2,15 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use super::{Steps, clear};
+use super::Steps;
 use crate::abi::devices::with_device;
 use crate::abi::tensors::numel_of;
 use crate::error::Result;
 use crate::operations::layout::Layout;
 use crate::operations::tensors::contiguous_as;
+use crate::sconce::operations::fill;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::integer;
 use crate::sconce::{Tensor, api, check};
 
 /// The gradient for the images, `result`.
@@ -18,8 +20,7 @@ pub(super) fn input_gradient(
     result: &Tensor,
     steps: Steps<'_>,
 ) -> Result<()> {
-    let filter = contiguous_as(filter, result.handle())?;
-    run(api::SCONCE_CONVOLUTION_BACKWARD_DATA, gradient, filter.handle(), result, steps)
+    run(api::SCONCE_CONVOLUTION_BACKWARD_DATA, gradient, filter, result, steps)
 }
 
 /// The gradient for the filter, `result`.
@@ -46,7 +47,7 @@ fn run(
     let other = contiguous_as(other, result.handle())?;
     let (given, second) = (Layout::of(gradient.handle())?, Layout::of(other.handle())?);
     if given.numel() == 0 || second.numel() == 0 {
-        return clear(result);
+        return fill(result.handle(), &integer(0));
     }
     let made = Layout::of(result.handle())?;
     let (images, filter) = match operation {

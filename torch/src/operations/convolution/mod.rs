@@ -14,12 +14,11 @@ mod tests;
 
 use crate::abi::tensors::sizes_of;
 use crate::error::{Error, Result};
-use crate::operations::layout::Layout;
-use crate::operations::pooling::has_channels_last;
+use crate::operations::layout::{Layout, format_of_images, has_channels_last};
 use crate::operations::tensors::check_device;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
-use crate::sconce::{Tensor, api, check, operations};
+use crate::sconce::{Tensor, api, operations};
 
 /// How a filter moves over images: an entry for each spatial dimension.
 #[derive(Clone, Copy)]
@@ -241,19 +240,8 @@ fn for_filter(
 pub fn bias_gradient(gradient: TensorHandle) -> Result<Tensor> {
     let rank = Layout::of(gradient)?.rank() as i64;
     let dims: Vec<i64> = std::iter::once(0).chain(2..rank).collect();
-    // SAFETY: there are as many dimensions; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        let (operation, dtype) = (api::SCONCE_REDUCE_SUM, api::SCONCE_DTYPE_DEFAULT);
-        api::sconce_tensor_reduce(
-            operation,
-            gradient,
-            dims.as_ptr(),
-            dims.len(),
-            false,
-            dtype,
-            made,
-        )
-    })
+    let (operation, dtype) = (api::SCONCE_REDUCE_SUM, api::SCONCE_DTYPE_DEFAULT);
+    operations::reduce(operation, gradient, &dims, false, dtype)
 }
 
 fn check_ranks(first: &Layout, second: &Layout, spatial: usize) -> Result<()> {
@@ -317,17 +305,6 @@ fn like_factors(sizes: &[i64], factors: [&Layout; 2]) -> Result<Tensor> {
         layout.rank() > 3 && layout.numel() > 0 && has_channels_last(&layout.sizes, &layout.strides)
     };
     let mut options = options(factors[0].dtype, factors[0].device);
-    options.memory_format = match (factors.iter().any(is_last), sizes.len()) {
-        (false, _) => api::SCONCE_MEMORY_FORMAT_CONTIGUOUS,
-        (true, 4) => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST,
-        (true, _) => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D,
-    };
+    options.memory_format = format_of_images(factors.iter().any(is_last), sizes.len());
     operations::empty(sizes, &options)
-}
-
-/// Sets all elements to zero.
-fn clear(tensor: &Tensor) -> Result<()> {
-    let zero = crate::sconce::values::integer(0);
-    // SAFETY: the number lives during the call; any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_fill(tensor.handle(), &zero) })
 }

@@ -17,14 +17,15 @@ mod tests;
 mod window;
 
 use shape::{Planes, Pooled};
-pub use shape::{Size, Windows, has_channels_last};
+pub use shape::{Size, Windows};
 use window::Axis;
 
 use super::layout::Layout;
 use super::tensors::check_device;
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api};
+use crate::sconce::values::integer;
+use crate::sconce::{Tensor, api, operations};
 
 /// What is computed. The numbers are in `torch/kernels/pooling.cu`, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,9 +183,7 @@ impl Pool {
         if self.small.numel() != 0 {
             return Ok(());
         }
-        let zero = crate::sconce::values::integer(0);
-        // SAFETY: any number may be passed as a handle; the value lives during the call.
-        crate::sconce::check(unsafe { api::sconce_tensor_fill(result.handle(), &zero) })
+        operations::fill(result.handle(), &integer(0))
     }
 }
 

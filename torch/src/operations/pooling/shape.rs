@@ -4,10 +4,10 @@ use std::ffi::c_void;
 
 use super::window::Axis;
 use crate::error::{Error, Result};
-use crate::operations::layout::Layout;
+use crate::operations::layout::{Layout, format_of_images, has_channels_last};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
-use crate::sconce::{Tensor, api, operations};
+use crate::sconce::{Tensor, operations};
 
 /// The windows that a caller asks for.
 #[derive(Clone, Debug)]
@@ -86,25 +86,6 @@ impl Windows {
     }
 }
 
-/// Whether a batch of images lies in memory with its channels innermost: the rule of `suggest_memory_format`.
-pub fn has_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
-    // From the innermost to the outermost dimension: channels, width, height (and depth), batch.
-    let order = std::iter::once(1).chain((2..sizes.len()).rev()).chain([0]);
-    let mut least = 0;
-    if strides[1] == 0 {
-        return false;
-    }
-    for dim in order {
-        // Sizes of 1 say nothing of the order: a stride as in a contiguous tensor decides.
-        let is_ambiguous = dim == 0 && least == strides[1];
-        if sizes[dim] == 0 || strides[dim] < least || is_ambiguous {
-            return false;
-        }
-        least = strides[dim] * sizes[dim].max(1);
-    }
-    true
-}
-
 /// An input with its windows.
 pub(super) struct Pooled {
     pub(super) layout: Layout,
@@ -133,11 +114,7 @@ impl Pooled {
         let is_last = windows.keeps_order
             && rank == dims + 2
             && has_channels_last(&layout.sizes, &layout.strides);
-        let memory_format = match (is_last, dims) {
-            (false, _) => api::SCONCE_MEMORY_FORMAT_CONTIGUOUS,
-            (true, 2) => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST,
-            (true, _) => api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D,
-        };
+        let memory_format = format_of_images(is_last, dims + 2);
         Ok(Pooled { layout, axes, memory_format, dims })
     }
 
@@ -208,22 +185,5 @@ impl Planes {
 
     pub(super) fn numel(&self) -> i64 {
         self.sizes.iter().product()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_channels_last;
-
-    #[test]
-    fn the_order_of_channels_is_read_as_pytorch_reads_it() {
-        assert!(has_channels_last(&[2, 3, 4, 5], &[60, 1, 15, 3]));
-        assert!(!has_channels_last(&[2, 3, 4, 5], &[60, 20, 5, 1]));
-        // One channel, and one place: contiguous.
-        assert!(!has_channels_last(&[2, 1, 4, 5], &[20, 20, 5, 1]));
-        assert!(!has_channels_last(&[1, 3, 1, 1], &[3, 1, 1, 1]));
-        assert!(has_channels_last(&[2, 3, 1, 1], &[3, 1, 3, 3]));
-        assert!(has_channels_last(&[2, 3, 2, 4, 5], &[120, 1, 60, 15, 3]));
-        assert!(!has_channels_last(&[2, 0, 4, 5], &[0, 1, 0, 0]));
     }
 }
