@@ -7,7 +7,7 @@ use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
 use super::heap::block::RecordState;
 use super::heap::request::kind_of;
 use super::heap::stream_heap::StreamHeap;
-use super::source::pages;
+use super::source::pages::{self, MappingUse};
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use super::streams::owners;
@@ -73,8 +73,8 @@ fn device_caches(device: DeviceIndex) -> Result<(), String> {
     Ok(())
 }
 
-/// The runs of a device are tiled by present mappings, no page is present twice, and no present mapping lies
-/// elsewhere.
+/// The runs of a device are tiled by present mappings, every page is present once, except those that the driver did
+/// not take back, and no present mapping lies elsewhere.
 fn device_pages(device: DeviceIndex) -> Result<(), String> {
     let pages = pages::lock(device);
     let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -85,7 +85,9 @@ fn device_pages(device: DeviceIndex) -> Result<(), String> {
     }
     let mut present = std::collections::BTreeSet::new();
     let mut bytes = 0;
-    for (address, mapping) in pages.table.all().filter(|(_, mapping)| mapping.is_present) {
+    for (address, mapping) in
+        pages.table.all().filter(|(_, mapping)| mapping.used == MappingUse::Present)
+    {
         if !present.insert(mapping.page) {
             return Err(format!("page {} is present twice, at {address:#x} too", mapping.page));
         }
@@ -94,6 +96,11 @@ fn device_pages(device: DeviceIndex) -> Result<(), String> {
         if !runs.iter().any(|(start, bytes)| *start <= address && end <= start + bytes) {
             return Err(format!("the page at {address:#x} is present and in no run"));
         }
+    }
+    if let Some(lost) =
+        pages.table.all_pages().find(|id| !present.contains(id) && !pages.is_kept(*id))
+    {
+        return Err(format!("page {lost} is in no run"));
     }
     let of_runs: u64 = runs.iter().map(|(_, bytes)| bytes).sum();
     if bytes != of_runs || bytes != pages.bytes() {

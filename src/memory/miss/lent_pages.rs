@@ -9,7 +9,7 @@ use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::kind_of;
 use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::snapshot::Action;
-use crate::memory::source::pages::{DevicePages, FreePage, PageId};
+use crate::memory::source::pages::{DevicePages, FreePage, MappingUse, PageId};
 use crate::memory::streams::cache::{CacheInUse, StreamCache, StreamMemory};
 use crate::memory::streams::live_blocks;
 use crate::stream::Maker;
@@ -112,7 +112,7 @@ pub(super) fn take(
         live_blocks::replace(&change, cache);
         cache.note_memory(Action::SegmentUnmap, was.address, was.bytes, was.pool);
         for page in these {
-            pages.table.set_present(page.address, false, own_stream(cache));
+            pages.table.set_used(page.address, MappingUse::Lent, own_stream(cache));
         }
         lent.push(LentPages { of: cache.use_it(), was, pages: these.to_vec() });
     }
@@ -124,7 +124,7 @@ pub(super) fn put_back(pages: &mut DevicePages, lent: Vec<LentPages>) {
     for LentPages { of, was, pages: these } in lent {
         let cache = of.cache();
         for page in &these {
-            pages.table.set_present(page.address, true, own_stream(cache));
+            pages.table.set_used(page.address, MappingUse::Present, own_stream(cache));
         }
         let mut inner = cache.visit();
         adopt(cache, &mut inner, was);

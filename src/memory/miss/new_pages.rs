@@ -18,7 +18,9 @@ use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::runs::RunEnd;
 use crate::memory::snapshot::Action;
-use crate::memory::source::pages::{self, DevicePages, FreePage, PageId, SMALLEST_PAGE};
+use crate::memory::source::pages::{
+    self, DevicePages, FreePage, MappingUse, PageId, SMALLEST_PAGE,
+};
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
@@ -279,8 +281,11 @@ fn settle(
             ledger.gained_pages(kind, fresh_bytes);
         }
     }
+    for page in lent.iter().flat_map(|lent| &lent.pages) {
+        pages.table.set_spare(page.address);
+    }
     for page in run {
-        pages.table.set_present(page.address, true, own_stream(cache));
+        pages.table.set_used(page.address, MappingUse::Present, own_stream(cache));
     }
     let mut joined = None;
     for group in run.chunk_by(|one, next| one.address + one.bytes == next.address) {

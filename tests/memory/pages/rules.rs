@@ -127,6 +127,58 @@ fn giving_back_does_not_wait_for_other_streams() {
     });
 }
 
+/// While a thread that gives pages back waits for one stream, requests on another undo unused mappings. The pages
+/// on their way out keep theirs.
+#[test]
+fn pages_on_their_way_out_keep_their_mappings() {
+    with_pages("pages_on_their_way_out_keep_their_mappings", "1G", || {
+        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let (own, busy) = (pool_stream(), pool_stream());
+        let mut random = 7_u64;
+        let mut next = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % most
+        };
+        let mut held = Vec::new();
+        while held.is_empty() || figures().mappings <= 3 * figures().pages {
+            if held.len() < 12 && next(2) == 0 || held.is_empty() {
+                held.push(alloc((1 + next(24) as usize) * MIB, own));
+            } else {
+                memory::free(held.swap_remove(next(held.len() as u64) as usize)).unwrap();
+            }
+        }
+        held.into_iter().for_each(|block| memory::free(block).unwrap());
+        stream::synchronize(runtime().unwrap(), own).unwrap();
+        sconce::sim::set_manual(true).unwrap();
+        let runtime = runtime().unwrap();
+        let block = alloc(2 * MIB, busy);
+        stream::sleep(runtime, busy, 1000).unwrap();
+        memory::free(block).unwrap();
+        std::thread::scope(|scope| {
+            sconce::sim::reset_call_counts().unwrap();
+            let giving_back = scope.spawn(memory::empty_cache);
+            while sconce::sim::call_count("event_synchronize").unwrap() == 0 {
+                std::thread::yield_now();
+            }
+            // The first marks what its stream no longer uses, the second undoes it.
+            let blocks = [2, 30].map(|mib| {
+                let block = alloc(mib * MIB, own);
+                while sconce::sim::step(runtime, own).unwrap() {}
+                block
+            });
+            assert!(!giving_back.is_finished(), "it waits for the busy stream");
+            assert!(figures().mappings >= figures().pages, "{:?}", figures());
+            sconce::sim::run_until_idle().unwrap();
+            giving_back.join().unwrap().unwrap();
+            structure::assert_sound();
+            blocks.into_iter().for_each(|block| memory::free(block).unwrap());
+        });
+        sconce::sim::set_manual(false).unwrap();
+        structure::assert_all_given_back(&[free_at_start]);
+        assert_eq!((figures().pages, figures().mappings), (0, 0));
+    });
+}
+
 #[test]
 fn a_free_part_of_a_run_goes_back_and_the_rest_stays() {
     with_pages("a_free_part_of_a_run_goes_back_and_the_rest_stays", "1G", || {

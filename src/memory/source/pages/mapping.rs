@@ -1,7 +1,7 @@
 //! The driver's calls for pages. Each undoes what it has done if a later step fails; what cannot be undone
 //! is noted, never used again, and tried again later.
 
-use super::table::PageId;
+use super::table::{MappingUse, PageId};
 use super::{DevicePages, SMALLEST_PAGE, lock};
 use crate::context::Runtime;
 use crate::device::peers;
@@ -26,7 +26,9 @@ fn open(runtime: &Runtime, device: DeviceIndex, address: u64, bytes: u64) -> Res
 /// Lets a device use all pages of a peer, which it has got access to.
 pub(super) fn open_to_peer(runtime: &Runtime, user: DeviceIndex, owner: DeviceIndex) -> Result<()> {
     let pages = lock(owner);
-    for (address, mapping) in pages.table.all().filter(|(_, mapping)| !mapping.is_broken) {
+    for (address, mapping) in
+        pages.table.all().filter(|(_, mapping)| mapping.used != MappingUse::Broken)
+    {
         let bytes = mapping.bytes as usize;
         runtime.driver().virtual_set_access(DevicePtr(address), bytes, user, Access::ReadWrite)?;
     }
@@ -91,7 +93,7 @@ impl DevicePages {
         let broken: Vec<u64> = self
             .table
             .all()
-            .filter(|(_, mapping)| mapping.is_broken)
+            .filter(|(_, mapping)| mapping.used == MappingUse::Broken)
             .map(|(address, _)| address)
             .collect();
         for address in broken {
@@ -149,7 +151,7 @@ impl DevicePages {
             .collect();
         for address in mapped {
             if self.unmap(driver, address).is_err() {
-                self.table.set_broken(address);
+                self.table.set_used(address, MappingUse::Broken, None);
             }
         }
         if end < base + bytes {
@@ -193,7 +195,7 @@ impl DevicePages {
         self.bytes = self.bytes.saturating_add_signed(change);
     }
 
-    /// Undoes unused mappings once there are many, without waiting: those that the library's stream `stream` used
+    /// Undoes spare mappings once there are many, without waiting: those that the library's stream `stream` used
     /// last, when an event that was recorded on it since is complete.
     pub(crate) fn evict(&mut self, runtime: &Runtime, stream: Option<StreamRef>) -> Result<()> {
         let driver = runtime.driver();

@@ -11,7 +11,7 @@ mod mapping;
 mod space;
 mod table;
 
-pub(crate) use table::{FreePage, PageId};
+pub(crate) use table::{FreePage, MappingUse, PageId};
 
 use std::sync::Once;
 
@@ -40,7 +40,7 @@ pub(crate) struct DevicePages {
     pub(crate) table: PageTable,
     /// Pages that the driver did not take back. They have no mapping, and serve the next request.
     spares: Vec<PageId>,
-    /// Work on unused mappings that have this number precedes this event.
+    /// Work on spare mappings that have this number precedes this event.
     fence: Option<(u64, NativeEvent)>,
     last_fence: u64,
     /// Bytes of pages in runs.
@@ -109,6 +109,15 @@ impl DevicePages {
     /// Whether a range can be taken for new mappings.
     pub(crate) fn is_unused(&self, address: u64, bytes: u64) -> bool {
         self.space.is_unused(address, bytes)
+    }
+
+    /// Whether a page is in no run because the driver did not take it back, or not a mapping of it.
+    pub(crate) fn is_kept(&self, id: PageId) -> bool {
+        let is_broken = |address: &u64| {
+            self.table.mapping(*address).is_some_and(|it| it.used == MappingUse::Broken)
+        };
+        let mut mappings = self.table.page(id).map_or(&[][..], |page| &page.mappings).iter();
+        self.spares.contains(&id) || mappings.any(is_broken)
     }
 
     /// Mappings of pages that had one already were made.

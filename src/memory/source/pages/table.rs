@@ -1,8 +1,9 @@
 //! Which page is mapped where, and which of its mappings is in use. Nothing here calls a driver.
 //!
 //! A page is physical memory. It may be mapped at several addresses, its *mappings*. At most one of them is
-//! *present*: part of a run of some heap. The others are kept for later, so that a program that returns to a
-//! layout makes no driver call.
+//! *present*: part of a run of some heap. While the page is on its way out of the run that mapping is *lent*: the
+//! page comes back to it if the driver refuses. The others are *spare*: kept for later, so that a program that
+//! returns to a layout makes no driver call.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -20,15 +21,25 @@ pub(crate) struct Page<H = PhysicalHandle> {
     pub(crate) mappings: Vec<u64>,
 }
 
+/// What a mapping is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MappingUse {
+    /// It is part of a run.
+    Present,
+    /// It was part of a run until the page was lent. The page may come back to it.
+    Lent,
+    /// It is kept for later.
+    Spare,
+    /// The driver may have kept part of what was undone: the mapping is never used again.
+    Broken,
+}
+
 /// A mapping of a page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PageMapping {
     pub(crate) page: PageId,
     pub(crate) bytes: u64,
-    /// It is part of a run.
-    pub(crate) is_present: bool,
-    /// The driver may have kept part of what was undone: the mapping is never used again.
-    pub(crate) is_broken: bool,
+    pub(crate) used: MappingUse,
     /// The stream that used it last, if the library owns that stream.
     pub(crate) last: Option<StreamRef>,
     /// The fence that work on it precedes; 0 is none.
@@ -64,6 +75,11 @@ impl<H> PageTable<H> {
     /// The bytes of all pages.
     pub(crate) fn page_bytes(&self) -> u64 {
         self.pages.iter().flatten().map(|page| page.bytes).sum()
+    }
+
+    /// All pages.
+    pub(crate) fn all_pages(&self) -> impl Iterator<Item = PageId> {
+        self.pages.iter().enumerate().filter(|(_, page)| page.is_some()).map(|(id, _)| id)
     }
 
     /// The pages that are mapped nowhere.
@@ -105,9 +121,8 @@ impl<H> PageTable<H> {
     pub(crate) fn add_mapping(&mut self, address: u64, page: PageId) {
         let Some(known) = self.pages[page].as_mut() else { return };
         known.mappings.push(address);
-        let (bytes, last) = (known.bytes, None);
-        let mapping =
-            PageMapping { page, bytes, is_present: false, is_broken: false, last, fence: 0 };
+        let (bytes, used) = (known.bytes, MappingUse::Spare);
+        let mapping = PageMapping { page, bytes, used, last: None, fence: 0 };
         self.mappings.insert(address, mapping);
     }
 
@@ -123,19 +138,19 @@ impl<H> PageTable<H> {
         self.mappings.get(&address)
     }
 
-    /// The mapping becomes part of a run, or leaves it; `by` is the stream whose heap has it.
-    pub(crate) fn set_present(&mut self, address: u64, is_present: bool, by: Option<StreamRef>) {
+    /// The mapping is used in another way from now on; `by` is the stream whose heap has or had it.
+    pub(crate) fn set_used(&mut self, address: u64, used: MappingUse, by: Option<StreamRef>) {
         if let Some(mapping) = self.mappings.get_mut(&address) {
-            mapping.is_present = is_present;
+            mapping.used = used;
             mapping.last = by;
             mapping.fence = 0;
         }
     }
 
-    /// The mapping is not to be used again.
-    pub(crate) fn set_broken(&mut self, address: u64) {
+    /// The page has moved to another mapping: this one is kept for later.
+    pub(crate) fn set_spare(&mut self, address: u64) {
         if let Some(mapping) = self.mappings.get_mut(&address) {
-            mapping.is_broken = true;
+            mapping.used = MappingUse::Spare;
         }
     }
 
@@ -147,7 +162,9 @@ impl<H> PageTable<H> {
     ) -> impl DoubleEndedIterator<Item = FreePage> {
         let inside = self.mappings.range(from..to);
         inside
-            .filter(move |(address, mapping)| mapping.is_present && *address + mapping.bytes <= to)
+            .filter(move |(address, mapping)| {
+                mapping.used == MappingUse::Present && *address + mapping.bytes <= to
+            })
             .map(|(address, mapping)| FreePage {
                 address: *address,
                 bytes: mapping.bytes,
@@ -177,8 +194,11 @@ impl<H> PageTable<H> {
         for (&address, mapping) in &self.mappings {
             let page = FreePage { address, bytes: mapping.bytes, page: mapping.page };
             let at = free.get(&mapping.page).copied();
-            let fits = !mapping.is_broken
-                && at.is_some_and(|at| if at == address { stays(at) } else { !mapping.is_present });
+            let fits = at.is_some_and(|at| match mapping.used {
+                MappingUse::Present => at == address && stays(at),
+                MappingUse::Spare => at != address,
+                MappingUse::Lent | MappingUse::Broken => false,
+            });
             if !fits || address != end {
                 window.clear();
                 inside.clear();
@@ -212,13 +232,13 @@ impl<H> PageTable<H> {
         best.map(|(_, window)| window)
     }
 
-    /// Marks the unused mappings that a stream of the library used last and that have no fence yet; returns
+    /// Marks the spare mappings that a stream of the library used last and that have no fence yet; returns
     /// how many.
     pub(crate) fn mark(&mut self, stream: StreamRef, fence: u64) -> usize {
         let mut marked = 0;
         for mapping in self.mappings.values_mut() {
-            let unused = !mapping.is_present && !mapping.is_broken && mapping.fence == 0;
-            if unused && mapping.last == Some(stream) {
+            let is_new = mapping.used == MappingUse::Spare && mapping.fence == 0;
+            if is_new && mapping.last == Some(stream) {
                 mapping.fence = fence;
                 marked += 1;
             }
@@ -226,9 +246,10 @@ impl<H> PageTable<H> {
         marked
     }
 
-    /// The unused mappings of a fence.
+    /// The spare mappings of a fence.
     pub(crate) fn fenced(&self, fence: u64) -> Vec<u64> {
-        let of = |mapping: &PageMapping| mapping.fence == fence && !mapping.is_present;
+        let of =
+            |mapping: &PageMapping| mapping.fence == fence && mapping.used == MappingUse::Spare;
         self.mappings.iter().filter(|(_, it)| of(it)).map(|(address, _)| *address).collect()
     }
 }
@@ -268,9 +289,9 @@ mod tests {
         assert_eq!(window(&table, &all, 2 * UNIT + 1), Some(vec![1, 2, 3]));
         assert_eq!(window(&table, &all, 3 * UNIT + 1), None, "page 0 would be in it twice");
         assert_eq!(window(&table, &[0, 2, 3], 2 * UNIT), Some(vec![2, 3]));
-        table.set_present(BASE + 2 * UNIT, true, None);
+        table.set_used(BASE + 2 * UNIT, MappingUse::Present, None);
         assert_eq!(window(&table, &[2, 3], 2 * UNIT), Some(vec![10, 11]));
-        table.set_broken(BASE + 11 * UNIT);
+        table.set_used(BASE + 11 * UNIT, MappingUse::Broken, None);
         assert_eq!(window(&table, &[2, 3], 2 * UNIT), None);
         // Page 0 is free where it is present: it stays, beside page 2, which moves there.
         let free = [(0, BASE + 2 * UNIT), (2, 5)].into();
@@ -284,7 +305,7 @@ mod tests {
         let mut table = with_pages(3);
         for page in 0..3 {
             table.add_mapping((page as u64 + 8) * UNIT, page);
-            table.set_present((page as u64 + 8) * UNIT, true, None);
+            table.set_used((page as u64 + 8) * UNIT, MappingUse::Present, None);
         }
         let whole = |from, to| table.whole_pages(from, to).map(|it| it.page).collect::<Vec<_>>();
         assert_eq!(whole(8 * UNIT, 11 * UNIT), [0, 1, 2]);
