@@ -5,7 +5,6 @@
 //! pages of the stream are mapped once more, at the end of a run or apart; then free pages of idle streams; then
 //! new pages. If a driver call fails, everything is as it was.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
 use super::lent_pages::{self, LentPages, own_stream};
@@ -19,7 +18,7 @@ use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::runs::RunEnd;
 use crate::memory::snapshot::Action;
 use crate::memory::source::pages::{
-    self, DevicePages, FreePage, MappingUse, PageId, SMALLEST_PAGE,
+    self, DevicePages, FreePage, FreePlace, MappingUse, PageId, SMALLEST_PAGE,
 };
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::gate::Passage;
@@ -123,18 +122,21 @@ fn from_mappings(
     free: &[(BlockRecord, Vec<FreePage>)],
 ) -> Option<u64> {
     let request = BlockRequest { pool: inner.heap.pool(miss.wanted.pool), ..miss.request };
-    let all =
-        || free.iter().flat_map(|(block, pages)| pages.iter().map(|page| (block.bins, *page)));
-    let at: HashMap<PageId, u64> = all().map(|(_, page)| (page.page, page.address)).collect();
-    let in_place: HashSet<u64> =
-        all().filter(|(bins, _)| *bins == request.bins()).map(|(_, page)| page.address).collect();
+    let place = |block: &BlockRecord, page: &FreePage| {
+        let stays = block.bins == request.bins();
+        (page.page, FreePlace { address: page.address, stays })
+    };
+    let each = free.iter().flat_map(|(block, pages)| pages.iter().map(|page| place(block, page)));
+    let places = pages.table.free_pages(each);
     let need = request.rounded.next_multiple_of(SMALLEST_PAGE);
-    let window = pages.table.find_window(&at, need, |address| in_place.contains(&address))?;
-    let moved = window.iter().filter(|page| at.get(&page.page) != Some(&page.address));
-    let moved: Vec<FreePage> = moved.copied().collect();
-    let ids: HashSet<PageId> = moved.iter().map(|page| page.page).collect();
-    let mut chosen: Vec<FreePage> =
-        all().map(|(_, page)| page).filter(|page| ids.contains(&page.page)).collect();
+    let window = pages.table.find_window(&places, need)?;
+    let (mut moved, mut chosen) = (Vec::new(), Vec::new());
+    for page in window {
+        if let Some(place) = places.of(page.page).filter(|it| it.address != page.address) {
+            moved.push(page);
+            chosen.push(FreePage { address: place.address, ..page });
+        }
+    }
     chosen.sort_unstable_by_key(|page| page.address);
     let lent = lent_pages::take(pages, miss.cache, inner, &chosen);
     pages.count_hit();

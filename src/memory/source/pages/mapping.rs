@@ -1,7 +1,8 @@
 //! The driver's calls for pages. Each undoes what it has done if a later step fails; what cannot be undone
 //! is noted, never used again, and tried again later.
 
-use super::table::{MappingUse, PageId};
+use super::free::PageId;
+use super::table::MappingUse;
 use super::{DevicePages, SMALLEST_PAGE, lock};
 use crate::context::Runtime;
 use crate::device::peers;

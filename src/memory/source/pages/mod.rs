@@ -5,13 +5,18 @@
 //! |---|---|
 //! | `space` | reserved addresses |
 //! | `table` | which page is mapped where |
+//! | `free` | free pages, and where they are present |
+//! | `window` | mappings side by side that could serve a request |
 //! | `mapping` | the driver's calls, each undone if a later one fails |
 
+mod free;
 mod mapping;
 mod space;
 mod table;
+mod window;
 
-pub(crate) use table::{FreePage, MappingUse, PageId};
+pub(crate) use free::{FreePage, FreePlace, PageId};
+pub(crate) use table::MappingUse;
 
 use std::sync::Once;
 

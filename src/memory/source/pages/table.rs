@@ -5,12 +5,11 @@
 //! page comes back to it if the driver refuses. The others are *spare*: kept for later, so that a program that
 //! returns to a layout makes no driver call.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::BTreeMap;
 
+use super::free::{FreePage, FreePages, FreePlace, PageId};
+use super::window::Window;
 use crate::driver::{PhysicalHandle, StreamRef};
-
-/// The number of a page.
-pub(crate) type PageId = usize;
 
 /// Physical memory.
 #[derive(Debug)]
@@ -44,14 +43,6 @@ pub(crate) struct PageMapping {
     pub(crate) last: Option<StreamRef>,
     /// The fence that work on it precedes; 0 is none.
     pub(crate) fence: u64,
-}
-
-/// A page that can be taken out of a free block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FreePage {
-    pub(crate) address: u64,
-    pub(crate) bytes: u64,
-    pub(crate) page: PageId,
 }
 
 /// The pages of a device.
@@ -177,56 +168,41 @@ impl<H> PageTable<H> {
         self.mappings.iter().map(|(address, mapping)| (*address, mapping))
     }
 
-    /// Mappings side by side that have at least `need` bytes and whose pages are all free: `free` has the address
-    /// at which each free page is present, and a page stays where it is if `stays` holds for that address. Of all
-    /// such windows one in which the fewest pages move.
-    pub(crate) fn find_window(
-        &self,
-        free: &HashMap<PageId, u64>,
-        need: u64,
-        stays: impl Fn(u64) -> bool,
-    ) -> Option<Vec<FreePage>> {
+    /// The places of free pages, by page.
+    pub(crate) fn free_pages(&self, free: impl Iterator<Item = (PageId, FreePlace)>) -> FreePages {
+        let mut pages = FreePages::new(self.pages.len());
+        for (id, place) in free {
+            pages.add(id, place, self.page(id).map_or(0, |page| page.bytes));
+        }
+        pages
+    }
+
+    /// Mappings side by side that have at least `need` bytes and whose pages are all free. Of all such windows one in
+    /// which the fewest pages move.
+    pub(crate) fn find_window(&self, free: &FreePages, need: u64) -> Option<Vec<FreePage>> {
+        if free.bytes() < need {
+            return None;
+        }
         let mut best: Option<(usize, Vec<FreePage>)> = None;
-        let mut window: VecDeque<FreePage> = VecDeque::new();
-        let mut inside = HashSet::new();
-        let (mut bytes, mut moves, mut end) = (0, 0, 0);
-        let moving = |page: &FreePage| usize::from(free.get(&page.page) != Some(&page.address));
+        let mut window = Window::new(self.pages.len());
         for (&address, mapping) in &self.mappings {
+            let place = free.of(mapping.page);
+            let moves = match (mapping.used, place) {
+                (MappingUse::Present, Some(place)) if place.address == address && place.stays => 0,
+                (MappingUse::Spare, Some(_)) => 1,
+                _ => {
+                    window.clear();
+                    continue;
+                }
+            };
             let page = FreePage { address, bytes: mapping.bytes, page: mapping.page };
-            let at = free.get(&mapping.page).copied();
-            let fits = at.is_some_and(|at| match mapping.used {
-                MappingUse::Present => at == address && stays(at),
-                MappingUse::Spare => at != address,
-                MappingUse::Lent | MappingUse::Broken => false,
-            });
-            if !fits || address != end {
-                window.clear();
-                inside.clear();
-                (bytes, moves) = (0, 0);
+            window.push(page, moves);
+            while window.first_bytes().is_some_and(|first| window.bytes - first >= need) {
+                window.pop();
             }
-            if !fits {
-                continue;
-            }
-            while inside.contains(&page.page)
-                && let Some(first) = window.pop_front()
-            {
-                inside.remove(&first.page);
-                bytes -= first.bytes;
-                moves -= moving(&first);
-            }
-            window.push_back(page);
-            inside.insert(page.page);
-            (bytes, moves, end) = (bytes + page.bytes, moves + moving(&page), address + page.bytes);
-            while let Some(first) = window.front().copied()
-                && bytes - first.bytes >= need
-            {
-                window.pop_front();
-                inside.remove(&first.page);
-                bytes -= first.bytes;
-                moves -= moving(&first);
-            }
-            if bytes >= need && best.as_ref().is_none_or(|(least, _)| moves < *least) {
-                best = Some((moves, window.iter().copied().collect()));
+            let fits = window.bytes >= need;
+            if fits && best.as_ref().is_none_or(|(least, _)| window.moves < *least) {
+                best = Some((window.moves, window.pages.iter().map(|(page, _)| *page).collect()));
             }
         }
         best.map(|(_, window)| window)
@@ -272,8 +248,9 @@ mod tests {
 
     /// Pages that are present far away, and the places of a window that serves a request.
     fn window(table: &PageTable<usize>, pages: &[PageId], need: u64) -> Option<Vec<u64>> {
-        let free = pages.iter().map(|page| (*page, *page as u64)).collect();
-        let found = table.find_window(&free, need, |_| true)?;
+        let far = |page: &PageId| (*page, FreePlace { address: *page as u64, stays: true });
+        let free = table.free_pages(pages.iter().map(far));
+        let found = table.find_window(&free, need)?;
         Some(found.iter().map(|page| (page.address - BASE) / UNIT).collect())
     }
 
@@ -294,10 +271,14 @@ mod tests {
         table.set_used(BASE + 11 * UNIT, MappingUse::Broken, None);
         assert_eq!(window(&table, &[2, 3], 2 * UNIT), None);
         // Page 0 is free where it is present: it stays, beside page 2, which moves there.
-        let free = [(0, BASE + 2 * UNIT), (2, 5)].into();
-        let found = table.find_window(&free, 2 * UNIT, |_| true).unwrap();
+        let free = |stays| {
+            let places = [(0, BASE + 2 * UNIT), (2, 5)];
+            let place = |(page, address)| (page, FreePlace { address, stays });
+            table.free_pages(places.into_iter().map(place))
+        };
+        let found = table.find_window(&free(true), 2 * UNIT).unwrap();
         assert_eq!(found.iter().map(|page| page.page).collect::<Vec<_>>(), [0, 2]);
-        assert_eq!(table.find_window(&free, 2 * UNIT, |_| false), None);
+        assert_eq!(table.find_window(&free(false), 2 * UNIT), None);
     }
 
     #[test]
