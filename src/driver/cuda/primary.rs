@@ -15,6 +15,7 @@
 //!   chooses between the two.
 
 use std::ptr::null_mut;
+use std::sync::atomic::AtomicBool;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
@@ -34,11 +35,13 @@ pub(super) const LAST_DEFAULT_STREAM: usize = 2;
 pub(super) struct Device {
     pub(super) raw: CUdevice,
     pub(super) primary: OnceCell<usize>,
+    /// The driver has refused memory for GPUDirect RDMA, as in WSL, and made some without it.
+    pub(super) refuses_rdma: AtomicBool,
 }
 
 impl Device {
     pub(super) fn new(raw: CUdevice) -> Device {
-        Device { raw, primary: OnceCell::new() }
+        Device { raw, primary: OnceCell::new(), refuses_rdma: AtomicBool::new(false) }
     }
 }
 

@@ -6,7 +6,9 @@
 use std::ffi::c_void;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{from_mut, null_mut};
+use std::sync::atomic::Ordering;
 
+use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUmemAccess_flags_enum as AccessFlags;
 use cudarc::driver::sys::CUmemAllocationGranularity_flags_enum::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
 use cudarc::driver::sys::{
@@ -62,15 +64,19 @@ impl VirtualMemory for CudaDriver {
         bytes: usize,
         shareable: bool,
     ) -> Result<PhysicalHandle> {
-        let properties = self.properties(device, shareable)?;
-        let mut handle = 0;
-        let create = self.api.cuMemCreate()?;
-        let place = from_mut(&mut handle);
-        // SAFETY: the properties and the place outlive the call.
-        let code =
-            self.without_context(Some(device), || unsafe { create(place, bytes, &properties, 0) });
-        self.api.check("cuMemCreate", code)?;
-        Ok(PhysicalHandle::from_driver(handle))
+        let mut properties = self.properties(device, shareable)?;
+        let refuses = &self.device(device)?.refuses_rdma;
+        let with_rdma = !refuses.load(Ordering::Relaxed) && self.supports_rdma(device)?;
+        properties.allocFlags.gpuDirectRDMACapable = u8::from(with_rdma);
+        match self.create(device, bytes, &properties) {
+            Err(error) if with_rdma && error.status() != Status::OutOfMemory => {
+                properties.allocFlags.gpuDirectRDMACapable = 0;
+                let handle = self.create(device, bytes, &properties)?;
+                refuses.store(true, Ordering::Relaxed);
+                Ok(handle)
+            }
+            outcome => outcome,
+        }
     }
 
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
@@ -183,6 +189,30 @@ impl CudaDriver {
             type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
             id: self.device(device)?.raw,
         })
+    }
+
+    /// Whether network adapters may read and write memory of this kind without a copy, as torch asks for expandable
+    /// segments.
+    fn supports_rdma(&self, device: DeviceIndex) -> Result<bool> {
+        let raw = self.device(device)?.raw;
+        let supports = Attribute::CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED;
+        Ok(self.attribute(raw, supports)? != 0)
+    }
+
+    fn create(
+        &self,
+        device: DeviceIndex,
+        bytes: usize,
+        properties: &CUmemAllocationProp,
+    ) -> Result<PhysicalHandle> {
+        let mut handle = 0;
+        let create = self.api.cuMemCreate()?;
+        let place = from_mut(&mut handle);
+        // SAFETY: the properties and the place outlive the call.
+        let code =
+            self.without_context(Some(device), || unsafe { create(place, bytes, properties, 0) });
+        self.api.check("cuMemCreate", code)?;
+        Ok(PhysicalHandle::from_driver(handle))
     }
 
     fn properties(&self, device: DeviceIndex, shareable: bool) -> Result<CUmemAllocationProp> {
