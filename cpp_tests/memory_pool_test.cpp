@@ -1,6 +1,7 @@
 // Private pools: the allocations that they serve, and the fate of their memory.
 #include <sconce/guard.hpp>
 #include <thread>
+#include <utility>
 
 #include "memory_support.hpp"
 
@@ -160,6 +161,23 @@ TEST_F(MemoryPoolTest, AGuardEndsOnTheDeviceItBegan) {
   }
   set_device(0);
   EXPECT_EQ(sconce_memory_pool_end(pool.get(), 0), SCONCE_ERROR_INVALID_STATE) << "it has ended";
+}
+
+TEST_F(MemoryPoolTest, APoolOfPagesReservesWholePages) {
+  for (const auto& [policy, bytes] :
+       {std::pair(MemPolicy::Pages, 4 * kMiB), std::pair(MemPolicy::Segments, 20 * kMiB)}) {
+    MemPool pool(policy);
+    {
+      const MemPoolGuard guard(pool);
+      const DeviceBuffer inside(3 * kMiB);
+      EXPECT_EQ(memory_reserved(), bytes);
+    }
+    EXPECT_EQ(pool.trim(), bytes);
+  }
+  sconce_memory_pool* pool = nullptr;
+  EXPECT_EQ(sconce_memory_pool_create_with_policy(3, &pool), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(sconce_last_error_message(), "policy is 3"));
+  EXPECT_EQ(pool, nullptr);
 }
 
 TEST_F(MemoryPoolTest, DeadHandlesAreRecognised) {

@@ -4,12 +4,20 @@
 #define SCONCE_MEMORY_POOL_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <sconce/device.hpp>
 
 namespace sconce {
 inline namespace v0 {
 namespace cuda {
+
+/// What the memory of a private pool is made of.
+enum class MemPolicy : std::int32_t {
+  OfSettings = SCONCE_MEMORY_POLICY_OF_SETTINGS,  ///< what the settings say when memory is obtained
+  Segments = SCONCE_MEMORY_POLICY_SEGMENTS,       ///< segments, whatever the settings say
+  Pages = SCONCE_MEMORY_POLICY_PAGES,             ///< pages: torch's expandable segments
+};
 
 /// A private memory pool, which serves only allocations inside a `MemPoolGuard`. Owns it; movable,
 /// not copyable. Corresponds to `c10::cuda::MemPool` and `torch.cuda.MemPool`.
@@ -19,9 +27,13 @@ namespace cuda {
 class [[nodiscard]] MemPool {
  public:
   /// Creates a pool without any memory yet; it serves all devices.
-  SCONCE_NODISCARD_CTOR MemPool() {
+  SCONCE_NODISCARD_CTOR MemPool() : MemPool(MemPolicy::OfSettings) {}
+
+  /// Creates a pool with a policy of its own, without any memory yet; it serves all devices.
+  SCONCE_NODISCARD_CTOR explicit MemPool(MemPolicy policy) {
     sconce_memory_pool* pool = nullptr;
-    detail::check(::sconce_memory_pool_create(&pool));
+    detail::check(
+        ::sconce_memory_pool_create_with_policy(static_cast<std::int32_t>(policy), &pool));
     pool_.reset(pool);
   }
 

@@ -1295,6 +1295,35 @@ typedef int32_t sconce_graph_conditional_kind;
 #endif // __cplusplus
 
 /**
+ * What the memory of a private pool is made of.
+ */
+enum sconce_memory_policy
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * What the settings say when the pool obtains memory (`policy`, `expandable_segments`).
+   */
+  SCONCE_MEMORY_POLICY_OF_SETTINGS = 0,
+  /**
+   * Segments, whatever the settings say.
+   */
+  SCONCE_MEMORY_POLICY_SEGMENTS = 1,
+  /**
+   * Pages, whatever the settings say: torch's expandable segments.
+   */
+  SCONCE_MEMORY_POLICY_PAGES = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_memory_policy sconce_memory_policy;
+#else
+typedef int32_t sconce_memory_policy;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Recorded operations and leaves, over which backward passes run. Opaque; created by
  * `sconce_backward_graph_create`.
  */
@@ -3411,6 +3440,20 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, s
  * - torch: `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_pool **out_pool);
+
+/**
+ * Creates a private memory pool with a policy of its own, without any memory yet. It serves all devices.
+ * Needs no device.
+ *
+ * - `policy`: what its memory is made of. Where the driver refuses pages, segments are used, with a
+ *   warning, as for the setting `policy:pages`.
+ * - `out_pool`: receives the pool.
+ * - Errors: INVALID_ARGUMENT: no such policy. OUT_OF_MEMORY: too many pools.
+ * - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_create_with_policy(int32_t policy,
+                                                    struct sconce_memory_pool **out_pool);
 
 /**
  * Reports the number of a pool in snapshots and histories. Needs no device.

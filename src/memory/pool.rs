@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::miss::{release, release_pages};
 use super::pool_holds;
+use super::source::pool_policy;
+pub use super::source::pool_policy::PoolPolicy;
 use super::streams::cache::StreamCache;
 use super::streams::deferred;
 use super::streams::device::DeviceMemory;
@@ -107,14 +109,21 @@ fn change(action: impl FnOnce(&mut Vec<Diversion>) -> Result<()>) -> Result<()> 
     })
 }
 
-/// Makes a pool.
+/// Makes a pool whose memory is what the settings say.
 pub fn create() -> Result<Key> {
+    create_with(PoolPolicy::OfSettings)
+}
+
+/// Makes a pool.
+pub fn create_with(policy: PoolPolicy) -> Result<Key> {
     refuse_forked_child()?;
     let (key, cell) = POOLS
         .insert()
         .ok_or_else(|| Error::new(Status::OutOfMemory, "too many memory pools are alive"))?;
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+    pool_policy::set(number, policy);
     cell.begun.store(0, Ordering::Relaxed);
-    cell.number.store(NUMBERS.fetch_add(1, Ordering::Relaxed), Ordering::Release);
+    cell.number.store(number, Ordering::Release);
     Ok(key)
 }
 
@@ -230,6 +239,8 @@ pub fn destroy(pool: Key) -> Result<()> {
     if !POOLS.remove(pool, |_| ()) {
         return Err(dead());
     }
+    // No thread allocates from it any more.
+    pool_policy::forget(number);
     if pool_holds::outlives(number) {
         return Ok(());
     }

@@ -1,8 +1,9 @@
 //! Private pools of device memory.
 
+use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
-use crate::memory::pool;
+use crate::memory::pool::{self, PoolPolicy};
 
 /// A private memory pool: it serves only allocations between its begin and its end. Opaque; created
 /// by `sconce_memory_pool_create`.
@@ -28,6 +29,54 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
     guard(|| {
         let out_pool = out!(out_pool);
         out_pool.write(sconce_memory_pool::from_key(pool::create()?));
+        Ok(())
+    })
+}
+
+/// What the memory of a private pool is made of.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_memory_policy {
+    /// What the settings say when the pool obtains memory (`policy`, `expandable_segments`).
+    SCONCE_MEMORY_POLICY_OF_SETTINGS = 0,
+    /// Segments, whatever the settings say.
+    SCONCE_MEMORY_POLICY_SEGMENTS = 1,
+    /// Pages, whatever the settings say: torch's expandable segments.
+    SCONCE_MEMORY_POLICY_PAGES = 2,
+}
+
+numbers_of!(sconce_memory_policy as i32: SCONCE_MEMORY_POLICY_OF_SETTINGS, SCONCE_MEMORY_POLICY_SEGMENTS,
+    SCONCE_MEMORY_POLICY_PAGES);
+
+fn policy_of(policy: i32) -> Result<PoolPolicy> {
+    match policy {
+        SCONCE_MEMORY_POLICY_OF_SETTINGS => Ok(PoolPolicy::OfSettings),
+        SCONCE_MEMORY_POLICY_SEGMENTS => Ok(PoolPolicy::Segments),
+        SCONCE_MEMORY_POLICY_PAGES => Ok(PoolPolicy::Pages),
+        _ => Err(Error::invalid_argument(format!(
+            "policy is {policy}; it must be SCONCE_MEMORY_POLICY_OF_SETTINGS (0), _SEGMENTS (1) or \
+             _PAGES (2)"
+        ))),
+    }
+}
+
+/// Creates a private memory pool with a policy of its own, without any memory yet. It serves all devices.
+/// Needs no device.
+///
+/// - `policy`: what its memory is made of. Where the driver refuses pages, segments are used, with a
+///   warning, as for the setting `policy:pages`.
+/// - `out_pool`: receives the pool.
+/// - Errors: INVALID_ARGUMENT: no such policy. OUT_OF_MEMORY: too many pools.
+/// - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_create_with_policy(
+    policy: i32,
+    out_pool: *mut *mut sconce_memory_pool,
+) -> sconce_status {
+    guard(|| {
+        let out_pool = out!(out_pool);
+        out_pool.write(sconce_memory_pool::from_key(pool::create_with(policy_of(policy)?)?));
         Ok(())
     })
 }

@@ -152,7 +152,7 @@ pub(crate) fn oversize(
     let mut chosen = Vec::new();
     let (enough, whole) = {
         let mut inner = cache.visit();
-        let max_split = inner.policy.max_split();
+        let max_split = request.fit.max_split;
         if max_split == u64::MAX {
             return Ok(false);
         }

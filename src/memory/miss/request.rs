@@ -8,6 +8,7 @@ use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::memory::heap::request::BlockRequest;
 use crate::memory::source::pages::SMALLEST_PAGE;
+use crate::memory::source::pool_policy;
 use crate::memory::streams::cache::{StreamCache, StreamMemory};
 use crate::memory::streams::device::DeviceMemory;
 use crate::stream::{self, GivingBack};
@@ -23,13 +24,17 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// The request to a heap, by the settings in force.
+    /// The request to a heap, by the settings in force and the pool's policy.
     pub(super) fn request(&self, inner: &mut StreamMemory) -> BlockRequest {
         if inner.policy.refresh() {
             inner.heap.finish_last();
         }
         let pool = inner.heap.pool(self.pool);
-        inner.policy.request(pool, self.bytes)
+        let mut request = inner.policy.request(pool, self.bytes);
+        if let Some(paged) = pool_policy::is_paged(self.pool) {
+            request.fit = inner.policy.fit_of(paged);
+        }
+        request
     }
 }
 
@@ -56,7 +61,7 @@ impl<'a> Miss<'a> {
     ) -> Miss<'a> {
         let request = wanted.request(&mut cache.visit());
         let settings = settings::current();
-        let paged = settings.expandable_segments;
+        let paged = pool_policy::is_paged(wanted.pool).unwrap_or(settings.expandable_segments);
         let rounded = request.rounded as usize;
         let segment_bytes = match paged {
             true => rounded.next_multiple_of(SMALLEST_PAGE as usize),

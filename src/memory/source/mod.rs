@@ -5,10 +5,12 @@
 //! |---|---|
 //! | `plain` | one allocation of the driver for each segment |
 //! | `pages/` | physical pages and reserved addresses, joined as needed |
+//! | `pool_policy` | pools whose memory is made in another way than the settings say |
 //! | `uncached` | the mode without caching: allocations that callers hold, by address |
 
 pub(super) mod pages;
 mod plain;
+pub(super) mod pool_policy;
 pub(super) mod uncached;
 
 use crate::context::Runtime;

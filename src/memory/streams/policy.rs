@@ -15,6 +15,16 @@ pub(crate) struct CachePolicy {
     settings: Option<Arc<Settings>>,
 }
 
+/// Which blocks serve a request. As in torch, memory of pages is cut wherever a block can be. It has no oversize blocks:
+/// the pages of a large free block serve any request.
+fn fit(settings: &Settings, paged: bool) -> BlockFit {
+    BlockFit {
+        max_split: if paged { u64::MAX } else { settings.max_split_bytes as u64 },
+        max_rounding: settings.max_non_split_rounding_bytes as u64,
+        large_spare: if paged { 0 } else { SMALL_LIMIT as u64 },
+    }
+}
+
 impl CachePolicy {
     /// Rules that have yet to be read.
     pub(crate) const fn unread() -> CachePolicy {
@@ -51,14 +61,7 @@ impl CachePolicy {
     fn read(&mut self) {
         self.generation = settings::generation();
         let settings = settings::current();
-        // As in torch, memory of pages is cut wherever a block can be. It has no oversize blocks: the
-        // pages of a large free block serve any request.
-        let paged = settings.expandable_segments;
-        self.fit = BlockFit {
-            max_split: if paged { u64::MAX } else { settings.max_split_bytes as u64 },
-            max_rounding: settings.max_non_split_rounding_bytes as u64,
-            large_spare: if paged { 0 } else { SMALL_LIMIT as u64 },
-        };
+        self.fit = fit(&settings, settings.expandable_segments);
         self.plain = settings.rounds_plainly();
         self.settings = Some(settings);
     }
@@ -68,10 +71,9 @@ impl CachePolicy {
         self.settings.as_ref().map_or(bytes, |settings| settings.round_size(bytes))
     }
 
-    /// The size from which blocks are not cut.
-    #[inline]
-    pub(crate) fn max_split(&self) -> u64 {
-        self.fit.max_split
+    /// Which blocks serve a request to memory of pages, or to memory of segments, whatever the settings say.
+    pub(crate) fn fit_of(&self, paged: bool) -> BlockFit {
+        self.settings.as_ref().map_or(self.fit, |settings| fit(settings, paged))
     }
 
     /// What a caller's request asks of the heap.

@@ -2,7 +2,8 @@
 
 use sconce::context::runtime;
 use sconce::error::Status;
-use sconce::memory::{self, pool, shared_blocks};
+use sconce::memory::pool::{self, PoolPolicy};
+use sconce::memory::{self, shared_blocks};
 use sconce::stream;
 use sconce::types::DevicePtr;
 use testkit::memory::structure;
@@ -258,6 +259,41 @@ fn private_pools_share_no_page_and_go_back_when_trimmed() {
         assert_eq!(reserved(), 24 * MIB as i64);
         pool::destroy(pool).unwrap();
         structure::assert_sound();
+    });
+}
+
+/// Each pool is made of what it was created for, beside a default pool that follows the settings.
+#[test]
+fn pools_have_a_policy_of_their_own() {
+    with_pages("pools_have_a_policy_of_their_own", "1G", || {
+        for (settings, policy, is_paged) in [
+            ("policy:segments", PoolPolicy::Pages, true),
+            ("policy:segments", PoolPolicy::OfSettings, false),
+            ("policy:pages", PoolPolicy::Segments, false),
+            ("policy:pages", PoolPolicy::OfSettings, true),
+        ] {
+            memory::configure(settings).unwrap();
+            let (own, pool) = (pool_stream(), pool::create_with(policy).unwrap());
+            pool::begin(pool, 0).unwrap();
+            let held = comb(4, 3 * MIB, own);
+            pool::end(pool, 0).unwrap();
+            let default = alloc(3 * MIB, own);
+            structure::assert_sound();
+            let number = pool::number(pool).unwrap();
+            for segment in memory::snapshot().unwrap().segments {
+                let of_settings = settings == "policy:pages";
+                let expected = if segment.pool_id.1 == number { is_paged } else { of_settings };
+                assert_eq!(segment.is_expandable, expected, "{settings} {policy:?}");
+            }
+            held.into_iter().for_each(|block| memory::free(block).unwrap());
+            // Blocks of 3 MiB side by side, in whole pages; segments have 20 MiB.
+            let bytes = if is_paged { 12 * MIB } else { 20 * MIB };
+            assert_eq!(pool::trim(pool).unwrap(), bytes, "{settings} {policy:?}");
+            pool::destroy(pool).unwrap();
+            memory::free(default).unwrap();
+            memory::empty_cache().unwrap();
+            structure::assert_sound();
+        }
     });
 }
 
