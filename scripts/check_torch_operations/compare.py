@@ -13,8 +13,9 @@ class Check:
         self.library, self.wanted = library, wanted
         self.counts, self.failures = {}, []
 
-    def compare(self, name, arguments, expected, near=None, strides=True, results=None, out=None):
-        """Compares an operation's results with what PyTorch returned, or an argument that it writes."""
+    def compare(self, name, arguments, expected, near=None, strides=True, results=None, out=None, of=None):
+        """Compares an operation's results with what PyTorch returned, or an argument that it writes. `of` names the kind
+        of device that has such a function, if only one has."""
         device = "cuda" if expected[0].is_cuda else "cpu"
         if self.wanted and not any(word in name for word in self.wanted):
             return
@@ -23,7 +24,7 @@ class Check:
             f"{tuple(one.shape)}{one.stride()}{one.dtype}" if isinstance(one, torch.Tensor) else repr(one)
             for one in arguments)
         try:
-            found = self.library.call(name, arguments, 0 if out is not None else results or len(expected), device)
+            found = self.library.call(name, arguments, 0 if out is not None else results or len(expected), device, of)
         except (Refused, AttributeError) as error:
             self.failures.append(f"{what}: {error}")
             return
@@ -45,6 +46,8 @@ def difference(ours, theirs, near, strides):
         return f"strides {ours.stride()} instead of {theirs.stride()}"
     if ours.dtype.is_complex:
         return difference(torch.view_as_real(ours), torch.view_as_real(theirs), near, strides)
+    if ours.dtype.itemsize == 1 and ours.dtype.is_floating_point:
+        ours, theirs = ours.float(), theirs.float()
     if ours.dtype in NEAR:
         within = NEAR[ours.dtype] if near is None else near
         same = torch.allclose(ours.double(), theirs.double(), rtol=within, atol=within, equal_nan=True)

@@ -7,6 +7,7 @@ import torch
 NUMBERS = {
     torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
     torch.float64: 7, torch.complex64: 9, torch.complex128: 10, torch.bool: 11, torch.bfloat16: 15,
+    torch.float8_e5m2: 23, torch.float8_e4m3fn: 24,
 }
 DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
 
@@ -100,8 +101,8 @@ class Library:
             memory = torch.frombuffer((ctypes.c_ubyte * count).from_address(address), dtype=torch.uint8)
         return memory.clone().view(dtype).as_strided(sizes, strides)
 
-    def call(self, name, arguments, results, kind):
-        """Calls an operation of a kind of device. Returns new tensors."""
+    def call(self, name, arguments, results, kind, of=None):
+        """Calls an operation of a kind of device, or the function `of` another kind. Returns new tensors."""
         handles, kept = [], []
 
         def handle(tensor):
@@ -151,7 +152,7 @@ class Library:
             if kind == "cuda":
                 torch.cuda.synchronize()
             passed = [one for value in arguments for one in convert(value)]
-            self.check(name, getattr(self.code, f"aoti_torch_{kind}_{name}")(
+            self.check(name, getattr(self.code, f"aoti_torch_{of or kind}_{name}")(
                 *passed, *[ctypes.byref(place) for place in returned]))
             found = [self.read(place) for place in returned]
             if kind == "cuda":

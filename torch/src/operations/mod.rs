@@ -20,6 +20,7 @@
 //! | `counting` | histograms |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
+//! | `products/` | products of integers, 8-bit and 16-bit numbers |
 
 #[macro_use]
 pub mod element;
@@ -30,6 +31,7 @@ pub mod indexed;
 pub mod layout;
 pub mod ordering;
 pub mod pooling;
+pub mod products;
 pub mod running;
 pub mod search;
 pub mod selected;

@@ -7,12 +7,14 @@
 //! | `tensor` | a tensor that is released when it goes |
 //! | `event` | an event that is destroyed when it goes |
 //! | `operations` | operations on tensors |
+//! | `products` | products of matrices |
 //! | `precision` | whether products use TF32 |
 
 pub mod api;
 mod event;
 pub mod operations;
 pub mod precision;
+pub mod products;
 pub mod tensor;
 pub mod values;
 

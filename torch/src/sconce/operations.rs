@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use super::precision::with_precision;
 use super::tensor::TensorHandle;
 use super::values::{integer, number, options, real};
 use super::{Tensor, api, check};
 use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::error::{Error, Result};
+
+pub use super::products::{bmm, matmul, mm, mm_out};
 
 /// A tensor without memory, type or shape.
 pub fn undefined() -> Result<Tensor> {
@@ -280,50 +281,6 @@ pub fn all_true(tensor: &Tensor) -> Result<bool> {
     let (operation, dtype) = (api::SCONCE_REDUCE_ALL, api::SCONCE_DTYPE_DEFAULT);
     let all = reduce(operation, tensor.handle(), &[], false, dtype)?;
     Ok(item(all.handle())?.integer != 0)
-}
-
-/// Refuses what is no matrix: `sconce_tensor_matmul` also takes vectors and batches.
-fn check_matrix(tensor: TensorHandle, name: &str) -> Result<()> {
-    let mut rank = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_tensor_get_rank(tensor, &mut rank) })?;
-    if rank == 2 {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!("{name} must be a matrix, but has {rank} dimensions")))
-}
-
-/// The product of two matrices.
-pub fn mm(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
-    check_matrix(first, "self")?;
-    check_matrix(second, "mat2")?;
-    matmul(first, second)
-}
-
-/// The product of two matrices, in a tensor that is there.
-pub fn mm_out(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> Result<()> {
-    check_matrix(first, "self")?;
-    check_matrix(second, "mat2")?;
-    // SAFETY: any number may be passed as a handle.
-    with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))
-}
-
-/// The product of vectors, matrices or batches of matrices.
-pub fn matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
-    with_precision(|| {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
-    })
-}
-
-/// The products of two batches of matrices.
-pub fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
-    with_precision(|| {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_bmm(first.handle(), second.handle(), made)
-        })
-    })
 }
 
 /// Copies elements, converted and repeated as needed.

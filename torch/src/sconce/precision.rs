@@ -43,6 +43,11 @@ impl Drop for Before {
 
 /// Runs products with this library's precision on the calling thread.
 pub fn with_precision<R>(body: impl FnOnce() -> Result<R>) -> Result<R> {
-    let _before = Before::change(i32::from(allow_tf32()))?;
+    with_tf32(allow_tf32(), body)
+}
+
+/// Runs products with or without TF32 on the calling thread, whatever this library's precision is.
+pub fn with_tf32<R>(allow: bool, body: impl FnOnce() -> Result<R>) -> Result<R> {
+    let _before = Before::change(i32::from(allow))?;
     body()
 }

@@ -1,10 +1,13 @@
-//! Products of matrices, without TF32 unless the program allows it for this library.
+//! Products of matrices, without TF32 unless the program allows it for this library. `quantized` has those of integers
+//! and 8-bit numbers.
 
 #![allow(unsafe_code, reason = "functions of C over handles")]
 
-use super::give;
+pub mod quantized;
+
 use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::error::{Error, Result};
+use crate::fallbacks::give;
 use crate::sconce::operations::{self, Operand, widened};
 use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
@@ -174,7 +177,7 @@ pub extern "C" fn aoti_torch__mm_plus_mm_out(
     c: TensorHandle,
     d: TensorHandle,
 ) -> i32 {
-    super::operation("aoti_torch__mm_plus_mm_out", || {
+    crate::fallbacks::operation("aoti_torch__mm_plus_mm_out", || {
         let product =
             |first, second| operations::mm(widened(first)?.handle(), widened(second)?.handle());
         let (first, second) = (product(a, b)?, product(c, d)?);

@@ -1,0 +1,106 @@
+//! Products of integers, of 8-bit floating-point numbers, and with weights of 8 bits.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use crate::abi::arguments::optional;
+use crate::abi::constants::dtype_of;
+use crate::abi::tensors::dtype_of_tensor;
+use crate::fallbacks::{give, operation};
+use crate::operations::products::scaled::{Scales, scaled_mm, scaled_mm_out};
+use crate::operations::products::weights::int8_weights;
+use crate::operations::products::widened::{int_mm, mm_dtype};
+use crate::sconce::tensor::TensorHandle;
+
+/// Scales as the ABI passes them.
+///
+/// # Safety
+/// The pointers are NULL or valid for reads.
+unsafe fn scales(
+    of: [TensorHandle; 2],
+    bias: *const TensorHandle,
+    result: *const TensorHandle,
+) -> Scales {
+    // SAFETY: the caller's promise.
+    let bias = unsafe { optional(bias) }.filter(|bias| !bias.is_null());
+    // SAFETY: as above.
+    let result = unsafe { optional(result) }.filter(|scale| !scale.is_null());
+    Scales { of, bias, result }
+}
+
+fallbacks! {
+    /// Writes the product of two matrices of int8 to a matrix of int32.
+    aoti_torch_cpu__int_mm_out | aoti_torch_cuda__int_mm_out(
+        out: TensorHandle,
+        first: TensorHandle,
+        second: TensorHandle,
+    ) {
+        int_mm(first, second, out)
+    }
+
+    /// Returns the product of two matrices of 8-bit floating-point numbers, times their scales.
+    aoti_torch_cpu__scaled_mm | aoti_torch_cuda__scaled_mm(
+        first: TensorHandle,
+        second: TensorHandle,
+        scale_a: TensorHandle,
+        scale_b: TensorHandle,
+        bias: *const TensorHandle,
+        scale_result: *const TensorHandle,
+        out_dtype: *const i32,
+        _use_fast_accum: i32,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise.
+        let scales = unsafe { scales([scale_a, scale_b], bias, scale_result) };
+        // SAFETY: as above.
+        let dtype = match unsafe { optional(out_dtype) } {
+            Some(number) => dtype_of(number)?,
+            None => dtype_of_tensor(first)?,
+        };
+        let product = scaled_mm(first, second, &scales, dtype)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, product) }
+    }
+
+    /// Writes the product of two matrices of 8-bit floating-point numbers, times their scales.
+    aoti_torch_cpu__scaled_mm_out | aoti_torch_cuda__scaled_mm_out(
+        out: TensorHandle,
+        first: TensorHandle,
+        second: TensorHandle,
+        scale_a: TensorHandle,
+        scale_b: TensorHandle,
+        bias: *const TensorHandle,
+        scale_result: *const TensorHandle,
+        out_dtype: *const i32,
+        _use_fast_accum: i32,
+    ) {
+        // SAFETY: the caller's promise.
+        let scales = unsafe { scales([scale_a, scale_b], bias, scale_result) };
+        // SAFETY: as above.
+        let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
+        scaled_mm_out(first, second, &scales, dtype, out)
+    }
+
+    /// Returns the product of a matrix and rows of int8 that have a scale each.
+    aoti_torch_cpu__weight_int8pack_mm | aoti_torch_cuda__weight_int8pack_mm(
+        input: TensorHandle,
+        weights: TensorHandle,
+        scales: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        let product = int8_weights(input, weights, scales)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, product) }
+    }
+}
+
+/// Writes the product of two matrices in their type, or of 16-bit types in float32. The ABI has no such function of the
+/// CPU.
+#[unsafe(no_mangle)]
+pub extern "C" fn aoti_torch_cuda_mm_dtype_out(
+    out: TensorHandle,
+    first: TensorHandle,
+    second: TensorHandle,
+    out_dtype: i32,
+) -> i32 {
+    operation("aoti_torch_cuda_mm_dtype_out", || mm_dtype(first, second, dtype_of(out_dtype)?, out))
+}
