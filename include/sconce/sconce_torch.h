@@ -309,7 +309,7 @@ sconce_status sconce_model_get_input(struct sconce_model *model,
                                      char **out_name);
 
 /**
- * Returns a text that says what a model takes and returns, its constants, its memory and what it was compiled for.
+ * Returns a text that says what a model takes and returns, its constants, the custom operators that it calls, its memory and what it was compiled for.
  *
  * - `out_text`: receives the text, of several lines.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sconce/sconce.hpp>
 #include <sconce/torch.hpp>
+#include <sconce/torch/op.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -30,11 +31,13 @@ constexpr const char* usage =
     "  --graph         runs the model as a CUDA graph\n"
     "  --device N      the index of the device for a model of CUDA (0)\n"
     "  --name NAME     the model's name within its package\n"
+    "  --library FILE  loads a kernel library first, whose operators the model calls; repeated\n"
     "  --describe      prints what the model is and needs, and ends\n";
 
 struct Options {
   std::string model;
   std::string name;
+  std::vector<std::string> libraries;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::uint64_t seed = 0;
@@ -89,6 +92,8 @@ Options read(const std::vector<std::string>& words) {
       options.device = static_cast<std::int32_t>(number(word, next(), 1023));
     } else if (word == "--name") {
       options.name = next();
+    } else if (word == "--library") {
+      options.libraries.push_back(next());
     } else if (word == "--graph") {
       options.graph = true;
     } else if (word == "--describe") {
@@ -214,6 +219,10 @@ void measure(const sconce::torch::Model& model, const std::vector<sconce::Tensor
 }
 
 void run(const Options& options, std::chrono::steady_clock::time_point start) {
+  std::vector<sconce::torch::Library> libraries;
+  for (const std::string& path : options.libraries) {
+    libraries.emplace_back(path);
+  }
   const sconce::torch::Model model(options.model, options.device, options.name);
   if (options.describe) {
     std::printf("%s\n", model.describe().c_str());

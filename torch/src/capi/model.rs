@@ -231,7 +231,7 @@ pub unsafe extern "C" fn sconce_model_get_input(
     })
 }
 
-/// Returns a text that says what a model takes and returns, its constants, its memory and what it was compiled for.
+/// Returns a text that says what a model takes and returns, its constants, the custom operators that it calls, its memory and what it was compiled for.
 ///
 /// - `out_text`: receives the text, of several lines.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
@@ -261,6 +261,9 @@ pub unsafe extern "C" fn sconce_model_describe(
                 crate::abi::constants::scalar_type(constant.dtype).map_or("?", |known| known.name);
             lines
                 .push(format!("constant {}: {dtype}, {} bytes", constant.original, constant.bytes));
+        }
+        for name in model.operators.names() {
+            lines.push(format!("custom operator: {name}"));
         }
         for (key, value) in model.metadata.iter().filter(|(_, value)| !value.is_empty()) {
             lines.push(format!("{key}: {value}"));

@@ -3,6 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `exports` | `torch_call_dispatcher` |
+//! | `by_value` | calls by name with values |
 //! | `arguments` | the arguments of a call, by their places in the schema |
 //! | `table` | the operations and their schemas |
 //! | `results` | what an operation returns |
@@ -17,6 +18,7 @@
 //! | `direct` | operations with functions of their own, `aoti_torch_aten_…` |
 
 pub mod arguments;
+pub mod by_value;
 pub mod copies;
 pub mod direct;
 pub mod elementwise;

@@ -63,6 +63,25 @@ void sconce_torch_check(bool condition, const char* function, const char* file, 
   throw std::runtime_error(what);
 }
 
+// Makes the call of a custom operator; 0 if it succeeded. In Rust.
+std::int32_t sconce_torch_call_operator(const void* operators, std::int32_t index,
+                                        std::int32_t int_count, const std::int64_t* ints,
+                                        std::int32_t tensor_count, void* const* tensors) noexcept;
+
+// The text of the thread's newest failure; in Rust.
+const char* torch_exception_get_what() noexcept;
+
+// What `aoti_torch_proxy_executor_call_function` jumps to. The model does not look at the result,
+// so a failure is thrown in the model that called, and the model catches.
+std::int32_t sconce_torch_throw_from_operator(const void* operators, std::int32_t index,
+                                              std::int32_t int_count, const std::int64_t* ints,
+                                              std::int32_t tensor_count, void* const* tensors) {
+  if (sconce_torch_call_operator(operators, index, int_count, ints, tensor_count, tensors) != 0) {
+    throw std::runtime_error(torch_exception_get_what());
+  }
+  return 0;
+}
+
 // A function of a compiled model. Its arguments are pointers and numbers of a pointer's size, which
 // the calling conventions of Linux pass alike; those that the function does not have are ignored.
 std::int32_t sconce_torch_call_model(

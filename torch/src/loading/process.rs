@@ -160,9 +160,6 @@ pub fn refusal(path: &Path, missing: &[&str]) -> Error {
             _ if name.starts_with("_Z") => {
                 format!("{name} (C++ of PyTorch: the library was not built against the stable ABI)")
             }
-            Some("proxy_executor_call_function") => format!(
-                "{name} (a custom operator of Python: register it with a compiled kernel, or let it be decomposed)"
-            ),
             Some(operation) => {
                 format!("{name} (the operation aten::{})", operation.trim_end_matches("_out"))
             }

@@ -111,10 +111,9 @@ impl Model {
                 api::SCONCE_DEVICE_CPU => 0,
                 device => native(current_stream(device)?)?.expose_provenance(),
             };
+            let arguments = [1, stream, self.operators_address()];
             // SAFETY: the function takes a truth value, a stream and an executor.
-            unsafe {
-                container.call("AOTInductorModelContainerRunConstantFolding", [1, stream, 0])
-            }?;
+            unsafe { container.call("AOTInductorModelContainerRunConstantFolding", arguments) }?;
         }
         // SAFETY: the function takes the container alone.
         unsafe { container.call("AOTInductorModelContainerSwapConstantBuffer", []) }?;

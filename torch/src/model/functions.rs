@@ -161,12 +161,14 @@ impl Container {
     /// Runs the model. Inputs are the model's from now on.
     ///
     /// # Safety
-    /// There are as many inputs and outputs as the model has, and nobody else runs the model if it has to load kernels.
+    /// There are as many inputs and outputs as the model has, nobody else runs the model if it has to load kernels, and
+    /// `operators` is the address of the model's own.
     pub unsafe fn run(
         &self,
         inputs: &mut [TensorHandle],
         outputs: &mut [TensorHandle],
         stream: usize,
+        operators: usize,
     ) -> Result<()> {
         let arguments = [
             self.pointer,
@@ -175,7 +177,7 @@ impl Container {
             outputs.as_mut_ptr().expose_provenance(),
             outputs.len(),
             stream,
-            0,
+            operators,
         ];
         // SAFETY: the function takes the container, both arrays with their lengths, a stream and an executor.
         unsafe { call(self.run, "AOTInductorModelContainerRunSingleThreaded", arguments) }

@@ -13,12 +13,14 @@ use super::constants::Kept;
 use super::description::Description;
 use super::functions::Container;
 use super::graphs::Graphs;
+use super::operators::Operators;
 use super::weights::Absent;
 use crate::abi::devices::{current_stream, native};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::package::archive::unpack;
 use crate::package::folder::PrivateFolder;
+use crate::package::nodes::{Node, nodes};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check as status};
 
@@ -42,6 +44,8 @@ pub struct Model {
     warm: RwLock<HashSet<u64>>,
     /// Whether values of tensors decide which kernels run: then no set of shapes is known to have loaded all.
     branches: bool,
+    /// The custom operators that the model calls.
+    pub operators: Box<Operators>,
     /// The model's names of constants that have no values yet.
     pub(super) absent: Absent,
     /// The model's files, which are removed after the library is closed.
@@ -70,13 +74,16 @@ impl Model {
             let path = std::path::absolute(path)
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
             let source = std::fs::read_to_string(path.with_extension("cpp")).ok();
-            return Model::open(&path, source.as_deref(), BTreeMap::new(), choice);
+            let operators = std::fs::read_to_string(path.with_extension("json")).ok();
+            let operators = operators.and_then(|text| nodes(&text)).transpose()?;
+            return Model::open(&path, source.as_deref(), operators, BTreeMap::new(), choice);
         }
         let unpacked = unpack(path, choice.name)?;
         crate::loading::older_system::admit(&unpacked.library)?;
         let loaded = || {
             let (source, metadata) = (unpacked.source.as_deref(), unpacked.metadata.clone());
-            let model = Model::open(&unpacked.library, source, metadata, choice)?;
+            let operators = unpacked.operators.clone();
+            let model = Model::open(&unpacked.library, source, operators, metadata, choice)?;
             model.read_weights(&unpacked)?;
             Ok(model)
         };
@@ -89,6 +96,7 @@ impl Model {
     fn open(
         library: &Path,
         source: Option<&str>,
+        operators: Option<Vec<Node>>,
         metadata: BTreeMap<String, String>,
         choice: Choice<'_>,
     ) -> Result<Model> {
@@ -110,6 +118,7 @@ impl Model {
         let name = if is_cuda { format!("cuda:{device}") } else { "cpu".to_owned() };
         let guard = is_cuda.then(|| DeviceInUse::begin(device)).transpose()?;
         let container = Container::create(library, &name)?;
+        let operators = Operators::new(operators, container.undefined(), device)?;
         let description = Description::read(&container, source)?;
         drop(guard);
         let own = description.constants.iter().filter(|constant| !constant.folded);
@@ -128,9 +137,15 @@ impl Model {
             graphs: Mutex::new(Graphs::default()),
             warm: RwLock::new(HashSet::new()),
             branches,
+            operators,
             folder: None,
             absent: Absent::new(absent),
         })
+    }
+
+    /// What runs pass to the model for its custom operators. The model keeps it no longer than the run.
+    pub(super) fn operators_address(&self) -> usize {
+        (&raw const *self.operators).expose_provenance()
     }
 
     /// Refuses inputs that the model does not take.
@@ -197,7 +212,8 @@ impl Model {
         let mut given: Vec<TensorHandle> = owned.into_iter().map(Tensor::into_handle).collect();
         let mut returned = vec![std::ptr::null_mut(); self.description.outputs.len()];
         // SAFETY: there are as many inputs and outputs as the model has; `call` holds the lock that its shapes need.
-        let result = unsafe { container.run(&mut given, &mut returned, stream) };
+        let result =
+            unsafe { container.run(&mut given, &mut returned, stream, self.operators_address()) };
         let outputs: Vec<Tensor> = returned
             .into_iter()
             .filter(|handle| !handle.is_null())

@@ -8,6 +8,7 @@
 //! | `loaded` | a loaded model, and runs |
 //! | `constants` | constants replaced and swapped |
 //! | `weights` | constants that a package keeps beside the library |
+//! | `operators` | the custom operators that a model calls |
 //! | `graphs` | runs as CUDA graphs, one for each set of shapes |
 //! | `captures` | one capture at a time, on a stream of its own |
 //! | `table` | handles of models |
@@ -19,5 +20,6 @@ pub mod description;
 pub mod functions;
 pub mod graphs;
 pub mod loaded;
+pub mod operators;
 pub mod table;
 mod weights;

@@ -9,6 +9,7 @@ use zip::ZipArchive;
 
 use super::folder::PrivateFolder;
 use super::json::Json;
+use super::nodes::{Node, nodes};
 use super::weights::{Weight, weights};
 use crate::error::{Error, Result};
 
@@ -30,6 +31,8 @@ pub struct Unpacked {
     pub source: Option<String>,
     /// Keys and values of the metadata: `AOTI_DEVICE_KEY` and others.
     pub metadata: BTreeMap<String, String>,
+    /// The custom operators that the model calls, if the package names any.
+    pub operators: Option<Vec<Node>>,
     /// The file of all weights, if the package has one beside the library.
     pub blob: Option<PathBuf>,
     /// Weights in files of their own; [`Unpacked::storage`] is where.
@@ -69,6 +72,7 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
         library: PathBuf::new(),
         source: None,
         metadata: BTreeMap::new(),
+        operators: None,
         blob: None,
         weights: Vec::new(),
     };
@@ -89,6 +93,11 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
             unpacked.weights = weights(&text()).map_err(|why| broken(path, why.message))?;
         } else if file.ends_with("_weights.blob") {
             unpacked.blob = Some(target);
+        } else if file.ends_with(".json")
+            && let Some(operators) = nodes(&text())
+        {
+            unpacked.operators =
+                Some(operators.map_err(|why| why.within(&path.display().to_string()))?);
         }
     }
     write_weights(&mut archive, &contents, &unpacked, path)?;

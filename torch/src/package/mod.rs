@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `archive` | what is in a package, and writing it to a folder |
 //! | `weights` | weights that a package keeps beside the library |
+//! | `nodes` | the custom operators that a model calls |
 //! | `json` | JSON |
 //! | `folder` | private folders that are removed at unload or at exit |
 //! | `source` | what the generated source says of inputs and constants |
@@ -11,5 +12,6 @@
 pub mod archive;
 pub mod folder;
 pub mod json;
+pub mod nodes;
 pub mod source;
 pub mod weights;

@@ -6,6 +6,7 @@
 #[path = "../shared/mod.rs"]
 mod shared;
 
+mod operators;
 mod weights;
 
 use std::ffi::c_void;

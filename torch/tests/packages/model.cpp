@@ -1,6 +1,6 @@
 // A compiled model, written by hand against PyTorch's ABI: one input of F32 on the CPU, one output
 // of twice its values. With WEIGHTS it has a constant of two elements that is not in the library:
-// a factor, and what is added.
+// a factor, and what is added. With CUSTOM it calls the operators of kernels/sample.cc instead.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -24,6 +24,10 @@ std::int32_t aoti_torch_device_type_cpu();
 void aoti_torch_check(bool, const char*, const char*, std::uint32_t, const char*);
 #ifdef MISSING
 std::int32_t aoti_torch_cpu_no_such_operation(Tensor);
+#endif
+#ifdef CUSTOM
+std::int32_t aoti_torch_new_uninitialized_tensor(Tensor*);
+std::int32_t aoti_torch_proxy_executor_call_function(void*, int, int, std::int64_t*, int, Tensor*);
 #endif
 
 struct Container {
@@ -106,11 +110,38 @@ std::int32_t AOTInductorModelContainerGetOutputName(Container*, std::size_t, con
 }
 std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Tensor* inputs,
                                                         std::size_t, Tensor* outputs, std::size_t,
-                                                        void*, void*) {
+                                                        void*, [[maybe_unused]] void* operators) {
   struct Input {
     Tensor handle;
     ~Input() { aoti_torch_delete_tensor_object(handle); }
   } input{inputs[0]};
+#ifdef CUSTOM
+  // Results of the calls are not looked at, as in generated code.
+  const auto uninitialised = [] {
+    Tensor made = nullptr;
+    aoti_torch_new_uninitialized_tensor(&made);
+    return Input{made};
+  };
+  Input scaled = uninitialised();
+  Tensor first[] = {input.handle, scaled.handle};
+  aoti_torch_proxy_executor_call_function(operators, 0, 0, nullptr, 2, first);
+  aoti_torch_proxy_executor_call_function(operators, 1, 0, nullptr, 1, &scaled.handle);
+  const Input halves[] = {uninitialised(), uninitialised()};
+  Tensor third[] = {scaled.handle, input.handle, halves[0].handle, halves[1].handle};
+  std::int64_t dim = 0;
+  aoti_torch_proxy_executor_call_function(operators, 2, 1, &dim, 4, third);
+  // What was scaled, and in its first place how many elements a half has.
+  outputs[0] = scaled.handle;
+  scaled.handle = nullptr;
+  std::int64_t half = 0;
+  void* data = nullptr;
+  if (aoti_torch_get_numel(halves[0].handle, &half) != 0 ||
+      aoti_torch_get_data_ptr(outputs[0], &data) != 0) {
+    return 1;
+  }
+  static_cast<float*>(data)[0] = static_cast<float>(half);
+  return 0;
+#endif
 #ifdef MISSING
   aoti_torch_cpu_no_such_operation(input.handle);
 #endif
