@@ -7,7 +7,7 @@ import torch
 NUMBERS = {
     torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
     torch.float64: 7, torch.complex64: 9, torch.complex128: 10, torch.bool: 11, torch.bfloat16: 15,
-    torch.float8_e5m2: 23, torch.float8_e4m3fn: 24,
+    torch.float8_e5m2: 23, torch.float8_e4m3fn: 24, torch.uint64: 29,
 }
 DTYPES = {number: dtype for dtype, number in NUMBERS.items()}
 
@@ -82,7 +82,9 @@ class Library:
         return value.value
 
     def read(self, handle):
-        """A copy of a tensor of the library, with its strides."""
+        """A copy of a tensor of the library, with its strides; None of an undefined one."""
+        if not self.number("aoti_torch_is_defined", handle, ctypes.c_bool):
+            return None
         rank = self.number("aoti_torch_get_dim", handle, ctypes.c_int64)
         dtype = DTYPES[self.number("aoti_torch_get_dtype", handle, ctypes.c_int32)]
         sizes, strides = ([pointer[at] for at in range(rank)] for pointer in (

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `products` | products of matrices |
 //! | `convolution` | convolutions, transposed ones, gradients |
-//! | `attention` | attention, as products and softmax |
+//! | `attention` | attention and its gradients |
 //! | `indexing` | elements at indices |
 //! | `masks` | where a mask is true |
 //! | `ordering` | sorted lines, searches in them, histograms |

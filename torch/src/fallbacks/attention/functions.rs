@@ -12,7 +12,7 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
-fn refuse_dropout(dropout_p: f64) -> Result<()> {
+pub(super) fn refuse_dropout(dropout_p: f64) -> Result<()> {
     if dropout_p == 0.0 {
         return Ok(());
     }
@@ -30,7 +30,7 @@ fn empty(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
 ///
 /// # Safety
 /// The places are NULL or valid for writes.
-unsafe fn return_all<const N: usize>(
+pub(super) unsafe fn return_all<const N: usize>(
     results: [(*mut TensorHandle, &str, Tensor); N],
 ) -> Result<()> {
     if let Some((place, name, _)) = results.first()
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
     })
 }
 
-/// Returns attention, and the log sums, whose positions lie before the heads in memory.
+/// Returns attention in the order of the query, and the log sums, whose positions lie before the heads in memory.
 ///
 /// # Safety
 /// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let attended = attention.run(Order::PositionsFirst, !ret1.is_null())?;
+        let attended = attention.run(Order::OfQuery, !ret1.is_null())?;
         let log_sums = position_first(&attended, device_of_tensor(query)?)?;
         let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
         // SAFETY: the caller's promise.
@@ -151,6 +151,8 @@ fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
 /// Where results of attention go that a backward pass alone reads. NULL for those that the caller does not read.
 struct Places {
     log_sums: *mut TensorHandle,
+    /// Whether the log sums have one more dimension, of one element.
+    with_column: bool,
     /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
     undefined: [*mut TensorHandle; 2],
     /// Seed, offset and mask of dropout: empty.
@@ -173,10 +175,13 @@ unsafe fn return_with(
     let shapes = attended.shapes;
     let device = device_of_tensor(attention.query)?;
     let lines = [shapes.batch, shapes.heads, if with_log_sums { shapes.queries } else { 0 }];
-    let log_sums = match attended.log_sums {
+    let mut log_sums = match attended.log_sums {
         Some(log_sums) => log_sums,
         None => empty(&lines, api::SCONCE_DTYPE_F32, device)?,
     };
+    if places.with_column {
+        log_sums = operations::unsqueeze(log_sums.handle(), -1)?;
+    }
     let none = || empty(&[0], api::SCONCE_DTYPE_I64, device);
     let results = [
         (output, "ret0", attended.output),
@@ -228,7 +233,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
         let attention =
             Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
         let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = Places { log_sums: ret1, undefined, empty, lengths: [ret4, ret5] };
+        let places =
+            Places { log_sums: ret1, with_column: false, undefined, empty, lengths: [ret4, ret5] };
         // SAFETY: the caller's promise.
         unsafe { return_with(&attention, !ret1.is_null(), ret0, &places) }
     })
@@ -261,20 +267,58 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
 ) -> i32 {
     operation("_scaled_dot_product_cudnn_attention", || {
         refuse_dropout(dropout_p)?;
-        if compute_log_sumexp != 0 {
-            return Err(Error::not_supported(
-                "the log sums of cuDNN's attention, which a backward pass reads, are not offered by Sconce: export \
-                 the model for inference (torch.no_grad())",
-            ));
-        }
         // SAFETY: the caller's promise.
         let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = Places { log_sums: ret1, undefined, empty, lengths: [ret4, ret5] };
+        let places =
+            Places { log_sums: ret1, with_column: true, undefined, empty, lengths: [ret4, ret5] };
+        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
         // SAFETY: the caller's promise.
-        unsafe { return_with(&attention, false, ret0, &places) }
+        unsafe { return_with(&attention, with_log_sums, ret0, &places) }
     })
+}
+
+fallbacks! {
+    /// Returns attention, the log sums, and what stands for no dropout and one length. PyTorch has no such function of the
+    /// CPU or of CUDA: other devices have it.
+    aoti_torch_cpu__scaled_dot_product_fused_attention_overrideable
+    | aoti_torch_cuda__scaled_dot_product_fused_attention_overrideable(
+        query: TensorHandle,
+        key: TensorHandle,
+        value: TensorHandle,
+        attn_bias: *const TensorHandle,
+        dropout_p: f64,
+        is_causal: i32,
+        _return_debug_mask: i32,
+        scale: *const f64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+        ret2: *mut TensorHandle,
+        ret3: *mut TensorHandle,
+        ret4: *mut i64,
+        ret5: *mut i64,
+        ret6: *mut TensorHandle,
+        ret7: *mut TensorHandle,
+        ret8: *mut TensorHandle,
+    ) {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise.
+        let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
+        // SAFETY: as above.
+        let scale = unsafe { optional(scale) };
+        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let places = Places {
+            log_sums: ret1,
+            with_column: false,
+            undefined,
+            empty,
+            lengths: [ret4, ret5],
+        };
+        // SAFETY: the caller's promise.
+        unsafe { return_with(&attention, !ret1.is_null(), ret0, &places) }
+    }
 }

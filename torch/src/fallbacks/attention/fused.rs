@@ -175,6 +175,10 @@ fn arguments(
 ) -> Option<(Form, Arguments)> {
     let small = |size: i64| u32::try_from(size).ok().filter(|size| *size < 1 << 31);
     let &Shapes { batch, heads, queries, keys, width, value_width } = shapes;
+    // The kernel writes the numbers of a position side by side.
+    if value_width > 1 && output.strides.last() != Some(&1) {
+        return None;
+    }
     let form = Form::of(width.max(value_width), queries, batch.checked_mul(heads)?)?;
     let scale = attention.scale.unwrap_or(1.0 / (width as f64).sqrt());
     let arguments = Arguments {

@@ -1,10 +1,23 @@
 //! Scaled dot product attention, in float32 for the 16-bit types: one kernel on a GPU (`fused`), else products and
 //! softmax.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `functions` | functions of the ABI that return attention |
+//! | `backward` | those that return its gradients |
+//! | `gradients` | gradients as products |
+//! | `sequences` | functions of the ABI whose positions come before the heads, also of sequences of several lengths |
+//! | `spans` | where sequences lie, and which positions meet |
+//! | `fused` | one kernel |
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+pub mod backward;
 pub mod functions;
 mod fused;
+mod gradients;
+pub mod sequences;
+mod spans;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +27,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_o
 use crate::error::{Error, Result};
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::options;
+use crate::sconce::values::{options, real};
 use crate::sconce::{Tensor, api};
 
 /// What a query, its keys and its values are, and how they meet. All have 4 dimensions: batch, heads, positions, and
@@ -85,25 +98,38 @@ impl Attention {
     /// Calculates it.
     fn run(&self, order: Order, with_log_sums: bool) -> Result<Attended> {
         let shapes = self.shapes()?;
+        let Shapes { batch, heads, queries, value_width, .. } = shapes;
+        let output = self.output([batch, heads, queries, value_width], order)?;
+        let log_sums = self.run_into(&output, with_log_sums)?;
+        Ok(Attended { output, log_sums, shapes })
+    }
+
+    /// Calculates it into a tensor whose elements of a position lie side by side, and returns the log sums if they are
+    /// asked for and there are any.
+    fn run_into(&self, output: &Tensor, with_log_sums: bool) -> Result<Option<Tensor>> {
+        let shapes = self.shapes()?;
         let dtype = dtype_of_tensor(self.query)?;
         for (name, tensor) in [("key", self.key), ("value", self.value)] {
             if dtype_of_tensor(tensor)? != dtype {
                 return Err(Error::invalid_argument(format!("{name} has another type than query")));
             }
         }
-        let Shapes { batch, heads, queries, value_width, .. } = shapes;
-        let output = self.output([batch, heads, queries, value_width], order)?;
-        let mut log_sums = None;
-        if batch * heads * queries * value_width > 0 {
-            if with_log_sums {
-                let options = options(api::SCONCE_DTYPE_F32, device_of_tensor(self.query)?);
-                log_sums = Some(operations::empty(&[batch, heads, queries], &options)?);
-            }
-            if !fused::attend(self, &shapes, &output, log_sums.as_ref())? {
-                log_sums = self.by_products(&shapes, &output, with_log_sums)?;
-            }
+        let Shapes { batch, heads, queries, keys, value_width, .. } = shapes;
+        if batch * heads * queries * value_width == 0 {
+            return Ok(None);
         }
-        Ok(Attended { output, log_sums, shapes })
+        let options = options(api::SCONCE_DTYPE_F32, device_of_tensor(self.query)?);
+        let lines = [batch, heads, queries];
+        if keys == 0 {
+            operations::fill(output.handle(), &real(0.0))?;
+            let none = || operations::full(&lines, &real(f64::INFINITY), &options);
+            return with_log_sums.then(none).transpose();
+        }
+        let log_sums = with_log_sums.then(|| operations::empty(&lines, &options)).transpose()?;
+        if fused::attend(self, &shapes, output, log_sums.as_ref())? {
+            return Ok(log_sums);
+        }
+        self.by_products(&shapes, output, with_log_sums)
     }
 
     /// Calculates the result into `output` as products and softmax, and returns the log sums if they are asked for.
@@ -129,10 +155,13 @@ impl Attention {
     fn output(&self, sizes: [i64; 4], order: Order) -> Result<Tensor> {
         let mut dims = [0, 2, 1, 3];
         if order == Order::OfQuery {
-            let (strides, sizes) = (strides_of(self.query)?, sizes_of(self.query)?);
+            let (strides, own) = (strides_of(self.query)?, sizes_of(self.query)?);
+            if own == sizes {
+                return operations::empty_like(self.query, dtype_of_tensor(self.query)?);
+            }
             dims = [0, 1, 2, 3];
             // Where there is one index, the stride says nothing.
-            dims.sort_by_key(|&dim| Reverse(if sizes[dim] == 1 { i64::MAX } else { strides[dim] }));
+            dims.sort_by_key(|&dim| Reverse(if own[dim] == 1 { i64::MAX } else { strides[dim] }));
         }
         let mut strides = [0; 4];
         let mut next = 1;
@@ -226,7 +255,7 @@ fn merged_heads(
     operations::reshape(operations::expand(groups.handle(), &repeated)?.handle(), &merged)
 }
 
-/// The logarithm of the sum of exponentials of each line.
+/// The logarithm of the sum of exponentials of each line; 0 of a line without any, as in PyTorch.
 fn log_sums_of(scores: &Tensor) -> Result<Tensor> {
     let largest = operations::reduce_last(api::SCONCE_REDUCE_AMAX, scores)?;
     let less = operations::binary(api::SCONCE_BINARY_SUB, scores, Operand::Tensor(&largest))?;
@@ -234,6 +263,9 @@ fn log_sums_of(scores: &Tensor) -> Result<Tensor> {
     let sums = operations::reduce_last(api::SCONCE_REDUCE_SUM, &powers)?;
     let logs = operations::unary(api::SCONCE_UNARY_LOG, &sums)?;
     let lines = operations::binary(api::SCONCE_BINARY_ADD, &logs, Operand::Tensor(&largest))?;
+    let never = Operand::Number(f64::NEG_INFINITY);
+    let has_any = operations::binary(api::SCONCE_BINARY_NE, &largest, never)?;
+    let lines = operations::choose(&has_any, Operand::Tensor(&lines), Operand::Number(0.0))?;
     let sizes = sizes_of(lines.handle())?;
     operations::reshape(lines.handle(), &sizes[..sizes.len() - 1])
 }

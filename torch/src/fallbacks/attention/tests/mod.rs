@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod gradients;
+mod sequences;
+
 use super::functions::aoti_torch_cuda__scaled_dot_product_flash_attention;
 use super::{Attention, Order};
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of, strides_of};

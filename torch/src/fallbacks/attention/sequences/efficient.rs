@@ -1,0 +1,287 @@
+//! `_efficient_attention_forward` and its gradients. Tensors of several sequences have one batch.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::{Sequences, behind};
+use crate::abi::arguments::optional;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of};
+use crate::error::{Error, Result};
+use crate::fallbacks::attention::functions::{refuse_dropout, return_all};
+use crate::fallbacks::attention::gradients::with_room;
+use crate::fallbacks::attention::spans::{Limits, spans};
+use crate::fallbacks::{give_all, operation};
+use crate::sconce::operations::{self, copy, empty, empty_like, narrow, permute};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::{options, real};
+use crate::sconce::{Tensor, api};
+
+/// What both directions get.
+struct Arguments {
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    bias: Option<TensorHandle>,
+    cumulated: [Option<TensorHandle>; 2],
+    /// 0 is none, 1 causal attention whose first positions meet, 2 whose last ones do.
+    mask_type: i64,
+    window: Option<i64>,
+    scale: Option<f64>,
+}
+
+impl Arguments {
+    fn sequences(&self) -> Result<Sequences> {
+        for (name, tensor) in [("query", self.query), ("key", self.key), ("value", self.value)] {
+            let found = rank_of(tensor)?;
+            if found != 4 {
+                return Err(Error::invalid_argument(format!(
+                    "{name} has {found} dimensions; expected batch, positions, heads and width"
+                )));
+            }
+        }
+        if self.window.is_some_and(|window| window > 0) {
+            return Err(Error::not_supported("window_size is not offered by Sconce"));
+        }
+        let (behind, ends_meet) = match self.mask_type {
+            0 => (None, false),
+            1 => (Some(0), false),
+            2 => (Some(0), true),
+            other => {
+                return Err(Error::invalid_argument(format!(
+                    "custom_mask_type is {other}; expected 0 (none), 1 (causal from the top left) or 2 (from the bottom \
+                     right)"
+                )));
+            }
+        };
+        let spans = match self.cumulated {
+            [Some(queries), Some(keys)] => Some(spans(queries, keys)?),
+            [None, None] => None,
+            _ => {
+                return Err(Error::invalid_argument(
+                    "cu_seqlens_q and cu_seqlens_k must both be there, or neither",
+                ));
+            }
+        };
+        Ok(Sequences {
+            query: Tensor::retained(self.query)?,
+            key: Tensor::retained(self.key)?,
+            value: Tensor::retained(self.value)?,
+            bias: self.bias,
+            spans,
+            limits: Limits { before: None, behind, ends_meet },
+            scale: self.scale,
+        })
+    }
+}
+
+/// Returns attention, one element after another, the log sums if they are asked for, and the longest sequences. Lines of
+/// log sums are filled up to a multiple of 32.
+///
+/// # Safety
+/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    bias: *const TensorHandle,
+    cu_seqlens_q: *const TensorHandle,
+    cu_seqlens_k: *const TensorHandle,
+    max_seqlen_q: *const i64,
+    max_seqlen_k: *const i64,
+    dropout_p: f64,
+    custom_mask_type: i64,
+    compute_log_sumexp: i32,
+    scale: *const f64,
+    seqlen_k: *const TensorHandle,
+    window_size: *const i64,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+    ret2: *mut TensorHandle,
+    ret3: *mut TensorHandle,
+    ret4: *mut i64,
+    ret5: *mut i64,
+) -> i32 {
+    operation("_efficient_attention_forward", || {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise.
+        if unsafe { behind(seqlen_k) }?.is_some() {
+            return Err(Error::not_supported("seqlen_k is not offered by Sconce"));
+        }
+        // SAFETY: as above.
+        let [bias, queries, keys] =
+            [bias, cu_seqlens_q, cu_seqlens_k].map(|one| unsafe { behind(one) });
+        // SAFETY: as above.
+        let longest = [max_seqlen_q, max_seqlen_k].map(|length| unsafe { optional(length) });
+        // SAFETY: as above.
+        let window = unsafe { optional(window_size) };
+        // SAFETY: as above.
+        let scale = unsafe { optional(scale) };
+        let cumulated = [queries?, keys?];
+        let (bias, mask_type) = (bias?, custom_mask_type);
+        let arguments = Arguments { query, key, value, bias, cumulated, mask_type, window, scale };
+        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
+        let forward = forward(&arguments, longest[0], with_log_sums)?;
+        let device = device_of_tensor(query)?;
+        let state = || empty(&[], &options(api::SCONCE_DTYPE_I64, device));
+        let keys = longest[1].unwrap_or(sizes_of(key)?[1]);
+        let results = [
+            (ret0, "ret0", forward.output),
+            (ret1, "ret1", forward.log_sums),
+            (ret2, "ret2", state()?),
+            (ret3, "ret3", state()?),
+        ];
+        // SAFETY: the caller's promise.
+        unsafe { return_all(results) }?;
+        for (place, length) in [(ret4, forward.longest), (ret5, keys)] {
+            if !place.is_null() {
+                // SAFETY: the caller's promise; it is not NULL.
+                unsafe { place.write_unaligned(length) };
+            }
+        }
+        Ok(())
+    })
+}
+
+struct Forward {
+    output: Tensor,
+    log_sums: Tensor,
+    /// The most queries of a sequence.
+    longest: i64,
+}
+
+fn forward(arguments: &Arguments, longest: Option<i64>, with_log_sums: bool) -> Result<Forward> {
+    let sequences = arguments.sequences()?;
+    let (mut sizes, dtype) = (sizes_of(arguments.query)?, dtype_of_tensor(arguments.query)?);
+    let device = device_of_tensor(arguments.query)?;
+    let (mut batch, mut longest_line, heads) = (sizes[0], sizes[1], sizes[2]);
+    if let Some(spans) = &sequences.spans {
+        batch = spans.len() as i64;
+        longest_line = longest.ok_or_else(|| {
+            Error::invalid_argument("max_seqlen_q must be passed beside cu_seqlens_q")
+        })?;
+        if let Some([[_, length], _]) = spans.iter().find(|spans| spans[0][1] > longest_line) {
+            return Err(Error::invalid_argument(format!(
+                "max_seqlen_q is {longest_line}, but a sequence has {length} queries"
+            )));
+        }
+    }
+    sizes[3] = sizes_of(arguments.value)?[3];
+    let output = empty(&sizes, &options(dtype, device))?;
+    let room = if with_log_sums { (longest_line + 31) / 32 * 32 } else { 0 };
+    let single = options(api::SCONCE_DTYPE_F32, device);
+    let log_sums = operations::full(&[batch, heads, room], &real(f64::INFINITY), &single)?;
+    sequences.attend(&output, with_log_sums, |index, part, found| {
+        let mut place = Tensor::retained(log_sums.handle())?;
+        if sequences.spans.is_some() {
+            place = narrow(place.handle(), 0, index as i64, 1)?;
+        }
+        copy(&narrow(place.handle(), 2, 0, part.spans[0][1])?, found.handle())
+    })?;
+    Ok(Forward { output, log_sums, longest: longest_line })
+}
+
+/// Returns the gradients of query, keys and values, each in the order of what it is of, and that of the bias if it is
+/// wanted. With `shared_storage_dqdkdv` the first three are parts of one tensor.
+///
+/// # Safety
+/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
+    grad_out: TensorHandle,
+    query: TensorHandle,
+    key: TensorHandle,
+    value: TensorHandle,
+    bias: *const TensorHandle,
+    out: TensorHandle,
+    cu_seqlens_q: *const TensorHandle,
+    cu_seqlens_k: *const TensorHandle,
+    _max_seqlen_q: i64,
+    _max_seqlen_k: i64,
+    logsumexp: TensorHandle,
+    dropout_p: f64,
+    _philox_seed: TensorHandle,
+    _philox_offset: TensorHandle,
+    custom_mask_type: i64,
+    bias_requires_grad: i32,
+    scale: *const f64,
+    _num_splits_key: *const i64,
+    window_size: *const i64,
+    shared_storage_dqdkdv: i32,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+    ret2: *mut TensorHandle,
+    ret3: *mut TensorHandle,
+) -> i32 {
+    operation("_efficient_attention_backward", || {
+        refuse_dropout(dropout_p)?;
+        // SAFETY: the caller's promise.
+        let [bias, queries, keys] =
+            [bias, cu_seqlens_q, cu_seqlens_k].map(|one| unsafe { behind(one) });
+        // SAFETY: as above.
+        let window = unsafe { optional(window_size) };
+        // SAFETY: as above.
+        let scale = unsafe { optional(scale) };
+        let cumulated = [queries?, keys?];
+        let (bias, mask_type) = (bias?, custom_mask_type);
+        let arguments = Arguments { query, key, value, bias, cumulated, mask_type, window, scale };
+        let places = places(&arguments, shared_storage_dqdkdv != 0)?;
+        let sequences = arguments.sequences()?;
+        let is_cut = sequences.spans.is_some();
+        let lines = |index: usize, _, length| {
+            let of_batch = match is_cut {
+                true => narrow(logsumexp, 0, index as i64, 1)?,
+                false => Tensor::retained(logsumexp)?,
+            };
+            narrow(of_batch.handle(), 2, 0, length)
+        };
+        let (gradient, output) = (Tensor::retained(grad_out)?, Tensor::retained(out)?);
+        let [of_query, of_key, of_value] = &places;
+        let with_bias = bias_requires_grad != 0;
+        let found = sequences.gradients(
+            [&gradient, &output],
+            lines,
+            [of_query, of_key, of_value],
+            with_bias,
+        )?;
+        let of_bias = match (found, bias) {
+            (Some(found), Some(bias)) => with_room(&found, bias)?,
+            _ => operations::undefined()?,
+        };
+        let [of_query, of_key, of_value] = places;
+        let results = [
+            (ret0, "ret0", of_query),
+            (ret1, "ret1", of_key),
+            (ret2, "ret2", of_value),
+            (ret3, "ret3", of_bias),
+        ];
+        // SAFETY: the caller's promise.
+        unsafe { give_all(results) }
+    })
+}
+
+/// Tensors for the gradients of query, keys and values.
+fn places(arguments: &Arguments, is_shared: bool) -> Result<[Tensor; 3]> {
+    let all = [arguments.query, arguments.key, arguments.value];
+    if !is_shared {
+        let [query, key, value] = all.map(|tensor| empty_like(tensor, dtype_of_tensor(tensor)?));
+        return Ok([query?, key?, value?]);
+    }
+    let sizes = sizes_of(arguments.query)?;
+    for tensor in all {
+        let found = sizes_of(tensor)?;
+        if found != sizes {
+            return Err(Error::invalid_argument(format!(
+                "gradients that share memory need tensors of the same sizes, but these are {sizes:?} and {found:?}"
+            )));
+        }
+    }
+    let (dtype, device) = (dtype_of_tensor(arguments.query)?, device_of_tensor(arguments.query)?);
+    let [batch, positions, heads, width] = [sizes[0], sizes[1], sizes[2], sizes[3]];
+    let chunk = empty(&[batch, positions, 3, heads, width], &options(dtype, device))?;
+    let apart = permute(chunk.handle(), &[2, 0, 1, 3, 4])?;
+    let place = |at| {
+        let part = narrow(apart.handle(), 0, at, 1)?;
+        operations::squeeze(part.handle(), 0)
+    };
+    Ok([place(0)?, place(1)?, place(2)?])
+}
