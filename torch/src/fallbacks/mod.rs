@@ -14,6 +14,7 @@
 //! | `elements` | sums, products and powers of elements, views, padding |
 //! | `transforms` | Fourier transforms |
 //! | `norms` | division by the root of the mean square |
+//! | `recurrent` | recurrent networks |
 //! | `random` | random numbers, with torch's bits; dropout |
 
 /// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
@@ -47,6 +48,7 @@ pub mod ordering;
 pub mod pooling;
 pub mod products;
 pub mod random;
+pub mod recurrent;
 pub mod transforms;
 
 #[cfg(test)]

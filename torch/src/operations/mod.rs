@@ -20,6 +20,7 @@
 //! | `counting` | histograms |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
+//! | `recurrent/` | recurrent networks |
 //! | `products/` | products of integers, 8-bit and 16-bit numbers |
 
 #[macro_use]
@@ -32,6 +33,7 @@ pub mod layout;
 pub mod ordering;
 pub mod pooling;
 pub mod products;
+pub mod recurrent;
 pub mod running;
 pub mod search;
 pub mod selected;

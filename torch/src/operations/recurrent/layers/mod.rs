@@ -1,0 +1,327 @@
+//! Layers of a recurrent network, step by step, in float32 for the 16-bit types.
+
+#[cfg(test)]
+mod tests;
+
+use super::cell::{Cell, step};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
+use crate::error::{Error, Result};
+use crate::sconce::operations::{
+    self, Operand, binary, contiguous_copy, copy, empty, matmul, narrow, reshape, to_dtype,
+    transpose, unary, widened,
+};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
+use crate::sconce::{Tensor, api};
+
+/// What a step does, with cuDNN's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The sum of both products, without what is below 0.
+    Relu,
+    /// Its hyperbolic tangent.
+    Tanh,
+    /// Long short-term memory: four gates.
+    Lstm,
+    /// Gated recurrent unit: three gates.
+    Gru,
+}
+
+impl Kind {
+    /// The kind of a number.
+    pub fn of(mode: i64) -> Result<Kind> {
+        match mode {
+            0 => Ok(Kind::Relu),
+            1 => Ok(Kind::Tanh),
+            2 => Ok(Kind::Lstm),
+            3 => Ok(Kind::Gru),
+            other => Err(Error::invalid_argument(format!(
+                "mode is {other}; expected 0 (ReLU), 1 (tanh), 2 (LSTM) or 3 (GRU)"
+            ))),
+        }
+    }
+
+    fn gates(self) -> i64 {
+        match self {
+            Kind::Relu | Kind::Tanh => 1,
+            Kind::Lstm => 4,
+            Kind::Gru => 3,
+        }
+    }
+}
+
+/// Layers of a recurrent network.
+pub struct Layers<'a> {
+    /// What a step does.
+    pub kind: Kind,
+    /// For each layer and direction: the weights of the input and of the hidden state, both biases if there are any, and
+    /// the projection.
+    pub weights: &'a [TensorHandle],
+    /// How many of them a layer and direction has.
+    pub weights_each: i64,
+    /// The number of layers.
+    pub layers: i64,
+    /// 2 if sequences are also read from their end, else 1.
+    pub directions: i64,
+    /// Numbers of a state.
+    pub hidden: i64,
+    /// Numbers to which the hidden state is projected; 0 for no projection.
+    pub projected: i64,
+    /// How many sequences have a first element, a second one and so on, if they lie one step behind the other; else
+    /// empty.
+    pub batch_sizes: &'a [i64],
+    /// Whether the batch comes before the steps.
+    pub is_batch_first: bool,
+}
+
+/// What layers return.
+pub struct Outputs {
+    /// The hidden states of the last layer in each step, directions side by side.
+    pub output: Tensor,
+    /// The last hidden states of all layers and directions.
+    pub hidden: Tensor,
+    /// The last states of the cells; without elements if there are no cells.
+    pub cells: Tensor,
+}
+
+/// The weights of a layer in one direction, in the type that is calculated in; matrices are turned.
+struct Weights {
+    input: Tensor,
+    hidden: Tensor,
+    bias: Option<[Tensor; 2]>,
+    projection: Option<Tensor>,
+}
+
+/// The lines of a step: the first, and how many.
+type Lines = [i64; 2];
+
+fn add(first: &Tensor, second: &Tensor) -> Result<Tensor> {
+    binary(api::SCONCE_BINARY_ADD, first, Operand::Tensor(second))
+}
+
+fn multiply(first: &Tensor, second: &Tensor) -> Result<Tensor> {
+    binary(api::SCONCE_BINARY_MUL, first, Operand::Tensor(second))
+}
+
+impl Layers<'_> {
+    /// Numbers of a hidden state.
+    fn width(&self) -> i64 {
+        if self.projected > 0 { self.projected } else { self.hidden }
+    }
+
+    /// Runs all layers from these hidden states and states of cells.
+    pub fn run(
+        &self,
+        input: TensorHandle,
+        hidden: TensorHandle,
+        cells: Option<TensorHandle>,
+    ) -> Result<Outputs> {
+        let dtype = dtype_of_tensor(input)?;
+        let (lines, batch, steps) = self.lines(input)?;
+        let blocks = self.layers * self.directions;
+        check("hx", hidden, &[blocks, batch, self.width()])?;
+        match (self.kind, cells) {
+            (Kind::Lstm, Some(cells)) => check("cx", cells, &[blocks, batch, self.hidden])?,
+            (Kind::Lstm, None) => {
+                return Err(Error::invalid_argument("an LSTM needs cx, the states of the cells"));
+            }
+            _ => {}
+        }
+        if self.weights.len() as i64 != blocks * self.weights_each {
+            return Err(Error::invalid_argument(format!(
+                "weight has {} entries; expected {} for each of {blocks} layers and directions",
+                self.weights.len(),
+                self.weights_each
+            )));
+        }
+        let mut below = self.packed(input)?;
+        // States that each step replaces.
+        let hidden = contiguous_copy(widened(hidden)?.handle())?;
+        let cells = cells.filter(|_| self.kind == Kind::Lstm);
+        let cells = cells.map(|cells| contiguous_copy(widened(cells)?.handle())).transpose()?;
+        let options = options(dtype_of_tensor(below.handle())?, device_of_tensor(input)?);
+        for layer in 0..self.layers {
+            let rows = sizes_of(below.handle())?[0];
+            let output = empty(&[rows, self.directions * self.width()], &options)?;
+            for direction in 0..self.directions {
+                let block = layer * self.directions + direction;
+                let state = |states: &Tensor| {
+                    let part = narrow(states.handle(), 0, block, 1)?;
+                    operations::squeeze(part.handle(), 0)
+                };
+                let place = narrow(output.handle(), 1, direction * self.width(), self.width())?;
+                let mut ordered = lines.clone();
+                if direction == 1 {
+                    ordered.reverse();
+                }
+                let weights = self.weights_of(block)?;
+                let cells = cells.as_ref().map(state).transpose()?;
+                self.pass(&weights, &below, &place, &ordered, &state(&hidden)?, cells.as_ref())?;
+            }
+            below = output;
+        }
+        let narrowed = |tensor: &Tensor| to_dtype(tensor.handle(), dtype);
+        let mut output = narrowed(&below)?;
+        if self.batch_sizes.is_empty() {
+            let sizes = [steps, batch, self.directions * self.width()];
+            output = reshape(output.handle(), &sizes)?;
+            if self.is_batch_first {
+                output = transpose(output.handle(), 0, 1)?;
+            }
+        }
+        let cells = match &cells {
+            Some(cells) => narrowed(cells)?,
+            None => empty(&[0], &crate::sconce::values::options(dtype, options.device))?,
+        };
+        Ok(Outputs { output, hidden: narrowed(&hidden)?, cells })
+    }
+
+    /// The lines of each step, the number of sequences, and that of steps.
+    fn lines(&self, input: TensorHandle) -> Result<(Vec<Lines>, i64, i64)> {
+        let sizes = sizes_of(input)?;
+        let is_packed = !self.batch_sizes.is_empty();
+        if sizes.len() != if is_packed { 2 } else { 3 } {
+            return Err(Error::invalid_argument(format!(
+                "input has the sizes {sizes:?}; expected steps, batch and numbers, or lines and numbers beside \
+                 batch_sizes"
+            )));
+        }
+        if !is_packed {
+            let (steps, batch) =
+                if self.is_batch_first { (sizes[1], sizes[0]) } else { (sizes[0], sizes[1]) };
+            return Ok(((0..steps).map(|step| [step * batch, batch]).collect(), batch, steps));
+        }
+        let mut begin = 0;
+        let lines: Vec<Lines> = self
+            .batch_sizes
+            .iter()
+            .map(|&count| {
+                begin += count;
+                [begin - count, count]
+            })
+            .collect();
+        let falls = self.batch_sizes.windows(2).all(|pair| pair[0] >= pair[1]);
+        if !falls || self.batch_sizes.iter().any(|count| *count < 1) || begin != sizes[0] {
+            return Err(Error::invalid_argument(format!(
+                "batch_sizes is {:?}; expected numbers that do not rise, of {} lines in all",
+                self.batch_sizes, sizes[0]
+            )));
+        }
+        Ok((lines, self.batch_sizes[0], self.batch_sizes.len() as i64))
+    }
+
+    /// The input as lines, one step behind the other.
+    fn packed(&self, input: TensorHandle) -> Result<Tensor> {
+        let wide = widened(input)?;
+        if !self.batch_sizes.is_empty() {
+            return Ok(wide);
+        }
+        let ordered = if self.is_batch_first { transpose(wide.handle(), 0, 1)? } else { wide };
+        let sizes = sizes_of(ordered.handle())?;
+        reshape(ordered.handle(), &[sizes[0] * sizes[1], sizes[2]])
+    }
+
+    fn weights_of(&self, block: i64) -> Result<Weights> {
+        let begin = (block * self.weights_each) as usize;
+        let all = &self.weights[begin..begin + self.weights_each as usize];
+        let has_projection = self.projected > 0;
+        let has_bias = match (all.len(), has_projection) {
+            (2, false) | (3, true) => false,
+            (4, false) | (5, true) => true,
+            (count, _) => {
+                return Err(Error::invalid_argument(format!(
+                    "a layer and direction has {count} weights; expected two matrices, two biases or none, and one \
+                     matrix more with a projection"
+                )));
+            }
+        };
+        let gates = self.kind.gates() * self.hidden;
+        let turned = |tensor| transpose(widened(tensor)?.handle(), 0, 1);
+        let bias = |at: usize| {
+            check("a bias", all[at], &[gates])?;
+            widened(all[at])
+        };
+        check("the weights of the hidden state", all[1], &[gates, self.width()])?;
+        if has_projection {
+            check("the projection", all[all.len() - 1], &[self.projected, self.hidden])?;
+        }
+        Ok(Weights {
+            input: turned(all[0])?,
+            hidden: turned(all[1])?,
+            bias: if has_bias { Some([bias(2)?, bias(3)?]) } else { None },
+            projection: has_projection.then(|| turned(all[all.len() - 1])).transpose()?,
+        })
+    }
+
+    /// One layer in one direction: all steps in the order of `lines`. The states of sequences that have no more elements
+    /// stay as they are.
+    fn pass(
+        &self,
+        weights: &Weights,
+        input: &Tensor,
+        output: &Tensor,
+        lines: &[Lines],
+        hidden: &Tensor,
+        cells: Option<&Tensor>,
+    ) -> Result<()> {
+        // The products of all inputs at once.
+        let mut gates = matmul(input.handle(), weights.input.handle())?;
+        if let Some([bias, _]) = &weights.bias {
+            gates = add(&gates, bias)?;
+        }
+        for &[begin, count] in lines {
+            let of_input = narrow(gates.handle(), 0, begin, count)?;
+            let before = narrow(hidden.handle(), 0, 0, count)?;
+            let mut of_hidden = matmul(before.handle(), weights.hidden.handle())?;
+            if let Some([_, bias]) = &weights.bias {
+                of_hidden = add(&of_hidden, bias)?;
+            }
+            let mut after = match (self.kind, cells) {
+                (Kind::Lstm, Some(cells)) => {
+                    let place = narrow(cells.handle(), 0, 0, count)?;
+                    let stepped = step(&Cell {
+                        input_gates: of_input.handle(),
+                        hidden_gates: of_hidden.handle(),
+                        state: place.handle(),
+                        bias: [None; 2],
+                    })?;
+                    copy(&place, stepped.state.handle())?;
+                    stepped.hidden
+                }
+                (Kind::Gru, _) => self.gated(&of_input, &of_hidden, &before)?,
+                (Kind::Relu, _) => unary(api::SCONCE_UNARY_RELU, &add(&of_input, &of_hidden)?)?,
+                _ => unary(api::SCONCE_UNARY_TANH, &add(&of_input, &of_hidden)?)?,
+            };
+            if let Some(projection) = &weights.projection {
+                after = matmul(after.handle(), projection.handle())?;
+            }
+            copy(&before, after.handle())?;
+            copy(&narrow(output.handle(), 0, begin, count)?, after.handle())?;
+        }
+        Ok(())
+    }
+
+    /// A step of a gated recurrent unit: the reset gate, the update gate and the new state, one behind the other.
+    fn gated(&self, input: &Tensor, hidden: &Tensor, before: &Tensor) -> Result<Tensor> {
+        let part =
+            |gates: &Tensor, at: i64| narrow(gates.handle(), 1, at * self.hidden, self.hidden);
+        let open = |at| {
+            let sum = add(&part(input, at)?, &part(hidden, at)?)?;
+            unary(api::SCONCE_UNARY_SIGMOID, &sum)
+        };
+        let (reset, update) = (open(0)?, open(1)?);
+        let kept = multiply(&reset, &part(hidden, 2)?)?;
+        let new = unary(api::SCONCE_UNARY_TANH, &add(&part(input, 2)?, &kept)?)?;
+        // What stays of the state before, and of the difference to the new one.
+        let difference = binary(api::SCONCE_BINARY_SUB, before, Operand::Tensor(&new))?;
+        add(&new, &multiply(&update, &difference)?)
+    }
+}
+
+fn check(name: &str, tensor: TensorHandle, wanted: &[i64]) -> Result<()> {
+    let sizes = sizes_of(tensor)?;
+    if sizes == wanted {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("{name} has the sizes {sizes:?}; expected {wanted:?}")))
+}
