@@ -93,11 +93,9 @@ pub unsafe extern "C" fn sconce_model_run_into(
         // SAFETY: as above.
         let outputs = unsafe { handles(outputs, output_count, "outputs") }?;
         check::count("outputs", output_count, model.description.outputs.len())?;
-        for (result, output) in model.run(inputs)?.iter().zip(outputs) {
-            // SAFETY: any number may be passed as a handle.
-            crate::sconce::check(unsafe {
-                crate::sconce::api::sconce_tensor_copy(*output, result.handle(), true)
-            })?;
+        let results = model.run(inputs)?;
+        for (at, (result, output)) in results.iter().zip(outputs).enumerate() {
+            check::copied(at, &model.description.outputs, result.handle(), *output)?;
         }
         Ok(())
     })

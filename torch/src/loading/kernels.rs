@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
 use super::process::{missing, needs_runtime, open, prepare};
-use super::undefined::undefined;
+use super::symbols::symbols;
 use crate::error::{Error, Result};
 use crate::registry::exports::while_opening;
 use crate::registry::table::{self, Owner};
@@ -92,7 +92,7 @@ pub fn load(path: &Path) -> Result<usize> {
 }
 
 fn open_file(path: &Path, file: &str) -> Result<Owner> {
-    let undefined = undefined(path)?;
+    let undefined = symbols(path)?.undefined;
     prepare(needs_runtime(&undefined))?;
     let missing = missing(&undefined);
     if !missing.is_empty() {

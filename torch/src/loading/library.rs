@@ -6,7 +6,7 @@ use std::ffi::{CString, c_void};
 use std::path::Path;
 
 use super::process::{missing, needs_runtime, open, prepare, refusal};
-use super::undefined::undefined;
+use super::symbols::symbols;
 use crate::error::{Error, Result};
 use crate::foreign::ModelFunction;
 
@@ -23,9 +23,13 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Opens a library whose functions of PyTorch's ABI are all offered.
-    pub fn open(path: &Path) -> Result<Library> {
-        let undefined = undefined(path)?;
+    /// Opens a model's library, which has the functions `required`. Its functions of PyTorch's ABI must all be offered.
+    pub fn open(path: &Path, required: &[&str]) -> Result<Library> {
+        let symbols = symbols(path)?;
+        if let Some(name) = required.iter().find(|name| !symbols.defined.contains(**name)) {
+            return Err(no_model(path, name, &symbols.undefined));
+        }
+        let undefined = symbols.undefined;
         prepare(needs_runtime(&undefined))?;
         let missing = missing(&undefined);
         if !missing.is_empty() {
@@ -54,6 +58,20 @@ impl Library {
     pub fn undefined(&self) -> &[String] {
         &self.undefined
     }
+}
+
+/// What to say of a library that lacks a function which every model has.
+fn no_model(path: &Path, name: &str, undefined: &[String]) -> Error {
+    let registers = undefined.iter().any(|name| name.starts_with("aoti_torch_library_init_"));
+    let remedy = if registers {
+        "It registers operators: load it with sconce_torch_load"
+    } else {
+        "Models come from torch._inductor.aoti_compile_and_package of PyTorch 2.9 or newer"
+    };
+    Error::not_supported(format!(
+        "{} is no compiled model: it has no function {name}. {remedy}",
+        path.display()
+    ))
 }
 
 impl Drop for Library {

@@ -2,7 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `undefined` | the undefined functions of an ELF file |
+//! | `symbols` | the functions that an ELF file has and needs |
 //! | `process` | PyTorch's names made present: this library for all, aliases; refusal of a real libtorch |
 //! | `cuda_runtime` | the CUDA runtime: the system's, or the functions of `runtime` |
 //! | `older_system` | models of a system with a newer C library |
@@ -14,4 +14,4 @@ pub mod kernels;
 pub mod library;
 pub mod older_system;
 pub mod process;
-pub mod undefined;
+pub mod symbols;

@@ -9,7 +9,7 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::undefined::{number, sections};
+use super::symbols::{number, sections};
 use crate::error::{Error, Result};
 
 const NEEDED_VERSIONS: usize = 0x6fff_fffe;

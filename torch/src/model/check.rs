@@ -1,4 +1,5 @@
-//! Inputs that a model does not take, in words: a model reads what it was compiled for, whatever it is passed.
+//! Inputs that a model does not take, and outputs that do not fit their places, in words: a model reads what it was
+//! compiled for, whatever it is passed.
 
 use super::description::Input;
 use crate::abi::constants::{DEVICE_TYPE_CPU, SCALAR_TYPES};
@@ -63,6 +64,21 @@ pub fn input(index: usize, input: &Input, tensor: TensorHandle, device: i32) -> 
             .collect::<Vec<_>>()
             .join(", ")
     )))
+}
+
+/// Copies an output to a tensor of the caller. A failure names the output.
+#[allow(unsafe_code, reason = "calls libsconce.so")]
+pub fn copied(index: usize, names: &[String], from: TensorHandle, to: TensorHandle) -> Result<()> {
+    // SAFETY: any number may be passed as a handle.
+    let copied = crate::sconce::check(unsafe { api::sconce_tensor_copy(to, from, true) });
+    copied.map_err(|error| {
+        error.within(&format!(
+            "output {index} ({}) is {}, and its place {}",
+            names.get(index).map_or("?", String::as_str),
+            described(from),
+            described(to)
+        ))
+    })
 }
 
 fn refused(index: usize, input: &Input, tensor: TensorHandle, place: i32) -> Error {

@@ -12,6 +12,11 @@ use crate::foreign::{ModelFunction, call_model};
 use crate::loading::library::Library;
 use crate::sconce::tensor::TensorHandle;
 
+// Functions that every model has.
+const CREATE: &str = "AOTInductorModelContainerCreateWithDevice";
+const RUN: &str = "AOTInductorModelContainerRunSingleThreaded";
+const DELETE: &str = "AOTInductorModelContainerDelete";
+
 /// An entry of a list of constants: a name and a tensor.
 #[repr(C)]
 pub struct ConstantEntry {
@@ -65,19 +70,12 @@ unsafe fn call<const N: usize>(
 impl Container {
     /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`.
     pub fn create(path: &Path, device: &str) -> Result<Container> {
-        let library = Library::open(path)?;
+        let library = Library::open(path, &[CREATE, RUN, DELETE])?;
         let needed = |name: &str| {
-            library.function(name).ok_or_else(|| {
-                Error::not_supported(format!(
-                    "{} is no compiled model: it has no function {name}. Models come from \
-                     torch._inductor.aoti_compile_and_package of PyTorch 2.9 or newer",
-                    path.display()
-                ))
-            })
+            let missing = || Error::internal(format!("the loader does not find {name}"));
+            library.function(name).ok_or_else(missing)
         };
-        let create = needed("AOTInductorModelContainerCreateWithDevice")?;
-        let run = needed("AOTInductorModelContainerRunSingleThreaded")?;
-        let delete = needed("AOTInductorModelContainerDelete")?;
+        let (create, run, delete) = (needed(CREATE)?, needed(RUN)?, needed(DELETE)?);
         let folder = path.parent().unwrap_or(Path::new(".")).to_string_lossy().into_owned();
         let no_nul = |_| Error::invalid_argument("the path contains a NUL");
         let (device, folder) =
@@ -90,9 +88,8 @@ impl Container {
             folder.as_ptr().expose_provenance(),
         ];
         // SAFETY: the function takes a place for the container, the number of models, the device and the folder.
-        let (created, constants) = counted_over_memory(|| unsafe {
-            call(create, "AOTInductorModelContainerCreateWithDevice", arguments)
-        });
+        let (created, constants) =
+            counted_over_memory(|| unsafe { call(create, CREATE, arguments) });
         created?;
         Ok(Container {
             pointer,
@@ -180,7 +177,7 @@ impl Container {
             operators,
         ];
         // SAFETY: the function takes the container, both arrays with their lengths, a stream and an executor.
-        unsafe { call(self.run, "AOTInductorModelContainerRunSingleThreaded", arguments) }
+        unsafe { call(self.run, RUN, arguments) }
     }
 }
 
@@ -200,8 +197,7 @@ impl Drop for Container {
             return;
         }
         // SAFETY: the function takes the container, which is deleted once.
-        let deleted =
-            unsafe { call(self.delete, "AOTInductorModelContainerDelete", [self.pointer]) };
+        let deleted = unsafe { call(self.delete, DELETE, [self.pointer]) };
         if let Err(error) = deleted {
             error::record(&error);
         }

@@ -9,6 +9,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::captures::Captures;
+use super::check::copied;
 use super::loaded::{DeviceInUse, Model, shapes_of};
 use crate::abi::copies::cloned;
 use crate::abi::devices::current_stream;
@@ -72,6 +73,7 @@ impl Captured {
         stream: api::sconce_stream,
         inputs: &[TensorHandle],
         into: &[Option<TensorHandle>],
+        names: &[String],
     ) -> Result<Vec<Tensor>> {
         for (own, given) in self.inputs.iter().zip(inputs) {
             // SAFETY: any number may be passed as a handle.
@@ -80,12 +82,11 @@ impl Captured {
         // SAFETY: as above.
         check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
         let mut returned = Vec::with_capacity(self.outputs.len());
-        for (own, into) in self.outputs.iter().zip(into) {
+        for (at, (own, into)) in self.outputs.iter().zip(into).enumerate() {
             returned.push(match into {
                 None => crate::abi::handles::another_handle(own.handle())?,
                 Some(into) => {
-                    // SAFETY: as above.
-                    check(unsafe { api::sconce_tensor_copy(*into, own.handle(), true) })?;
+                    copied(at, names, own.handle(), *into)?;
                     Tensor::retained(*into)?
                 }
             });
@@ -145,7 +146,7 @@ impl Model {
         let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
         let stream = current_stream(self.device)?;
         captured.begin_run(stream)?;
-        let returned = captured.run(stream, inputs, into);
+        let returned = captured.run(stream, inputs, into, &self.description.outputs);
         captured.end_run(stream)?;
         returned
     }

@@ -109,7 +109,7 @@ impl Model {
                 )));
             }
             None => {
-                let undefined = crate::loading::undefined::undefined(library)?;
+                let undefined = crate::loading::symbols::symbols(library)?.undefined;
                 crate::loading::process::needs_runtime(&undefined)
             }
         };

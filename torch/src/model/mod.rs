@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `functions` | the functions that a model's library exports |
 //! | `description` | what a model takes and returns, its constants |
-//! | `check` | inputs that a model does not take, in words |
+//! | `check` | inputs and outputs that do not fit, in words |
 //! | `loaded` | a loaded model, and runs |
 //! | `constants` | constants replaced and swapped |
 //! | `weights` | constants that a package keeps beside the library |

@@ -18,7 +18,9 @@ use std::sync::Mutex;
 use shared::operators::{
     NOTHING, Value, find, load, sconce_op_call, sconce_torch_load, sconce_torch_unload, unload,
 };
-use shared::{F32, live, message, numel, read_values, release, sconce_torch_string_free};
+use shared::{
+    F32, live, load_model, message, numel, read_values, release, sconce_torch_string_free,
+};
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
@@ -215,6 +217,12 @@ fn libraries_that_cannot_work_are_refused_and_leave_nothing() {
             assert!(find(c"sample::scaled").is_err());
         }
     }
+    // Taken for a model, it is not opened, so it registers nothing.
+    let path = sample("no_model", &[]);
+    let why = load_model(&path).unwrap_err();
+    assert!(why.contains("is no compiled model") && why.contains("sconce_torch_load"), "{why}");
+    assert!(find(c"sample::scaled").is_err());
+    unload(load(&path).unwrap());
     assert!(load(Path::new("/nowhere/at_all.so")).unwrap_err().contains("could not be opened"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/sample.cc");
     assert!(load(&source).unwrap_err().contains("is no shared library"));

@@ -1,6 +1,7 @@
-//! The undefined functions of an ELF file, read without opening it as a library: a missing one is then named together
-//! with all others, where the system's loader names the first.
+//! The functions that an ELF file has and those that it needs, read without opening it as a library: its initialisers do
+//! not run, and all that are missing are named, where the system's loader names the first.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -41,29 +42,38 @@ const DYNAMIC_SYMBOLS: usize = 11;
 const SYMBOL_BYTES: usize = 24;
 const WEAK: u8 = 2;
 
-/// Names of undefined symbols that the system's loader has to find; weak ones may stay without a value.
-fn names(file: &[u8]) -> Option<Vec<String>> {
+/// The functions of a shared library.
+#[derive(Debug, Default)]
+pub struct Symbols {
+    /// Those that it needs from others. Weak ones, which may stay without a value, are left out.
+    pub undefined: Vec<String>,
+    /// Those that others may call.
+    pub defined: BTreeSet<String>,
+}
+
+fn names(file: &[u8]) -> Option<Symbols> {
     let sections = sections(file)?;
-    let mut found = Vec::new();
+    let mut found = Symbols::default();
     for symbols in sections.iter().filter(|section| section.kind == DYNAMIC_SYMBOLS) {
         let texts = sections.get(symbols.link)?;
         let texts = file.get(texts.offset..texts.offset.checked_add(texts.bytes)?)?;
         let symbols = file.get(symbols.offset..symbols.offset.checked_add(symbols.bytes)?)?;
         for symbol in symbols.chunks_exact(SYMBOL_BYTES).skip(1) {
-            let is_defined = number(symbol, 6, 2)? != 0;
-            if is_defined || symbol[4] >> 4 == WEAK {
-                continue;
-            }
             let text = texts.get(number(symbol, 0, 4)?..)?;
             let end = text.iter().position(|&byte| byte == 0)?;
-            found.push(String::from_utf8_lossy(&text[..end]).into_owned());
+            let name = String::from_utf8_lossy(&text[..end]).into_owned();
+            if number(symbol, 6, 2)? != 0 {
+                found.defined.insert(name);
+            } else if symbol[4] >> 4 != WEAK {
+                found.undefined.push(name);
+            }
         }
     }
     Some(found)
 }
 
-/// The undefined functions of a shared library.
-pub fn undefined(path: &Path) -> Result<Vec<String>> {
+/// Reads the functions of a shared library.
+pub fn symbols(path: &Path) -> Result<Symbols> {
     let file = std::fs::read(path)
         .map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
     let wrong = |why: &str| Error::io(format!("{} is no shared library: {why}", path.display()));
@@ -86,13 +96,15 @@ mod tests {
     #[test]
     fn names_are_read_and_damage_is_refused() {
         let library = std::env::current_exe().unwrap();
-        let found = undefined(&library).unwrap();
-        assert!(found.iter().any(|name| name == "dlopen" || name == "malloc"), "{found:?}");
+        let found = symbols(&library).unwrap();
+        let needed = |name: &str| found.undefined.iter().any(|other| other == name);
+        assert!(needed("dlopen") || needed("malloc"), "{:?}", found.undefined);
+        assert!(found.undefined.iter().all(|name| !found.defined.contains(name)));
         let file = std::fs::read(&library).unwrap();
         let folder = crate::package::folder::PrivateFolder::new().unwrap();
         for length in [0, 5, 20, 64, 1000] {
             let path = folder.write("cut", &file[..length]).unwrap();
-            let message = undefined(&path).unwrap_err().message;
+            let message = symbols(&path).unwrap_err().message;
             assert!(message.contains("is no shared library"), "{message}");
         }
     }
