@@ -23,6 +23,12 @@ inline namespace v0 {
 namespace torch {
 namespace detail {
 
+/// Whether values of a type name a device.
+template <class Place>
+inline constexpr bool is_place =
+    std::is_same_v<Place, Device> || std::is_same_v<Place, cuda::Device> ||
+    std::is_same_v<Place, DeviceType>;
+
 /// The arguments of a call, with the lists that they point to.
 class Arguments {
  public:
@@ -60,6 +66,15 @@ class Arguments {
     return value;
   }
   sconce_op_value packed(const std::string& text) { return packed(text.c_str()); }
+  sconce_op_value packed(ScalarType type) {
+    return numbered(SCONCE_OP_VALUE_DTYPE, static_cast<std::int32_t>(type));
+  }
+  // A template, so that nothing else becomes a device by a conversion.
+  template <class Place, std::enable_if_t<is_place<Place>, int> = 0>
+  sconce_op_value packed(Place place) {
+    const Device device(place);
+    return numbered(SCONCE_OP_VALUE_DEVICE, device.is_cpu() ? SCONCE_DEVICE_CPU : device.index());
+  }
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
   sconce_op_value packed(Number number) {
     if constexpr (std::is_same_v<Number, bool>) {
@@ -150,6 +165,23 @@ class Results {
   [[nodiscard]] std::string text(std::size_t index = 0) const {
     return at(index, SCONCE_OP_VALUE_TEXT).text;
   }
+  /// A result that is a data type. \throws Error INVALID_ARGUMENT if it is none.
+  [[nodiscard]] ScalarType dtype(std::size_t index = 0) const {
+    return static_cast<ScalarType>(at(index, SCONCE_OP_VALUE_DTYPE).integer);
+  }
+  /// A result that is a device. \throws Error INVALID_ARGUMENT if it is none.
+  [[nodiscard]] Device device(std::size_t index = 0) const {
+    const std::int64_t device = at(index, SCONCE_OP_VALUE_DEVICE).integer;
+    return device == SCONCE_DEVICE_CPU ? Device(kCPU) : Device(static_cast<DeviceIndex>(device));
+  }
+  /// Whether a result of an optional type is `None`. \throws Error INVALID_ARGUMENT if there is no
+  /// such result.
+  [[nodiscard]] bool is_none(std::size_t index = 0) const {
+    if (index >= values_.size()) {
+      refuse(index);
+    }
+    return values_[index].kind == SCONCE_OP_VALUE_NONE;
+  }
 
  private:
   [[noreturn]] static void refuse(std::size_t index) {
@@ -181,9 +213,9 @@ class Operator {
     return detail::text_of([this](char** text) { return ::sconce_op_schema(op_, text); });
   }
 
-  /// Calls it with tensors, numbers, truth values, texts, vectors of these, and `std::nullopt`.
-  /// Arguments at the end that have defaults may be left out. See `sconce_op_call` for ordering and
-  /// errors.
+  /// Calls it with tensors, numbers, truth values, texts, data types, devices, vectors and
+  /// optionals of these, and `std::nullopt`. Arguments at the end that have defaults may be left
+  /// out. See `sconce_op_call` for ordering and errors.
   template <class... Values>
   Results operator()(const Values&... values) const {
     const detail::Arguments arguments(values...);

@@ -1,0 +1,290 @@
+// Compiled models in C++: several inputs and outputs, two sets of constants, packages. The model is
+// that of rows.cpp.
+#include <array>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sconce/torch/op.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "files.hpp"
+
+namespace {
+
+using sconce::Tensor;
+using sconce::torch::Model;
+using support::contains;
+using support::error_of;
+using support::status_of;
+
+/// The model, with its source beside it, which says what inputs must be.
+const std::string kModel = support::file("rows.so");
+/// The model without the values of its constants, and without its source.
+const std::string kWithoutWeights = support::file("rows_without_weights.so");
+/// Both in one package, as `rows` and `without_weights`.
+const std::string kPackage = support::file("rows.pt2");
+
+class RowsTest : public support::DeviceFixture {};
+
+std::vector<float> values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
+
+Tensor rows(std::int64_t count) {
+  return sconce::arange(count * 3, sconce::device(sconce::kCPU).dtype(sconce::kFloat))
+      .view({count, 3});
+}
+
+Tensor picks(const std::vector<std::int64_t>& of) {
+  return sconce::tensor(of, sconce::device(sconce::kCPU));
+}
+
+/// What the model makes of `rows(count)`.
+std::vector<float> expected(std::size_t count, float factor = 2,
+                            const std::array<float, 3>& shift = {0, 10, 20}) {
+  std::vector<float> values(count * 3);
+  for (std::size_t at = 0; at < values.size(); ++at) {
+    values[at] = static_cast<float>(at) * factor + shift[at % 3];
+  }
+  return values;
+}
+
+TEST_F(RowsTest, ItSaysWhatItTakesAndReturns) {
+  const Model model(kModel);
+  EXPECT_EQ(model.num_inputs(), 2U);
+  EXPECT_EQ(model.num_outputs(), 2U);
+  EXPECT_EQ(model.device(), SCONCE_DEVICE_CPU);
+  const sconce::torch::ModelInput values = model.input(0);
+  EXPECT_EQ(values.name, "values");
+  EXPECT_EQ(values.dtype, SCONCE_DTYPE_F32);
+  using Sizes = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  EXPECT_EQ(values.sizes, (Sizes{{2, 64}, {3, 3}}));
+  const sconce::torch::ModelInput picks = model.input(1);
+  EXPECT_EQ(picks.name, "picks");
+  EXPECT_EQ(picks.dtype, SCONCE_DTYPE_I64);
+  EXPECT_EQ(picks.sizes, (Sizes{{0, INT64_MAX}}));
+  EXPECT_TRUE(contains(error_of([&] { (void)model.input(2); }).what(), "no input 2"));
+  const std::string text = model.describe();
+  for (const char* line :
+       {"input 0: values float32[2..64, 3] on cpu", "input 1: picks int64[any] on cpu",
+        "output 0: scaled", "output 1: picked", "constants: 2 with 16 bytes",
+        "constant layer.factor: float32, 4 bytes", "constant layer.shift: float32, 12 bytes"}) {
+    EXPECT_TRUE(contains(text, line));
+  }
+}
+
+TEST_F(RowsTest, WithoutItsSourceInputsAreNotKnown) {
+  const Model model(kWithoutWeights);
+  const sconce::torch::ModelInput values = model.input(0);
+  EXPECT_EQ(values.name, "values");
+  EXPECT_EQ(values.dtype, -1);
+  EXPECT_TRUE(values.sizes.empty());
+}
+
+TEST_F(RowsTest, ItReturnsItsOutputsInOrder) {
+  const Model model(kModel);
+  for (const std::int64_t count : {2, 5, 64}) {
+    const std::vector<Tensor> results = model.run({rows(count), picks({1, 0, 1})});
+    ASSERT_EQ(results.size(), 2U);
+    EXPECT_EQ(results[0].sizes(), (std::vector<std::int64_t>{count, 3}));
+    const std::vector<float> scaled = expected(static_cast<std::size_t>(count));
+    EXPECT_EQ(values_of(results[0]), scaled);
+    EXPECT_EQ(values_of(results[1]), (std::vector<float>{6, 18, 30, 0, 12, 24, 6, 18, 30}));
+  }
+  const std::vector<Tensor> none = model({rows(2), picks({})});
+  EXPECT_EQ(none.at(1).sizes(), (std::vector<std::int64_t>{0, 3}));
+}
+
+TEST_F(RowsTest, OutputsOutliveTheModelAndNothingIsLeft) {
+  const std::size_t before = ::sconce_tensor_live_count();
+  {
+    std::vector<Tensor> results;
+    {
+      const Model model(kModel);
+      results = model.run({rows(3), picks({2})});
+    }
+    EXPECT_EQ(values_of(results.at(0)), expected(3));
+    EXPECT_EQ(::sconce_tensor_live_count(), before + 2) << "the results alone are alive";
+  }
+  EXPECT_EQ(::sconce_tensor_live_count(), before);
+}
+
+TEST_F(RowsTest, ResultsGoToTensorsOfTheCaller) {
+  const Model model(kModel);
+  const sconce::TensorOptions options = sconce::device(sconce::kCPU).dtype(sconce::kFloat);
+  const Tensor scaled = sconce::zeros({4, 3}, options);
+  const Tensor picked = sconce::zeros({1, 3}, options);
+  model.run_into({rows(4), picks({3})}, {scaled, picked});
+  EXPECT_EQ(values_of(scaled), expected(4));
+  EXPECT_EQ(values_of(picked), (std::vector<float>{18, 30, 42}));
+  const sconce::Error few = error_of([&] { model.run_into({rows(4), picks({3})}, {scaled}); });
+  EXPECT_TRUE(contains(few.what(), "1 outputs were passed; the model has 2"));
+  const sconce::Error shape = error_of([&] {
+    model.run_into({rows(5), picks({3})}, {scaled, picked});
+  });
+  EXPECT_EQ(shape.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(shape.what(),
+                       "output 0 (scaled) is float32[5, 3] on cpu, and its place float32[4, 3] "
+                       "on cpu: "));
+}
+
+TEST_F(RowsTest, InputsThatItDoesNotTakeAreNamed) {
+  const Model model(kModel);
+  const std::size_t before = ::sconce_tensor_live_count();
+  const auto refused = [&](const std::vector<Tensor>& inputs, const char* words) {
+    const sconce::Error error = error_of([&] { (void)model.run(inputs); });
+    EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT) << words;
+    EXPECT_TRUE(contains(error.what(), words));
+  };
+  refused({}, "0 inputs were passed; the model has 2");
+  refused({rows(2), picks({0}), rows(2)}, "3 inputs were passed");
+  refused({rows(1), picks({0})},
+          "input 0 (values) is float32[1, 3] on cpu; the model takes float32[2..64, 3] on cpu");
+  refused({rows(65), picks({0})}, "float32[65, 3]");
+  refused({rows(4).view({3, 4}), picks({0})}, "float32[3, 4]");
+  refused({rows(2).view({6}), picks({0})}, "float32[6]");
+  refused({rows(2).to(sconce::kDouble), picks({0})}, "float64[2, 3]");
+  refused({rows(2), rows(2)}, "input 1 (picks) is float32[2, 3]");
+  refused({rows(3).t(), picks({0})}, "has the strides [1, 3]");
+  if (sconce::cuda::device_count() > 0) {
+    refused({rows(2).to(sconce::Device(0)), picks({0})}, "on cuda:0; the model takes");
+  }
+  const sconce::Error undefined = error_of([&] { (void)model.run({rows(2), Tensor()}); });
+  EXPECT_EQ(undefined.status(), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_TRUE(contains(undefined.what(), "input 1: "));
+  EXPECT_EQ(::sconce_tensor_live_count(), before);
+  EXPECT_EQ(values_of(model.run({rows(2), picks({0})})[0]), expected(2)) << "it goes on working";
+}
+
+TEST_F(RowsTest, WhatTheModelThrowsIsAnErrorWithItsText) {
+  const Model model(kModel);
+  const std::size_t before = ::sconce_tensor_live_count();
+  const sconce::Error error = error_of([&] { (void)model.run({rows(2), picks({0, 2})}); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(error.what(), "SCONCE_ERROR_INVALID_ARGUMENT: the model failed: "));
+  EXPECT_TRUE(contains(error.what(), "a pick is no row of the values (run, rows.cpp:1)"));
+  EXPECT_EQ(::sconce_tensor_live_count(), before);
+}
+
+TEST_F(RowsTest, ThreadsRunOneModelAtOnce) {
+  const Model model(kModel);
+  std::atomic<int> wrong{0};
+  std::atomic<int> refused{0};
+  std::vector<std::thread> threads;
+  for (std::int64_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (std::int64_t run = 0; run < 100; ++run) {
+        // Each thread has shapes of its own, some of which fail.
+        const std::int64_t count = 2 + (thread + run * 4) % 63;
+        try {
+          const std::vector<Tensor> results =
+              model.run({rows(count), picks({run % 7 == 0 ? count : count - 1})});
+          wrong += values_of(results[0]) == expected(static_cast<std::size_t>(count)) ? 0 : 1;
+        } catch (const sconce::Error& error) {
+          refused += contains(error.what(), "a pick is no row") ? 1 : 0;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(refused, 4 * 15);
+}
+
+TEST_F(RowsTest, ConstantsAreReplacedAtOnceOrAside) {
+  const Model model(kModel);
+  const std::vector<Tensor> inputs = {rows(2), picks({0})};
+  const sconce::TensorOptions options = sconce::device(sconce::kCPU);
+  const Tensor factor = sconce::tensor(std::vector<float>{-1}, options);
+  model.update_constants({{"layer.factor", factor}});
+  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1));
+  // The model's own names do as well. The inactive set waits for the swap.
+  const Tensor shift = sconce::tensor(std::vector<float>{1, 2, 3}, options);
+  model.update_constants({{"layer_factor", factor}, {"layer_shift", shift}}, true);
+  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1));
+  model.swap_constants();
+  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1, {1, 2, 3}));
+  model.swap_constants();
+  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1));
+
+  const sconce::Error unknown = error_of([&] { model.update_constants({{"layer.bias", shift}}); });
+  EXPECT_TRUE(contains(unknown.what(), "the model has no constant \"layer.bias\""));
+  const sconce::Error size = error_of([&] { model.update_constants({{"layer.factor", shift}}); });
+  EXPECT_TRUE(contains(size.what(), "12 bytes of another type or size"));
+  const sconce::Error type = error_of([&] {
+    model.update_constants({{"layer.factor", factor.to(sconce::kInt)}});
+  });
+  EXPECT_EQ(type.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1)) << "refused constants change nothing";
+}
+
+TEST_F(RowsTest, AModelWithoutWeightsRunsOnceItHasAll) {
+  const Model model(kWithoutWeights);
+  const std::vector<Tensor> inputs = {rows(2), picks({0})};
+  const sconce::TensorOptions options = sconce::device(sconce::kCPU);
+  const Tensor shift = sconce::tensor(std::vector<float>{7, 7, 7}, options);
+  const sconce::Error none = error_of([&] { (void)model.run(inputs); });
+  EXPECT_EQ(none.status(), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_TRUE(contains(none.what(), "2 of the model's constants have no values"));
+  model.update_constants({{"layer.shift", shift}});
+  EXPECT_TRUE(contains(error_of([&] { (void)model.run(inputs); }).what(),
+                       "1 of the model's constants have no values, such as layer_factor"));
+  model.update_constants({{"layer.factor", sconce::tensor(std::vector<float>{4}, options)}});
+  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, 4, {7, 7, 7}));
+}
+
+TEST_F(RowsTest, AModelIsMovedAndNeverCopied) {
+  static_assert(!std::is_copy_constructible_v<Model> && !std::is_copy_assignable_v<Model>, "");
+  static_assert(std::is_nothrow_move_constructible_v<Model>, "");
+  Model first(kModel);
+  sconce_model* handle = first.get();
+  Model second(std::move(first));
+  EXPECT_EQ(second.get(), handle);
+  EXPECT_EQ(first.get(), nullptr);  // NOLINT(bugprone-use-after-move): what is left of it
+  const sconce::Error error = error_of([&] { (void)first.run({rows(2), picks({0})}); });
+  EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_TRUE(contains(error.what(), "model is NULL or no model"));
+
+  Model third(kPackage, -1, "without_weights");
+  sconce_model* replaced = third.get();
+  third = std::move(second);
+  EXPECT_EQ(third.get(), handle);
+  EXPECT_EQ(values_of(third.run({rows(2), picks({0})})[0]), expected(2));
+  char* text = nullptr;
+  EXPECT_EQ(::sconce_model_describe(replaced, &text), SCONCE_ERROR_INVALID_HANDLE)
+      << "the model that was there is unloaded";
+}
+
+TEST_F(RowsTest, APackageHasItsModelsByName) {
+  const Model rows_model(kPackage, -1, "rows");
+  EXPECT_EQ(rows_model.input(0).sizes.size(), 2U) << "the package has the source";
+  EXPECT_EQ(values_of(rows_model.run({rows(2), picks({0})})[0]), expected(2));
+  EXPECT_TRUE(contains(rows_model.describe(), "AOTI_DEVICE_KEY: cpu"));
+  EXPECT_EQ(Model(kPackage, -1, "without_weights").input(0).dtype, -1);
+  EXPECT_TRUE(contains(error_of([] { Model model(kPackage); }).what(),
+                       "has the models rows, without_weights; name one of them"));
+  EXPECT_TRUE(contains(error_of([] { Model model(kPackage, -1, "columns"); }).what(),
+                       "has the models rows, without_weights"));
+}
+
+TEST_F(RowsTest, WhatIsNoModelIsRefusedWithThePath) {
+  const sconce::Error none = error_of([] { Model model("/nowhere/model.pt2"); });
+  EXPECT_EQ(none.status(), SCONCE_ERROR_IO);
+  EXPECT_TRUE(contains(none.what(), "SCONCE_ERROR_IO: /nowhere/model.pt2 could not be read"));
+  const sconce::Error kernels = error_of([] { Model model(support::file("kinds.so")); });
+  EXPECT_EQ(kernels.status(), SCONCE_ERROR_NOT_SUPPORTED);
+  EXPECT_TRUE(contains(kernels.what(),
+                       "is no compiled model: it has no function "
+                       "AOTInductorModelContainerCreateWithDevice. It registers operators: load it "
+                       "with sconce_torch_load"));
+  EXPECT_NO_THROW(sconce::torch::Library{support::file("kinds.so")}) << "it was not opened before";
+  const std::filesystem::path text = std::filesystem::path(testing::TempDir()) / "no_model.pt2";
+  std::ofstream(text) << "a text";
+  EXPECT_EQ(status_of([&] { Model model(text.string()); }), SCONCE_ERROR_IO);
+  std::filesystem::remove(text);
+}
+
+}  // namespace
