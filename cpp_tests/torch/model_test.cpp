@@ -19,14 +19,10 @@ using sc::torch::Library;
 using sc::torch::Model;
 using support::contains;
 using support::file;
+using support::floats;
 using support::status_of;
+using support::values;
 using support::words_of;
-
-sc::Tensor floats(const std::vector<float>& values) {
-  return sc::tensor(values, sc::TensorOptions().dtype(sc::kFloat).device(sc::kCPU));
-}
-
-std::vector<float> values(const sc::Tensor& tensor) { return tensor.to_vector<float>(); }
 
 TEST(Model, ReturnsItsResults) {
   const Model model(file("plain_model.so"));

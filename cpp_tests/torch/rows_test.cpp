@@ -19,6 +19,7 @@ using sconce::torch::Model;
 using support::contains;
 using support::error_of;
 using support::status_of;
+using support::values;
 
 /// The model, with its source beside it, which says what inputs must be.
 const std::string kModel = support::file("rows.so");
@@ -28,8 +29,6 @@ const std::string kWithoutWeights = support::file("rows_without_weights.so");
 const std::string kPackage = support::file("rows.pt2");
 
 class RowsTest : public support::DeviceFixture {};
-
-std::vector<float> values_of(const Tensor& tensor) { return tensor.to_vector<float>(); }
 
 Tensor rows(std::int64_t count) {
   return sconce::arange(count * 3, sconce::device(sconce::kCPU).dtype(sconce::kFloat))
@@ -89,8 +88,8 @@ TEST_F(RowsTest, ItReturnsItsOutputsInOrder) {
     ASSERT_EQ(results.size(), 2U);
     EXPECT_EQ(results[0].sizes(), (std::vector<std::int64_t>{count, 3}));
     const std::vector<float> scaled = expected(static_cast<std::size_t>(count));
-    EXPECT_EQ(values_of(results[0]), scaled);
-    EXPECT_EQ(values_of(results[1]), (std::vector<float>{6, 18, 30, 0, 12, 24, 6, 18, 30}));
+    EXPECT_EQ(values(results[0]), scaled);
+    EXPECT_EQ(values(results[1]), (std::vector<float>{6, 18, 30, 0, 12, 24, 6, 18, 30}));
   }
   const std::vector<Tensor> none = model({rows(2), picks({})});
   EXPECT_EQ(none.at(1).sizes(), (std::vector<std::int64_t>{0, 3}));
@@ -104,7 +103,7 @@ TEST_F(RowsTest, OutputsOutliveTheModelAndNothingIsLeft) {
       const Model model(kModel);
       results = model.run({rows(3), picks({2})});
     }
-    EXPECT_EQ(values_of(results.at(0)), expected(3));
+    EXPECT_EQ(values(results.at(0)), expected(3));
     EXPECT_EQ(::sconce_tensor_live_count(), before + 2) << "the results alone are alive";
   }
   EXPECT_EQ(::sconce_tensor_live_count(), before);
@@ -116,8 +115,8 @@ TEST_F(RowsTest, ResultsGoToTensorsOfTheCaller) {
   const Tensor scaled = sconce::zeros({4, 3}, options);
   const Tensor picked = sconce::zeros({1, 3}, options);
   model.run_into({rows(4), picks({3})}, {scaled, picked});
-  EXPECT_EQ(values_of(scaled), expected(4));
-  EXPECT_EQ(values_of(picked), (std::vector<float>{18, 30, 42}));
+  EXPECT_EQ(values(scaled), expected(4));
+  EXPECT_EQ(values(picked), (std::vector<float>{18, 30, 42}));
   const sconce::Error few = error_of([&] { model.run_into({rows(4), picks({3})}, {scaled}); });
   EXPECT_TRUE(contains(few.what(), "1 outputs were passed; the model has 2"));
   const sconce::Error shape = error_of([&] {
@@ -154,7 +153,7 @@ TEST_F(RowsTest, InputsThatItDoesNotTakeAreNamed) {
   EXPECT_EQ(undefined.status(), SCONCE_ERROR_INVALID_HANDLE);
   EXPECT_TRUE(contains(undefined.what(), "input 1: "));
   EXPECT_EQ(::sconce_tensor_live_count(), before);
-  EXPECT_EQ(values_of(model.run({rows(2), picks({0})})[0]), expected(2)) << "it goes on working";
+  EXPECT_EQ(values(model.run({rows(2), picks({0})})[0]), expected(2)) << "it goes on working";
 }
 
 TEST_F(RowsTest, WhatTheModelThrowsIsAnErrorWithItsText) {
@@ -180,7 +179,7 @@ TEST_F(RowsTest, ThreadsRunOneModelAtOnce) {
         try {
           const std::vector<Tensor> results =
               model.run({rows(count), picks({run % 7 == 0 ? count : count - 1})});
-          wrong += values_of(results[0]) == expected(static_cast<std::size_t>(count)) ? 0 : 1;
+          wrong += values(results[0]) == expected(static_cast<std::size_t>(count)) ? 0 : 1;
         } catch (const sconce::Error& error) {
           refused += contains(error.what(), "a pick is no row") ? 1 : 0;
         }
@@ -200,15 +199,15 @@ TEST_F(RowsTest, ConstantsAreReplacedAtOnceOrAside) {
   const sconce::TensorOptions options = sconce::device(sconce::kCPU);
   const Tensor factor = sconce::tensor(std::vector<float>{-1}, options);
   model.update_constants({{"layer.factor", factor}});
-  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1));
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2, -1));
   // The model's own names do as well. The inactive set waits for the swap.
   const Tensor shift = sconce::tensor(std::vector<float>{1, 2, 3}, options);
   model.update_constants({{"layer_factor", factor}, {"layer_shift", shift}}, true);
-  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1));
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2, -1));
   model.swap_constants();
-  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1, {1, 2, 3}));
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2, -1, {1, 2, 3}));
   model.swap_constants();
-  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1));
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2, -1));
 
   const sconce::Error unknown = error_of([&] { model.update_constants({{"layer.bias", shift}}); });
   EXPECT_TRUE(contains(unknown.what(), "the model has no constant \"layer.bias\""));
@@ -218,7 +217,7 @@ TEST_F(RowsTest, ConstantsAreReplacedAtOnceOrAside) {
     model.update_constants({{"layer.factor", factor.to(sconce::kInt)}});
   });
   EXPECT_EQ(type.status(), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, -1)) << "refused constants change nothing";
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2, -1)) << "refused constants change nothing";
 }
 
 TEST_F(RowsTest, AModelWithoutWeightsRunsOnceItHasAll) {
@@ -233,7 +232,7 @@ TEST_F(RowsTest, AModelWithoutWeightsRunsOnceItHasAll) {
   EXPECT_TRUE(contains(error_of([&] { (void)model.run(inputs); }).what(),
                        "1 of the model's constants have no values, such as layer_factor"));
   model.update_constants({{"layer.factor", sconce::tensor(std::vector<float>{4}, options)}});
-  EXPECT_EQ(values_of(model.run(inputs)[0]), expected(2, 4, {7, 7, 7}));
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2, 4, {7, 7, 7}));
 }
 
 TEST_F(RowsTest, AModelIsMovedAndNeverCopied) {
@@ -252,7 +251,7 @@ TEST_F(RowsTest, AModelIsMovedAndNeverCopied) {
   sconce_model* replaced = third.get();
   third = std::move(second);
   EXPECT_EQ(third.get(), handle);
-  EXPECT_EQ(values_of(third.run({rows(2), picks({0})})[0]), expected(2));
+  EXPECT_EQ(values(third.run({rows(2), picks({0})})[0]), expected(2));
   char* text = nullptr;
   EXPECT_EQ(::sconce_model_describe(replaced, &text), SCONCE_ERROR_INVALID_HANDLE)
       << "the model that was there is unloaded";
@@ -261,7 +260,7 @@ TEST_F(RowsTest, AModelIsMovedAndNeverCopied) {
 TEST_F(RowsTest, APackageHasItsModelsByName) {
   const Model rows_model(kPackage, -1, "rows");
   EXPECT_EQ(rows_model.input(0).sizes.size(), 2U) << "the package has the source";
-  EXPECT_EQ(values_of(rows_model.run({rows(2), picks({0})})[0]), expected(2));
+  EXPECT_EQ(values(rows_model.run({rows(2), picks({0})})[0]), expected(2));
   EXPECT_TRUE(contains(rows_model.describe(), "AOTI_DEVICE_KEY: cpu"));
   EXPECT_EQ(Model(kPackage, -1, "without_weights").input(0).dtype, -1);
   EXPECT_TRUE(contains(error_of([] { Model model(kPackage); }).what(),

@@ -7,7 +7,7 @@ use sconce::stream::{self, Stream};
 use sconce::types::{DeviceIndex, DevicePtr};
 use testkit::memory::structure;
 
-use super::{MIB, alloc, comb, figures, with_pages};
+use super::{MIB, Random, alloc, comb, figures, with_pages};
 use crate::queued::{copy, fill, pool_stream, read};
 
 #[test]
@@ -40,15 +40,6 @@ fn what_is_written_through_one_mapping_is_read_through_the_other() {
             assert!(data.iter().all(|byte| *byte == place as u8 + 1), "block {place} is live");
         }
     });
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) as usize % most
-    }
 }
 
 /// A block that is held: its value lies at the start, at the end, and around every border of pages.

@@ -8,7 +8,7 @@ use sconce::stream;
 use sconce::types::DevicePtr;
 use testkit::memory::structure;
 
-use super::{MIB, alloc, comb, figures, pool_stream, reserved, with_pages};
+use super::{MIB, Random, alloc, comb, figures, pool_stream, reserved, with_pages};
 
 #[test]
 fn free_pages_are_put_together_rather_than_new_ones_made() {
@@ -85,17 +85,13 @@ fn a_layout_that_comes_back_makes_no_driver_call() {
 fn mappings_stay_below_four_for_each_page() {
     with_pages("mappings_stay_below_four_for_each_page", "1G", || {
         let own = pool_stream();
-        let mut random = 7_u64;
-        let mut next = |most: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) % most
-        };
+        let mut random = Random(7);
         let mut held = Vec::new();
         for _ in 0..3_000 {
-            if held.len() < 12 && next(2) == 0 || held.is_empty() {
-                held.push(alloc((1 + next(24) as usize) * MIB, own));
+            if held.len() < 12 && random.below(2) == 0 || held.is_empty() {
+                held.push(alloc((1 + random.below(24)) * MIB, own));
             } else {
-                let block = held.swap_remove(next(held.len() as u64) as usize);
+                let block = held.swap_remove(random.below(held.len()));
                 memory::free(block).unwrap();
             }
             let now = figures();
@@ -153,17 +149,13 @@ fn pages_on_their_way_out_keep_their_mappings() {
     with_pages("pages_on_their_way_out_keep_their_mappings", "1G", || {
         let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
         let (own, busy) = (pool_stream(), pool_stream());
-        let mut random = 7_u64;
-        let mut next = |most: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 33) % most
-        };
+        let mut random = Random(7);
         let mut held = Vec::new();
         while held.is_empty() || figures().mappings <= 3 * figures().pages {
-            if held.len() < 12 && next(2) == 0 || held.is_empty() {
-                held.push(alloc((1 + next(24) as usize) * MIB, own));
+            if held.len() < 12 && random.below(2) == 0 || held.is_empty() {
+                held.push(alloc((1 + random.below(24)) * MIB, own));
             } else {
-                memory::free(held.swap_remove(next(held.len() as u64) as usize)).unwrap();
+                memory::free(held.swap_remove(random.below(held.len()))).unwrap();
             }
         }
         held.into_iter().for_each(|block| memory::free(block).unwrap());
