@@ -9,6 +9,7 @@ use super::table::{Operation, operation, overloads};
 use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result, shim};
 use crate::registry::call::call_words;
+use crate::registry::schema::full_name;
 use crate::registry::table;
 use crate::registry::value::{check_type, from_words, to_word};
 
@@ -38,9 +39,9 @@ fn unknown(name: &str, overload: &str) -> Error {
     } else {
         format!("; the overloads that it offers are {known:?}")
     };
-    let point = if overload.is_empty() { "" } else { "." };
     Error::not_supported(format!(
-        "the operator {name}{point}{overload}, which a kernel calls, is not offered by libsconce_torch{hint}"
+        "the operator {}, which a kernel calls, is not offered by libsconce_torch{hint}",
+        full_name(name, overload)
     ))
 }
 

@@ -10,6 +10,7 @@ use std::ffi::c_int;
 use crate::dispatcher::by_value;
 use crate::error::{self, Error, Result};
 use crate::package::nodes::{Input, Node, Output};
+use crate::registry::schema::full_name;
 use crate::registry::table::Place;
 use crate::registry::value::Value;
 use crate::sconce::tensor::TensorHandle;
@@ -74,7 +75,7 @@ impl Operators {
 
     /// The names of the operators, each once.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.nodes.iter().map(full_name).collect();
+        let mut names: Vec<String> = self.nodes.iter().map(name_of).collect();
         names.sort_unstable();
         names.dedup();
         names
@@ -89,7 +90,7 @@ impl Operators {
             // An operator that is there may have kernels for other devices, or other overloads.
             let is_known = error.status == api::SCONCE_ERROR_NOT_SUPPORTED;
             let why = if is_known { format!(" ({})", error.message) } else { String::new() };
-            let line = full_name(node) + &why;
+            let line = name_of(node) + &why;
             if !missing.contains(&line) {
                 missing.push(line);
             }
@@ -124,7 +125,7 @@ impl Operators {
             assign(node, results, &mut tensors)?;
             tensors.end()
         });
-        made.map_err(|error| error.within(&format!("the operator {}", full_name(node))))
+        made.map_err(|error| error.within(&format!("the operator {}", name_of(node))))
     }
 
     /// The arguments, in the order of the operator's schema.
@@ -195,9 +196,8 @@ impl Operators {
     }
 }
 
-fn full_name(node: &Node) -> String {
-    let point = if node.overload.is_empty() { "" } else { "." };
-    format!("{}{point}{}", node.name, node.overload)
+fn name_of(node: &Node) -> String {
+    full_name(&node.name, &node.overload)
 }
 
 /// Gives the handles of the model the tensors that an operator returned.

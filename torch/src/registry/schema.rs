@@ -87,6 +87,12 @@ pub struct Schema {
     pub results: Vec<Argument>,
 }
 
+/// The name of an operator with its overload, if that is not the default one.
+pub fn full_name(name: &str, overload: &str) -> String {
+    let point = if overload.is_empty() { "" } else { "." };
+    format!("{name}{point}{overload}")
+}
+
 impl Type {
     /// The kind itself, or that within `?`.
     pub fn required(&self) -> &Type {
@@ -170,11 +176,7 @@ impl fmt::Display for Argument {
 
 impl fmt::Display for Schema {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        to.write_str(&self.name)?;
-        if !self.overload.is_empty() {
-            write!(to, ".{}", self.overload)?;
-        }
-        to.write_str("(")?;
+        write!(to, "{}(", full_name(&self.name, &self.overload))?;
         let mut after_star = false;
         for (at, argument) in self.arguments.iter().enumerate() {
             to.write_str(if at == 0 { "" } else { ", " })?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use super::schema::Schema;
+use super::schema::{Schema, full_name};
 use crate::error::{Error, Result};
 use crate::foreign::BoxedKernel;
 
@@ -159,8 +159,8 @@ impl Table {
         if let Some(other) = defined.and_then(|operator| self.definition_of(operator)) {
             let other = self.libraries.get(&other.library).map_or("", |library| &library.place);
             return Err(Error::invalid_argument(format!(
-                "the operator {name}{}{overload} is defined twice: here and at {other}",
-                if overload.is_empty() { "" } else { "." }
+                "the operator {} is defined twice: here and at {other}",
+                full_name(&name, overload)
             )));
         }
         let operator = self.operators.entry((name, overload.to_owned())).or_default();
@@ -254,8 +254,8 @@ impl Table {
             _ => "load the library that defines it, and see sconce_op_list".to_owned(),
         };
         Err(Error::invalid_argument(format!(
-            "there is no operator {name}{}{overload}: {why}",
-            if overload.is_empty() { "" } else { "." }
+            "there is no operator {}: {why}",
+            full_name(name, overload)
         )))
     }
 
