@@ -6,6 +6,7 @@ use super::constants::{device_of, dtype_of};
 use super::errors::not_null;
 use crate::error::{Error, Result};
 use crate::sconce::api;
+use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 
 /// The value behind a pointer that may be NULL.
@@ -15,6 +16,15 @@ use crate::sconce::values::options;
 pub unsafe fn optional<T: Copy>(pointer: *const T) -> Option<T> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }.copied()
+}
+
+/// The tensor behind a pointer. Either may be NULL.
+///
+/// # Safety
+/// The pointer is NULL or valid for a read.
+pub unsafe fn optional_tensor(place: *const TensorHandle) -> Option<TensorHandle> {
+    // SAFETY: the caller's promise.
+    unsafe { optional(place) }.filter(|handle| !handle.is_null())
 }
 
 /// An array of the caller, which may be NULL if it has no entries.

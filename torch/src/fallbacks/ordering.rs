@@ -5,7 +5,7 @@
 use std::ffi::c_char;
 
 use super::{give, give_both};
-use crate::abi::arguments::{array, optional};
+use crate::abi::arguments::{array, optional, optional_tensor};
 use crate::abi::errors::text_of;
 use crate::error::{Error, Result};
 use crate::operations::counting;
@@ -13,15 +13,6 @@ use crate::operations::ordering;
 use crate::operations::search::{self, Search};
 use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
-
-/// The handle behind a pointer that may be NULL.
-///
-/// # Safety
-/// The pointer is NULL or valid for a read.
-unsafe fn optional_tensor(place: *const TensorHandle) -> Option<TensorHandle> {
-    // SAFETY: the caller's promise.
-    unsafe { optional(place) }.filter(|handle| !handle.is_null())
-}
 
 /// How a search counts, from PyTorch's arguments.
 ///

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::{array, numbers, optional};
+use crate::abi::arguments::{array, numbers, optional_tensor};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::Error;
 use crate::fallbacks::{give_all, operation};
@@ -31,8 +31,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__thnn_fused_lstm_cell(
 ) -> i32 {
     operation("_thnn_fused_lstm_cell", || {
         // SAFETY: the caller's promise.
-        let bias = [input_bias, hidden_bias].map(|bias| unsafe { optional(bias) });
-        let bias = bias.map(|bias| bias.filter(|bias| !bias.is_null()));
+        let bias = [input_bias, hidden_bias].map(|bias| unsafe { optional_tensor(bias) });
         if bias[0].is_some() != bias[1].is_some() {
             return Err(Error::invalid_argument(
                 "input_bias and hidden_bias must both be there, or neither",
@@ -92,7 +91,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
         // SAFETY: as above.
         let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
         // SAFETY: as above.
-        let [buffer, cells] = [weight_buf, cx].map(|tensor| unsafe { optional(tensor) });
+        let [buffer, cells] = [weight_buf, cx].map(|tensor| unsafe { optional_tensor(tensor) });
         let layers = Layers {
             kind: Kind::of(mode)?,
             weights,
@@ -104,10 +103,10 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
             batch_sizes,
             is_batch_first: batch_first != 0,
         };
-        let results = layers.run(input, hx, cells.filter(|cells| !cells.is_null()))?;
+        let results = layers.run(input, hx, cells)?;
         let (dtype, device) = (dtype_of_tensor(input)?, device_of_tensor(input)?);
         let nothing = |dtype| empty(&[0], &options(dtype, device));
-        let buffer = match buffer.filter(|buffer| !buffer.is_null()) {
+        let buffer = match buffer {
             Some(buffer) => Tensor::retained(buffer)?,
             None => nothing(dtype)?,
         };

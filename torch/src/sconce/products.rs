@@ -33,12 +33,15 @@ pub fn mm_out(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> R
     with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))
 }
 
+/// A product in the precision that the thread has.
+fn multiply(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
+}
+
 /// The product of vectors, matrices or batches of matrices.
 pub fn matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
-    with_precision(|| {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
-    })
+    with_precision(|| multiply(first, second))
 }
 
 /// The products of two batches of matrices.
@@ -54,16 +57,10 @@ pub fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
 /// As [`matmul`], of matrices whose products of elements and their sums of a part of the inner size are exact in
 /// float32, and in nothing shorter.
 pub fn exact_matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
-    with_tf32(false, || {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
-    })
+    with_tf32(false, || multiply(first, second))
 }
 
 /// As [`matmul`], of float32 matrices whose elements have so few bits that TF32 holds them.
 pub fn short_matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
-    with_tf32(true, || {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
-    })
+    with_tf32(true, || multiply(first, second))
 }

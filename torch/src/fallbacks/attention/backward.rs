@@ -4,28 +4,44 @@
 
 use super::Attention;
 use super::functions::refuse_dropout;
-use super::gradients::{Gradients, Returned, like, positions_first, with_room};
+use super::gradients::{Returned, like, with_room};
 use super::spans::present;
-use crate::abi::arguments::{array, optional};
+use crate::abi::arguments::{array, optional, optional_tensor};
 use crate::abi::tensors::dtype_of_tensor;
 use crate::error::{Error, Result};
 use crate::fallbacks::{give_all, operation};
-use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, operations};
 
-/// Writes gradients where the caller wants them, each with the order of what it is of.
+/// Writes the gradients of query, keys and values where the caller wants them.
 ///
 /// # Safety
 /// The places are NULL or valid for writes.
-unsafe fn return_alike(
-    attention: &Attention,
-    gradients: &Gradients,
-    [query, key, value]: [*mut TensorHandle; 3],
+unsafe fn return_gradients(
+    [query, key, value]: [Tensor; 3],
+    places: [*mut TensorHandle; 3],
 ) -> Result<()> {
+    let results =
+        [(places[0], "ret0", query), (places[1], "ret1", key), (places[2], "ret2", value)];
+    // SAFETY: the caller's promise.
+    unsafe { give_all(results) }
+}
+
+/// As [`return_gradients`], with that of the bias, which is undefined if there is none.
+///
+/// # Safety
+/// The places are NULL or valid for writes.
+unsafe fn return_with_bias(
+    [query, key, value]: [Tensor; 3],
+    bias: Option<Tensor>,
+    places: [*mut TensorHandle; 4],
+) -> Result<()> {
+    let bias = bias.map_or_else(operations::undefined, Ok)?;
     let results = [
-        (query, "ret0", like(&gradients.query, attention.query)?),
-        (key, "ret1", like(&gradients.key, attention.key)?),
-        (value, "ret2", like(&gradients.value, attention.value)?),
+        (places[0], "ret0", query),
+        (places[1], "ret1", key),
+        (places[2], "ret2", value),
+        (places[3], "ret3", bias),
     ];
     // SAFETY: the caller's promise.
     unsafe { give_all(results) }
@@ -54,20 +70,15 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
     operation("_scaled_dot_product_flash_attention_for_cpu_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
-        let mask = unsafe { optional(attn_mask) }.filter(|mask| !mask.is_null());
+        let mask = unsafe { optional_tensor(attn_mask) };
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
-        let dtype = dtype_of_tensor(query)?;
-        let results = [
-            (ret0, "ret0", positions_first(&gradients.query, dtype)?),
-            (ret1, "ret1", positions_first(&gradients.key, dtype)?),
-            (ret2, "ret2", positions_first(&gradients.value, dtype)?),
-        ];
+        let results = gradients.positions_first(dtype_of_tensor(query)?)?;
         // SAFETY: the caller's promise.
-        unsafe { give_all(results) }
+        unsafe { return_gradients(results, [ret0, ret1, ret2]) }
     })
 }
 
@@ -108,19 +119,10 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         let attention = Attention { query, key, value, mask, is_causal, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, with_bias)?;
-        let dtype = dtype_of_tensor(query)?;
-        let bias = match &gradients.bias {
-            Some(bias) => with_room(bias, attn_bias)?,
-            None => operations::undefined()?,
-        };
-        let results = [
-            (ret0, "ret0", positions_first(&gradients.query, dtype)?),
-            (ret1, "ret1", positions_first(&gradients.key, dtype)?),
-            (ret2, "ret2", positions_first(&gradients.value, dtype)?),
-            (ret3, "ret3", bias),
-        ];
+        let bias = gradients.bias.as_ref().map(|bias| with_room(bias, attn_bias)).transpose()?;
+        let results = gradients.positions_first(dtype_of_tensor(query)?)?;
         // SAFETY: the caller's promise.
-        unsafe { give_all(results) }
+        unsafe { return_with_bias(results, bias, [ret0, ret1, ret2, ret3]) }
     })
 }
 
@@ -173,7 +175,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention_bac
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
         // SAFETY: the caller's promise.
-        unsafe { return_alike(&attention, &gradients, [ret0, ret1, ret2]) }
+        unsafe { return_gradients(gradients.alike(&attention)?, [ret0, ret1, ret2]) }
     })
 }
 
@@ -212,7 +214,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention_bac
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
         // SAFETY: the caller's promise.
-        unsafe { return_alike(&attention, &gradients, [ret0, ret1, ret2]) }
+        unsafe { return_gradients(gradients.alike(&attention)?, [ret0, ret1, ret2]) }
     })
 }
 
@@ -252,17 +254,9 @@ fallbacks! {
         let attention = Attention { query, key, value, mask, is_causal, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, with_bias)?;
-        let bias = match &gradients.bias {
-            Some(bias) => like(bias, attn_bias)?,
-            None => operations::undefined()?,
-        };
-        let results = [
-            (ret0, "ret0", like(&gradients.query, query)?),
-            (ret1, "ret1", like(&gradients.key, key)?),
-            (ret2, "ret2", like(&gradients.value, value)?),
-            (ret3, "ret3", bias),
-        ];
+        let bias = gradients.bias.as_ref().map(|bias| like(bias, attn_bias)).transpose()?;
+        let results = gradients.alike(&attention)?;
         // SAFETY: the caller's promise.
-        unsafe { give_all(results) }
+        unsafe { return_with_bias(results, bias, [ret0, ret1, ret2, ret3]) }
     }
 }

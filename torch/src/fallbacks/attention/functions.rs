@@ -3,13 +3,13 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{Attended, Attention, Order};
-use crate::abi::arguments::optional;
+use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
 use crate::fallbacks::{give_all, operation};
 use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::options;
+use crate::sconce::values::{options, real};
 use crate::sconce::{Tensor, api};
 
 pub(super) fn refuse_dropout(dropout_p: f64) -> Result<()> {
@@ -50,12 +50,8 @@ fn aligned_log_sums(attended: &Attended, device: i32) -> Result<Tensor> {
     };
     let length = (shapes.queries + 31) / 32 * 32;
     let sizes = [shapes.batch, shapes.heads, length];
-    let value = crate::sconce::values::real(f64::INFINITY);
     let options = options(api::SCONCE_DTYPE_F32, device);
-    // SAFETY: sizes, number and options live during the call; the place is valid for a write.
-    let filled = Tensor::made(|made| unsafe {
-        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &value, &options, made)
-    })?;
+    let filled = operations::full(&sizes, &real(f64::INFINITY), &options)?;
     let part = operations::narrow(filled.handle(), 2, 0, shapes.queries)?;
     operations::copy(&part, log_sums.handle())?;
     Ok(filled)
@@ -83,7 +79,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
     operation("_scaled_dot_product_efficient_attention", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
-        let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
+        let mask = unsafe { optional_tensor(attn_bias) };
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
@@ -122,7 +118,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
     operation("_scaled_dot_product_flash_attention_for_cpu", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
-        let mask = unsafe { optional(attn_mask) }.filter(|mask| !mask.is_null());
+        let mask = unsafe { optional_tensor(attn_mask) };
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
@@ -268,7 +264,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
     operation("_scaled_dot_product_cudnn_attention", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
-        let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
+        let mask = unsafe { optional_tensor(attn_bias) };
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
@@ -306,7 +302,7 @@ fallbacks! {
     ) {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
-        let mask = unsafe { optional(attn_bias) }.filter(|mask| !mask.is_null());
+        let mask = unsafe { optional_tensor(attn_bias) };
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };

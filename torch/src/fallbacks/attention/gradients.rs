@@ -26,6 +26,23 @@ pub(super) struct Gradients {
     pub(super) bias: Option<Tensor>,
 }
 
+impl Gradients {
+    /// Those of query, keys and values, packed, each with the order of what it is of.
+    pub(super) fn alike(&self, attention: &Attention) -> Result<[Tensor; 3]> {
+        Ok([
+            like(&self.query, attention.query)?,
+            like(&self.key, attention.key)?,
+            like(&self.value, attention.value)?,
+        ])
+    }
+
+    /// Those of query, keys and values in a type, packed, with the positions before the heads in memory.
+    pub(super) fn positions_first(&self, dtype: i32) -> Result<[Tensor; 3]> {
+        let of = |gradient| positions_first(gradient, dtype);
+        Ok([of(&self.query)?, of(&self.key)?, of(&self.value)?])
+    }
+}
+
 fn multiply(first: &Tensor, second: Operand<'_>) -> Result<Tensor> {
     binary(api::SCONCE_BINARY_MUL, first, second)
 }
@@ -150,7 +167,7 @@ pub(super) fn like(gradient: &Tensor, tensor: TensorHandle) -> Result<Tensor> {
 }
 
 /// A packed copy in a type, whose positions lie before the heads in memory.
-pub(super) fn positions_first(gradient: &Tensor, dtype: i32) -> Result<Tensor> {
+fn positions_first(gradient: &Tensor, dtype: i32) -> Result<Tensor> {
     let typed = to_dtype(gradient.handle(), dtype)?;
     let swapped = transposed(&typed)?;
     transposed(&operations::contiguous(swapped.handle())?)

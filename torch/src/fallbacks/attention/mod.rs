@@ -201,13 +201,12 @@ impl Attention {
             };
         }
         if self.is_causal {
-            let device = device_of_tensor(self.query)?;
-            let column = operations::unsqueeze(positions(queries, device)?.handle(), 1)?;
-            let meets = operations::binary(
-                api::SCONCE_BINARY_GE,
-                &column,
-                Operand::Tensor(&positions(keys, device)?),
-            )?;
+            let options = options(api::SCONCE_DTYPE_I64, device_of_tensor(self.query)?);
+            let positions = |count| operations::arange(0, count, 1, &options);
+            let column = operations::unsqueeze(positions(queries)?.handle(), 1)?;
+            let across = positions(keys)?;
+            let not_behind = api::SCONCE_BINARY_GE;
+            let meets = operations::binary(not_behind, &column, Operand::Tensor(&across))?;
             let never = Operand::Number(f64::NEG_INFINITY);
             scores = operations::choose(&meets, Operand::Tensor(&scores), never)?;
         }
@@ -226,15 +225,6 @@ impl Attention {
         let meets = operations::binary(api::SCONCE_BINARY_NE, &largest, never)?;
         operations::choose(&meets, Operand::Tensor(&weights), Operand::Number(0.0))
     }
-}
-
-/// The numbers from 0 to `count - 1`.
-fn positions(count: i64, device: i32) -> Result<Tensor> {
-    let number = crate::sconce::values::integer;
-    let (start, end, step) = (number(0), number(count), number(1));
-    let options = options(api::SCONCE_DTYPE_I64, device);
-    // SAFETY: numbers and options live during the call; the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_arange(&start, &end, &step, &options, made) })
 }
 
 /// Batches and heads as one dimension, in float32 if the type has 16 bits. Heads are repeated to those of the query.

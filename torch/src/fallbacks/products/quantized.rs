@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::optional;
+use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::constants::dtype_of;
 use crate::abi::tensors::dtype_of_tensor;
 use crate::fallbacks::{give, operation};
@@ -21,9 +21,9 @@ unsafe fn scales(
     result: *const TensorHandle,
 ) -> Scales {
     // SAFETY: the caller's promise.
-    let bias = unsafe { optional(bias) }.filter(|bias| !bias.is_null());
+    let bias = unsafe { optional_tensor(bias) };
     // SAFETY: as above.
-    let result = unsafe { optional(result) }.filter(|scale| !scale.is_null());
+    let result = unsafe { optional_tensor(result) };
     Scales { of, bias, result }
 }
 
