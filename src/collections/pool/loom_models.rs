@@ -32,3 +32,18 @@ fn a_place_has_one_user() {
         assert_eq!(pool.in_use(), 0);
     });
 }
+
+/// A thread ends while another one counts.
+#[test]
+fn places_that_an_ending_thread_kept_are_not_counted() {
+    loom::model(|| {
+        let pool: Arc<Pool<AtomicU32>> = Arc::new(Pool::new());
+        let list = pool.open_list();
+        let (number, _) = pool.take(Some(list)).unwrap();
+        pool.give_back(Some(list), number);
+        let other = pool.clone();
+        let thread = loom::thread::spawn(move || other.close_list(list));
+        assert_eq!(pool.in_use(), 0);
+        thread.join().unwrap();
+    });
+}

@@ -44,7 +44,7 @@ pub(crate) struct Pool<T: 'static> {
     chunks: [OnceBox<[T; CHUNK]>; CHUNKS],
     /// Made at the first use: a pool that begins as zeros takes no room in the library's file.
     shared: Mutex<Option<Box<SharedPlaces>>>,
-    /// How many places are in use or in a thread's list. Changes with the lock, is read without.
+    /// How many places are in use or in a thread's list. Changes with the lock, except when a place is retired.
     outside: AtomicUsize,
     /// The first of the lists of all threads, those of ended threads included.
     lists: OnceCell<&'static FreePlaces>,
@@ -230,8 +230,12 @@ impl<T: Default> Pool<T> {
         shared.spare.push(list);
     }
 
-    /// How many places are in use, without a lock. Exact while no other thread takes one or gives one back.
+    /// How many places are in use. Exact while no other thread takes one or gives one back; a thread that ends
+    /// changes nothing.
     pub(crate) fn in_use(&self) -> usize {
+        // With the lock no place moves between the shared list and that of a thread. A forked child takes no lock:
+        // it may be held for ever there.
+        let _lock = (!crate::process::in_child()).then(|| self.shared.lock());
         let outside = self.outside.load(Ordering::Relaxed);
         let lists = std::iter::successors(self.lists.get(), |list| list.next.get());
         outside.saturating_sub(lists.map(|list| list.count()).sum())
