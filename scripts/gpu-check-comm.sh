@@ -4,7 +4,7 @@
 # Figures go to $out/comm.txt, everything else to $out/comm.log.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${out:?}" "${work:?}" "${backend:?}" "${only-}"
+: "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}" "${only-}"
 
 comm_raw="$work/comm"
 mkdir -p "$comm_raw"
@@ -67,7 +67,7 @@ comm_beside_torch() {
   fi
   timeout 200 python3 "$from/bench/comm/pytorch.py" >"$comm_raw/torch.txt" 2>"$comm_raw/torch-errors.txt" </dev/null ||
     row "comm of PyTorch" skipped "see comm.log" - -
-  timeout 200 python3 "$from/bench/comm/check_torch.py" "$from/lib/libsconce.so" >"$comm_raw/check.txt" 2>&1 </dev/null || result=FAILED
+  timeout 200 python3 "$from/bench/comm/check_torch.py" "$lib/libsconce.so" >"$comm_raw/check.txt" 2>&1 </dev/null || result=FAILED
   counts="$(sed -n 's/^comm against torch: \([0-9]* equal, [0-9]* different\).*/\1/p' "$comm_raw/check.txt")"
   row "communicators against PyTorch" "$result" "${counts:-see comm.log}" - -
 }

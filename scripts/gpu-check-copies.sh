@@ -3,7 +3,7 @@
 # $out/copies.txt, everything else to $out/copies.log.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+: "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}"
 
 copies_raw="$work/copies"
 mkdir -p "$copies_raw"
@@ -155,7 +155,7 @@ copies_rows() {
 # The names of the figures against PyTorch's.
 copies_keys() {
   local log="$copies_raw/keys.txt" status=0
-  timeout 100 python3 "$from/bench/copy/check_stats_keys.py" "$from/lib/libsconce.so" >"$log" 2>&1 || status=$?
+  timeout 100 python3 "$from/bench/copy/check_stats_keys.py" "$lib/libsconce.so" >"$log" 2>&1 || status=$?
   case $status in
     0) row "pinned figures' keys" ok "$(tail -n 1 "$log" | grep -o '[0-9]* of PyTorch.s [0-9]*' | sed "s/ PyTorch's//")" - - ;;
     77) row "pinned figures' keys" skipped "no PyTorch" - - ;;

@@ -3,7 +3,7 @@
 # $out/libraries.txt, everything else to $out/libraries.log.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+: "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}"
 
 libraries_raw="$work/libraries"
 mkdir -p "$libraries_raw"
@@ -39,7 +39,7 @@ libraries_against_torch() {
     row "libraries against PyTorch" skipped "no GPU" - -
     return
   fi
-  timeout 280 python3 "$from/bench/libraries/check_torch.py" "$from/lib/libsconce.so" \
+  timeout 280 python3 "$from/bench/libraries/check_torch.py" "$lib/libsconce.so" \
     "$from/include/sconce/sconce.h" $shapes_against_torch >"$log" 2>&1 </dev/null || status=$?
   if [ $status -eq 77 ]; then
     row "libraries against PyTorch" skipped "$(head -n 1 "$log")" - -

@@ -3,7 +3,7 @@
 # minutes on a GPU. The table goes to $out/memory.txt too, everything else to $out/memory.log.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+: "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}"
 
 raw="$work/memory"
 mkdir -p "$raw"
@@ -182,13 +182,13 @@ memory_checks() {
   unpack_traces "$traces"
   memory_benchmarks
   memory_replays "$traces"
-  drop_in cupy-calls "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so" --imitate "$work"
+  drop_in cupy-calls "$from/bench/memory/cupy_drop_in.py" "$lib/libsconce.so" --imitate "$work"
   if find_torch; then
     drop_in torch-snapshots "$from/bench/memory/check_torch_snapshot.py" "$work/before.pickle" "$work/after.pickle"
   fi
   if [ "$backend" = cuda ]; then
-    drop_in cupy-drop-in "$from/bench/memory/cupy_drop_in.py" "$from/lib/libsconce.so"
-    drop_in torch-drop-in "$from/bench/memory/torch_drop_in.py" "$from/lib/libsconce.so"
+    drop_in cupy-drop-in "$from/bench/memory/cupy_drop_in.py" "$lib/libsconce.so"
+    drop_in torch-drop-in "$from/bench/memory/torch_drop_in.py" "$lib/libsconce.so"
   fi
   {
     grep -h -e '^different' -e '^skipped' -e 'drop-in:' -e 'cupy calls:' "$raw"/{torch,cupy}-drop-in.txt \

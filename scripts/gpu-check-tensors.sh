@@ -3,7 +3,7 @@
 # to $out/tensors.log.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${out:?}" "${work:?}" "${backend:?}"
+: "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}"
 
 tensors_raw="$work/tensors"
 mkdir -p "$tensors_raw"
@@ -21,7 +21,7 @@ tensors_against_torch() {
     row "tensors against PyTorch" skipped "no GPU or PyTorch" - -
     return
   fi
-  SCONCE_LIBRARY="$from/lib/libsconce.so" timeout 400 python3 "$from/bench/tensors/check_torch.py" \
+  SCONCE_LIBRARY="$lib/libsconce.so" timeout 400 python3 "$from/bench/tensors/check_torch.py" \
     $random_tensor_cases >"$log" 2>&1 </dev/null || status=$?
   line="$(tail -n 1 "$log")"
   row "tensors against PyTorch" "$([ $status -eq 0 ] && echo ok || echo FAILED)" "${line#tensors }" - -
