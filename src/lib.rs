@@ -22,6 +22,7 @@
 //! | [`module`] | the program's own kernels |
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
+//! | [`sleep`] | pools of device memory that sleep: where their bytes are |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
 //! | [`graph`] | captures and graphs |
@@ -103,6 +104,7 @@ pub mod random;
 pub mod reduction;
 pub mod sha256;
 pub mod sim;
+pub mod sleep;
 pub mod store;
 pub mod stream;
 pub mod types;

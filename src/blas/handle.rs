@@ -12,7 +12,7 @@ use crate::device;
 use crate::driver::{BlasHandle, MathMode, RelaxedCapture, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
-use crate::memory::pool;
+use crate::memory::{self, pool};
 use crate::stream::{self, Stream};
 use crate::sync::shared_static;
 use crate::thread_state;
@@ -169,7 +169,9 @@ impl Bound {
                 self.workspace = None;
                 continue;
             }
-            let set = self.set_to(purpose, stream, workspace.as_ref(), mode);
+            let addresses = workspace.iter().map(|workspace| workspace.address);
+            let set = memory::sleep::refuse_asleep(addresses, "the workspace of cuBLAS at")
+                .and_then(|()| self.set_to(purpose, stream, workspace.as_ref(), mode));
             break set.and_then(|()| action(&mut *self.handle));
         };
         if let Some(left) = self.left.take() {

@@ -2,7 +2,7 @@
 
 use super::holds::Holds;
 use super::launch::make_executable;
-use super::state::{Captured, Capturing, Key, Phase, change, is_capturing};
+use super::state::{Captured, Capturing, Key, Phase, await_launch, change, is_capturing};
 use super::thread_captures;
 use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
@@ -34,7 +34,7 @@ pub fn begin(
         if let Err(error) = refuse_begin(runtime, &phase, stream) {
             return (phase, Err(error));
         }
-        match begin_capture(runtime, stream, pool, mode) {
+        match begin_capture(runtime, key, stream, pool, mode) {
             Ok(capturing) => {
                 thread_captures::note(key);
                 (Phase::Capturing(capturing), Ok(()))
@@ -71,11 +71,12 @@ fn refuse_begin(runtime: &Runtime, phase: &Phase, stream: Stream) -> Result<()> 
 
 fn begin_capture(
     runtime: &Runtime,
+    key: Key,
     stream: Stream,
     pool: Option<Key>,
     mode: CaptureMode,
 ) -> Result<Capturing> {
-    let holds = Holds::new(pool)?;
+    let holds = Holds::new(pool, key, await_launch)?;
     // Before the capture begins, so that no allocation of it is missed.
     let begun = holds.begin(stream.device()).and_then(|()| {
         let begun = {

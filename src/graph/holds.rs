@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::context::Runtime;
 use crate::error::{Result, Status};
 use crate::host_memory;
-use crate::memory::pool::{self, Key, PoolHold};
+use crate::memory::pool::{self, AwaitLaunch, Key, PoolHold};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 
@@ -26,14 +26,14 @@ pub(super) struct Holds {
 }
 
 impl Holds {
-    /// Takes hold of a pool, or makes one.
-    pub(super) fn new(given: Option<Key>) -> Result<Holds> {
+    /// Takes hold of a pool for a graph, or makes one. `await_launch` waits for launches of the graph that have begun.
+    pub(super) fn new(given: Option<Key>, graph: Key, await_launch: AwaitLaunch) -> Result<Holds> {
         let pool = match given {
             Some(pool) => pool,
             None => pool::create()?,
         };
         let number = CAPTURES.fetch_add(1, Ordering::Relaxed);
-        match pool::hold(pool) {
+        match pool::hold(pool, graph, await_launch) {
             Ok(hold) => Ok(Holds { pool, is_own: given.is_none(), hold, number }),
             Err(error) => {
                 if given.is_none() {
@@ -50,6 +50,12 @@ impl Holds {
         pool::begin(self.pool, device.as_i32())?;
         host_memory::begin_capture(self.number);
         Ok(())
+    }
+
+    /// Refuses a launch while the pool is asleep on the graph's device. The graph is locked.
+    #[inline]
+    pub(super) fn refuse_asleep(&self, device: DeviceIndex) -> Result<()> {
+        self.hold.refuse_asleep(device)
     }
 
     /// Undoes [`begin`](Self::begin).

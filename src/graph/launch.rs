@@ -95,6 +95,7 @@ fn launch(
         if stream.device() != captured.device {
             return Err(other_device(captured, stream));
         }
+        captured.holds.refuse_asleep(captured.device)?;
         if stream::is_in_known_capture(runtime, stream.driver_ref())? {
             return Err(inside_a_capture());
         }

@@ -107,6 +107,12 @@ pub(super) fn with_graph<R>(
     action(state.as_mut().ok_or_else(dead)?)
 }
 
+/// Waits until no thread is launching the graph: a launch is queued with the graph's lock held.
+pub(super) fn await_launch(key: Key) {
+    // A graph that is gone is not launched.
+    let _ = with_graph(key, |_| Ok(()));
+}
+
 /// Takes the contents out of a graph, and puts back what `action` returns. The graph's lock is not held meanwhile, since
 /// the action may log, and a log may call the library.
 pub(super) fn change<R>(

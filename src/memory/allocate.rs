@@ -6,11 +6,12 @@ use super::history;
 use super::miss::request::{Wanted, check_size};
 use super::miss::{self, release, uncached_request};
 use super::pool;
+use super::sleep;
 use super::source::{pages, uncached};
 use super::streams::cache::CacheInUse;
 use super::streams::device::DeviceMemory;
 use super::streams::lookup;
-use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners};
+use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners, sleepers};
 use crate::context::{
     Runtime, is_initialized, nothing_to_check, refuse_forked_child, runtime, runtime_to_release,
 };
@@ -104,6 +105,7 @@ fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usiz
         deferred::poll(runtime, cache)?;
     }
     let wanted = Wanted { pool: pool::current(cache.stream().device), bytes };
+    sleepers::refuse(cache.device(), wanted.pool)?;
     match miss::search(cache, wanted) {
         Some(address) => Ok(address as usize),
         None => miss::serve(runtime, cache, wanted).map(|address| address as usize),
@@ -190,7 +192,9 @@ pub(crate) fn empty_cache_of(runtime: &Runtime, device: DeviceIndex) -> Result<(
     if home.total_bytes.load(std::sync::atomic::Ordering::Acquire) == 0 {
         return Ok(());
     }
-    release::everything(runtime, device)
+    let emptied = release::everything(runtime, device);
+    sleep::drop_free(runtime, device);
+    emptied
 }
 
 /// Where the driver's allocation that holds a live block begins, and its bytes. Any address in the
@@ -218,7 +222,8 @@ pub fn usable_bytes(address: usize) -> Result<usize> {
     }
 }
 
-/// The device of the live block that holds an address, and the bytes from there to the block's end.
+/// The device of the live block that holds an address, and the bytes from there to the block's end: 0 while the block
+/// is asleep.
 /// A block that begins at the address is found without a search and without a lock.
 #[inline]
 pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
@@ -231,6 +236,9 @@ pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
 /// [`block_at`] for an address inside a block.
 #[inline(never)]
 fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
+    if sleep::is_asleep(address) {
+        return live_blocks::owner_of(address as u64).map(|owner| (owner.device(), 0));
+    }
     let Some(base) = live_blocks::segment_of(address as u64) else {
         let (base, bytes, device) = uncached::find(address)?;
         return Some((device, base + bytes - address));

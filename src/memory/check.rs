@@ -73,28 +73,43 @@ fn device_caches(device: DeviceIndex) -> Result<(), String> {
     Ok(())
 }
 
-/// The runs of a device are tiled by present mappings, every page is present once, except those that the driver did
+/// The runs of a device are tiled by present mappings, or by mappings and pages without memory that are asleep; every page is present once, except those that the driver did
 /// not take back, and no present mapping lies elsewhere.
 fn device_pages(device: DeviceIndex) -> Result<(), String> {
     let pages = pages::lock(device);
-    let mut runs: Vec<(u64, u64)> = Vec::new();
+    let mut runs: Vec<(u64, u64, bool)> = Vec::new();
     for cache in StreamCache::all_of(device) {
         let inner = cache.visit();
         let paged = inner.heap.segments.iter().filter(|(_, segment)| segment.paged);
-        runs.extend(paged.map(|(_, segment)| (segment.address, segment.bytes)));
+        runs.extend(paged.map(|(_, segment)| {
+            (segment.address, segment.bytes, inner.heap.is_asleep(segment.pool))
+        }));
     }
+    let holds = |address: u64, bytes: u64, asleep: bool| {
+        let end = address + bytes;
+        runs.iter().any(|run| run.0 <= address && end <= run.0 + run.1 && run.2 == asleep)
+    };
     let mut present = std::collections::BTreeSet::new();
     let mut bytes = 0;
-    for (address, mapping) in
-        pages.table.all().filter(|(_, mapping)| mapping.used == MappingUse::Present)
-    {
+    for (address, mapping) in pages.table.all() {
+        let asleep = match mapping.used {
+            MappingUse::Present => false,
+            MappingUse::Asleep => true,
+            _ => continue,
+        };
         if !present.insert(mapping.page) {
             return Err(format!("page {} is present twice, at {address:#x} too", mapping.page));
         }
         bytes += mapping.bytes;
-        let end = address + mapping.bytes;
-        if !runs.iter().any(|(start, bytes)| *start <= address && end <= start + bytes) {
-            return Err(format!("the page at {address:#x} is present and in no run"));
+        if !holds(address, mapping.bytes, asleep) {
+            return Err(format!("the page at {address:#x} is {:?} and in no run", mapping.used));
+        }
+    }
+    let mut sleeping = 0;
+    for (address, bytes) in pages.without_memory(0, u64::MAX) {
+        sleeping += bytes;
+        if !holds(address, bytes, true) || pages.table.mapping(address).is_some() {
+            return Err(format!("a page without memory at {address:#x} is in no run that sleeps"));
         }
     }
     if let Some(lost) =
@@ -102,10 +117,12 @@ fn device_pages(device: DeviceIndex) -> Result<(), String> {
     {
         return Err(format!("page {lost} is in no run"));
     }
-    let of_runs: u64 = runs.iter().map(|(_, bytes)| bytes).sum();
-    if bytes != of_runs || bytes != pages.bytes() {
+    let of_runs: u64 = runs.iter().map(|run| run.1).sum();
+    if bytes + sleeping != of_runs || bytes != pages.bytes() {
         let known = pages.bytes();
-        return Err(format!("runs have {of_runs} bytes, pages {bytes}, counted were {known}"));
+        return Err(format!(
+            "runs have {of_runs} bytes, pages {bytes}, {sleeping} sleep, counted were {known}"
+        ));
     }
     Ok(())
 }
@@ -141,7 +158,8 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
                 let chunk = NumberChunk::of(entry.number())?;
                 Some(chunk.bytes(entry.number()).load(Ordering::Acquire))
             });
-            if block.state == RecordState::Allocated && noted != Some(block.bytes) {
+            let expected = if heap.is_asleep(segment.pool) { 0 } else { block.bytes };
+            if block.state == RecordState::Allocated && noted != Some(expected) {
                 return Err(format!("{what} has {} bytes, noted are {noted:?}", block.bytes));
             }
             let whole = block.is_whole();

@@ -14,6 +14,7 @@
 //! | `streams/` | the caches of streams, and what those of one device have in common |
 //! | `source/` | where memory comes from |
 //! | `miss/` | when no block fits |
+//! | `sleep/` | pools whose memory is the driver's for a while |
 //! | `pool_holds` | pools whose memory graphs use |
 //! | `pool` | memory kept apart from the default pool |
 //! | `shared_blocks` | blocks that other processes use |
@@ -33,6 +34,7 @@ pub mod pool;
 mod pool_holds;
 pub mod report;
 pub mod shared_blocks;
+pub(crate) mod sleep;
 pub mod snapshot;
 mod source;
 mod streams;
@@ -52,6 +54,7 @@ pub use miss::observers::{self, attach_observer, detach_observer};
 pub(crate) use miss::reclaim;
 pub use streams::limit::{get_fraction, set_fraction};
 
+pub use sleep::{SleepMode, SleepState};
 pub use snapshot::Snapshot;
 pub use source::pages::PageFigures;
 pub(crate) use streams::device::reserved_as_seen;

@@ -11,12 +11,15 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::miss::{release, release_pages};
-use super::pool_holds;
+pub(crate) use super::pool_holds::AwaitLaunch;
+use super::pool_holds::{self, SleepFlags};
+use super::sleep;
 use super::source::pool_policy;
 pub use super::source::pool_policy::PoolPolicy;
 use super::streams::cache::StreamCache;
 use super::streams::deferred;
 use super::streams::device::DeviceMemory;
+use super::streams::sleepers;
 pub use crate::collections::slab::Key;
 use crate::collections::slab::{Live, Slab};
 use crate::context::{Runtime, refuse_forked_child, runtime};
@@ -190,7 +193,9 @@ pub fn trim(pool: Key) -> Result<usize> {
     if pool_holds::is_held(number) {
         return Ok(0);
     }
-    trim_number(runtime, number)
+    let bytes = trim_number(runtime, number);
+    runtime.devices().for_each(|device| sleep::drop_free(runtime, device));
+    bytes
 }
 
 fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
@@ -250,13 +255,17 @@ pub fn destroy(pool: Key) -> Result<()> {
 /// A graph's hold of a pool.
 pub(crate) struct PoolHold {
     number: u64,
+    graph: Key,
+    asleep: SleepFlags,
 }
 
-/// Keeps the memory of a pool until the hold is released.
-pub(crate) fn hold(pool: Key) -> Result<PoolHold> {
+/// Keeps the memory of a pool for a graph until the hold is released. `await_launch` waits until no thread is launching
+/// the graph.
+pub(crate) fn hold(pool: Key, graph: Key, await_launch: AwaitLaunch) -> Result<PoolHold> {
     let cell = cell(pool)?;
-    let hold = PoolHold { number: cell.number.load(Ordering::Acquire) };
-    pool_holds::add(hold.number);
+    let number = cell.number.load(Ordering::Acquire);
+    let asleep = pool_holds::add(number, graph, await_launch);
+    let hold = PoolHold { number, graph, asleep };
     if !cell.still() {
         hold.release()?;
         return Err(dead());
@@ -267,8 +276,24 @@ pub(crate) fn hold(pool: Key) -> Result<PoolHold> {
 impl PoolHold {
     /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it.
     pub(crate) fn release(self) -> Result<()> {
-        if pool_holds::remove(self.number) { give_back(self.number) } else { Ok(()) }
+        if pool_holds::remove(self.number, self.graph) { give_back(self.number) } else { Ok(()) }
     }
+
+    /// Refuses a launch on a device while the pool sleeps there. The caller holds the lock that the hold's
+    /// [`AwaitLaunch`] waits for until the launch is queued.
+    #[inline]
+    pub(crate) fn refuse_asleep(&self, device: DeviceIndex) -> Result<()> {
+        if self.asleep.is_set(device) { Err(asleep(device, self.number)) } else { Ok(()) }
+    }
+}
+
+#[cold]
+fn asleep(device: DeviceIndex, number: u64) -> Error {
+    Error::invalid_state(format!(
+        "the memory of the graph is asleep with {} (sconce_memory_pool_sleep); call sconce_memory_pool_wake before the \
+         graph is launched",
+        sleepers::name(device, number)
+    ))
 }
 
 /// Gives back the memory of a pool that was destroyed.
@@ -285,5 +310,6 @@ fn give_back(number: u64) -> Result<()> {
         Err(error) if error.status() != Status::InvalidState => outcome = Err(error),
         _ => {}
     }
+    sleep::pool_destroyed(runtime, number);
     outcome
 }

@@ -63,6 +63,8 @@ pub struct SegmentInfo {
     pub pool_id: (u64, u64),
     /// Whether it is a run of pages, which grows and shrinks.
     pub is_expandable: bool,
+    /// How many of its bytes are asleep: their memory is the driver's.
+    pub sleeping_bytes: u64,
     /// Its blocks, in the order of addresses: a range of [`Snapshot::blocks`].
     pub blocks: std::ops::Range<usize>,
 }

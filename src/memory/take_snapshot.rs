@@ -3,9 +3,11 @@
 use super::heap::block::RecordState;
 use super::history;
 use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
+use super::source::pages::{self, DevicePages};
 use super::streams::all_caches;
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
+use super::streams::sleepers;
 use crate::caching::settings;
 use crate::context::runtime;
 use crate::error::Result;
@@ -20,9 +22,10 @@ pub fn snapshot() -> Result<Snapshot> {
         let home = DeviceMemory::of(device);
         // With the gate, no segment is between a cache and the driver.
         let exclusive = home.gate.exclusive();
+        let pages = sleepers::any().then(|| pages::lock(device));
         let caches = all_caches::lock_all(device, &exclusive);
         for (cache, inner) in &caches {
-            stream(cache, inner, &mut segments, &mut blocks);
+            stream(cache, inner, pages.as_deref(), &mut segments, &mut blocks);
         }
         traces.push(history::trace(device));
         if history::is_on() {
@@ -36,6 +39,7 @@ pub fn snapshot() -> Result<Snapshot> {
 fn stream(
     cache: &StreamCache,
     inner: &StreamMemory,
+    pages: Option<&DevicePages>,
     segments: &mut Vec<SegmentInfo>,
     blocks: &mut Vec<BlockInfo>,
 ) {
@@ -75,6 +79,10 @@ fn stream(
             pool: segment.kind,
             pool_id: (0, heap.pools[usize::from(segment.pool)].number),
             is_expandable: segment.paged,
+            sleeping_bytes: pages.map_or(0, |pages| {
+                let end = segment.address + segment.bytes;
+                pages.without_memory(segment.address, end).iter().map(|(_, bytes)| bytes).sum()
+            }),
             blocks: first..blocks.len(),
         });
     }

@@ -44,7 +44,7 @@ pub(crate) fn kind_of(
     // Most memory is this library's own, and known without the driver.
     match memory::block_at(start) {
         Some((device, room)) if bytes <= room => Ok(MemoryKind::Device(device)),
-        Some(_) => Err(too_far(start, bytes, what)),
+        Some(_) => Err(out_of_reach(start, bytes, what)),
         None => kind_of_others(runtime, start, bytes, what),
     }
 }
@@ -73,6 +73,12 @@ fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> 
     } else {
         Err(too_far(start, bytes, what))
     }
+}
+
+/// A block that ends too early, or sleeps.
+#[cold]
+fn out_of_reach(start: usize, bytes: usize, what: &str) -> Error {
+    memory::sleep::refusal(start, what).unwrap_or_else(|| too_far(start, bytes, what))
 }
 
 #[cold]

@@ -6,6 +6,7 @@ use crate::blas::{self, Matmul};
 use crate::context::{Runtime, runtime};
 use crate::element::Dtype;
 use crate::error::Result;
+use crate::memory::sleep::refuse_asleep;
 use crate::ordering::{self, JoinCall, SelectCall, SortCall};
 use crate::pointwise::{
     self, PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar,
@@ -15,6 +16,9 @@ use crate::stream::{self, Stream, after_enqueue};
 use crate::tensor::{Dims, Tensor};
 use crate::types::DeviceIndex;
 
+/// What a message calls the memory of an operand.
+const TENSOR: &str = "the tensor at";
+
 /// An input of elementwise work: a tensor with its strides over the output's sizes, or a number.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
@@ -22,14 +26,16 @@ pub(crate) enum Input<'a> {
     Number(Scalar),
 }
 
-/// Does the work where the output is.
+/// Does the work where the output is. `inputs` are addresses of the other memory that it uses.
 fn at_output(
     output: &Tensor,
+    inputs: impl IntoIterator<Item = usize>,
     on_host: impl FnOnce() -> Result<()>,
     queue: impl FnOnce(&'static Runtime, Stream) -> Result<()>,
 ) -> Result<()> {
     let Some(device) = output.place().device() else { return on_host() };
     let runtime = runtime()?;
+    refuse_asleep([output.address()].into_iter().chain(inputs), TENSOR)?;
     let stream = stream::current_on(runtime, device)?;
     queue(runtime, stream)?;
     after_enqueue(runtime, stream)
@@ -104,8 +110,13 @@ pub(crate) fn run_flat<const INPUTS: usize>(
 }
 
 fn run_call(output: &Tensor, call: &PointwiseCall<'_>) -> Result<()> {
+    let addresses = call.inputs.iter().filter_map(|input| match input {
+        PointwiseInput::Elements(elements) => Some(elements.address.get()),
+        PointwiseInput::Scalar(_) => None,
+    });
     at_output(
         output,
+        addresses,
         || pointwise::on_host(call),
         |runtime, stream| pointwise::queue(runtime, stream.driver_ref(), call),
     )
@@ -143,6 +154,7 @@ pub(crate) fn element_operand(tensor: &Tensor) -> ElementOperand {
 pub(crate) fn reduce(output: &Tensor, input: &Tensor, call: &ReduceCall<'_>) -> Result<()> {
     at_output(
         output,
+        [input.address()],
         || reduction::reduce_on_host(call, input.raw(), output.raw()),
         |runtime, stream| reduction::queue_reduce(runtime, stream, call),
     )
@@ -152,6 +164,7 @@ pub(crate) fn reduce(output: &Tensor, input: &Tensor, call: &ReduceCall<'_>) -> 
 pub(crate) fn lines(output: &Tensor, input: &Tensor, call: &LineCall<'_>) -> Result<()> {
     at_output(
         output,
+        [input.address()],
         || reduction::lines_on_host(call, input.raw(), output.raw()),
         |runtime, stream| reduction::queue_lines(runtime, stream, call),
     )
@@ -161,6 +174,7 @@ pub(crate) fn lines(output: &Tensor, input: &Tensor, call: &LineCall<'_>) -> Res
 pub(crate) fn join(output: &Tensor, call: &JoinCall<'_>) -> Result<()> {
     at_output(
         output,
+        call.parts.iter().map(|part| part.operand.address.get()),
         || ordering::join_on_host(call),
         |runtime, stream| ordering::join(runtime, stream, call),
     )
@@ -172,6 +186,7 @@ pub(crate) fn small_product(
     request: &Matmul,
     addresses: [usize; 3],
 ) -> Result<()> {
+    refuse_asleep(addresses, TENSOR)?;
     let runtime = runtime()?;
     let stream = stream::current_on(runtime, device)?;
     blas::small_product(runtime, stream, request, addresses)?;
@@ -182,6 +197,7 @@ pub(crate) fn small_product(
 pub(crate) fn sort(output: &Tensor, call: &SortCall<'_>) -> Result<()> {
     at_output(
         output,
+        [&call.input, &call.values, &call.indices].map(|operand| operand.address.get()),
         || ordering::sort_on_host(call),
         |runtime, stream| ordering::sort(runtime, stream, call),
     )
@@ -191,6 +207,7 @@ pub(crate) fn sort(output: &Tensor, call: &SortCall<'_>) -> Result<()> {
 pub(crate) fn select(output: &Tensor, call: &SelectCall<'_>) -> Result<()> {
     at_output(
         output,
+        [call.input.address.get(), call.index.address.get()],
         || ordering::select_on_host(call),
         |runtime, stream| ordering::select(runtime, stream, call),
     )

@@ -44,7 +44,7 @@ const FLOORS: &[&[&str]] = &[
     &["caching"],
     &["memory"],
     &["host_memory", "ipc", "library_handles"],
-    &["operand"],
+    &["operand", "sleep"],
     &["collectives", "copy", "graph", "ordering", "pointwise", "random", "reduction"],
     &["blas", "dnn", "fft"],
     &["tensor"],

@@ -49,6 +49,7 @@ const ISLANDS: &[&str] = &[
     "process.rs",
     "products/mod.rs",
     "reduction/host.rs",
+    "sleep/host_block.rs",
     "tensor/handle/mod.rs",
     "tensor/operations/product/host.rs",
     "tensor/shared_storage.rs",

@@ -15,5 +15,6 @@ mod queued;
 mod races;
 mod refusals;
 mod reports;
+mod sleep;
 mod streams;
 mod threads;

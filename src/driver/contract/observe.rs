@@ -1,8 +1,8 @@
 //! Reports of the allocator to the driver: which parts of its memory are in use, and by which streams.
 //!
 //! A driver sees large allocations, not the blocks that the caching allocator makes of them. These
-//! methods tell it. They do nothing by default, and are called only if [`Observe::observes_blocks`]
-//! returns true.
+//! methods tell it. They do nothing by default. Those that concern blocks are called only if
+//! [`Observe::observes_blocks`] returns true.
 //!
 //! | method | when it is called | blocks? |
 //! |---|---|---|
@@ -10,6 +10,8 @@
 //! | `block_handed_out` | a block becomes a caller's, before the caller sees the address | no |
 //! | `block_used` | a stream other than the block's own is recorded as using a live block | no |
 //! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
+//! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
+//! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
 //!
 //! For one block the calls come in this order: handed out, any number of uses, taken back. Reports of
 //! different blocks may come from several threads at once. The allocator's locks are held, so a method must
@@ -33,4 +35,8 @@ pub trait Observe: Send + Sync {
     fn block_used(&self, _stream: StreamRef, _block: DevicePtr) {}
     /// A caller has freed a block of `stream`.
     fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
+    /// So many bytes from an address on are asleep, with the pool of this number (0: the default pool).
+    fn memory_sleeps(&self, _ptr: DevicePtr, _bytes: usize, _pool: u64) {}
+    /// What [`memory_sleeps`](Observe::memory_sleeps) reported is no longer so.
+    fn memory_wakes(&self, _ptr: DevicePtr, _bytes: usize) {}
 }

@@ -7,13 +7,17 @@
 //! | `request` | what is asked of a heap, and what it hands out |
 //! | `last_block` | the block that was handed out last, freed and handed out again as it is |
 //! | `stream_heap` | cutting, merging, handing out and taking back |
+//! | `pools` | the pools that have memory of the stream |
 //! | `idle_segment` | segments without live blocks, on their way into a heap or out of it |
 //! | `runs` | segments of pages, which grow and shrink |
+//! | `asleep` | runs of a pool that is asleep |
 
+pub(super) mod asleep;
 pub(super) mod bins;
 pub(super) mod block;
 pub(super) mod idle_segment;
 pub(super) mod last_block;
+pub(super) mod pools;
 pub(super) mod request;
 pub(super) mod runs;
 pub(super) mod segment;

@@ -60,6 +60,13 @@ impl SegmentRecords {
         }
     }
 
+    /// The segment belongs to the pool at another place of the heap's table now.
+    pub(crate) fn set_pool(&mut self, place: u32, pool: u16) {
+        if let Some(segment) = &mut self.places[place as usize] {
+            segment.pool = pool;
+        }
+    }
+
     /// The segment's first block is another one now.
     #[inline]
     pub(crate) fn set_first(&mut self, place: u32, first: BlockId) {

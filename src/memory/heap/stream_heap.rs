@@ -17,15 +17,14 @@ use crate::memory::figures::account::{self, Account, FIGURES, falls, rises};
 /// The index of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
 
-/// Pools a heap can have: their places, doubled, are kept in 16 bits.
-const MOST_POOLS: usize = 1 << 15;
-
 /// A pool on one stream.
 pub(crate) struct HeapPool {
     /// 0 is the default pool.
     pub(crate) number: u64,
     /// The pool was destroyed: its free segments may be released like those of the default pool.
     pub(crate) abandoned: bool,
+    /// The runs at this place are asleep, and no request names it.
+    pub(crate) asleep: bool,
 }
 
 /// One stream's memory.
@@ -35,7 +34,7 @@ pub(crate) struct StreamHeap {
     pub(crate) pools: Vec<HeapPool>,
     /// The free blocks, two places for each pool ([`BlockRecord::bins`]): small ones, large ones. `None` until
     /// there is one, and when the heap has become empty.
-    bins: Vec<Option<Box<Bins>>>,
+    pub(super) bins: Vec<Option<Box<Bins>>>,
     pub(crate) account: Account,
     pub(crate) numbers: BlockNumbers,
     last: LastBlock,
@@ -52,38 +51,8 @@ impl StreamHeap {
             numbers: BlockNumbers::new(),
             last: LastBlock::NOTHING,
         };
-        heap.add_pool(0);
+        heap.add_pool(0, false);
         heap
-    }
-
-    /// The place of a pool in this heap's table; made if need be.
-    pub(crate) fn pool(&mut self, number: u64) -> u16 {
-        let place = self.pools.iter().position(|pool| pool.number == number);
-        place.unwrap_or_else(|| self.add_pool(number)) as u16
-    }
-
-    /// A place for a pool: that of one that is gone and empty, or a new one.
-    fn add_pool(&mut self, number: u64) -> usize {
-        let empty = |place: usize| {
-            self.pools[place].abandoned
-                && self.segments.iter().all(|(_, segment)| usize::from(segment.pool) != place)
-        };
-        if let Some(place) = (0..self.pools.len()).find(|place| empty(*place)) {
-            self.pools[place].number = number;
-            self.pools[place].abandoned = false;
-            return place;
-        }
-        assert!(self.pools.len() < MOST_POOLS, "too many private pools hold memory of one stream");
-        self.pools.push(HeapPool { number, abandoned: false });
-        self.bins.extend([None, None]);
-        self.pools.len() - 1
-    }
-
-    /// A pool was destroyed.
-    pub(crate) fn abandon(&mut self, number: u64) {
-        for pool in &mut self.pools {
-            pool.abandoned |= pool.number == number;
-        }
     }
 
     #[inline(always)]

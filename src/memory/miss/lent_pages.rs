@@ -28,7 +28,7 @@ pub(super) fn is_common(pool: &HeapPool) -> bool {
 }
 
 /// The stream of a cache, if the library owns it: no other stream will ever have its handle.
-pub(super) fn own_stream(cache: &StreamCache) -> Option<StreamRef> {
+pub(in crate::memory) fn own_stream(cache: &StreamCache) -> Option<StreamRef> {
     (cache.identity().maker() == Maker::LIBRARY).then(|| cache.stream())
 }
 

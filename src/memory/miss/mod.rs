@@ -37,6 +37,7 @@ pub(super) mod uncached_request;
 
 use std::sync::Once;
 
+pub(super) use lent_pages::own_stream;
 use request::{Miss, Wanted};
 pub(super) use search::search;
 

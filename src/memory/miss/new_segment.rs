@@ -10,6 +10,7 @@ use crate::memory::snapshot::Action;
 use crate::memory::source;
 use crate::memory::streams::gate::Passage;
 use crate::memory::streams::live_blocks;
+use crate::memory::streams::sleepers;
 
 /// Gets a segment for a miss, beside other threads that do the same. Returns the address of its first
 /// block, and `None` when there is no memory.
@@ -29,6 +30,8 @@ pub(super) fn get_shared_as(miss: &Miss<'_>, moves: Moves) -> Result<Option<u64>
 
 /// Gets a segment for a miss while the device's gate is held.
 pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Result<Option<u64>> {
+    // While the gate is held the pool does not begin to fall asleep.
+    sleepers::refuse(miss.device(), miss.wanted.pool)?;
     if miss.paged {
         match new_pages::get(miss, moves, passage) {
             Ok(found) => return Ok(found),

@@ -102,6 +102,7 @@ pub(super) fn snapshot() -> Snapshot {
                 segment["segment_pool_id"][1].number(),
             ),
             is_expandable: false,
+            sleeping_bytes: 0,
             blocks: first..blocks.len(),
         }
     };
@@ -140,6 +141,7 @@ pub(super) fn everything() -> Snapshot {
         pool: if device == 0 { PoolKind::Large } else { PoolKind::Small },
         pool_id,
         is_expandable: device == 3,
+        sleeping_bytes: 0,
         blocks,
     };
     let event = |index: usize| TraceEntry {

@@ -10,9 +10,11 @@ use crate::lock::{Mutex, MutexGuard};
 use crate::memory::figures::ledger::Ledger;
 use crate::types::DeviceIndex;
 
-/// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests.
+/// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests; its default pool is
+/// asleep.
 const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
+const ASLEEP: u32 = 4;
 
 static DEVICES: PerDevice<DeviceMemory> = per_device!(DeviceMemory::new());
 
@@ -24,7 +26,7 @@ pub(crate) type Rescue<'a> = MutexGuard<'a, u64>;
 pub(crate) struct DeviceMemory {
     /// Blocks waiting for events, on all streams.
     waiting: AtomicUsize,
-    /// Other reasons for requests to take the long way: [`COLLECTS`], [`CLOSED`].
+    /// Other reasons for requests to take the long way: [`COLLECTS`], [`CLOSED`], [`ASLEEP`].
     detours: AtomicU32,
     /// Requests to the large pool, counted while old blocks are collected.
     requests: AtomicU32,
@@ -95,6 +97,15 @@ impl DeviceMemory {
     pub(crate) fn wait_until_open(&self) {
         if self.detours.load(Ordering::Relaxed) & CLOSED != 0 {
             drop(self.gate.shared());
+        }
+    }
+
+    /// Whether the default pool is asleep. Requests take the long way then, and are refused there.
+    pub(crate) fn set_asleep(&self, asleep: bool) {
+        if asleep {
+            self.detours.fetch_or(ASLEEP, Ordering::Relaxed);
+        } else {
+            self.detours.fetch_and(!ASLEEP, Ordering::Relaxed);
         }
     }
 

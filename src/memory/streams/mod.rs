@@ -8,6 +8,7 @@
 //! | `uses` | the other streams and the processes that use blocks of a cache |
 //! | `gate` | the lock that every segment passes on its way from or to the driver |
 //! | `device` | the state that the caches of a device share |
+//! | `sleepers` | which pools are asleep |
 //! | `limit` | how much of a device's memory may be used |
 //! | `cache` | one stream: its heap under a lock |
 //! | `owners` | from the number of a block to its cache |
@@ -30,4 +31,5 @@ pub(super) mod lookup;
 pub(super) mod owners;
 pub(super) mod policy;
 pub(super) mod remote_frees;
+pub(super) mod sleepers;
 pub(super) mod uses;

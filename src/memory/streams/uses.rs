@@ -43,6 +43,11 @@ impl BlockUses {
         self.0.entry(id).or_default().shared = true;
     }
 
+    /// Whether other processes may hold a block.
+    pub(crate) fn is_shared(&self, id: BlockId) -> bool {
+        self.0.get(&id).is_some_and(|block| block.shared)
+    }
+
     /// One more process holds a block; `false` when the block is not shared.
     pub(super) fn hold(&mut self, id: BlockId) -> bool {
         let block = self.0.get_mut(&id).filter(|block| block.shared);

@@ -6,6 +6,7 @@ use crate::context::runtime;
 use crate::copy::{self, Axis};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
+use crate::memory::sleep::refuse_asleep;
 use crate::strided::{PairAxes, PairAxis, join_axes};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
@@ -127,6 +128,7 @@ pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
         Some(device) => {
             let runtime = runtime()?;
             let stream = crate::stream::current_on(runtime, device)?;
+            refuse_asleep([tensor.address()], "the tensor at")?;
             let address = crate::types::DevicePtr(tensor.address() as u64);
             runtime.driver().fill_async(address, 0, bytes, stream.driver_ref())?;
             crate::stream::after_enqueue(runtime, stream)

@@ -18,7 +18,7 @@ fn recount(snapshot: &Snapshot, device: usize) -> BTreeMap<(&'static str, PoolKi
         if !segment.is_expandable {
             add("segment", kind, 1);
         }
-        add("reserved_bytes", kind, segment.bytes);
+        add("reserved_bytes", kind, segment.bytes - segment.sleeping_bytes);
         let blocks = &snapshot.blocks[segment.blocks.clone()];
         for block in blocks {
             match block.state {

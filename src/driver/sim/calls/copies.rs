@@ -101,16 +101,20 @@ impl SimState {
         device: DeviceIndex,
     ) -> Result<(CopySide, bool)> {
         let number = address.get();
-        let refuse = || {
+        let refuse = |asleep: Option<String>| {
             let ByteRows { width, height, pitch } = rows;
             let what = match height {
                 1 => format!("{width} bytes"),
                 _ => format!("{height} rows of {width} bytes, {pitch} bytes apart,"),
             };
-            Err(refused(call, format!("{name} {number:#x} is not {what} of host or device memory")))
+            let why = match asleep {
+                Some(words) => format!("{name} is {words}"),
+                None => format!("{name} {number:#x} is not {what} of host or device memory"),
+            };
+            Err(refused(call, why))
         };
         let Some(span) = rows.span(number).filter(|_| number >= LOWEST_HOST_ADDRESS) else {
-            return refuse();
+            return refuse(None);
         };
         let space = self.space.read();
         if space.is_device_address(number) {
@@ -118,15 +122,15 @@ impl SimState {
             let usable =
                 |at, bytes| space.is_usable(accessor, (number + at) as u64, bytes as u64, intent);
             if !rows.each(span, usable) {
-                return refuse();
+                return refuse(space.sleeping.words(number as u64, span as u64));
             }
             return Ok((CopySide::Device(number as u64), false));
         }
         let pinned = is_pinned(&space, number, rows, span);
         if !pinned && !rows.each(span, |at, bytes| is_mapped(number + at, bytes)) {
-            return refuse();
+            return refuse(None);
         }
-        let Ok(range) = address.host(span) else { return refuse() };
+        let Ok(range) = address.host(span) else { return refuse(None) };
         Ok((CopySide::Host(HostPlace::of_host(range)), !pinned))
     }
 
@@ -211,7 +215,11 @@ impl SimState {
                 1 => format!("{width} bytes"),
                 _ => format!("{height} rows of {width} bytes, {pitch} bytes apart,"),
             };
-            let why = format!("dst {dst:#x} is not {what} that device {device} may write");
+            let span = rows.span(dst as usize).unwrap_or(1) as u64;
+            let why = match self.space.read().sleeping.words(dst, span) {
+                Some(words) => format!("dst is {words}"),
+                None => format!("dst {dst:#x} is not {what} that device {device} may write"),
+            };
             return Err(refused(call, why));
         }
         self.check_known(call, dst)?;

@@ -1,4 +1,4 @@
-//! The blocks that the allocator reports, kept for a test that asks for them.
+//! What the allocator reports: its blocks, kept for a test that asks for them, and the memory that is asleep.
 #![forbid(unsafe_code)]
 
 use crate::driver::sim::block_reports::BlockReport;
@@ -21,6 +21,14 @@ impl Observe for Simulator {
 
     fn block_taken_back(&self, stream: StreamRef, block: DevicePtr) {
         self.inner.blocks.add(BlockReport::TakenBack(stream, block));
+    }
+
+    fn memory_sleeps(&self, ptr: DevicePtr, bytes: usize, pool: u64) {
+        self.inner.space.write().sleeping.add(ptr.0, bytes as u64, pool);
+    }
+
+    fn memory_wakes(&self, ptr: DevicePtr, _bytes: usize) {
+        self.inner.space.write().sleeping.remove(ptr.0);
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Started {
     pub(crate) start_ns: u64,
     /// When, on the wall clock, its modelled duration is over.
     pub(crate) deadline: Option<Instant>,
+    /// Why it failed, where neither the code nor the work tells.
+    pub(crate) complaint: Option<String>,
 }
 
 /// Queueing.
@@ -175,7 +177,7 @@ impl Engine {
         if let Some(listener) = &self.listener {
             listener.started(operation.token.operation(), start_ns);
         }
-        Some(Started { key, operation, start_ns, deadline })
+        Some(Started { key, operation, start_ns, deadline, complaint: None })
     }
 
     /// Takes note of an operation's end and moves on all that waited for it.
@@ -191,7 +193,7 @@ impl Engine {
     }
 
     fn end(&mut self, started: Started, end_ns: u64, result: Result<(), i32>) -> Vec<StreamKey> {
-        let Started { key, operation, .. } = started;
+        let Started { key, operation, complaint, .. } = started;
         self.clock.advance_to(end_ns);
         self.set_phase(key, StreamPhase::Resting);
         let mut more = Vec::new();
@@ -206,7 +208,7 @@ impl Engine {
             }
             failed = result.err().map(|code| (device, code));
             if failed.is_some() && self.devices[device.as_usize()].error.is_none() {
-                self.devices[device.as_usize()].failure = operation.work.failure();
+                self.devices[device.as_usize()].failure = operation.work.failure().or(complaint);
             }
         }
         more.extend(self.release(operation, end_ns, result));

@@ -18,6 +18,7 @@ use super::clock::{nanoseconds, wait_until};
 use super::engine::Engine;
 use super::schedule::Started;
 use crate::driver::sim::codes;
+use crate::driver::sim::memory::take_complaint;
 
 const IDLE_TIME: Duration = Duration::from_millis(100);
 /// As large as the stacks of a C program's threads usually are, since users' host functions run on
@@ -111,7 +112,17 @@ impl Machine {
 
     /// Runs one started operation with the lock released, and notes its end.
     pub(crate) fn run(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>, started: Started) {
-        let (worked_ns, result) = MutexGuard::unlocked(engine, || carry_out(&started));
+        let mut started = started;
+        let (worked_ns, result) = MutexGuard::unlocked(engine, || {
+            drop(take_complaint());
+            let done = carry_out(&started);
+            started.complaint = done.1.err().and_then(|_| take_complaint());
+            if let Some(complaint) = &started.complaint {
+                let call = started.operation.call.name();
+                log::error(format_args!("{call}: {complaint}; the device fails"));
+            }
+            done
+        });
         engine.finish(started, worked_ns, result);
         self.serve(engine);
     }

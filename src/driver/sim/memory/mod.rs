@@ -10,6 +10,7 @@
 //! | `physical` | pages of a memory file, without an address |
 //! | `ranges` | sets of free ranges |
 //! | `pinned` | page-locked host memory |
+//! | `sleeping` | addresses whose memory is asleep |
 //! | `space` | the address space: which memory is mapped where, and which device may use it |
 //! | `plain` | device memory that is allocated and freed, or opened from another process |
 //! | `virtual_memory` | reserved addresses, physical memory, and mappings between the two |
@@ -20,12 +21,14 @@ mod physical;
 mod pinned;
 mod plain;
 mod ranges;
+mod sleeping;
 mod space;
 mod view;
 mod virtual_memory;
 
 pub use access::{AccessStep, Accesses, Intent, MemoryAccess};
 pub(super) use physical::{Backing, Extent, Physical};
+pub(super) use sleeping::take_complaint;
 pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Mapping, MappingKind};
 pub(super) use view::DeviceMemoryView;
 pub(super) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};

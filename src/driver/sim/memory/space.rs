@@ -14,6 +14,7 @@ use super::access::Intent;
 use super::physical::{Backing, Extent, POISON, Physical};
 use super::pinned::PinnedRanges;
 use super::ranges::FreeRanges;
+use super::sleeping::SleepingRanges;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::{AddressWindow, PAGE, memory_file, punch_hole};
 use crate::driver::sim::host::place::HostPlace;
@@ -87,6 +88,7 @@ pub(crate) struct AddressSpace {
     pub(crate) next_handle: u64,
     pub(crate) mappings_made: u64,
     pub(crate) pinned: PinnedRanges,
+    pub(crate) sleeping: SleepingRanges,
 }
 
 impl AddressSpace {
@@ -117,6 +119,7 @@ impl AddressSpace {
             next_handle: 1,
             mappings_made: 0,
             pinned: PinnedRanges::default(),
+            sleeping: SleepingRanges::default(),
         })
     }
 
@@ -137,6 +140,7 @@ impl AddressSpace {
                 mapping.bytes,
                 mapping.physical.device
             ),
+            None if self.sleeping.describe(address, to)? => Ok(()),
             None => write!(to, "no memory lies there; it may have been freed"),
         }
     }
@@ -168,6 +172,7 @@ impl AddressSpace {
             self.touch(base, mapping, offset, part, intent == Intent::Write);
         };
         if !self.walk(accessor, address, bytes, intent, touch) {
+            self.sleeping.complain(address, bytes);
             return Err(codes::ILLEGAL_ADDRESS);
         }
         self.window.shadow(address, bytes).ok_or(codes::ILLEGAL_ADDRESS)

@@ -12,7 +12,7 @@ use crate::event::NativeEvent;
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Lets the driver's devices that may use a device's memory use a range of its pages.
-fn open(runtime: &Runtime, device: DeviceIndex, address: u64, bytes: u64) -> Result<()> {
+pub(super) fn open(runtime: &Runtime, device: DeviceIndex, address: u64, bytes: u64) -> Result<()> {
     let driver = runtime.driver();
     let (at, bytes) = (DevicePtr(address), bytes as usize);
     driver.virtual_set_access(at, bytes, device, Access::ReadWrite)?;

@@ -8,16 +8,20 @@
 //! | `free` | free pages, and where they are present |
 //! | `window` | mappings side by side that could serve a request |
 //! | `mapping` | the driver's calls, each undone if a later one fails |
+//! | `asleep` | pages that lose their memory and get other memory at the same addresses |
 
+mod asleep;
 mod free;
 mod mapping;
 mod space;
 mod table;
 mod window;
 
+pub(crate) use asleep::WakingPage;
 pub(crate) use free::{FreePage, FreePlace, PageId};
 pub(crate) use table::MappingUse;
 
+use std::collections::BTreeMap;
 use std::sync::Once;
 
 use crate::collections::per_device::{PerDevice, per_device};
@@ -45,6 +49,8 @@ pub(crate) struct DevicePages {
     pub(crate) table: PageTable,
     /// Pages that the driver did not take back. They have no mapping, and serve the next request.
     spares: Vec<PageId>,
+    /// Pages of runs that are asleep and have no memory: addresses and bytes.
+    asleep: BTreeMap<u64, u64>,
     /// Work on spare mappings that have this number precedes this event.
     fence: Option<(u64, NativeEvent)>,
     last_fence: u64,
@@ -64,6 +70,8 @@ pub struct PageFigures {
     pub page_bytes: u64,
     /// Mappings of pages, in use or not.
     pub mappings: u64,
+    /// Bytes of pages that are asleep: their addresses are kept, and their memory is the driver's.
+    pub sleeping_bytes: u64,
     /// Bytes of mappings beyond one for each page.
     pub alias_bytes: u64,
     /// How many mappings of pages that had one already were made.
@@ -78,6 +86,7 @@ impl DevicePages {
             space: PageAddresses::new(),
             table: PageTable::new(),
             spares: Vec::new(),
+            asleep: BTreeMap::new(),
             fence: None,
             last_fence: 0,
             bytes: 0,
@@ -143,6 +152,7 @@ impl DevicePages {
             pages: pages as u64,
             page_bytes,
             mappings: mappings as u64,
+            sleeping_bytes: self.sleeping_bytes(),
             alias_bytes: mapped.saturating_sub(page_bytes),
             aliases_made: self.aliases_made,
             alias_hits: self.alias_hits,

@@ -2,8 +2,9 @@
 //!
 //! A page is physical memory. It may be mapped at several addresses, its *mappings*. At most one of them is
 //! *present*: part of a run of some heap. While the page is on its way out of the run that mapping is *lent*: the
-//! page comes back to it if the driver refuses. The others are *spare*: kept for later, so that a program that
-//! returns to a layout makes no driver call.
+//! page comes back to it if the driver refuses. In a run that sleeps it is *asleep* as long as it has its page; what is
+//! part of such a run without a page is not in this table. The other mappings are *spare*: kept for later, so that a
+//! program that returns to a layout makes no driver call.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +28,8 @@ pub(crate) enum MappingUse {
     Present,
     /// It was part of a run until the page was lent. The page may come back to it.
     Lent,
+    /// It is part of a run that is asleep, or is falling asleep or waking.
+    Asleep,
     /// It is kept for later.
     Spare,
     /// The driver may have kept part of what was undone: the mapping is never used again.
@@ -151,10 +154,20 @@ impl<H> PageTable<H> {
         from: u64,
         to: u64,
     ) -> impl DoubleEndedIterator<Item = FreePage> {
+        self.pages_used_as(MappingUse::Present, from, to)
+    }
+
+    /// The mappings in a range, and whole in it, that are used in a way.
+    pub(crate) fn pages_used_as(
+        &self,
+        used: MappingUse,
+        from: u64,
+        to: u64,
+    ) -> impl DoubleEndedIterator<Item = FreePage> {
         let inside = self.mappings.range(from..to);
         inside
             .filter(move |(address, mapping)| {
-                mapping.used == MappingUse::Present && *address + mapping.bytes <= to
+                mapping.used == used && *address + mapping.bytes <= to
             })
             .map(|(address, mapping)| FreePage {
                 address: *address,

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 
 use crate::driver::LaunchConfig;
 use crate::driver::sim::codes;
-use crate::driver::sim::memory::DeviceMemoryView;
+use crate::driver::sim::memory::{DeviceMemoryView, take_complaint};
 use crate::types::DeviceIndex;
 
 /// A launch that runs. Its memory is that of the device: the function reaches it through `read` and `write`
@@ -68,11 +68,14 @@ impl<'a> SimLaunch<'a> {
     fn note(&self, done: Result<(), i32>, verb: &str, address: u64, bytes: usize) -> bool {
         let Err(code) = done else { return true };
         let device = self.device;
-        let why = match code {
-            codes::ILLEGAL_ADDRESS => format!(
+        let why = match (take_complaint(), code) {
+            (Some(complaint), _) => complaint,
+            (None, codes::ILLEGAL_ADDRESS) => format!(
                 "it {verb} {bytes} bytes at {address:#x}, which is not memory that device {device} may use"
             ),
-            code => format!("it {verb} {bytes} bytes at {address:#x}: {}", codes::spelled(code)),
+            (None, code) => {
+                format!("it {verb} {bytes} bytes at {address:#x}: {}", codes::spelled(code))
+            }
         };
         self.fail(code, &why);
         false

@@ -1,0 +1,48 @@
+//! Waking: memory at the same addresses, and the bytes that were saved.
+
+use super::fall::before;
+use super::{PoolNumber, lock, mark, rise, state, sweep};
+use crate::context::Runtime;
+use crate::driver::RelaxedCapture;
+use crate::error::{Error, Result};
+use crate::memory::streams::sleepers::{self, SleepPhase};
+use crate::types::DeviceIndex;
+
+/// Wakes a pool of a device. `restore`: its live blocks hold what they held; otherwise what they hold is undefined. After
+/// a failure it sleeps as before.
+pub(crate) fn wake(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    pool: PoolNumber<'_>,
+    restore: bool,
+) -> Result<()> {
+    let mut saved = lock(device);
+    let number = pool()?;
+    state::check(device, number, true)?;
+    let Some(pool) = saved.get(&number) else {
+        return Err(Error::invalid_state(format!(
+            "{} is not asleep",
+            sleepers::name(device, number)
+        )));
+    };
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+    sweep::of_pool(runtime, device, number);
+    let survey = mark::survey(device, number);
+    let live = before(&survey.live, pool.below);
+    set_phase(device, number, SleepPhase::Waking);
+    let bytes = pool.bytes.as_deref().filter(|_| restore);
+    let restored = bytes.map(|bytes| (bytes, &live[..]));
+    if let Err(error) = rise::rise(runtime, device, number, &survey, restored) {
+        set_phase(device, number, SleepPhase::Asleep);
+        return Err(error);
+    }
+    mark::bring_back(device, number);
+    saved.remove(&number);
+    Ok(())
+}
+
+fn set_phase(device: DeviceIndex, number: u64, phase: SleepPhase) {
+    if let Some(pool) = sleepers::of(device, number) {
+        sleepers::enter(device, number, sleepers::SleepingPool { phase, ..pool });
+    }
+}

@@ -1,0 +1,275 @@
+//! Every driver call of sleeping and waking, failed at every point of a script, for each place of the bytes: the pool is
+//! awake or asleep and says which, no byte is lost, later calls work, and in the end nothing is left.
+
+use sconce::error::{Error, Status};
+use sconce::memory::pool::{self, Key};
+use sconce::memory::{self, MemoryStats};
+use sconce::sleep::{self, SleepPlace, WakeMode};
+use sconce::stream::Stream;
+use testkit::fork::forked_result;
+use testkit::memory::structure;
+
+use super::{MIB, alloc, folder, free_bytes, holds, inside, pool_stream, state, with_pages};
+use crate::queued::{fill, read};
+
+/// A failure of the driver that means no more than itself, and having no memory.
+const CODES: [i32; 2] = [999, 2];
+
+/// Calls that may find no memory.
+const OF_MEMORY: [&str; 4] = ["physical_create", "virtual_map", "virtual_set_access", "host_alloc"];
+
+const CALLS: [&str; 19] = [
+    "physical_create",
+    "physical_release",
+    "virtual_map",
+    "virtual_unmap",
+    "virtual_set_access",
+    "virtual_release",
+    "memory_free",
+    "host_alloc",
+    "stream_create",
+    "stream_query",
+    "stream_is_capturing",
+    "stream_synchronize",
+    "copy_async",
+    "event_create",
+    "event_record",
+    "event_query",
+    "event_synchronize",
+    "exchange_capture_mode",
+    "device_synchronize",
+];
+
+/// Blocks of a pool, each with a value.
+struct Script {
+    own: Stream,
+    pool: Key,
+    blocks: Vec<(usize, usize, u8)>,
+    place: SleepPlace,
+    errors: Vec<Error>,
+    /// A page was unmapped without its bytes being kept, or mapped without them.
+    is_lost: bool,
+}
+
+impl Script {
+    fn new(place: SleepPlace) -> Script {
+        let (own, other) = (pool_stream(), pool_stream());
+        let pool = pool::create().unwrap();
+        let sizes =
+            [(6 * MIB, own), (512, own), (3 * MIB, other), (9 * MIB, own), (5 * MIB, other)];
+        let mut blocks: Vec<(usize, usize, u8)> = inside(pool, || {
+            let each = sizes.iter().zip(1..);
+            each.map(|((bytes, on), value)| (alloc(*bytes, *on), *bytes, value)).collect()
+        });
+        // One mapping more for some pages.
+        let (first, ..) = blocks.remove(0);
+        memory::free(first).unwrap();
+        let outside = alloc(2 * MIB, own);
+        memory::free(outside).unwrap();
+        let is_lost = place == SleepPlace::Discard;
+        let script = Script { own, pool, blocks, place, errors: Vec::new(), is_lost };
+        script.write();
+        script
+    }
+
+    fn write(&self) {
+        for (address, bytes, value) in &self.blocks {
+            fill(*address, *value, *bytes, self.own);
+        }
+        sconce::stream::synchronize(sconce::context::runtime().unwrap(), self.own).unwrap();
+    }
+
+    /// Sleeps, frees a block, and wakes. A call that fails is made once more.
+    fn run(&mut self) {
+        for _ in 0..2 {
+            match sleep::sleep(Some(self.pool), 0, &self.place) {
+                Ok(()) => break,
+                Err(error) => self.errors.push(error),
+            }
+        }
+        if state(Some(self.pool)).is_none() {
+            return;
+        }
+        let (freed, ..) = self.blocks.remove(0);
+        memory::free(freed).unwrap();
+        for _ in 0..2 {
+            match sleep::wake(Some(self.pool), 0, WakeMode::Restore) {
+                Ok(()) => break,
+                Err(error) => self.errors.push(error),
+            }
+        }
+    }
+
+    /// Nothing fails any more.
+    fn finish(self, free_at_start: usize) -> Result<(), String> {
+        structure::assert_sound();
+        if state(Some(self.pool)).is_some() {
+            sleep::wake(Some(self.pool), 0, WakeMode::Restore)
+                .map_err(|error| error.to_string())?;
+        }
+        structure::assert_sound();
+        for (address, bytes, value) in &self.blocks {
+            let data = read(*address, *bytes, self.own);
+            if !self.is_lost && !holds(&data, *value) {
+                return Err(format!("the block of {bytes} bytes has lost its bytes"));
+            }
+        }
+        sleep::sleep(Some(self.pool), 0, &SleepPlace::Discard).map_err(|it| it.to_string())?;
+        sleep::wake(Some(self.pool), 0, WakeMode::Restore).map_err(|it| it.to_string())?;
+        for (address, bytes, value) in &self.blocks {
+            fill(*address, *value, 512, self.own);
+            assert!(holds(&read(*address, 512, self.own), *value) && *bytes >= 512);
+            memory::free(*address).unwrap();
+        }
+        pool::destroy(self.pool).unwrap();
+        structure::assert_all_given_back(&[free_at_start]);
+        let pages = memory::page_figures(0).unwrap();
+        assert_eq!((pages.pages, pages.mappings, pages.sleeping_bytes), (0, 0, 0), "{pages:?}");
+        let pinned = sconce::host_memory::stats().unwrap();
+        assert_eq!(pinned.active_bytes.current, 0, "pinned memory is left");
+        Ok(())
+    }
+}
+
+/// The figures that a failed call must not change.
+fn held(stats: &MemoryStats) -> (i64, i64) {
+    (stats.allocated_bytes.all.current, stats.active_bytes.all.current)
+}
+
+fn scenario(
+    place: &SleepPlace,
+    fault: Option<(&str, u64, i32)>,
+) -> std::result::Result<(), String> {
+    forked_result(|| {
+        let free_at_start = free_bytes();
+        let mut script = Script::new(place.clone());
+        let before = held(&memory::stats(0).unwrap());
+        sconce::sim::reset_call_counts().unwrap();
+        if let Some((call, nth, code)) = fault {
+            sconce::sim::fail_call(call, nth, code).unwrap();
+        }
+        let all = script.blocks.clone();
+        script.run();
+        let struck = match fault {
+            Some((call, nth, _)) => sconce::sim::call_count(call).unwrap() >= nth,
+            None => true,
+        };
+        let counted: String = CALLS
+            .iter()
+            .map(|call| format!("{call} {}\n", sconce::sim::call_count(call).unwrap()))
+            .collect();
+        sconce::sim::clear_faults().unwrap();
+        let freed: usize = all
+            .iter()
+            .map(|(_, bytes, _)| bytes.next_multiple_of(512))
+            .sum::<usize>()
+            - script.blocks.iter().map(|(_, bytes, _)| bytes.next_multiple_of(512)).sum::<usize>();
+        let after = held(&memory::stats(0).unwrap());
+        assert_eq!(after.0, before.0 - freed as i64);
+        for error in &script.errors {
+            let expected = [Status::OutOfMemory, Status::Driver, Status::InvalidState];
+            assert!(expected.contains(&error.status()), "{error}");
+        }
+        assert!(fault.is_some() || script.errors.is_empty(), "{:?}", script.errors);
+        script.finish(free_at_start)?;
+        match (fault, struck) {
+            (None, _) => Err(counted),
+            (_, true) => Ok(()),
+            (_, false) => Err("not struck".to_owned()),
+        }
+    })
+}
+
+/// The calls that storage behind staging makes in another way.
+const OF_STAGING: [&str; 7] = [
+    "virtual_map",
+    "virtual_unmap",
+    "host_alloc",
+    "stream_synchronize",
+    "copy_async",
+    "event_query",
+    "event_synchronize",
+];
+
+/// Fails each of the first `most` calls of the kinds.
+fn all_faults(place: &SleepPlace, calls: &[&str], most: u64) {
+    let counts = scenario(place, None).unwrap_err();
+    let mut scenarios = 0;
+    let mut wrong = Vec::new();
+    for line in counts.lines() {
+        let (call, count) = line.split_once(' ').unwrap_or_else(|| panic!("{counts}"));
+        let count: u64 = count.parse().unwrap_or_else(|_| panic!("{counts}"));
+        if !calls.contains(&call) {
+            continue;
+        }
+        println!("{call}: {count} calls");
+        let codes = if OF_MEMORY.contains(&call) { &CODES[..] } else { &CODES[..1] };
+        let faults =
+            (1..=count.min(most)).flat_map(|nth| codes.iter().map(move |code| (nth, *code)));
+        for (nth, code) in faults {
+            match scenario(place, Some((call, nth, code))) {
+                Ok(()) => scenarios += 1,
+                // An earlier end.
+                Err(text) if text == "not struck" => {}
+                Err(text) => wrong.push(format!("{call} {nth}, code {code}: {text}")),
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {scenarios}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(scenarios > 30, "only {scenarios} faults struck");
+}
+
+#[test]
+fn no_failure_loses_bytes_in_pinned_memory() {
+    with_pages("no_failure_loses_bytes_in_pinned_memory", "32M", || {
+        all_faults(&SleepPlace::HostPinned, &CALLS, 24);
+    });
+}
+
+#[test]
+fn no_failure_loses_bytes_behind_staging() {
+    with_pages("no_failure_loses_bytes_behind_staging", "32M", || {
+        all_faults(&SleepPlace::HostPageable, &OF_STAGING, 12);
+    });
+}
+
+#[test]
+fn no_failure_loses_bytes_in_a_file() {
+    with_pages("no_failure_loses_bytes_in_a_file", "32M", || {
+        all_faults(&SleepPlace::File(folder()), &OF_STAGING, 8);
+    });
+}
+
+#[test]
+fn no_failure_leaves_anything_of_discarded_memory() {
+    with_pages("no_failure_leaves_anything_of_discarded_memory", "32M", || {
+        all_faults(&SleepPlace::Discard, &CALLS, 24);
+    });
+}
+
+#[test]
+fn if_the_way_back_fails_too_the_pool_sleeps_with_all_its_bytes() {
+    let test = "if_the_way_back_fails_too_the_pool_sleeps_with_all_its_bytes";
+    with_pages(test, "64M", || {
+        for place in [SleepPlace::HostPinned, SleepPlace::HostPageable, SleepPlace::File(folder())]
+        {
+            forked_result(|| {
+                let free_at_start = free_bytes();
+                let script = Script::new(place.clone());
+                // Some pages are gone when one is not unmapped, and nothing comes back.
+                sconce::sim::reset_call_counts().unwrap();
+                sconce::sim::fail_call("virtual_unmap", 5, 999).unwrap();
+                sconce::sim::fail_call("physical_create", 1, 999).unwrap();
+                let error = sleep::sleep(Some(script.pool), 0, &place).unwrap_err();
+                assert!(error.message().contains("virtual_unmap failed"), "{error}");
+                assert!(error.message().contains("is asleep all the same"), "{error}");
+                let asleep = state(Some(script.pool)).unwrap();
+                let pages = memory::page_figures(0).unwrap();
+                assert!(asleep.sleeping_bytes > 0 && pages.pages > 0, "{asleep:?} {pages:?}");
+                structure::assert_sound();
+                script.finish(free_at_start)
+            })
+            .unwrap();
+        }
+    });
+}
