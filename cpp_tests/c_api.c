@@ -136,6 +136,32 @@ static void run_out(int32_t device, size_t requested_bytes, size_t total_bytes, 
   ++*(int*)user;
 }
 
+static void sleep_and_wake(void) {
+  sconce_sleep_desc desc = SCONCE_SLEEP_DESC_INIT;
+  sconce_memory_sleep_state state = SCONCE_MEMORY_SLEEP_STATE_INIT;
+  sconce_memory_pool* pool = NULL;
+  void* ptr = NULL;
+  void* host = NULL;
+
+  OK(sconce_memory_pool_create_with_policy(SCONCE_MEMORY_POLICY_PAGES, &pool));
+  OK(sconce_memory_pool_begin(pool, -1));
+  OK(sconce_memory_alloc(1 << 20, &ptr));
+  OK(sconce_memory_pool_end(pool, -1));
+  OK(sconce_memory_pool_sleep(pool, -1, &desc));
+  OK(sconce_memory_pool_get_sleep_state(pool, -1, &state));
+  HOLDS(state.mode == SCONCE_SLEEP_HOST_PINNED && state.saved_bytes == 1 << 20);
+  OK(sconce_memory_pool_backup_pointer(pool, ptr, &host));
+  HOLDS(host != NULL);
+  OK(sconce_memory_pool_wake(pool, -1, SCONCE_WAKE_RESTORE));
+  desc.mode = SCONCE_SLEEP_DISCARD;
+  OK(sconce_memory_sleep(-1, &desc));
+  OK(sconce_memory_pool_get_sleep_state(NULL, -1, &state));
+  HOLDS(state.mode == SCONCE_SLEEP_DISCARD);
+  OK(sconce_memory_wake(-1, SCONCE_WAKE_EMPTY));
+  OK(sconce_memory_free(ptr));
+  OK(sconce_memory_pool_destroy(pool));
+}
+
 static void memory(void) {
   sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
   sconce_memory_pool* pool = NULL;
@@ -196,6 +222,7 @@ static void memory(void) {
   OK(sconce_memory_pool_trim(pool, &bytes));
   HOLDS(bytes == 2U << 20);
   OK(sconce_memory_pool_destroy(pool));
+  sleep_and_wake();
 
   OK(sconce_device_get_memory_info(0, &free_bytes, &total_bytes));
   OK(sconce_memory_attach_oom_observer(run_out, &calls, &observer));

@@ -67,7 +67,7 @@ SCONCE_OFFSET(sconce_pool_stats, small_pool, 32);
 SCONCE_OFFSET(sconce_pool_stats, large_pool, 64);
 
 // 0.1.0
-SCONCE_LAYOUT(sconce_memory_stats, 984, 8);
+SCONCE_LAYOUT(sconce_memory_stats, 992, 8);
 SCONCE_OFFSET(sconce_memory_stats, struct_size, 0);
 SCONCE_OFFSET(sconce_memory_stats, allocation, 8);
 SCONCE_OFFSET(sconce_memory_stats, segment, 104);
@@ -86,6 +86,7 @@ SCONCE_OFFSET(sconce_memory_stats, num_sync_all_streams, 952);
 SCONCE_OFFSET(sconce_memory_stats, num_device_alloc, 960);
 SCONCE_OFFSET(sconce_memory_stats, num_device_free, 968);
 SCONCE_OFFSET(sconce_memory_stats, max_split_size, 976);
+SCONCE_OFFSET(sconce_memory_stats, sleeping_bytes, 984);
 
 // 0.1.0
 SCONCE_LAYOUT(sconce_memory_segment, 88, 8);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <sconce/device.hpp>
+#include <sconce/memory_sleep.hpp>
 
 namespace sconce {
 inline namespace v0 {
@@ -53,6 +54,40 @@ class [[nodiscard]] MemPool {
     std::size_t bytes = 0;
     detail::check(::sconce_memory_pool_trim(get(), &bytes));
     return bytes;
+  }
+
+  /// Puts the pool to sleep on a device, -1 for the current one: its memory goes back to the
+  /// driver, its addresses stay, and the bytes of live blocks are saved. Waits for the device. The
+  /// memory must be made of pages: `MemPolicy::Pages`, or `policy:pages` in the settings.
+  ///
+  /// Until the pool wakes, its blocks may only be freed. Calls of this library refuse such
+  /// addresses, allocations from the pool, and launches of graphs whose memory it is.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is asleep or a stream of the device is captured;
+  ///   `SCONCE_ERROR_NOT_SUPPORTED` if memory of it is not of pages; `SCONCE_ERROR_OUT_OF_MEMORY`
+  ///   or `SCONCE_ERROR_IO` of the place. The pool is awake then, unless the message says
+  ///   otherwise.
+  void sleep(const SleepPlace& place = SleepPlace::host_pinned(), DeviceIndex device = -1) {
+    detail::pool_sleep(get(), place, device);
+  }
+
+  /// Wakes the pool on a device, -1 for the current one: its memory is at its addresses again, for
+  /// every stream.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is awake; `SCONCE_ERROR_OUT_OF_MEMORY` if the
+  ///   device has too little: the pool then sleeps as before
+  void wake(WakeMode mode = WakeMode::Restore, DeviceIndex device = -1) {
+    detail::pool_wake(get(), mode, device);
+  }
+
+  /// Returns whether the pool sleeps on a device, -1 for the current one, and how much of it.
+  [[nodiscard]] SleepState sleep_state(DeviceIndex device = -1) const {
+    return detail::pool_sleep_state(get(), device);
+  }
+
+  /// Returns where the bytes of a live block are in memory of the host while the pool sleeps, so
+  /// that the program can replace them: the pool wakes with what is there then. The bytes up to the
+  /// end of the block follow. Valid until the pool wakes.
+  [[nodiscard]] void* backup_pointer(const void* ptr) const {
+    return detail::pool_backup_pointer(get(), ptr);
   }
 
  private:

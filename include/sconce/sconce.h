@@ -133,10 +133,28 @@ struct DLPackExchangeAPI;
 #ifdef __cplusplus
 #define SCONCE_MEMORY_STATS_INIT \
   {sizeof(sconce_memory_stats), 0, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, 0, 0, 0, \
-   0, 0}
+   0, 0, 0}
 #else
 #define SCONCE_MEMORY_STATS_INIT \
   {.struct_size = sizeof(sconce_memory_stats)}
+#endif
+
+/** A `sconce_sleep_desc`: to pinned memory of the host. */
+#ifdef __cplusplus
+#define SCONCE_SLEEP_DESC_INIT \
+  {sizeof(sconce_sleep_desc), SCONCE_SLEEP_HOST_PINNED, nullptr}
+#else
+#define SCONCE_SLEEP_DESC_INIT \
+  {.struct_size = sizeof(sconce_sleep_desc), .mode = SCONCE_SLEEP_HOST_PINNED}
+#endif
+
+/** A `sconce_memory_sleep_state`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MEMORY_SLEEP_STATE_INIT \
+  {sizeof(sconce_memory_sleep_state), 0, 0, 0}
+#else
+#define SCONCE_MEMORY_SLEEP_STATE_INIT \
+  {.struct_size = sizeof(sconce_memory_sleep_state)}
 #endif
 
 /** A `sconce_host_memory_stats`: for results. */
@@ -1324,6 +1342,68 @@ typedef int32_t sconce_memory_policy;
 #endif // __cplusplus
 
 /**
+ * Where the bytes of live blocks are while their pool sleeps.
+ */
+enum sconce_sleep_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * The pool is awake. Only in a state.
+   */
+  SCONCE_SLEEP_NONE = 0,
+  /**
+   * Nowhere: they are lost.
+   */
+  SCONCE_SLEEP_DISCARD = 1,
+  /**
+   * In pinned memory of the host, which is as fast as the link.
+   */
+  SCONCE_SLEEP_HOST_PINNED = 2,
+  /**
+   * In ordinary memory of the host.
+   */
+  SCONCE_SLEEP_HOST_PAGEABLE = 3,
+  /**
+   * In a file.
+   */
+  SCONCE_SLEEP_FILE = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_sleep_mode sconce_sleep_mode;
+#else
+typedef int32_t sconce_sleep_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What live blocks hold when their pool has woken.
+ */
+enum sconce_wake_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * What they held, or what the program has put in its place; after `SCONCE_SLEEP_DISCARD` anything.
+   */
+  SCONCE_WAKE_RESTORE = 0,
+  /**
+   * Anything.
+   */
+  SCONCE_WAKE_EMPTY = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_wake_mode sconce_wake_mode;
+#else
+typedef int32_t sconce_wake_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * Recorded operations and leaves, over which backward passes run. Opaque; created by
  * `sconce_backward_graph_create`.
  */
@@ -1560,6 +1640,46 @@ typedef void (*sconce_host_function)(void *user);
 typedef void (*sconce_scoped_function)(void *user);
 
 /**
+ * Where a pool's bytes go. Begin with `SCONCE_SLEEP_DESC_INIT`: to pinned memory.
+ */
+typedef struct sconce_sleep_desc {
+  /**
+   * `sizeof(sconce_sleep_desc)`.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_SLEEP_DISCARD`, `_HOST_PINNED`, `_HOST_PAGEABLE` or `_FILE`.
+   */
+  int32_t mode;
+  /**
+   * The folder for the file of `SCONCE_SLEEP_FILE`, which has no name in it; otherwise NULL.
+   */
+  const char *path;
+} sconce_sleep_desc;
+
+/**
+ * State of a pool on a device.
+ */
+typedef struct sconce_memory_sleep_state {
+  /**
+   * `sizeof(sconce_memory_sleep_state)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_SLEEP_…`; `SCONCE_SLEEP_NONE`: it is awake, and the other fields are 0.
+   */
+  int32_t mode;
+  /**
+   * Bytes of the pool whose memory is the driver's.
+   */
+  uint64_t sleeping_bytes;
+  /**
+   * Bytes of live blocks that were saved.
+   */
+  uint64_t saved_bytes;
+} sconce_memory_sleep_state;
+
+/**
  * A function that is called when an allocation fails for lack of memory, with the device, the
  * bytes requested from the driver, the bytes that may be used (all of the device's, or the allowed
  * share), the bytes that the device has free, and the caller's pointer.
@@ -1690,6 +1810,10 @@ typedef struct sconce_memory_stats {
    * The size in bytes from which blocks are not split; -1 if there is no such size.
    */
   int64_t max_split_size;
+  /**
+   * Bytes of pools that sleep whose memory is the driver's. They are not reserved.
+   */
+  int64_t sleeping_bytes;
 } sconce_memory_stats;
 
 /**
@@ -3513,6 +3637,94 @@ sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
 SCONCE_NODISCARD
 sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
                                       size_t *out_bytes);
+
+/**
+ * Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay. The bytes of live blocks
+ * are saved; unused memory is dropped. Memory must be made of pages: `policy:pages` in the settings.
+ *
+ * Until the pool wakes, its memory must not be used; calls of this library with such addresses, allocations from the
+ * pool, and launches of graphs whose memory it is fail with INVALID_STATE. Kernels are not checked. Blocks may be freed.
+ *
+ * - `pool`: NULL is the default pool.
+ * - `desc`: where the bytes go.
+ * - Errors: INVALID_STATE: the pool is asleep; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
+ *   pool is in use and not made of pages, and the message names a block. OUT_OF_MEMORY: the host has too little. IO: the
+ *   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
+ *   that it is asleep all the same, nothing is lost.
+ * - Ordering: waits for the device, and for devices with access to its memory.
+ * - torch: vLLM's `CuMemAllocator.sleep`, `torch_memory_saver.pause`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_sleep(struct sconce_memory_pool *pool,
+                                       int32_t device,
+                                       const struct sconce_sleep_desc *desc);
+
+/**
+ * Wakes a pool on a device: its memory is at its addresses again.
+ *
+ * - `pool`: NULL is the default pool.
+ * - `mode`: `SCONCE_WAKE_…`.
+ * - Errors: INVALID_STATE: the pool is awake. OUT_OF_MEMORY: the device or the limit has too little, cached memory
+ *   included. IO: the file. After an error the pool sleeps as before, and can be woken later.
+ * - Ordering: returns when the memory can be used on every stream.
+ * - torch: vLLM's `CuMemAllocator.wake_up`, `torch_memory_saver.resume`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_wake(struct sconce_memory_pool *pool,
+                                      int32_t device,
+                                      int32_t mode);
+
+/**
+ * Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep or
+ * wakes it.
+ *
+ * - `pool`: NULL is the default pool.
+ * - `out_state`: receives the state; begin with `SCONCE_MEMORY_SLEEP_STATE_INIT`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_get_sleep_state(struct sconce_memory_pool *pool,
+                                                 int32_t device,
+                                                 struct sconce_memory_sleep_state *out_state);
+
+/**
+ * Returns where the bytes of a live block are in memory of the host while its pool sleeps, so that they can be replaced:
+ * the pool wakes with what lies there then.
+ *
+ * - `pool`: NULL is the default pool.
+ * - `ptr`: an address in the block.
+ * - `out_host`: receives the place of that address. The bytes up to the end of the block follow it.
+ * - Errors: INVALID_ARGUMENT: `ptr` is in no live block of the pool. INVALID_STATE: the block is not asleep, or its
+ *   bytes are not in memory of the host.
+ * - Ownership: the library's. The place is valid until the pool wakes.
+ * - torch: `tms_get_cpu_backup_pointer` of torch_memory_saver.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_backup_pointer(struct sconce_memory_pool *pool,
+                                                const void *ptr,
+                                                void **out_host);
+
+/**
+ * Puts all memory of a device to sleep: the default pool, and every pool that has memory there and is awake.
+ *
+ * - `desc`: as in `sconce_memory_pool_sleep`.
+ * - Errors: as in `sconce_memory_pool_sleep`; pools that this call has put to sleep are woken again.
+ * - Ordering: as `sconce_memory_pool_sleep`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_sleep(int32_t device,
+                                  const struct sconce_sleep_desc *desc);
+
+/**
+ * Wakes every pool of a device that is asleep, also those that were destroyed meanwhile and have live blocks.
+ *
+ * - `mode`: as in `sconce_memory_pool_wake`.
+ * - Errors: OUT_OF_MEMORY, IO: as in `sconce_memory_pool_wake`; that pool and those after it, by their numbers, stay
+ *   asleep.
+ * - Ordering: as `sconce_memory_pool_wake`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_wake(int32_t device,
+                                 int32_t mode);
 
 /**
  * Configures the allocator from now on. Existing memory stays as it is. Needs no device.

@@ -34,6 +34,7 @@
 #include <sconce/memory.hpp>
 #include <sconce/memory_format.hpp>
 #include <sconce/memory_pool.hpp>
+#include <sconce/memory_sleep.hpp>
 #include <sconce/memory_snapshot.hpp>
 #include <sconce/memory_stats.hpp>
 #include <sconce/nvtx.hpp>

@@ -5,6 +5,8 @@
 //! or taken as an argument: [`AnyBits`] is the bound of everything that reads, and [`CBool`] stands for
 //! C's `bool`.
 
+use std::ffi::c_char;
+
 use crate::error::{Error, Result};
 
 /// A type of which any bytes are a valid value.
@@ -38,6 +40,14 @@ unsafe impl AnyBits for f64 {
     #[inline]
     fn is_zero(&self) -> bool {
         self.to_bits() == 0
+    }
+}
+
+// SAFETY: an address may be any bytes; whoever follows it has the caller's promise.
+unsafe impl AnyBits for *const c_char {
+    #[inline]
+    fn is_zero(&self) -> bool {
+        self.is_null()
     }
 }
 

@@ -278,7 +278,9 @@ fn device_of(index: i32) -> Result<DeviceIndex> {
 
 /// All figures of a device (-1: the current one).
 pub fn stats(index: i32) -> Result<super::MemoryStats> {
-    Ok(all_caches::stats(device_of(index)?))
+    let device = device_of(index)?;
+    let sleeping_bytes = sleep::sleeping_bytes(device) as i64;
+    Ok(super::MemoryStats { sleeping_bytes, ..all_caches::stats(device) })
 }
 
 /// What the pages of a device are doing (-1: the current one). All 0 unless memory is made of pages.

@@ -76,6 +76,8 @@ pub struct sconce_memory_stats {
     pub num_device_free: i64,
     /// The size in bytes from which blocks are not split; -1 if there is no such size.
     pub max_split_size: i64,
+    /// Bytes of pools that sleep whose memory is the driver's. They are not reserved.
+    pub sleeping_bytes: i64,
 }
 
 grows!(
@@ -83,12 +85,13 @@ grows!(
     reserved, allocation, segment, active, inactive_split, allocated_bytes, reserved_bytes, active_bytes,
     inactive_split_bytes, requested_bytes, oversize_allocations, oversize_segments, num_alloc_retries,
     num_ooms, num_sync_all_streams, num_device_alloc, num_device_free, max_split_size,
+    sleeping_bytes,
 );
 
 const _: () = {
     assert!(size_of::<sconce_stat>() == 32);
     assert!(size_of::<sconce_pool_stats>() == 96);
-    assert!(size_of::<sconce_memory_stats>() == 984);
+    assert!(size_of::<sconce_memory_stats>() == 992);
     assert!(offset_of!(sconce_memory_stats, allocation) == 8);
     assert!(offset_of!(sconce_memory_stats, oversize_allocations) == 872);
     assert!(offset_of!(sconce_memory_stats, num_alloc_retries) == 936);
@@ -133,6 +136,7 @@ impl From<&MemoryStats> for sconce_memory_stats {
             num_device_alloc: stats.num_device_alloc,
             num_device_free: stats.num_device_free,
             max_split_size: stats.max_split_size,
+            sleeping_bytes: stats.sleeping_bytes,
         }
     }
 }

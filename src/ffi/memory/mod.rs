@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `alloc` | allocating and freeing |
 //! | `pool` | private pools |
+//! | `sleep` | pools that sleep and wake |
 //! | `settings` | settings, limits, out-of-memory observers |
 //! | `figures` | the structs of statistics |
 //! | `stats` | statistics |
@@ -18,6 +19,7 @@ mod figures;
 mod layout;
 mod pool;
 mod settings;
+mod sleep;
 mod snapshot;
 mod snapshot_arrays;
 mod stats;
@@ -28,6 +30,7 @@ pub use figures::*;
 pub use layout::*;
 pub use pool::*;
 pub use settings::*;
+pub use sleep::*;
 pub use snapshot::*;
 pub use snapshot_arrays::*;
 pub use stats::*;

@@ -174,6 +174,7 @@ impl Ledger {
             num_device_alloc: self.num_device_alloc,
             num_device_free: self.num_device_free,
             max_split_size: max_split.map_or(-1, |bytes| bytes as i64),
+            sleeping_bytes: 0,
         }
     }
 

@@ -115,4 +115,6 @@ pub struct MemoryStats {
     pub num_device_free: i64,
     /// The size from which blocks are not split, in bytes; -1 when there is none.
     pub max_split_size: i64,
+    /// Bytes of pages of pools that sleep, whose memory is the driver's.
+    pub sleeping_bytes: i64,
 }

@@ -64,6 +64,7 @@ pub(super) fn stats() -> MemoryStats {
         num_device_alloc: scalar("num_device_alloc"),
         num_device_free: scalar("num_device_free"),
         max_split_size: scalar("max_split_size"),
+        sleeping_bytes: 0,
     }
 }
 

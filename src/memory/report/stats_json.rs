@@ -23,6 +23,7 @@ pub fn stats_json(stats: &MemoryStats) -> String {
         num_device_alloc,
         num_device_free,
         max_split_size,
+        sleeping_bytes: _, // torch has no such figure
     } = stats;
     let mut map = Map { text: String::with_capacity(5000) };
     map.pools("active", active);

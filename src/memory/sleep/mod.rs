@@ -31,7 +31,9 @@ pub use super::streams::sleepers::SleepMode;
 pub(crate) use super::streams::sleepers::all_of as asleep_on;
 pub(crate) use fall::sleep;
 pub use state::SleepState;
-pub(crate) use state::{is_asleep, pools_with_memory, refusal, refuse_asleep, saved_at, state};
+pub(crate) use state::{
+    is_asleep, pools_with_memory, refusal, refuse_asleep, saved_at, sleeping_bytes, state,
+};
 pub(crate) use sweep::{drop_free, pool_destroyed};
 pub(crate) use wake::wake;
 

@@ -29,6 +29,11 @@ pub(crate) fn state(device: DeviceIndex, number: u64) -> Option<SleepState> {
     Some(SleepState { mode: pool.mode, sleeping_bytes, saved_bytes: pool.saved_bytes })
 }
 
+/// Bytes of a device's pages whose memory is the driver's now.
+pub(crate) fn sleeping_bytes(device: DeviceIndex) -> u64 {
+    if sleepers::any() { pages::lock(device).sleeping_bytes() } else { 0 }
+}
+
 /// The pool in whose runs that are asleep an address lies.
 fn asleep_at(address: u64) -> Option<(DeviceIndex, u64)> {
     if !sleepers::any() {

@@ -35,6 +35,7 @@ pub fn flat(stats: &MemoryStats) -> BTreeMap<String, i64> {
         num_device_alloc,
         num_device_free,
         max_split_size,
+        sleeping_bytes: _, // torch has no such figure
     } = stats;
     for (name, pools) in [
         ("allocation", allocation),

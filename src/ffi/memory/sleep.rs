@@ -1,0 +1,278 @@
+//! Sleep and wake of device memory.
+
+use std::ffi::{OsStr, c_char, c_void};
+use std::mem::{offset_of, size_of};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::ptr::with_exposed_provenance_mut;
+
+use crate::error::{Error, Result};
+use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::memory::sconce_memory_pool;
+use crate::ffi::structs::{OutStruct, described};
+use crate::ffi::{guard, sconce_status, text};
+use crate::memory::pool::Key;
+use crate::memory::{SleepMode, SleepState};
+use crate::sleep::{self, SleepPlace, WakeMode};
+
+/// Where the bytes of live blocks are while their pool sleeps.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_sleep_mode {
+    /// The pool is awake. Only in a state.
+    SCONCE_SLEEP_NONE = 0,
+    /// Nowhere: they are lost.
+    SCONCE_SLEEP_DISCARD = 1,
+    /// In pinned memory of the host, which is as fast as the link.
+    SCONCE_SLEEP_HOST_PINNED = 2,
+    /// In ordinary memory of the host.
+    SCONCE_SLEEP_HOST_PAGEABLE = 3,
+    /// In a file.
+    SCONCE_SLEEP_FILE = 4,
+}
+
+numbers_of!(sconce_sleep_mode as i32: SCONCE_SLEEP_NONE, SCONCE_SLEEP_DISCARD, SCONCE_SLEEP_HOST_PINNED, SCONCE_SLEEP_HOST_PAGEABLE, SCONCE_SLEEP_FILE);
+
+/// What live blocks hold when their pool has woken.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_wake_mode {
+    /// What they held, or what the program has put in its place; after `SCONCE_SLEEP_DISCARD` anything.
+    SCONCE_WAKE_RESTORE = 0,
+    /// Anything.
+    SCONCE_WAKE_EMPTY = 1,
+}
+
+numbers_of!(sconce_wake_mode as i32: SCONCE_WAKE_RESTORE, SCONCE_WAKE_EMPTY);
+
+/// Where a pool's bytes go. Begin with `SCONCE_SLEEP_DESC_INIT`: to pinned memory.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_sleep_desc {
+    /// `sizeof(sconce_sleep_desc)`.
+    pub struct_size: u32,
+    /// `SCONCE_SLEEP_DISCARD`, `_HOST_PINNED`, `_HOST_PAGEABLE` or `_FILE`.
+    pub mode: i32,
+    /// The folder for the file of `SCONCE_SLEEP_FILE`, which has no name in it; otherwise NULL.
+    pub path: *const c_char,
+}
+
+grows!(
+    sconce_sleep_desc, "SCONCE_SLEEP_DESC_INIT", first version: 16 bytes,
+    mode, path,
+);
+
+/// State of a pool on a device.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_memory_sleep_state {
+    /// `sizeof(sconce_memory_sleep_state)`, set by the caller.
+    pub struct_size: u32,
+    /// `SCONCE_SLEEP_…`; `SCONCE_SLEEP_NONE`: it is awake, and the other fields are 0.
+    pub mode: i32,
+    /// Bytes of the pool whose memory is the driver's.
+    pub sleeping_bytes: u64,
+    /// Bytes of live blocks that were saved.
+    pub saved_bytes: u64,
+}
+
+grows!(
+    sconce_memory_sleep_state, "SCONCE_MEMORY_SLEEP_STATE_INIT", first version: 24 bytes,
+    mode, sleeping_bytes, saved_bytes,
+);
+
+const _: () = {
+    assert!(size_of::<sconce_sleep_desc>() == 16);
+    assert!(offset_of!(sconce_sleep_desc, path) == 8);
+    assert!(size_of::<sconce_memory_sleep_state>() == 24);
+    assert!(offset_of!(sconce_memory_sleep_state, sleeping_bytes) == 8);
+};
+
+impl From<Option<SleepState>> for sconce_memory_sleep_state {
+    fn from(state: Option<SleepState>) -> Self {
+        let mode = match state.map(|state| state.mode) {
+            None => SCONCE_SLEEP_NONE,
+            Some(SleepMode::Discard) => SCONCE_SLEEP_DISCARD,
+            Some(SleepMode::HostPinned) => SCONCE_SLEEP_HOST_PINNED,
+            Some(SleepMode::HostPageable) => SCONCE_SLEEP_HOST_PAGEABLE,
+            Some(SleepMode::File) => SCONCE_SLEEP_FILE,
+        };
+        sconce_memory_sleep_state {
+            struct_size: size_of::<Self>() as u32,
+            mode,
+            sleeping_bytes: state.map_or(0, |state| state.sleeping_bytes),
+            saved_bytes: state.map_or(0, |state| state.saved_bytes),
+        }
+    }
+}
+
+/// The pool of a handle; NULL is the default pool.
+fn pool_or_default(pool: *mut sconce_memory_pool) -> Result<Option<Key>> {
+    if pool.is_null() { Ok(None) } else { sconce_memory_pool::key(pool, "pool").map(Some) }
+}
+
+/// The place that a description names.
+///
+/// # Safety
+/// `desc` is NULL or points to `desc.struct_size` readable bytes, and its path is NULL or a NUL-terminated string.
+unsafe fn place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
+    // SAFETY: the caller promises what this function requires.
+    let sconce_sleep_desc { mode, path, .. } = unsafe { described(desc, "desc") }?;
+    let place = match mode {
+        SCONCE_SLEEP_DISCARD => SleepPlace::Discard,
+        SCONCE_SLEEP_HOST_PINNED => SleepPlace::HostPinned,
+        SCONCE_SLEEP_HOST_PAGEABLE => SleepPlace::HostPageable,
+        SCONCE_SLEEP_FILE => {
+            // SAFETY: the caller promises what this function requires.
+            let path = unsafe { text(path, "desc.path") }?;
+            if path.is_empty() {
+                return Err(Error::invalid_argument(
+                    "desc.path is empty; pass the folder for the file, \".\" for the current one",
+                ));
+            }
+            return Ok(SleepPlace::File(PathBuf::from(OsStr::from_bytes(path.to_bytes()))));
+        }
+        _ => {
+            return Err(Error::invalid_argument(format!(
+                "desc.mode is {mode}; it is SCONCE_SLEEP_DISCARD, _HOST_PINNED, _HOST_PAGEABLE or _FILE (1 to 4)"
+            )));
+        }
+    };
+    if path.is_null() {
+        return Ok(place);
+    }
+    Err(Error::invalid_argument(
+        "desc.path is not NULL, but only SCONCE_SLEEP_FILE has a folder; pass NULL, or that mode",
+    ))
+}
+
+fn wake_mode(mode: i32) -> Result<WakeMode> {
+    match mode {
+        SCONCE_WAKE_RESTORE => Ok(WakeMode::Restore),
+        SCONCE_WAKE_EMPTY => Ok(WakeMode::Empty),
+        _ => Err(Error::invalid_argument(format!(
+            "mode is {mode}; it is SCONCE_WAKE_RESTORE or SCONCE_WAKE_EMPTY (0 or 1)"
+        ))),
+    }
+}
+
+/// Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay. The bytes of live blocks
+/// are saved; unused memory is dropped. Memory must be made of pages: `policy:pages` in the settings.
+///
+/// Until the pool wakes, its memory must not be used; calls of this library with such addresses, allocations from the
+/// pool, and launches of graphs whose memory it is fail with INVALID_STATE. Kernels are not checked. Blocks may be freed.
+///
+/// - `pool`: NULL is the default pool.
+/// - `desc`: where the bytes go.
+/// - Errors: INVALID_STATE: the pool is asleep; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
+///   pool is in use and not made of pages, and the message names a block. OUT_OF_MEMORY: the host has too little. IO: the
+///   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
+///   that it is asleep all the same, nothing is lost.
+/// - Ordering: waits for the device, and for devices with access to its memory.
+/// - torch: vLLM's `CuMemAllocator.sleep`, `torch_memory_saver.pause`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_sleep(
+    pool: *mut sconce_memory_pool,
+    device: i32,
+    desc: *const sconce_sleep_desc,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let place = unsafe { place(desc) }?;
+        sleep::sleep(pool_or_default(pool)?, device, &place)
+    })
+}
+
+/// Wakes a pool on a device: its memory is at its addresses again.
+///
+/// - `pool`: NULL is the default pool.
+/// - `mode`: `SCONCE_WAKE_…`.
+/// - Errors: INVALID_STATE: the pool is awake. OUT_OF_MEMORY: the device or the limit has too little, cached memory
+///   included. IO: the file. After an error the pool sleeps as before, and can be woken later.
+/// - Ordering: returns when the memory can be used on every stream.
+/// - torch: vLLM's `CuMemAllocator.wake_up`, `torch_memory_saver.resume`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_pool_wake(
+    pool: *mut sconce_memory_pool,
+    device: i32,
+    mode: i32,
+) -> sconce_status {
+    guard(|| sleep::wake(pool_or_default(pool)?, device, wake_mode(mode)?))
+}
+
+/// Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep or
+/// wakes it.
+///
+/// - `pool`: NULL is the default pool.
+/// - `out_state`: receives the state; begin with `SCONCE_MEMORY_SLEEP_STATE_INIT`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_get_sleep_state(
+    pool: *mut sconce_memory_pool,
+    device: i32,
+    out_state: *mut sconce_memory_sleep_state,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let out_state = unsafe { OutStruct::new(out_state, "out_state") }?;
+        out_state.write(sleep::state(pool_or_default(pool)?, device)?.into());
+        Ok(())
+    })
+}
+
+/// Returns where the bytes of a live block are in memory of the host while its pool sleeps, so that they can be replaced:
+/// the pool wakes with what lies there then.
+///
+/// - `pool`: NULL is the default pool.
+/// - `ptr`: an address in the block.
+/// - `out_host`: receives the place of that address. The bytes up to the end of the block follow it.
+/// - Errors: INVALID_ARGUMENT: `ptr` is in no live block of the pool. INVALID_STATE: the block is not asleep, or its
+///   bytes are not in memory of the host.
+/// - Ownership: the library's. The place is valid until the pool wakes.
+/// - torch: `tms_get_cpu_backup_pointer` of torch_memory_saver.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_backup_pointer(
+    pool: *mut sconce_memory_pool,
+    ptr: *const c_void,
+    out_host: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_host = out!(out_host);
+        let place = sleep::backup_pointer(pool_or_default(pool)?, ptr as usize)?;
+        out_host.write(with_exposed_provenance_mut(place));
+        Ok(())
+    })
+}
+
+/// Puts all memory of a device to sleep: the default pool, and every pool that has memory there and is awake.
+///
+/// - `desc`: as in `sconce_memory_pool_sleep`.
+/// - Errors: as in `sconce_memory_pool_sleep`; pools that this call has put to sleep are woken again.
+/// - Ordering: as `sconce_memory_pool_sleep`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_sleep(
+    device: i32,
+    desc: *const sconce_sleep_desc,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let place = unsafe { place(desc) }?;
+        sleep::sleep_device(device, &place)
+    })
+}
+
+/// Wakes every pool of a device that is asleep, also those that were destroyed meanwhile and have live blocks.
+///
+/// - `mode`: as in `sconce_memory_pool_wake`.
+/// - Errors: OUT_OF_MEMORY, IO: as in `sconce_memory_pool_wake`; that pool and those after it, by their numbers, stay
+///   asleep.
+/// - Ordering: as `sconce_memory_pool_wake`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_wake(device: i32, mode: i32) -> sconce_status {
+    guard(|| sleep::wake_device(device, wake_mode(mode)?))
+}
