@@ -1,0 +1,25 @@
+# The sleep part of scripts/gpu-check, which sources this: pools that sleep and wake, beside the speed of the link to the
+# host. Takes a minute on a GPU and 20 GB of the host's memory. Figures go to $out/sleep.txt.
+# shellcheck shell=bash
+# Set by gpu-check.
+: "${out:?}" "${work:?}" "${backend:?}"
+
+# What the project promises of 16 GiB: a share of the speed of plain copies to and from pinned memory.
+readonly least_sleep_of_link=0.85
+
+sleep_checks() {
+  local key value unit result
+  if ! timeout 200 "$work/bin/sconce_sleep_bench" >"$out/sleep.txt" 2>&1 </dev/null; then
+    row "sleep and wake" FAILED "see sleep.txt" - -
+    return
+  fi
+  while read -r key value unit; do
+    result=ok
+    case "$key" in
+      sleep_pinned_sleep_of_link | sleep_pinned_wake_of_link)
+        awk -v a="$value" -v m="$least_sleep_of_link" 'BEGIN { exit !(a < m) }' && result=short ;;
+    esac
+    [ "$backend" = cuda ] || result=rehearsed
+    row "$key" "$result" "$value $unit" - -
+  done <"$out/sleep.txt"
+}
