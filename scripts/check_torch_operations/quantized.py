@@ -57,6 +57,8 @@ def check_scaled(check, device):
     options = dict(bias=bias, scale_result=result, out_dtype=wanted)
     expected = torch._scaled_mm(first, second, *scales, **options)
     near = {torch.float32: 1e-4, torch.float16: 1e-2, torch.bfloat16: 5e-2}.get(wanted, 0.13)
+    # Tensor cores add products of 8-bit numbers with fewer bits than float32 has.
+    near = max(near, 2e-3) if device == "cuda" else near
     passed = [first, second, *scales, Optional(None, bias), Optional(None, result)]
     number = Optional(ctypes.c_int32, NUMBERS[wanted])
     check.compare("_scaled_mm", [*passed, number, False], [expected], near)

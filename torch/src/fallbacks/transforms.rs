@@ -135,11 +135,15 @@ fn real(tensor: TensorHandle, dims: &[i64], norm: i64, is_onesided: bool) -> Res
         return Err(Error::invalid_argument("dim is empty; name the dimensions to transform"));
     };
     let input = Tensor::retained(tensor)?;
-    let mut order = by_stride(&input, others)?;
-    order.push(last);
     let complex = How { kind: api::SCONCE_FFT_C2C, normalization: norm, is_forward: true };
     let is_on_cpu = device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU;
     let is_at_once = is_on_cpu || (named.len() <= AT_ONCE && !named.starts_with(&[0, 1]));
+    // On a device PyTorch keeps the order in which they are named when it transforms all at once.
+    let mut order = match is_at_once && !is_on_cpu {
+        true => others.to_vec(),
+        false => by_stride(&input, others)?,
+    };
+    order.push(last);
     if !is_onesided {
         let whole = transform(&input, &order, complex)?;
         // What is transformed in parts is half of a result, which PyTorch copies to a new tensor.

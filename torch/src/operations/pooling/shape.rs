@@ -91,6 +91,8 @@ pub(super) struct Pooled {
     pub(super) layout: Layout,
     pub(super) axes: [Axis; 3],
     memory_format: i32,
+    /// Whether results have their channels innermost in memory although they have no batch.
+    is_single_last: bool,
     dims: usize,
 }
 
@@ -115,7 +117,13 @@ impl Pooled {
             && rank == dims + 2
             && has_channels_last(&layout.sizes, &layout.strides);
         let memory_format = format_of_images(is_last, dims + 2);
-        Ok(Pooled { layout, axes, memory_format, dims })
+        // PyTorch keeps the order of a single volume on the CPU alone, and only if it is dense.
+        let is_single_last = windows.keeps_order
+            && rank == 4
+            && dims == 3
+            && layout.is_on_cpu()
+            && is_dense_last(&layout);
+        Ok(Pooled { layout, axes, memory_format, is_single_last, dims })
     }
 
     /// The sizes of what has an element a window.
@@ -152,9 +160,28 @@ impl Pooled {
 
     fn made(&self, sizes: &[i64], dtype: i32) -> Result<Tensor> {
         let mut options = options(dtype, self.layout.device);
+        if self.is_single_last {
+            let mut last = sizes.to_vec();
+            last.rotate_left(1);
+            let made = operations::empty(&last, &options)?;
+            return operations::permute(made.handle(), &[3, 0, 1, 2]);
+        }
         options.memory_format = self.memory_format;
         operations::empty(sizes, &options)
     }
+}
+
+/// Whether a volume without a batch is dense with its channels innermost in memory, and not contiguous as well.
+fn is_dense_last(layout: &Layout) -> bool {
+    let dense = |order: [usize; 4]| {
+        let mut stride = 1;
+        order.into_iter().all(|dim| {
+            let is_dense = layout.sizes[dim] == 1 || layout.strides[dim] == stride;
+            stride *= layout.sizes[dim];
+            is_dense
+        })
+    };
+    dense([0, 3, 2, 1]) && !dense([3, 2, 1, 0])
 }
 
 /// A batch of channels of planes with up to three dimensions.

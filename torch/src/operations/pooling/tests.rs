@@ -5,7 +5,7 @@
 use super::{Divisor, Size, Windows, max, max_backward, mean, mean_backward};
 use crate::abi::tensors::{sizes_of, strides_of};
 use crate::operations::testing::{Random, content, indices, scattered_tensor, tensor, values};
-use crate::sconce::api;
+use crate::sconce::{api, operations};
 
 const F32: i32 = api::SCONCE_DTYPE_F32;
 const FLOATS: [i32; 4] =
@@ -259,6 +259,32 @@ fn results_keep_the_order_of_dimensions_in_memory() {
     };
     assert_eq!(strides(true), [12, 1, 6, 3]);
     assert_eq!(strides(false), [12, 4, 2, 1]);
+}
+
+#[test]
+fn a_single_volume_keeps_its_channels_innermost_if_it_is_dense() {
+    let size = Size::Fixed {
+        kernel: vec![2],
+        stride: Vec::new(),
+        padding: vec![0],
+        dilation: vec![1],
+        ceil_mode: false,
+    };
+    let windows = Windows { name: "pool", dims: 3, size, keeps_order: true };
+    let strides = |channels: i64, narrow: bool| {
+        let sizes = [4, 6, 8, channels];
+        let dense = tensor(&sizes, F32, &vec![1.0; (4 * 6 * 8 * channels) as usize]);
+        let dense = match narrow {
+            true => operations::narrow(dense.handle(), 3, 0, channels - 1).unwrap(),
+            false => dense,
+        };
+        let volume = operations::permute(dense.handle(), &[3, 0, 1, 2]).unwrap();
+        let (result, _) = max(volume.handle(), &windows).unwrap();
+        strides_of(result.handle()).unwrap().to_vec()
+    };
+    assert_eq!(strides(5, false), [1, 60, 20, 5]);
+    assert_eq!(strides(5, true), [24, 12, 4, 1], "there are gaps");
+    assert_eq!(strides(1, false), [24, 12, 4, 1], "contiguous as well");
 }
 
 #[test]
