@@ -1,4 +1,5 @@
 // Reports about device memory: figures, tables, snapshots, files, the history.
+#include <cstddef>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -68,7 +69,8 @@ TEST_F(MemoryReportsTest, PeaksAndSumsAreReset) {
 
 TEST_F(MemoryReportsTest, AStructOfNoVersionIsRefused) {
   allocator::DeviceStats stats{};
-  for (const std::size_t size : {std::size_t{0}, sizeof stats - 8, std::size_t{5000}}) {
+  constexpr std::size_t kFirst = offsetof(allocator::DeviceStats, sleeping_bytes);
+  for (const std::size_t size : {std::size_t{0}, kFirst - 8, std::size_t{5000}}) {
     stats.struct_size = static_cast<std::uint32_t>(size);
     EXPECT_EQ(sconce_memory_get_stats(0, &stats), SCONCE_ERROR_INVALID_ARGUMENT);
     EXPECT_TRUE(contains(sconce_last_error_message(), "struct_size"));
@@ -76,6 +78,16 @@ TEST_F(MemoryReportsTest, AStructOfNoVersionIsRefused) {
     EXPECT_EQ(stats.struct_size, size) << "nothing is written";
   }
   EXPECT_EQ(sconce_memory_get_stats(0, nullptr), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(MemoryReportsTest, AStructOfTheFirstVersionIsFilledToItsEnd) {
+  const DeviceBuffer memory(kKiB);
+  sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
+  stats.struct_size = offsetof(sconce_memory_stats, sleeping_bytes);
+  stats.sleeping_bytes = 7;
+  EXPECT_EQ(sconce_memory_get_stats(0, &stats), SCONCE_OK) << sconce_last_error_message();
+  EXPECT_EQ(stats.allocated_bytes.all.current, kKiB);
+  EXPECT_EQ(stats.sleeping_bytes, 7) << "nothing is written behind the struct";
 }
 
 TEST_F(MemoryReportsTest, AStructOfALaterVersionIsFilledAsFarAsFiguresAreKnown) {
