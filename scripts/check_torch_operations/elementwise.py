@@ -6,7 +6,7 @@ import random
 
 import torch
 
-from .library import Dtype, Int, Optional, Refused
+from .library import NUMBERS, Dtype, Int, Optional, Refused
 from .operands import FLOATS, REALS, shape, values
 
 
@@ -45,6 +45,49 @@ def check_elementwise(check, device):
     gradient = values(first.shape if reduction == 0 else [], torch.float32, device)
     check.compare("soft_margin_loss_backward", [gradient, tensor, target, Int(reduction)],
                   [aten.soft_margin_loss_backward(gradient, tensor, target, reduction)])
+
+
+def check_small(check, device):
+    tensor = values(shape(most=6), random.choice(REALS), device)
+    check.compare("abs", [tensor], [tensor.abs()])
+    dim = random.randint(-tensor.dim(), tensor.dim() - 1)
+    start = random.randint(0, tensor.shape[dim])
+    length = random.randint(0, tensor.shape[dim] - start)
+    check.compare("narrow", [tensor, Int(dim), Int(start), Int(length)], [tensor.narrow(dim, start, length)])
+    sizes = random.choice([[-1], [tensor.numel()], [1, -1], list(tensor.shape) + [1], list(tensor.shape[::-1])])
+    check.compare("reshape", [tensor, sizes], [tensor.reshape(sizes)])
+    kind = random.choice(FLOATS)
+    length = random.randint(0, 40)
+    passed = [Int(length), Optional(ctypes.c_int32, NUMBERS[kind]), Optional(None, None),
+              Optional(ctypes.c_int32, 1 if device == "cuda" else 0), 0, Optional(None, None)]
+    check.compare("hann_window", passed, [torch.hann_window(length, dtype=kind, device=device)])
+
+
+def check_pad_gradients(check, device):
+    dims = random.choice([1, 2])
+    tensor = values(shape(rank=dims + random.choice([1, 2]), most=6, least=3), random.choice(FLOATS), device)
+    pad = [random.randint(-1, 4) for _ in range(2 * dims)]
+    forward, backward = ((torch.ops.aten.replication_pad1d, torch.ops.aten.replication_pad1d_backward) if dims == 1
+                         else (torch.ops.aten.replication_pad2d, torch.ops.aten.replication_pad2d_backward))
+    gradient = values(forward(tensor, pad).shape, tensor.dtype, device)
+    near = {torch.float16: 1e-2, torch.bfloat16: 1e-1}.get(tensor.dtype)
+    check.compare(f"replication_pad{dims}d_backward", [gradient, tensor, pad], [backward(gradient, tensor, pad)], near,
+                  strides=False)
+
+
+def check_distances(check, device):
+    kind = random.choice([torch.float32, torch.float64])
+    p = random.choice([0.0, 0.5, 1.0, 2.0, 3.5, math.inf])
+    width = random.randint(0 if device == "cpu" else 1, 6)
+    batch = random.choice([[], [2], [3, 1]])
+    first = values([*batch, random.randint(1, 40), width], kind, device)
+    second = values([*random.choice([batch, [1] * len(batch)]), random.randint(1, 40), width], kind, device)
+    mode = random.choice([Optional(None, None), Optional(ctypes.c_int64, 2)])
+    # 2: PyTorch's product of matrices, which loses digits, is not used.
+    expected = torch.ops.aten._cdist_forward(first, second, p, 2)
+    check.compare("_cdist_forward", [first, second, p, mode], [expected], 1e-4, strides=False)
+    rows = values([random.randint(1, 9), width], kind, device).contiguous()
+    check.compare("_pdist_forward", [rows, p], [torch.ops.aten._pdist_forward(rows, p)], 1e-4)
 
 
 def check_trilinear(check, device):
@@ -129,4 +172,4 @@ def changed(check, device, name, tensor, arguments, expected):
         check.failures.append(f"{name} on {device} of {tuple(tensor.shape)}: {problem}")
 
 
-FAMILIES = [check_elementwise, check_trilinear, check_views, check_in_place]
+FAMILIES = [check_elementwise, check_trilinear, check_small, check_pad_gradients, check_distances, check_views, check_in_place]

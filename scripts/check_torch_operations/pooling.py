@@ -40,6 +40,14 @@ def check_pooling(check, device):
     largest, places = forward(tensor, kernel, stride, padding, dilation, ceil)
     passed = [kernel, stride, padding, dilation, ceil]
     check.compare(f"max_pool{dims}d_with_indices", [tensor, *passed], [largest, places])
+    if not tensor.isnan().any():
+        output = list(tensor.shape[-dims:])
+        if dims == 2:
+            check.compare("max_unpool2d", [largest, places, output], [aten.max_unpool2d(largest, places, output)],
+                          strides=False)
+        else:
+            check.compare("max_unpool3d", [largest, places, output, [1, 1, 1], [0, 0, 0]],
+                          [aten.max_unpool3d(largest, places, output, [1, 1, 1], [0, 0, 0])], strides=False)
     gradient = torch.randn_like(largest)
     check.compare(f"max_pool{dims}d_with_indices_backward", [gradient, tensor, *passed, places],
                   [backward(gradient, tensor, kernel, stride, padding, dilation, ceil, places)], strides=False)

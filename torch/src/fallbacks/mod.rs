@@ -11,6 +11,8 @@
 //! | `ordering` | sorted lines, searches in them, histograms |
 //! | `lines` | running sums, products, extremes |
 //! | `pooling` | windows of images: the largest element, the mean, gradients |
+//! | `unpooling` | largest elements back where they were found |
+//! | `distances` | distances between rows |
 //! | `elements` | sums, products and powers of elements, views, padding |
 //! | `transforms` | Fourier transforms |
 //! | `norms` | division by the root of the mean square |
@@ -39,6 +41,7 @@ macro_rules! fallbacks {
 
 pub mod attention;
 pub mod convolution;
+pub mod distances;
 pub mod elements;
 pub mod indexing;
 pub mod lines;
@@ -50,6 +53,7 @@ pub mod products;
 pub mod random;
 pub mod recurrent;
 pub mod transforms;
+pub mod unpooling;
 
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ use crate::operations::tensors::{empty_in_order, name_of, refused_type};
 use crate::operations::views::{as_real, complex_of, real_of};
 use crate::sconce::operations::{Operand, binary, choose, combine, unary};
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::integer;
 use crate::sconce::{Tensor, api, operations};
 
 /// `angle(self)` of real numbers: 0, or π of those below 0; a NaN stays.
@@ -29,6 +30,25 @@ pub fn angle(tensor: TensorHandle) -> Result<Tensor> {
 
 fn is_floating(dtype: i32) -> bool {
     complex_of(dtype).is_some() || dtype == api::SCONCE_DTYPE_BF16
+}
+
+/// One period of `0.5 - 0.5 cos(2 pi n / length)`. As PyTorch's it is a part of one with the next number, too.
+pub fn hann_window(length: i64, options: &api::sconce_tensor_options) -> Result<Tensor> {
+    if length < 0 {
+        return Err(Error::invalid_argument(format!(
+            "hann_window requires non-negative window_length, got window_length={length}"
+        )));
+    }
+    if length <= 1 {
+        return operations::full(&[length], &integer(1), options);
+    }
+    let places = operations::arange(0, length + 1, 1, options)?;
+    let turn = Operand::Number(std::f64::consts::TAU / length as f64);
+    let turned = binary(api::SCONCE_BINARY_MUL, &places, turn)?;
+    let cosine = unary(api::SCONCE_UNARY_COS, &turned)?;
+    let half = binary(api::SCONCE_BINARY_MUL, &cosine, Operand::Number(-0.5))?;
+    let window = binary(api::SCONCE_BINARY_ADD, &half, Operand::Number(0.5))?;
+    operations::narrow(window.handle(), 0, 0, length)
 }
 
 /// `polar(abs, angle)`: complex numbers of these sizes and angles.

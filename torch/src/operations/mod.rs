@@ -18,6 +18,7 @@
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting` | histograms |
+//! | `distance` | distances between rows |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
@@ -27,6 +28,7 @@
 pub mod element;
 pub mod convolution;
 pub mod counting;
+pub mod distance;
 pub mod elementwise;
 pub mod indexed;
 pub mod layout;

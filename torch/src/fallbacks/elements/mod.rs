@@ -5,22 +5,26 @@
 //! | this one | sums, products, powers, and what is made of them |
 //! | `views` | views, and tensors that are given other sizes |
 //! | `pad` | elements around a tensor |
+//! | `pad_gradient` | gradients of padding with the outermost elements |
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
 pub mod pad;
+pub mod pad_gradient;
 #[cfg(test)]
 mod tests;
 pub mod views;
 
-use crate::abi::arguments::numbers;
+use crate::abi::arguments::{NewTensor, numbers};
 use crate::fallbacks::give;
-use crate::operations::elementwise::{Trilinear, angle, polar, soft_margin_backward, trilinear};
+use crate::operations::elementwise::{
+    Trilinear, angle, hann_window, polar, soft_margin_backward, trilinear,
+};
 use crate::sconce::operations::Operand::{Handle, Number};
 use crate::sconce::operations::combine;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::real;
-use crate::sconce::{api, operations};
+use crate::sconce::{Tensor, api, operations};
 
 fallbacks! {
     /// Returns `self + alpha * other`.
@@ -109,10 +113,34 @@ fallbacks! {
         operations::fill(tensor, &real(value))
     }
 
+    /// Returns the sizes of numbers, without their signs.
+    aoti_torch_cpu_abs | aoti_torch_cuda_abs(tensor: TensorHandle, ret0: *mut TensorHandle) {
+        let sizes = operations::unary(api::SCONCE_UNARY_ABS, &Tensor::retained(tensor)?)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, sizes) }
+    }
+
     /// Returns the angles of real numbers: 0 or π.
     aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor: TensorHandle, ret0: *mut TensorHandle) {
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, angle(tensor)?) }
+    }
+
+    /// Returns one period of a raised cosine, from 0 to nearly 0.
+    aoti_torch_cpu_hann_window | aoti_torch_cuda_hann_window(
+        window_length: i64,
+        dtype: *const i32,
+        layout: *const i32,
+        device: *const i32,
+        device_index: i32,
+        pin_memory: *const i32,
+        ret0: *mut TensorHandle,
+    ) {
+        let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+        // SAFETY: the caller's promise for the pointers.
+        let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, hann_window(window_length, &options)?) }
     }
 
     /// Returns complex numbers of given sizes and angles.

@@ -246,3 +246,45 @@ fn what_does_not_fit_is_refused() {
     drop((x, wide));
     assert_eq!(live(), before);
 }
+
+#[test]
+fn windows_parts_and_sizes_agree_with_formulas() {
+    let before = live();
+    let mut cases = Cases::new(31);
+    for _ in 0..20 {
+        let sizes = [cases.int(1, 4), cases.int(2, 5)];
+        let a = Dense::quarters(&mut cases, &sizes);
+        let tensor = a.either(&mut cases, F64);
+        let x = tensor.handle();
+        // SAFETY: any number may be passed as a handle; the place is valid for a write, here and below.
+        let found = returned(|ret| unsafe { aoti_torch_cpu_abs(x, ret) });
+        Dense::build(&sizes, |at| a.at(at).abs()).assert_near(found.handle(), 0.0, "abs");
+        // SAFETY: as above.
+        let found = returned(|ret| unsafe { aoti_torch_cpu_narrow(x, -1, 1, sizes[1] - 1, ret) });
+        let expected = Dense::build(&[sizes[0], sizes[1] - 1], |at| a.at(&[at[0], at[1] + 1]));
+        expected.assert_near(found.handle(), 0.0, "narrow");
+        let wanted = [sizes[1], -1];
+        // SAFETY: as above; the array has two entries.
+        let found = returned(|ret| unsafe { aoti_torch_cpu_reshape(x, wanted.as_ptr(), 2, ret) });
+        let expected = Dense { sizes: vec![sizes[1], sizes[0]], values: a.values.clone() };
+        expected.assert_near(found.handle(), 0.0, "reshape");
+        let length = cases.int(0, 12);
+        let null = std::ptr::null();
+        // PyTorch's number of float64.
+        let double = 7;
+        // SAFETY: as above; NULL stands for a default.
+        let found = returned(|ret| unsafe {
+            aoti_torch_cpu_hann_window(length, &double, null, null, 0, null, ret)
+        });
+        let expected = Dense::build(&[length], |at| {
+            let turn = std::f64::consts::TAU * at[0] as f64 / length as f64;
+            if length == 1 { 1.0 } else { 0.5 - 0.5 * turn.cos() }
+        });
+        expected.assert_near(found.handle(), 1e-15, "hann_window");
+    }
+    assert_eq!(live(), before);
+    let (null, mut place) = (std::ptr::null(), std::ptr::null_mut());
+    // SAFETY: as above.
+    let status = unsafe { aoti_torch_cpu_hann_window(-1, null, null, null, 0, null, &mut place) };
+    assert_refused(status, &["non-negative window_length"]);
+}

@@ -50,6 +50,31 @@ fallbacks! {
         unsafe { give(ret0, result) }
     }
 
+    /// Returns a view of a part of a dimension.
+    aoti_torch_cpu_narrow | aoti_torch_cuda_narrow(
+        tensor: TensorHandle,
+        dim: i64,
+        start: i64,
+        length: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, operations::narrow(tensor, dim, start, length)?) }
+    }
+
+    /// Returns the elements with other sizes, of which one may be -1: a view if there is one, else a copy.
+    aoti_torch_cpu_reshape | aoti_torch_cuda_reshape(
+        tensor: TensorHandle,
+        shape: *const i64,
+        shape_len: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the array.
+        let sizes = unsafe { numbers(shape, shape_len, "shape") }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, operations::reshape(tensor, sizes)?) }
+    }
+
     /// Returns a view with the dimensions in another order.
     aoti_torch_cpu_permute | aoti_torch_cuda_permute(
         tensor: TensorHandle,

@@ -1,0 +1,33 @@
+//! Distances between rows.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::give;
+use crate::operations::distance::{between, within};
+use crate::sconce::tensor::TensorHandle;
+
+fallbacks! {
+    /// Returns the distance of each row of `x1` and each row of `x2`, in the p-norm.
+    aoti_torch_cpu__cdist_forward | aoti_torch_cuda__cdist_forward(
+        x1: TensorHandle,
+        x2: TensorHandle,
+        p: f64,
+        compute_mode: *const i64,
+        ret0: *mut TensorHandle,
+    ) {
+        // It chooses between ways to the same result.
+        let _ = compute_mode;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, between(x1, x2, p)?) }
+    }
+
+    /// Returns the distances of each row and those behind it, in the p-norm.
+    aoti_torch_cpu__pdist_forward | aoti_torch_cuda__pdist_forward(
+        tensor: TensorHandle,
+        p: f64,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, within(tensor, p)?) }
+    }
+}
