@@ -80,18 +80,25 @@ fn number(pool: Option<Key>) -> Result<u64> {
     pool.map_or(Ok(0), pool::number)
 }
 
+/// The number of a pool that is awake, or of one that is not. Another thread may have been first, and the pool may be
+/// gone.
+fn if_awake(device: DeviceIndex, number: u64, awake: bool) -> Option<u64> {
+    (pages::state(device, number).is_none() == awake).then_some(number)
+}
+
 /// Puts a pool (`None`: the default pool) to sleep on a device (-1: the current one).
 pub fn sleep(pool: Option<Key>, index: i32, place: &SleepPlace) -> Result<()> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    pages::sleep(runtime, device, &|| number(pool), place.mode(), |blocks| place.make(blocks))
+    let number = || number(pool).map(Some);
+    pages::sleep(runtime, device, &number, place.mode(), |blocks| place.make(blocks)).map(|_| ())
 }
 
 /// Wakes a pool on a device. When this returns, its bytes are there.
 pub fn wake(pool: Option<Key>, index: i32, mode: WakeMode) -> Result<()> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
-    pages::wake(runtime, device, &|| number(pool), mode == WakeMode::Restore)
+    pages::wake(runtime, device, &|| number(pool).map(Some), mode == WakeMode::Restore)
 }
 
 /// The state of a pool on a device; `None` if it is awake.
@@ -114,14 +121,9 @@ pub fn sleep_device(index: i32, place: &SleepPlace) -> Result<()> {
     let device = device::resolve(runtime, index)?;
     let mut asleep = Vec::new();
     for number in pages::pools_with_memory(device) {
-        if pages::state(device, number).is_some() {
-            continue;
-        }
-        let fell = pages::sleep(runtime, device, &|| Ok(number), place.mode(), |blocks| {
-            place.make(blocks)
-        });
-        match fell {
-            Ok(()) => asleep.push(number),
+        let awake = || Ok(if_awake(device, number, true));
+        match pages::sleep(runtime, device, &awake, place.mode(), |blocks| place.make(blocks)) {
+            Ok(fell) => asleep.extend(fell.then_some(number)),
             Err(error) => return Err(wake_again(runtime, device, &asleep, error)),
         }
     }
@@ -137,7 +139,9 @@ fn wake_again(
 ) -> crate::error::Error {
     let mut error = error;
     for number in asleep {
-        if let Err(second) = pages::wake(runtime, device, &|| Ok(*number), true) {
+        if let Err(second) =
+            pages::wake(runtime, device, &|| Ok(if_awake(device, *number, false)), true)
+        {
             error = error.followed_by(second.message());
         }
     }
@@ -149,7 +153,8 @@ pub fn wake_device(index: i32, mode: WakeMode) -> Result<()> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
     for number in pages::asleep_on(device) {
-        pages::wake(runtime, device, &|| Ok(number), mode == WakeMode::Restore)?;
+        let asleep = || Ok(if_awake(device, number, false));
+        pages::wake(runtime, device, &asleep, mode == WakeMode::Restore)?;
     }
     Ok(())
 }

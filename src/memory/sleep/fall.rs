@@ -21,14 +21,15 @@ use crate::types::DeviceIndex;
 /// How many pages are taken before other threads get at the pages.
 const AT_ONCE: usize = 64;
 
-/// Puts a pool to sleep on a device. `make` makes room for the bytes of the live blocks.
+/// Puts a pool to sleep on a device, and returns whether there was one. `make` makes room for the bytes of the live
+/// blocks.
 pub(crate) fn sleep(
     runtime: &Runtime,
     device: DeviceIndex,
     pool: PoolNumber<'_>,
     mode: SleepMode,
     make: impl FnOnce(&[LiveBlock]) -> Result<Box<dyn SavedBytes>>,
-) -> Result<()> {
+) -> Result<bool> {
     if uncached::is_on() {
         return Err(Error::not_supported(
             "memory does not sleep without caching (PYTORCH_NO_CUDA_MEMORY_CACHING); unset that variable, and set \
@@ -36,7 +37,7 @@ pub(crate) fn sleep(
         ));
     }
     let mut saved = lock(device);
-    let number = pool()?;
+    let Some(number) = pool()? else { return Ok(false) };
     state::check(device, number, false)?;
     let users = users(runtime, device);
     let _no_capture_begins = hold_captures(runtime, device, number, &users)?;
@@ -55,7 +56,7 @@ pub(crate) fn sleep(
     let (error, bytes) = match outcome {
         Ok(bytes) => {
             keep(bytes, u64::MAX);
-            return Ok(());
+            return Ok(true);
         }
         Err(failed) => failed,
     };

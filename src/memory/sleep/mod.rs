@@ -84,9 +84,9 @@ struct SavedPool {
     is_destroyed: bool,
 }
 
-/// The number of a pool, or why it has none any more. Asked when no other thread puts pools of the device to sleep or
-/// wakes them: from then on [`pool_destroyed`] waits.
-pub(crate) type PoolNumber<'a> = &'a dyn Fn() -> Result<u64>;
+/// The number of a pool, or why it has none any more; `None` if there is nothing to do. Asked when no other thread puts
+/// pools of the device to sleep or wakes them: from then on [`pool_destroyed`] waits.
+pub(crate) type PoolNumber<'a> = &'a dyn Fn() -> Result<Option<u64>>;
 
 /// The pools of a device that are asleep, by their numbers.
 type SavedPools = BTreeMap<u64, SavedPool>;

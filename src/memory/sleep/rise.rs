@@ -52,6 +52,13 @@ pub(super) fn rise(
     outcome
 }
 
+/// Opens the pages of a pool that kept their memory: a wake that failed may have left some before they were opened.
+pub(super) fn open_kept(runtime: &Runtime, device: DeviceIndex, survey: &PoolSurvey) -> Result<()> {
+    let _passage = DeviceMemory::of(device).gate.shared();
+    let pages = pages::lock(device);
+    survey.runs.iter().try_for_each(|run| pages.open_kept(runtime, device, run.address, run.end()))
+}
+
 impl<'a> Rising<'a> {
     /// Gets the memory for all pages; frees what is cached if there is not enough.
     fn new(

@@ -17,7 +17,7 @@ pub(crate) fn wake(
     restore: bool,
 ) -> Result<()> {
     let mut saved = lock(device);
-    let number = pool()?;
+    let Some(number) = pool()? else { return Ok(()) };
     state::check(device, number, true)?;
     let Some(pool) = saved.get(&number) else {
         return Err(Error::invalid_state(format!(
@@ -32,7 +32,9 @@ pub(crate) fn wake(
     set_phase(device, number, SleepPhase::Waking);
     let bytes = pool.bytes.as_deref().filter(|_| restore);
     let restored = bytes.map(|bytes| (bytes, &live[..]));
-    if let Err(error) = rise::rise(runtime, device, number, &survey, restored) {
+    let risen = rise::open_kept(runtime, device, &survey)
+        .and_then(|()| rise::rise(runtime, device, number, &survey, restored));
+    if let Err(error) = risen {
         set_phase(device, number, SleepPhase::Asleep);
         return Err(error);
     }

@@ -273,3 +273,30 @@ fn if_the_way_back_fails_too_the_pool_sleeps_with_all_its_bytes() {
         }
     });
 }
+
+#[test]
+fn a_page_that_keeps_its_memory_after_a_failed_wake_is_open_after_the_next() {
+    let test = "a_page_that_keeps_its_memory_after_a_failed_wake_is_open_after_the_next";
+    with_pages(test, "64M", || {
+        // The page is mapped and not opened yet when the wake fails, and stays mapped.
+        for (call, nth) in [("virtual_set_access", 1), ("virtual_map", 2)] {
+            for mode in [WakeMode::Restore, WakeMode::Empty] {
+                forked_result(|| {
+                    let free_at_start = free_bytes();
+                    let mut script = Script::new(SleepPlace::HostPinned);
+                    sleep::sleep(Some(script.pool), 0, &script.place).unwrap();
+                    sconce::sim::reset_call_counts().unwrap();
+                    sconce::sim::fail_call(call, nth, 999).unwrap();
+                    sconce::sim::fail_call("virtual_unmap", 1, 999).unwrap();
+                    sleep::wake(Some(script.pool), 0, WakeMode::Restore).unwrap_err();
+                    assert!(sconce::sim::call_count("virtual_unmap").unwrap() > 0);
+                    sconce::sim::clear_faults().unwrap();
+                    sleep::wake(Some(script.pool), 0, mode).map_err(|it| it.to_string())?;
+                    script.is_lost = mode == WakeMode::Empty;
+                    script.finish(free_at_start)
+                })
+                .unwrap();
+            }
+        }
+    });
+}

@@ -160,3 +160,34 @@ fn folders_that_cannot_be_used_are_named_and_the_pool_stays_awake() {
         structure::assert_sound();
     });
 }
+
+#[test]
+fn threads_that_put_a_device_to_sleep_or_wake_it_at_once_all_succeed() {
+    let test = "threads_that_put_a_device_to_sleep_or_wake_it_at_once_all_succeed";
+    with_pages(test, "1G", || {
+        let own = pool_stream();
+        let pools: Vec<_> = (0..8).map(|_| pool::create().unwrap()).collect();
+        for pool in &pools {
+            inside(*pool, || alloc(2 * MIB, own));
+        }
+        let place = SleepPlace::HostPinned;
+        for _ in 0..rounds() {
+            let all = |each: &(dyn Fn() -> sconce::error::Result<()> + Sync)| {
+                let start = std::sync::Barrier::new(2);
+                std::thread::scope(|scope| {
+                    let run = || {
+                        start.wait();
+                        each()
+                    };
+                    let other = scope.spawn(run);
+                    run().unwrap();
+                    other.join().unwrap().unwrap();
+                });
+            };
+            all(&|| sleep::sleep_device(0, &place));
+            assert!(pools.iter().all(|pool| state(Some(*pool)).is_some()));
+            all(&|| sleep::wake_device(0, WakeMode::Restore));
+            assert!(pools.iter().all(|pool| state(Some(*pool)).is_none()));
+        }
+    });
+}

@@ -97,6 +97,22 @@ impl DevicePages {
         Ok(())
     }
 
+    /// Lets the device and its peers use the pages in a range that are asleep and have memory.
+    pub(crate) fn open_kept(
+        &self,
+        runtime: &Runtime,
+        device: DeviceIndex,
+        from: u64,
+        to: u64,
+    ) -> Result<()> {
+        let kept = self.asleep_with_memory(from, to);
+        let mut rows = kept.chunk_by(|one, next| one.address + one.bytes == next.address);
+        rows.try_for_each(|row| {
+            let Some(first) = row.first() else { return Ok(()) };
+            open(runtime, device, first.address, row.iter().map(|page| page.bytes).sum())
+        })
+    }
+
     /// Gives memory back that was made for pages and is mapped nowhere.
     pub(crate) fn drop_memory(&mut self, driver: &dyn Driver, unused: &[WakingPage]) {
         for page in unused {
