@@ -50,7 +50,8 @@ pub(crate) fn sleep(
     let mut keep = |bytes: Box<dyn SavedBytes>, below| {
         let saved_bytes = bytes.bytes();
         let pool = SleepingPool { phase: SleepPhase::Asleep, mode, saved_bytes };
-        saved.insert(number, SavedPool { bytes: Some(bytes), below, is_destroyed: false });
+        let is_destroyed = state::is_abandoned(device, number);
+        saved.insert(number, SavedPool { bytes: Some(bytes), below, is_destroyed });
         sleepers::enter(device, number, pool);
     };
     let (error, bytes) = match outcome {

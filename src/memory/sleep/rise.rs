@@ -30,6 +30,15 @@ pub(super) struct Rising<'a> {
     set_aside: u64,
 }
 
+/// A page without memory that is to get some.
+struct WantedPage {
+    address: u64,
+    bytes: u64,
+    /// It is the first one of its run.
+    begins_run: bool,
+    kind: PoolKind,
+}
+
 /// Gives memory to the pages of a pool and brings back the bytes of blocks.
 pub(super) fn rise(
     runtime: &Runtime,
@@ -72,7 +81,12 @@ impl<'a> Rising<'a> {
             let pages = pages::lock(device);
             for run in &survey.runs {
                 let without = pages.without_memory(run.address, run.end());
-                wanted.extend(without.into_iter().map(|page| (page, run.kind)));
+                wanted.extend(without.into_iter().map(|(address, bytes)| WantedPage {
+                    address,
+                    bytes,
+                    begins_run: address == run.address,
+                    kind: run.kind,
+                }));
             }
         }
         let ladder: [fn(&Runtime, DeviceIndex); 2] = [
@@ -98,9 +112,9 @@ impl<'a> Rising<'a> {
         runtime: &'a Runtime,
         device: DeviceIndex,
         number: u64,
-        wanted: &[((u64, u64), PoolKind)],
+        wanted: &[WantedPage],
     ) -> Result<Rising<'a>> {
-        let need: u64 = wanted.iter().map(|((_, bytes), _)| bytes).sum();
+        let need: u64 = wanted.iter().map(|page| page.bytes).sum();
         let no_memory = |why: &str| {
             let name = sleepers::name(device, number);
             Error::new(
@@ -118,9 +132,11 @@ impl<'a> Rising<'a> {
         let pages = Vec::with_capacity(wanted.len());
         let mut rising = Rising { runtime, device, number, pages, mapped: 0, set_aside: need };
         let driver = runtime.driver();
-        for &((address, bytes), kind) in wanted {
+        for &WantedPage { address, bytes, begins_run, kind } in wanted {
             match driver.physical_create(device, bytes as usize, false) {
-                Ok(handle) => rising.pages.push((WakingPage { address, bytes, handle }, kind)),
+                Ok(handle) => {
+                    rising.pages.push((WakingPage { address, bytes, handle, begins_run }, kind));
+                }
                 Err(error) => {
                     rising.undo();
                     return Err(match error.status() {

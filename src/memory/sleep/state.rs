@@ -130,6 +130,16 @@ pub(crate) fn pools_with_memory(device: DeviceIndex) -> Vec<u64> {
     numbers
 }
 
+/// Whether a pool whose runs on a device are set apart was destroyed.
+pub(super) fn is_abandoned(device: DeviceIndex, number: u64) -> bool {
+    let mut caches = StreamCache::all_of(device).into_iter();
+    caches.any(|cache| {
+        let inner = cache.visit();
+        let mut runs = inner.heap.sleeping_runs(number).into_iter();
+        runs.any(|run| inner.heap.pools[usize::from(run.pool)].abandoned)
+    })
+}
+
 /// Refuses a pool that is not asleep, or one that is.
 pub(super) fn check(device: DeviceIndex, number: u64, asleep: bool) -> Result<()> {
     let name = || sleepers::name(device, number);

@@ -163,13 +163,20 @@ fn a_pool_that_is_destroyed_asleep_goes_with_its_last_block() {
     with_pages("a_pool_that_is_destroyed_asleep_goes_with_its_last_block", "1G", || {
         let free_at_start = free_bytes();
         let own = pool_stream();
-        for wakes in [false, true] {
+        for (wakes, destroyed_first) in [(false, false), (true, false), (false, true), (true, true)]
+        {
             let private = pool::create().unwrap();
             let held: Vec<usize> =
                 inside(private, || (0..3).map(|_| alloc(4 * MIB, own)).collect());
             fill(held[2], 5, 4 * MIB, own);
-            sleep::sleep(Some(private), 0, &SleepPlace::HostPinned).unwrap();
-            pool::destroy(private).unwrap();
+            if destroyed_first {
+                // A device sleeps with what is left of such pools.
+                pool::destroy(private).unwrap();
+                sleep::sleep_device(0, &SleepPlace::HostPinned).unwrap();
+            } else {
+                sleep::sleep(Some(private), 0, &SleepPlace::HostPinned).unwrap();
+                pool::destroy(private).unwrap();
+            }
             memory::free(held[0]).unwrap();
             structure::assert_sound();
             if wakes {
@@ -181,7 +188,7 @@ fn a_pool_that_is_destroyed_asleep_goes_with_its_last_block() {
             structure::assert_all_given_back(&[free_at_start]);
             let pages = memory::page_figures(0).unwrap();
             assert_eq!((pages.pages, pages.mappings, pages.sleeping_bytes), (0, 0, 0));
-            // Nothing is left to wake.
+            // Nothing is left to wake but the default pool.
             sleep::wake_device(0, WakeMode::Restore).unwrap();
         }
         // The pinned copies are free again.

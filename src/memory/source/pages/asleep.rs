@@ -16,6 +16,9 @@ pub(crate) struct WakingPage {
     pub(crate) address: u64,
     pub(crate) bytes: u64,
     pub(crate) handle: PhysicalHandle,
+    /// It is the first one of its run. Runs side by side may lie in two reservations, which no call of the driver may
+    /// reach across.
+    pub(crate) begins_run: bool,
 }
 
 impl DevicePages {
@@ -80,7 +83,10 @@ impl DevicePages {
         waking: &[WakingPage],
     ) -> Result<()> {
         let driver = runtime.driver();
-        for row in waking.chunk_by(|one, next| one.address + one.bytes == next.address) {
+        let follows = |one: &WakingPage, next: &WakingPage| {
+            one.address + one.bytes == next.address && !next.begins_run
+        };
+        for row in waking.chunk_by(follows) {
             let Some(first) = row.first() else { continue };
             for page in row {
                 let (at, bytes) = (DevicePtr(page.address), page.bytes as usize);
