@@ -10,6 +10,7 @@ mod history;
 mod hits;
 mod model;
 mod order;
+mod paged;
 mod pages;
 mod queued;
 mod races;

@@ -14,24 +14,9 @@ use sconce::error::{Error, Result};
 use sconce::memory::pool::{self, Key};
 use sconce::memory::{self, SleepState};
 use sconce::sleep::{self, SleepPlace};
-use sconce::stream::Stream;
 
+use crate::paged::{MIB, alloc, reserved, with_pages};
 use crate::queued::pool_stream;
-
-const MIB: usize = 1 << 20;
-
-/// A test in a process of its own, with pages.
-#[track_caller]
-fn with_pages(test: &str, memory: &str, body: impl FnOnce()) {
-    let environment = [
-        ("SCONCE_BACKEND", "sim"),
-        ("SCONCE_LOG", "off"),
-        ("SCONCE_SIM_MEMORY", memory),
-        ("SCONCE_ALLOC_CONF", "policy:pages"),
-        ("RUST_BACKTRACE", "0"),
-    ];
-    testkit::in_child(test, &environment, body);
-}
 
 /// All places where bytes can be kept.
 fn places() -> [SleepPlace; 3] {
@@ -40,10 +25,6 @@ fn places() -> [SleepPlace; 3] {
 
 fn folder() -> PathBuf {
     std::env::temp_dir()
-}
-
-fn alloc(bytes: usize, on: Stream) -> usize {
-    memory::alloc_on(bytes, on).unwrap()
 }
 
 /// Runs `body` with allocations from a pool.
@@ -56,10 +37,6 @@ fn inside<R>(pool: Key, body: impl FnOnce() -> R) -> R {
 
 fn state(pool: Option<Key>) -> Option<SleepState> {
     sleep::state(pool, 0).unwrap()
-}
-
-fn reserved() -> i64 {
-    memory::stats(0).unwrap().reserved_bytes.all.current
 }
 
 fn allocated() -> i64 {

@@ -11,16 +11,8 @@ use sconce::stream::{self, Stream};
 use testkit::memory::structure;
 
 use super::{MIB, folder, free_bytes, pool_stream, state, with_pages};
+use crate::paged::Random;
 use crate::queued::{fill, read};
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) as usize % most
-    }
-}
 
 /// A block: its pool, its bytes, and what it holds, unless that is undefined.
 struct Block {

@@ -1,0 +1,38 @@
+//! What tests of pages and of pools that sleep share.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use sconce::memory;
+use sconce::stream::Stream;
+
+pub(crate) const MIB: usize = 1 << 20;
+
+/// A test in a process of its own, with pages.
+#[track_caller]
+pub(crate) fn with_pages(test: &str, memory: &str, body: impl FnOnce()) {
+    let environment = [
+        ("SCONCE_BACKEND", "sim"),
+        ("SCONCE_LOG", "off"),
+        ("SCONCE_SIM_MEMORY", memory),
+        ("SCONCE_ALLOC_CONF", "policy:pages"),
+        ("RUST_BACKTRACE", "0"),
+    ];
+    testkit::in_child(test, &environment, body);
+}
+
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+pub(crate) fn alloc(bytes: usize, on: Stream) -> usize {
+    memory::alloc_on(bytes, on).unwrap()
+}
+
+pub(crate) fn reserved() -> i64 {
+    memory::stats(0).unwrap().reserved_bytes.all.current
+}
