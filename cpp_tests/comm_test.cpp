@@ -270,6 +270,8 @@ TEST_F(CommTest, AWorkIsOrderedBehindTheCurrentStreamAndNotBeforeIt) {
   on_ranks(2, [](const Communicator& comm) {
     const CUDAStreamGuard guard(getStreamFromPool(false, comm.rank()));
     const Tensor tensor = ones(comm.rank());
+    comm.all_reduce(tensor);  // connects the ranks, which may take longer than the sleep
+    device_synchronize();
     tensor.zero_();
     sleep(std::chrono::milliseconds(50));
     tensor.add_(3);

@@ -1,6 +1,6 @@
 // Reports about device memory: figures, tables, snapshots, files, the history.
-#include <cstddef>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

@@ -60,7 +60,7 @@ def check_pooling(check, device):
     check.compare(f"avg_pool{dims}d", [tensor, *passed], [mean])
     gradient = torch.randn_like(mean)
     # PyTorch 2.11 leaves the padding out for images whose channels are innermost, on CUDA.
-    plain = [one.contiguous() for one in (gradient, tensor)]
+    plain = [one.clone(memory_format=torch.contiguous_format) for one in (gradient, tensor)]
     check.compare(f"avg_pool{dims}d_backward", [gradient, tensor, *passed],
                   [backward(*plain, kernel, stride, padding, ceil, count_padding, by)], strides=False)
     output = [random.randint(1, 14) for _ in range(dims)]
