@@ -132,7 +132,7 @@ pub(crate) fn pools_with_memory(device: DeviceIndex) -> Vec<u64> {
 
 /// Whether a pool whose runs on a device are set apart was destroyed.
 pub(super) fn is_abandoned(device: DeviceIndex, number: u64) -> bool {
-    let mut caches = StreamCache::all_of(device).into_iter();
+    let mut caches = StreamCache::all_of(device);
     caches.any(|cache| {
         let inner = cache.visit();
         let mut runs = inner.heap.sleeping_runs(number).into_iter();
