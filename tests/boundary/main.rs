@@ -1,4 +1,5 @@
 //! The C boundary, called with what no program should pass.
 
+mod initialisers;
 mod misuse;
 mod misuse_structs;
