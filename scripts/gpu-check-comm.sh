@@ -73,10 +73,10 @@ comm_beside_torch() {
 }
 
 comm_checks() {
-  local file devices=2 arguments=() nccl
+  local file devices arguments=() nccl
+  devices="$(gpus)"
   : >"$comm_raw/torch.txt"
   if [ "$backend" = cuda ]; then
-    devices="$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true)"
     nccl="$(torch_nccl)"
     if [ -n "$nccl" ]; then export SCONCE_LIBNCCL="${SCONCE_LIBNCCL:-$nccl}"; fi
   else

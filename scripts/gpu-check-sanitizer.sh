@@ -7,7 +7,7 @@
 # without a tool, which rehearses this script.
 # shellcheck shell=bash
 # Set by gpu-check.
-: "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}" "${cuda:?}"
+: "${out:?}" "${work:?}" "${backend:?}" "${cuda:?}"
 
 sanitizer_raw="$work/sanitizer"
 mkdir -p "$sanitizer_raw"
@@ -42,8 +42,7 @@ sanitizer_program() {
 # The chosen lines of cpp-tests.txt: NAME, PROGRAM, ARGUMENTS, separated by tabs.
 sanitizer_selection() {
   local tests="$sanitizer_raw/all.txt"
-  sed -e "s|@LIBRARY@|$lib/libsconce.so|" -e "s|@GOLDEN@|$from/golden|" -e "s|@PROGRAMS@|$work/bin/cpp|" \
-    "$from/cpp-tests.txt" >"$tests"
+  packaged_tests >"$tests"
   awk -F '\t' -v names="$sanitizer_programs" '$1 ~ names' "$tests"
   # From all suites in turns, so that each is there if the time is short.
   awk -F '\t' -v suites="$sanitizer_suites" -v pairings="$sanitizer_pairings" '
