@@ -52,6 +52,11 @@ impl Random {
         ((self.0 >> 33) % most) as i64
     }
 
+    /// A place below `most`.
+    pub fn place(&mut self, most: usize) -> usize {
+        self.below(most as u64) as usize
+    }
+
     pub fn one_of<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize]
     }

@@ -20,15 +20,6 @@ pub(crate) fn with_pages(test: &str, memory: &str, body: impl FnOnce()) {
     testkit::in_child(test, &environment, body);
 }
 
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    pub(crate) fn below(&mut self, most: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963);
-        (self.0 >> 33) as usize % most
-    }
-}
-
 pub(crate) fn alloc(bytes: usize, on: Stream) -> usize {
     memory::alloc_on(bytes, on).unwrap()
 }

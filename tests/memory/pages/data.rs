@@ -87,13 +87,13 @@ fn random_program(seed: u64) {
     let mut expected: Vec<(usize, u8)> = Vec::new();
     let mut held: Vec<Held> = Vec::new();
     for step in 0..500 {
-        match random.below(20) {
+        match random.place(20) {
             0..=8 if held.len() < 14 => {
-                let on = streams[random.below(3)];
-                let bytes = match random.below(4) {
-                    0 => 512 * (1 + random.below(400)),
-                    1 => 512 * (2048 + random.below(8000)),
-                    _ => MIB * (1 + random.below(14)),
+                let on = streams[random.place(3)];
+                let bytes = match random.place(4) {
+                    0 => 512 * (1 + random.place(400)),
+                    1 => 512 * (2048 + random.place(8000)),
+                    _ => MIB * (1 + random.place(14)),
                 };
                 let address = alloc(bytes, on);
                 let block = Held { address, bytes, value: 1 + (step % 250) as u8, on };
@@ -101,19 +101,19 @@ fn random_program(seed: u64) {
                 held.push(block);
             }
             0..=14 if !held.is_empty() => {
-                let block = held.swap_remove(random.below(held.len()));
+                let block = held.swap_remove(random.place(held.len()));
                 let taken = block.take(at);
                 expected.push((taken, block.value));
                 at += taken;
                 memory::free(block.address).unwrap();
             }
-            15 if random.below(6) == 0 => {
+            15 if random.place(6) == 0 => {
                 sconce::sim::run_until_idle().unwrap();
                 memory::empty_cache().unwrap();
             }
             _ => {
-                let on = streams[random.below(3)];
-                for _ in 0..random.below(60) {
+                let on = streams[random.place(3)];
+                for _ in 0..random.place(60) {
                     if !sconce::sim::step(runtime, on).unwrap() {
                         break;
                     }
@@ -168,12 +168,12 @@ fn threads_keep_their_data() {
                     let (own, mut random) = (pool_stream(), Random(seed));
                     let mut held: Vec<(usize, u8)> = Vec::new();
                     for step in 0..300 {
-                        if held.len() < 6 && random.below(2) == 0 || held.is_empty() {
-                            let block = alloc((1 + random.below(12)) * MIB, own);
+                        if held.len() < 6 && random.place(2) == 0 || held.is_empty() {
+                            let block = alloc((1 + random.place(12)) * MIB, own);
                             fill(block, step as u8, 512, own);
                             held.push((block, step as u8));
                         } else {
-                            let (block, value) = held.swap_remove(random.below(held.len()));
+                            let (block, value) = held.swap_remove(random.place(held.len()));
                             let seen = read(block, 512, own);
                             assert!(seen.iter().all(|byte| *byte == value), "step {step}");
                             memory::free(block).unwrap();

@@ -10,7 +10,9 @@ mod rules;
 use sconce::memory::{self, PageFigures};
 use sconce::stream::Stream;
 
-use crate::paged::{MIB, Random, alloc, reserved, with_pages};
+use testkit::numbers::Random;
+
+use crate::paged::{MIB, alloc, reserved, with_pages};
 use crate::queued::pool_stream;
 
 fn figures() -> PageFigures {

@@ -88,10 +88,10 @@ fn mappings_stay_below_four_for_each_page() {
         let mut random = Random(7);
         let mut held = Vec::new();
         for _ in 0..3_000 {
-            if held.len() < 12 && random.below(2) == 0 || held.is_empty() {
-                held.push(alloc((1 + random.below(24)) * MIB, own));
+            if held.len() < 12 && random.place(2) == 0 || held.is_empty() {
+                held.push(alloc((1 + random.place(24)) * MIB, own));
             } else {
-                let block = held.swap_remove(random.below(held.len()));
+                let block = held.swap_remove(random.place(held.len()));
                 memory::free(block).unwrap();
             }
             let now = figures();
@@ -152,10 +152,10 @@ fn pages_on_their_way_out_keep_their_mappings() {
         let mut random = Random(7);
         let mut held = Vec::new();
         while held.is_empty() || figures().mappings <= 3 * figures().pages {
-            if held.len() < 12 && random.below(2) == 0 || held.is_empty() {
-                held.push(alloc((1 + random.below(24)) * MIB, own));
+            if held.len() < 12 && random.place(2) == 0 || held.is_empty() {
+                held.push(alloc((1 + random.place(24)) * MIB, own));
             } else {
-                memory::free(held.swap_remove(random.below(held.len()))).unwrap();
+                memory::free(held.swap_remove(random.place(held.len()))).unwrap();
             }
         }
         held.into_iter().for_each(|block| memory::free(block).unwrap());

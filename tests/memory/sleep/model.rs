@@ -11,8 +11,8 @@ use sconce::stream::{self, Stream};
 use testkit::memory::structure;
 
 use super::{MIB, folder, free_bytes, pool_stream, state, with_pages};
-use crate::paged::Random;
 use crate::queued::{fill, read};
+use testkit::numbers::Random;
 
 /// A block: its pool, its bytes, and what it holds, unless that is undefined.
 struct Block {
@@ -34,11 +34,11 @@ struct Model {
 
 impl Model {
     fn alloc(&mut self) {
-        let (place, on) = (self.random.below(3), self.streams[self.random.below(3)]);
-        let bytes = match self.random.below(4) {
-            0 => 512 * (1 + self.random.below(400)),
-            1 => 512 * (2048 + self.random.below(8000)),
-            _ => MIB * (1 + self.random.below(9)),
+        let (place, on) = (self.random.place(3), self.streams[self.random.place(3)]);
+        let bytes = match self.random.place(4) {
+            0 => 512 * (1 + self.random.place(400)),
+            1 => 512 * (2048 + self.random.place(8000)),
+            _ => MIB * (1 + self.random.place(9)),
         };
         if let Some(key) = self.pools[place] {
             pool::begin(key, 0).unwrap();
@@ -65,7 +65,7 @@ impl Model {
 
     fn free(&mut self) {
         let Some(place) = self.blocks.len().checked_sub(1) else { return };
-        let place = self.random.below(place + 1);
+        let place = self.random.place(place + 1);
         let address = *self.blocks.keys().nth(place).unwrap();
         self.check(address);
         self.blocks.remove(&address);
@@ -91,8 +91,8 @@ impl Model {
     }
 
     fn sleep(&mut self) {
-        let place = self.random.below(3);
-        let to = match self.random.below(4) {
+        let place = self.random.place(3);
+        let to = match self.random.place(4) {
             0 => SleepPlace::Discard,
             1 => SleepPlace::HostPinned,
             2 => SleepPlace::HostPageable,
@@ -114,8 +114,8 @@ impl Model {
     }
 
     fn wake(&mut self) {
-        let place = self.random.below(3);
-        let mode = if self.random.below(5) == 0 { WakeMode::Empty } else { WakeMode::Restore };
+        let place = self.random.place(3);
+        let mode = if self.random.place(5) == 0 { WakeMode::Empty } else { WakeMode::Restore };
         let woken = sleep::wake(self.pools[place], 0, mode);
         assert_eq!(woken.is_ok(), self.asleep[place].is_some(), "step {}: {woken:?}", self.step);
         let was = self.asleep[place].take();
@@ -131,14 +131,14 @@ impl Model {
     fn run(&mut self, steps: usize) {
         for step in 0..steps {
             self.step = step;
-            match self.random.below(24) {
+            match self.random.place(24) {
                 0..=9 if self.blocks.len() < 24 => self.alloc(),
                 0..=17 => self.free(),
                 18..=19 => self.sleep(),
                 20..=22 => self.wake(),
-                _ if self.random.below(2) == 0 => memory::empty_cache().unwrap(),
+                _ if self.random.place(2) == 0 => memory::empty_cache().unwrap(),
                 _ => {
-                    if let Some(key) = self.pools[1 + self.random.below(2)] {
+                    if let Some(key) = self.pools[1 + self.random.place(2)] {
                         pool::trim(key).unwrap();
                     }
                 }
