@@ -106,8 +106,8 @@ pub fn within(tensor: TensorHandle, p: f64) -> Result<Tensor> {
     let all = between(tensor, tensor, p)?;
     let places: Vec<i64> =
         (0..rows).flat_map(|row| (row + 1..rows).map(move |other| row * rows + other)).collect();
-    let on_host = options(api::SCONCE_DTYPE_I64, device_of_tensor(tensor)?);
-    let places = operations::from_values(&places, &on_host)?;
+    let integers = options(api::SCONCE_DTYPE_I64, device_of_tensor(tensor)?);
+    let places = operations::from_values(&places, &integers)?;
     let flat = operations::reshape(all.handle(), &[rows * rows])?;
     operations::index_select(flat.handle(), 0, places.handle())
 }

@@ -65,7 +65,12 @@ fn replicated(
         *size += pair[0] + pair[1];
     }
     let given = sizes_of(gradient)?.to_vec();
-    if given != outer || sizes.iter().rev().take(dims).any(|&size| size < 1) {
+    if sizes.iter().rev().take(dims).any(|&size| size < 1) {
+        return Err(Error::invalid_argument(format!(
+            "self has the sizes {sizes:?}; dimensions that are padded need an element to copy"
+        )));
+    }
+    if given != outer {
         return Err(Error::invalid_argument(format!(
             "grad_output has the sizes {given:?}; a padded tensor of {sizes:?} has {outer:?}"
         )));
@@ -168,5 +173,6 @@ mod tests {
         refused(&input, &[1, 1], "a padded tensor of [2, 4] has [2, 6]");
         refused(&input, &[1], "padding has 1 entries");
         refused(&tensor(&[4]), &[1, 0], "self 1 dimensions");
+        refused(&tensor(&[2, 0]), &[3, 2], "self has the sizes [2, 0]");
     }
 }

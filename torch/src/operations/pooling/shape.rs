@@ -5,9 +5,10 @@ use std::ffi::c_void;
 use super::window::Axis;
 use crate::error::{Error, Result};
 use crate::operations::layout::{Layout, format_of_images, has_channels_last};
+use crate::operations::tensors::format_of;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
-use crate::sconce::{Tensor, operations};
+use crate::sconce::{Tensor, api, operations};
 
 /// The windows that a caller asks for.
 #[derive(Clone, Debug)]
@@ -118,11 +119,10 @@ impl Pooled {
             && has_channels_last(&layout.sizes, &layout.strides);
         let memory_format = format_of_images(is_last, dims + 2);
         // PyTorch keeps the order of a single volume on the CPU alone, and only if it is dense.
-        let is_single_last = windows.keeps_order
-            && rank == 4
-            && dims == 3
-            && layout.is_on_cpu()
-            && is_dense_last(&layout);
+        let may_keep_order = windows.keeps_order && rank == 4 && dims == 3 && layout.is_on_cpu();
+        let is_single_last = may_keep_order
+            && format_of(operations::unsqueeze(input, 0)?.handle())?
+                == api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D;
         Ok(Pooled { layout, axes, memory_format, is_single_last, dims })
     }
 
@@ -169,19 +169,6 @@ impl Pooled {
         options.memory_format = self.memory_format;
         operations::empty(sizes, &options)
     }
-}
-
-/// Whether a volume without a batch is dense with its channels innermost in memory, and not contiguous as well.
-fn is_dense_last(layout: &Layout) -> bool {
-    let dense = |order: [usize; 4]| {
-        let mut stride = 1;
-        order.into_iter().all(|dim| {
-            let is_dense = layout.sizes[dim] == 1 || layout.strides[dim] == stride;
-            stride *= layout.sizes[dim];
-            is_dense
-        })
-    };
-    dense([0, 3, 2, 1]) && !dense([3, 2, 1, 0])
 }
 
 /// A batch of channels of planes with up to three dimensions.
