@@ -1,6 +1,8 @@
 //! Pointers that a C caller passes: places of results, and texts.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, OsStr, c_char};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::ptr::NonNull;
 
 use crate::error::{Error, Result};
@@ -103,6 +105,16 @@ pub(in crate::ffi) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result
     }
     // SAFETY: not NULL, and the caller promises the rest.
     Ok(unsafe { CStr::from_ptr(text) })
+}
+
+/// Reads a caller's path.
+///
+/// # Safety
+/// As [`text`].
+pub(in crate::ffi) unsafe fn path_of<'a>(path: *const c_char, name: &str) -> Result<&'a Path> {
+    // SAFETY: the caller promises what this function requires.
+    let path = unsafe { text(path, name) }?;
+    Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ unsafe impl AnyBits for f64 {
     }
 }
 
-// SAFETY: an address may be any bytes; whoever follows it has the caller's promise.
+// SAFETY: an address may be any bytes; code that follows it relies on the caller's promise.
 unsafe impl AnyBits for *const c_char {
     #[inline]
     fn is_zero(&self) -> bool {

@@ -102,7 +102,7 @@ pub use store::*;
 pub use stream::*;
 pub use tensor::*;
 
-use arguments::{Out, misaligned, null, text};
+use arguments::{Out, misaligned, null, path_of, text};
 use dtype::dtype_of;
 use guard::{guard, guard_lockless, guard_runtime, guard_value};
 use library::string;

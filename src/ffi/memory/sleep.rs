@@ -1,17 +1,14 @@
 //! Sleep and wake of device memory.
 
-use std::ffi::{OsStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
 use std::ptr::with_exposed_provenance_mut;
 
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::memory::sconce_memory_pool;
 use crate::ffi::structs::{OutStruct, described};
-use crate::ffi::{guard, sconce_status, text};
-use crate::memory::pool::Key;
+use crate::ffi::{guard, path_of, sconce_status};
 use crate::memory::{SleepMode, SleepState};
 use crate::sleep::{self, SleepPlace, WakeMode};
 
@@ -106,11 +103,6 @@ impl From<Option<SleepState>> for sconce_memory_sleep_state {
     }
 }
 
-/// The pool of a handle; NULL is the default pool.
-fn pool_or_default(pool: *mut sconce_memory_pool) -> Result<Option<Key>> {
-    if pool.is_null() { Ok(None) } else { sconce_memory_pool::key(pool, "pool").map(Some) }
-}
-
 /// The place that a description names.
 ///
 /// # Safety
@@ -124,13 +116,13 @@ unsafe fn place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
         SCONCE_SLEEP_HOST_PAGEABLE => SleepPlace::HostPageable,
         SCONCE_SLEEP_FILE => {
             // SAFETY: the caller promises what this function requires.
-            let path = unsafe { text(path, "desc.path") }?;
-            if path.is_empty() {
+            let path = unsafe { path_of(path, "desc.path") }?;
+            if path.as_os_str().is_empty() {
                 return Err(Error::invalid_argument(
                     "desc.path is empty; pass the folder for the file, \".\" for the current one",
                 ));
             }
-            return Ok(SleepPlace::File(PathBuf::from(OsStr::from_bytes(path.to_bytes()))));
+            return Ok(SleepPlace::File(path.to_owned()));
         }
         _ => {
             return Err(Error::invalid_argument(format!(
@@ -180,7 +172,7 @@ pub unsafe extern "C" fn sconce_memory_pool_sleep(
     guard(|| {
         // SAFETY: the caller promises what this function requires.
         let place = unsafe { place(desc) }?;
-        sleep::sleep(pool_or_default(pool)?, device, &place)
+        sleep::sleep(sconce_memory_pool::optional(pool), device, &place)
     })
 }
 
@@ -199,7 +191,7 @@ pub extern "C" fn sconce_memory_pool_wake(
     device: i32,
     mode: i32,
 ) -> sconce_status {
-    guard(|| sleep::wake(pool_or_default(pool)?, device, wake_mode(mode)?))
+    guard(|| sleep::wake(sconce_memory_pool::optional(pool), device, wake_mode(mode)?))
 }
 
 /// Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep or
@@ -217,7 +209,7 @@ pub unsafe extern "C" fn sconce_memory_pool_get_sleep_state(
     guard(|| {
         // SAFETY: the caller promises what this function requires.
         let out_state = unsafe { OutStruct::new(out_state, "out_state") }?;
-        out_state.write(sleep::state(pool_or_default(pool)?, device)?.into());
+        out_state.write(sleep::state(sconce_memory_pool::optional(pool), device)?.into());
         Ok(())
     })
 }
@@ -241,7 +233,7 @@ pub unsafe extern "C" fn sconce_memory_pool_backup_pointer(
 ) -> sconce_status {
     guard(|| {
         let out_host = out!(out_host);
-        let place = sleep::backup_pointer(pool_or_default(pool)?, ptr as usize)?;
+        let place = sleep::backup_pointer(sconce_memory_pool::optional(pool), ptr as usize)?;
         out_host.write(with_exposed_provenance_mut(place));
         Ok(())
     })

@@ -1,10 +1,8 @@
 //! Device memory: snapshots as text and in files, and the recording of history.
 
-use std::ffi::{OsStr, c_char};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::ffi::c_char;
 
-use crate::ffi::{CBool, guard, sconce_status, string, text};
+use crate::ffi::{CBool, guard, path_of, sconce_status, string};
 use crate::memory::{self, report};
 
 /// Returns every segment and block of every device, and the recorded history, as JSON for torch's
@@ -38,8 +36,7 @@ pub unsafe extern "C" fn sconce_memory_get_snapshot_json(
 pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sconce_status {
     guard(|| {
         // SAFETY: the caller promises a NUL-terminated string.
-        let path = unsafe { text(path, "path") }?;
-        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+        let path = unsafe { path_of(path, "path") }?;
         report::save_snapshot(path, &memory::snapshot()?)
     })
 }

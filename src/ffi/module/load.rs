@@ -1,12 +1,10 @@
 //! The program's modules, and the kernels in them. See `docs/design/module.md`.
 
-use std::ffi::{OsStr, c_char, c_void};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::{c_char, c_void};
 
 use crate::error::Error;
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::{guard, null, sconce_status, text};
+use crate::ffi::{guard, null, path_of, sconce_status, text};
 use crate::module;
 
 /// Code with kernels of the program. Opaque; created by `sconce_module_load`, `sconce_module_load_file`
@@ -82,8 +80,7 @@ pub unsafe extern "C" fn sconce_module_load_file(
     guard(|| {
         let out_module = out!(out_module);
         // SAFETY: the caller promises what this function requires.
-        let path = unsafe { text(path, "path") }?;
-        let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+        let path = unsafe { path_of(path, "path") }?;
         out_module.write(sconce_module::from_key(module::load_file(path)?));
         Ok(())
     })
