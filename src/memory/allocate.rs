@@ -236,8 +236,8 @@ pub(crate) fn block_at(address: usize) -> Option<(DeviceIndex, usize)> {
 /// [`block_at`] for an address inside a block.
 #[inline(never)]
 fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
-    if sleep::is_asleep(address) {
-        return live_blocks::owner_of(address as u64).map(|owner| (owner.device(), 0));
+    if let Some(device) = sleep::device_asleep_at(address) {
+        return Some((device, 0));
     }
     let Some(base) = live_blocks::segment_of(address as u64) else {
         let (base, bytes, device) = uncached::find(address)?;

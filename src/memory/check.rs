@@ -73,8 +73,8 @@ fn device_caches(device: DeviceIndex) -> Result<(), String> {
     Ok(())
 }
 
-/// The runs of a device are tiled by present mappings, or by mappings and pages without memory that are asleep; every page is present once, except those that the driver did
-/// not take back, and no present mapping lies elsewhere.
+/// The runs of a device are tiled by present mappings, or by mappings and pages without memory that are asleep. Every
+/// page is present once, except those that the driver did not take back, and no present mapping lies elsewhere.
 fn device_pages(device: DeviceIndex) -> Result<(), String> {
     let pages = pages::lock(device);
     let mut runs: Vec<(u64, u64, bool)> = Vec::new();

@@ -109,7 +109,7 @@ fn cut(piece: StoredPiece, most: u64) -> impl Iterator<Item = StoredPiece> {
     })
 }
 
-/// Pieces in groups of at least `least` bytes, but for the last one.
+/// Pieces in groups of at least `least` bytes, except for the last one.
 pub(super) fn groups(pieces: &[StoredPiece], least: u64) -> Vec<Range<usize>> {
     let mut groups = Vec::new();
     let (mut first, mut bytes) = (0, 0);

@@ -38,5 +38,5 @@ pub trait Observe: Send + Sync {
     /// So many bytes from an address on are asleep, with the pool of this number (0: the default pool).
     fn memory_sleeps(&self, _ptr: DevicePtr, _bytes: usize, _pool: u64) {}
     /// What [`memory_sleeps`](Observe::memory_sleeps) reported is no longer so.
-    fn memory_wakes(&self, _ptr: DevicePtr, _bytes: usize) {}
+    fn memory_wakes(&self, _ptr: DevicePtr) {}
 }

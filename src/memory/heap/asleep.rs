@@ -1,7 +1,7 @@
 //! Runs of a pool that is asleep. They stay in the heap with their blocks, at a place of the table of pools that no
 //! request names, so that their free blocks serve nobody. A free of a live block works as always.
 //!
-//! The bytes that the address map notes of a live block are 0 while it is asleep: whoever checks how far an address
+//! The bytes that the address map notes of a live block are 0 while it is asleep, so a check how far an address
 //! reaches finds that it does not.
 
 use super::block::{BlockRecord, NONE, RecordState};

@@ -177,7 +177,7 @@ impl<'a> Falling<'a> {
         survey: &PoolSurvey,
         make: impl FnOnce(&[LiveBlock]) -> Result<Box<dyn SavedBytes>>,
     ) -> std::result::Result<Box<dyn SavedBytes>, FallFailure> {
-        // A live block may be used by any stream, which nobody has to tell this library.
+        // Any stream may use a live block, and programs need not report which one does.
         let users = if survey.runs.is_empty() { Vec::new() } else { users.to_vec() };
         wait_for_devices(self.runtime, users).map_err(|error| (error, None))?;
         let mut bytes = make(&survey.live).map_err(|error| (error, None))?;

@@ -32,7 +32,7 @@ pub(crate) use super::streams::sleepers::all_of as asleep_on;
 pub(crate) use fall::sleep;
 pub use state::SleepState;
 pub(crate) use state::{
-    is_asleep, pools_with_memory, refusal, refuse_asleep, saved_at, sleeping_bytes, state,
+    device_asleep_at, pools_with_memory, refusal, refuse_asleep, saved_at, sleeping_bytes, state,
 };
 pub(crate) use sweep::{drop_free, pool_destroyed};
 pub(crate) use wake::wake;

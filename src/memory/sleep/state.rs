@@ -41,16 +41,15 @@ fn asleep_at(address: u64) -> Option<(DeviceIndex, u64)> {
     }
     let owner = live_blocks::owner_of(address)?;
     let heap = &owner.visit().heap;
-    let (_, run) =
-        heap.segments.iter().find(|(_, run)| address.wrapping_sub(run.address) < run.bytes)?;
+    let run = live_blocks::segment_in(heap, address)?;
     let number = heap.pools[usize::from(run.pool)].number;
     heap.is_asleep(run.pool).then_some((owner.device(), number))
 }
 
-/// Whether an address lies in memory that is asleep.
+/// The device on which an address lies in memory that is asleep.
 #[inline]
-pub(crate) fn is_asleep(address: usize) -> bool {
-    sleepers::any() && asleep_at(address as u64).is_some()
+pub(crate) fn device_asleep_at(address: usize) -> Option<DeviceIndex> {
+    asleep_at(address as u64).map(|(device, _)| device)
 }
 
 /// Why work must not use an address: it is asleep. `what` names the argument.

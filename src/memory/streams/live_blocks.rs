@@ -51,12 +51,15 @@ fn segment_at(address: u64) -> Option<(u64, &'static StreamCache)> {
     (address - base < *bytes).then_some((*base, *owner))
 }
 
+/// The segment of a heap that holds an address.
+pub(crate) fn segment_in(heap: &StreamHeap, address: u64) -> Option<&SegmentRecord> {
+    let mut segments = heap.segments.iter().map(|(_, segment)| segment);
+    segments.find(|segment| address.wrapping_sub(segment.address) < segment.bytes)
+}
+
 /// The segment and the block of a heap that hold an address.
 fn find(heap: &StreamHeap, address: u64) -> Option<(SegmentRecord, BlockId, BlockRecord)> {
-    let (_, segment) = heap
-        .segments
-        .iter()
-        .find(|(_, segment)| address.wrapping_sub(segment.address) < segment.bytes)?;
+    let segment = segment_in(heap, address)?;
     let (id, block) = heap
         .blocks_of(segment)
         .find(|(_, block)| address.wrapping_sub(block.address) < block.bytes)?;

@@ -27,7 +27,7 @@ impl Observe for Simulator {
         self.inner.space.write().sleeping.add(ptr.0, bytes as u64, pool);
     }
 
-    fn memory_wakes(&self, ptr: DevicePtr, _bytes: usize) {
+    fn memory_wakes(&self, ptr: DevicePtr) {
         self.inner.space.write().sleeping.remove(ptr.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Addresses whose memory is asleep, as the allocator reports it: work that uses them is told so.
+//! Addresses whose memory is asleep, as the allocator reports it. Work that uses them fails, and the message says so.
 #![forbid(unsafe_code)]
 
 use std::cell::RefCell;

@@ -54,8 +54,8 @@ impl DevicePages {
     }
 
     /// Takes the memory of a page that is asleep, and whose work is done, and gives it back to the driver. The other
-    /// mappings of the page go, too. If the driver refuses, the page keeps its memory. `pool` is told to those who
-    /// use the addresses.
+    /// mappings of the page go, too. If the driver refuses, the page keeps its memory. The
+    /// driver learns the number of the pool, for messages.
     pub(crate) fn put_down(&mut self, driver: &dyn Driver, address: u64, pool: u64) -> Result<u64> {
         let Some(mapping) = self.table.mapping(address) else { return Ok(0) };
         let (id, bytes) = (mapping.page, mapping.bytes);
@@ -95,7 +95,7 @@ impl DevicePages {
                 self.table.add_mapping(page.address, id);
                 self.table.set_used(page.address, MappingUse::Asleep, None);
                 self.asleep.remove(&page.address);
-                driver.memory_wakes(at, bytes);
+                driver.memory_wakes(at);
                 self.count_bytes(page.bytes as i64);
             }
             open(runtime, device, first.address, row.iter().map(|page| page.bytes).sum())?;
@@ -132,7 +132,7 @@ impl DevicePages {
     /// A page without memory is in no run any more: its addresses can serve others.
     pub(crate) fn forget_asleep(&mut self, driver: &dyn Driver, address: u64) {
         if let Some(bytes) = self.asleep.remove(&address) {
-            driver.memory_wakes(DevicePtr(address), bytes as usize);
+            driver.memory_wakes(DevicePtr(address));
             self.space.give_back(address, bytes);
         }
     }
