@@ -41,6 +41,7 @@ class SleepPlace {
     return SleepPlace(SleepMode::File, std::move(folder));
   }
 
+  /// Which kind of place it is.
   [[nodiscard]] SleepMode mode() const noexcept { return mode_; }
 
   /// The C API's description, valid as long as this object.
