@@ -15,8 +15,11 @@ use super::failure::aborted;
 use crate::lock::Mutex;
 use crate::{log, process};
 
-/// How long the end of the process waits for aborts.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// When the end of the process says that it waits for aborts, and when it waits no longer. NCCL is unloaded afterwards,
+/// and an abort that still runs then crashes the process. On a host where many processes start and end, an abort frees
+/// its memory behind the driver calls of the others, so that it may take seconds.
+const WARN_AFTER: Duration = Duration::from_secs(5);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 /// The communicators that may live.
 static LIVE: Mutex<Vec<Weak<Comm>>> = Mutex::new(Vec::new());
@@ -59,8 +62,30 @@ extern "C" fn begins() {
     };
     let thread = std::thread::Builder::new().name("sconce-exit".to_owned());
     if thread.spawn(abort).is_ok() {
-        let _ = all_done.recv_timeout(PATIENCE);
+        wait_for_aborts(&all_done, WARN_AFTER, GIVE_UP_AFTER);
     }
+}
+
+/// Waits until the aborts are done, and says so if it takes long. Returns whether they are done.
+fn wait_for_aborts(
+    done: &mpsc::Receiver<()>,
+    warn_after: Duration,
+    give_up_after: Duration,
+) -> bool {
+    if done.recv_timeout(warn_after).is_ok() {
+        return true;
+    }
+    log::warn(format_args!(
+        "the process is ending and has waited {warn_after:?} for its communicators to be aborted; it waits up to \
+         {give_up_after:?}. Finalize communicators before main returns to avoid the abort"
+    ));
+    let is_done = done.recv_timeout(give_up_after.saturating_sub(warn_after)).is_ok();
+    if !is_done {
+        log::error(format_args!(
+            "the communicators were not aborted in {give_up_after:?}; the process ends without it and may crash"
+        ));
+    }
+    is_done
 }
 
 /// Learns of the end of the process from now on, for these communicators too. Every thread that makes some calls it.
@@ -81,4 +106,28 @@ pub(super) fn watch(comms: &[Arc<Comm>]) {
 /// Whether the process is ending.
 pub(super) fn is_exiting() -> bool {
     IS_EXITING.load(Ordering::Acquire)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const SHORT: Duration = Duration::from_millis(20);
+
+    #[test]
+    fn the_end_waits_longer_than_until_its_warning() {
+        let (done, all_done) = mpsc::channel();
+        let slow = std::thread::spawn(move || {
+            std::thread::sleep(3 * SHORT);
+            done.send(())
+        });
+        assert!(wait_for_aborts(&all_done, SHORT, Duration::from_secs(60)));
+        slow.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_end_gives_up_in_the_end() {
+        let (_never_done, all_done) = mpsc::channel();
+        assert!(!wait_for_aborts(&all_done, SHORT, 2 * SHORT));
+    }
 }
