@@ -1,10 +1,11 @@
 """Elements at indices."""
 
+import ctypes
 import random
 
 import torch
 
-from .library import Int
+from .library import Int, Optional
 from .operands import FLOATS, REALS, indices, shape, values
 
 
@@ -101,4 +102,42 @@ def check_index(check, device):
     check.compare("index_put", [tensor, passed, one, False], [put], strides=False)
 
 
-FAMILIES = [check_scatter, check_index_reduce, check_index]
+def check_bags(check, device):
+    """Embeddings of bags. Values that differ, so that the largest is one; results without a meaning are not compared."""
+    dtype, whole = random.choice(FLOATS), random.choice([torch.int64, torch.int32])
+    rows, columns, count = random.randint(1, 9), random.randint(1, 6), random.randint(0, 20)
+    bags, last = random.randint(1, 6), random.random() < 0.5
+    offsets = [0, *sorted(random.randint(0, count) for _ in range(bags - 1)), *([count] if last else [])]
+    offsets = torch.tensor(offsets, dtype=whole, device=device)
+    table = (torch.randperm(rows * columns, device=device).reshape(rows, columns) / 4).to(dtype)
+    if random.random() < 0.3:
+        table = table.t().contiguous().t()
+    index = indices(rows, [count], device, whole)
+    mode, padding, often = random.randint(0, 2), random.choice([-1, -1, random.randrange(rows)]), random.random() < 0.5
+    factors = values([count], dtype, device) if mode == 0 and random.random() < 0.5 else None
+    passed = [table, index, offsets, often, Int(mode), False, Optional(None, factors), last, Int(padding)]
+    called = [table, index, offsets, often, mode, False, factors, last, padding]
+    whole_result = torch.ops.aten._embedding_bag(*called)
+    check.compare("_embedding_bag", passed, whole_result[:2 + mode], results=4)
+    expected = torch.ops.aten._embedding_bag_forward_only(*called)
+    check.compare("_embedding_bag_forward_only", passed, expected[:1], results=4)
+    # PyTorch's sums on the CPU leave the bag of each index out, and make it before the gradient.
+    bag_of_index = torch.searchsorted(offsets[:bags], torch.arange(count, device=device, dtype=whole), right=True) - 1
+    bag_of_index, sizes, largest = bag_of_index.to(whole), whole_result[2], whole_result[3]
+    gradient = values([bags, columns], dtype, device).contiguous()
+    made = torch.ops.aten._embedding_bag_dense_backward(
+        gradient, index, bag_of_index, sizes, largest, rows, False, mode, factors, padding)
+    if often and mode != 2:
+        # PyTorch's kernel on the CPU divides by the number of another index. The sum is linear in rows of the table.
+        made = made / torch.bincount(index, minlength=rows).clamp(min=1)[:, None]
+        made = made.to(dtype)
+    check.compare("_embedding_bag_dense_backward",
+                  [gradient, index, bag_of_index, sizes, largest, Int(rows), often, Int(mode), Optional(None, factors),
+                   Int(padding)], [made])
+    if mode == 0 and dtype in (torch.float32, torch.float64):
+        places = [gradient, table, index, offsets, bag_of_index]
+        made = torch.ops.aten._embedding_bag_per_sample_weights_backward(*places, mode, padding)
+        check.compare("_embedding_bag_per_sample_weights_backward", [*places, Int(mode), Int(padding)], [made])
+
+
+FAMILIES = [check_scatter, check_index_reduce, check_index, check_bags]

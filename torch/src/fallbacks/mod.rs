@@ -7,6 +7,7 @@
 //! | `convolution` | convolutions, transposed ones, gradients |
 //! | `attention` | attention and its gradients |
 //! | `indexing` | elements at indices |
+//! | `bags` | embeddings of bags |
 //! | `masks` | where a mask is true |
 //! | `ordering` | sorted lines, searches in them, histograms |
 //! | `lines` | running sums, products, extremes |
@@ -40,6 +41,7 @@ macro_rules! fallbacks {
 }
 
 pub mod attention;
+pub mod bags;
 pub mod convolution;
 pub mod distances;
 pub mod elements;

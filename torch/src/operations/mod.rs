@@ -11,6 +11,7 @@
 //! | `tensors` | new tensors |
 //! | `testing` | tensors for tests, random cases |
 //! | `indexed/` | elements at indices: reads, writes, writes that combine |
+//! | `bags/` | embeddings of bags |
 //! | `selected` | where a mask is true: nonzero, masked_select, masked_scatter |
 //! | `ordering` | sorted lines: sort, topk, kthvalue, medians |
 //! | `search` | where values belong in sorted lines; repeated indices |
@@ -26,6 +27,7 @@
 
 #[macro_use]
 pub mod element;
+pub mod bags;
 pub mod convolution;
 pub mod counting;
 pub mod distance;

@@ -1,0 +1,138 @@
+//! Embeddings of bags.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::{give, give_all};
+use crate::error::Result;
+use crate::operations::bags::{Bagged, Bags, Gradient, Mode, of_factors};
+use crate::sconce::tensor::TensorHandle;
+
+/// Writes the four results of an embedding.
+///
+/// # Safety
+/// The places are NULL or valid for writes.
+unsafe fn give_bags(places: [*mut TensorHandle; 4], made: Bagged) -> Result<()> {
+    let [first, second, third, fourth] = places;
+    let results = [
+        (first, "ret0", made.rows),
+        (second, "ret1", made.bag_of_index),
+        (third, "ret2", made.counts),
+        (fourth, "ret3", made.chosen),
+    ];
+    // SAFETY: the caller's promise.
+    unsafe { give_all(results) }
+}
+
+/// Whether gradients are by frequency or sparse decides nothing before the backward pass.
+fn ignore(_: i32, _: i32) {}
+
+fallbacks! {
+    /// Returns the sum, the mean or the largest elements of rows of `weight`, for each bag of indices.
+    aoti_torch_cpu__embedding_bag | aoti_torch_cuda__embedding_bag(
+        weight: TensorHandle,
+        indices: TensorHandle,
+        offsets: TensorHandle,
+        scale_grad_by_freq: i32,
+        mode: i64,
+        sparse: i32,
+        per_sample_weights: *mut TensorHandle,
+        include_last_offset: i32,
+        padding_idx: i64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+        ret2: *mut TensorHandle,
+        ret3: *mut TensorHandle,
+    ) {
+        ignore(scale_grad_by_freq, sparse);
+        let bags = Bags {
+            table: weight,
+            indices,
+            offsets,
+            mode: Mode::new(mode)?,
+            // SAFETY: the caller's promise for the pointer.
+            factors: unsafe { per_sample_weights.as_ref() }.copied(),
+            has_last_offset: include_last_offset != 0,
+            padding: padding_idx,
+        };
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_bags([ret0, ret1, ret2, ret3], bags.embed(true)?) }
+    }
+
+    /// As `_embedding_bag`, without what only the gradient needs.
+    aoti_torch_cpu__embedding_bag_forward_only | aoti_torch_cuda__embedding_bag_forward_only(
+        weight: TensorHandle,
+        indices: TensorHandle,
+        offsets: TensorHandle,
+        scale_grad_by_freq: i32,
+        mode: i64,
+        sparse: i32,
+        per_sample_weights: *mut TensorHandle,
+        include_last_offset: i32,
+        padding_idx: i64,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+        ret2: *mut TensorHandle,
+        ret3: *mut TensorHandle,
+    ) {
+        ignore(scale_grad_by_freq, sparse);
+        let bags = Bags {
+            table: weight,
+            indices,
+            offsets,
+            mode: Mode::new(mode)?,
+            // SAFETY: the caller's promise for the pointer.
+            factors: unsafe { per_sample_weights.as_ref() }.copied(),
+            has_last_offset: include_last_offset != 0,
+            padding: padding_idx,
+        };
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_bags([ret0, ret1, ret2, ret3], bags.embed(false)?) }
+    }
+
+    /// Returns the gradient of the table of `_embedding_bag`.
+    aoti_torch_cpu__embedding_bag_dense_backward | aoti_torch_cuda__embedding_bag_dense_backward(
+        grad: TensorHandle,
+        indices: TensorHandle,
+        offset2bag: TensorHandle,
+        bag_size: TensorHandle,
+        maximum_indices: TensorHandle,
+        num_weights: i64,
+        scale_grad_by_freq: i32,
+        mode: i64,
+        per_sample_weights: *mut TensorHandle,
+        padding_idx: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        let gradient = Gradient {
+            rows: grad,
+            indices,
+            bag_of_index: offset2bag,
+            counts: bag_size,
+            chosen: maximum_indices,
+            mode: Mode::new(mode)?,
+            by_frequency: scale_grad_by_freq != 0,
+            // SAFETY: the caller's promise for the pointer.
+            factors: unsafe { per_sample_weights.as_ref() }.copied(),
+            padding: padding_idx,
+        };
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, gradient.of_table(num_weights)?) }
+    }
+
+    /// Returns the gradient of the factors of `_embedding_bag`.
+    aoti_torch_cpu__embedding_bag_per_sample_weights_backward
+        | aoti_torch_cuda__embedding_bag_per_sample_weights_backward(
+        grad: TensorHandle,
+        weight: TensorHandle,
+        indices: TensorHandle,
+        offsets: TensorHandle,
+        offset2bag: TensorHandle,
+        mode: i64,
+        padding_idx: i64,
+        ret0: *mut TensorHandle,
+    ) {
+        let vectors = [indices, offsets, offset2bag];
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, of_factors(grad, weight, vectors, Mode::new(mode)?, padding_idx)?) }
+    }
+}
