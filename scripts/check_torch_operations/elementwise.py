@@ -87,7 +87,16 @@ def check_distances(check, device):
     expected = torch.ops.aten._cdist_forward(first, second, p, 2)
     check.compare("_cdist_forward", [first, second, p, mode], [expected], 1e-4, strides=False)
     rows = values([random.randint(1, 9), width], kind, device).contiguous()
-    check.compare("_pdist_forward", [rows, p], [torch.ops.aten._pdist_forward(rows, p)], 1e-4)
+    apart = torch.ops.aten._pdist_forward(rows, p)
+    check.compare("_pdist_forward", [rows, p], [apart], 1e-4)
+    gradient = values(list(expected.shape), kind, device)
+    batch, second = list(expected.shape[:-2]), second.expand([*expected.shape[:-2], *second.shape[-2:]])
+    first, second = first.expand([*batch, *first.shape[-2:]]).contiguous(), second.contiguous()
+    made = torch.ops.aten._cdist_backward(gradient.contiguous(), first, second, p, expected)
+    check.compare("_cdist_backward", [gradient, first, second, p, expected], [made], 1e-4, strides=False)
+    gradient = values(list(apart.shape), kind, device)
+    made = torch.ops.aten._pdist_backward(gradient, rows, p, apart)
+    check.compare("_pdist_backward", [gradient, rows, p, apart], [made], 1e-4)
 
 
 def check_trilinear(check, device):

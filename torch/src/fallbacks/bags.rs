@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{give, give_all};
+use crate::abi::arguments::optional_tensor;
 use crate::error::Result;
 use crate::operations::bags::{Bagged, Bags, Gradient, Mode, of_factors};
 use crate::sconce::tensor::TensorHandle;
@@ -23,18 +24,15 @@ unsafe fn give_bags(places: [*mut TensorHandle; 4], made: Bagged) -> Result<()> 
     unsafe { give_all(results) }
 }
 
-/// Whether gradients are by frequency or sparse decides nothing before the backward pass.
-fn ignore(_: i32, _: i32) {}
-
 fallbacks! {
     /// Returns the sum, the mean or the largest elements of rows of `weight`, for each bag of indices.
     aoti_torch_cpu__embedding_bag | aoti_torch_cuda__embedding_bag(
         weight: TensorHandle,
         indices: TensorHandle,
         offsets: TensorHandle,
-        scale_grad_by_freq: i32,
+        _scale_grad_by_freq: i32,
         mode: i64,
-        sparse: i32,
+        _sparse: i32,
         per_sample_weights: *mut TensorHandle,
         include_last_offset: i32,
         padding_idx: i64,
@@ -43,14 +41,13 @@ fallbacks! {
         ret2: *mut TensorHandle,
         ret3: *mut TensorHandle,
     ) {
-        ignore(scale_grad_by_freq, sparse);
         let bags = Bags {
             table: weight,
             indices,
             offsets,
             mode: Mode::new(mode)?,
             // SAFETY: the caller's promise for the pointer.
-            factors: unsafe { per_sample_weights.as_ref() }.copied(),
+            factors: unsafe { optional_tensor(per_sample_weights) },
             has_last_offset: include_last_offset != 0,
             padding: padding_idx,
         };
@@ -63,9 +60,9 @@ fallbacks! {
         weight: TensorHandle,
         indices: TensorHandle,
         offsets: TensorHandle,
-        scale_grad_by_freq: i32,
+        _scale_grad_by_freq: i32,
         mode: i64,
-        sparse: i32,
+        _sparse: i32,
         per_sample_weights: *mut TensorHandle,
         include_last_offset: i32,
         padding_idx: i64,
@@ -74,14 +71,13 @@ fallbacks! {
         ret2: *mut TensorHandle,
         ret3: *mut TensorHandle,
     ) {
-        ignore(scale_grad_by_freq, sparse);
         let bags = Bags {
             table: weight,
             indices,
             offsets,
             mode: Mode::new(mode)?,
             // SAFETY: the caller's promise for the pointer.
-            factors: unsafe { per_sample_weights.as_ref() }.copied(),
+            factors: unsafe { optional_tensor(per_sample_weights) },
             has_last_offset: include_last_offset != 0,
             padding: padding_idx,
         };
@@ -112,7 +108,7 @@ fallbacks! {
             mode: Mode::new(mode)?,
             by_frequency: scale_grad_by_freq != 0,
             // SAFETY: the caller's promise for the pointer.
-            factors: unsafe { per_sample_weights.as_ref() }.copied(),
+            factors: unsafe { optional_tensor(per_sample_weights) },
             padding: padding_idx,
         };
         // SAFETY: the caller's promise for the place.

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::give;
-use crate::operations::distance::{between, within};
+use crate::operations::distance::{between, of_between, of_within, within};
 use crate::sconce::tensor::TensorHandle;
 
 fallbacks! {
@@ -29,5 +29,30 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, within(tensor, p)?) }
+    }
+
+    /// Returns the gradient of `x1` for distances that `_cdist_forward` returned.
+    aoti_torch_cpu__cdist_backward | aoti_torch_cuda__cdist_backward(
+        grad: TensorHandle,
+        x1: TensorHandle,
+        x2: TensorHandle,
+        p: f64,
+        cdist: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, of_between(grad, [x1, x2], p, cdist)?) }
+    }
+
+    /// Returns the gradient of rows for distances that `_pdist_forward` returned.
+    aoti_torch_cpu__pdist_backward | aoti_torch_cuda__pdist_backward(
+        grad: TensorHandle,
+        tensor: TensorHandle,
+        p: f64,
+        pdist: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, of_within(grad, tensor, p, pdist)?) }
     }
 }

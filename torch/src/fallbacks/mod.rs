@@ -13,7 +13,8 @@
 //! | `lines` | running sums, products, extremes |
 //! | `pooling` | windows of images: the largest element, the mean, gradients |
 //! | `unpooling` | largest elements back where they were found |
-//! | `distances` | distances between rows |
+//! | `resampling` | gradients of images of another size |
+//! | `distances` | distances between rows, and their gradients |
 //! | `elements` | sums, products and powers of elements, views, padding |
 //! | `transforms` | Fourier transforms |
 //! | `norms` | division by the root of the mean square |
@@ -54,6 +55,7 @@ pub mod pooling;
 pub mod products;
 pub mod random;
 pub mod recurrent;
+pub mod resampling;
 pub mod transforms;
 pub mod unpooling;
 

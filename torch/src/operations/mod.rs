@@ -19,7 +19,8 @@
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting` | histograms |
-//! | `distance` | distances between rows |
+//! | `distance/` | distances between rows, and their gradients |
+//! | `resampling` | gradients of images of another size |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
@@ -38,6 +39,7 @@ pub mod ordering;
 pub mod pooling;
 pub mod products;
 pub mod recurrent;
+pub mod resampling;
 pub mod running;
 pub mod search;
 pub mod selected;

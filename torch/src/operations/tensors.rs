@@ -72,9 +72,19 @@ pub fn format_of(tensor: TensorHandle) -> Result<i32> {
 /// The tensor itself if its elements lie one after another in the order of dimensions that another tensor has, whose
 /// channels may be innermost; else a copy.
 pub fn contiguous_as(tensor: TensorHandle, other: TensorHandle) -> Result<Tensor> {
-    let format = format_of(other)?;
+    in_format(tensor, format_of(other)?)
+}
+
+/// The tensor itself if its elements lie one after another in a memory format; else a copy.
+pub fn in_format(tensor: TensorHandle, format: i32) -> Result<Tensor> {
     // SAFETY: the place is valid for a write.
     Tensor::made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
+}
+
+/// A copy whose elements lie one after another in a memory format.
+pub fn copy_in_format(tensor: TensorHandle, format: i32) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_clone(tensor, format, made) })
 }
 
 /// The tensor itself, or a copy on a device.

@@ -1,4 +1,8 @@
-//! Distances between rows, made of operations on elements and sums.
+//! Distances between rows and their gradients, made of operations on elements and sums.
+
+mod gradients;
+
+pub use gradients::{of_between, of_within};
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -15,31 +19,7 @@ const MOST_AT_ONCE: i64 = 1 << 24;
 /// `_cdist_forward(x1, x2, p)`: the p-norm of the difference of each row of the first and each row of the second.
 /// `compute_mode` chooses how PyTorch computes it, and not what; here it is always the norm of differences.
 pub fn between(first: TensorHandle, second: TensorHandle, p: f64) -> Result<Tensor> {
-    let (one, other) = (sizes_of(first)?.to_vec(), sizes_of(second)?.to_vec());
-    let dtype = dtype_of_tensor(first)?;
-    let is_real = [api::SCONCE_DTYPE_F32, api::SCONCE_DTYPE_F64].contains(&dtype);
-    if !is_real || dtype != dtype_of_tensor(second)? {
-        return Err(refused_type(if is_real { dtype_of_tensor(second)? } else { dtype }));
-    }
-    if p.is_nan() || p < 0.0 {
-        return Err(Error::invalid_argument(format!("p is {p}; it must not be negative")));
-    }
-    let (Some((&width, rows)), Some((&other_width, other_rows))) =
-        (one.split_last(), other.split_last())
-    else {
-        return Err(too_few());
-    };
-    let (Some((&rows, batch)), Some((&other_rows, other_batch))) =
-        (rows.split_last(), other_rows.split_last())
-    else {
-        return Err(too_few());
-    };
-    if width != other_width {
-        return Err(Error::invalid_argument(format!(
-            "X1 and X2 must have the same number of columns. X1: {width} X2: {other_width}"
-        )));
-    }
-    let mut sizes = broadcast(&[batch, other_batch])?;
+    let Rows { mut sizes, rows, other_rows, width, dtype } = Rows::of(first, second, p)?;
     let batches: i64 = sizes.iter().product();
     sizes.extend([rows, other_rows]);
     if sizes.contains(&0) || width == 0 {
@@ -59,6 +39,46 @@ pub fn between(first: TensorHandle, second: TensorHandle, p: f64) -> Result<Tens
     }
     let handles: Vec<TensorHandle> = parts.iter().map(Tensor::handle).collect();
     operations::cat(&handles, -2)
+}
+
+/// Two tensors of rows that have as many columns.
+struct Rows {
+    /// The batches of both, repeated to fit each other.
+    sizes: Vec<i64>,
+    rows: i64,
+    other_rows: i64,
+    width: i64,
+    dtype: i32,
+}
+
+impl Rows {
+    fn of(first: TensorHandle, second: TensorHandle, p: f64) -> Result<Rows> {
+        let (one, other) = (sizes_of(first)?.to_vec(), sizes_of(second)?.to_vec());
+        let dtype = dtype_of_tensor(first)?;
+        let is_real = [api::SCONCE_DTYPE_F32, api::SCONCE_DTYPE_F64].contains(&dtype);
+        if !is_real || dtype != dtype_of_tensor(second)? {
+            return Err(refused_type(if is_real { dtype_of_tensor(second)? } else { dtype }));
+        }
+        if p.is_nan() || p < 0.0 {
+            return Err(Error::invalid_argument(format!("p is {p}; it must not be negative")));
+        }
+        let (Some((&width, rows)), Some((&other_width, other_rows))) =
+            (one.split_last(), other.split_last())
+        else {
+            return Err(too_few());
+        };
+        let (Some((&rows, batch)), Some((&other_rows, other_batch))) =
+            (rows.split_last(), other_rows.split_last())
+        else {
+            return Err(too_few());
+        };
+        if width != other_width {
+            return Err(Error::invalid_argument(format!(
+                "X1 and X2 must have the same number of columns. X1: {width} X2: {other_width}"
+            )));
+        }
+        Ok(Rows { sizes: broadcast(&[batch, other_batch])?, rows, other_rows, width, dtype })
+    }
 }
 
 fn too_few() -> Error {

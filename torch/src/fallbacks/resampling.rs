@@ -1,0 +1,120 @@
+//! Gradients of images that were resampled.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::give;
+use crate::abi::arguments::{numbers, optional};
+use crate::error::{Error, Result};
+use crate::operations::resampling::{Kind, Resampling};
+use crate::sconce::Tensor;
+use crate::sconce::tensor::TensorHandle;
+
+/// The arguments that all of these functions have.
+struct Arguments {
+    gradient: TensorHandle,
+    output: (*const i64, i64),
+    input: (*const i64, i64),
+    align_corners: i32,
+}
+
+impl Arguments {
+    /// The gradient of an image that was resampled along as many dimensions as there are scales.
+    ///
+    /// # Safety
+    /// Arrays have their lengths; scales are NULL or valid for reads.
+    unsafe fn gradient<const DIMS: usize>(
+        &self,
+        kind: Kind,
+        scales: [*const f64; DIMS],
+    ) -> Result<Tensor> {
+        // SAFETY: the caller's promise.
+        let output = unsafe { numbers(self.output.0, self.output.1, "output_size") }?;
+        // SAFETY: as above.
+        let input = unsafe { numbers(self.input.0, self.input.1, "input_size") }?;
+        if output.len() != DIMS {
+            return Err(Error::invalid_argument(format!(
+                "It is expected output_size equals to {DIMS}, but got size {}",
+                output.len()
+            )));
+        }
+        // SAFETY: as above.
+        let scales = scales.map(|scale| unsafe { optional(scale) });
+        let align_corners = self.align_corners != 0;
+        Resampling { kind, output, input, align_corners, scales: &scales }.gradient(self.gradient)
+    }
+}
+
+fallbacks! {
+    /// Returns the gradient of an image that was resampled between its elements along one dimension.
+    aoti_torch_cpu_upsample_linear1d_backward | aoti_torch_cuda_upsample_linear1d_backward(
+        grad_output: TensorHandle,
+        output_size: *const i64,
+        output_size_len: i64,
+        input_size: *const i64,
+        input_size_len: i64,
+        align_corners: i32,
+        scales: *const f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let arguments = Arguments {
+            gradient: grad_output,
+            output: (output_size, output_size_len),
+            input: (input_size, input_size_len),
+            align_corners,
+        };
+        // SAFETY: the caller's promise for arrays and scales.
+        let made = unsafe { arguments.gradient(Kind::Linear, [scales]) }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    }
+
+    /// Returns the gradient of an image that was resampled with cubic polynomials along two dimensions.
+    aoti_torch_cpu_upsample_bicubic2d_backward | aoti_torch_cuda_upsample_bicubic2d_backward(
+        grad_output: TensorHandle,
+        output_size: *const i64,
+        output_size_len: i64,
+        input_size: *const i64,
+        input_size_len: i64,
+        align_corners: i32,
+        scales_h: *const f64,
+        scales_w: *const f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let arguments = Arguments {
+            gradient: grad_output,
+            output: (output_size, output_size_len),
+            input: (input_size, input_size_len),
+            align_corners,
+        };
+        // SAFETY: the caller's promise for arrays and scales.
+        let made = unsafe { arguments.gradient(Kind::Cubic, [scales_h, scales_w]) }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    }
+
+    /// Returns the gradient of a volume that was resampled between its elements along three dimensions.
+    aoti_torch_cpu_upsample_trilinear3d_backward | aoti_torch_cuda_upsample_trilinear3d_backward(
+        grad_output: TensorHandle,
+        output_size: *const i64,
+        output_size_len: i64,
+        input_size: *const i64,
+        input_size_len: i64,
+        align_corners: i32,
+        scales_d: *const f64,
+        scales_h: *const f64,
+        scales_w: *const f64,
+        ret0: *mut TensorHandle,
+    ) {
+        let arguments = Arguments {
+            gradient: grad_output,
+            output: (output_size, output_size_len),
+            input: (input_size, input_size_len),
+            align_corners,
+        };
+        let scales = [scales_d, scales_h, scales_w];
+        // SAFETY: the caller's promise for arrays and scales.
+        let made = unsafe { arguments.gradient(Kind::Linear, scales) }?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    }
+}
