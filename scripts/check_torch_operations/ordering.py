@@ -44,6 +44,75 @@ def check_order(check, device):
     check.compare("nanmedian", [some], [torch.nanmedian(some)])
 
 
+def check_mode(check, device):
+    dtype = random.choice(REALS)
+    # PyTorch sorts longer lines on the CPU in another way, and names any of the places then.
+    sizes = shape(rank=random.randint(0, 3), most=16)
+    dim, keep = random.randrange(max(len(sizes), 1)), random.random() < 0.5
+    tensor = values(sizes, dtype, device, small=True)
+    expected = list(torch.mode(tensor, dim, keep))
+    # On a device PyTorch names any of the places.
+    check.compare("mode", [tensor, Int(dim), keep], expected if device == "cpu" else expected[:1], strides=False,
+                  results=2)
+
+
+def check_counts(check, device):
+    if device == "cuda":
+        return
+    dtype = random.choice([torch.float32, torch.float64])
+    tensor = values(shape(rank=random.randint(1, 3), most=9), dtype, device)
+    weight = values(list(tensor.shape), dtype, device, small=True) if random.random() < 0.5 else None
+    bins, density = random.randint(1, 12), random.random() < 0.5
+    ends = random.choice([None, (-1.5, 0.75), (0.25, 0.25)])
+    array = None if ends is None else (ctypes.c_double * 2)(*ends)
+    pointer = Optional(ctypes.c_void_p, None if ends is None else ctypes.addressof(array))
+    expected = torch.histogram(tensor, bins, range=ends, weight=weight, density=density)
+    check.compare("histogram_bin_ct",
+                  [tensor, Int(bins), pointer, Int(0 if ends is None else 2), Optional(None, weight), density],
+                  list(expected))
+
+
+def check_segments(check, device):
+    dtype, whole = random.choice(FLOATS), random.choice([torch.int64, torch.int32])
+    axis, count = random.randint(0, 1), random.randint(1, 5)
+    sizes = shape(rank=axis + 1 + random.randint(0, 1), most=9)
+    lines = sizes[:axis]
+    ends = torch.randint(0, sizes[axis] + 1, [*lines, count - 1]).sort(-1)[0]
+    full = lambda value: torch.full([*lines, 1], value)
+    offsets = torch.cat([full(0), ends, full(sizes[axis])], -1).to(whole).to(device)
+    lengths = offsets.diff(dim=-1).contiguous()
+    reduce, initial = random.choice(["sum", "mean", "prod", "max", "min"]), random.choice([None, None, 1.5])
+    data = values(sizes, dtype, device, small=random.random() < 0.5)
+    # PyTorch 2.11 reads offsets of several lines from other places, behind their end too.
+    named = {"lengths": lengths} if axis or random.random() < 0.5 else {"offsets": offsets}
+    result = torch.segment_reduce(data, reduce, axis=axis, initial=initial, unsafe=True, **named)
+    pointers = [Optional(None, named.get(name)) for name in ("lengths", "offsets")]
+    first = Optional(ctypes.c_double, initial)
+    check.compare("segment_reduce",
+                  [data, reduce, pointers[0], Optional(None, None), pointers[1], Int(axis), True, first], [result])
+    # PyTorch 2.11's own gradient writes behind the end of its result, and divides positive gradients alone among
+    # elements that are equal. So this is the gradient of each segment by itself.
+    gradient = torch.randn_like(result)
+    leaf = data.double().requires_grad_()
+    total = leaf.sum() * 0
+    for line in range(sizes[0] if axis else 1):
+        of_line = lambda tensor: tensor[line] if axis else tensor
+        for at in range(count):
+            begin, end = of_line(offsets)[at], of_line(offsets)[at + 1]
+            if begin < end:
+                segment = of_line(leaf)[begin:end]
+                made = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+                total = total + (getattr(segment, made)(0) * of_line(gradient)[at].double()).sum()
+    expected, = torch.autograd.grad(total, leaf)
+    if reduce == "prod" and initial is not None:
+        expected = expected * initial
+    if reduce in ("max", "min") and initial is not None:
+        expected = expected * (data >= initial if reduce == "max" else data <= initial)
+    expected = expected.to(dtype)
+    check.compare("_segment_reduce_backward", [gradient, result, data, reduce, *pointers, Int(axis), first], [expected],
+                  strides=False)
+
+
 def check_search(check, device):
     dtype = random.choice(REALS)
     lines, length = random.randint(1, 4), random.randint(1, 20)
@@ -87,4 +156,5 @@ def check_repeats(check, device):
     check.compare("histc", [numbers, Int(10), low, high], [torch.histc(numbers, 10, low, high)])
 
 
-FAMILIES = [check_masks, check_order, check_search, check_running, check_repeats]
+FAMILIES = [check_masks, check_order, check_mode, check_counts, check_segments, check_search, check_running,
+            check_repeats]

@@ -14,6 +14,7 @@
 //! | `pooling` | windows of images: the largest element, the mean, gradients |
 //! | `unpooling` | largest elements back where they were found |
 //! | `resampling` | gradients of images of another size |
+//! | `segments` | sums, means, products and extremes of segments |
 //! | `distances` | distances between rows, and their gradients |
 //! | `elements` | sums, products and powers of elements, views, padding |
 //! | `transforms` | Fourier transforms |
@@ -56,6 +57,7 @@ pub mod products;
 pub mod random;
 pub mod recurrent;
 pub mod resampling;
+pub mod segments;
 pub mod transforms;
 pub mod unpooling;
 

@@ -4,7 +4,7 @@
 
 use std::ffi::c_char;
 
-use super::{give, give_both};
+use super::{give, give_both, operation};
 use crate::abi::arguments::{array, optional, optional_tensor};
 use crate::abi::errors::text_of;
 use crate::error::{Error, Result};
@@ -77,6 +77,18 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the places.
         unsafe { give_both([ret0, ret1], ordering::kthvalue(tensor, k, dim, keepdim != 0)?) }
+    }
+
+    /// Returns the element that occurs most often along a dimension, and its last place.
+    aoti_torch_cpu_mode | aoti_torch_cuda_mode(
+        tensor: TensorHandle,
+        dim: i64,
+        keepdim: i32,
+        ret0: *mut TensorHandle,
+        ret1: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], ordering::mode(tensor, dim, keepdim != 0)?) }
     }
 
     /// Returns the median of all elements.
@@ -180,4 +192,37 @@ fallbacks! {
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, operations::cat(tensors, dim)?) }
     }
+}
+
+/// Returns the counts of elements between equally distant edges, and the edges. PyTorch has this for the CPU alone.
+///
+/// # Safety
+/// `range` is NULL or points to as many numbers as `range_len` says, or to NULL; other pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu_histogram_bin_ct(
+    tensor: TensorHandle,
+    bins: i64,
+    range: *const *const f64,
+    range_len: i64,
+    weight: *const TensorHandle,
+    density: i32,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu_histogram_bin_ct", || {
+        // SAFETY: the caller's promise for the pointer.
+        let range = unsafe { optional(range) }.filter(|range| !range.is_null());
+        let count = usize::try_from(range_len)
+            .map_err(|_| Error::invalid_argument(format!("range has {range_len} entries")))?;
+        let range = match range {
+            None => &[],
+            // SAFETY: the caller's promise for the array.
+            Some(range) => unsafe { array(range, count, "range") }?,
+        };
+        // SAFETY: the caller's promise for the pointer.
+        let weight = unsafe { optional_tensor(weight) };
+        let bins = counting::Bins { bins, range, weight, is_density: density != 0 };
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_both([ret0, ret1], bins.count(tensor)?) }
+    })
 }

@@ -1,11 +1,13 @@
 //! Histograms.
 
-use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_reduce;
-use crate::operations::tensors::filled;
-use crate::sconce::operations::{self, Operand};
+use crate::operations::search::{Search, search_sorted};
+use crate::operations::tensors::{filled, name_of, refused_type};
+use crate::sconce::operations::{self, Operand, binary, choose};
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 /// The smallest and the largest element, which the host waits for.
@@ -51,6 +53,110 @@ pub fn histc(tensor: TensorHandle, bins: i64, min: f64, max: f64) -> Result<Tens
         scatter_reduce(counts.handle(), counts.handle(), pair, 0, "sum", true)?;
     }
     operations::contiguous_copy(operations::narrow(counts.handle(), 0, 0, bins)?.handle())
+}
+
+/// The edges and how the elements are counted between them: `histogram.bin_ct(self, bins, range, weight, density)`.
+pub struct Bins<'a> {
+    /// How many bins there are.
+    pub bins: i64,
+    /// The first and the last edge; the smallest and the largest element if it has no entries.
+    pub range: &'a [f64],
+    /// What each element counts, 1 if that is not said.
+    pub weight: Option<TensorHandle>,
+    /// Whether counts are divided so that their sum, times the width of the bins, is 1.
+    pub is_density: bool,
+}
+
+impl Bins<'_> {
+    /// The counts and the edges. A value at an edge belongs to the bin behind it, at the last edge to the last bin;
+    /// values outside of the range are not counted.
+    pub fn count(&self, tensor: TensorHandle) -> Result<(Tensor, Tensor)> {
+        let (dtype, device) = (dtype_of_tensor(tensor)?, device_of_tensor(tensor)?);
+        if ![api::SCONCE_DTYPE_F32, api::SCONCE_DTYPE_F64].contains(&dtype) {
+            return Err(refused_type(dtype));
+        }
+        let bins = self.bins;
+        if bins <= 0 {
+            return Err(Error::invalid_argument(format!(
+                "torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
+            )));
+        }
+        let count = numel_of(tensor)?;
+        let values = operations::reshape(tensor, &[count])?;
+        let weight = match self.weight {
+            Some(weight) => self.flat_weight(weight, tensor)?,
+            None => operations::expand(filled(&[1], dtype, device, 1.0)?.handle(), &[count])?,
+        };
+        let (min, max) = self.range(&values)?;
+        let edges = operations::linspace(min, max, bins + 1, &options(dtype, device))?;
+        // One bin more takes what is not counted.
+        let counts = filled(&[bins + 1], dtype, device, 0.0)?;
+        if count != 0 {
+            let search = Search { right: true, narrow: false };
+            let place = search_sorted(edges.handle(), values.handle(), None, search)?;
+            let place = binary(api::SCONCE_BINARY_SUB, &place, Operand::Whole(1))?;
+            let last = binary(api::SCONCE_BINARY_EQ, &values, Operand::Number(max))?;
+            let place = choose(&last, Operand::Whole(bins - 1), Operand::Tensor(&place))?;
+            let is_in = binary(api::SCONCE_BINARY_GE, &values, Operand::Number(min))?;
+            let place = choose(&is_in, Operand::Tensor(&place), Operand::Whole(bins))?;
+            let pair = [place.handle(), weight.handle()];
+            scatter_reduce(counts.handle(), counts.handle(), pair, 0, "sum", true)?;
+        }
+        let counts = operations::narrow(counts.handle(), 0, 0, bins)?;
+        if !self.is_density {
+            return Ok((operations::contiguous_copy(counts.handle())?, edges));
+        }
+        let sum = operations::reduce_last(api::SCONCE_REDUCE_SUM, &counts)?;
+        let shares = binary(api::SCONCE_BINARY_DIV, &counts, Operand::Tensor(&sum))?;
+        let part = |begin| operations::narrow(edges.handle(), 0, begin, bins);
+        let widths = binary(api::SCONCE_BINARY_SUB, &part(1)?, Operand::Tensor(&part(0)?))?;
+        Ok((binary(api::SCONCE_BINARY_DIV, &shares, Operand::Tensor(&widths))?, edges))
+    }
+
+    fn flat_weight(&self, weight: TensorHandle, tensor: TensorHandle) -> Result<Tensor> {
+        if dtype_of_tensor(weight)? != dtype_of_tensor(tensor)? {
+            return Err(Error::invalid_argument(format!(
+                "torch.histogram: input tensor and weight tensor should have the same dtype, but got input {} and \
+                 weight {}",
+                name_of(dtype_of_tensor(tensor)?),
+                name_of(dtype_of_tensor(weight)?)
+            )));
+        }
+        if sizes_of(weight)? != sizes_of(tensor)? {
+            return Err(Error::invalid_argument(format!(
+                "torch.histogram: if weight tensor is provided it should have the same shape as the input tensor, but \
+                 got input with shape {:?} and weight with shape {:?}",
+                sizes_of(tensor)?,
+                sizes_of(weight)?
+            )));
+        }
+        operations::reshape(weight, &[numel_of(weight)?])
+    }
+
+    fn range(&self, values: &Tensor) -> Result<(f64, f64)> {
+        let (min, max) = match *self.range {
+            [] if numel_of(values.handle())? == 0 => (0.0, 1.0),
+            [] => range_of(values)?,
+            [min, max] => (min, max),
+            ref other => {
+                return Err(Error::invalid_argument(format!(
+                    "torch.histogram: range should have 2 elements, but got {}",
+                    other.len()
+                )));
+            }
+        };
+        if !(min.is_finite() && max.is_finite()) {
+            return Err(Error::invalid_argument(format!(
+                "torch.histogram: dimension 0's range [{min}, {max}] is not finite"
+            )));
+        }
+        if min > max {
+            return Err(Error::invalid_argument(format!(
+                "torch.histogram: min should not exceed max, but got min {min} max {max} for dimension 0"
+            )));
+        }
+        Ok(if min == max { (min - 0.5, max + 0.5) } else { (min, max) })
+    }
 }
 
 /// The bin of each element; `bins` for those outside of the range.
@@ -114,5 +220,63 @@ mod tests {
         assert_eq!(refusal(0, 0.0, 1.0), "bins must be > 0");
         assert_eq!(refusal(2, 1.0, 0.0), "max must be larger than min");
         assert!(refusal(2, 0.0, 0.0).contains("is not finite"));
+    }
+
+    #[test]
+    fn bins_between_edges_agree_with_a_loop() {
+        let mut random = Random(31);
+        for _ in 0..100 {
+            let (count, bins) = (random.size(0, 20), random.size(1, 6));
+            let values = random.values(count, 9);
+            let weights = random.values(count, 5);
+            let range = [vec![], vec![2.0, 6.5], vec![3.0, 3.0]][random.below(3) as usize].clone();
+            let is_weighted = random.below(2) == 1;
+            let input = tensor(&[count], api::SCONCE_DTYPE_F64, &values);
+            let weight = tensor(&[count], api::SCONCE_DTYPE_F64, &weights);
+            let how = Bins {
+                bins,
+                range: &range,
+                weight: is_weighted.then(|| weight.handle()),
+                is_density: false,
+            };
+            let (found, edges) = how.count(input.handle()).unwrap();
+            let edges = content(&edges).1;
+            let mut expected = vec![0.0; bins as usize];
+            for (value, weight) in values.iter().zip(&weights) {
+                let mut bin = (0..bins as usize).rfind(|&bin| edges[bin] <= *value);
+                if *value > edges[bins as usize] {
+                    bin = None;
+                }
+                if let Some(bin) = bin {
+                    expected[bin] += if is_weighted { *weight } else { 1.0 };
+                }
+            }
+            assert_eq!(content(&found), (vec![bins], expected.clone()), "{values:?} {edges:?}");
+            let density = Bins { is_density: true, ..how }.count(input.handle()).unwrap().0;
+            let total: f64 = expected.iter().sum();
+            for (bin, density) in content(&density).1.iter().enumerate() {
+                let share = expected[bin] / total / (edges[bin + 1] - edges[bin]);
+                assert!((share - density).abs() < 1e-9 || total == 0.0, "{share} {density}");
+            }
+        }
+    }
+
+    #[test]
+    fn bins_that_make_no_sense_are_refused() {
+        let input = tensor(&[2], api::SCONCE_DTYPE_F32, &[1.0, f64::INFINITY]);
+        let short = tensor(&[1], api::SCONCE_DTYPE_F32, &[1.0]);
+        let double = tensor(&[2], api::SCONCE_DTYPE_F64, &[1.0, 1.0]);
+        let refused = |bins: i64, range: &[f64], weight: Option<&Tensor>, words: &str| {
+            let weight = weight.map(Tensor::handle);
+            let how = Bins { bins, range, weight, is_density: false };
+            let error = how.count(input.handle()).err().unwrap();
+            assert!(error.message.contains(words), "{}", error.message);
+        };
+        refused(0, &[], None, "bins must be > 0");
+        refused(2, &[], None, "is not finite");
+        refused(2, &[2.0, 1.0], None, "min should not exceed max");
+        refused(2, &[1.0], None, "2 elements");
+        refused(2, &[0.0, 1.0], Some(&short), "the same shape");
+        refused(2, &[0.0, 1.0], Some(&double), "the same dtype");
     }
 }

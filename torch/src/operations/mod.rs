@@ -20,6 +20,7 @@
 //! | `views` | views of other types, other sizes in place |
 //! | `counting` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
+//! | `segments` | sums, means, products and extremes of segments |
 //! | `resampling` | gradients of images of another size |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
@@ -42,6 +43,7 @@ pub mod recurrent;
 pub mod resampling;
 pub mod running;
 pub mod search;
+pub mod segments;
 pub mod selected;
 pub mod tensors;
 #[cfg(test)]

@@ -1,13 +1,16 @@
-//! Operations on sorted lines: sort, topk, kthvalue, medians. libsconce.so sorts.
+//! Operations on sorted lines: sort, topk, kthvalue, medians, modes. libsconce.so sorts.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
+use crate::operations::indexed::gather;
 use crate::operations::layout::dimension;
+use crate::operations::running::extremes;
 use crate::operations::tensors::filled;
-use crate::sconce::operations::{self, Operand};
+use crate::sconce::operations::{self, Operand, binary, choose};
 use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
 
 /// Sorted elements, and where along the dimension each was.
@@ -89,6 +92,58 @@ pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<So
         operations::reshape(operations::contiguous_copy(one.handle())?.handle(), &reduced)
     };
     Ok(Sorted { values: one(&sorted.values)?, indices: one(&sorted.indices)? })
+}
+
+/// `mode(self, dim, keepdim)`: the element that occurs most often, the smallest of several, and its last place.
+pub fn mode(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sorted> {
+    let (view, sizes) = with_dimension(tensor)?;
+    let dim = dimension(dim, sizes.len())?;
+    let length = sizes.get(dim).copied().unwrap_or(1);
+    if length == 0 {
+        return Err(Error::invalid_argument(format!(
+            "mode(): Expected reduction dim {dim} to have non-zero size."
+        )));
+    }
+    let Sorted { values, indices } = sort(view.handle(), dim as i64, false)?;
+    let axis = dim as i64;
+    let integers = options(api::SCONCE_DTYPE_I64, device_of_tensor(tensor)?);
+    let mut shape = vec![1; sizes.len().max(1)];
+    if let Some(size) = shape.get_mut(dim) {
+        *size = length;
+    }
+    let numbers = operations::arange(0, length, 1, &integers)?;
+    let numbers = operations::reshape(numbers.handle(), &shape)?;
+    // Where each run of equal elements begins, and how far each element is behind that.
+    let far = if length == 1 {
+        numbers
+    } else {
+        let part = |begin| operations::narrow(values.handle(), axis, begin, length - 1);
+        let differs = binary(api::SCONCE_BINARY_NE, &part(1)?, Operand::Tensor(&part(0)?))?;
+        let behind = operations::narrow(numbers.handle(), axis, 1, length - 1)?;
+        let begins = choose(&differs, Operand::Tensor(&behind), Operand::Whole(0))?;
+        let begins = extremes(begins.handle(), axis, true)?.values;
+        let far = binary(api::SCONCE_BINARY_SUB, &behind, Operand::Tensor(&begins))?;
+        let first = operations::narrow(far.handle(), axis, 0, 1)?;
+        let first = binary(api::SCONCE_BINARY_MUL, &first, Operand::Whole(0))?;
+        operations::cat(&[first.handle(), far.handle()], axis)?
+    };
+    let (most, same) = (api::SCONCE_REDUCE_ARGMAX, api::SCONCE_DTYPE_DEFAULT);
+    let place = operations::reduce(most, far.handle(), &[axis], true, same)?;
+    // Lines of one element are counted once for all of them.
+    let mut ones = sizes_of(view.handle())?;
+    ones[dim] = 1;
+    let place = operations::expand(place.handle(), &ones)?;
+    let mut reduced = sizes.clone();
+    if dim < reduced.len() && keep {
+        reduced[dim] = 1;
+    } else if dim < reduced.len() {
+        reduced.remove(dim);
+    }
+    let one = |tensor: &Tensor| {
+        let one = gather(tensor.handle(), axis, place.handle())?;
+        operations::reshape(one.handle(), &reduced)
+    };
+    Ok(Sorted { values: one(&values)?, indices: one(&indices)? })
 }
 
 /// All elements in order, with NaN last. `None` if there are none.
@@ -247,5 +302,35 @@ mod tests {
         );
         assert!(refusal(kthvalue(own.handle(), 0, 0, true)).contains("k is 0"));
         assert!(refusal(sort(own.handle(), 2, true)).contains("Dimension out of range"));
+    }
+
+    #[test]
+    fn modes_agree_with_counting() {
+        let mut random = Random(41);
+        for _ in 0..100 {
+            let (lines, length) = (random.size(1, 3), random.size(1, 9));
+            let values = random.values(lines * length, 4);
+            let own =
+                scattered_tensor(&[lines, length], api::SCONCE_DTYPE_I64, &values, &mut random);
+            let found = mode(own.handle(), 1, false).unwrap();
+            let (mut modes, mut places) = (Vec::new(), Vec::new());
+            for line in values.chunks(length as usize) {
+                let count = |value: f64| line.iter().filter(|other| **other == value).count();
+                // The first of the largest counts is that of the smallest value.
+                let best = (0..4).map(f64::from).rev().max_by_key(|value| count(*value)).unwrap();
+                modes.push(best);
+                places.push(line.iter().rposition(|value| *value == best).unwrap() as f64);
+            }
+            assert_eq!(content(&found.values), (vec![lines], modes));
+            assert_eq!(content(&found.indices), (vec![lines], places));
+        }
+        let one = tensor(&[], api::SCONCE_DTYPE_F32, &[3.0]);
+        let found = mode(one.handle(), 0, true).unwrap();
+        assert_eq!(
+            (content(&found.values), content(&found.indices)),
+            ((vec![], vec![3.0]), (vec![], vec![0.0]))
+        );
+        let none = tensor(&[2, 0], api::SCONCE_DTYPE_F32, &[]);
+        assert!(mode(none.handle(), 1, true).err().unwrap().message.contains("non-zero size"));
     }
 }

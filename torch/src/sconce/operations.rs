@@ -327,6 +327,18 @@ pub fn arange(
     Tensor::made(|made| unsafe { api::sconce_tensor_arange(&start, &end, &step, options, made) })
 }
 
+/// So many numbers at equal distances, from `first` to `last`.
+pub fn linspace(
+    first: f64,
+    last: f64,
+    count: i64,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    let (first, last) = (real(first), real(last));
+    // SAFETY: the numbers and options live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_linspace(&first, &last, count, options, made) })
+}
+
 /// A vector of values of the host, whose type has their size.
 pub fn from_values<T: Copy>(values: &[T], options: &api::sconce_tensor_options) -> Result<Tensor> {
     let length = values.len() as i64;
