@@ -1,4 +1,4 @@
-"""Recurrent networks. The ABI has these functions for CUDA alone; PyTorch's modules on the CPU calculate the same."""
+"""Recurrent networks. The ABI has most functions for CUDA alone; PyTorch's modules on the CPU calculate the same."""
 
 import random
 
@@ -74,4 +74,20 @@ def check_layers(check, device):
         expected, 1e-5, results=5, of="cuda")
 
 
-FAMILIES = [check_cell, check_layers]
+def check_layer_on_cpu(check, device):
+    if device != "cpu":
+        return
+    steps, batch, inner, width = (random.randint(1, 6) for _ in range(4))
+    has_biases, reverse = random.random() < 0.7, random.random() < 0.5
+    weights = [torch.randn(4 * width, inner), torch.randn(4 * width, width)]
+    biases = [torch.randn(4 * width), torch.randn(4 * width)] if has_biases else [torch.zeros(4 * width)] * 2
+    operands = [torch.randn(steps, batch, inner), *weights, *biases, torch.randn(1, batch, width),
+                torch.randn(1, batch, width)]
+    expected = torch.ops.aten.mkldnn_rnn_layer(
+        *operands, reverse, [], 2, width, 1, has_biases, False, False, False)
+    check.compare("mkldnn_rnn_layer",
+                  [*operands, reverse, [], Int(2), Int(width), Int(1), has_biases, False, False, False], expected[:3],
+                  1e-5, results=4)
+
+
+FAMILIES = [check_cell, check_layers, check_layer_on_cpu]

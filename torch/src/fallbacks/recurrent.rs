@@ -1,4 +1,4 @@
-//! Recurrent networks: a step of a cell, and cuDNN's layers.
+//! Recurrent networks: a step of a cell, cuDNN's layers, and one layer on the CPU.
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fallbacks::{give_all, operation};
 use crate::operations::recurrent::cell::{Cell, Stepped, step};
 use crate::operations::recurrent::layers::{Kind, Layers};
-use crate::sconce::operations::empty;
+use crate::sconce::operations::{empty, flip};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
@@ -120,4 +120,163 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
         // SAFETY: the caller's promise for the places.
         unsafe { give_all(results) }
     })
+}
+
+/// Returns the outputs of a layer of a recurrent network in one direction, its last hidden state and state of cells, and
+/// nothing for a backward pass. PyTorch's decomposition of an LSTM on the CPU calls it. The ABI has no such function of
+/// CUDA.
+///
+/// # Safety
+/// Results' places are NULL or valid for writes; the array has as many entries as is said.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
+    input: TensorHandle,
+    weight0: TensorHandle,
+    weight1: TensorHandle,
+    weight2: TensorHandle,
+    weight3: TensorHandle,
+    hx: TensorHandle,
+    cx: TensorHandle,
+    reverse: i32,
+    batch_sizes: *const i64,
+    batch_sizes_len: i64,
+    mode: i64,
+    hidden_size: i64,
+    num_layers: i64,
+    has_biases: i32,
+    bidirectional: i32,
+    batch_first: i32,
+    train: i32,
+    ret0: *mut TensorHandle,
+    ret1: *mut TensorHandle,
+    ret2: *mut TensorHandle,
+    ret3: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu_mkldnn_rnn_layer", || {
+        // SAFETY: the caller's promise.
+        let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
+        if num_layers != 1 || bidirectional != 0 {
+            return Err(Error::invalid_argument(format!(
+                "num_layers is {num_layers} and bidirectional {bidirectional}; the weights are those of one layer in \
+                 one direction"
+            )));
+        }
+        if train != 0 || !batch_sizes.is_empty() {
+            return Err(Error::not_supported(
+                "a layer in training mode, or of sequences of several lengths, is not offered by Sconce: export the \
+                 model in evaluation mode (model.eval()), with sequences of one length",
+            ));
+        }
+        let kind = Kind::of(mode)?;
+        let all = [weight0, weight1, weight2, weight3];
+        let weights = if has_biases != 0 { &all[..] } else { &all[..2] };
+        let layers = Layers {
+            kind,
+            weights,
+            weights_each: weights.len() as i64,
+            layers: 1,
+            directions: 1,
+            hidden: hidden_size,
+            projected: 0,
+            batch_sizes,
+            is_batch_first: batch_first != 0,
+        };
+        let steps = i64::from(batch_first != 0);
+        let cells = (kind == Kind::Lstm).then_some(cx);
+        let (output, hidden, cells) = if reverse == 0 {
+            let made = layers.run(input, hx, cells)?;
+            (made.output, made.hidden, made.cells)
+        } else {
+            let made = layers.run(flip(input, steps)?.handle(), hx, cells)?;
+            (flip(made.output.handle(), steps)?, made.hidden, made.cells)
+        };
+        let nothing = options(api::SCONCE_DTYPE_U8, device_of_tensor(input)?);
+        let results = [
+            (ret0, "ret0", output),
+            (ret1, "ret1", hidden),
+            (ret2, "ret2", cells),
+            (ret3, "ret3", empty(&[0], &nothing)?),
+        ];
+        // SAFETY: the caller's promise for the places.
+        unsafe { give_all(results) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::sconce::operations::narrow;
+    use crate::testing::{Cases, Dense, live};
+
+    const F32: i32 = api::SCONCE_DTYPE_F32;
+
+    /// The output and both states of a layer of an LSTM.
+    fn layer(
+        input: &Tensor,
+        weights: &[Tensor; 4],
+        states: [&Tensor; 2],
+        reverse: i32,
+    ) -> (i32, [Tensor; 3]) {
+        let mut places = [std::ptr::null_mut(); 4];
+        let [p0, p1, p2, p3] = &mut places;
+        let [w0, w1, w2, w3] = weights.each_ref().map(Tensor::handle);
+        let (hx, cx) = (states[0].handle(), states[1].handle());
+        // SAFETY: the places are valid for writes; there are no batch sizes.
+        let status = unsafe {
+            aoti_torch_cpu_mkldnn_rnn_layer(
+                input.handle(),
+                w0,
+                w1,
+                w2,
+                w3,
+                hx,
+                cx,
+                reverse,
+                std::ptr::null(),
+                0,
+                2,
+                2,
+                1,
+                1,
+                0,
+                0,
+                0,
+                p0,
+                p1,
+                p2,
+                p3,
+            )
+        };
+        let [output, hidden, cells, nothing] = places.map(Tensor::from_handle);
+        drop(nothing);
+        (status, [output, hidden, cells])
+    }
+
+    /// A layer that reads backwards is one step after another, from the last to the first.
+    #[test]
+    fn a_layer_reads_in_both_directions() {
+        let before = live();
+        let mut cases = Cases::new(43);
+        for reverse in [0, 1] {
+            let mut make = |sizes: &[i64]| Dense::quarters(&mut cases, sizes).tensor(F32);
+            let input = make(&[3, 2, 4]);
+            let weights = [make(&[8, 4]), make(&[8, 2]), make(&[8]), make(&[8])];
+            let (mut hidden, mut cells) = (make(&[1, 2, 2]), make(&[1, 2, 2]));
+            let (status, whole) = layer(&input, &weights, [&hidden, &cells], reverse);
+            assert_eq!(status, 0);
+            for step in 0..3 {
+                let at = if reverse == 0 { step } else { 2 - step };
+                let one = narrow(input.handle(), 0, at, 1).unwrap();
+                let (_, [output, h, c]) = layer(&one, &weights, [&hidden, &cells], 0);
+                let found = narrow(whole[0].handle(), 0, at, 1).unwrap();
+                Dense::of(output.handle()).assert_near(found.handle(), 1e-6, "a step");
+                (hidden, cells) = (h, c);
+            }
+            Dense::of(hidden.handle()).assert_near(whole[1].handle(), 1e-6, "hidden state");
+            Dense::of(cells.handle()).assert_near(whole[2].handle(), 1e-6, "cells");
+        }
+        assert_eq!(live(), before);
+    }
 }
