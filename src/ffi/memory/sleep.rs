@@ -161,6 +161,8 @@ fn wake_mode(mode: i32) -> Result<WakeMode> {
 ///   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
 ///   that it is asleep all the same, nothing is lost.
 /// - Ordering: waits for the device, and for devices with access to its memory.
+/// - Threads: any; one thread at a time puts pools of a device to sleep or wakes them. A thread that destroys a pool
+///   waits for it, and so does one that begins a capture while a pool falls asleep.
 /// - torch: vLLM's `CuMemAllocator.sleep`, `torch_memory_saver.pause`.
 #[must_use]
 #[unsafe(no_mangle)]
