@@ -62,7 +62,17 @@ fn expected(dtype: i32, [a, b]: [&Numbers; 2], [alpha, beta]: [f64; 2], c: &[f64
 }
 
 /// Matrices with random numbers, of which some are parts of larger ones, or transposed.
-fn matrices(random: &mut Random, dtype: i32, [batch, rows, columns]: [i64; 3]) -> Handle {
+fn matrices(random: &mut Random, dtype: i32, sizes: [i64; 3]) -> Handle {
+    matrices_on(0, random, dtype, sizes)
+}
+
+/// As [`matrices`], on a device or on the CPU.
+fn matrices_on(
+    device: i32,
+    random: &mut Random,
+    dtype: i32,
+    [batch, rows, columns]: [i64; 3],
+) -> Handle {
     let (more_rows, more_columns) = (random.below(3), random.below(3));
     let is_turned = random.below(2) == 1;
     let mut sizes = [batch, rows + more_rows, columns + more_columns];
@@ -71,7 +81,7 @@ fn matrices(random: &mut Random, dtype: i32, [batch, rows, columns]: [i64; 3]) -
     }
     let count = sizes.iter().product::<i64>();
     let numbers: Vec<f64> = (0..count).map(|_| random.unit() * 4.0).collect();
-    let all = from_bytes(&encode_all(dtype, &numbers), &sizes, dtype, 0).unwrap();
+    let all = from_bytes(&encode_all(dtype, &numbers), &sizes, dtype, device).unwrap();
     let all = if is_turned { all.transpose(1, 2).unwrap() } else { all };
     all.narrow(1, more_rows, rows).unwrap().narrow(2, more_columns, columns).unwrap()
 }
@@ -106,6 +116,49 @@ fn small_products_are_sums_in_order() {
             let sum = addmm(&c, [&a, &b], factors).unwrap();
             let wanted = expected(dtype, [left, right], factors, &Numbers::of(&c).of);
             assert!(sum.bytes().unwrap() == wanted, "{dtype}: {m} x {k} x {n} {factors:?}");
+        }
+    }
+}
+
+/// On the CPU factors are read where they are, and one that the whole batch has is read once.
+#[test]
+fn products_on_the_cpu_agree_with_sums() {
+    let mut random = Random(9);
+    for round in 0..120 {
+        let dtype = TYPES[round % 4];
+        let [batch, m, n, k] = [5, 9, 9, 40].map(|most| 1 + random.below(most));
+        let mut factor = |rows, columns| {
+            let repeats = random.below(2) == 1;
+            let own = matrices_on(
+                CPU,
+                &mut random,
+                dtype,
+                [if repeats { 1 } else { batch }, rows, columns],
+            );
+            own.expand(&[batch, rows, columns]).unwrap()
+        };
+        let (a, b) = (factor(m, k), factor(k, n));
+        let product = bmm(&a, &b).unwrap();
+        assert_eq!((product.sizes(), product.strides()), (vec![batch, m, n], vec![m * n, n, 1]));
+        let numbers = [&a, &b].map(Numbers::of);
+        let [left, right] = [&numbers[0], &numbers[1]];
+        let within = if dtype == SCONCE_DTYPE_BF16 { 0.02 } else { 2e-3 };
+        let check = |found: &Handle, factors: [f64; 2], c: &[f64]| {
+            let wanted = decode_all(dtype, &expected(dtype, [left, right], factors, c));
+            for (found, wanted) in Numbers::of(found).of.iter().zip(&wanted) {
+                let near = within * (1.0 + wanted.abs());
+                assert!(
+                    (found - wanted).abs() <= near,
+                    "{dtype} {batch} {m} {k} {n}: {found} {wanted}"
+                );
+            }
+        };
+        check(&product, [1.0, 0.0], &[]);
+        if batch == 1 {
+            let [a, b] = [&a, &b].map(|tensor| tensor.squeeze(&[0]).unwrap());
+            let c = matrices_on(CPU, &mut random, dtype, [1, m, n]).squeeze(&[0]).unwrap();
+            let factors = [random.one_of(&[1.0, 0.5]), random.one_of(&[1.0, 0.0, 2.5])];
+            check(&addmm(&c, [&a, &b], factors).unwrap(), factors, &Numbers::of(&c).of);
         }
     }
 }

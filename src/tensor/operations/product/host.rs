@@ -5,71 +5,99 @@ use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use crate::blas::Matmul;
 use crate::element::Dtype;
 use crate::error::Result;
-use crate::tensor::transfer::copy_into;
-use crate::tensor::{Tensor, TensorOptions};
+use crate::tensor::transfer::{contiguous, copy_into};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
-/// `c = alpha * a @ b + beta * c` for batches of matrices. 16-bit types are multiplied in single precision and
-/// rounded once.
+/// `c = alpha * a @ b + beta * c` for batches of matrices, of which `c` is contiguous and shares no memory with the
+/// others. 16-bit types are multiplied in single precision and rounded once.
 pub(super) fn multiply(request: &Matmul, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<()> {
     let dtype = if c.dtype() == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
-    let packed = |tensor: &Tensor, is_read: bool| -> Result<Tensor> {
-        let packed = TensorOptions::of(tensor).with(dtype).empty(tensor.sizes())?;
-        if is_read {
-            copy_into(&packed, tensor, false)?;
-        }
-        Ok(packed)
-    };
+    let [batch, m, n, k] = [request.batch, request.m, request.n, request.k];
+    // A batch that has one right factor is a product of one tall matrix, which reads that factor once.
+    if batch > 1 && b.strides()[0] == 0 {
+        let tall = views::view(&contiguous(a, MemoryFormat::Contiguous)?, &[1, batch * m, k])?;
+        let (shared, result) = (views::narrow(b, 0, 0, 1)?, views::view(c, &[1, batch * m, n])?);
+        return multiply_each([1, batch * m, n, k], request, dtype, [&tall, &shared, &result]);
+    }
+    multiply_each([batch, m, n, k], request, dtype, [a, b, c])
+}
+
+/// [`multiply`], matrix by matrix.
+fn multiply_each(
+    sizes: [i64; 4],
+    request: &Matmul,
+    dtype: Dtype,
+    [a, b, c]: [&Tensor; 3],
+) -> Result<()> {
     // What is multiplied by 0 is not read.
-    let (left, right) = (packed(a, request.k != 0)?, packed(b, request.k != 0)?);
-    let result = packed(c, request.beta != 0.0)?;
-    let [m, n, k] = [request.m, request.n, request.k].map(|size| size as usize);
-    for index in 0..request.batch as usize {
-        let at = |tensor: &Tensor, elements: usize| {
-            tensor.address() + index * elements * tensor.element()
+    let (left, right) = (in_type(a, dtype, request.k != 0)?, in_type(b, dtype, request.k != 0)?);
+    let result = in_type(c, dtype, request.beta != 0.0)?;
+    let [batch, m, n, k] = sizes.map(|size| size as usize);
+    for index in 0..batch {
+        let at = |tensor: &Tensor| {
+            let offset = index as isize * tensor.strides()[0] as isize;
+            tensor.address().wrapping_add_signed(offset * tensor.element() as isize)
         };
-        let (left, right, result) = (at(&left, m * k), at(&right, k * n), at(&result, m * n));
-        let (rows_of_k, rows_of_n) = (k as isize, n as isize);
+        let steps = |tensor: &Tensor| [tensor.strides()[1] as isize, tensor.strides()[2] as isize];
+        let [[a_row, a_column], [b_row, b_column], [c_row, c_column]] =
+            [steps(&left), steps(&right), steps(&result)];
         if dtype == Dtype::F64 {
-            // SAFETY: the three tensors are new, packed, in host memory, and hold so many matrices of these sizes.
+            // SAFETY: the tensors are in host memory and have elements of this type, as many as their sizes say; those
+            // of the result are new or the caller's, one after another, and no others use them.
             unsafe {
                 matrixmultiply::dgemm(
                     m,
                     k,
                     n,
                     request.alpha,
-                    with_exposed_provenance(left),
-                    rows_of_k,
-                    1,
-                    with_exposed_provenance(right),
-                    rows_of_n,
-                    1,
+                    with_exposed_provenance(at(&left)),
+                    a_row,
+                    a_column,
+                    with_exposed_provenance(at(&right)),
+                    b_row,
+                    b_column,
                     request.beta,
-                    with_exposed_provenance_mut(result),
-                    rows_of_n,
-                    1,
+                    with_exposed_provenance_mut(at(&result)),
+                    c_row,
+                    c_column,
                 );
             }
         } else {
-            // SAFETY: the three tensors are new, packed, in host memory, and hold so many matrices of these sizes.
+            // SAFETY: as above.
             unsafe {
                 matrixmultiply::sgemm(
                     m,
                     k,
                     n,
                     request.alpha as f32,
-                    with_exposed_provenance(left),
-                    rows_of_k,
-                    1,
-                    with_exposed_provenance(right),
-                    rows_of_n,
-                    1,
+                    with_exposed_provenance(at(&left)),
+                    a_row,
+                    a_column,
+                    with_exposed_provenance(at(&right)),
+                    b_row,
+                    b_column,
                     request.beta as f32,
-                    with_exposed_provenance_mut(result),
-                    rows_of_n,
-                    1,
+                    with_exposed_provenance_mut(at(&result)),
+                    c_row,
+                    c_column,
                 );
             }
         }
     }
-    copy_into(c, &result, false)
+    if result.address() == c.address() { Ok(()) } else { copy_into(c, &result, false) }
+}
+
+/// The tensor itself if it has the type that is calculated in; else a packed copy, of one matrix if the whole batch is
+/// one.
+fn in_type(tensor: &Tensor, dtype: Dtype, is_read: bool) -> Result<Tensor> {
+    if tensor.dtype() == dtype {
+        return Ok(tensor.clone());
+    }
+    let is_one = tensor.strides()[0] == 0 && tensor.sizes()[0] > 1;
+    let own = if is_one { views::narrow(tensor, 0, 0, 1)? } else { tensor.clone() };
+    let packed = TensorOptions::of(&own).with(dtype).empty(own.sizes())?;
+    if is_read {
+        copy_into(&packed, &own, false)?;
+    }
+    if is_one { views::expand(&packed, tensor.sizes()) } else { Ok(packed) }
 }
