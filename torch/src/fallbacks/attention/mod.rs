@@ -9,6 +9,7 @@
 //! | `sequences` | functions of the ABI whose positions come before the heads, also of sequences of several lengths |
 //! | `spans` | where sequences lie, and which positions meet |
 //! | `fused` | one kernel |
+//! | `softmax` | weights on the CPU |
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
@@ -17,6 +18,7 @@ pub mod functions;
 mod fused;
 mod gradients;
 pub mod sequences;
+mod softmax;
 mod spans;
 #[cfg(test)]
 mod tests;
@@ -141,8 +143,14 @@ impl Attention {
     ) -> Result<Option<Tensor>> {
         let &Shapes { batch, heads, queries, keys, value_width, .. } = shapes;
         let scores = self.scores(shapes)?;
-        let log_sums = with_log_sums.then(|| log_sums_of(&scores)).transpose()?;
-        let weights = self.weights(&scores)?;
+        let (weights, log_sums) = if device_of_tensor(self.query)? == api::SCONCE_DEVICE_CPU {
+            let scores = operations::contiguous(scores.handle())?;
+            let log_sums = softmax::in_place(&scores)?;
+            (scores, with_log_sums.then_some(log_sums))
+        } else {
+            let log_sums = with_log_sums.then(|| log_sums_of(&scores)).transpose()?;
+            (self.weights(&scores)?, log_sums)
+        };
         let weights = operations::reshape(weights.handle(), &[batch * heads, queries, keys])?;
         let values = merged_heads(self.value, shapes, keys, value_width)?;
         let attended = operations::bmm(&weights, &values)?;
