@@ -47,28 +47,30 @@ pub(super) fn in_place(scores: &Tensor) -> Result<Tensor> {
     if width == 0 || count == 0 {
         return Ok(log_sums);
     }
-    // SAFETY: both tensors are contiguous and in memory of the CPU, have elements of this type, and nobody else uses
-    // them.
-    unsafe {
-        if layout.dtype == api::SCONCE_DTYPE_F64 {
-            each_line::<f64>(layout.data.cast(), sums.data.cast(), count, width);
-        } else {
-            each_line::<f32>(layout.data.cast(), sums.data.cast(), count, width);
-        }
+    if layout.dtype == api::SCONCE_DTYPE_F64 {
+        // SAFETY: both tensors are contiguous, have this type, and belong to this function.
+        let scores = unsafe { elements::<f64>(&layout) };
+        // SAFETY: as above.
+        each_line(scores, unsafe { elements(&sums) }, width);
+    } else {
+        // SAFETY: as above, with the other type of real numbers that scores have.
+        let scores = unsafe { elements::<f32>(&layout) };
+        // SAFETY: as above.
+        each_line(scores, unsafe { elements(&sums) }, width);
     }
     Ok(log_sums)
 }
 
+/// The elements of a contiguous tensor of the CPU.
+///
 /// # Safety
-/// There are `count` lines of `width` scores and as many sums, which nobody else uses.
-unsafe fn each_line<T: Real>(scores: *mut T, sums: *mut T, count: usize, width: usize) {
+/// The tensor has this type, and nobody else uses its memory during the result's life.
+unsafe fn elements<'a, T>(layout: &Layout) -> &'a mut [T] {
     // SAFETY: the caller's promise.
-    let (scores, sums) = unsafe {
-        (
-            std::slice::from_raw_parts_mut(scores, count * width),
-            std::slice::from_raw_parts_mut(sums, count),
-        )
-    };
+    unsafe { std::slice::from_raw_parts_mut(layout.data.cast(), layout.numel() as usize) }
+}
+
+fn each_line<T: Real>(scores: &mut [T], sums: &mut [T], width: usize) {
     for (line, log_sum) in scores.chunks_exact_mut(width).zip(sums) {
         let mut largest = T::LEAST;
         for &score in &*line {
