@@ -2,33 +2,28 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
+use std::ops::{Div, Sub};
+
 use crate::error::Result;
+use crate::operations::element::Number;
 use crate::operations::layout::Layout;
 use crate::operations::tensors::filled_like;
 use crate::sconce::{Tensor, api};
 
-/// What the loop needs of a type of numbers.
-trait Real: Copy + PartialOrd + std::ops::Sub<Output = Self> + std::ops::AddAssign {
-    const LEAST: Self;
-    const ZERO: Self;
+/// A type of real numbers, with what a softmax needs beyond [`Number`].
+trait Real: Number + Sub<Output = Self> + Div<Output = Self> {
     fn exp(self) -> Self;
     fn ln(self) -> Self;
-    fn over(self, other: Self) -> Self;
 }
 
 macro_rules! real {
     ($($kind:ident)*) => {$(
         impl Real for $kind {
-            const LEAST: Self = $kind::NEG_INFINITY;
-            const ZERO: Self = 0.0;
             fn exp(self) -> Self {
                 self.exp()
             }
             fn ln(self) -> Self {
                 self.ln()
-            }
-            fn over(self, other: Self) -> Self {
-                self / other
             }
         }
     )*};
@@ -40,62 +35,53 @@ real!(f32 f64);
 /// only handle of the scores' memory.
 pub(super) fn in_place(scores: &Tensor) -> Result<Tensor> {
     let layout = Layout::of(scores.handle())?;
-    let (width, lines) = layout.sizes.split_last().map_or((&1, &[][..]), |split| split);
+    let lines = layout.sizes.split_last().map_or(&[][..], |(_, lines)| lines);
     let log_sums = filled_like(scores.handle(), lines, 0.0)?;
-    let sums = Layout::of(log_sums.handle())?;
-    let (width, count) = (*width as usize, sums.numel() as usize);
-    if width == 0 || count == 0 {
+    if layout.numel() == 0 {
         return Ok(log_sums);
     }
+    let sums = Layout::of(log_sums.handle())?;
     if layout.dtype == api::SCONCE_DTYPE_F64 {
         // SAFETY: both tensors are contiguous, have this type, and belong to this function.
-        let scores = unsafe { elements::<f64>(&layout) };
-        // SAFETY: as above.
-        each_line(scores, unsafe { elements(&sums) }, width);
+        unsafe { each_line_of::<f64>(&layout, &sums) };
     } else {
         // SAFETY: as above, with the other type of real numbers that scores have.
-        let scores = unsafe { elements::<f32>(&layout) };
-        // SAFETY: as above.
-        each_line(scores, unsafe { elements(&sums) }, width);
+        unsafe { each_line_of::<f32>(&layout, &sums) };
     }
     Ok(log_sums)
 }
 
-/// The elements of a contiguous tensor of the CPU.
-///
 /// # Safety
-/// The tensor has this type, and nobody else uses its memory during the result's life.
-unsafe fn elements<'a, T>(layout: &Layout) -> &'a mut [T] {
+/// Both are layouts of contiguous tensors of the CPU, which have elements of this type, and nobody else uses their
+/// memory meanwhile.
+unsafe fn each_line_of<T: Real>(scores: &Layout, sums: &Layout) {
+    let count = |layout: &Layout| layout.numel() as usize;
     // SAFETY: the caller's promise.
-    unsafe { std::slice::from_raw_parts_mut(layout.data.cast(), layout.numel() as usize) }
+    let values = unsafe { std::slice::from_raw_parts_mut(scores.data.cast::<T>(), count(scores)) };
+    // SAFETY: as above.
+    let log_sums = unsafe { std::slice::from_raw_parts_mut(sums.data.cast::<T>(), count(sums)) };
+    for (line, log_sum) in values.chunks_exact_mut(count(scores) / count(sums)).zip(log_sums) {
+        *log_sum = to_weights(line);
+    }
 }
 
-fn each_line<T: Real>(scores: &mut [T], sums: &mut [T], width: usize) {
-    for (line, log_sum) in scores.chunks_exact_mut(width).zip(sums) {
-        let mut largest = T::LEAST;
-        for &score in &*line {
-            if score > largest {
-                largest = score;
-            }
-        }
-        let is_nan = |score: &T| score.partial_cmp(score).is_none();
-        if largest == T::LEAST && !line.iter().any(is_nan) {
-            line.fill(T::ZERO);
-            *log_sum = T::ZERO;
-            continue;
-        }
-        let mut sum = T::ZERO;
-        for score in &mut *line {
-            *score = (*score - largest).exp();
-            sum += *score;
-        }
-        for score in &mut *line {
-            *score = score.over(sum);
-        }
-        let mut whole = sum.ln();
-        whole += largest;
-        *log_sum = whole;
+/// Turns the scores of a line into weights, and returns the logarithm of the sum of their exponentials.
+fn to_weights<T: Real>(line: &mut [T]) -> T {
+    let least = T::from_f64(f64::NEG_INFINITY);
+    let largest = line.iter().fold(least, |most, &score| if score > most { score } else { most });
+    if largest == least && !line.iter().any(|score| score.is_nan()) {
+        line.fill(T::ZERO);
+        return T::ZERO;
     }
+    let mut sum = T::ZERO;
+    for score in &mut *line {
+        *score = (*score - largest).exp();
+        sum = sum.plus(*score);
+    }
+    for score in line {
+        *score = *score / sum;
+    }
+    sum.ln().plus(largest)
 }
 
 #[cfg(test)]
