@@ -3,6 +3,8 @@
 //! The crate takes pointers; here they are made from slices whose lengths are checked.
 #![allow(unsafe_code, reason = "passes slices as pointers, and shows them as bytes")]
 
+use std::ops::{Add, Mul};
+
 /// The slices of a call do not have the lengths that its sizes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WrongLengths;
@@ -32,7 +34,9 @@ type GemmKernel<T> = unsafe fn(
 /// # Safety
 /// Any bits are a value of the type, and none of them is padding. The kernel has no requirements except
 /// those of [`GemmKernel`].
-pub(crate) unsafe trait Real: Copy + Default + 'static {
+pub(crate) unsafe trait Real:
+    Copy + Default + From<f32> + Add<Output = Self> + Mul<Output = Self> + 'static
+{
     /// The kernel of the type.
     const KERNEL: GemmKernel<Self>;
 }
@@ -88,6 +92,69 @@ pub(crate) fn multiply<T: Real>(
     Ok(())
 }
 
+/// A matrix whose rows and columns are anywhere in a slice.
+#[derive(Clone, Copy)]
+pub(crate) struct MatrixInSlice<S> {
+    pub(crate) values: S,
+    /// Elements from one row to the next, and from one column to the next.
+    pub(crate) steps: [usize; 2],
+}
+
+impl<S> MatrixInSlice<S> {
+    /// Whether the elements of so many rows and columns are within `length`, and steps fit the kernel.
+    fn fits(&self, length: usize, [rows, columns]: [usize; 2]) -> bool {
+        let [row, column] = self.steps;
+        let last = |count: usize, step: usize| count.saturating_sub(1).checked_mul(step);
+        let reached = last(rows, row).zip(last(columns, column));
+        let reached = reached.and_then(|(row, column)| row.checked_add(column));
+        let is_empty = rows == 0 || columns == 0;
+        let is_inside = is_empty || reached.is_some_and(|reached| reached < length);
+        is_inside && self.steps.iter().all(|step| isize::try_from(*step).is_ok())
+    }
+
+    /// Whether no two elements are the same: rows are apart by more than a row's elements reach, or columns by more
+    /// than a column's.
+    fn is_injective(&self, [rows, columns]: [usize; 2]) -> bool {
+        let [row, column] = self.steps;
+        let apart = |outer: usize, inner: usize, count: usize| {
+            inner > 0 && inner.checked_mul(count).is_some_and(|reach| outer >= reach)
+        };
+        rows <= 1 && (columns <= 1 || column > 0)
+            || columns <= 1 && row > 0
+            || apart(row, column, columns)
+            || apart(column, row, rows)
+    }
+}
+
+/// `c = a * b`, where `a` is `m` by `k` and `b` is `k` by `n`. Nothing is read of `c`. Slices that are too short, and a
+/// result whose elements are not apart, are refused.
+pub(crate) fn multiply_within<T: Real>(
+    [m, n, k]: [usize; 3],
+    a: MatrixInSlice<&[T]>,
+    b: MatrixInSlice<&[T]>,
+    c: MatrixInSlice<&mut [T]>,
+) -> Result<(), WrongLengths> {
+    let fits = a.fits(a.values.len(), [m, k])
+        && b.fits(b.values.len(), [k, n])
+        && c.fits(c.values.len(), [m, n]);
+    if !fits || !c.is_injective([m, n]) {
+        return Err(WrongLengths);
+    }
+    let (one, zero) = (T::from(1.0), T::default());
+    let [a_steps, b_steps, c_steps] =
+        [a.steps, b.steps, c.steps].map(|steps| steps.map(|step| step as isize));
+    let (a, b, c) = (a.values.as_ptr(), b.values.as_ptr(), c.values.as_mut_ptr());
+    // SAFETY: by the checks above every element of the three matrices is within its slice, and no two of the result
+    // are the same. The result's slice is borrowed exclusively, so it is neither of the others.
+    unsafe {
+        (T::KERNEL)(
+            m, k, n, one, a, a_steps[0], a_steps[1], b, b_steps[0], b_steps[1], zero, c,
+            c_steps[0], c_steps[1],
+        );
+    }
+    Ok(())
+}
+
 /// The bytes of numbers.
 pub(crate) fn bytes_of<T: Real>(values: &[T]) -> &[u8] {
     let bytes = size_of_val(values);
@@ -136,6 +203,53 @@ mod tests {
         for sizes in [[3, 2, 1], [2, 3, 1], [2, 2, 2], [usize::MAX, 2, 2], [0, 0, 0]] {
             let (a, b) = (factor(&[1.0, 2.0]), factor(&[3.0, 4.0]));
             assert_eq!(multiply(sizes, 1.0, a, b, 0.0, &mut c), Err(WrongLengths));
+        }
+    }
+
+    #[test]
+    fn matrices_are_anywhere_in_slices() {
+        // Rows of a in every second place, b turned, and c with a gap behind each row.
+        let (a, b) = ([1.0, 9.0, 2.0, 9.0, 3.0, 9.0, 4.0], [5.0_f64, 7.0, 6.0, 8.0]);
+        let mut c = [f64::NAN, f64::NAN, -1.0, f64::NAN, f64::NAN];
+        let (a, b) = (
+            MatrixInSlice { values: &a[..], steps: [4, 2] },
+            MatrixInSlice { values: &b[..], steps: [1, 2] },
+        );
+        multiply_within([2, 2, 2], a, b, MatrixInSlice { values: &mut c[..], steps: [3, 1] })
+            .unwrap();
+        assert_eq!(c, [19.0, 22.0, -1.0, 43.0, 50.0]);
+    }
+
+    #[test]
+    fn matrices_beyond_their_slices_and_results_that_overlap_are_refused() {
+        let values = [1.0_f32; 6];
+        let whole = MatrixInSlice { values: &values[..], steps: [3, 1] };
+        let one = MatrixInSlice { values: &values[..1], steps: [1, 1] };
+        let refused = |sizes, a, b, steps| {
+            let mut result = [f32::NAN; 6];
+            let outcome =
+                multiply_within(sizes, a, b, MatrixInSlice { values: &mut result[..], steps });
+            assert!(result.iter().all(|value| value.is_nan()) || outcome.is_ok());
+            outcome == Err(WrongLengths)
+        };
+        assert!(!refused([2, 2, 3], whole, whole.turned(), [2, 1]));
+        assert!(refused([3, 2, 3], whole, whole.turned(), [2, 1]), "rows of a");
+        assert!(refused([2, 3, 3], whole, whole.turned(), [3, 1]), "columns of b");
+        assert!(refused([2, 2, 3], whole, whole.turned(), [5, 1]), "rows of c");
+        assert!(
+            refused([2, 2, 3], whole, whole.turned(), [1, 1]),
+            "elements of c that are the same"
+        );
+        assert!(refused([2, 2, 3], whole, whole.turned(), [0, 1]), "rows of c that are the same");
+        assert!(refused([2, 1, 1], whole, one, [0, 1]), "rows of one element that are the same");
+        let far = MatrixInSlice { values: &values[..], steps: [usize::MAX, 1] };
+        assert!(refused([1, 1, 1], far, one, [1, 1]), "steps beyond what an address can be");
+        assert!(refused([3, 1, 1], far, one, [1, 1]), "steps whose sum overflows");
+    }
+
+    impl MatrixInSlice<&[f32]> {
+        fn turned(self) -> Self {
+            MatrixInSlice { values: self.values, steps: [self.steps[1], self.steps[0]] }
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn zeros<T: Real>(count: usize) -> Result<Vec<T>, Uncalculated> {
 
 /// Writes an image of the output, from an image of the input and the whole filter, each packed. `pass` sees each
 /// block of the unfolded input before it is multiplied.
-pub(crate) fn forward_image<T: Real + From<f32>>(
+pub(crate) fn forward_image<T: Real>(
     geometry: &Geometry,
     input: &[T],
     filter: &[T],

@@ -5,7 +5,7 @@ pub const MOST_SPATIAL: usize = 3;
 
 /// Sizes of a convolution, each at least 1. What is past the spatial dimensions is 1. All products of sizes have been
 /// checked: they can be calculated without care.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometry {
     pub(crate) images: usize,
     pub(crate) groups: usize,

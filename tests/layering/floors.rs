@@ -12,6 +12,7 @@ const FLOORS: &[&[&str]] = &[
         "arithmetic",
         "collections",
         "config",
+        "convolutions",
         "dynlib",
         "element",
         "entropy",

@@ -51,6 +51,7 @@ const ISLANDS: &[&str] = &[
     "reduction/host.rs",
     "sleep/host_block.rs",
     "tensor/handle/mod.rs",
+    "tensor/operations/convolution/host.rs",
     "tensor/operations/product/host.rs",
     "tensor/shared_storage.rs",
     "tensor/storage.rs",

@@ -1,65 +1,115 @@
 //! Convolutions on the CPU, by the calling thread.
 
+#![allow(unsafe_code, reason = "shows tensors of the CPU as slices")]
+
+use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
+
+use crate::convolutions::{ChannelOrder, convolve as convolve_slices};
 use crate::dnn::ConvolutionRequest;
 use crate::driver::MOST_SPATIAL;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
-use crate::products::{Real, bytes_of, bytes_of_mut};
-use crate::tensor::transfer::{copy_into, read_bytes, write_bytes, zero};
-use crate::tensor::{Tensor, TensorOptions};
-use crate::unfolding::{Geometry, Uncalculated, forward_image, zeros};
+use crate::products::Real;
+use crate::tensor::transfer::{copy_into, strides_of_format, zero};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
+use crate::unfolding::{Geometry, Uncalculated};
 
-/// The convolution by the calling thread. 16-bit types are calculated in single precision and rounded once.
+/// The convolution by the calling thread. The three tensors are packed in `format`, and `output` shares no memory with
+/// the others. 16-bit types are calculated in single precision and rounded once.
 pub(super) fn convolve(
     request: &ConvolutionRequest,
+    format: MemoryFormat,
     input: &Tensor,
     filter: &Tensor,
     output: &Tensor,
 ) -> Result<()> {
-    if output.dtype() == Dtype::F64 {
-        calculate::<f64>(request, Dtype::F64, [input, filter, output])
-    } else {
-        calculate::<f32>(request, Dtype::F32, [input, filter, output])
+    let geometry = geometry_of(request)?;
+    if input.numel() == 0 || filter.numel() == 0 {
+        return zero(output);
     }
+    let dtype = if output.dtype() == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
+    let in_type = |tensor: &Tensor, is_read: bool| -> Result<Tensor> {
+        if tensor.dtype() == dtype {
+            return Ok(tensor.clone());
+        }
+        let strides = strides_of_format(tensor.sizes(), format)?;
+        let other =
+            TensorOptions::of(tensor).with(dtype).empty_strided(tensor.sizes(), &strides)?;
+        if is_read {
+            copy_into(&other, tensor, false)?;
+        }
+        Ok(other)
+    };
+    let (input, filter) = (in_type(input, true)?, in_type(filter, true)?);
+    let result = in_type(output, false)?;
+    let order = match format {
+        MemoryFormat::Contiguous => ChannelOrder::First,
+        _ => ChannelOrder::Last,
+    };
+    if dtype == Dtype::F64 {
+        calculate::<f64>(&geometry, order, [&input, &filter, &result])?;
+    } else {
+        calculate::<f32>(&geometry, order, [&input, &filter, &result])?;
+    }
+    if result.address() == output.address() { Ok(()) } else { copy_into(output, &result, false) }
 }
 
-/// As [`convolve`], in a type.
-fn calculate<T: Real + From<f32>>(
-    request: &ConvolutionRequest,
-    dtype: Dtype,
+/// As [`convolve`], of tensors that have the type.
+fn calculate<T: Real>(
+    geometry: &Geometry,
+    order: ChannelOrder,
     [input, filter, output]: [&Tensor; 3],
 ) -> Result<()> {
-    let packed = |like: &Tensor| TensorOptions::of(like).with(dtype).empty(like.sizes());
-    let [images, weights, results] = [packed(input)?, packed(filter)?, packed(output)?];
-    copy_into(&images, input, false)?;
-    copy_into(&weights, filter, false)?;
-    let outputs = request.output_sizes()?;
-    let spatial = |sizes: [i64; MOST_SPATIAL]| sizes.map(|size| size as usize);
-    let geometry = Geometry {
+    // SAFETY: the tensors are packed, in host memory, and have elements of this type.
+    let input = unsafe { elements::<T>(input) };
+    // SAFETY: as above.
+    let filter = unsafe { elements::<T>(filter) };
+    // SAFETY: as above. The result is new, and nothing else uses it.
+    let output = unsafe { elements_mut::<T>(output) };
+    convolve_slices(geometry, order, input, filter, output).map_err(refused)
+}
+
+/// # Safety
+/// The tensor is packed and in host memory, has elements of this type, and nobody writes them during the result's life.
+unsafe fn elements<T>(tensor: &Tensor) -> &[T] {
+    let first = with_exposed_provenance(tensor.address());
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts(first, tensor.numel() as usize) }
+}
+
+/// # Safety
+/// As of [`elements`], and nobody else reads them.
+#[allow(clippy::mut_from_ref, reason = "a tensor is a handle of its memory")]
+unsafe fn elements_mut<T>(tensor: &Tensor) -> &mut [T] {
+    let first = with_exposed_provenance_mut(tensor.address());
+    // SAFETY: the caller's promise.
+    unsafe { std::slice::from_raw_parts_mut(first, tensor.numel() as usize) }
+}
+
+/// The sizes, of which those of the spatial dimensions come last.
+fn geometry_of(request: &ConvolutionRequest) -> Result<Geometry> {
+    let missing = MOST_SPATIAL - request.spatial;
+    let sizes = |sizes: [i64; MOST_SPATIAL]| {
+        let mut sizes = sizes.map(|size| size as usize);
+        sizes.rotate_right(missing);
+        sizes
+    };
+    let moves = |mut moves: [i64; MOST_SPATIAL]| {
+        moves.rotate_right(missing);
+        moves
+    };
+    Ok(Geometry {
         images: request.batch as usize,
         groups: request.groups as usize,
         channels: (request.in_channels / request.groups) as usize,
         features: (request.out_channels / request.groups) as usize,
-        input: spatial(request.input_sizes),
-        filter: spatial(request.filter_sizes),
-        output: spatial(outputs),
-        stride: request.stride,
-        padding: request.padding,
-        dilation: request.dilation,
-    };
-    if geometry.taps() == 0 {
-        return zero(&results).and_then(|()| copy_into(output, &results, false));
-    }
-    let mut filter = zeros::<T>(weights.numel() as usize).map_err(refused)?;
-    read_bytes(&weights, 0, bytes_of_mut(&mut filter))?;
-    let mut image = zeros::<T>(geometry.input_elements()).map_err(refused)?;
-    let mut result = zeros::<T>(geometry.output_elements()).map_err(refused)?;
-    for index in 0..geometry.images {
-        read_bytes(&images, index * size_of_val(&image[..]), bytes_of_mut(&mut image))?;
-        forward_image(&geometry, &image, &filter, &mut result, |_, _| Ok(())).map_err(refused)?;
-        write_bytes(&results, index * size_of_val(&result[..]), bytes_of(&result))?;
-    }
-    copy_into(output, &results, false)
+        input: sizes(request.input_sizes),
+        filter: sizes(request.filter_sizes),
+        output: sizes(request.output_sizes()?),
+        stride: moves(request.stride),
+        padding: moves(request.padding),
+        dilation: moves(request.dilation),
+    })
 }
 
 #[cold]

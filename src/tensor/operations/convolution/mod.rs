@@ -45,7 +45,7 @@ pub(crate) fn convolution(
     if output.numel() != 0 {
         request.output_strides = padded(output.strides());
         match place {
-            Place::Cpu => convolve(&request, &input, &filter, &output)?,
+            Place::Cpu => convolve(&request, format, &input, &filter, &output)?,
             Place::Device(_) => {
                 dnn::convolution(&request, input.address(), filter.address(), output.address())?;
             }

@@ -1,0 +1,85 @@
+//! One axis: which outputs an element of the filter takes part in, and where it reads.
+
+use std::ops::Range;
+
+use crate::unfolding::Geometry;
+
+/// How a filter moves along an axis.
+#[derive(Clone, Copy)]
+pub(super) struct FilterAxis {
+    input: i64,
+    output: i64,
+    stride: i64,
+    padding: i64,
+    dilation: i64,
+}
+
+impl FilterAxis {
+    pub(super) fn of(geometry: &Geometry, axis: usize) -> FilterAxis {
+        FilterAxis {
+            input: geometry.input[axis] as i64,
+            output: geometry.output[axis] as i64,
+            stride: geometry.stride[axis],
+            padding: geometry.padding[axis],
+            dilation: geometry.dilation[axis],
+        }
+    }
+
+    /// Where an element of the filter reads for an output; `None` on the padding.
+    pub(super) fn place(&self, output: usize, tap: usize) -> Option<usize> {
+        let place = output as i64 * self.stride - self.padding + tap as i64 * self.dilation;
+        usize::try_from(place).ok().filter(|_| place < self.input)
+    }
+
+    /// The outputs for which an element of the filter does not read the padding.
+    pub(super) fn outputs(&self, tap: usize) -> Range<usize> {
+        let first = self.padding - tap as i64 * self.dilation;
+        let until = |place: i64| (place.max(0) + self.stride - 1) / self.stride;
+        let start = until(first).min(self.output);
+        let end = until(self.input + first).clamp(start, self.output);
+        start as usize..end as usize
+    }
+
+    /// The elements of the filter, of `count`, that do not read the padding for an output.
+    pub(super) fn taps(&self, output: usize, count: usize) -> Range<usize> {
+        let first = self.padding - output as i64 * self.stride;
+        let until = |place: i64| (place.max(0) + self.dilation - 1) / self.dilation;
+        let start = until(first).min(count as i64);
+        let end = until(self.input + first).clamp(start, count as i64);
+        start as usize..end as usize
+    }
+
+    pub(super) fn stride(&self) -> usize {
+        self.stride as usize
+    }
+
+    pub(super) fn dilation(&self) -> usize {
+        self.dilation as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_hold_exactly_what_has_a_place() {
+        for input in 1..6 {
+            for (stride, padding, dilation) in
+                [(1, 0, 1), (2, 1, 1), (1, 3, 2), (3, 2, 2), (2, 7, 3)]
+            {
+                let axis = FilterAxis { input, output: 9, stride, padding, dilation };
+                for tap in 0..5 {
+                    let expected: Vec<usize> =
+                        (0..9).filter(|output| axis.place(*output, tap).is_some()).collect();
+                    assert_eq!(axis.outputs(tap).collect::<Vec<_>>(), expected);
+                }
+                for output in 0..9 {
+                    let expected: Vec<usize> =
+                        (0..5).filter(|tap| axis.place(output, *tap).is_some()).collect();
+                    assert_eq!(axis.taps(output, 5).collect::<Vec<_>>(), expected);
+                }
+            }
+        }
+    }
+}
