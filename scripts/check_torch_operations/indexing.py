@@ -118,7 +118,9 @@ def check_bags(check, device):
     passed = [table, index, offsets, often, Int(mode), False, Optional(None, factors), last, Int(padding)]
     called = [table, index, offsets, often, mode, False, factors, last, padding]
     whole_result = torch.ops.aten._embedding_bag(*called)
-    check.compare("_embedding_bag", passed, whole_result[:2 + mode], results=4)
+    # On a device PyTorch leaves the size of the bag behind the last one as it was in memory.
+    known = 2 if device == "cuda" and last else 2 + mode
+    check.compare("_embedding_bag", passed, whole_result[:known], results=4)
     expected = torch.ops.aten._embedding_bag_forward_only(*called)
     check.compare("_embedding_bag_forward_only", passed, expected[:1], results=4)
     # PyTorch's sums on the CPU leave the bag of each index out, and make it before the gradient.

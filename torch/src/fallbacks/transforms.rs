@@ -145,9 +145,12 @@ fn real(tensor: TensorHandle, dims: &[i64], norm: i64, is_onesided: bool) -> Res
     };
     order.push(last);
     if !is_onesided {
-        let whole = transform(&input, &order, complex)?;
-        // What is transformed in parts is half of a result, which PyTorch copies to a new tensor.
-        let is_copied = !is_at_once && sizes_of(tensor)?[last as usize] > 2;
+        if is_at_once {
+            return transform(&input, &order, complex);
+        }
+        let whole = in_parts(&transform(&input, &[last], complex)?, others, complex)?;
+        // What is transformed in parts is half of a result, which PyTorch copies to a new tensor, unless it is all of it.
+        let is_copied = sizes_of(tensor)?[last as usize] > 2;
         return if is_copied { operations::contiguous(whole.handle()) } else { Ok(whole) };
     }
     let halved = How { kind: api::SCONCE_FFT_R2C, ..complex };

@@ -45,13 +45,15 @@ impl Resampling<'_> {
         let batch = sizes[0] * sizes[1];
         let dims = self.output.len();
         let is_copy = self.output == &self.input[2..];
+        let is_on_cpu = device_of_tensor(gradient)? == api::SCONCE_DEVICE_CPU;
         let mut made = widened(gradient)?;
         for dim in 0..dims {
             let (from, to) = (self.output[dim], self.input[2 + dim]);
-            // Images that keep their size are copied, whatever the scales are.
+            // Images that keep their size are copied, whatever the scales are. For linear ones PyTorch does so along
+            // each dimension on the CPU.
             let is_kept = match self.kind {
-                Kind::Linear => from == to,
-                Kind::Cubic => is_copy,
+                Kind::Linear if is_on_cpu => from == to,
+                Kind::Linear | Kind::Cubic => is_copy,
             };
             if is_kept {
                 continue;
