@@ -4,6 +4,7 @@ import random
 
 import torch
 
+from .library import Optional
 from .operands import FLOATS, shape, values
 
 
@@ -41,4 +42,26 @@ def check_products(check, device):
         check.compare(name, arguments, [expected], near=precise)
 
 
-FAMILIES = [check_products]
+def check_groups(check, device):
+    """Groups that reach to the end: PyTorch leaves what is behind the last one undefined."""
+    dtype = random.choice([torch.float32, torch.float16, torch.bfloat16])
+    groups, rows, inner, columns = random.randint(1, 4), *(8 * random.randint(1, 4) for _ in range(3))
+    offsets = sorted(random.randint(0, inner) for _ in range(groups - 1)) + [inner]
+    make = lambda *sizes: values(list(sizes), dtype, device).contiguous()
+    forms = [
+        ("rows", [inner, rows], [groups, rows, columns]), ("columns", [groups, rows, columns], [columns, inner]),
+        ("inner", [rows, inner], [inner, columns]), ("batch", [groups, rows, inner], [groups, inner, columns]),
+    ]
+    form, first, second = random.choice(forms)
+    offsets = None if form == "batch" else torch.tensor(offsets, dtype=torch.int32, device=device)
+    first, second = make(*first), make(*second)
+    if random.random() < 0.5:
+        second = second.transpose(-1, -2).contiguous().transpose(-1, -2)
+    near = {torch.float32: 1e-4, torch.float16: 5e-2, torch.bfloat16: 4e-1}[dtype]
+    # On devices PyTorch has fast kernels of some types and orders alone.
+    expected = torch._grouped_mm(first, second, offs=offsets)
+    empty = Optional(None, None)
+    check.compare("_grouped_mm", [first, second, Optional(None, offsets), empty, empty], [expected], near=near)
+
+
+FAMILIES = [check_products, check_groups]

@@ -30,6 +30,9 @@ def check_factories(check, device):
     new = lambda kind: [number(NUMBERS[kind]), None, number(DEVICES[device]), 0, None]
     with_type = dict(device=device, dtype=dtype)
     of_whole = dict(device=device, dtype=whole)
+    # The order in memory is kept, too.
+    like = values(shape(2, 9), dtype, device).t()
+    same = [None, None, None, 0, None, None]
     for name, arguments, theirs in [
         ("rand", [size, *new(dtype)], lambda: torch.rand(size, **with_type)),
         ("rand_generator", [size, None, *new(dtype)], lambda: torch.rand(size, **with_type)),
@@ -41,6 +44,13 @@ def check_factories(check, device):
          lambda: torch.randint(abs(high) + 1, size, **of_whole)),
         ("randint_low", [Int(low), Int(high), size, *new(whole)], lambda: torch.randint(low, high, size, **of_whole)),
         ("randperm", [Int(size[0]), *new(whole)], lambda: torch.randperm(size[0], **of_whole)),
+        ("rand_like", [like, *same], lambda: torch.rand_like(like)),
+        ("rand_like_generator", [like, None, *same], lambda: torch.rand_like(like)),
+        ("randn_like", [like, *same], lambda: torch.randn_like(like)),
+        ("randn_like_generator", [like, None, *same], lambda: torch.randn_like(like)),
+        ("randint_like", [like, Int(abs(high) + 1), *same], lambda: torch.randint_like(like, abs(high) + 1)),
+        ("randint_like_low_dtype", [like, Int(low), Int(high), *same],
+         lambda: torch.randint_like(like, low, high)),
     ]:
         seed(check, device)
         check.compare(name, arguments, [theirs()], near=0)

@@ -5,9 +5,12 @@
 
 pub mod quantized;
 
+use crate::abi::arguments::{optional, optional_tensor};
+use crate::abi::constants::dtype_of;
 use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::give;
+use crate::operations::products::grouped::grouped_mm;
 use crate::sconce::operations::{self, Operand, widened};
 use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
@@ -48,6 +51,30 @@ fallbacks! {
         alpha: f64,
     ) {
         add_batches(out, tensor, [first, second], beta, alpha)
+    }
+
+    /// Returns the products of groups of matrices. `offs` has the ends of the groups in an operand that is one matrix;
+    /// `bias` must be missing.
+    aoti_torch_cpu__grouped_mm | aoti_torch_cuda__grouped_mm(
+        first: TensorHandle,
+        second: TensorHandle,
+        offs: *const TensorHandle,
+        bias: *const TensorHandle,
+        out_dtype: *const i32,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the pointers.
+        let offsets = unsafe { optional_tensor(offs) };
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        // SAFETY: as above.
+        let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
+        if bias.is_some() {
+            return Err(Error::not_supported("Bias not supported yet; add it to the product"));
+        }
+        let products = grouped_mm(first, second, offsets, dtype)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, products) }
     }
 
     /// Returns `beta * tensor + alpha * s`, where `s` is the sum of the products of two batches of matrices.

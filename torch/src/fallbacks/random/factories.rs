@@ -11,13 +11,37 @@ use crate::sconce::{Tensor, api, check, operations};
 
 /// What numbers are drawn.
 #[derive(Clone, Copy)]
-enum Numbers {
+pub(super) enum Numbers {
     /// From 0 to 1, excluding 1.
     Uniform,
     /// Normally distributed, with a mean of 0 and a deviation of 1.
     Normal,
     /// Whole numbers from the first to the second, which is left out.
     Whole(i64, i64),
+}
+
+impl Numbers {
+    /// Refuses a range without a number.
+    pub(super) fn check(self) -> Result<()> {
+        match self {
+            Numbers::Whole(low, high) if low >= high => Err(no_numbers(low, high)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fills a tensor from a generator; NULL is the default one.
+    pub(super) fn fill(self, tensor: TensorHandle, generator: Generator) -> Result<()> {
+        check(match self {
+            // SAFETY: any number may be passed as a handle; the generator is NULL or the caller's.
+            Numbers::Uniform => unsafe { api::sconce_tensor_uniform(tensor, 0.0, 1.0, generator) },
+            // SAFETY: as above.
+            Numbers::Normal => unsafe { api::sconce_tensor_normal(tensor, 0.0, 1.0, generator) },
+            // SAFETY: as above.
+            Numbers::Whole(low, high) => unsafe {
+                api::sconce_tensor_random_integers(tensor, low, high, generator)
+            },
+        })
+    }
 }
 
 /// A new tensor of random numbers.
@@ -35,26 +59,15 @@ unsafe fn drawn(
     let sizes = unsafe { numbers(size, size_len, "size") }?;
     // SAFETY: the caller's promise.
     let generator = unsafe { chosen(generator) };
+    drawn.check()?;
     let default = match drawn {
-        Numbers::Whole(low, high) if low >= high => return Err(no_numbers(low, high)),
         Numbers::Whole(..) => api::SCONCE_DTYPE_I64,
         _ => api::SCONCE_DTYPE_F32,
     };
     // SAFETY: the caller's promise.
     let options = unsafe { wanted.options(default, api::SCONCE_DEVICE_CPU) }?;
     let tensor = operations::empty(sizes, &options)?;
-    let handle = tensor.handle();
-    let status = match drawn {
-        // SAFETY: any number may be passed as a handle; NULL is the default generator.
-        Numbers::Uniform => unsafe { api::sconce_tensor_uniform(handle, 0.0, 1.0, generator) },
-        // SAFETY: as above.
-        Numbers::Normal => unsafe { api::sconce_tensor_normal(handle, 0.0, 1.0, generator) },
-        // SAFETY: as above.
-        Numbers::Whole(low, high) => unsafe {
-            api::sconce_tensor_random_integers(handle, low, high, generator)
-        },
-    };
-    check(status)?;
+    drawn.fill(tensor.handle(), generator)?;
     Ok(tensor)
 }
 

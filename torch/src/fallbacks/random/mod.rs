@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `factories` | new tensors of random numbers |
+//! | `likes` | new tensors of random numbers, like another one |
 //! | `fills` | random numbers in a tensor, or in one like it |
 //! | `dropout` | elements that become zero at random |
 //!
@@ -12,6 +13,7 @@
 pub mod dropout;
 pub mod factories;
 pub mod fills;
+pub mod likes;
 
 #[cfg(test)]
 mod tests;

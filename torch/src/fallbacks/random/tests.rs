@@ -19,6 +19,11 @@ use super::fills::{
     aoti_torch_cpu_bernoulli__Tensor, aoti_torch_cpu_bernoulli__float, aoti_torch_cpu_exponential,
     aoti_torch_cpu_normal_functional, aoti_torch_cpu_randint_low_out, aoti_torch_cpu_uniform,
 };
+use super::likes::{
+    aoti_torch_cpu_rand_like, aoti_torch_cpu_rand_like_generator, aoti_torch_cpu_randint_like,
+    aoti_torch_cpu_randint_like_low_dtype, aoti_torch_cpu_randn_like,
+    aoti_torch_cpu_randn_like_generator,
+};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of, strides_of};
 use crate::sconce::api::{
     self, SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_F16 as F16, SCONCE_DTYPE_F32 as F32,
@@ -69,6 +74,72 @@ fn constant(count: i64, value: f64, dtype: i32) -> Tensor {
 }
 
 const TENTHS: [f64; 3] = [0.8822692632675171, 0.9150039553642273, 0.38286375999450684];
+
+/// What a function returns for one tensor, a number or two before what is left out.
+macro_rules! like {
+    ($function:ident, $tensor:expr $(, $number:expr)*) => {
+        drawn(|made| {
+            // SAFETY: the handle is valid, the place is valid for a write; other pointers are NULL.
+            unsafe {
+                $function(
+                    $tensor.handle(), $($number,)* null(), null(), null(), -1, null(), null(), made,
+                )
+            }
+        })
+    };
+}
+
+#[test]
+fn numbers_like_a_tensor_have_its_sizes_its_type_and_its_order() {
+    let before = live();
+    {
+        let three = constant(3, 7.0, F32);
+        assert_near(&like!(aoti_torch_cpu_rand_like, three), F32, &TENTHS);
+        let default = generator();
+        assert_near(&like!(aoti_torch_cpu_rand_like_generator, three, &default), F32, &TENTHS);
+        let twenty = constant(20, 7.0, F64);
+        let normal = like!(aoti_torch_cpu_randn_like, twenty);
+        let same = like!(aoti_torch_cpu_randn_like_generator, twenty, null());
+        assert_eq!(dtype_of_tensor(normal.handle()).unwrap(), F64);
+        assert_eq!(Dense::of(normal.handle()), Dense::of(same.handle()));
+        let five = constant(5, 7.0, I32);
+        let whole = like!(aoti_torch_cpu_randint_like, five, 10);
+        assert_near(&whole, I32, &[2.0, 7.0, 6.0, 4.0, 6.0]);
+        let moved = like!(aoti_torch_cpu_randint_like_low_dtype, five, 5, 15);
+        assert_near(&moved, I32, &[7.0, 12.0, 11.0, 9.0, 11.0]);
+        // A matrix whose columns lie one after another, and c10's numbers of float64 and of the contiguous format.
+        let turned = Dense::build(&[2, 3], |_| 0.0).tensor(F32);
+        let turned = crate::sconce::operations::transpose(turned.handle(), 0, 1).unwrap();
+        let kept = like!(aoti_torch_cpu_rand_like, turned);
+        assert_eq!(strides_of(kept.handle()).unwrap(), [1, 3]);
+        let chosen = drawn(|made| {
+            // SAFETY: the handle is valid, the place is valid for a write; other pointers are NULL or valid.
+            unsafe {
+                aoti_torch_cpu_rand_like(turned.handle(), &7, null(), null(), -1, null(), &0, made)
+            }
+        });
+        assert_eq!(dtype_of_tensor(chosen.handle()).unwrap(), F64);
+        assert_eq!(strides_of(chosen.handle()).unwrap(), [2, 1]);
+        let mut none = null_mut();
+        // SAFETY: as above.
+        let status = unsafe {
+            aoti_torch_cpu_randint_like_low_dtype(
+                five.handle(),
+                3,
+                3,
+                null(),
+                null(),
+                null(),
+                -1,
+                null(),
+                null(),
+                &mut none,
+            )
+        };
+        assert_refused(status, &["no number from low, 3"]);
+    }
+    assert_eq!(live(), before);
+}
 
 #[test]
 fn factories_draw_torchs_numbers() {

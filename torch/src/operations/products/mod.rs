@@ -5,8 +5,10 @@
 //! |---|---|
 //! | `widened` | products of integers, and of 16-bit numbers into float32, without a rounding in between |
 //! | `scaled` | products of 8-bit floating-point numbers with scales |
+//! | `grouped` | products of groups of matrices |
 //! | `weights` | products with weights of 8 bits |
 
+pub mod grouped;
 pub mod scaled;
 pub mod weights;
 pub mod widened;

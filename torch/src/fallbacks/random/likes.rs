@@ -1,0 +1,94 @@
+//! New tensors of random numbers with the sizes of another tensor: without another choice they have its type, its device
+//! and its order in memory.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use super::factories::Numbers;
+use super::{Generator, chosen};
+use crate::abi::arguments::{NewTensor, optional};
+use crate::abi::constants::memory_format_of;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
+use crate::error::Result;
+use crate::fallbacks::give;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api};
+
+/// A new tensor of random numbers like another one.
+///
+/// # Safety
+/// The pointers are NULL or valid for a read.
+unsafe fn drawn_like(
+    numbers: Numbers,
+    tensor: TensorHandle,
+    generator: *const Generator,
+    wanted: NewTensor,
+    memory_format: *const i32,
+) -> Result<Tensor> {
+    numbers.check()?;
+    // SAFETY: the caller's promise.
+    let mut options =
+        unsafe { wanted.options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?) }?;
+    // SAFETY: as above.
+    if let Some(format) = unsafe { optional(memory_format) } {
+        options.memory_format = memory_format_of(format)?;
+    }
+    // SAFETY: the options live during the call; the place is valid for a write.
+    let drawn =
+        Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })?;
+    // SAFETY: the caller's promise.
+    numbers.fill(drawn.handle(), unsafe { chosen(generator) })?;
+    Ok(drawn)
+}
+
+/// A function of the ABI that returns random numbers like a tensor; its arguments after that choose which.
+macro_rules! likes {
+    ($($(#[$doc:meta])* $cpu:ident | $cuda:ident (
+        $($number:ident),* ; $($generator:ident)?) => $numbers:expr;)*) => {
+        fallbacks! {
+            $($(#[$doc])*
+            $cpu | $cuda(
+                tensor: TensorHandle,
+                $($number: i64,)*
+                $($generator: *const Generator,)?
+                dtype: *const i32,
+                layout: *const i32,
+                device: *const i32,
+                device_index: i32,
+                pin_memory: *const i32,
+                memory_format: *const i32,
+                ret0: *mut TensorHandle,
+            ) {
+                let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+                // The generator if one is an argument, else NULL.
+                let generators: &[*const Generator] = &[$($generator,)? std::ptr::null()];
+                // SAFETY: the caller's promise for the pointers.
+                let drawn = unsafe {
+                    drawn_like($numbers, tensor, generators[0], wanted, memory_format)
+                }?;
+                // SAFETY: the caller's promise for the place.
+                unsafe { give(ret0, drawn) }
+            })*
+        }
+    };
+}
+
+likes! {
+    /// Returns numbers from 0 to 1, excluding 1.
+    aoti_torch_cpu_rand_like | aoti_torch_cuda_rand_like(;) => Numbers::Uniform;
+
+    /// As `aoti_torch_cpu_rand_like`, of a generator.
+    aoti_torch_cpu_rand_like_generator | aoti_torch_cuda_rand_like_generator(; generator) => Numbers::Uniform;
+
+    /// Returns normally distributed numbers.
+    aoti_torch_cpu_randn_like | aoti_torch_cuda_randn_like(;) => Numbers::Normal;
+
+    /// As `aoti_torch_cpu_randn_like`, of a generator.
+    aoti_torch_cpu_randn_like_generator | aoti_torch_cuda_randn_like_generator(; generator) => Numbers::Normal;
+
+    /// Returns whole numbers from 0 to `high`, excluding `high`.
+    aoti_torch_cpu_randint_like | aoti_torch_cuda_randint_like(high;) => Numbers::Whole(0, high);
+
+    /// Returns whole numbers from `low` to `high`, excluding `high`.
+    aoti_torch_cpu_randint_like_low_dtype | aoti_torch_cuda_randint_like_low_dtype(low, high;)
+        => Numbers::Whole(low, high);
+}
