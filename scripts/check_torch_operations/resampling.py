@@ -1,12 +1,12 @@
-"""Gradients of images of another size."""
+"""Gradients of images of another size; images at the places of a grid."""
 
 import ctypes
 import random
 
 import torch
 
-from .library import Optional
-from .operands import FLOATS
+from .library import Flags, Int, Optional
+from .operands import FLOATS, values
 from .pooling import image
 
 RESAMPLINGS = [("linear1d", 1), ("bicubic2d", 2), ("trilinear3d", 3)]
@@ -35,4 +35,30 @@ def check_resampling(check, device):
                   near)
 
 
-FAMILIES = [check_resampling]
+def check_grids(check, device):
+    dims = random.choice([2, 3])
+    dtype = random.choice([torch.float32, torch.float64] + ([torch.float16] if device == "cuda" else []))
+    batch, channels = random.randint(1, 3), random.randint(1, 4)
+    size = lambda most: [random.randint(1, most) for _ in range(dims)]
+    of_image = values([batch, channels, *size(6)], dtype, device)
+    if random.random() < 0.3:
+        of_image = of_image.contiguous(memory_format=torch.channels_last if dims == 2 else torch.channels_last_3d)
+    places = size(5)
+    # Some places are outside of the image.
+    grid = (torch.rand([batch, *places, dims], device=device, dtype=torch.float64) * 3 - 1.5).to(dtype)
+    mode, padding, align = random.randint(0, 2 if dims == 2 else 1), random.randint(0, 2), random.random() < 0.5
+    how = [Int(mode), Int(padding), align]
+    near = {torch.float16: 5e-2, torch.float32: 1e-3, torch.float64: 1e-9}[dtype]
+    aten = torch.ops.aten
+    if dims == 3:
+        check.compare("grid_sampler_3d", [of_image, grid, *how],
+                      [aten.grid_sampler_3d(of_image, grid, mode, padding, align)], near)
+    gradient = values([batch, channels, *places], dtype, device).contiguous()
+    backward = getattr(aten, f"grid_sampler_{dims}d_backward")
+    expected = backward(gradient, of_image, grid, mode, padding, align, [True, True])
+    # Where a place lies on an element, rounding decides which of two slopes its gradient has.
+    check.compare(f"grid_sampler_{dims}d_backward", [gradient, of_image, grid, *how, Flags([1, 1])],
+                  list(expected) if dtype == torch.float64 else [expected[0]], near, results=2)
+
+
+FAMILIES = [check_resampling, check_grids]

@@ -13,7 +13,7 @@
 //! | `lines` | running sums, products, extremes |
 //! | `pooling` | windows of images: the largest element, the mean, gradients |
 //! | `unpooling` | largest elements back where they were found |
-//! | `resampling` | gradients of images of another size |
+//! | `resampling` | gradients of images of another size; images at the places of a grid |
 //! | `segments` | sums, means, products and extremes of segments |
 //! | `distances` | distances between rows, and their gradients |
 //! | `elements` | sums, products and powers of elements, views, padding |

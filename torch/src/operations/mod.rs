@@ -22,6 +22,7 @@
 //! | `distance/` | distances between rows, and their gradients |
 //! | `segments` | sums, means, products and extremes of segments |
 //! | `resampling` | gradients of images of another size |
+//! | `sampling/` | images at the places of a grid, and gradients |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
@@ -42,6 +43,7 @@ pub mod products;
 pub mod recurrent;
 pub mod resampling;
 pub mod running;
+pub mod sampling;
 pub mod search;
 pub mod segments;
 pub mod selected;

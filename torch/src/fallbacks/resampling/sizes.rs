@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::give;
 use crate::abi::arguments::{numbers, optional};
 use crate::error::{Error, Result};
+use crate::fallbacks::give;
 use crate::operations::resampling::{Kind, Resampling};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
