@@ -48,7 +48,8 @@ def check_grids(check, device):
     grid = (torch.rand([batch, *places, dims], device=device, dtype=torch.float64) * 3 - 1.5).to(dtype)
     mode, padding, align = random.randint(0, 2 if dims == 2 else 1), random.randint(0, 2), random.random() < 0.5
     how = [Int(mode), Int(padding), align]
-    near = {torch.float16: 5e-2, torch.float32: 1e-3, torch.float64: 1e-9}[dtype]
+    # PyTorch rounds each addition of a 16-bit gradient.
+    near = {torch.float16: 0.25, torch.float32: 1e-3, torch.float64: 1e-9}[dtype]
     aten = torch.ops.aten
     if dims == 3:
         check.compare("grid_sampler_3d", [of_image, grid, *how],
