@@ -1,32 +1,128 @@
-// Where a mask is true: the coordinates of its elements, in order (nonzero, masked_select).
+// Where a mask is true (nonzero, masked_select). A block takes a tile of the mask: one kernel
+// counts the true elements of each tile, the others know from the sums of these counts where the
+// elements of their tile go.
 
 #include "types.cuh"
 
-// These are in `operations/selected.rs` too: axes, and a block's threads.
+// These are in `operations/selected/selection.rs` too: axes, a block's threads, and the elements of
+// a thread.
 constexpr u32 MOST_AXES = 16;
 constexpr u32 THREADS = 256;
+constexpr u32 EACH = 16;
+constexpr u32 TILE = THREADS * EACH;
+constexpr u32 WARPS = THREADS / 32;
 
 struct Shape {
   i64 size[MOST_AXES];
 };
 
-// `sums` has the number of true elements up to and including each one. Rows from `most` on are not
-// written. Strides of the result are in elements.
+using Sixteen = Group<u64, 2>;
+
+// Which of a thread's elements are true: a bit each.
+static __device__ __forceinline__ u32 truths(const u8* mask, const i64 count) {
+  const i64 first = (i64)blockIdx.x * TILE + threadIdx.x * EACH;
+  u32 bits = 0;
+  if (first + EACH <= count && ((u64)(mask + first) & 15) == 0) {
+    const Sixteen bytes = *(const Sixteen*)(mask + first);
+#pragma unroll
+    for (u32 i = 0; i < EACH; ++i) {
+      const u64 byte = (bytes.of[i / 8] >> (8 * (i % 8))) & 0xff;
+      bits |= (u32)(byte != 0) << i;
+    }
+    return bits;
+  }
+#pragma unroll 1
+  for (u32 i = 0; i < EACH; ++i) {
+    if (first + i < count && mask[first + i]) bits |= 1u << i;
+  }
+  return bits;
+}
+
+// How many elements are true before those of this thread in its tile, and in the whole tile.
+struct Counts {
+  u32 before, all;
+};
+
+static __device__ __forceinline__ Counts counts(const u32 own) {
+  __shared__ u32 of_warp[WARPS];
+  const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  u32 up_to = own;
+#pragma unroll
+  for (u32 step = 1; step < 32; step *= 2) {
+    const u32 other = __shfl_up_sync(~0u, up_to, step);
+    if (lane >= step) up_to += other;
+  }
+  if (lane == 31) of_warp[warp] = up_to;
+  __syncthreads();
+  Counts found = {up_to - own, 0};
+#pragma unroll
+  for (u32 w = 0; w < WARPS; ++w) {
+    if (w < warp) found.before += of_warp[w];
+    found.all += of_warp[w];
+  }
+  return found;
+}
+
+// Lists the places of the tile's true elements, and returns their number.
+static __device__ __forceinline__ u32 places(const u8* mask, const i64 count, u16* list) {
+  u32 bits = truths(mask, count);
+  const Counts found = counts(__popc(bits));
+  for (u32 to = found.before; bits != 0; ++to) {
+    list[to] = (u16)(threadIdx.x * EACH + __ffs(bits) - 1);
+    bits &= bits - 1;
+  }
+  __syncthreads();
+  return found.all;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+    sconce_torch_selected_count(const u8* mask, i64* result, const i64 count) {
+  const Counts found = counts(__popc(truths(mask, count)));
+  if (threadIdx.x == 0) result[blockIdx.x] = found.all;
+}
+
+// Writes the coordinates of true elements. `sums` has the number of true elements up to the end of
+// each tile. Rows from `most` on are not written. Strides of the result are in elements.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sconce_torch_selected(const u8* mask, const i64* sums, i64* result, const i64 count,
                           const i64 most, const i64 row, const i64 column, const u32 axes,
                           const __grid_constant__ Shape shape) {
-  const i64 at = (i64)blockIdx.x * THREADS + threadIdx.x;
-  if (at >= count || !mask[at]) return;
-  const i64 to = sums[at] - 1;
-  if (to >= most) return;
-  i64 rest = at;
+  __shared__ u16 list[TILE];
+  const u32 found = places(mask, count, list);
+  const i64 before = blockIdx.x == 0 ? 0 : sums[blockIdx.x - 1];
+  for (u32 i = threadIdx.x; i < found && before + i < most; i += THREADS) {
+    i64 rest = (i64)blockIdx.x * TILE + list[i];
+    i64* const to = result + (before + i) * row;
 #pragma unroll 1
-  for (u32 a = axes; a-- > 0;) {
-    const i64 size = shape.size[a];
-    // The outermost axis takes what is left.
-    const i64 next = a == 0 ? 0 : rest / size;
-    result[to * row + a * column] = rest - next * size;
-    rest = next;
+    for (u32 a = axes; a-- > 0;) {
+      const i64 size = shape.size[a];
+      // The outermost axis takes what is left.
+      const i64 next = a == 0 ? 0 : rest / size;
+      to[a * column] = rest - next * size;
+      rest = next;
+    }
   }
 }
+
+// Writes the true elements themselves, one after another.
+template <class T>
+static __device__ __forceinline__ void take(const u8* mask, const i64* sums, const T* from, T* to,
+                                            const i64 count) {
+  __shared__ u16 list[TILE];
+  const u32 found = places(mask, count, list);
+  const i64 before = blockIdx.x == 0 ? 0 : sums[blockIdx.x - 1];
+  from += (i64)blockIdx.x * TILE;
+  for (u32 i = threadIdx.x; i < found; i += THREADS) to[before + i] = from[list[i]];
+}
+
+#define TAKE(bytes, T)                                                                      \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_selected_take_##bytes( \
+      const u8* mask, const i64* sums, const T* from, T* to, const i64 count) {             \
+    take(mask, sums, from, to, count);                                                      \
+  }
+
+TAKE(1, u8)
+TAKE(2, u16)
+TAKE(4, u32)
+TAKE(8, u64)
+TAKE(16, Sixteen)
