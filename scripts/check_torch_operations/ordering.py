@@ -44,6 +44,23 @@ def check_order(check, device):
     check.compare("nanmedian", [some], [torch.nanmedian(some)])
 
 
+def check_long_lines(check, device):
+    """The first elements of long lines, with equal ones, NaN, infinities and both zeros, in the order of a stable sort."""
+    dtype = random.choice(REALS)
+    sizes = [random.randint(1, 3), random.randint(4_000, 20_000)]
+    tensor = values(sizes, dtype, device, small=random.random() < 0.3)
+    if dtype.is_floating_point:
+        for special in (math.nan, math.inf, -math.inf, 0.0, -0.0):
+            tensor = torch.where(torch.rand(sizes, device=device) < 0.001, torch.tensor(special, dtype=dtype), tensor)
+    dim = random.randint(0, 1)
+    if dim == 0:
+        tensor = tensor.t()
+    k, largest = random.choice([1, 2, 50, random.randint(1, 4_000)]), random.random() < 0.5
+    expected = torch.sort(tensor, dim=dim, descending=largest, stable=True)
+    check.compare("topk", [tensor, Int(k), Int(dim), largest, True], [one.narrow(dim, 0, k) for one in expected],
+                  strides=False)
+
+
 def check_mode(check, device):
     dtype = random.choice(REALS)
     # PyTorch sorts longer lines on the CPU in another way, and names any of the places then.
@@ -160,5 +177,5 @@ def check_repeats(check, device):
     check.compare("histc", [numbers, Int(10), low, high], [torch.histc(numbers, 10, low, high)])
 
 
-FAMILIES = [check_masks, check_order, check_mode, check_counts, check_segments, check_search, check_running,
+FAMILIES = [check_masks, check_order, check_long_lines, check_mode, check_counts, check_segments, check_search, check_running,
             check_repeats]

@@ -61,6 +61,8 @@ def measure(library, wanted):
     other = torch.randint(0, 4096, [4096, 4096], device="cuda")
     out = torch.empty_like(singles)
     logits = torch.randn(64, 128_256, device="cuda")
+    halves, experts = logits[:1].half(), torch.randn(4096, 8192, device="cuda")
+    long, gates = torch.randn(8, 1_000_000, device="cuda"), torch.randn(4096, 64, device="cuda")
     mask = singles > 0
     thousand = torch.randn(8192, 1024, device="cuda", dtype=torch.float16)
     aten = torch.ops.aten
@@ -77,6 +79,11 @@ def measure(library, wanted):
         ("scatter_reduce_two_out", "sums, 4096 x 4096", [out, singles, Int(1), anywhere, singles, "sum", True], 0,
          lambda: aten.scatter_reduce.two_out(singles, 1, anywhere, singles, "sum", include_self=True, out=out)),
         ("topk", "50 of 64 x 128256", [logits, Int(50), Int(1), True, True], 2, lambda: torch.topk(logits, 50, 1)),
+        ("topk", "50 of 128256", [logits[:1], Int(50), Int(1), True, True], 2, lambda: torch.topk(logits[:1], 50, 1)),
+        ("topk", "50 of 128256, float16", [halves, Int(50), Int(1), True, True], 2, lambda: torch.topk(halves, 50, 1)),
+        ("topk", "8 of 4096 x 8192", [experts, Int(8), Int(1), True, True], 2, lambda: torch.topk(experts, 8, 1)),
+        ("topk", "1000 of 8 x 1000000", [long, Int(1000), Int(1), True, True], 2, lambda: torch.topk(long, 1000, 1)),
+        ("topk", "8 of 4096 x 64", [gates, Int(8), Int(1), True, True], 2, lambda: torch.topk(gates, 8, 1)),
         ("sort", "64 x 128256", [logits, Int(1), True], 2, lambda: torch.sort(logits, 1, True)),
         ("masked_select", "half of 4096 x 4096", [singles, mask], 1, lambda: torch.masked_select(singles, mask)),
         ("nonzero", "half of 4096 x 4096", [mask], 1, lambda: torch.nonzero(mask)),

@@ -44,6 +44,8 @@ images! {
     SEARCH = "search";
     /// Where a mask is true; see `operations::selected`.
     SELECTED = "selected";
+    /// The first elements of long lines in their order; see `operations::ordering`.
+    TOP = "top";
     /// Windows of images: the largest element, the mean, and gradients; see `operations::pooling`.
     POOLING = "pooling";
 }

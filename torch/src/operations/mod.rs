@@ -13,7 +13,7 @@
 //! | `indexed/` | elements at indices: reads, writes, writes that combine |
 //! | `bags/` | embeddings of bags |
 //! | `selected` | where a mask is true: nonzero, masked_select, masked_scatter |
-//! | `ordering` | sorted lines: sort, topk, kthvalue, medians |
+//! | `ordering/` | sorted lines: sort, topk, kthvalue, medians |
 //! | `search` | where values belong in sorted lines; repeated indices |
 //! | `running` | running maxima, minima and logarithms of sums |
 //! | `elementwise` | sums, products and powers, and what is made of them |

@@ -1,0 +1,129 @@
+//! What sorted lines say, beside plain loops.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use super::*;
+use crate::operations::testing::{Random, content, scattered_tensor, tensor, values};
+
+const F32: i32 = api::SCONCE_DTYPE_F32;
+
+/// The lines along a dimension of a contiguous tensor.
+fn lines(sizes: &[i64], dim: usize, all: &[f64]) -> Vec<Vec<f64>> {
+    let inner: i64 = sizes[dim + 1..].iter().product();
+    let length = sizes[dim];
+    let outer: i64 = sizes[..dim].iter().product();
+    (0..outer * inner)
+        .map(|line| {
+            let begin = line / inner * length * inner + line % inner;
+            (0..length).map(|at| all[(begin + at * inner) as usize]).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn the_largest_and_the_kth_are_those_of_sorted_lines() {
+    let random = &mut Random(5);
+    for round in 0..60 {
+        let rank = random.size(1, 3) as usize;
+        let sizes = random.sizes(rank, 6);
+        let dim = random.below(rank as u64) as usize;
+        let all = random.values(sizes.iter().product(), 50);
+        let own = scattered_tensor(&sizes, F32, &all, random);
+        let k = random.size(1, sizes[dim]);
+        let largest = round % 2 == 0;
+        let found = topk(own.handle(), k, dim as i64 - rank as i64, largest).unwrap();
+        let mut of_k = sizes.clone();
+        of_k[dim] = k;
+        let (found_sizes, found_values) = content(&found.values);
+        assert_eq!(found_sizes, of_k);
+        let places = lines(&of_k, dim, &values(found.indices.handle()));
+        let kth = kthvalue(own.handle(), k, dim as i64, true).unwrap();
+        let kth_lines = lines(&content(&kth.values).0, dim, &values(kth.values.handle()));
+        for (at, line) in lines(&sizes, dim, &all).into_iter().enumerate() {
+            let mut ordered = line.clone();
+            ordered.sort_by(f64::total_cmp);
+            assert_eq!(kth_lines[at], [ordered[k as usize - 1]], "round {round}");
+            if largest {
+                ordered.reverse();
+            }
+            assert_eq!(
+                lines(&of_k, dim, &found_values)[at],
+                ordered[..k as usize],
+                "round {round}"
+            );
+            let at_places: Vec<f64> =
+                places[at].iter().map(|&place| line[place as usize]).collect();
+            assert_eq!(at_places, ordered[..k as usize], "round {round}");
+        }
+    }
+}
+
+#[test]
+fn medians_are_the_lower_middle_and_heed_nan() {
+    let median_of = |all: &[f64]| {
+        let own = tensor(&[all.len() as i64], F32, all);
+        (
+            values(median(own.handle()).unwrap().handle())[0],
+            values(nanmedian(own.handle()).unwrap().handle())[0],
+        )
+    };
+    assert_eq!(median_of(&[4.0, 1.0, 3.0, 2.0]), (2.0, 2.0));
+    assert_eq!(median_of(&[5.0]), (5.0, 5.0));
+    let (plain, numbers) = median_of(&[f64::NAN, 7.0, 3.0, 9.0]);
+    assert!(plain.is_nan());
+    assert_eq!(numbers, 7.0);
+    let (plain, numbers) = median_of(&[f64::NAN, f64::NAN]);
+    assert!(plain.is_nan() && numbers.is_nan());
+    assert!(median_of(&[]).0.is_nan());
+}
+
+#[test]
+fn a_tensor_without_dimensions_is_a_line_of_one() {
+    let one = tensor(&[], F32, &[5.0]);
+    assert_eq!(content(&topk(one.handle(), 1, 0, true).unwrap().values), (vec![], vec![5.0]));
+    assert_eq!(
+        content(&kthvalue(one.handle(), 1, -1, false).unwrap().indices),
+        (vec![], vec![0.0])
+    );
+}
+
+#[test]
+fn k_beyond_the_line_is_refused_with_words() {
+    let own = tensor(&[2, 3], F32, &[0.0; 6]);
+    let refusal = |result: Result<Sorted>| result.err().unwrap().message;
+    assert_eq!(
+        refusal(topk(own.handle(), 4, 1, true)),
+        "selected index k out of range: k is 4, and dimension 1 has 3 elements"
+    );
+    assert!(refusal(kthvalue(own.handle(), 0, 0, true)).contains("k is 0"));
+    assert!(refusal(sort(own.handle(), 2, true)).contains("Dimension out of range"));
+}
+
+#[test]
+fn modes_agree_with_counting() {
+    let mut random = Random(41);
+    for _ in 0..100 {
+        let (lines, length) = (random.size(1, 3), random.size(1, 9));
+        let values = random.values(lines * length, 4);
+        let own = scattered_tensor(&[lines, length], api::SCONCE_DTYPE_I64, &values, &mut random);
+        let found = mode(own.handle(), 1, false).unwrap();
+        let (mut modes, mut places) = (Vec::new(), Vec::new());
+        for line in values.chunks(length as usize) {
+            let count = |value: f64| line.iter().filter(|other| **other == value).count();
+            // The first of the largest counts is that of the smallest value.
+            let best = (0..4).map(f64::from).rev().max_by_key(|value| count(*value)).unwrap();
+            modes.push(best);
+            places.push(line.iter().rposition(|value| *value == best).unwrap() as f64);
+        }
+        assert_eq!(content(&found.values), (vec![lines], modes));
+        assert_eq!(content(&found.indices), (vec![lines], places));
+    }
+    let one = tensor(&[], api::SCONCE_DTYPE_F32, &[3.0]);
+    let found = mode(one.handle(), 0, true).unwrap();
+    assert_eq!(
+        (content(&found.values), content(&found.indices)),
+        ((vec![], vec![3.0]), (vec![], vec![0.0]))
+    );
+    let none = tensor(&[2, 0], api::SCONCE_DTYPE_F32, &[]);
+    assert!(mode(none.handle(), 1, true).err().unwrap().message.contains("non-zero size"));
+}
