@@ -59,6 +59,9 @@ def check_long_lines(check, device):
     expected = torch.sort(tensor, dim=dim, descending=largest, stable=True)
     check.compare("topk", [tensor, Int(k), Int(dim), largest, True], [one.narrow(dim, 0, k) for one in expected],
                   strides=False)
+    expected = torch.sort(tensor, dim=dim, stable=True)
+    check.compare("kthvalue", [tensor, Int(k), Int(dim), False], [one.select(dim, k - 1) for one in expected],
+                  strides=False)
 
 
 def check_mode(check, device):

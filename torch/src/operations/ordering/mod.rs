@@ -89,7 +89,10 @@ pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<So
              {length} elements"
         )));
     }
-    let sorted = sort(view.handle(), dim as i64, false)?;
+    let sorted = match top_of_long_lines(view.handle(), k, dim as i64, false)? {
+        Some(first) => first,
+        None => sort(view.handle(), dim as i64, false)?,
+    };
     let mut reduced = sizes.clone();
     if dim < reduced.len() && keep {
         reduced[dim] = 1;
