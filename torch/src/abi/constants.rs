@@ -134,6 +134,8 @@ constants! {
     aoti_torch_dtype_uint16 = 27;
     aoti_torch_dtype_uint32 = 28;
     aoti_torch_dtype_uint64 = 29;
+    aoti_torch_dtype_float8_e8m0fnu = 44;
+    aoti_torch_dtype_float4_e2m1fn_x2 = 45;
     torch_dtype_float8_e8m0fnu = 44;
     torch_dtype_float4_e2m1fn_x2 = 45;
     aoti_torch_device_type_cpu = DEVICE_TYPE_CPU;
