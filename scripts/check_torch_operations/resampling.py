@@ -25,7 +25,9 @@ def check_resampling(check, device):
     if random.random() < 0.2:
         input_[2:] = output
     align = random.random() < 0.5
-    scales = [random.choice([None, random.uniform(0.4, 3)]) for _ in range(dims)]
+    # With smaller scales PyTorch's kernels for devices read and write behind the image.
+    least = [to / of if device == "cuda" else 0.4 for to, of in zip(output, input_[2:])]
+    scales = [random.choice([None, random.uniform(least, max(least, 3))]) for least in least]
     backward = getattr(torch.ops.aten, f"upsample_{name}_backward")
     expected = backward(gradient, output, input_, align, *scales)
     # PyTorch adds weights of 16-bit gradients that it rounds first.
@@ -48,12 +50,14 @@ def check_grids(check, device):
     grid = (torch.rand([batch, *places, dims], device=device, dtype=torch.float64) * 3 - 1.5).to(dtype)
     mode, padding, align = random.randint(0, 2 if dims == 2 else 1), random.randint(0, 2), random.random() < 0.5
     how = [Int(mode), Int(padding), align]
-    # PyTorch rounds each addition of a 16-bit gradient.
-    near = {torch.float16: 0.25, torch.float32: 1e-3, torch.float64: 1e-9}[dtype]
+    near = {torch.float16: 5e-2, torch.float32: 1e-3, torch.float64: 1e-9}[dtype]
     aten = torch.ops.aten
     if dims == 3:
         check.compare("grid_sampler_3d", [of_image, grid, *how],
                       [aten.grid_sampler_3d(of_image, grid, mode, padding, align)], near)
+    if dtype == torch.float16:
+        # PyTorch rounds places to 16 bits for gradients, and finds other elements then.
+        return
     gradient = values([batch, channels, *places], dtype, device).contiguous()
     backward = getattr(aten, f"grid_sampler_{dims}d_backward")
     expected = backward(gradient, of_image, grid, mode, padding, align, [True, True])
