@@ -79,4 +79,25 @@ def check_pooling(check, device):
                   [backward(gradient, tensor, places)], strides=False)
 
 
-FAMILIES = [check_pooling]
+def check_fractional(check, device):
+    """Windows that begin at random places, of values that differ, so that one is the largest."""
+    dims = random.choice([2, 3])
+    dtype = random.choice([torch.float32, torch.float64])
+    tensor = image(dims, dtype, device)
+    kernel = [random.randint(1, 3) for _ in range(dims)]
+    # In three dimensions PyTorch wants one element more than the windows need.
+    output = [random.randint(1, size - of + (dims == 2)) for size, of in zip(tensor.shape[-dims:], kernel)]
+    batch = tensor.shape[0] if tensor.dim() == dims + 2 else 1
+    samples = torch.rand([batch, tensor.shape[-dims - 1], dims], dtype=dtype, device=device)
+    aten = torch.ops.aten
+    forward, backward = (
+        (aten.fractional_max_pool2d, aten.fractional_max_pool2d_backward) if dims == 2
+        else (aten.fractional_max_pool3d, aten.fractional_max_pool3d_backward))
+    largest, places = forward(tensor, kernel, output, samples)
+    check.compare(f"fractional_max_pool{dims}d", [tensor, kernel, output, samples], [largest, places])
+    gradient = torch.randn_like(largest)
+    check.compare(f"fractional_max_pool{dims}d_backward", [gradient, tensor, kernel, output, places],
+                  [backward(gradient, tensor, kernel, output, places)], near=1e-5, strides=False)
+
+
+FAMILIES = [check_fractional, check_pooling]

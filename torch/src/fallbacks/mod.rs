@@ -11,8 +11,7 @@
 //! | `masks` | where a mask is true |
 //! | `ordering` | sorted lines, searches in them, histograms |
 //! | `lines` | running sums, products, extremes |
-//! | `pooling` | windows of images: the largest element, the mean, gradients |
-//! | `unpooling` | largest elements back where they were found |
+//! | `pooling` | windows of images: the largest element, the mean, gradients; elements back where they were found |
 //! | `resampling` | gradients of images of another size; images at the places of a grid |
 //! | `segments` | sums, means, products and extremes of segments |
 //! | `distances` | distances between rows, and their gradients |
@@ -59,7 +58,6 @@ pub mod recurrent;
 pub mod resampling;
 pub mod segments;
 pub mod transforms;
-pub mod unpooling;
 
 #[cfg(test)]
 mod tests;

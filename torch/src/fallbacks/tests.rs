@@ -272,7 +272,7 @@ fn a_result_that_is_not_read_is_not_returned() {
         0.0,
         "indices alone",
     );
-    let (two, pool) = (2, super::pooling::aoti_torch_cpu_adaptive_max_pool2d);
+    let (two, pool) = (2, super::pooling::windows::aoti_torch_cpu_adaptive_max_pool2d);
     // SAFETY: as above; there is one size.
     assert_eq!(unsafe { pool(tensor.handle(), &two, 1, &mut values, none) }, 0);
     let values = Tensor::from_handle(values);

@@ -6,11 +6,13 @@
 //! | `shape` | sizes and strides of inputs and results, and what is refused |
 //! | `cpu` | the loops on the CPU |
 //! | `device` | the launches on a device |
+//! | `fractional` | windows that begin at random places |
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 mod cpu;
 mod device;
+pub mod fractional;
 mod shape;
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::{give, give_both};
 use crate::abi::arguments::{numbers, optional};
 use crate::error::Result;
+use crate::fallbacks::{give, give_both};
 use crate::operations::pooling::{self, Divisor, Size, Windows};
 use crate::sconce::tensor::TensorHandle;
 

@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::give;
 use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
+use crate::fallbacks::give;
 use crate::operations::indexed::scatter;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options};
