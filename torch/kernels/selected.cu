@@ -2,7 +2,7 @@
 // counts the true elements of each tile, the others know from the sums of these counts where the
 // elements of their tile go.
 
-#include "types.cuh"
+#include "block_sums.cuh"
 
 // These are in `operations/selected/selection.rs` too: axes, a block's threads, and the elements of
 // a thread.
@@ -10,7 +10,6 @@ constexpr u32 MOST_AXES = 16;
 constexpr u32 THREADS = 256;
 constexpr u32 EACH = 16;
 constexpr u32 TILE = THREADS * EACH;
-constexpr u32 WARPS = THREADS / 32;
 
 struct Shape {
   i64 size[MOST_AXES];
@@ -38,35 +37,10 @@ static __device__ __forceinline__ u32 truths(const u8* mask, const i64 count) {
   return bits;
 }
 
-// How many elements are true before those of this thread in its tile, and in the whole tile.
-struct Counts {
-  u32 before, all;
-};
-
-static __device__ __forceinline__ Counts counts(const u32 own) {
-  __shared__ u32 of_warp[WARPS];
-  const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  u32 up_to = own;
-#pragma unroll
-  for (u32 step = 1; step < 32; step *= 2) {
-    const u32 other = __shfl_up_sync(~0u, up_to, step);
-    if (lane >= step) up_to += other;
-  }
-  if (lane == 31) of_warp[warp] = up_to;
-  __syncthreads();
-  Counts found = {up_to - own, 0};
-#pragma unroll
-  for (u32 w = 0; w < WARPS; ++w) {
-    if (w < warp) found.before += of_warp[w];
-    found.all += of_warp[w];
-  }
-  return found;
-}
-
 // Lists the places of the tile's true elements, and returns their number.
 static __device__ __forceinline__ u32 places(const u8* mask, const i64 count, u16* list) {
   u32 bits = truths(mask, count);
-  const Counts found = counts(__popc(bits));
+  const Sums<u32> found = block_sums<THREADS>((u32)__popc(bits));
   for (u32 to = found.before; bits != 0; ++to) {
     list[to] = (u16)(threadIdx.x * EACH + __ffs(bits) - 1);
     bits &= bits - 1;
@@ -77,8 +51,8 @@ static __device__ __forceinline__ u32 places(const u8* mask, const i64 count, u1
 
 extern "C" __global__ void __launch_bounds__(THREADS)
     sconce_torch_selected_count(const u8* mask, i64* result, const i64 count) {
-  const Counts found = counts(__popc(truths(mask, count)));
-  if (threadIdx.x == 0) result[blockIdx.x] = found.all;
+  const u32 found = block_sums<THREADS>((u32)__popc(truths(mask, count))).all;
+  if (threadIdx.x == 0) result[blockIdx.x] = found;
 }
 
 // Writes the coordinates of true elements. `sums` has the number of true elements up to the end of

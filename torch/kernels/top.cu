@@ -2,6 +2,7 @@
 // among them is found digit by digit, and what is not behind it is collected in the order of the
 // line.
 
+#include "block_sums.cuh"
 #include "ordering/key.cuh"
 
 // These are in `operations/ordering/top.rs` too: threads of a block, the elements of a chunk, which
@@ -10,7 +11,6 @@ constexpr u32 THREADS = 256;
 constexpr u32 CHUNK = 4096;
 constexpr u32 DIGIT_BITS = 11;
 constexpr u32 BINS = 1 << DIGIT_BITS;
-constexpr u32 WARPS = THREADS / 32;
 
 // Of a line: the digits of the last key so far, and how many elements with these digits belong to
 // the first ones.
@@ -60,33 +60,6 @@ SCONCE_INLINE void count_digits(const T* lines, const Search* searches, u32* bin
   }
 }
 
-// The sum of the values of lower threads, and that of all.
-struct Sums {
-  u64 before, all;
-};
-
-static __device__ __forceinline__ Sums sums(const u64 own) {
-  __shared__ u64 of_warp[WARPS];
-  const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  u64 up_to = own;
-#pragma unroll
-  for (u32 step = 1; step < 32; step *= 2) {
-    const u64 other = __shfl_up_sync(~0u, up_to, step);
-    if (lane >= step) up_to += other;
-  }
-  // What an earlier call wrote has been read.
-  __syncthreads();
-  if (lane == 31) of_warp[warp] = up_to;
-  __syncthreads();
-  Sums found = {up_to - own, 0};
-#pragma unroll
-  for (u32 w = 0; w < WARPS; ++w) {
-    if (w < warp) found.before += of_warp[w];
-    found.all += of_warp[w];
-  }
-  return found;
-}
-
 // Finds the next digit of the last key of each line, and clears its bins.
 extern "C" __global__ void __launch_bounds__(THREADS)
     sconce_torch_top_digit(Search* searches, u32* bins, const i64 wanted, const u32 pass,
@@ -100,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   u64 all = 0;
 #pragma unroll
   for (u32 i = 0; i < EACH; ++i) all += count[i] = own[i];
-  u64 before = sums(all).before;
+  u64 before = block_sums<THREADS>(all).before;
 #pragma unroll
   for (u32 i = 0; i < EACH; ++i) {
     if (before < left && left <= before + count[i]) {
@@ -130,7 +103,7 @@ SCONCE_INLINE void count_chosen(const T* lines, const Search* searches, u64* cou
   for (i64 at = begin + threadIdx.x; at < end; at += THREADS) {
     own += counted(order.key(from[at]), last);
   }
-  const u64 all = sums(own).all;
+  const u64 all = block_sums<THREADS>(own).all;
   if (threadIdx.x == 0) counts[(u64)line * gridDim.x + blockIdx.x] = all;
 }
 
@@ -141,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
   u64 before = 0;
   for (i64 first = 0; first < chunks; first += THREADS) {
     const i64 at = first + threadIdx.x;
-    const Sums found = sums(at < chunks ? own[at] : 0);
+    const Sums<u64> found = block_sums<THREADS>(at < chunks ? own[at] : 0);
     if (at < chunks) own[at] = before + found.before;
     before += found.all;
   }
@@ -162,7 +135,7 @@ SCONCE_INLINE void collect(const T* lines, const Search* searches, const u64* co
     const T element = at < end ? from[at] : (T)0;
     const u64 own = at < end ? counted(order.key(element), search.digits) : 0;
     if (!__syncthreads_or(own != 0)) continue;
-    const Sums found = sums(own);
+    const Sums<u64> found = block_sums<THREADS>(own);
     const u64 here = before + found.before;
     const u64 equal = here >> 32, smaller = here & 0xffffffff;
     before += found.all;
