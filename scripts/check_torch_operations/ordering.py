@@ -180,5 +180,5 @@ def check_repeats(check, device):
     check.compare("histc", [numbers, Int(10), low, high], [torch.histc(numbers, 10, low, high)])
 
 
-FAMILIES = [check_masks, check_order, check_long_lines, check_mode, check_counts, check_segments, check_search, check_running,
-            check_repeats]
+FAMILIES = [check_masks, check_order, check_long_lines, check_mode, check_counts, check_segments, check_search,
+            check_running, check_repeats]

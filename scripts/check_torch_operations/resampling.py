@@ -27,7 +27,7 @@ def check_resampling(check, device):
     align = random.random() < 0.5
     # With smaller scales PyTorch's kernels for devices read and write behind the image.
     least = [to / of if device == "cuda" else 0.4 for to, of in zip(output, input_[2:])]
-    scales = [random.choice([None, random.uniform(least, max(least, 3))]) for least in least]
+    scales = [random.choice([None, random.uniform(low, max(low, 3))]) for low in least]
     backward = getattr(torch.ops.aten, f"upsample_{name}_backward")
     expected = backward(gradient, output, input_, align, *scales)
     # PyTorch adds weights of 16-bit gradients that it rounds first.
