@@ -8,6 +8,7 @@ use super::table::Function;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::ordering;
+use crate::operations::tensors::is_floating;
 use crate::registry::value::Value;
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::tensor::TensorHandle;
@@ -163,17 +164,6 @@ fn argsort(arguments: &mut Arguments) -> Results {
     one(Ok(sorted.1))
 }
 
-fn is_floating(tensor: TensorHandle) -> Result<bool> {
-    let dtype = dtype_of_tensor(tensor)?;
-    Ok([
-        api::SCONCE_DTYPE_F16,
-        api::SCONCE_DTYPE_BF16,
-        api::SCONCE_DTYPE_F32,
-        api::SCONCE_DTYPE_F64,
-    ]
-    .contains(&dtype))
-}
-
 /// The lower one of the two in the middle along a dimension, and where it was; a NaN if there is one.
 fn median_along(tensor: TensorHandle, dim: i64) -> Result<(Tensor, Tensor)> {
     let sizes = sizes_of(tensor)?;
@@ -197,12 +187,9 @@ fn median_along(tensor: TensorHandle, dim: i64) -> Result<(Tensor, Tensor)> {
     };
     let tensor = alone.as_ref().map_or(tensor, Tensor::handle);
     let (values, indices) = sorted(tensor, dim, false)?;
-    let at = |tensor: &Tensor, index: i64| {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe { api::sconce_tensor_select(tensor.handle(), dim, index, made) })
-    };
+    let at = |tensor: &Tensor, index: i64| operations::select(tensor.handle(), dim, index);
     let middle = (at(&values, (length - 1) / 2)?, at(&indices, (length - 1) / 2)?);
-    if !is_floating(tensor)? {
+    if !is_floating(dtype_of_tensor(tensor)?) {
         return Ok(middle);
     }
     // NaN is sorted last; the first of the tensor counts.
@@ -222,7 +209,7 @@ fn median_along(tensor: TensorHandle, dim: i64) -> Result<(Tensor, Tensor)> {
 /// `median(self)`
 fn median(arguments: &mut Arguments) -> Results {
     let tensor = arguments.tensor(0)?;
-    if numel_of(tensor)? == 0 && is_floating(tensor)? {
+    if numel_of(tensor)? == 0 && is_floating(dtype_of_tensor(tensor)?) {
         // As torch: NaN.
         return one(operations::reduce(
             api::SCONCE_REDUCE_MEAN,

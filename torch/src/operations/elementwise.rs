@@ -3,7 +3,7 @@
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::layout::{broadcast, dimension};
-use crate::operations::tensors::{empty_in_order, name_of, refused_type};
+use crate::operations::tensors::{empty_in_order, is_floating, name_of, refused_type};
 use crate::operations::views::{as_real, complex_of, real_of};
 use crate::sconce::operations::{Operand, binary, choose, combine, unary};
 use crate::sconce::tensor::TensorHandle;
@@ -26,10 +26,6 @@ pub fn angle(tensor: TensorHandle) -> Result<Tensor> {
     let below = operations::to_dtype(below.handle(), dtype_of_tensor(input.handle())?)?;
     let turned = binary(api::SCONCE_BINARY_MUL, &below, Operand::Number(std::f64::consts::PI))?;
     choose(&number, Operand::Tensor(&input), Operand::Tensor(&turned))
-}
-
-fn is_floating(dtype: i32) -> bool {
-    complex_of(dtype).is_some() || dtype == api::SCONCE_DTYPE_BF16
 }
 
 /// One period of `0.5 - 0.5 cos(2 pi n / length)`. As PyTorch's it is a part of one with the next number, too.

@@ -21,6 +21,7 @@
 //! | `counting` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
 //! | `segments` | sums, means, products and extremes of segments |
+//! | `cubic` | polynomials that images are resampled with |
 //! | `resampling` | gradients of images of another size |
 //! | `sampling/` | images at the places of a grid, and gradients |
 //! | `convolution/` | convolutions, transposed ones, gradients |
@@ -33,6 +34,7 @@ pub mod element;
 pub mod bags;
 pub mod convolution;
 pub mod counting;
+pub mod cubic;
 pub mod distance;
 pub mod elementwise;
 pub mod indexed;

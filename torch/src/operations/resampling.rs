@@ -5,8 +5,9 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
+use crate::operations::cubic::{CUBIC_FAR, CUBIC_NEAR, polynomial};
 use crate::operations::layout::{format_of_images, has_channels_last};
-use crate::operations::tensors::{copy_in_format, in_format, refused_type};
+use crate::operations::tensors::{check_floating, copy_in_format, in_format};
 use crate::sconce::operations::{Operand, binary, clamped_from, unary, widened};
 use crate::sconce::products::exact_matmul;
 use crate::sconce::tensor::TensorHandle;
@@ -86,16 +87,7 @@ impl Resampling<'_> {
 
     fn check(&self, sizes: &[i64], dtype: i32) -> Result<()> {
         let dims = self.output.len();
-        let is_floating = matches!(
-            dtype,
-            api::SCONCE_DTYPE_F16
-                | api::SCONCE_DTYPE_BF16
-                | api::SCONCE_DTYPE_F32
-                | api::SCONCE_DTYPE_F64
-        );
-        if !is_floating {
-            return Err(refused_type(dtype));
-        }
+        check_floating(dtype)?;
         if self.input.len() != dims + 2 {
             return Err(Error::invalid_argument(format!(
                 "It is expected input_size equals to {}, but got size {}",
@@ -173,20 +165,8 @@ fn distance(places: &Tensor, begin: i64, end: i64) -> Result<Tensor> {
 
 /// The weights of elements at these distances; 0 from 2 on.
 fn cubic(distance: &Tensor) -> Result<Tensor> {
-    const A: f64 = -0.75;
-    // Horner's scheme, the factor of the third power first.
-    let polynomial = |factors: [f64; 4]| -> Result<Tensor> {
-        let mut sum = binary(api::SCONCE_BINARY_MUL, distance, Operand::Number(factors[0]))?;
-        for (at, factor) in factors.into_iter().enumerate().skip(1) {
-            sum = binary(api::SCONCE_BINARY_ADD, &sum, Operand::Number(factor))?;
-            if at < 3 {
-                sum = binary(api::SCONCE_BINARY_MUL, &sum, Operand::Tensor(distance))?;
-            }
-        }
-        Ok(sum)
-    };
-    let near = polynomial([A + 2.0, -(A + 3.0), 0.0, 1.0])?;
-    let far = polynomial([A, -5.0 * A, 8.0 * A, -4.0 * A])?;
+    let near = polynomial(distance, CUBIC_NEAR)?;
+    let far = polynomial(distance, CUBIC_FAR)?;
     let is_near = binary(api::SCONCE_BINARY_LE, distance, Operand::Number(1.0))?;
     let is_far = binary(api::SCONCE_BINARY_LT, distance, Operand::Number(2.0))?;
     let far = operations::choose(&is_far, Operand::Tensor(&far), Operand::Number(0.0))?;

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::kernels::{Grid, images, launch};
 use crate::operations::element::{Element, read, write};
 use crate::operations::layout::Layout;
-use crate::operations::tensors::{check_device, empty, filled, name_of};
+use crate::operations::tensors::{check_device, empty, filled, is_floating, name_of};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, operations};
@@ -228,14 +228,7 @@ pub fn search_sorted_number(
     search: Search,
 ) -> Result<Tensor> {
     let (dtype, device) = (dtype_of_tensor(lines)?, device_of_tensor(lines)?);
-    let is_floating = matches!(
-        dtype,
-        api::SCONCE_DTYPE_F16
-            | api::SCONCE_DTYPE_BF16
-            | api::SCONCE_DTYPE_F32
-            | api::SCONCE_DTYPE_F64
-    );
-    if is_floating || value.fract() == 0.0 {
+    if is_floating(dtype) || value.fract() == 0.0 {
         let value = filled(&[], dtype, device, value)?;
         return search_sorted(lines, value.handle(), order, search);
     }

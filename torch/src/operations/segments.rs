@@ -7,7 +7,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::{gather, scatter_reduce};
 use crate::operations::search::{Search, search_sorted};
-use crate::operations::tensors::{check_device, filled, filled_like, name_of, refused_type};
+use crate::operations::tensors::{check_device, check_floating, filled, filled_like, name_of};
 use crate::sconce::operations::{Operand, all_true, binary, choose, widened};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
@@ -242,16 +242,7 @@ pub struct Segmented {
 impl Segmented {
     fn segments(&self, is_trusted: bool) -> Result<Segments> {
         let dtype = dtype_of_tensor(self.tensor)?;
-        let is_floating = matches!(
-            dtype,
-            api::SCONCE_DTYPE_F16
-                | api::SCONCE_DTYPE_BF16
-                | api::SCONCE_DTYPE_F32
-                | api::SCONCE_DTYPE_F64
-        );
-        if !is_floating {
-            return Err(refused_type(dtype));
-        }
+        check_floating(dtype)?;
         Segments::of(self.tensor, self.lengths, self.offsets, self.axis, is_trusted)
     }
 

@@ -147,6 +147,22 @@ pub fn kernel_name_of(dtype: i32) -> Result<&'static str> {
     })
 }
 
+/// Whether a type has floating-point numbers of 16 bits or more.
+pub fn is_floating(dtype: i32) -> bool {
+    matches!(
+        dtype,
+        api::SCONCE_DTYPE_F16
+            | api::SCONCE_DTYPE_BF16
+            | api::SCONCE_DTYPE_F32
+            | api::SCONCE_DTYPE_F64
+    )
+}
+
+/// Refuses types without such numbers.
+pub fn check_floating(dtype: i32) -> Result<()> {
+    if is_floating(dtype) { Ok(()) } else { Err(refused_type(dtype)) }
+}
+
 /// A type that an operation does not have.
 pub fn refused_type(dtype: i32) -> Error {
     Error::not_supported(format!("not implemented for tensors of {}", name_of(dtype)))

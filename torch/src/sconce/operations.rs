@@ -99,6 +99,12 @@ pub fn permute(tensor: TensorHandle, dims: &[i64]) -> Result<Tensor> {
     })
 }
 
+/// A view of one part of a dimension, without the dimension.
+pub fn select(tensor: TensorHandle, dim: i64, at: i64) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_select(tensor, dim, at, made) })
+}
+
 /// A view of every `step`-th part of a dimension, from `start` to `end`, which is left out.
 pub fn slice(
     tensor: TensorHandle,
@@ -347,6 +353,18 @@ pub fn from_values<T: Copy>(values: &[T], options: &api::sconce_tensor_options) 
         let (pointer, bytes) = (values.as_ptr().cast(), size_of_val(values));
         api::sconce_tensor_from_values(pointer, bytes, &length, 1, options, made)
     })
+}
+
+/// The elements of a tensor of I32, in the order of its dimensions. The host waits for a device.
+pub fn whole_numbers(tensor: TensorHandle) -> Result<Vec<i32>> {
+    let mut count = 0;
+    // SAFETY: the place is valid for a write.
+    check(unsafe { api::sconce_tensor_get_numel(tensor, &mut count) })?;
+    let mut numbers = vec![0_i32; count as usize];
+    let (place, bytes) = (numbers.as_mut_ptr().cast(), size_of_val(numbers.as_slice()));
+    // SAFETY: there is room for that many bytes.
+    check(unsafe { api::sconce_tensor_to_values(tensor, place, bytes) })?;
+    Ok(numbers)
 }
 
 /// A copy whose elements lie one after another.

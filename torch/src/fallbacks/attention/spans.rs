@@ -2,11 +2,10 @@
 
 use crate::abi::tensors::{dtype_of_tensor, is_defined, numel_of};
 use crate::error::{Error, Result};
-use crate::operations::tensors::on_device;
 use crate::sconce::operations::{self, Operand, binary, choose};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
-use crate::sconce::{Tensor, api, check};
+use crate::sconce::{Tensor, api};
 
 /// A sequence: the first position, and the number of positions.
 pub(super) type Span = [i64; 2];
@@ -25,7 +24,6 @@ pub(super) fn spans(queries: TensorHandle, keys: TensorHandle) -> Result<Vec<[Sp
     Ok(queries.into_iter().zip(keys).map(|(queries, keys)| [queries, keys]).collect())
 }
 
-#[allow(unsafe_code, reason = "reads a tensor of the host")]
 fn bounds(name: &str, tensor: TensorHandle) -> Result<Vec<Span>> {
     let dtype = dtype_of_tensor(tensor)?;
     let count = numel_of(tensor)? as usize;
@@ -34,13 +32,7 @@ fn bounds(name: &str, tensor: TensorHandle) -> Result<Vec<Span>> {
             "{name} must have the begin of each sequence and the end of the last one, in int32"
         )));
     }
-    let host = on_device(tensor, api::SCONCE_DEVICE_CPU)?;
-    let mut places = vec![0_i32; count];
-    let bytes = size_of_val(places.as_slice());
-    // SAFETY: there is room for that many bytes.
-    check(unsafe {
-        api::sconce_tensor_to_values(host.handle(), places.as_mut_ptr().cast(), bytes)
-    })?;
+    let places = operations::whole_numbers(tensor)?;
     let spans: Vec<Span> =
         places.windows(2).map(|pair| [pair[0].into(), (pair[1] - pair[0]).into()]).collect();
     if places[0] != 0 || spans.iter().any(|[_, length]| *length < 0) {

@@ -2,14 +2,12 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
+use super::List;
 use crate::abi::arguments::numbers;
 use crate::error::Result;
 use crate::fallbacks::{give, give_both};
 use crate::operations::pooling::fractional::Fractional;
 use crate::sconce::tensor::TensorHandle;
-
-/// A list of the caller: its numbers and how many there are.
-type List = (*const i64, i64);
 
 /// Windows of so many dimensions.
 ///

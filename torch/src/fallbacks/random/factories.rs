@@ -71,7 +71,7 @@ unsafe fn drawn(
     Ok(tensor)
 }
 
-pub(super) fn no_numbers(low: i64, high: i64) -> Error {
+fn no_numbers(low: i64, high: i64) -> Error {
     Error::invalid_argument(format!(
         "there is no number from low, {low}, up to high, {high}; high must be greater"
     ))

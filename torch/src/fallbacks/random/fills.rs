@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::factories::no_numbers;
+use super::factories::Numbers;
 use super::{Generator, chosen};
 use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
@@ -40,14 +40,12 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let size = unsafe { numbers(size, size_len, "size") }?;
-        if low >= high {
-            return Err(no_numbers(low, high));
-        }
+        let drawn = Numbers::Whole(low, high);
+        drawn.check()?;
         if sizes_of(out)? != size {
             resize(out, size)?;
         }
-        // SAFETY: any number may be passed as a handle; NULL is the default generator.
-        check(unsafe { api::sconce_tensor_random_integers(out, low, high, std::ptr::null_mut()) })
+        drawn.fill(out, std::ptr::null_mut())
     }
 
     /// Returns numbers from `from` to `to`, excluding `to`.

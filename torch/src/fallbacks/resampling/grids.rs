@@ -53,46 +53,40 @@ fallbacks! {
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, sampled) }
     }
+}
 
+/// The gradients for so many dimensions.
+macro_rules! gradients {
+    ($($(#[$doc:meta])* $dims:literal: $cpu:ident | $cuda:ident;)*) => {
+        fallbacks! {
+            $($(#[$doc])*
+            $cpu | $cuda(
+                grad_output: TensorHandle,
+                input: TensorHandle,
+                grid: TensorHandle,
+                interpolation_mode: i64,
+                padding_mode: i64,
+                align_corners: i32,
+                output_mask: *const i32,
+                output_mask_len: i64,
+                ret0: *mut TensorHandle,
+                ret1: *mut TensorHandle,
+            ) {
+                let sampling =
+                    Sampling::new($dims, interpolation_mode, padding_mode, align_corners != 0)?;
+                // SAFETY: the caller's promise for the array.
+                let wanted = unsafe { wanted(output_mask, output_mask_len) }?;
+                let gradients = sampling.gradients(grad_output, input, grid, wanted)?;
+                // SAFETY: the caller's promise for the places.
+                unsafe { give_gradients([ret0, ret1], gradients) }
+            })*
+        }
+    };
+}
+
+gradients! {
     /// Returns the gradients of an image that was read at the places of a grid, for the image and for the grid.
-    aoti_torch_cpu_grid_sampler_2d_backward | aoti_torch_cuda_grid_sampler_2d_backward(
-        grad_output: TensorHandle,
-        input: TensorHandle,
-        grid: TensorHandle,
-        interpolation_mode: i64,
-        padding_mode: i64,
-        align_corners: i32,
-        output_mask: *const i32,
-        output_mask_len: i64,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
-    ) {
-        let sampling = Sampling::new(2, interpolation_mode, padding_mode, align_corners != 0)?;
-        // SAFETY: the caller's promise for the array.
-        let wanted = unsafe { wanted(output_mask, output_mask_len) }?;
-        let gradients = sampling.gradients(grad_output, input, grid, wanted)?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_gradients([ret0, ret1], gradients) }
-    }
-
+    2: aoti_torch_cpu_grid_sampler_2d_backward | aoti_torch_cuda_grid_sampler_2d_backward;
     /// Returns the gradients of a volume that was read at the places of a grid, for the volume and for the grid.
-    aoti_torch_cpu_grid_sampler_3d_backward | aoti_torch_cuda_grid_sampler_3d_backward(
-        grad_output: TensorHandle,
-        input: TensorHandle,
-        grid: TensorHandle,
-        interpolation_mode: i64,
-        padding_mode: i64,
-        align_corners: i32,
-        output_mask: *const i32,
-        output_mask_len: i64,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
-    ) {
-        let sampling = Sampling::new(3, interpolation_mode, padding_mode, align_corners != 0)?;
-        // SAFETY: the caller's promise for the array.
-        let wanted = unsafe { wanted(output_mask, output_mask_len) }?;
-        let gradients = sampling.gradients(grad_output, input, grid, wanted)?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_gradients([ret0, ret1], gradients) }
-    }
+    3: aoti_torch_cpu_grid_sampler_3d_backward | aoti_torch_cuda_grid_sampler_3d_backward;
 }

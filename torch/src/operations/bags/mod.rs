@@ -18,7 +18,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_reduce;
 use crate::operations::search::{Search, search_sorted};
-use crate::operations::tensors::{filled, name_of, refused_type};
+use crate::operations::tensors::{check_floating, filled, name_of};
 use crate::sconce::operations::{Operand, binary, choose};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
@@ -68,16 +68,7 @@ fn length_of(tensor: TensorHandle, name: &str) -> Result<i64> {
 
 /// The rows and columns of a table, or of gradients of rows.
 fn matrix_of(tensor: TensorHandle, name: &str) -> Result<[i64; 2]> {
-    let is_floating = matches!(
-        dtype_of_tensor(tensor)?,
-        api::SCONCE_DTYPE_F16
-            | api::SCONCE_DTYPE_BF16
-            | api::SCONCE_DTYPE_F32
-            | api::SCONCE_DTYPE_F64
-    );
-    if !is_floating {
-        return Err(refused_type(dtype_of_tensor(tensor)?));
-    }
+    check_floating(dtype_of_tensor(tensor)?)?;
     match sizes_of(tensor)?[..] {
         [rows, columns] => Ok([rows, columns]),
         ref sizes => Err(Error::invalid_argument(format!(

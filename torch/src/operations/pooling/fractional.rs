@@ -7,7 +7,7 @@
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::{gather, scatter_reduce};
-use crate::operations::tensors::{check_device, filled_like, name_of, refused_type};
+use crate::operations::tensors::{check_device, check_floating, filled_like, name_of};
 use crate::sconce::operations::{
     self, Operand, arange, binary, expand, narrow, reshape, to_dtype, unary, widened,
 };
@@ -114,16 +114,7 @@ impl<'a> Fractional<'a> {
         samples: TensorHandle,
     ) -> Result<Tensor> {
         let (dtype, dims) = (dtype_of_tensor(tensor)?, self.dims() as i64);
-        let is_floating = matches!(
-            dtype,
-            api::SCONCE_DTYPE_F16
-                | api::SCONCE_DTYPE_BF16
-                | api::SCONCE_DTYPE_F32
-                | api::SCONCE_DTYPE_F64
-        );
-        if !is_floating {
-            return Err(refused_type(dtype));
-        }
+        check_floating(dtype)?;
         check_device("random_samples", device_of_tensor(samples)?, device_of_tensor(tensor)?)?;
         let found = dtype_of_tensor(samples)?;
         if found != dtype {

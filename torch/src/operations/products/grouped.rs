@@ -3,15 +3,13 @@
 //! Matrices of a batch are groups. Where an operand is one matrix, offsets say where the groups end in it: groups of
 //! rows of the first, of columns of the second, or of the inner dimension of both.
 
-#![allow(unsafe_code, reason = "reads offsets into memory of its own")]
+#![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use super::check_type;
-use crate::abi::tensors::{
-    device_of_tensor, dtype_of_tensor, numel_of, rank_of, sizes_of, strides_of,
-};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::{bytes_of, check_device, empty, name_of};
-use crate::sconce::operations::{self, narrow};
+use crate::sconce::operations::{self, narrow, select};
 use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::integer;
@@ -104,12 +102,7 @@ impl Grouped {
             )));
         }
         check_device("offs", device_of_tensor(offsets)?, device_of_tensor(self.first)?)?;
-        let mut ends = vec![0_i32; numel_of(offsets)? as usize];
-        // SAFETY: there is room for that many bytes.
-        check(unsafe {
-            let bytes = size_of_val(ends.as_slice());
-            api::sconce_tensor_to_values(offsets, ends.as_mut_ptr().cast(), bytes)
-        })?;
+        let ends = operations::whole_numbers(offsets)?;
         let (length, groups) = self.divided();
         if groups.is_some_and(|groups| groups != ends.len() as i64) {
             return Err(Error::invalid_argument(format!(
@@ -158,17 +151,17 @@ impl Grouped {
         for (group, end) in ends.iter().enumerate() {
             let (group, length) = (group as i64, end - begin);
             let first = match (batch_of_first, batch_of_second) {
-                (true, _) => matrix(self.first, group),
+                (true, _) => select(self.first, 0, group),
                 (false, true) => narrow(self.first, 0, begin, length),
                 (false, false) => narrow(self.first, 1, begin, length),
             }?;
             let second = match (batch_of_first, batch_of_second) {
-                (_, true) => matrix(self.second, group),
+                (_, true) => select(self.second, 0, group),
                 (true, false) => narrow(self.second, 1, begin, length),
                 (false, false) => narrow(self.second, 0, begin, length),
             }?;
             let out = match (batch_of_first, batch_of_second) {
-                (false, false) => matrix(result.handle(), group),
+                (false, false) => select(result.handle(), 0, group),
                 (true, _) => narrow(result.handle(), 1, begin, length),
                 (false, true) => narrow(result.handle(), 0, begin, length),
             }?;
@@ -183,12 +176,6 @@ impl Grouped {
         }
         Ok(())
     }
-}
-
-/// A matrix of a batch.
-fn matrix(batch: TensorHandle, at: i64) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_select(batch, 0, at, made) })
 }
 
 fn check_operand(name: &str, tensor: TensorHandle) -> Result<()> {

@@ -1,14 +1,15 @@
 //! Along one dimension: which elements of an image a place of the grid reads, and how much of each.
 
 use crate::error::Result;
-use crate::sconce::operations::{Operand, binary, choose, unary};
+use crate::operations::cubic::{CUBIC_FAR, CUBIC_NEAR, polynomial};
+use crate::sconce::operations::{Operand, binary, choose, to_dtype, unary};
 use crate::sconce::{Tensor, api};
 
 use super::{Interpolation, Padding};
 
 /// An element that each place of the grid reads, with its share.
 pub(super) struct Tap {
-    /// The element's place in the image, as a whole number; 0 outside.
+    /// The element's place in the image, I64; 0 outside.
     pub(super) place: Tensor,
     /// Its share; 0 outside.
     pub(super) weight: Tensor,
@@ -37,10 +38,6 @@ fn add(tensor: &Tensor, number: f64) -> Result<Tensor> {
 
 fn scaled(tensor: &Tensor, by: f64) -> Result<Tensor> {
     binary(api::SCONCE_BINARY_MUL, tensor, Operand::Number(by))
-}
-
-fn times(first: &Tensor, second: &Tensor) -> Result<Tensor> {
-    binary(api::SCONCE_BINARY_MUL, first, Operand::Tensor(second))
 }
 
 fn less(first: &Tensor, second: &Tensor) -> Result<Tensor> {
@@ -92,10 +89,10 @@ impl Axis {
     fn padded(self, place: &Tensor) -> Result<Moved> {
         let still = scaled(place, 0.0)?;
         let moves = add(&still, 1.0)?;
-        let copy = || add(place, 0.0);
+        let same = || Tensor::retained(place.handle());
         match self.padding {
-            Padding::Zeros => Ok(Moved { place: copy()?, speed: moves }),
-            Padding::Border => self.clipped(Moved { place: copy()?, speed: moves }),
+            Padding::Zeros => Ok(Moved { place: same()?, speed: moves }),
+            Padding::Border => self.clipped(Moved { place: same()?, speed: moves }),
             Padding::Reflection => {
                 let size = self.size as f64;
                 let (low, span) = if self.align_corners { (0.0, size - 1.0) } else { (-0.5, size) };
@@ -147,28 +144,18 @@ impl Axis {
         let is_inside = binary(api::SCONCE_BINARY_EQ, &bounded, Operand::Tensor(place))?;
         let inside =
             |tensor: &Tensor| choose(&is_inside, Operand::Tensor(tensor), Operand::Number(0.0));
-        Ok(Tap { place: inside(place)?, weight: inside(weight)?, slope: inside(slope)? })
+        let place = to_dtype(inside(place)?.handle(), api::SCONCE_DTYPE_I64)?;
+        Ok(Tap { place, weight: inside(weight)?, slope: inside(slope)? })
     }
 }
 
 /// The share of an element at a signed distance, and its slope. Elements -1 and 2 are the farther ones.
 fn cubic(distance: &Tensor, number: i32) -> Result<(Tensor, Tensor)> {
-    const A: f64 = -0.75;
     let from = unary(api::SCONCE_UNARY_ABS, distance)?;
-    let is_near = (0..=1).contains(&number);
-    let [third, second, first, none] = match is_near {
-        true => [A + 2.0, -(A + 3.0), 0.0, 1.0],
-        false => [A, -5.0 * A, 8.0 * A, -4.0 * A],
-    };
-    let of = |factors: [f64; 4]| -> Result<Tensor> {
-        let mut sum = add(&scaled(&from, factors[0])?, factors[1])?;
-        for factor in &factors[2..] {
-            sum = add(&times(&sum, &from)?, *factor)?;
-        }
-        Ok(sum)
-    };
-    let slope = of([0.0, 3.0 * third, 2.0 * second, first])?;
+    let factors = if (0..=1).contains(&number) { CUBIC_NEAR } else { CUBIC_FAR };
+    let [third, second, first, _] = factors;
+    let slope = polynomial(&from, [0.0, 3.0 * third, 2.0 * second, first])?;
     // Elements before the place move away from it.
     let sign = if number <= 0 { 1.0 } else { -1.0 };
-    Ok((of([third, second, first, none])?, scaled(&slope, sign)?))
+    Ok((polynomial(&from, factors)?, scaled(&slope, sign)?))
 }

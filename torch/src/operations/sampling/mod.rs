@@ -12,7 +12,7 @@ use self::axis::{Axis, Tap};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::{gather, scatter_reduce};
-use crate::operations::tensors::{check_device, filled_like, name_of, refused_type};
+use crate::operations::tensors::{check_device, check_floating, filled_like, name_of};
 use crate::sconce::operations::{
     self, Operand, binary, expand, narrow, reshape, to_dtype, unsqueeze, widened,
 };
@@ -159,16 +159,7 @@ impl Sampling {
     fn check(self, image: TensorHandle, grid: TensorHandle) -> Result<()> {
         let (sizes, places, rank) = (sizes_of(image)?, sizes_of(grid)?, self.dims + 2);
         let dtype = dtype_of_tensor(image)?;
-        let is_floating = matches!(
-            dtype,
-            api::SCONCE_DTYPE_F16
-                | api::SCONCE_DTYPE_BF16
-                | api::SCONCE_DTYPE_F32
-                | api::SCONCE_DTYPE_F64
-        );
-        if !is_floating {
-            return Err(refused_type(dtype));
-        }
+        check_floating(dtype)?;
         let other = dtype_of_tensor(grid)?;
         if other != dtype {
             return Err(Error::invalid_argument(format!(
@@ -259,14 +250,14 @@ impl Operands {
     fn index(&self, choice: &Choice) -> Result<Tensor> {
         let mut index: Option<Tensor> = None;
         for (dim, (&tap, taps)) in choice.iter().zip(&self.taps).enumerate() {
-            let place = to_dtype(taps[tap].place.handle(), api::SCONCE_DTYPE_I64)?;
+            let place = &taps[tap].place;
             index = Some(match index {
                 Some(outer) => {
                     let size = Operand::Whole(self.sizes[2 + dim]);
                     let outer = binary(api::SCONCE_BINARY_MUL, &outer, size)?;
-                    binary(api::SCONCE_BINARY_ADD, &outer, Operand::Tensor(&place))?
+                    binary(api::SCONCE_BINARY_ADD, &outer, Operand::Tensor(place))?
                 }
-                None => place,
+                None => Tensor::retained(place.handle())?,
             });
         }
         let index = index.map_or_else(operations::undefined, Ok)?;
