@@ -3,23 +3,25 @@
 
     check_models.py SCONCE-RUN FOLDER [--repeat N]
 
-FOLDER has NAME.pt2, NAME.json (types and shapes of inputs and outputs, the seed) and NAME.bin (their values). Prints a
-line for each model and way to run it: model, way, difference relative to the largest element, milliseconds to the first
-result, MB resident, microseconds a call. Ends with 1 if a model fails or differs by more than its limit.
+FOLDER has NAME.pt2, NAME.json (types and shapes of inputs and outputs, the seed) and NAME.bin (their values), as
+make_models.py writes them. Prints a line for each model and way to run it: model, way, difference relative to the
+largest element, milliseconds to the first result, MB resident, microseconds a call. Ends with 1 if a model fails or
+differs by more than its limit.
 """
 
 import argparse
-import array
 import json
 import math
 import pathlib
 import re
+import struct
 import subprocess
 import tempfile
 
 # NumPy's names, and bytes an element.
-TYPES = {"float32": ("<f4", 4), "int64": ("<i8", 8), "float16": ("<f2", 2), "bfloat16": (None, 2)}
-MOST_DIFFERENCE = 1e-5
+TYPES = {"float32": ("<f4", 4), "int64": ("<i8", 8), "float16": ("<f2", 2)}
+# What struct calls those that are compared by size, and the largest difference.
+FLOATS = {"float32": ("f", 1e-5), "float16": ("e", 1e-2)}
 # Draws from the generator: every bit counts.
 EXACT = {"dropout"}
 
@@ -36,14 +38,17 @@ def size_of(entry):
 
 
 def difference(entry, ours, theirs):
-    """The largest difference, relative to the largest element; infinity where whole numbers differ."""
+    """The largest difference, relative to the largest element, as a share of what is allowed; infinity where whole
+    numbers differ."""
     if ours == theirs:
-        return 0.0
-    if entry["dtype"] != "float32" or len(ours) != len(theirs):
-        return math.inf
-    ours, theirs = array.array("f", ours), array.array("f", theirs)
+        return 0.0, 0.0
+    if entry["dtype"] not in FLOATS or len(ours) != len(theirs):
+        return math.inf, math.inf
+    letter, most = FLOATS[entry["dtype"]]
+    ours, theirs = ([value for (value,) in struct.iter_unpack(f"<{letter}", all)] for all in (ours, theirs))
     apart = max(abs(a - b) if a == a and b == b else math.inf for a, b in zip(ours, theirs))
-    return apart / max(max(map(abs, theirs)), 1e-30)
+    apart /= max(max(map(abs, theirs)), 1e-30)
+    return apart / most, apart
 
 
 class Model:
@@ -71,10 +76,10 @@ class Model:
             words += ["--output", path]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         if done.returncode != 0:
-            return None, (done.stderr.strip().splitlines() or ["no message"])[-1]
+            return None, None, (done.stderr.strip().splitlines() or ["no message"])[-1]
         apart = max(difference(entry, path.read_bytes()[-size_of(entry):], values)
                     for (entry, values), path in zip(self.outputs, results))
-        return apart, done.stdout
+        return *apart, done.stdout
 
 
 def figure(text, pattern):
@@ -100,15 +105,16 @@ def main():
             model = Model(arguments.folder, name, pathlib.Path(place))
             ways = [("calls", [])]
             # A graph's first result comes after two runs before the capture, which draw numbers, too.
-            if not name.startswith("cpu_") and name not in EXACT:
+            is_exact = name.removeprefix("cpu_") in EXACT
+            if not name.startswith("cpu_") and not is_exact:
                 ways.append(("graph", ["--graph"]))
             for way, words in ways:
-                apart, text = model.run(arguments.program, arguments.repeat, *words)
+                share, apart, text = model.run(arguments.program, arguments.repeat, *words)
                 if apart is None:
                     failures += 1
                     print(name, way, "FAILED", text)
                     continue
-                good = apart <= (0 if name in EXACT else MOST_DIFFERENCE)
+                good = share <= (0 if is_exact else 1)
                 failures += not good
                 print(name, way, "ok" if good else "FAILED", f"{apart:.1e}",
                       figure(text, r"first result after ([0-9.]+) ms"), figure(text, r"([0-9]+) MB resident"),

@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Compiles small models with PyTorch, as any user would, and records what PyTorch's own runtime returns for them.
+
+    make_models.py FOLDER [--device cuda|cpu] [NAME…]
+
+Writes NAME.pt2 (the package), NAME.json (types, shapes and strides of inputs and outputs, the seed, PyTorch's
+microseconds a call) and NAME.bin (the inputs' and then the outputs' elements), which check_models.py and the tests
+of libsconce_torch read. Names of models for the CPU begin with cpu_. Without names it makes all: those in FIXTURES,
+then those in MORE, of which some need torchvision or transformers and are skipped without.
+
+Each model is compiled in one process and run in another, since a process that has compiled one does not load it as a
+program does. On a machine whose C++ compiler links libstdc++ statically, set CXX to one that does not.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+SEED = 42
+FIXTURES = ("mlp", "encoder", "conv", "two", "dropout", "llama")
+MORE = ("vision", "sequence", "half")
+# Models for the CPU use vectors of 256 bits, which more machines have than those of 512.
+CPU_BITS = 256
+
+
+def mlp(torch):
+    nn = torch.nn
+    layers = nn.Sequential(nn.Linear(256, 512), nn.GELU(), nn.LayerNorm(512), nn.Linear(512, 64), nn.Softmax(-1))
+    return layers, (torch.randn(32, 256),), ({0: torch.export.Dim("batch", min=2, max=64)},)
+
+
+def encoder(torch):
+    layer = torch.nn.TransformerEncoderLayer(128, 4, 256, dropout=0.0, batch_first=True)
+    return torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False), (torch.randn(4, 64, 128),), None
+
+
+def conv(torch):
+    nn = torch.nn
+    layers = nn.Sequential(
+        nn.Conv2d(3, 16, 3, stride=2, padding=1), nn.BatchNorm2d(16), nn.ReLU(),
+        nn.Conv2d(16, 32, 3, padding=1, groups=4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(32, 64, 3, stride=2, padding=1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10),
+    )
+    return layers, (torch.randn(4, 3, 64, 64),), None
+
+
+def two(torch):
+    class Two(torch.nn.Module):
+        """Two inputs of two types, three outputs of two types."""
+
+        def __init__(self):
+            super().__init__()
+            self.rows = torch.nn.Embedding(100, 32)
+
+        def forward(self, numbers, weights):
+            rows = self.rows(numbers)
+            products = torch.bmm(rows, weights)
+            return products.amax(-1), (products > 0).sum((1, 2)), rows
+
+    return Two(), (torch.randint(0, 100, (6, 9)), torch.randn(6, 32, 7)), None
+
+
+def dropout(torch):
+    class Dropout(torch.nn.Module):
+        """Random numbers alone: every bit of the result depends on the generator."""
+
+        def forward(self, x):
+            return torch.nn.functional.dropout(x, 0.3, training=True) + torch.rand_like(x)
+
+    return Dropout(), (torch.randn(100, 77),), None
+
+
+def llama(torch):
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    class Logits(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = LlamaForCausalLM(LlamaConfig(
+                hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4,
+                num_key_value_heads=2, vocab_size=1000))
+
+        def forward(self, numbers):
+            return self.model(numbers, use_cache=False)[0]
+
+    return Logits(), (torch.randint(0, 1000, (2, 48)),), None
+
+
+def vision(torch):
+    from torchvision.models import resnet18
+
+    return resnet18(), (torch.randn(2, 3, 96, 96),), None
+
+
+def sequence(torch):
+    class Sequence(torch.nn.Module):
+        """Attention over a batch and a length that are both dynamic."""
+
+        def __init__(self):
+            super().__init__()
+            self.inward, self.outward = torch.nn.Linear(64, 192), torch.nn.Linear(64, 64)
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            parts = self.inward(x).view(batch, length, 3, 4, 16).permute(2, 0, 3, 1, 4)
+            seen = torch.nn.functional.scaled_dot_product_attention(*parts.unbind(0), is_causal=True)
+            return self.outward(seen.transpose(1, 2).reshape(batch, length, 64)) + x
+
+    dims = {0: torch.export.Dim("batch", min=2, max=16), 1: torch.export.Dim("length", min=2, max=512)}
+    return Sequence(), (torch.randn(3, 40, 64),), (dims,)
+
+
+def half(torch):
+    module, inputs, dims = encoder(torch)
+    return module.half(), tuple(x.half() for x in inputs), dims
+
+
+def made(name, device):
+    """The model with its inputs, with the same weights in every process."""
+    import torch
+
+    torch.manual_seed(11)
+    module, inputs, dims = globals()[name](torch)
+    return torch, module.eval().to(device), tuple(x.to(device) for x in inputs), dims
+
+
+def compile_model(folder, name, device):
+    torch, module, inputs, dims = made(name, device)
+    if device == "cpu":
+        torch._inductor.config.cpp.simdlen = CPU_BITS
+    with torch.no_grad():
+        exported = torch.export.export(module, inputs, dynamic_shapes=dims)
+        torch._inductor.aoti_compile_and_package(exported, package_path=str(path_of(folder, name, device, "pt2")))
+
+
+def record_model(folder, name, device):
+    torch, _, inputs, _ = made(name, device)
+    described = lambda x: {"dtype": str(x.dtype).removeprefix("torch."), "shape": list(x.shape),
+                           "stride": list(x.stride())}
+    bytes_of = lambda x: x.contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()
+    wait = torch.cuda.synchronize if device == "cuda" else lambda: None
+    with torch.no_grad():
+        model = torch._inductor.aoti_load_package(str(path_of(folder, name, device, "pt2")))
+        torch.manual_seed(SEED)
+        outputs = model(*inputs)
+        outputs = [outputs] if torch.is_tensor(outputs) else list(outputs)
+        wait()
+        for calls in (50, 200):
+            start = time.perf_counter()
+            for _ in range(calls):
+                model(*inputs)
+            wait()
+        call_us = (time.perf_counter() - start) / calls * 1e6
+    path_of(folder, name, device, "bin").write_bytes(b"".join(map(bytes_of, [*inputs, *outputs])))
+    text = {
+        "name": path_of(folder, name, device, "pt2").stem, "torch": torch.__version__, "seed": SEED,
+        "device": device, "inputs": [described(x) for x in inputs], "outputs": [described(x) for x in outputs],
+        "torch_us_per_call": call_us,
+    }
+    path_of(folder, name, device, "json").write_text(json.dumps(text, indent=1))
+
+
+def path_of(folder, name, device, kind):
+    return folder / f"{'cpu_' if device == 'cpu' else ''}{name}.{kind}"
+
+
+def process(folder, name, device, phase):
+    words = [sys.executable, __file__, str(folder), name, "--device", device, "--phase", phase]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", choices=[[], *FIXTURES, *MORE])
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--phase", choices=("compile", "record"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    if arguments.phase:
+        phase = compile_model if arguments.phase == "compile" else record_model
+        for name in arguments.names:
+            phase(arguments.folder, name, arguments.device)
+        return
+    failures = 0
+    for name in arguments.names or FIXTURES + MORE:
+        start = time.perf_counter()
+        for phase in ("compile", "record"):
+            done = process(arguments.folder, name, arguments.device, phase)
+            if done.returncode != 0:
+                break
+        why = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        seconds = f"{time.perf_counter() - start:.0f} s"
+        if done.returncode == 0:
+            size = os.path.getsize(path_of(arguments.folder, name, arguments.device, "pt2")) // 1024
+            print(f"{name}: made in {seconds}, {size} KiB", flush=True)
+        elif why.startswith("ModuleNotFoundError"):
+            print(f"{name}: skipped, {why}", flush=True)
+        else:
+            failures += 1
+            print(f"{name}: FAILED in {phase}: {why}", flush=True)
+    raise SystemExit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
