@@ -13,7 +13,28 @@ mkdir -p "$graphs_raw"
 readonly most_launch_of_driver=1.05
 readonly most_capture_of_torch=0.4 most_replay_of_driver=1.03 most_device_of_torch=1.03
 
+# The first graph of a process, in so many processes of each side, by turns.
+readonly first_graphs=9
+
 graph_figure() { figure "$graphs_raw/$1.txt" "$2"; }
+
+# The median of what the first graph of a process takes becomes the figure of each side.
+first_graph_rows() {
+  local side program median
+  [ -x "$work/torch_graphs" ] || return 0
+  for _ in $(seq $first_graphs); do
+    for side in sconce torch; do
+      program="$work/bin/sconce_graph_bench"
+      [ "$side" = sconce ] || program="$work/torch_graphs"
+      LD_LIBRARY_PATH="$torch_paths:$LD_LIBRARY_PATH" timeout 60 "$program" --only graph_adds_first \
+        >>"$graphs_raw/first-$side.txt" 2>>"$graphs_raw/$side-errors.txt" </dev/null || true
+    done
+  done
+  for side in sconce torch; do
+    median="$(figure "$graphs_raw/first-$side.txt" graph_adds_first | sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }')"
+    sed -i "s/^graph_adds_first .*/graph_adds_first $median us/" "$graphs_raw/$side.txt"
+  done
+}
 
 graph_rows() {
   local key value unit peer most result
@@ -21,7 +42,7 @@ graph_rows() {
     [ "$key" != "#" ] || continue
     peer="$(graph_figure torch "$key")" most=
     case "$key" in
-      *_make | *_make_again) most=$most_capture_of_torch ;;
+      *_first | *_make | *_make_again) most=$most_capture_of_torch ;;
       *_replay | *_replay_again)
         peer="$(graph_figure sconce "${key/_replay/_driver}")" most=$most_replay_of_driver ;;
       *_replay_device*) most=$most_device_of_torch ;;
@@ -38,6 +59,7 @@ graph_rows() {
 graph_checks() {
   local file
   both_sides graphs sconce_graph_bench graphs "$graphs_raw"
+  [ "$backend" != cuda ] || first_graph_rows
   graph_rows
   cat "$graphs_raw/sconce.txt" >"$out/graphs.txt" 2>/dev/null || true
   for file in "$graphs_raw"/*; do

@@ -1,7 +1,7 @@
 // The program that both backends run, this library and PyTorch: graphs of 100 additions and of a
 // decode step of 40 small operations. Of each: to capture and instantiate, to queue, and to run. It
 // prints a line for each measurement, and all measurements a second time, under keys that end in
-// `_again`.
+// `_again`. With `--only graph_adds_first` it prints only what the first graph of a process takes.
 //
 // A backend is a struct of static functions, and two types:
 //   std::string title(), void enter(), void wait()      wait: for the current stream
@@ -97,6 +97,18 @@ void graph_of(const Effort& effort, const std::string& key, const std::string& s
   if (launch) launched.print(key + "_driver", suffix);
 }
 
+/// The first graph of a process: what a program pays that captures once. The work has run before.
+template <class Backend>
+void first_graph(const std::string& key, const Work& work) {
+  work();
+  Backend::on_new_stream([&] {
+    typename Backend::Graph graph;
+    const double start = now_us();
+    graph.capture(work);
+    Figures::add(key, now_us() - start, "us");
+  });
+}
+
 template <class Backend>
 int run(const memory_bench::Options& options) {
   using Tensor = typename Backend::Tensor;
@@ -111,7 +123,9 @@ int run(const memory_bench::Options& options) {
     };
     std::optional<Tensor> output;
     const auto step = [&] { output = decode::step(input, gates); };
+    first_graph<Backend>("graph_adds_first", additions);
     for (const char* suffix : {"", "_again"}) {
+      if (!Figures::wanted("graph_adds_make")) continue;
       graph_of<Backend>(options.effort, "graph_adds", suffix, additions);
       graph_of<Backend>(options.effort, "graph_decode", suffix, step);
     }
