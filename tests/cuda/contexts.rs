@@ -123,6 +123,21 @@ fn what_was_current_is_current_afterwards() {
 }
 
 #[test]
+fn the_first_devices_context_stays_on_a_thread_that_had_none() {
+    let fake = fake();
+    let driver = &fake.driver;
+    let ptr = driver.memory_alloc(FIRST, 1 << 10).unwrap();
+    assert_eq!((fake.current(), fake.depth()), (Some(0), 1));
+    let switches = fake.state().set_current;
+    driver.memory_free(FIRST, ptr).unwrap();
+    driver.memory_info(FIRST).unwrap();
+    assert_eq!(fake.state().set_current, switches, "nothing is left to switch");
+    // A call for another device puts it back.
+    driver.memory_info(second()).unwrap();
+    assert_eq!((fake.current(), fake.depth()), (Some(0), 1));
+}
+
+#[test]
 fn a_failing_call_restores_what_was_current_too() {
     let fake = fake();
     fake.driver.bind_device(FIRST).unwrap();

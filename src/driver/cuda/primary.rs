@@ -7,7 +7,8 @@
 //!
 //! Three kinds of calls:
 //! - bound to a context by what they *create* (memory, streams, events, modules): [`CudaDriver::enter`]
-//!   makes the device's context current for the scope, and puts the previous one back;
+//!   makes the device's context current for the scope, and puts the previous one back (device 0's stays
+//!   current on a thread that had none: the CUDA runtime uses device 0 there, too);
 //! - on a handle that knows its context (an explicit stream, an event) or on none at all (virtual
 //!   memory): [`CudaDriver::without_context`] calls at once, and only if the driver wants a context
 //!   after all, once more inside one;
@@ -56,10 +57,13 @@ pub(super) struct HeldContext {
     get_current: GetCurrent,
     set_current: SetCurrent,
     get_name: Option<GetErrorName>,
+    /// Device 0's, which stays current on a thread that had none.
+    is_first: bool,
 }
 
 impl HeldContext {
-    /// Makes the context current for a scope.
+    /// Makes the context current for a scope, device 0's for longer on a thread without a context: the next call
+    /// then has nothing to switch.
     #[inline]
     pub(super) fn enter(&self) -> Result<Entered> {
         let mut current = null_mut();
@@ -77,14 +81,15 @@ impl HeldContext {
         if code != SUCCESS {
             return Err(failure_by_name(self.get_name, "cuCtxSetCurrent", code));
         }
-        Ok(Entered { set_current: self.set_current, previous: Some(current) })
+        let stays = self.is_first && current.is_null();
+        Ok(Entered { set_current: self.set_current, previous: (!stays).then_some(current) })
     }
 }
 
-/// A device's context is current on this thread until this is dropped.
+/// A device's context is current on this thread, at least until this is dropped.
 pub(super) struct Entered {
     set_current: SetCurrent,
-    /// What to put back; `None` when nothing was changed.
+    /// What to put back; `None` if nothing was changed or the context stays.
     previous: Option<CUcontext>,
 }
 
@@ -146,6 +151,7 @@ impl CudaDriver {
             get_current: self.api.cuCtxGetCurrent()?,
             set_current: self.api.cuCtxSetCurrent()?,
             get_name: self.api.cuGetErrorName().ok(),
+            is_first: device == DeviceIndex::ZERO,
         })
     }
 
