@@ -1,83 +1,24 @@
-// The program's own kernels: typed launches, and functions that stand for kernels on simulated
-// devices.
+// The program's own kernels: typed launches and what they refuse.
 
-#include <atomic>
-#include <cmath>
 #include <cstdint>
-#include <numeric>
 #include <sconce/device.cuh>
 #include <string>
 #include <vector>
 
-#include "fixture.hpp"
+#include "kernel_support.hpp"
 
 namespace {
 
 namespace cc = sconce::cuda;
-namespace sim = sconce::simulator;
 using support::contains;
 using support::error_of;
-
-// What nvcc makes of
-//   extern "C" __global__ void saxpy(float* y, const float* x, float a, long long n) {
-//     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-//     if (i < n) y[i] = a * x[i] + y[i];
-//   }
-// with a product and a sum of their own, so that both backends round alike.
-constexpr const char* kSaxpy = R"(
-.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry saxpy(.param .u64 y, .param .u64 x, .param .f32 a, .param .u64 n)
-{
-  .reg .pred %p<2>;
-  .reg .f32 %f<6>;
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<9>;
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %ntid.x;
-  mov.u32 %r3, %tid.x;
-  mul.wide.u32 %rd1, %r1, %r2;
-  cvt.u64.u32 %rd2, %r3;
-  add.s64 %rd1, %rd1, %rd2;
-  ld.param.u64 %rd3, [n];
-  setp.ge.s64 %p1, %rd1, %rd3;
-  @%p1 bra DONE;
-  ld.param.u64 %rd4, [y];
-  ld.param.u64 %rd5, [x];
-  cvta.to.global.u64 %rd4, %rd4;
-  cvta.to.global.u64 %rd5, %rd5;
-  shl.b64 %rd6, %rd1, 2;
-  add.s64 %rd7, %rd4, %rd6;
-  add.s64 %rd8, %rd5, %rd6;
-  ld.param.f32 %f1, [a];
-  ld.global.f32 %f2, [%rd8];
-  ld.global.f32 %f3, [%rd7];
-  mul.rn.f32 %f4, %f1, %f2;
-  add.rn.f32 %f5, %f4, %f3;
-  st.global.f32 [%rd7], %f5;
-DONE:
-  ret;
-}
-)";
-
-void register_saxpy() {
-  sim::register_kernel<float*, const float*, float, std::int64_t>(
-      "saxpy", [](const sim::Thread& thread, sim::DevicePointer<float> y,
-                  sim::DevicePointer<const float> x, float a, std::int64_t n) {
-        const std::int64_t i = thread.x();
-        if (i < n) {
-          const float product = a * x[i];
-          y[i] += product;
-        }
-      });
-}
+using support::kSaxpy;
 
 class Kernel : public support::WorkFixture {
  protected:
   void SetUp() override {
     WorkFixture::SetUp();
-    register_saxpy();
+    support::register_saxpy();
   }
 };
 
@@ -211,112 +152,6 @@ TEST_F(Kernel, EndsWithItsModule) {
   cc::device_synchronize();
 }
 
-constexpr const char* kSource = R"(
-#include <sconce/device.cuh>
-#include "factor.cuh"
-namespace mine {
-template <class T>
-__global__ void scale(T* x, T factor, long long n) {
-  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  int unused;
-  if (i < n) x[i] *= factor * FACTOR;
-}
-}  // namespace mine
-extern "C" __global__ void add_one(float* x) { x[threadIdx.x] += 1; }
-)";
-
-template <class T>
-void register_scale(const std::string& name) {
-  sim::register_kernel<T*, T, std::int64_t>(
-      name, [](const sim::Thread& thread, sim::DevicePointer<T> x, T factor, std::int64_t n) {
-        if (thread.x() < n) x[thread.x()] *= factor * 3;
-      });
-}
-
-// Compiles, or skips where NVRTC is not installed.
-class CompiledKernel : public Kernel {
- protected:
-  void SetUp() override {
-    Kernel::SetUp();
-    if (IsSkipped()) return;
-    register_scale<float>("mine::scale<float>");
-    register_scale<double>("mine::scale<double>");
-    sim::register_kernel<float*>(
-        "add_one",
-        [](const sim::Thread& thread, sim::DevicePointer<float> x) { x[thread.x()] += 1; });
-    try {
-      (void)cc::Module::compile("");
-    } catch (const sconce::Error& error) {
-      if (error.status() == SCONCE_ERROR_LIBRARY_NOT_FOUND) GTEST_SKIP() << error.what();
-      throw;
-    }
-  }
-};
-
-cc::CompileOptions scale_options() {
-  cc::CompileOptions options;
-  options.kernels = {"mine::scale<float>", "mine::scale<double>"};
-  options.options = {"-DFACTOR=(1 + kTwo)"};
-  options.headers = {{"factor.cuh", "constexpr int kTwo = 2;"}};
-  options.name = "scale.cu";
-  return options;
-}
-
-TEST_F(CompiledKernel, HasTheInstancesThatExpressionsName) {
-  for (const bool ptx : {false, true}) {
-    cc::CompileOptions options = scale_options();
-    options.ptx = ptx;
-    const cc::Module module = cc::Module::compile(kSource, options);
-    const auto scale_float = module.kernel<float*, float, std::int64_t>("mine::scale<float>");
-    const auto scale_double = module.kernel<double*, double, std::int64_t>("mine::scale<double>");
-    const auto add_one = module.kernel<float*>("add_one");
-    const auto floats = sconce::ones({300}, sconce::dtype(cc::ScalarType::Float).device(0));
-    const auto doubles = sconce::ones({300}, sconce::dtype(cc::ScalarType::Double).device(0));
-    const cc::LaunchConfig config{cc::Dim3(2), cc::Dim3(256)};
-    scale_float.launch(config, floats, 0.5, 300);
-    scale_double.launch(config, doubles, 0.25, 200);
-    add_one.launch({cc::Dim3(1), cc::Dim3(100)}, floats);
-    EXPECT_EQ(floats.sum().item<double>(), 300 * 1.5 + 100);
-    EXPECT_EQ(doubles.sum().item<double>(), 200 * 0.75 + 100);
-    if (sconce::active_backend() == sconce::Backend::Cuda) {
-      EXPECT_TRUE(contains(module.compile_log(), "unused")) << module.compile_log();
-      EXPECT_TRUE(contains(module.compile_log(), "scale.cu")) << module.compile_log();
-    } else {
-      EXPECT_EQ(module.compile_log(), "");
-    }
-  }
-}
-
-TEST_F(CompiledKernel, RefusesWhatNamesNothing) {
-  cc::CompileOptions options = scale_options();
-  const cc::Module module = cc::Module::compile(kSource, options);
-  EXPECT_TRUE(contains(error_of([&] { (void)module.kernel("mine::scale<int>"); }).what(),
-                       "sconce_kernel_source_add_kernel"));
-  EXPECT_EQ(support::status_of([&] { (void)module.kernel("add_two"); }),
-            SCONCE_ERROR_INVALID_ARGUMENT);
-  options.kernels = {"mine::other<float>"};
-  const auto compile = [&] { (void)cc::Module::compile(kSource, options); };
-  EXPECT_EQ(support::status_of(compile), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(contains(error_of(compile).what(), "mine::other"));
-}
-
-TEST_F(CompiledKernel, ReportsTheCompilersErrors) {
-  if (sconce::active_backend() != sconce::Backend::Cuda) {
-    GTEST_SKIP() << "the simulator does not compile";
-  }
-  const auto compile = [] {
-    (void)cc::Module::compile("extern \"C\" __global__ void f() { nothing(); }",
-                              {{}, {}, {}, "f.cu"});
-  };
-  EXPECT_EQ(support::status_of(compile), SCONCE_ERROR_INVALID_ARGUMENT);
-  EXPECT_TRUE(contains(error_of(compile).what(), "f.cu(1)"));
-  EXPECT_TRUE(contains(error_of(compile).what(), "nothing"));
-  EXPECT_EQ(support::status_of([] {
-              (void)cc::Module::compile("", {{}, {"--no-such-option"}});
-            }),
-            SCONCE_ERROR_INVALID_ARGUMENT);
-}
-
 TEST_F(Kernel, DrawsTheGeneratorsNumbers) {
   cc::CUDAGenerator generator = cc::createCUDAGenerator();
   generator.set_current_seed(1234567890123456789U);
@@ -344,95 +179,6 @@ TEST_F(Kernel, DrawsTheGeneratorsNumbers) {
   const sconce::philox::Seed unpacked = sconce::philox::unpack({state.seed, state.offset, nullptr});
   EXPECT_EQ(unpacked.seed, seed);
   EXPECT_EQ(unpacked.offset, offset + 4);
-}
-
-std::string entry(const std::string& name) {
-  return ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry " + name +
-         "()\n{ ret; }\n";
-}
-
-class SimulatedKernel : public support::WorkFixture {
- protected:
-  void SetUp() override {
-    WorkFixture::SetUp();
-    if (!IsSkipped()) {
-      SCONCE_NEED_SIMULATOR();
-    }
-  }
-};
-
-TEST_F(SimulatedKernel, ComputesEveryThreadOfEveryBlockOnce) {
-  sim::register_kernel<std::int32_t*>(
-      "coordinates", [](const sim::Thread& t, sim::DevicePointer<std::int32_t> out) {
-        const std::int64_t width = 3 * 4;
-        const std::int64_t height = 2 * 2;
-        out[(t.z() * height + t.y()) * width + t.x()] += 1;
-      });
-  const cc::Module module = cc::Module::load(entry("coordinates"));
-  auto out = cc::DeviceBuffer::of<std::int32_t>(12 * 4 * 2);
-  cc::memory_set(out, 0);
-  module.kernel("coordinates").launch({cc::Dim3(3, 2, 1), cc::Dim3(4, 2, 2)}, out);
-  std::vector<std::int32_t> found(12 * 4 * 2);
-  cc::copy_(cc::Span<std::int32_t>(found), out.span<std::int32_t>());
-  EXPECT_EQ(found, std::vector<std::int32_t>(found.size(), 1));
-}
-
-TEST_F(SimulatedKernel, HasSharedMemoryThatIsAnotherForEachBlock) {
-  // Sums of a block's 64 numbers, with a barrier between the two loops.
-  sim::register_block_kernel<const float*, float*>(
-      "sums", [](const sim::Block& block, sim::DevicePointer<const float> in,
-                 sim::DevicePointer<float> out) {
-        const cc::Span<float> shared = block.shared<float>();
-        const bool fresh = std::isnan(shared[0]);
-        block.for_each_thread([&](const sim::Thread& t) { shared[t.threadIdx.x] = in[t.x()]; });
-        const float sum = std::accumulate(shared.data(), shared.data() + shared.size(), 0.0F);
-        out[block.blockIdx.x] = fresh ? sum : -1.0F;
-      });
-  const cc::Module module = cc::Module::load(entry("sums"));
-  const sconce::Tensor in = sconce::arange(256, sconce::dtype(cc::ScalarType::Float).device(0));
-  const sconce::Tensor out = sconce::zeros({4}, in.options());
-  cc::LaunchConfig config{cc::Dim3(4), cc::Dim3(64)};
-  config.shared_bytes = 256;
-  module.kernel("sums").launch(config, in, out);
-  for (std::int64_t block = 0; block < 4; ++block) {
-    EXPECT_EQ(out.select(0, block).item<float>(), static_cast<float>(64 * 64 * block + 2016));
-  }
-}
-
-TEST_F(SimulatedKernel, NamesTheThreadThatMissed) {
-  register_saxpy();
-  const cc::Module module = cc::Module::load(kSaxpy);
-  const cc::Kernel saxpy = module.kernel("saxpy");
-  const sim::DeviceMemory y(4096);
-  const auto fail = [&](const void* to, std::int64_t n) {
-    saxpy.launch({cc::Dim3(5), cc::Dim3(256)}, to, y.get(), 1.0F, n);
-    const std::string words = error_of([] { cc::device_synchronize(); }).what();
-    sim::clear_device_error();
-    return words;
-  };
-  EXPECT_TRUE(contains(fail(y.get(), 1025), "kernel saxpy, block [4, 0, 0], thread [0, 0, 0]"));
-  const void* const odd = static_cast<const char*>(y.get()) + 2;
-  EXPECT_TRUE(contains(fail(odd, 1), "is not a multiple of 4"));
-}
-
-TEST_F(SimulatedKernel, ReportsAnExceptionAndLetsTheNextLaunchRun) {
-  std::atomic<bool> throws{true};
-  sim::register_kernel<>("throws", [&](const sim::Thread& /*thread*/) {
-    if (throws) {
-      throw std::runtime_error("n is odd");
-    }
-  });
-  const cc::Module module = cc::Module::load(entry("throws"));
-  module.kernel("throws").launch({});
-  EXPECT_TRUE(contains(error_of([] { cc::device_synchronize(); }).what(), "n is odd"));
-  sim::clear_device_error();
-  throws = false;
-  module.kernel("throws").launch({});
-  cc::device_synchronize();
-  sim::unregister_kernel("throws");
-  EXPECT_TRUE(
-      contains(error_of([] { (void)cc::Module::load(entry("throws")).kernel("throws"); }).what(),
-               "sconce_sim_register_kernel"));
 }
 
 }  // namespace

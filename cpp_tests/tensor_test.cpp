@@ -1,4 +1,4 @@
-// Tensors: owners, options, factories, places, views and text.
+// Tensors: owners, options, factories, places and views.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,7 +6,6 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -349,60 +348,6 @@ TEST_F(TensorTest, RandomTensorsHaveTorchsBits) {
   EXPECT_EQ(sc::randint_like(whole, 2).sizes(), whole.sizes());
   EXPECT_NE(sc::randn({8}).to_vector<float>(), sc::randn({8}).to_vector<float>());
   EXPECT_EQ(sc::rand_like(sc::ones({2}, sc::kHalf)).dtype(), sc::kHalf);
-}
-
-TEST_F(TensorTest, PrintsAsTorchDoes) {
-  const auto cpu = sc::device(sc::kCPU);
-  EXPECT_EQ(sc::to_string(sc::tensor({{0.1, 1.2}, {2.2, 3.1}}, cpu)),
-            "tensor([[0.1000, 1.2000],\n        [2.2000, 3.1000]])");
-  EXPECT_EQ(sc::to_string(sc::tensor({1, -20}, sc::device(0))),
-            "tensor([  1, -20], device='cuda:0')");
-  EXPECT_EQ(sc::to_string(sc::ones({2}, sc::device(0).dtype(sc::kHalf))),
-            "tensor([1., 1.], device='cuda:0', dtype=torch.float16)");
-  EXPECT_EQ(sc::to_string(sc::empty({0, 3}, sc::device(0))),
-            "tensor([], device='cuda:0', size=(0, 3))");
-  EXPECT_EQ(sc::to_string(sc::tensor({true, false}, cpu)), "tensor([ True, False])");
-  std::ostringstream text;
-  text << sc::arange(1001, cpu) << ' ' << sc::Device(1);
-  EXPECT_EQ(text.str(), "tensor([   0,    1,    2,  ...,  998,  999, 1000]) cuda:1");
-}
-
-TEST_F(TensorTest, OnlyTheEdgesOfLargeTensorsArePrinted) {
-  const char* const expected =
-      "tensor([[   0,    1,    2,  ...,   37,   38,   39],\n"
-      "        [  40,   41,   42,  ...,   77,   78,   79],\n"
-      "        [  80,   81,   82,  ...,  117,  118,  119],\n"
-      "        ...,\n"
-      "        [1480, 1481, 1482,  ..., 1517, 1518, 1519],\n"
-      "        [1520, 1521, 1522,  ..., 1557, 1558, 1559],\n"
-      "        [1560, 1561, 1562,  ..., 1597, 1598, 1599]], device='cuda:0')";
-  EXPECT_EQ(sc::to_string(sc::arange(1600, sc::device(0)).view({40, 40})), expected);
-  // A view in another order has the same text.
-  const Tensor turned = sc::arange(1600, sc::device(0)).view({40, 40}).t().contiguous().t();
-  EXPECT_EQ(sc::to_string(turned), expected);
-}
-
-TEST(ScalarTest, NumbersKeepTheirKind) {
-  EXPECT_TRUE(sc::Scalar(true).isBoolean());
-  EXPECT_TRUE(sc::Scalar(7).isIntegral(false) && sc::Scalar(true).isIntegral(true));
-  EXPECT_TRUE(sc::Scalar(0.5F).isFloatingPoint());
-  EXPECT_TRUE(sc::Scalar(std::complex<double>(0, 1)).isComplex());
-  EXPECT_EQ(sc::Scalar(2.75).to<int>(), 2);
-  EXPECT_EQ(sc::Scalar(-1).toDouble(), -1.0);
-  EXPECT_EQ(sc::Scalar(3).to<std::complex<float>>(), std::complex<float>(3));
-  EXPECT_TRUE(sc::Scalar(0.5).toBool());
-  const auto refused = [](auto&& action) {
-    return contains(error_of(action).what(), "value cannot be converted");
-  };
-  EXPECT_TRUE(refused([] { (void)sc::Scalar(300).to<std::int8_t>(); }));
-  EXPECT_TRUE(refused([] { (void)sc::Scalar(-1).to<std::uint8_t>(); }));
-  EXPECT_TRUE(refused([] { (void)sc::Scalar(1e10).to<int>(); }));
-  EXPECT_TRUE(
-      refused([] { (void)sc::Scalar(std::numeric_limits<double>::quiet_NaN()).to<int>(); }));
-  EXPECT_TRUE(refused([] { (void)sc::Scalar(std::complex<double>(0, 1)).toDouble(); }));
-  EXPECT_EQ(sc::Scalar(-2147483648.0).to<std::int32_t>(), std::numeric_limits<std::int32_t>::min());
-  EXPECT_EQ(status_of([] { (void)sc::Scalar(std::numeric_limits<std::uint64_t>::max()); }),
-            SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
 }  // namespace
