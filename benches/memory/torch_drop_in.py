@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a small model with PyTorch's own allocator and with this library as its pluggable allocator.
 
-    torch_drop_in.py LIBSCONCE [STEPS]
+    torch_drop_in.py LIBSCONCE [STEPS] [--pages]
 
 Each run is a separate process, since PyTorch takes an allocator only before its first use. The
 algorithms are deterministic and the seed is the same, so what must be equal is
@@ -10,8 +10,9 @@ algorithms are deterministic and the seed is the same, so what must be equal is
 - every figure of `torch.cuda.memory_stats()`, since each request reaches the library as the program
   made it: how many blocks, their bytes as asked for and rounded, peaks, segments, calls of the driver.
 
-What may differ: addresses, and speed. Figures that one side lacks are named. Ends with 77 where there is
-no PyTorch with a GPU.
+What may differ: addresses, and speed. Figures that one side lacks are named. With `--pages` the library's memory is
+made of pages (`policy:pages`): then of the figures only those of requests must be equal, since blocks are cut in other
+places. Ends with 77 where there is no PyTorch with a GPU.
 """
 
 import json
@@ -94,17 +95,24 @@ def child(side, library_path, steps):
     print(json.dumps({"losses": losses, "stats": stats, "seconds": seconds}))
 
 
-def run(side, library_path, steps):
-    """A child's findings."""
+def run(side, library_path, steps, conf=None):
+    """A child's findings; `conf` is the library's configuration."""
     environment = dict(os.environ, CUBLAS_WORKSPACE_CONFIG=":4096:8")
     for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "SCONCE_ALLOC_CONF",
                  "PYTORCH_NO_CUDA_MEMORY_CACHING"):
         environment.pop(name, None)
+    if conf:
+        environment["SCONCE_ALLOC_CONF"] = conf
     done = subprocess.run([sys.executable, __file__, "--child", side, library_path, str(steps)],
                           env=environment, capture_output=True, text=True, timeout=150)
     if done.returncode != 0:
         raise SystemExit(f"the run with {side} ended with {done.returncode}:\n{done.stderr[-4000:]}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def is_of_requests(key):
+    """Whether a figure depends on the program's requests alone, and not on how blocks are cut."""
+    return key.startswith(("requested_bytes.", "allocation."))
 
 
 def compare(theirs, ours):
@@ -124,6 +132,8 @@ def main(arguments):
     if arguments[:1] == ["--child"]:
         child(arguments[1], arguments[2], int(arguments[3]))
         return 0
+    pages = "--pages" in arguments
+    arguments = [word for word in arguments if word != "--pages"]
     if not 1 <= len(arguments) <= 2:
         print(__doc__, file=sys.stderr)
         return 2
@@ -141,11 +151,14 @@ def main(arguments):
     from figures import summary
 
     theirs = run("torch", library_path, steps)
-    ours = run("sconce", library_path, steps)
+    ours = run("sconce", library_path, steps, "policy:pages" if pages else None)
     print(f"PyTorch {torch.__version__}, {steps} steps, losses {theirs['losses'][0]:.6f} to "
           f"{theirs['losses'][-1]:.6f}")
     for name, side in (("its own allocator", theirs), ("this library", ours)):
         print(f"{name}: {summary(side['stats'])}; {side['seconds']:.2f} s")
+    if pages:
+        for side in (theirs, ours):
+            side["stats"] = {key: value for key, value in side["stats"].items() if is_of_requests(key)}
     both = theirs["stats"].keys() & ours["stats"].keys()
     for name, only in (("PyTorch", theirs), ("this library", ours)):
         lacking = sorted(only["stats"].keys() - both)
