@@ -1,22 +1,25 @@
 #!/usr/bin/env python3
 """Runs recorded models with sconce-run and compares their outputs with PyTorch's.
 
-    check_models.py SCONCE-RUN FOLDER [--repeat N]
+    check_models.py SCONCE-RUN FOLDER [--repeat N] [--libtorch PROGRAM]
 
 FOLDER has NAME.pt2, NAME.json (types and shapes of inputs and outputs, the seed) and NAME.bin (their values), as
 make_models.py writes them. Prints a line for each model and way to run it: model, way, difference relative to the
 largest element, milliseconds to the first result, MB resident, microseconds a call. Ends with 1 if a model fails or
-differs by more than its limit.
+differs by more than its limit. PROGRAM is libtorch.cpp, compiled: PyTorch's own loader, whose figures are one more way
+(its milliseconds count from the start of the process, those of sconce-run from its `main`).
 """
 
 import argparse
 import json
 import math
+import os
 import pathlib
 import re
 import struct
 import subprocess
 import tempfile
+import time
 
 # NumPy's names, and bytes an element.
 TYPES = {"float32": ("<f4", 4), "int64": ("<i8", 8), "float16": ("<f2", 2)}
@@ -82,6 +85,26 @@ class Model:
         return *apart, done.stdout
 
 
+    def run_libtorch(self, program, repeat):
+        """What PyTorch's loader prints for the model; nothing if it fails."""
+        words = [program.resolve(), self.package, repeat]
+        for at, (entry, values) in enumerate(self.inputs):
+            path = self.place / f"{self.name}.in{at}.raw"
+            path.write_bytes(values)
+            words.append(f"{entry['dtype']}:{'x'.join(map(str, entry['shape']))}:{path}")
+        # Of this program alone: sconce-run is to find no library of PyTorch.
+        environment = os.environ | {"LD_LIBRARY_PATH": os.environ.get("TORCH_PATHS", "")}
+        environment["BEGIN_NS"] = str(time.monotonic_ns())
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=environment)
+        return done.stdout if done.returncode == 0 else ""
+
+
+def figures(text):
+    """Milliseconds to the first result, MB resident, microseconds a call."""
+    patterns = (r"first result after ([0-9.]+) ms", r"([0-9]+) MB resident", r"([0-9.]+) us a call")
+    return [figure(text, pattern) for pattern in patterns]
+
+
 def figure(text, pattern):
     found = re.search(pattern, text)
     return found.group(1) if found else "-"
@@ -93,6 +116,7 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--repeat", type=int, default=1000)
     parser.add_argument("--cpu", action="store_true", help="the models for the CPU only")
+    parser.add_argument("--libtorch", type=pathlib.Path, help="PyTorch's loader, for models of CUDA")
     arguments = parser.parse_args()
     names = sorted(path.stem for path in arguments.folder.glob("*.pt2") if path.with_suffix(".bin").exists())
     names = [name for name in names if name.startswith("cpu_") or not arguments.cpu]
@@ -116,9 +140,10 @@ def main():
                     continue
                 good = share <= (0 if is_exact else 1)
                 failures += not good
-                print(name, way, "ok" if good else "FAILED", f"{apart:.1e}",
-                      figure(text, r"first result after ([0-9.]+) ms"), figure(text, r"([0-9]+) MB resident"),
-                      figure(text, r"([0-9.]+) us a call"), flush=True)
+                print(name, way, "ok" if good else "FAILED", f"{apart:.1e}", *figures(text), flush=True)
+            if arguments.libtorch and not name.startswith("cpu_"):
+                text = model.run_libtorch(arguments.libtorch, arguments.repeat)
+                print(name, "libtorch", "ok" if text else "skipped", "-", *figures(text), flush=True)
     raise SystemExit(1 if failures else 0)
 
 
