@@ -12,7 +12,7 @@ use super::memory::out_of_memory;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
 use crate::driver::sim::host::pages::is_sealed;
-use crate::driver::sim::memory::{Backing, GRANULARITY, PHYSICAL_FILE};
+use crate::driver::sim::memory::{GRANULARITY, NotExported, PHYSICAL_FILE};
 use crate::driver::sim::processes::handle::memory_file_name;
 use crate::driver::sim::state::Simulator;
 
@@ -102,18 +102,15 @@ impl VirtualMemory for Simulator {
     fn physical_export(&self, handle: PhysicalHandle) -> Result<OwnedFd> {
         let (inner, call) = (&self.inner, Call::PhysicalExport);
         inner.enter(call)?;
-        let mut space = inner.space.write();
-        let file = match space.physical(handle.native()) {
-            Some(physical) if physical.backing != Backing::DevicePages => physical.file.try_clone(),
-            Some(_) => {
-                let why = "the physical memory was not made shareable";
-                return Err(codes::failure_because(call, codes::INVALID_VALUE, why));
-            }
-            None => return Err(codes::failure(call, codes::INVALID_VALUE)),
-        };
-        // The other process cannot know which pages are untouched.
-        space.touch_physical(handle.native()).map_err(|code| codes::failure(call, code))?;
-        file.map(OwnedFd::from).map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))
+        let exported = inner.space.write().export(handle.native());
+        exported.map(OwnedFd::from).map_err(|why| match why {
+            NotExported::Private => codes::failure_because(
+                call,
+                codes::INVALID_VALUE,
+                "the physical memory was not made shareable",
+            ),
+            NotExported::Failed(code) => codes::failure(call, code),
+        })
     }
 
     fn physical_import(&self, device: DeviceIndex, fd: OwnedFd) -> Result<PhysicalHandle> {

@@ -14,6 +14,7 @@
 //! | `space` | the address space: which memory is mapped where, and which device may use it |
 //! | `plain` | device memory that is allocated and freed, or opened from another process |
 //! | `virtual_memory` | reserved addresses, physical memory, and mappings between the two |
+//! | `sharing` | physical memory that other processes get |
 //! | `view` | device memory as an operation sees it |
 
 mod access;
@@ -21,6 +22,7 @@ mod physical;
 mod pinned;
 mod plain;
 mod ranges;
+mod sharing;
 mod sleeping;
 mod space;
 mod view;
@@ -28,7 +30,8 @@ mod virtual_memory;
 
 pub use access::{AccessStep, Accesses, Intent, MemoryAccess};
 pub(super) use physical::{Backing, Extent, Physical};
+pub(super) use sharing::{NotExported, PHYSICAL_FILE};
 pub(super) use sleeping::take_complaint;
 pub(super) use space::{Accessor, AddressSpace, DEVICE_FILE, Mapping, MappingKind};
 pub(super) use view::DeviceMemoryView;
-pub(super) use virtual_memory::{GRANULARITY, PHYSICAL_FILE};
+pub(super) use virtual_memory::GRANULARITY;

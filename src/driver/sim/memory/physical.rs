@@ -28,7 +28,7 @@ pub(crate) struct Extent {
 pub(crate) enum Backing {
     /// The device's file, to which the pages return.
     DevicePages,
-    /// A file of its own, which can be passed to other processes; it counts as the device's memory.
+    /// A file of its own, which other processes have; it counts as the device's memory. All of it was touched.
     OwnFile,
     /// A file of another process.
     Foreign,
@@ -41,6 +41,8 @@ pub(crate) struct Physical {
     pub(crate) file: Arc<File>,
     pub(crate) extents: Vec<Extent>,
     pub(crate) backing: Backing,
+    /// Other processes may get it.
+    pub(crate) shareable: bool,
     touched: Mutex<Touched>,
 }
 
@@ -51,7 +53,7 @@ struct Touched {
 }
 
 impl Physical {
-    /// Memory that has not been touched; memory of another process counts as touched.
+    /// Memory that has not been touched; what other processes have counts as touched, and is shareable.
     pub(crate) fn new(
         device: DeviceIndex,
         file: Arc<File>,
@@ -60,12 +62,14 @@ impl Physical {
     ) -> Physical {
         let bytes = extents.iter().map(|extent| extent.bytes).sum::<u64>();
         let pages = bytes / PAGE;
-        let touched = if backing == Backing::Foreign {
+        let shareable = backing != Backing::DevicePages;
+        let touched = if shareable {
             Touched { bits: Vec::new(), untouched: 0 }
         } else {
             Touched { bits: vec![0; pages.div_ceil(64) as usize], untouched: pages }
         };
-        Physical { device, bytes, file, extents, backing, touched: Mutex::new(touched) }
+        let touched = Mutex::new(touched);
+        Physical { device, bytes, file, extents, backing, shareable, touched }
     }
 
     /// Notes an access to `offset..offset + bytes`, and calls `poison` with the offset of each page that is

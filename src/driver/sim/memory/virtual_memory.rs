@@ -1,20 +1,16 @@
 //! Virtual memory: reserved addresses, physical memory without one, and mappings between the two.
 #![forbid(unsafe_code)]
 
-use std::ffi::CString;
 use std::fs::File;
 use std::sync::Arc;
 
 use crate::driver::Access;
 use crate::driver::sim::codes;
-use crate::driver::sim::host::pages::memory_file;
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 use super::physical::{Backing, Extent, Physical};
 use super::space::{AddressSpace, Mapping, MappingKind};
 
-/// The name of the file of shareable physical memory, before the device's index.
-pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
 /// The unit of physical memory and of mappings.
 pub(crate) const GRANULARITY: u64 = 2 << 20;
 
@@ -41,8 +37,7 @@ impl AddressSpace {
         Ok(())
     }
 
-    /// Makes physical memory of the device. Shareable memory has a file of its own, so that the host keeps
-    /// it as long as any process has it.
+    /// Makes physical memory of the device.
     pub(crate) fn create(
         &mut self,
         device: DeviceIndex,
@@ -50,20 +45,9 @@ impl AddressSpace {
         shareable: bool,
     ) -> Result<u64, i32> {
         check_unit(bytes)?;
-        if !shareable {
-            let physical = self.take_pages(device, bytes).ok_or(codes::OUT_OF_MEMORY)?;
-            return Ok(self.add_handle(physical));
-        }
-        let store = &mut self.devices[device.as_usize()];
-        if bytes > self.total - store.used {
-            return Err(codes::OUT_OF_MEMORY);
-        }
-        let name =
-            CString::new(format!("{PHYSICAL_FILE}{device}")).map_err(|_| codes::OUT_OF_MEMORY)?;
-        let file = memory_file(&name, bytes).map_err(|_| codes::OUT_OF_MEMORY)?;
-        store.used += bytes;
-        let extents = vec![Extent { offset: 0, bytes }];
-        Ok(self.add_handle(Physical::new(device, Arc::new(file), extents, Backing::OwnFile)))
+        let mut physical = self.take_pages(device, bytes).ok_or(codes::OUT_OF_MEMORY)?;
+        physical.shareable = shareable;
+        Ok(self.add_handle(physical))
     }
 
     /// Makes a handle of another process's physical memory, by its file.
@@ -95,10 +79,6 @@ impl AddressSpace {
         let physical = self.handles.remove(&handle).ok_or(codes::INVALID_VALUE)?;
         self.drop_physical(physical);
         Ok(())
-    }
-
-    pub(crate) fn physical(&self, handle: u64) -> Option<&Arc<Physical>> {
-        self.handles.get(&handle)
     }
 
     pub(crate) fn map(
@@ -176,13 +156,5 @@ impl AddressSpace {
             }
         }
         Ok(())
-    }
-
-    /// Touches every page of a physical memory before other processes map it.
-    pub(crate) fn touch_physical(&mut self, handle: u64) -> Result<(), i32> {
-        let physical = Arc::clone(self.handles.get(&handle).ok_or(codes::INVALID_VALUE)?);
-        let address = self.place(physical, MappingKind::Plain)?;
-        self.touch_all(address);
-        self.remove(address)
     }
 }

@@ -123,3 +123,71 @@ fn memory_passes_by_descriptor() {
     let other = std::fs::File::open("/dev/null").unwrap();
     assert!(there.physical_import(D0, other.into()).is_err());
 }
+
+/// The content, the figures and the mappings stay when memory moves to a file that others have.
+#[test]
+fn exported_memory_is_the_same_memory_wherever_it_is_mapped() {
+    let sim = automatic(1);
+    let free = || sim.memory_info(D0).unwrap().free_bytes;
+    let (range, stream) = (sim.virtual_reserve(4 * UNIT).unwrap(), stream(&sim));
+    // In pieces: every other unit of the device is taken.
+    let pages: Vec<_> = (0..32 * MIB / UNIT).map(|_| sim.memory_alloc(D0, UNIT).unwrap()).collect();
+    for page in pages.iter().step_by(2) {
+        sim.memory_free(D0, *page).unwrap();
+    }
+    let before = free();
+    let memory = sim.physical_create(D0, 2 * UNIT, true).unwrap();
+    let retained = {
+        sim.virtual_map(range, 2 * UNIT, memory, 0).unwrap();
+        sim.physical_retain(range).unwrap()
+    };
+    let alias = range.offset(2 * UNIT as u64);
+    sim.virtual_map(alias, UNIT, memory, UNIT).unwrap();
+    sim.virtual_set_access(range, 3 * UNIT, D0, Access::ReadWrite).unwrap();
+    sim.fill_async(range.offset(UNIT as u64 - 8), 3, 16, stream).unwrap();
+    sim.stream_synchronize(stream).unwrap();
+    for handle in [memory, retained, memory] {
+        let imported = sim.physical_import(D0, sim.physical_export(handle).unwrap()).unwrap();
+        let there = sim.virtual_reserve(2 * UNIT).unwrap();
+        sim.virtual_map(there, 2 * UNIT, imported, 0).unwrap();
+        sim.virtual_set_access(there, 2 * UNIT, D0, Access::ReadWrite).unwrap();
+        assert_eq!(free(), before - 2 * UNIT, "memory of others counts there");
+        assert_eq!(read_back(&sim, there.offset(UNIT as u64 - 9), 10), {
+            let mut bytes = [3; 10];
+            bytes[0] = 0xFF;
+            bytes
+        });
+        sim.fill_async(there.offset(UNIT as u64), 3, 8, stream).unwrap();
+        sim.fill_async(there.offset(UNIT as u64 + 8), 4, 1, stream).unwrap();
+        sim.stream_synchronize(stream).unwrap();
+        assert_eq!(read_back(&sim, alias, 10), [3, 3, 3, 3, 3, 3, 3, 3, 4, 0xFF]);
+        assert_eq!(read_back(&sim, range.offset(UNIT as u64), 9), [3, 3, 3, 3, 3, 3, 3, 3, 4]);
+        sim.virtual_unmap(there, 2 * UNIT).unwrap();
+        sim.physical_release(imported).unwrap();
+        sim.fill_async(range.offset(UNIT as u64 + 8), 0xFF, 1, stream).unwrap();
+        sim.stream_synchronize(stream).unwrap();
+    }
+    sim.virtual_unmap(range, 3 * UNIT).unwrap();
+    sim.physical_release(memory).unwrap();
+    assert_eq!(free(), before - 2 * UNIT);
+    sim.physical_release(retained).unwrap();
+    assert_eq!(free(), before);
+}
+
+/// Shareable memory takes no descriptor of the process before it is exported.
+#[test]
+fn shareable_memory_has_no_file_of_its_own_until_it_is_exported() {
+    let (sim, own) = (automatic(3), device(2));
+    let files = || {
+        let links = std::fs::read_dir("/proc/self/fd").unwrap();
+        let names = links.filter_map(|link| std::fs::read_link(link.unwrap().path()).ok());
+        names.filter(|name| name.to_string_lossy().contains("sconce-sim-physical-2")).count()
+    };
+    let before = files();
+    let memory: Vec<_> = (0..8).map(|_| sim.physical_create(own, UNIT, true).unwrap()).collect();
+    assert_eq!(files(), before);
+    drop(sim.physical_export(memory[0]).unwrap());
+    assert_eq!(files(), before + 1);
+    memory.into_iter().for_each(|handle| sim.physical_release(handle).unwrap());
+    assert_eq!(files(), before);
+}
