@@ -133,7 +133,7 @@ impl<'a> Rising<'a> {
         let mut rising = Rising { runtime, device, number, pages, mapped: 0, set_aside: need };
         let driver = runtime.driver();
         for &WantedPage { address, bytes, begins_run, kind } in wanted {
-            match driver.physical_create(device, bytes as usize, false) {
+            match pages::create_memory(driver, device, bytes) {
                 Ok(handle) => {
                     rising.pages.push((WakingPage { address, bytes, handle, begins_run }, kind));
                 }

@@ -1,13 +1,16 @@
 //! The driver's calls for pages. Each undoes what it has done if a later step fails; what cannot be undone
 //! is noted, never used again, and tried again later.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::free::PageId;
 use super::table::MappingUse;
 use super::{DevicePages, SMALLEST_PAGE, lock};
+use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
 use crate::device::peers;
-use crate::driver::{Access, Driver, EventFlags, StreamRef};
-use crate::error::{Error, Result, Status};
+use crate::driver::{Access, Driver, EventFlags, PhysicalHandle, StreamRef};
+use crate::error::{Cause, Error, Result, Status};
 use crate::event::NativeEvent;
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -34,6 +37,34 @@ pub(super) fn open_to_peer(runtime: &Runtime, user: DeviceIndex, owner: DeviceIn
         runtime.driver().virtual_set_access(DevicePtr(address), bytes, user, Access::ReadWrite)?;
     }
     Ok(())
+}
+
+/// The devices whose driver refuses to make memory that other processes can open.
+static REFUSES_SHARING: PerDevice<AtomicBool> = per_device!(AtomicBool::new(false));
+
+/// Gets physical memory from the driver that other processes can open. If the driver refuses to make such memory, it
+/// makes other memory, and is not asked again.
+pub(crate) fn create_memory(
+    driver: &dyn Driver,
+    device: DeviceIndex,
+    bytes: u64,
+) -> Result<PhysicalHandle> {
+    let refuses = &REFUSES_SHARING[device];
+    if !refuses.load(Ordering::Relaxed) {
+        match driver.physical_create(device, bytes as usize, true) {
+            Err(error) if is_refusal(&error) => {}
+            outcome => return outcome,
+        }
+    }
+    let handle = driver.physical_create(device, bytes as usize, false)?;
+    refuses.store(true, Ordering::Relaxed);
+    Ok(handle)
+}
+
+/// Whether an error means that the driver does not make such memory, rather than that it failed.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error.status(), Status::InvalidArgument | Status::NotSupported)
+        || error.cause() == Some(Cause::NotPermitted)
 }
 
 impl DevicePages {
@@ -63,7 +94,7 @@ impl DevicePages {
                 made.push(self.spares.swap_remove(place));
                 continue;
             }
-            match driver.physical_create(device, bytes as usize, false) {
+            match create_memory(driver, device, bytes) {
                 Ok(handle) => made.push(self.table.add_page(handle, bytes)),
                 Err(error) => {
                     self.release(driver, &made);

@@ -19,6 +19,7 @@ mod window;
 
 pub(crate) use asleep::WakingPage;
 pub(crate) use free::{FreePage, FreePlace, PageId};
+pub(crate) use mapping::create_memory;
 pub(crate) use table::MappingUse;
 
 use std::collections::BTreeMap;
