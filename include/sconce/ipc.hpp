@@ -55,13 +55,13 @@ static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryH
 /// before that process has closed it or ended.
 ///
 /// If `ptr` is the beginning of an allocation of this library, `bytes` must be within its block. If
-/// `ptr` is inside one, `bytes` must be within the driver allocation, which may contain other
-/// memory. For memory of other code `bytes` is not checked.
+/// `ptr` is inside one, `bytes` must be within the driver allocation, or the pages of the block,
+/// which may contain other memory. For memory of other code `bytes` is not checked.
 ///
 /// The other process must not use the memory before work that is queued here has finished: share an
 /// event, too. Corresponds to `torch.UntypedStorage._share_cuda_`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the memory is not device memory, cannot be
-///         shared, or leaves the allocation
+///         shared, or leaves the allocation; `SCONCE_ERROR_INVALID_STATE` if it is asleep
 [[nodiscard]] inline IpcMemoryHandle ipc_memory_handle(void* ptr, std::size_t bytes) {
   IpcMemoryHandle handle;
   std::size_t offset = 0;
@@ -106,7 +106,8 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
   /// Opens memory of another process on the device of the memory, -1 for the current one.
   /// Corresponds to `torch.UntypedStorage._new_shared_cuda`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a handle of this process or of another
-  ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory
+  ///         device, `SCONCE_ERROR_INVALID_HANDLE` if its process has ended or freed the memory,
+  ///         `SCONCE_ERROR_INVALID_STATE` if the memory is asleep there
   SCONCE_NODISCARD_CTOR explicit OpenedMemory(const IpcMemoryHandle& handle,
                                               DeviceIndex device = -1) {
     void* ptr = nullptr;

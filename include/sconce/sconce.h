@@ -3534,8 +3534,10 @@ SCONCE_NODISCARD sconce_status sconce_memory_empty_cache(void);
  * process. The library may return the driver allocation once all its pieces are freed.
  *
  * - `ptr`: any address in an allocation of this library, else INVALID_ARGUMENT.
- * - `out_base`: receives the address at which the driver allocation begins.
- * - `out_bytes`: receives its size.
+ * - `out_base`: receives the address at which the driver allocation begins; for memory of pages,
+ *   the first page that holds a part of the allocation.
+ * - `out_bytes`: receives its size; for memory of pages, that of all pages that hold a part of the
+ *   allocation.
  * - torch: `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
  */
 SCONCE_NODISCARD
@@ -4357,16 +4359,18 @@ sconce_status sconce_memory_set_2d_on(void *ptr,
 
 /**
  * Returns a handle by which another process can open the driver allocation that contains device
- * memory, and the place of the memory in it.
+ * memory, and the place of the memory in it. For a block of memory of pages (`policy:pages`,
+ * `expandable_segments:True`) that is all pages which hold a part of the block.
  *
  * - `ptr`: device memory, of this library or of other code of the process. Virtual memory must
  *   have been made shareable by file descriptor.
  * - `out_handle`: receives `SCONCE_IPC_HANDLE_BYTES` (64) bytes, equal for all memory of one
- *   driver allocation.
+ *   driver allocation, or of one block of pages.
  * - `out_offset_bytes`: receives the distance of `ptr` from the beginning of the driver
- *   allocation.
+ *   allocation, or of the first page.
  * - Errors: INVALID_ARGUMENT: `ptr` is not device memory, was freed, is memory of another process,
- *   or cannot be shared. IO: the socket on which other processes send their requests cannot be
+ *   or cannot be shared. INVALID_STATE: `ptr` is memory of a pool that is asleep. NOT_SUPPORTED:
+ *   the driver does not share such memory, or not the pages of the block. IO: the socket on which other processes send their requests cannot be
  *   opened.
  * - Ownership: the memory stays the caller's. If it is freed while another process has it open, it
  *   is not reused before that process has closed it or ended. Memory that other code took from the
@@ -4390,7 +4394,7 @@ sconce_status sconce_ipc_get_memory_handle(void *ptr,
  * - Errors: INVALID_ARGUMENT: `handle` is no such handle, is of this process or of another device,
  *   or `offset_bytes` is not below the allocation's size. INVALID_HANDLE: the other process has
  *   ended, has freed the memory, or belongs to another user. INVALID_STATE: the other process has
- *   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`). IO: the connection to the other
+ *   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`), or the memory is asleep there. IO: the connection to the other
  *   process failed. DRIVER: also for failures in the other process.
  * - Ownership: the caller closes the memory with `sconce_ipc_close_memory`, once for each call.
  * - Ordering: waits for the answer of the other process, not for its device work.

@@ -11,7 +11,9 @@ use rustix::net::{
     socket_with,
 };
 
-use super::message::{IpcRequest, Reply, again, receive_reply, send_request};
+use super::message::{
+    IpcRequest, ReceivedReply, Reply, SentPage, again, receive_reply, send_request,
+};
 use super::{handle, peer};
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};
@@ -76,13 +78,8 @@ impl Consumer {
     }
 
     /// Requests the use of the memory at an offset. `again`: this process uses that offset already.
-    pub(super) fn open(
-        &mut self,
-        offset: u64,
-        descriptor: bool,
-        again: bool,
-    ) -> Result<(Reply, Option<OwnedFd>)> {
-        let asked = self.ask(IpcRequest::Open { offset, descriptor });
+    pub(super) fn open(&mut self, offset: u64, again: bool) -> Result<Reply> {
+        let asked = self.ask(IpcRequest::Open { offset });
         if let Err(error) = &asked
             && error.status() == Status::InvalidState
             && !again
@@ -90,10 +87,17 @@ impl Consumer {
             // The request may still be granted, so it is taken back.
             self.owed.push(offset);
         }
-        asked
+        Ok(asked?.reply)
     }
 
-    fn ask(&mut self, request: IpcRequest) -> Result<(Reply, Option<OwnedFd>)> {
+    /// Requests the pages of the memory from one on; as many come as one message has room for.
+    pub(super) fn pages(&mut self, from: usize) -> Result<(Reply, Vec<SentPage>)> {
+        let ReceivedReply { reply, pages, .. } =
+            self.ask(IpcRequest::Pages { from: from as u64 })?;
+        Ok((reply, pages))
+    }
+
+    fn ask(&mut self, request: IpcRequest) -> Result<ReceivedReply> {
         limit_waits(&self.socket)?;
         self.send_closings(SendFlags::empty()).map_err(lost)?;
         self.tag = self.tag.wrapping_add(1);
@@ -101,9 +105,7 @@ impl Consumer {
         let deadline = Instant::now() + timeout();
         while Instant::now() < deadline {
             match receive_reply(self.socket.as_fd()).map_err(lost)? {
-                Some((tag, reply, descriptor)) if tag == self.tag => {
-                    return Ok((reply, descriptor));
-                }
+                Some(received) if received.tag == self.tag => return Ok(received),
                 // The reply to an earlier request, for which this process no longer waits.
                 Some(_) => {}
                 None => return Err(lost(Errno::PIPE)),

@@ -176,13 +176,18 @@ impl ConsumerConnection {
         loop {
             match receive_request(self.socket.as_fd()) {
                 Ok(Some((_, IpcRequest::Close { offset }))) => drop(self.held.remove(&offset)),
-                Ok(Some((tag, IpcRequest::Open { offset, descriptor }))) => {
-                    let (reply, descriptor, hold) = self.export.answer(offset, descriptor);
+                Ok(Some((tag, IpcRequest::Open { offset }))) => {
+                    let (reply, hold) = self.export.answer(offset);
                     if reply.answer == Answer::Yes {
                         self.held.entry(offset).or_insert(hold);
                     }
-                    let socket = self.socket.as_fd();
-                    if send_reply(socket, tag, &reply, descriptor.as_ref()).is_err() {
+                    if send_reply(self.socket.as_fd(), tag, &reply, &[]).is_err() {
+                        return false;
+                    }
+                }
+                Ok(Some((tag, IpcRequest::Pages { from }))) => {
+                    let (reply, pages) = self.export.pages(from, !self.held.is_empty());
+                    if send_reply(self.socket.as_fd(), tag, &reply, &pages).is_err() {
                         return false;
                     }
                 }

@@ -1,7 +1,7 @@
 //! The handles of exported memory, and the names of the sockets that belong to them.
 //!
-//! The handle of a segment is the driver's. Drivers have none for virtual memory, so its handle is made
-//! here: a magic word, a version, a random number, the size, the device, and a checksum.
+//! The handle of a segment is the driver's. Drivers have none for virtual memory and blocks of pages, so
+//! their handle is made here: a magic word, a version, a random number, the size, the device, and a checksum.
 
 use crate::driver::IpcHandle;
 use crate::entropy::random_bytes;
@@ -9,9 +9,9 @@ use crate::error::{Error, Result};
 use crate::sha256;
 
 const MAGIC: [u8; 12] = *b"sconce-vmem\0";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
-/// A new handle of virtual memory.
+/// A new handle of virtual memory or of a block of pages.
 pub(super) fn of_virtual_memory(bytes: u64, uuid: [u8; 16]) -> Result<IpcHandle> {
     let random = random_bytes::<16>()?;
     let mut content = [0; IpcHandle::CONTENT_BYTES];
@@ -22,7 +22,7 @@ pub(super) fn of_virtual_memory(bytes: u64, uuid: [u8; 16]) -> Result<IpcHandle>
     Ok(IpcHandle::sealed(&content))
 }
 
-/// Whether a handle is of virtual memory. An error if it begins like one but is damaged.
+/// Whether a handle is one of [`of_virtual_memory`]. An error if it begins like one but is damaged.
 pub(super) fn is_of_virtual_memory(handle: &IpcHandle) -> Result<bool> {
     let (magic, rest) = handle.0.split_at(MAGIC.len());
     if magic != MAGIC {

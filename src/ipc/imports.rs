@@ -137,7 +137,7 @@ impl Import {
                 uses,
             });
         };
-        let (reply, descriptor) = consumer.open(offset, is_virtual, false)?;
+        let reply = consumer.open(offset, false)?;
         granted(&reply, offset)?;
         if driver.device_properties(self.device)?.uuid != reply.uuid {
             return Err(Error::invalid_argument(format!(
@@ -147,8 +147,10 @@ impl Import {
             )));
         }
         let (memory, base) = if is_virtual {
-            let descriptor = descriptor.ok_or_else(failed)?;
-            let mapping = ImportedMapping::open(driver, self.device, descriptor, reply.bytes)?;
+            let mapping = ImportedMapping::open(driver, self.device, reply.bytes, |from| {
+                let (reply, pages) = consumer.pages(from)?;
+                granted(&reply, offset).map(|()| pages)
+            })?;
             let base = mapping.ptr;
             (ImportedMemory::Virtual(mapping), base)
         } else {
@@ -181,7 +183,7 @@ impl OpenImport {
     fn open_again(&mut self, offset: u64) -> Result<()> {
         let used = self.uses.contains_key(&offset);
         match &mut self.consumer {
-            Some(consumer) => granted(&consumer.open(offset, false, used)?.0, offset)?,
+            Some(consumer) => granted(&consumer.open(offset, used)?, offset)?,
             None if offset >= self.bytes => return Err(beyond_end(offset, self.bytes)),
             None => {}
         }
@@ -253,6 +255,10 @@ fn granted(reply: &Reply, offset: u64) -> Result<()> {
              exported it",
         )),
         Answer::Failed => Err(failed()),
+        Answer::Asleep => Err(Error::invalid_state(
+            "the memory is asleep in the process that made the handle; wake it there first \
+             (sconce_memory_pool_wake)",
+        )),
     }
 }
 

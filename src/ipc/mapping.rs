@@ -1,12 +1,12 @@
-//! Opening another process's virtual memory: import, reserve, map, allow.
+//! Opening another process's pages: reserve, import and map each, allow.
 
-use std::os::fd::OwnedFd;
-
-use crate::driver::{Access, Driver, PhysicalHandle};
+use crate::driver::{Access, Driver};
 use crate::error::{Error, Result};
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// Another process's physical memory, mapped here.
+use super::message::SentPage;
+
+/// Another process's physical memory, mapped here side by side.
 pub(super) struct ImportedMapping {
     pub(super) ptr: DevicePtr,
     bytes: usize,
@@ -23,27 +23,22 @@ fn after(error: Error, undone: Result<()>) -> Error {
 }
 
 impl ImportedMapping {
-    /// Maps the memory behind a descriptor for a device to use.
+    /// Maps pages of `bytes` bytes in all for a device to use. `next` gives the pages from one on, some at a time.
     pub(super) fn open(
         driver: &dyn Driver,
         device: DeviceIndex,
-        descriptor: OwnedFd,
         bytes: u64,
+        next: impl FnMut(usize) -> Result<Vec<SentPage>>,
     ) -> Result<ImportedMapping> {
         let bytes = usize::try_from(bytes)
             .map_err(|_| Error::invalid_argument("handle is of more memory than addresses"))?;
-        let physical = driver.physical_import(device, descriptor)?;
-        let mapped = reserve_and_map(driver, device, physical, bytes);
-        // Mapped memory stays without its handle.
-        let released = driver.physical_release(physical);
-        match (mapped, released) {
-            (Ok(mapping), Ok(())) => Ok(mapping),
-            (Ok(mapping), Err(error)) => {
-                let undone = mapping.close(driver).and(driver.physical_release(physical));
-                Err(after(error, undone))
-            }
-            (Err(error), released) => Err(after(error, released)),
-        }
+        let ptr = driver.virtual_reserve(bytes)?;
+        let mut mapped = 0;
+        let opened = map_all(driver, device, ptr, bytes, &mut mapped, next)
+            .and_then(|()| driver.virtual_set_access(ptr, bytes, device, Access::ReadWrite));
+        let Err(error) = opened else { return Ok(ImportedMapping { ptr, bytes }) };
+        let unmapped = if mapped == 0 { Ok(()) } else { driver.virtual_unmap(ptr, mapped) };
+        Err(after(error, unmapped.and_then(|()| driver.virtual_release(ptr, bytes))))
     }
 
     /// Unmaps the memory. After an error it is still mapped.
@@ -55,19 +50,54 @@ impl ImportedMapping {
     }
 }
 
-fn reserve_and_map(
+/// Maps pages side by side until the range is full. `mapped` counts their bytes, also if this fails.
+fn map_all(
     driver: &dyn Driver,
     device: DeviceIndex,
-    physical: PhysicalHandle,
+    ptr: DevicePtr,
     bytes: usize,
-) -> Result<ImportedMapping> {
-    let ptr = driver.virtual_reserve(bytes)?;
-    let mapped = driver.virtual_map(ptr, bytes, physical, 0).and_then(|()| {
-        let allowed = driver.virtual_set_access(ptr, bytes, device, Access::ReadWrite);
-        allowed.map_err(|error| after(error, driver.virtual_unmap(ptr, bytes)))
-    });
-    match mapped {
-        Ok(()) => Ok(ImportedMapping { ptr, bytes }),
-        Err(error) => Err(after(error, driver.virtual_release(ptr, bytes))),
+    mapped: &mut usize,
+    mut next: impl FnMut(usize) -> Result<Vec<SentPage>>,
+) -> Result<()> {
+    let mut count = 0;
+    while *mapped < bytes {
+        let pages = next(count)?;
+        if pages.is_empty() {
+            return Err(torn());
+        }
+        for page in pages {
+            let room = (bytes - *mapped) as u64;
+            if page.bytes == 0 || page.bytes > room {
+                return Err(torn());
+            }
+            map_page(driver, device, ptr.offset(*mapped as u64), page, mapped)?;
+            count += 1;
+        }
     }
+    Ok(())
+}
+
+/// Maps one page, and counts its bytes. Mapped memory stays without its handle.
+fn map_page(
+    driver: &dyn Driver,
+    device: DeviceIndex,
+    at: DevicePtr,
+    page: SentPage,
+    mapped: &mut usize,
+) -> Result<()> {
+    let size = page.bytes as usize;
+    let physical = driver.physical_import(device, page.descriptor)?;
+    let outcome = driver.virtual_map(at, size, physical, 0);
+    if outcome.is_ok() {
+        *mapped += size;
+    }
+    match (outcome, driver.physical_release(physical)) {
+        (Ok(()), Ok(())) => Ok(()),
+        (Ok(()), Err(error)) => Err(after(error, driver.physical_release(physical))),
+        (Err(error), released) => Err(after(error, released)),
+    }
+}
+
+fn torn() -> Error {
+    Error::invalid_handle("the process that made the handle sent other pages than it announced")
 }

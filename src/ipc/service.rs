@@ -45,10 +45,14 @@ fn no_door(why: rustix::io::Errno) -> Error {
     Error::new(Status::Io, format!("no local socket for other processes to ask at: {why}"))
 }
 
+/// The handle of the export for which `wanted` returns true.
+pub(super) fn find(wanted: impl Fn(&Export) -> bool) -> Option<IpcHandle> {
+    DOORS.lock().as_ref()?.find(wanted)
+}
+
 /// Whether a handle is one of this process's.
 pub(super) fn is_own(handle: &IpcHandle) -> bool {
-    let doors = DOORS.lock();
-    doors.as_ref().is_some_and(|doors| doors.find(|export| export.handle == *handle).is_some())
+    find(|export| export.handle == *handle).is_some()
 }
 
 fn start() -> Result<Doors> {

@@ -6,6 +6,7 @@ use super::history;
 use super::miss::request::{Wanted, check_size};
 use super::miss::{self, release, uncached_request};
 use super::pool;
+use super::shared_pages;
 use super::sleep;
 use super::source::{pages, uncached};
 use super::streams::cache::CacheInUse;
@@ -204,8 +205,11 @@ pub fn base_of(address: usize) -> Result<(usize, usize)> {
     if let Some((base, bytes, _)) = uncached::find(address) {
         return Ok((base, bytes));
     }
-    let (segment, _, _) = live_blocks::live(address)?;
-    Ok((segment.address as usize, segment.bytes as usize))
+    let (segment, block, owner) = live_blocks::live(address)?;
+    let (start, end) = (block.address, block.address + block.bytes);
+    let of_pages = || shared_pages::extent_on(owner.device(), start, end);
+    let of_segment = (segment.address as usize, segment.bytes as usize);
+    Ok(segment.paged.then(of_pages).flatten().unwrap_or(of_segment))
 }
 
 /// The bytes that may be used of the block that starts at an address.

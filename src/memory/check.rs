@@ -7,7 +7,7 @@ use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
 use super::heap::block::RecordState;
 use super::heap::request::kind_of;
 use super::heap::stream_heap::StreamHeap;
-use super::source::pages::{self, MappingUse};
+use super::source::pages::{self, DevicePages, MappingUse};
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use super::streams::owners;
@@ -85,6 +85,9 @@ fn device_pages(device: DeviceIndex) -> Result<(), String> {
             (segment.address, segment.bytes, inner.heap.is_asleep(segment.pool))
         }));
     }
+    for cache in StreamCache::all_of(device) {
+        held_blocks(&pages, &cache.visit())?;
+    }
     let holds = |address: u64, bytes: u64, asleep: bool| {
         let end = address + bytes;
         runs.iter().any(|run| run.0 <= address && end <= run.0 + run.1 && run.2 == asleep)
@@ -123,6 +126,34 @@ fn device_pages(device: DeviceIndex) -> Result<(), String> {
         return Err(format!(
             "runs have {of_runs} bytes, pages {bytes}, {sleeping} sleep, counted were {known}"
         ));
+    }
+    Ok(())
+}
+
+/// The blocks that other processes hold are not free, and their pages are present, side by side.
+fn held_blocks(pages: &DevicePages, inner: &StreamMemory) -> Result<(), String> {
+    let heap = &inner.heap;
+    for block in inner.uses.held().filter_map(|id| heap.blocks.get(id)) {
+        let what = format!("block {:#x}, which another process holds,", block.address);
+        if !matches!(block.state, RecordState::Allocated | RecordState::Pending) {
+            return Err(format!("{what} is {:?}", block.state));
+        }
+        if !heap.segments.iter().any(|(place, it)| place == block.segment && it.paged) {
+            continue;
+        }
+        if heap.is_asleep(block.bins >> 1) {
+            return Err(format!("{what} is asleep"));
+        }
+        let end = block.address + block.bytes;
+        let mut covered = block.address;
+        for page in pages.table.covering(block.address, end) {
+            if page.address <= covered {
+                covered = covered.max(page.address + page.bytes);
+            }
+        }
+        if covered < end {
+            return Err(format!("{what} has no page at {covered:#x}"));
+        }
     }
     Ok(())
 }

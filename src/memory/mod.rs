@@ -17,6 +17,7 @@
 //! | `sleep/` | pools whose memory is the driver's for a while |
 //! | `pool_holds` | pools whose memory graphs use |
 //! | `pool` | memory kept apart from the default pool |
+//! | `shared_pages` | the pages of blocks that other processes use |
 //! | `shared_blocks` | blocks that other processes use |
 //! | `allocate` | the calls: the short way, and where the long one begins |
 //! | `temporary` | memory that work of one stream passes through |
@@ -34,6 +35,7 @@ pub mod pool;
 mod pool_holds;
 pub mod report;
 pub mod shared_blocks;
+pub mod shared_pages;
 pub(crate) mod sleep;
 pub mod snapshot;
 mod source;

@@ -9,9 +9,13 @@ use sconce::types::{DeviceIndex, DevicePtr};
 
 pub(crate) const ZERO: DeviceIndex = DeviceIndex::ZERO;
 
+/// The variable with the bytes of a device, for tests that need more.
+pub(crate) const MEMORY: &str = "SCONCE_TEST_MEMORY";
+
 /// The simulator, started once, with devices that are soon full.
 pub(crate) fn runtime() -> &'static Runtime {
-    let sim = SimConfig { memory_bytes: 256 << 20, ..SimConfig::default() };
+    let memory_bytes = std::env::var(MEMORY).map_or(256 << 20, |bytes| bytes.parse().unwrap());
+    let sim = SimConfig { memory_bytes, ..SimConfig::default() };
     initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap()
 }
 

@@ -9,6 +9,7 @@ mod device;
 mod failures;
 mod lifetimes;
 mod misuse;
+mod pages;
 mod races;
 mod remote;
 mod sharing;

@@ -35,7 +35,7 @@ fn what_is_no_handle_is_not_opened() {
     // One that looks well but that nobody made.
     let mut content = [0; IpcHandle::CONTENT_BYTES];
     content[..12].copy_from_slice(b"sconce-vmem\0");
-    content[12] = 2;
+    content[12] = 3;
     let nobodys = IpcHandle::sealed(&content);
     let error = ipc::open(0, &nobodys, 0).unwrap_err();
     assert_eq!(error.status(), Status::InvalidHandle, "{error}");

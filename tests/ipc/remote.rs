@@ -31,6 +31,11 @@ impl Remote {
         Remote::start_with(&[])
     }
 
+    /// One whose memory is made of pages.
+    pub(crate) fn start_with_pages() -> Remote {
+        Remote::start_with(&[("SCONCE_ALLOC_CONF", "policy:pages")])
+    }
+
     pub(crate) fn start_with(environment: &[(&str, &str)]) -> Remote {
         let mut process = Command::new(std::env::current_exe().unwrap())
             .args(["remote::obey", "--exact", "--nocapture"])
@@ -107,6 +112,12 @@ impl Remote {
         from_hex(&self.ask(&format!("read {address} {bytes}")).unwrap())
     }
 
+    /// Whether all of so many bytes are of this value.
+    #[track_caller]
+    pub(crate) fn holds(&mut self, address: usize, byte: u8, bytes: usize) -> bool {
+        self.ask(&format!("holds {address} {byte} {bytes}")).unwrap() == "true"
+    }
+
     #[track_caller]
     pub(crate) fn fill(&mut self, address: usize, byte: u8, bytes: usize) {
         self.ask(&format!("fill {address} {byte} {bytes}")).unwrap();
@@ -179,6 +190,10 @@ fn act(words: &[&str]) -> Result<String> {
         }
         "close" => ipc::close(number(1)).map(nothing),
         "read" => Ok(to_hex(&device::read(number(1), number(2)))),
+        "holds" => {
+            let (data, value) = (device::read(number(1), number(3)), number(2) as u8);
+            Ok(data.iter().all(|byte| *byte == value).to_string())
+        }
         "fill" => {
             device::fill(number(1), number(2) as u8, number(3));
             Ok(String::new())
@@ -197,6 +212,10 @@ fn act(words: &[&str]) -> Result<String> {
         "collect" => ipc::collect().map(nothing),
         "empty" => memory::empty_cache().map(nothing),
         "fault" => sim::fail_call(words[1], number(2) as u64, 999).map(nothing),
+        "clear" => {
+            device::runtime().simulator().unwrap().clear_faults();
+            Ok(String::new())
+        }
         "count" => Ok(sim::call_count(words[1])?.to_string()),
         "fork" => Ok(device::fork_a_sleeper().to_string()),
         "await" => {

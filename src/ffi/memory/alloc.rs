@@ -115,8 +115,10 @@ pub extern "C" fn sconce_memory_empty_cache() -> sconce_status {
 /// process. The library may return the driver allocation once all its pieces are freed.
 ///
 /// - `ptr`: any address in an allocation of this library, else INVALID_ARGUMENT.
-/// - `out_base`: receives the address at which the driver allocation begins.
-/// - `out_bytes`: receives its size.
+/// - `out_base`: receives the address at which the driver allocation begins; for memory of pages,
+///   the first page that holds a part of the allocation.
+/// - `out_bytes`: receives its size; for memory of pages, that of all pages that hold a part of the
+///   allocation.
 /// - torch: `c10::cuda::CUDACachingAllocator::getBaseAllocation`.
 #[must_use]
 #[unsafe(no_mangle)]

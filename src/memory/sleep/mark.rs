@@ -5,7 +5,7 @@ use super::LiveBlock;
 use crate::caching::size_class::PoolKind;
 use crate::error::{Error, Result, Status};
 use crate::memory::addresses::address_map;
-use crate::memory::heap::block::RecordState;
+use crate::memory::heap::block::{BlockRecord, RecordState};
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::miss::own_stream;
 use crate::memory::pool_holds;
@@ -84,6 +84,7 @@ fn set_runs_apart(device: DeviceIndex, number: u64, mode: SleepMode) -> Result<P
     let mut pages = pages::lock(device);
     let mut caches = all_caches::lock_all(device, &exclusive);
     refuse_plain(device, number, &caches)?;
+    refuse_held(device, number, &caches)?;
     let mut survey = PoolSurvey::default();
     for (_, inner) in &mut caches {
         inner.heap.set_asleep(number, true);
@@ -135,7 +136,7 @@ fn refuse_plain(
             count += 1;
             bytes += segment.bytes;
             for (id, block) in heap.blocks_of(segment) {
-                let is_shared = inner.uses.is_shared(id);
+                let is_shared = inner.uses.shared(id).is_some();
                 if block.state != RecordState::Free
                     && example.is_none_or(|(_, shared)| is_shared && !shared)
                 {
@@ -159,4 +160,31 @@ fn refuse_plain(
              policy:pages (expandable_segments:True) in SCONCE_ALLOC_CONF before the pool's first allocation"
         ),
     ))
+}
+
+/// Refuses a pool with a block that another process has open: it would go on using pages that the pool no longer has.
+fn refuse_held(
+    device: DeviceIndex,
+    number: u64,
+    caches: &[(&'static StreamCache, LockedCache)],
+) -> Result<()> {
+    for (_, inner) in caches {
+        let heap = &inner.heap;
+        let mut held = inner.uses.held().filter_map(|id| heap.blocks.get(id));
+        let of_pool =
+            |block: &&BlockRecord| heap.pools[usize::from(block.bins >> 1)].number == number;
+        if let Some(block) = held.find(of_pool) {
+            let freed = match block.state {
+                RecordState::Allocated => "",
+                _ => "freed here, but ",
+            };
+            return Err(Error::invalid_state(format!(
+                "{} cannot sleep: the block at {:#x} is {freed}open in another process (sconce_ipc_open_memory); close \
+                 it there first",
+                sleepers::name(device, number),
+                block.address
+            )));
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,7 @@
 //! The other streams and the processes that use blocks of a cache.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::caching::BlockId;
 use crate::stream::Named;
@@ -9,13 +10,16 @@ use crate::stream::Named;
 /// process holds it.
 pub(crate) struct BlockUses(BTreeMap<BlockId, BlockUse>);
 
+/// The number of the block that was shared last.
+static LAST_SHARED: AtomicU64 = AtomicU64::new(0);
+
 /// The uses of a block.
 #[derive(Default)]
 struct BlockUse {
     /// Streams that use it, while it is live.
     streams: Vec<Named>,
-    /// Other processes may ask to hold it.
-    shared: bool,
+    /// Other processes may ask to hold it: a number that no other block ever has.
+    shared: Option<u64>,
     /// How often other processes hold it.
     holds: usize,
 }
@@ -38,19 +42,25 @@ impl BlockUses {
         }
     }
 
-    /// Other processes may hold a live block.
-    pub(super) fn share(&mut self, id: BlockId) {
-        self.0.entry(id).or_default().shared = true;
+    /// Other processes may hold a live block. Returns its number, which stays the same as long as the block is live.
+    pub(super) fn share(&mut self, id: BlockId) -> u64 {
+        let shared = &mut self.0.entry(id).or_default().shared;
+        *shared.get_or_insert_with(|| LAST_SHARED.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Whether other processes may hold a block.
-    pub(crate) fn is_shared(&self, id: BlockId) -> bool {
-        self.0.get(&id).is_some_and(|block| block.shared)
+    /// The number of a block that other processes may hold.
+    pub(crate) fn shared(&self, id: BlockId) -> Option<u64> {
+        self.0.get(&id)?.shared
+    }
+
+    /// The blocks that other processes hold.
+    pub(crate) fn held(&self) -> impl Iterator<Item = BlockId> {
+        self.0.iter().filter(|(_, block)| block.holds != 0).map(|(id, _)| *id)
     }
 
     /// One more process holds a block; `false` when the block is not shared.
     pub(super) fn hold(&mut self, id: BlockId) -> bool {
-        let block = self.0.get_mut(&id).filter(|block| block.shared);
+        let block = self.0.get_mut(&id).filter(|block| block.shared.is_some());
         block.map(|block| block.holds += 1).is_some()
     }
 
@@ -64,7 +74,7 @@ impl BlockUses {
     /// A block is freed: takes out the streams that use it.
     pub(super) fn take_streams(&mut self, id: BlockId) -> Vec<Named> {
         match self.0.get_mut(&id) {
-            Some(block) if block.shared => std::mem::take(&mut block.streams),
+            Some(block) if block.shared.is_some() => std::mem::take(&mut block.streams),
             Some(_) => self.0.remove(&id).unwrap_or_default().streams,
             None => Vec::new(),
         }

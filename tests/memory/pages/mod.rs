@@ -1,11 +1,13 @@
 //! Memory made of pages (`policy:pages`): what programs see of it, and that nothing is lost or mixed up.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+#![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod data;
 mod faults;
 mod figures;
 mod rules;
+mod shared;
 
 use sconce::memory::{self, PageFigures};
 use sconce::stream::Stream;

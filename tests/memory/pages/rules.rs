@@ -2,8 +2,8 @@
 
 use sconce::context::runtime;
 use sconce::error::Status;
+use sconce::memory;
 use sconce::memory::pool::{self, PoolPolicy};
-use sconce::memory::{self, shared_blocks};
 use sconce::stream;
 use sconce::types::DevicePtr;
 use testkit::memory::structure;
@@ -286,16 +286,6 @@ fn pools_have_a_policy_of_their_own() {
             memory::empty_cache().unwrap();
             structure::assert_sound();
         }
-    });
-}
-
-#[test]
-fn other_processes_are_refused_with_words() {
-    with_pages("other_processes_are_refused_with_words", "1G", || {
-        let block = alloc(3 * MIB, pool_stream());
-        let refused = shared_blocks::share(block).unwrap_err();
-        assert_eq!(refused.status(), Status::NotSupported);
-        assert!(refused.message().contains("policy:segments"), "{refused}");
     });
 }
 

@@ -176,6 +176,20 @@ impl<H> PageTable<H> {
             })
     }
 
+    /// The present mappings that a range of a run lies in, by address.
+    pub(crate) fn covering(&self, from: u64, to: u64) -> impl Iterator<Item = FreePage> {
+        let before = self.mappings.range(..=from).next_back();
+        let first = before.map_or(from, |(address, _)| *address);
+        let present = self.mappings.range(first..to.max(first));
+        present.filter(|(_, mapping)| mapping.used == MappingUse::Present).map(
+            |(address, mapping)| FreePage {
+                address: *address,
+                bytes: mapping.bytes,
+                page: mapping.page,
+            },
+        )
+    }
+
     /// The mappings, by address.
     pub(crate) fn all(&self) -> impl Iterator<Item = (u64, &PageMapping)> {
         self.mappings.iter().map(|(address, mapping)| (*address, mapping))
