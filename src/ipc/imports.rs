@@ -2,17 +2,17 @@
 //! by offset.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use crate::lock::Mutex;
 
 use super::consumer::Consumer;
-use super::mapping::ImportedMapping;
-use super::message::{Answer, Reply};
+use super::mapping::{self, ImportedMapping};
+use super::refusals::{beyond_end, captured, granted, not_open, own};
 use super::{handle, service};
 use crate::context::{Runtime, runtime};
-use crate::device::{self, parked};
-use crate::driver::{Driver, IpcHandle, RelaxedCapture};
+use crate::device::{self, parked, peers};
+use crate::driver::{Access, Driver, IpcHandle, RelaxedCapture};
 use crate::error::{Cause, Error, Result};
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -23,8 +23,15 @@ static IMPORTS: Mutex<Option<Imports>> = Mutex::new(None);
 #[derive(Default)]
 struct Imports {
     by_handle: HashMap<(DeviceIndex, IpcHandle), Arc<Import>>,
-    /// By base address, with the size in bytes.
-    by_address: BTreeMap<u64, (u64, Arc<Import>)>,
+    by_address: BTreeMap<u64, ImportPlace>,
+}
+
+/// Where an import is, by its base address.
+struct ImportPlace {
+    bytes: u64,
+    /// This library has mapped it, and opens it to devices.
+    mapped: bool,
+    import: Arc<Import>,
 }
 
 /// An allocation that is open or being opened.
@@ -58,9 +65,8 @@ pub(super) fn holds(address: usize) -> bool {
 /// The open allocation that contains an address, with its base address.
 fn find(address: usize) -> Option<(u64, Arc<Import>)> {
     let imports = IMPORTS.lock();
-    let (base, (bytes, import)) =
-        imports.as_ref()?.by_address.range(..=address as u64).next_back()?;
-    (address as u64 - base < *bytes).then(|| (*base, Arc::clone(import)))
+    let (base, place) = imports.as_ref()?.by_address.range(..=address as u64).next_back()?;
+    (address as u64 - base < place.bytes).then(|| (*base, Arc::clone(&place.import)))
 }
 
 /// Opens another process's allocation for a device (-1: the current one). Returns the address at the offset.
@@ -80,9 +86,27 @@ pub fn open(device: i32, handle: &IpcHandle, offset: usize) -> Result<usize> {
         });
         Arc::clone(entry)
     };
-    let base = import.open(runtime.driver(), offset);
+    let base = import.open(runtime, offset);
     remove_unused(import);
     Ok((base? + offset) as usize)
+}
+
+/// Lets a device use all mapped imports of a peer, which it has got access to.
+fn open_to_peer(runtime: &Runtime, user: DeviceIndex, owner: DeviceIndex) -> Result<()> {
+    let imports = IMPORTS.lock();
+    let places = imports.iter().flat_map(|imports| &imports.by_address);
+    let mut mapped = places.filter(|(_, it)| it.mapped && it.import.device == owner);
+    mapped.try_for_each(|(base, it)| {
+        let (base, bytes) = (DevicePtr(*base), it.bytes as usize);
+        runtime.driver().virtual_set_access(base, bytes, user, Access::ReadWrite)
+    })
+}
+
+/// Takes an import out of the table, before another one can get its addresses.
+fn leave(base: u64) {
+    if let Some(imports) = &mut *IMPORTS.lock() {
+        imports.by_address.remove(&base);
+    }
 }
 
 /// Removes an import that is not open and that no other thread is opening.
@@ -100,22 +124,42 @@ fn remove_unused(import: Arc<Import>) {
 
 impl Import {
     /// Opens the allocation at an offset. Returns its base address.
-    fn open(self: &Arc<Import>, driver: &dyn Driver, offset: u64) -> Result<u64> {
+    fn open(self: &Arc<Import>, runtime: &Runtime, offset: u64) -> Result<u64> {
         let mut opened = self.opened.lock();
         if let Some(opened) = &mut *opened {
             opened.open_again(offset)?;
             return Ok(opened.base);
         }
-        let found = self.open_first(driver, offset)?;
-        let (base, bytes) = (found.base, found.bytes);
+        let found = self.open_first(runtime.driver(), offset)?;
+        // Entered first: a device that becomes a peer from now on is given access by `open_to_peer`.
+        self.enter(&found);
+        if let Err(error) = self.open_to_peers(runtime, &found) {
+            leave(found.base);
+            return Err(mapping::after(error, found.close_memory(runtime.driver())));
+        }
+        let base = found.base;
         *opened = Some(found);
-        self.enter(base, bytes);
         Ok(base)
     }
 
-    fn enter(self: &Arc<Import>, base: u64, bytes: u64) {
-        let mut imports = IMPORTS.lock();
-        imports.get_or_insert_default().by_address.insert(base, (bytes, Arc::clone(self)));
+    fn enter(self: &Arc<Import>, opened: &OpenImport) {
+        let mapped = matches!(opened.memory, ImportedMemory::Virtual(_));
+        let place = ImportPlace { bytes: opened.bytes, mapped, import: Arc::clone(self) };
+        IMPORTS.lock().get_or_insert_default().by_address.insert(opened.base, place);
+    }
+
+    /// Lets the devices that are peers of the memory's device use it. The driver does so for segments.
+    fn open_to_peers(&self, runtime: &Runtime, opened: &OpenImport) -> Result<()> {
+        static ONCE: Once = Once::new();
+        if !matches!(opened.memory, ImportedMemory::Virtual(_)) {
+            return Ok(());
+        }
+        ONCE.call_once(|| peers::on_enabled(open_to_peer));
+        let (base, bytes) = (DevicePtr(opened.base), opened.bytes as usize);
+        let others = runtime.devices().filter(|user| *user != self.device);
+        others.filter(|user| peers::is_enabled(*user, self.device)).try_for_each(|user| {
+            runtime.driver().virtual_set_access(base, bytes, user, Access::ReadWrite)
+        })
     }
 
     fn open_first(&self, driver: &dyn Driver, offset: u64) -> Result<OpenImport> {
@@ -180,6 +224,14 @@ impl Import {
 }
 
 impl OpenImport {
+    /// Closes the memory with the driver. After an error it is still open.
+    fn close_memory(&self, driver: &dyn Driver) -> Result<()> {
+        match &self.memory {
+            ImportedMemory::Segment => driver.ipc_memory_close(DevicePtr(self.base)),
+            ImportedMemory::Virtual(mapping) => mapping.close(driver),
+        }
+    }
+
     fn open_again(&mut self, offset: u64) -> Result<()> {
         let used = self.uses.contains_key(&offset);
         match &mut self.consumer {
@@ -231,67 +283,16 @@ impl Import {
             return Ok(());
         }
         // Removed first: once the memory is closed another import may get its addresses.
-        if let Some(imports) = &mut *IMPORTS.lock() {
-            imports.by_address.remove(&base);
-        }
-        let closed = match &opened.memory {
-            ImportedMemory::Segment => driver.ipc_memory_close(DevicePtr(base)),
-            ImportedMemory::Virtual(mapping) => mapping.close(driver),
-        };
+        leave(base);
+        let closed = opened.close_memory(driver);
         match closed {
             Ok(()) => *place = None,
-            Err(_) => self.enter(base, opened.bytes),
+            Err(_) => {
+                self.enter(opened);
+                // For a device that became a peer meanwhile; the memory is to be closed anyway.
+                let _ = self.open_to_peers(runtime, opened);
+            }
         }
         closed
     }
-}
-
-fn granted(reply: &Reply, offset: u64) -> Result<()> {
-    match reply.answer {
-        Answer::Yes => Ok(()),
-        Answer::BeyondEnd => Err(beyond_end(offset, reply.bytes)),
-        Answer::Freed => Err(Error::invalid_handle(
-            "the process that made the handle has freed the memory at offset_bytes, or never \
-             exported it",
-        )),
-        Answer::Failed => Err(failed()),
-        Answer::Asleep => Err(Error::invalid_state(
-            "the memory is asleep in the process that made the handle; wake it there first \
-             (sconce_memory_pool_wake)",
-        )),
-    }
-}
-
-fn failed() -> Error {
-    Error::new(
-        crate::error::Status::Driver,
-        "the driver of the process that made the handle failed to share the memory",
-    )
-}
-
-fn own() -> Error {
-    Error::invalid_argument(
-        "handle is one of this process; use the memory's own address, which a process has already",
-    )
-}
-
-fn beyond_end(offset: u64, bytes: u64) -> Error {
-    Error::invalid_argument(format!(
-        "offset_bytes {offset} is not below the allocation's {bytes} bytes; pass the offset that \
-         came with the handle"
-    ))
-}
-
-fn captured(address: usize, device: DeviceIndex) -> Error {
-    Error::invalid_state(format!(
-        "ptr {address:#x} cannot be closed while a stream of device {device} is being captured, \
-         since that waits for the device; close it when the capture has ended"
-    ))
-}
-
-fn not_open(address: usize) -> Error {
-    Error::invalid_argument(format!(
-        "ptr {address:#x} is not open, or was closed as often as opened; pass what \
-         sconce_ipc_open_memory gave, once for each opening"
-    ))
 }

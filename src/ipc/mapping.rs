@@ -13,7 +13,7 @@ pub(super) struct ImportedMapping {
 }
 
 /// Adds to an error that undoing the call failed, if it did.
-fn after(error: Error, undone: Result<()>) -> Error {
+pub(super) fn after(error: Error, undone: Result<()>) -> Error {
     match undone {
         Ok(()) => error,
         Err(more) => {

@@ -7,7 +7,8 @@
 //! | `handle` | the 64 bytes of a handle, and the name of the socket that belongs to them |
 //! | `message` | the packets that go over a socket |
 //! | `peer` | the process at the other end of a socket |
-//! | `mapping` | opening virtual memory: import, reserve, map, access |
+//! | `mapping` | opening pages: reserve, import, map, access |
+//! | `refusals` | why memory of another process is not opened or closed |
 //! | `consumer` | a connection to the process that exported an allocation |
 //! | `export` | an exported allocation, and its replies to consumers |
 //! | `door` | the sockets of this process: one for each export, one for each consumer |
@@ -25,6 +26,7 @@ mod mapping;
 mod message;
 #[allow(unsafe_code, reason = "reads SO_PEERCRED, for which no safe function accepts process 0")]
 mod peer;
+mod refusals;
 mod service;
 
 pub use consumer::{set_timeout_ms, timeout_ms};

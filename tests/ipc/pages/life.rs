@@ -75,6 +75,7 @@ fn a_handle_never_means_a_later_block_at_its_address() {
     let there = other.open(&new);
     other.close(there);
     memory::free(first).unwrap();
+    ipc::collect().unwrap();
     assert_eq!(waiting_bytes(), 0);
 }
 

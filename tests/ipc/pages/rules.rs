@@ -169,7 +169,10 @@ fn a_block_of_many_pages_travels_in_several_messages() {
         }
         other.fill(there + bytes - 1, 77, 1);
         assert_eq!(device::read(block + bytes - 1, 1), [77]);
-        assert_eq!(other.number("count virtual_map"), 260);
+        for call in ["physical_import", "virtual_map", "physical_release"] {
+            assert_eq!(other.number(&format!("count {call}")), 260, "{call}");
+        }
+        assert_eq!(sim::call_count("physical_export").unwrap(), 2 * 260, "asked, and sent");
         other.close(there);
         memory::free(block).unwrap();
         ipc::collect().unwrap();
@@ -213,6 +216,44 @@ fn pages_are_shared_while_a_stream_is_captured() {
     assert!(other.holds(there, 4, 3 * PAGE));
     other.close(there);
     memory::free(block).unwrap();
+}
+
+/// A device with peer access uses the memory of another process, whichever of the two came first.
+#[test]
+fn peers_use_what_is_open_here() {
+    let _alone = with_pages();
+    let mut other = Remote::start_with_pages();
+    let (block, mapped) = (other.number(&format!("alloc {}", 3 * PAGE)), other.number("virtual 1"));
+    let exports = [other.export(block), other.export(mapped)];
+    let peer = stream::from_pool(1, 0).unwrap().driver_ref();
+    let driver = device::runtime().driver();
+    let fill = |address: usize, byte: u8| {
+        driver.fill_async(DevicePtr(address as u64), byte, PAGE, peer)?;
+        driver.stream_synchronize(peer)
+    };
+    let early = exports.each_ref().map(open);
+    sconce::device::enable_peer_access(1, 0).unwrap();
+    for (here, there) in early.into_iter().zip([block, mapped]) {
+        fill(here, 8).unwrap();
+        assert!(other.holds(there, 8, PAGE));
+        ipc::close(here).unwrap();
+    }
+    for (export, there) in exports.iter().zip([block, mapped]) {
+        let here = open(export);
+        fill(here, 9).unwrap();
+        assert!(other.holds(there, 9, PAGE));
+        ipc::close(here).unwrap();
+        // The peer's access is the second of the opening.
+        let before = device::shared_descriptors();
+        sim::fail_call("virtual_set_access", 2, 999).unwrap();
+        let error = ipc::open(0, &export.0, export.1).unwrap_err();
+        assert_eq!(error.backend_code(), 999, "{error}");
+        assert_eq!(device::shared_descriptors(), before);
+        assert_eq!(ipc::close(here).unwrap_err().status(), Status::InvalidArgument);
+    }
+    other.ask(&format!("free {block}")).unwrap();
+    other.ask("collect").unwrap();
+    assert_eq!(other.number(&format!("alloc {}", 3 * PAGE)), block, "nothing holds it");
 }
 
 /// A door of freed memory is closed when many are made.
