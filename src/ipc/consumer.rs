@@ -165,6 +165,11 @@ fn lost(why: Errno) -> Error {
         Errno::PIPE | Errno::CONNRESET | Errno::NOTCONN => {
             Error::invalid_handle("the process that made the handle has ended")
         }
+        Errno::MFILE => Error::new(
+            Status::Io,
+            "this process has too few file descriptors left to receive those of the memory's pages; \
+             close some, or raise the limit (RLIMIT_NOFILE)",
+        ),
         why => no_socket(why),
     }
 }

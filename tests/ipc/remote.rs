@@ -225,6 +225,15 @@ fn act(words: &[&str]) -> Result<String> {
             event::destroy(opened).map(nothing)
         }
         "virtual" => Ok(device::map_virtual(number(1) == 1).ptr.0.to_string()),
+        // How many descriptors it may have open, beyond those that it has.
+        "limit" => {
+            let open = std::fs::read_dir("/proc/self/fd").unwrap().count() as u64;
+            let current = Some(open + number(1) as u64);
+            let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+            let limit = rustix::process::Rlimit { current, ..limit };
+            rustix::process::setrlimit(rustix::process::Resource::Nofile, limit).unwrap();
+            Ok(String::new())
+        }
         "sharing" => Ok(device::shared_descriptors().to_string()),
         // Opens and closes as fast as it can, and says how often it was let in.
         "storm" => {

@@ -145,3 +145,25 @@ fn a_failure_of_the_exporter_is_told_and_grants_nothing() {
     other.ask("collect").unwrap();
     assert_eq!(other.number(&format!("alloc {}", PAGES * PAGE)), there, "nothing holds it");
 }
+
+#[test]
+fn a_process_without_descriptors_is_told_so() {
+    let _alone = with_pages();
+    let block = memory::alloc(40 * PAGE).unwrap();
+    device::fill(block, 6, 40 * PAGE);
+    let export = ipc::export(block).unwrap();
+    let mut other = Remote::start();
+    other.close(0);
+    other.ask("limit 20").unwrap();
+    let error = other.try_open(&export).unwrap_err();
+    assert_eq!(error.0, "SCONCE_ERROR_IO", "{}", error.1);
+    assert!(error.1.contains("RLIMIT_NOFILE"), "{}", error.1);
+    assert_eq!(other.number("sharing"), 0, "what came is closed");
+    other.ask("limit 200").unwrap();
+    let there = other.open(&export);
+    assert!(other.holds(there, 6, 40 * PAGE));
+    other.close(there);
+    memory::free(block).unwrap();
+    ipc::collect().unwrap();
+    assert_eq!(waiting_bytes(), 0);
+}
