@@ -97,6 +97,7 @@ impl Nccl {
         }
         let left = ["live", "open_groups", "faults"].map(|name| self.get(name));
         assert_eq!(left, [0; 3], "communicators that live, groups that are open, misuse");
-        assert_eq!(self.cuda.current(), None);
+        // Device 0's context stays on a thread that had none.
+        assert!(matches!(self.cuda.current(), None | Some(0)));
     }
 }
