@@ -123,6 +123,23 @@ static void host_memory_pair_any_size(void) {
   both(freed, sconce_host_memory_alloc(sizes[turn++ * 13 % size_count], oldest));
 }
 
+/* Two sizes in turn, each freed before the next. */
+static void host_memory_pair_two_sizes(void) {
+  void* block = NULL;
+  sconce_status allocated = sconce_host_memory_alloc(1 << 20, &block);
+  both(allocated, sconce_host_memory_free(block));
+  allocated = sconce_host_memory_alloc(96 << 10, &block);
+  both(allocated, sconce_host_memory_free(block));
+}
+/* Replaces one of 64 live blocks, drawn at random, by one of another size. */
+static uint32_t live_draw = 7;
+static void host_memory_pair_live_64(void) {
+  live_draw = live_draw * 1664525u + 1013904223u;
+  void** one = &blocks[(live_draw >> 8) % size_count];
+  const sconce_status freed = sconce_host_memory_free(*one);
+  both(freed, sconce_host_memory_alloc(sizes[(live_draw >> 20) % size_count], one));
+}
+
 /* cuBLAS handles: nothing has changed; two streams in turn. */
 static void* library_handle;
 static void blas_get_handle(void) { status = sconce_blas_get_handle(&library_handle); }
@@ -281,6 +298,18 @@ static void any_host_sizes(void) {
     host_memory_pair_any_size();
   }
 }
+/* 64 live blocks of 4 KiB to 1 MiB, each power of two as likely as the next. */
+static void live_host_sizes(void) {
+  uint32_t draw = 7;
+  size_t i;
+  for (i = 0; i < size_count; ++i) {
+    draw = draw * 1664525u + 1013904223u;
+    sizes[i] = ((size_t)4096 << (draw >> 16) % 8) + (draw >> 8) % 4096;
+  }
+  for (i = 0; i < size_count * 64; ++i) {
+    host_memory_pair_live_64();
+  }
+}
 
 /* 64 complex numbers, and their transforms' plan. */
 static void known_transform(void) {
@@ -334,6 +363,8 @@ static const struct {
     {"memory_snapshot_64", memory_snapshot_64, false, live_64},
     {"host_memory_pair", host_memory_pair, false, NULL},
     {"host_memory_pair_any_size", host_memory_pair_any_size, false, any_host_sizes},
+    {"host_memory_pair_two_sizes", host_memory_pair_two_sizes, false, NULL},
+    {"host_memory_pair_live_64", host_memory_pair_live_64, false, live_host_sizes},
     {"blas_get_handle", blas_get_handle, false, NULL},
     {"blas_get_handle_turns", blas_get_handle_turns, false, blas_get_handle_turns},
     {"fft_known", fft_known, false, known_transform},

@@ -5,6 +5,7 @@
 //! | `slab` | opaque handles that survive misuse |
 //! | `pool` | places that are used again and again, some kept for each thread |
 //! | `lru/` | a least-recently-used map with a limit in number and one in cost |
+//! | `treap` | ordered sets whose links lie in the records of a table |
 //! | `word_hash` | a hash of a few words, for keys that no attacker chooses |
 //! | `per_device` | a value for each device |
 
@@ -12,4 +13,5 @@ pub(crate) mod lru;
 pub(crate) mod per_device;
 pub(crate) mod pool;
 pub(crate) mod slab;
+pub(crate) mod treap;
 pub(crate) mod word_hash;

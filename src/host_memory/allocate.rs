@@ -4,8 +4,7 @@ use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
 use super::heap::block::PinnedState;
 use super::heap::rounding::{PinnedKind, round};
 use super::{deferred, drain, give_back, graphs, grow};
-use crate::caching::BlockId;
-use crate::caching::settings;
+use crate::caching::{BlockId, Guard, settings};
 use crate::context::{
     Runtime, is_initialized, nothing_to_check, opened, runtime, runtime_to_release,
 };
@@ -23,15 +22,19 @@ pub fn alloc(bytes: usize) -> Result<usize> {
             if let Some(address) = inner.heap.last.take(bytes) {
                 return Ok(address);
             }
-            inner.heap.finish_last();
-            if bytes != 0
-                && let Some(address) = inner.heap.take_same(bytes)
-            {
+            if let Some(address) = find(inner, bytes) {
                 return Ok(address);
             }
         }
     }
     the_long_way(cache, bytes)
+}
+
+/// Hands out another block than the last one, if any fits.
+#[inline(never)]
+fn find(mut inner: Guard<'static, PinnedMemory>, bytes: usize) -> Option<usize> {
+    inner.heap.finish_last();
+    if bytes == 0 { None } else { inner.heap.take(bytes) }
 }
 
 #[cold]
@@ -92,20 +95,30 @@ pub fn free(address: usize) -> Result<()> {
         if inner.heap.last.give_back(address) {
             return Ok(());
         }
-        inner.heap.finish_last();
-        if let Some(id) = inner.heap.index.whole_at(address)
-            && inner.heap.blocks[id].state == PinnedState::Held
-        {
-            if !inner.heap.blocks[id].used
-                && inner.heap.blocks[id].kind != PinnedKind::Alone
-                && inner.heap.give_back(id).is_none()
-            {
-                return Ok(());
-            }
-            return free_slowly(cache, inner, id);
-        }
+        return free_any(cache, inner, address);
     }
     not_freed(address)
+}
+
+/// Frees another block than the last one.
+#[inline(never)]
+fn free_any(
+    cache: &'static PinnedCache,
+    mut inner: Guard<'static, PinnedMemory>,
+    address: usize,
+) -> Result<()> {
+    let heap = &mut inner.heap;
+    heap.finish_last();
+    let Some(id) = heap.held_at(address) else {
+        drop(inner);
+        return not_freed(address);
+    };
+    if heap.blocks[id].used || heap.blocks[id].kind == PinnedKind::Alone {
+        return free_slowly(cache, inner, id);
+    }
+    let outgoing = heap.give_back(id);
+    debug_assert_eq!(outgoing, None);
+    Ok(())
 }
 
 /// A block that streams use, or that is not kept.
@@ -113,7 +126,7 @@ pub fn free(address: usize) -> Result<()> {
 #[inline(never)]
 fn free_slowly(
     cache: &'static PinnedCache,
-    mut inner: crate::caching::Guard<'static, PinnedMemory>,
+    mut inner: Guard<'static, PinnedMemory>,
     id: BlockId,
 ) -> Result<()> {
     let runtime = runtime_to_release()?;
@@ -281,7 +294,7 @@ pub fn empty_cache() -> Result<()> {
 /// All figures.
 pub fn stats() -> Result<super::HostMemoryStats> {
     runtime()?;
-    Ok(PinnedCache::get().enter().heap.figures)
+    Ok(PinnedCache::get().enter().heap.figures.stats())
 }
 
 /// Peaks become the values of now.

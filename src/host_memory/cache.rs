@@ -96,6 +96,7 @@ impl PinnedCache {
     }
 
     /// Locks the heap, for anything but another turn of the block that was handed out last.
+    #[inline]
     pub(super) fn enter(&self) -> Guard<'_, PinnedMemory> {
         let mut inner = self.inner.lock();
         inner.heap.finish_last();

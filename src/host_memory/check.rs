@@ -1,8 +1,13 @@
 //! The walker: checks the invariants of the allocator.
 
+use std::collections::BTreeSet;
+
 use super::cache::{PinnedCache, PinnedMemory};
-use super::heap::block::PinnedState;
+use super::heap::block::{NONE, PinnedBlock, PinnedState};
+use super::heap::pinned_heap::PinnedHeap;
 use super::heap::rounding::PinnedKind;
+use super::heap::segments::PinnedSegment;
+use crate::caching::BlockId;
 use crate::memory::Stat;
 
 /// Walks all pinned memory. Only sure to pass while no other thread allocates or frees.
@@ -21,50 +26,78 @@ pub fn walk() -> Result<(), String> {
     Ok(())
 }
 
-/// Blocks tile their segments, free ones are found by size, and no two free neighbours are apart.
+/// The blocks of a segment, in order.
+fn blocks_of(heap: &PinnedHeap, segment: PinnedSegment) -> impl Iterator<Item = BlockId> {
+    let first = heap.addresses.get(segment.address);
+    std::iter::successors(first, |id| {
+        let after = heap.blocks[*id].after;
+        (after != NONE).then_some(after)
+    })
+}
+
+fn all_blocks(heap: &PinnedHeap) -> impl Iterator<Item = PinnedBlock> {
+    heap.segments.all().flat_map(|(_, segment)| blocks_of(heap, segment)).map(|id| heap.blocks[id])
+}
+
+/// Blocks tile their segments, all are found by address and free ones by size, and no two free neighbours are apart.
 fn tiles(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
-    let mut blocks = heap.index.all().peekable();
-    let (mut free, mut whole) = (0, 0);
-    for segment in heap.segments.values() {
+    let mut listed = BTreeSet::new();
+    for bins in heap.free.iter().flatten() {
+        let mut before = (0, 0);
+        let mut in_order = true;
+        bins.visit(&heap.blocks, |id| {
+            let key = heap.blocks[id].key();
+            in_order &= before < key;
+            before = key;
+            listed.insert(id);
+        });
+        if !in_order {
+            return Err("free blocks are not in the order of their sizes".to_owned());
+        }
+    }
+    let (mut free, mut all) = (0, 0);
+    for (number, segment) in heap.segments.all() {
         let mut at = segment.address;
+        let mut before = NONE;
         let mut after_free = false;
-        while let Some(id) = blocks.next_if(|id| heap.blocks[*id].segment == segment.address) {
+        for id in blocks_of(heap, segment) {
             let block = &heap.blocks[id];
-            if block.address != at || block.bytes == 0 {
+            if block.address != at || block.bytes == 0 || block.before != before {
                 return Err(format!("block {id} begins at {:#x}, not {at:#x}", block.address));
             }
-            at = block.end();
+            if block.segment != number || block.kind != segment.kind {
+                return Err(format!("block {id} is not of the segment that it lies in"));
+            }
+            (at, before) = (block.end(), id);
             let is_free = block.state == PinnedState::Free;
             if is_free && after_free {
                 return Err(format!("free neighbours at {:#x}", block.address));
             }
             after_free = is_free;
-            let listed = heap
-                .free
-                .get(block.kind as usize)
-                .is_some_and(|free| free.contains(&(block.bytes, block.address)));
-            if listed != is_free {
-                return Err(format!("block {id} is {:?}, listed: {listed}", block.state));
+            if listed.contains(&id) != is_free {
+                return Err(format!("block {id} is {:?}, listed: {}", block.state, !is_free));
             }
             free += usize::from(is_free);
-            whole += usize::from(!is_free);
-            if !is_free && heap.index.whole_at(block.address) != Some(id) {
-                return Err(format!("block {id} is not found by its address"));
+            all += 1;
+            let inside = [block.address, block.address + block.bytes / 2, block.end() - 1];
+            for address in inside {
+                if heap.segments.start_of(address) != Some(block.address)
+                    || heap.block_at(address) != Some(id)
+                {
+                    return Err(format!("block {id} is not found at {address:#x}"));
+                }
             }
         }
         if at != segment.address + segment.bytes {
             return Err(format!("the blocks of {:#x} end at {at:#x}", segment.address));
         }
     }
-    if blocks.next().is_some() {
-        return Err("a block of no segment".to_owned());
-    }
-    let listed: usize = heap.free.iter().map(std::collections::BTreeSet::len).sum();
-    if listed != free || heap.index.count_whole() != whole {
+    if listed.len() != free || heap.addresses.len() != all {
         return Err(format!(
-            "{free} free and {whole} other blocks, but {listed} and {} are listed",
-            heap.index.count_whole()
+            "{free} of {all} blocks are free, but {} and {} are listed",
+            listed.len(),
+            heap.addresses.len()
         ));
     }
     Ok(())
@@ -73,20 +106,19 @@ fn tiles(inner: &PinnedMemory) -> Result<(), String> {
 fn shelf(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
     let mut count = 0;
-    for first in heap.shelf.firsts() {
+    for first in heap.shelf.iter().flat_map(|shelf| shelf.firsts()) {
         let mut id = first;
-        while id != super::heap::block::NONE {
+        while id != NONE {
             let block = &heap.blocks[id];
             if block.state != PinnedState::Shelved || block.bytes != heap.blocks[first].bytes {
                 return Err(format!("block {id} is on the shelf as {:?}", block.state));
             }
             count += 1;
-            id = block.next;
+            id = block.next();
         }
     }
-    let shelved =
-        heap.index.all().filter(|id| heap.blocks[*id].state == PinnedState::Shelved).count();
-    if count != shelved || (count == 0) != heap.shelf.is_empty() {
+    let shelved = all_blocks(heap).filter(|block| block.state == PinnedState::Shelved).count();
+    if count != shelved {
         return Err(format!("{count} blocks on the shelf, {shelved} say they are"));
     }
     Ok(())
@@ -94,28 +126,27 @@ fn shelf(inner: &PinnedMemory) -> Result<(), String> {
 
 fn figures(inner: &PinnedMemory) -> Result<(), String> {
     let heap = &inner.heap;
-    let in_use = heap.index.all().map(|id| heap.blocks[id]);
-    let in_use: Vec<_> =
-        in_use.filter(|b| matches!(b.state, PinnedState::Held | PinnedState::Waiting)).collect();
+    let in_use: Vec<_> = all_blocks(heap)
+        .filter(|block| matches!(block.state, PinnedState::Held | PinnedState::Waiting))
+        .collect();
     let expect = |name: &str, stat: &Stat, value: usize| {
         if stat.current == value as i64 && stat.peak >= stat.current {
             return Ok(());
         }
         Err(format!("{name} is {stat:?}, recounted {value}"))
     };
-    expect("active_requests", &heap.figures.active_requests, in_use.len())?;
+    let stats = heap.figures.stats();
+    expect("active_requests", &stats.active_requests, in_use.len())?;
     let bytes = in_use.iter().map(|block| block.bytes).sum();
-    expect("active_bytes", &heap.figures.active_bytes, bytes)?;
+    expect("active_bytes", &stats.active_bytes, bytes)?;
     let requested = in_use.iter().map(|block| block.requested).sum();
-    expect("requested_bytes", &heap.figures.requested_bytes, requested)?;
-    expect("allocations", &heap.figures.allocations, heap.segments.len())?;
-    let pinned = heap.segments.values().map(|segment| segment.bytes).sum();
-    expect("allocated_bytes", &heap.figures.allocated_bytes, pinned)?;
-    let alone = in_use.iter().filter(|block| block.kind == PinnedKind::Alone);
-    for block in alone {
-        if block.segment != block.address {
-            return Err(format!("the block at {:#x} is not alone", block.address));
-        }
+    expect("requested_bytes", &stats.requested_bytes, requested)?;
+    expect("allocations", &stats.allocations, heap.segments.len())?;
+    let pinned = heap.segments.all().map(|(_, segment)| segment.bytes).sum();
+    expect("allocated_bytes", &stats.allocated_bytes, pinned)?;
+    let mut alone = in_use.iter().filter(|block| block.kind == PinnedKind::Alone);
+    if let Some(block) = alone.find(|block| !block.is_whole()) {
+        return Err(format!("the block at {:#x} is not alone", block.address));
     }
     Ok(())
 }

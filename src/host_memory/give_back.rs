@@ -1,7 +1,7 @@
 //! Giving pinned segments back to the system.
 
 use super::cache::PinnedCache;
-use super::heap::pinned_heap::PinnedSegment;
+use super::heap::segments::PinnedSegment;
 use super::source;
 use crate::context::Runtime;
 use crate::error::{Error, Result};

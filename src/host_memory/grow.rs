@@ -3,8 +3,9 @@
 
 use super::cache::{PinnedCache, PinnedMemory};
 use super::give_back::give_back;
-use super::heap::pinned_heap::{PinnedSegment, kind_for};
 use super::heap::rounding::{PinnedKind, segment_bytes};
+use super::heap::segments::PinnedSegment;
+use super::heap::supply::kind_for;
 use super::{deferred, source};
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
@@ -13,8 +14,9 @@ use crate::stream;
 /// Makes the reserve that the settings ask for, with the first request. When the system has no room
 /// for it, requests go on without, until the settings change.
 pub(super) fn reserve(runtime: &Runtime, cache: &PinnedCache, bytes: usize) -> Result<()> {
-    let has_one =
-        |inner: &PinnedMemory| inner.heap.segments.values().any(|s| s.kind == PinnedKind::Reserve);
+    let has_one = |inner: &PinnedMemory| {
+        inner.heap.segments.all().any(|(_, s)| s.kind == PinnedKind::Reserve)
+    };
     if has_one(&cache.enter()) {
         return Ok(());
     }
@@ -92,7 +94,7 @@ fn when_exhausted(
             pinned => return adopt(cache, pinned?, bytes),
         }
     }
-    let pinned = cache.enter().heap.figures;
+    let pinned = cache.enter().heap.figures.stats();
     Err(error.context(format!(
         "{bytes} bytes of host memory cannot be pinned ({} bytes are pinned, {} of them in use); \
          free some, or raise the limits of the system (ulimit -l, the container's memory)",

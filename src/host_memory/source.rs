@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::cache::PinnedCache;
-use super::heap::pinned_heap::{PinnedBy, PinnedSegment};
 use super::heap::rounding::PinnedKind;
+use super::heap::segments::{PinnedBy, PinnedSegment};
 use super::pages;
 use crate::caching::settings;
 use crate::context::Runtime;

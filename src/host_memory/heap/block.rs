@@ -1,11 +1,13 @@
 //! The record of a block, and the table of records.
 
-use super::rounding::PinnedKind;
+use super::rounding::{PinnedKind, UNIT};
 
 use crate::caching::BlockId;
+use crate::collections::treap::{self, TreapTable};
+use crate::collections::word_hash::scatter;
 
 /// No block.
-pub(crate) const NONE: BlockId = u32::MAX;
+pub(crate) const NONE: BlockId = treap::NONE;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,31 +24,37 @@ pub(crate) enum PinnedState {
     Waiting,
 }
 
-/// A piece of a segment.
+/// A piece of a segment. A cache line each.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub(crate) struct PinnedBlock {
     pub(crate) address: usize,
     pub(crate) bytes: usize,
     /// What was asked for.
     pub(crate) requested: usize,
-    /// Where its segment begins.
-    pub(crate) segment: usize,
+    /// The place of its segment in the table of segments.
+    pub(crate) segment: u32,
+    /// Neighbours in the segment.
+    pub(crate) before: BlockId,
+    pub(crate) after: BlockId,
+    /// Children in the tree of its bin; the first one is also the next on the shelf, or of the unused records.
+    links: [BlockId; 2],
     pub(crate) kind: PinnedKind,
     pub(crate) state: PinnedState,
     /// Streams use it.
     pub(crate) used: bool,
     /// A captured graph has its address: it is never handed out again.
     pub(crate) captured: bool,
-    /// The next on the shelf, or of the unused records.
-    pub(crate) next: BlockId,
 }
 
+const _: () = assert!(size_of::<PinnedBlock>() == 64);
+
 impl PinnedBlock {
-    /// A free block.
+    /// A free block without neighbours.
     pub(crate) fn free(
         address: usize,
         bytes: usize,
-        segment: usize,
+        segment: u32,
         kind: PinnedKind,
     ) -> PinnedBlock {
         PinnedBlock {
@@ -54,16 +62,41 @@ impl PinnedBlock {
             bytes,
             requested: 0,
             segment,
+            before: NONE,
+            after: NONE,
+            links: [NONE; 2],
             kind,
             state: PinnedState::Free,
             used: false,
             captured: false,
-            next: NONE,
         }
     }
 
+    #[inline]
     pub(crate) fn end(&self) -> usize {
         self.address + self.bytes
+    }
+
+    /// Whether it is a whole segment.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.before == NONE && self.after == NONE
+    }
+
+    /// The next on the shelf.
+    #[inline]
+    pub(crate) fn next(&self) -> BlockId {
+        self.links[0]
+    }
+
+    #[inline]
+    pub(crate) fn set_next(&mut self, next: BlockId) {
+        self.links[0] = next;
+    }
+
+    /// The order in which free blocks are handed out.
+    #[inline]
+    pub(crate) fn key(&self) -> (usize, usize) {
+        (self.bytes, self.address)
     }
 }
 
@@ -78,22 +111,24 @@ impl PinnedBlocks {
         PinnedBlocks { records: Vec::new(), unused: NONE }
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, block: PinnedBlock) -> BlockId {
         let id = self.unused;
         if id == NONE {
             self.records.push(block);
             return (self.records.len() - 1) as BlockId;
         }
-        self.unused = self[id].next;
+        self.unused = self[id].next();
         self[id] = block;
         id
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, id: BlockId) {
         let unused = self.unused;
         let record = &mut self[id];
         record.state = PinnedState::Unused;
-        record.next = unused;
+        record.set_next(unused);
         self.unused = id;
     }
 }
@@ -111,5 +146,32 @@ impl std::ops::IndexMut<BlockId> for PinnedBlocks {
     #[inline]
     fn index_mut(&mut self, id: BlockId) -> &mut PinnedBlock {
         &mut self.records[id as usize]
+    }
+}
+
+/// The trees of the bins.
+impl TreapTable for PinnedBlocks {
+    type Key = (usize, usize);
+
+    #[inline]
+    fn key(&self, id: u32) -> (usize, usize) {
+        self[id].key()
+    }
+
+    #[inline]
+    fn height(&self, id: u32) -> u64 {
+        // Twice, since addresses come in regular steps.
+        let mixed = scatter((self[id].address / UNIT) as u64);
+        scatter(mixed ^ mixed >> 29)
+    }
+
+    #[inline]
+    fn children(&mut self, id: u32) -> &mut [u32; 2] {
+        &mut self[id].links
+    }
+
+    #[inline]
+    fn children_of(&self, id: u32) -> [u32; 2] {
+        self[id].links
     }
 }

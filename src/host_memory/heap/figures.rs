@@ -58,76 +58,135 @@ pub struct HostMemoryStats {
     pub num_host_free: i64,
 }
 
-impl HostMemoryStats {
-    pub(crate) const NONE: HostMemoryStats = HostMemoryStats {
-        allocations: Stat::NONE,
-        allocated_bytes: Stat::NONE,
-        active_requests: Stat::NONE,
-        active_bytes: Stat::NONE,
-        requested_bytes: Stat::NONE,
+/// A figure as it is kept: what has fallen follows from the rest.
+#[derive(Clone, Copy, Debug)]
+struct PinnedFigure {
+    current: i64,
+    peak: i64,
+    /// The sum of all rises since the last reset.
+    risen: i64,
+    /// The value at that time.
+    at_reset: i64,
+}
+
+impl PinnedFigure {
+    const NONE: PinnedFigure = PinnedFigure { current: 0, peak: 0, risen: 0, at_reset: 0 };
+
+    #[inline]
+    fn increase(&mut self, by: i64) {
+        self.current += by;
+        self.risen += by;
+        self.peak = self.peak.max(self.current);
+    }
+
+    #[inline]
+    fn decrease(&mut self, by: i64) {
+        self.current -= by;
+    }
+
+    fn stat(&self) -> Stat {
+        let PinnedFigure { current, peak, risen, at_reset } = *self;
+        Stat { current, peak, allocated: risen, freed: at_reset + risen - current }
+    }
+}
+
+/// The figures of the heap.
+#[derive(Clone, Debug)]
+pub(crate) struct HeapFigures {
+    segments: PinnedFigure,
+    pinned: PinnedFigure,
+    requests: PinnedFigure,
+    active: PinnedFigure,
+    requested: PinnedFigure,
+    pub(crate) host_alloc_time: DurationStat,
+    pub(crate) host_free_time: DurationStat,
+    pub(crate) num_host_alloc: i64,
+    pub(crate) num_host_free: i64,
+}
+
+impl HeapFigures {
+    pub(crate) const NONE: HeapFigures = HeapFigures {
+        segments: PinnedFigure::NONE,
+        pinned: PinnedFigure::NONE,
+        requests: PinnedFigure::NONE,
+        active: PinnedFigure::NONE,
+        requested: PinnedFigure::NONE,
         host_alloc_time: DurationStat::NONE,
         host_free_time: DurationStat::NONE,
         num_host_alloc: 0,
         num_host_free: 0,
     };
 
+    /// The figures in torch's terms.
+    pub(crate) fn stats(&self) -> HostMemoryStats {
+        HostMemoryStats {
+            allocations: self.segments.stat(),
+            allocated_bytes: self.pinned.stat(),
+            active_requests: self.requests.stat(),
+            active_bytes: self.active.stat(),
+            requested_bytes: self.requested.stat(),
+            host_alloc_time: self.host_alloc_time,
+            host_free_time: self.host_free_time,
+            num_host_alloc: self.num_host_alloc,
+            num_host_free: self.num_host_free,
+        }
+    }
+
+    /// The bytes that are pinned.
+    pub(crate) fn pinned(&self) -> usize {
+        self.pinned.current as usize
+    }
+
     #[inline]
     pub(crate) fn hand_out(&mut self, bytes: usize, requested: usize) {
-        self.active_requests.increase(1);
-        self.active_bytes.increase(bytes as i64);
-        self.requested_bytes.increase(requested as i64);
+        self.requests.increase(1);
+        self.active.increase(bytes as i64);
+        self.requested.increase(requested as i64);
     }
 
     #[inline]
     pub(crate) fn take_back(&mut self, bytes: usize, requested: usize) {
-        self.active_requests.decrease(1);
-        self.active_bytes.decrease(bytes as i64);
-        self.requested_bytes.decrease(requested as i64);
+        self.requests.decrease(1);
+        self.active.decrease(bytes as i64);
+        self.requested.decrease(requested as i64);
     }
 
     /// Counts that a block was freed and handed out again `times` times.
     pub(crate) fn repeat(&mut self, bytes: usize, requested: usize, times: i64) {
-        for (stat, by) in [
-            (&mut self.active_requests, 1),
-            (&mut self.active_bytes, bytes as i64),
-            (&mut self.requested_bytes, requested as i64),
-        ] {
-            stat.freed += by * times;
-            stat.allocated += by * times;
-        }
+        self.requests.risen += times;
+        self.active.risen += bytes as i64 * times;
+        self.requested.risen += requested as i64 * times;
     }
 
     pub(crate) fn pin(&mut self, bytes: usize) {
-        self.allocations.increase(1);
-        self.allocated_bytes.increase(bytes as i64);
+        self.segments.increase(1);
+        self.pinned.increase(bytes as i64);
     }
 
     pub(crate) fn unpin(&mut self, bytes: usize) {
-        self.allocations.decrease(1);
-        self.allocated_bytes.decrease(bytes as i64);
+        self.segments.decrease(1);
+        self.pinned.decrease(bytes as i64);
     }
 
-    /// What was to be unpinned stays.
+    /// What was to be unpinned stays: neither a rise nor a fall.
     pub(crate) fn keep(&mut self, bytes: usize) {
-        for (stat, by) in [(&mut self.allocations, 1), (&mut self.allocated_bytes, bytes as i64)] {
-            stat.current += by;
-            stat.freed -= by;
-        }
+        self.segments.current += 1;
+        self.pinned.current += bytes as i64;
     }
 
-    fn stats(&mut self) -> [&mut Stat; 5] {
+    fn all(&mut self) -> [&mut PinnedFigure; 5] {
         [
-            &mut self.allocations,
-            &mut self.allocated_bytes,
-            &mut self.active_requests,
-            &mut self.active_bytes,
-            &mut self.requested_bytes,
+            &mut self.segments,
+            &mut self.pinned,
+            &mut self.requests,
+            &mut self.active,
+            &mut self.requested,
         ]
     }
 
     pub(crate) fn reset_peaks(&mut self) {
-        for stat in self.stats() {
-            stat.reset_peak();
+        for figure in self.all() {
+            figure.peak = figure.current;
         }
         for time in [&mut self.host_alloc_time, &mut self.host_free_time] {
             time.max = 0;
@@ -136,8 +195,9 @@ impl HostMemoryStats {
     }
 
     pub(crate) fn reset_accumulated(&mut self) {
-        for stat in self.stats() {
-            stat.reset_accumulated();
+        for figure in self.all() {
+            figure.risen = 0;
+            figure.at_reset = figure.current;
         }
         for time in [&mut self.host_alloc_time, &mut self.host_free_time] {
             time.total = 0;

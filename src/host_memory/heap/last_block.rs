@@ -11,9 +11,9 @@ pub(crate) struct LastPinnedBlock {
     address: usize,
     requested: usize,
     /// It has been freed, and nothing knows but this.
-    pub(crate) free: bool,
+    free: bool,
     /// How often it was freed and handed out again.
-    pub(crate) again: i64,
+    again: i64,
 }
 
 impl LastPinnedBlock {
@@ -24,6 +24,16 @@ impl LastPinnedBlock {
     #[inline]
     pub(crate) fn held(id: BlockId, address: usize, requested: usize) -> LastPinnedBlock {
         LastPinnedBlock { id, address, requested, free: false, again: 0 }
+    }
+
+    /// Forgets the block. Returns what was left undone: the block, whether it was freed, and how often it was freed
+    /// and handed out again. `None` when nothing was.
+    #[inline]
+    pub(crate) fn forget(&mut self) -> Option<(BlockId, bool, i64)> {
+        let LastPinnedBlock { id, free, again, .. } = *self;
+        self.id = NONE;
+        self.free = false;
+        (id != NONE && (free || again != 0)).then_some((id, free, again))
     }
 
     /// Hands it out again, if it is free and just what is asked for.

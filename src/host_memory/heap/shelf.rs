@@ -3,16 +3,17 @@
 //! A place holds blocks of one size, newest first. Sizes that share a place turn each other out.
 
 use super::block::{NONE, PinnedBlocks, PinnedState};
+use super::rounding::UNIT;
 use crate::caching::BlockId;
 use crate::collections::word_hash::scatter;
 
 const PLACES: usize = 64;
 
-/// Blocks by size.
+/// Blocks by size: 4 KB, made with the first of them.
 pub(crate) struct Shelf {
     places: [ShelfPlace; PLACES],
-    /// How many blocks there are.
-    count: usize,
+    /// A bit for each place that may have blocks.
+    filled: [u64; PLACES / 64],
 }
 
 #[derive(Clone, Copy)]
@@ -24,58 +25,64 @@ struct ShelfPlace {
 /// The place of a size: sizes that lie close together get places of their own.
 #[inline]
 fn place(bytes: usize) -> usize {
-    (scatter(bytes as u64) >> 58) as usize % PLACES
+    (scatter((bytes / UNIT) as u64) >> (u64::BITS - PLACES.ilog2())) as usize % PLACES
 }
 
 impl Shelf {
-    pub(crate) const fn new() -> Shelf {
-        Shelf { places: [ShelfPlace { bytes: 0, newest: NONE }; PLACES], count: 0 }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.count == 0
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn new() -> Box<Shelf> {
+        Box::new(Shelf {
+            places: [ShelfPlace { bytes: 0, newest: NONE }; PLACES],
+            filled: [0; PLACES / 64],
+        })
     }
 
     /// Takes a block of just this size.
     #[inline]
-    pub(crate) fn take(&mut self, blocks: &mut PinnedBlocks, bytes: usize) -> Option<BlockId> {
+    pub(crate) fn take(&mut self, blocks: &PinnedBlocks, bytes: usize) -> Option<BlockId> {
         let place = &mut self.places[place(bytes)];
         if place.bytes != bytes || place.newest == NONE {
             return None;
         }
         let id = place.newest;
-        place.newest = blocks[id].next;
-        self.count -= 1;
+        place.newest = blocks[id].next();
         Some(id)
     }
 
     /// Shelves a block. If blocks of another size had its place, returns the first of those.
     #[inline]
     pub(crate) fn put(&mut self, blocks: &mut PinnedBlocks, id: BlockId) -> Option<BlockId> {
-        let bytes = blocks[id].bytes;
-        let place = &mut self.places[place(bytes)];
-        let turned_out = if place.bytes == bytes { NONE } else { place.newest };
-        if place.bytes != bytes {
-            *place = ShelfPlace { bytes, newest: NONE };
-        }
         let block = &mut blocks[id];
+        let number = place(block.bytes);
+        let place = &mut self.places[number];
+        let before = *place;
         block.state = PinnedState::Shelved;
-        block.next = place.newest;
         place.newest = id;
-        self.count += 1;
-        (turned_out != NONE).then_some(turned_out)
+        if before.bytes == block.bytes {
+            block.set_next(before.newest);
+            return None;
+        }
+        block.set_next(NONE);
+        place.bytes = block.bytes;
+        self.filled[number / 64] |= 1 << (number % 64);
+        (before.newest != NONE).then_some(before.newest)
     }
 
-    /// Counts that one block of a list that [`Shelf::put`] returned is off the shelf.
-    pub(crate) fn taken_down(&mut self) {
-        self.count -= 1;
-    }
-
-    /// Empties the shelf; returns the first block of each place.
-    pub(crate) fn clear(&mut self) -> [BlockId; PLACES] {
-        self.count = 0;
-        std::mem::replace(&mut self.places, [ShelfPlace { bytes: 0, newest: NONE }; PLACES])
-            .map(|place| place.newest)
+    /// Empties a place that has blocks; returns the first of them. `None` when the shelf is empty.
+    pub(crate) fn clear_one(&mut self) -> Option<BlockId> {
+        for (word, bits) in self.filled.iter_mut().enumerate() {
+            while *bits != 0 {
+                let number = word * 64 + bits.trailing_zeros() as usize;
+                *bits &= *bits - 1;
+                let empty = ShelfPlace { bytes: 0, newest: NONE };
+                let ShelfPlace { newest, .. } = std::mem::replace(&mut self.places[number], empty);
+                if newest != NONE {
+                    return Some(newest);
+                }
+            }
+        }
+        None
     }
 
     /// The first block of each place.
