@@ -39,11 +39,13 @@ pub struct Key(u64);
 
 impl Key {
     /// The handle with a number from the C API; any number is allowed.
+    #[inline]
     pub fn from_bits(bits: u64) -> Key {
         Key(bits)
     }
 
     /// The number for the C API.
+    #[inline]
     pub fn bits(self) -> u64 {
         self.0
     }

@@ -1,7 +1,7 @@
 //! The time between two records, with torch's rules and messages.
 
 use super::native::NativeEvent;
-use super::slots::{EventSlot, SharedNative, with_native};
+use super::slots::{LiveEvent, SharedNative, with_native};
 use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::error::{Error, Result, Status};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {
     let runtime = runtime()?;
     let look =
-        |slot: &EventSlot, native: &mut SharedNative| Ok((slot.flags().timing, native.clone()));
+        |slot: LiveEvent, native: &mut SharedNative| Ok((slot.flags().timing, native.clone()));
     let (start_timed, start_native) = with_native(start, "start", look)?;
     let (end_timed, end_native) = with_native(end, "end", look)?;
     if !(start_timed && end_timed) {

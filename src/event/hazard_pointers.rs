@@ -157,7 +157,7 @@ mod tests {
     use std::sync::mpsc::channel;
 
     use super::super::operations::{create, destroy, record};
-    use super::super::slots::EVENTS;
+    use super::super::slots;
     use super::*;
     use crate::collections::slab::Key;
     use crate::config::{BackendChoice, SimConfig};
@@ -175,7 +175,7 @@ mod tests {
     fn recorded(runtime: &Runtime, stream: Stream, flags: EventFlags) -> (Key, EventHandle) {
         let key = create(flags).unwrap();
         record(runtime, key, stream).unwrap();
-        let handle = EVENTS.get(key).unwrap().handle.load(Ordering::Relaxed).unwrap();
+        let handle = slots::slot(key, "event").unwrap().handle.load(Ordering::Relaxed).unwrap();
         (key, handle)
     }
 
@@ -183,7 +183,7 @@ mod tests {
     fn destroyed_in_use(flags: EventFlags, then: impl FnOnce(EventHandle)) {
         let (runtime, stream) = simulated();
         let (key, handle) = recorded(runtime, stream, flags);
-        let slot = EVENTS.get(key).unwrap().address();
+        let slot = slots::slot(key, "event").unwrap().address();
         let (announced, wait) = channel();
         let (release, released) = channel::<()>();
         std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Events that are shared between processes.
 
 use super::native::{self, NativeEvent};
-use super::slots::{insert, with_native};
+use super::slots::{insert_native, with_native};
 use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::device;
@@ -24,7 +24,7 @@ pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
         }
         let native = NativeEvent::obtain(runtime, thread_state::device(), slot.flags())?;
         let ipc = native.export()?;
-        slot.adopt(place, native);
+        slot.adopt(place, native)?;
         Ok(ipc)
     })
 }
@@ -35,5 +35,5 @@ pub fn from_ipc_handle(index: i32, ipc: &IpcHandle) -> Result<Key> {
     let device = device::resolve(runtime, index)?;
     native::refuse_own(ipc)?;
     let native = NativeEvent::open(runtime, device, ipc)?;
-    insert(EventFlags { interprocess: true, ..EventFlags::default() }, Some(native))
+    insert_native(EventFlags { interprocess: true, ..EventFlags::default() }, native)
 }

@@ -10,7 +10,7 @@
 //!                └──────── destroy ───────┴── the driver's event goes to the recycler
 //! ```
 //!
-//! Handles are checked at every use (`slab`). Queries, and records of an event that has a device, take no
+//! Handles are checked at every use (`slots`). Queries, and records of an event that has a device, take no
 //! lock: they announce the event that they use, and the driver's event of a destroyed event is neither
 //! destroyed nor given to another owner until no thread uses it. All other functions take the event's lock.
 //!
@@ -21,6 +21,7 @@
 //! | `recycler` | driver's events without an owner |
 //! | `native` | a driver's event with an owner; which of them other processes may open |
 //! | `hazard_pointers` | which events threads are using without a lock |
+//! | `life` | whether an event is alive, in one word |
 //! | `slots` | the table of events |
 //! | `operations` | create, destroy, record, query, wait |
 //! | `elapsed` | the time between two records |
@@ -29,6 +30,7 @@
 mod elapsed;
 mod hazard_pointers;
 mod interprocess;
+mod life;
 mod native;
 mod operations;
 mod recycler;

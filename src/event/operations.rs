@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::hazard_pointers;
 use super::native::NativeEvent;
-use super::slots::{EVENTS, EventSlot, dead, insert, slot, with_native};
-use crate::collections::slab::{Key, Live};
+use super::slots::{LiveEvent, dead, insert, remove, slot, with_native};
+use crate::collections::slab::Key;
 use crate::context::{Runtime, runtime};
 use crate::driver::EventFlags;
 use crate::error::{Error, Result, Status};
@@ -13,28 +13,29 @@ use crate::stream::Stream;
 use crate::types::DeviceIndex;
 
 /// Makes an event. Calls no driver and uses no device.
+#[inline]
 pub fn create(flags: EventFlags) -> Result<Key> {
     if flags.timing && flags.interprocess {
-        return Err(Error::invalid_argument(
-            "flags ask for both timing and interprocess; an event shared with other processes \
-             cannot measure time",
-        ));
+        return Err(both_flags());
     }
-    insert(flags, None)
+    insert(flags)
+}
+
+#[cold]
+#[inline(never)]
+fn both_flags() -> Error {
+    Error::invalid_argument(
+        "flags ask for both timing and interprocess; an event shared with other processes \
+         cannot measure time",
+    )
 }
 
 /// Destroys an event. Work that waits for it still waits.
+#[inline]
 pub fn destroy(key: Key) -> Result<()> {
-    let alive = EVENTS.remove(key, |slot| {
-        let mut native = slot.native.lock();
-        // Under the lock, so that a first record that is under way does not leave its handle behind.
-        slot.handle.store(None, Ordering::Release);
-        let taken = native.take();
-        drop(native);
-        if let Some(native) = taken {
-            let at_once = native.is_interprocess();
-            hazard_pointers::retire(slot.address(), native, at_once);
-        }
+    let alive = remove(key, |slot, native| {
+        let at_once = native.is_interprocess();
+        hazard_pointers::retire(slot, native, at_once);
     });
     if alive { Ok(()) } else { Err(dead("event")) }
 }
@@ -73,8 +74,7 @@ fn record_locked(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
         None => {
             let native = NativeEvent::obtain(runtime, stream.device(), slot.flags())?;
             runtime.driver().event_record(native.handle(), stream.driver_ref())?;
-            slot.adopt(place, native);
-            Ok(())
+            slot.adopt(place, native)
         }
     })
 }
@@ -101,7 +101,7 @@ pub fn query(key: Key) -> Result<bool> {
 
 /// [`query`] of an event with a record. Not inlined, so that the query of an event without one stays short.
 #[inline(never)]
-fn query_recorded(runtime: &Runtime, key: Key, slot: Live<'static, EventSlot>) -> Result<bool> {
+fn query_recorded(runtime: &Runtime, key: Key, slot: LiveEvent) -> Result<bool> {
     let Some(_in_use) = hazard_pointers::announce(slot.address()) else {
         return query_locked(runtime, key);
     };

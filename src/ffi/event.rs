@@ -59,19 +59,26 @@ pub unsafe extern "C" fn sconce_event_create(
     })
 }
 
+#[inline]
 pub(super) fn parse_flags(flags: u32) -> Result<EventFlags> {
     const KNOWN: u32 = SCONCE_EVENT_TIMING | SCONCE_EVENT_BLOCKING_SYNC | SCONCE_EVENT_INTERPROCESS;
     if flags & !KNOWN != 0 {
-        return Err(Error::invalid_argument(format!(
-            "flags is {flags:#x}; only SCONCE_EVENT_TIMING (1), _BLOCKING_SYNC (2) and \
-             _INTERPROCESS (4) are known"
-        )));
+        return Err(unknown(flags));
     }
     Ok(EventFlags {
         timing: flags & SCONCE_EVENT_TIMING != 0,
         blocking_sync: flags & SCONCE_EVENT_BLOCKING_SYNC != 0,
         interprocess: flags & SCONCE_EVENT_INTERPROCESS != 0,
     })
+}
+
+#[cold]
+#[inline(never)]
+fn unknown(flags: u32) -> Error {
+    Error::invalid_argument(format!(
+        "flags is {flags:#x}; only SCONCE_EVENT_TIMING (1), _BLOCKING_SYNC (2) and \
+         _INTERPROCESS (4) are known"
+    ))
 }
 
 /// Destroys an event, which may be pending. Work that waits for it still waits.

@@ -24,6 +24,7 @@ pub(super) trait OpaqueHandle: Sized {
     }
 
     /// The pointer that stands for a handle.
+    #[inline]
     fn from_key(key: Key) -> *mut Self {
         std::ptr::without_provenance_mut(key.bits() as usize)
     }
