@@ -5,12 +5,14 @@
 //! | `settings/` | the configuration text (`PYTORCH_CUDA_ALLOC_CONF`) and what it means |
 //! | `size_class` | sizes of blocks and segments of device memory, which settings are checked against |
 //! | `lock` | the lock of a cache |
+//! | `counted_lock` | the same, which counts how often it was taken by calls that may change something |
 //! | `contention` | how often threads had to wait for each other |
 //! | `event_queues` | the events that freed blocks wait for, a queue for each stream |
 //! | `delay_counters` | how many freed blocks wait, read without a lock |
 //! | `deferred_frees` | blocks that were freed while streams use them |
 
 mod contention;
+mod counted_lock;
 mod deferred_frees;
 mod delay_counters;
 mod event_queues;
@@ -21,6 +23,7 @@ pub mod size_class;
 
 pub(crate) use contention::count_settlement;
 pub use contention::{Contention, contention};
+pub(crate) use counted_lock::CountedLock;
 pub(crate) use deferred_frees::{CompleteFree, DeferredFrees, wait_for_devices};
 pub(crate) use delay_counters::DelayCounters;
 pub(crate) use event_queues::BlockId;

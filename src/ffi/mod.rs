@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `guard` | runs the body of a function: errors and panics become statuses |
 //! | `arguments` | places for results, and texts |
+//! | `headed_copy` | structs of results that are copied from a room as they are |
 //! | `structs`, `bits` | structs that can grow; types of which any bytes are a value |
 //! | `handle` | opaque pointers |
 //! | `dtype` | element types |
@@ -46,6 +47,8 @@ mod arguments;
 mod bits;
 #[macro_use]
 mod structs;
+#[macro_use]
+mod headed_copy;
 
 mod backward;
 mod blas;

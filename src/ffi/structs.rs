@@ -159,9 +159,9 @@ fn from_bytes<T: Grows>(bytes: &[u8], name: &str) -> Result<T> {
 
 /// The place of a struct of results.
 pub(super) struct OutStruct<T> {
-    place: NonNull<T>,
+    pub(super) place: NonNull<T>,
     /// Its size, by its first field.
-    bytes: usize,
+    pub(super) bytes: usize,
 }
 
 impl<T: Grows> OutStruct<T> {

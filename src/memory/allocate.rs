@@ -282,9 +282,16 @@ fn device_of(index: i32) -> Result<DeviceIndex> {
 
 /// All figures of a device (-1: the current one).
 pub fn stats(index: i32) -> Result<super::MemoryStats> {
+    with_stats(index, |stats| *stats)
+}
+
+/// Passes all figures of a device (-1: the current one) to a function that copies what it needs of them, with a lock
+/// held.
+#[inline]
+pub(crate) fn with_stats<R>(index: i32, copy: impl FnOnce(&super::MemoryStats) -> R) -> Result<R> {
     let device = device_of(index)?;
     let sleeping_bytes = sleep::sleeping_bytes(device) as i64;
-    Ok(super::MemoryStats { sleeping_bytes, ..all_caches::stats(device) })
+    Ok(all_caches::with_stats(device, sleeping_bytes, copy))
 }
 
 /// What the pages of a device are doing (-1: the current one). All 0 unless memory is made of pages.

@@ -8,6 +8,7 @@ use super::heap::block::RecordState;
 use super::heap::request::kind_of;
 use super::heap::stream_heap::StreamHeap;
 use super::source::pages::{self, DevicePages, MappingUse};
+use super::streams::all_caches;
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use super::streams::owners;
@@ -18,8 +19,11 @@ use crate::types::DeviceIndex;
 pub fn walk() -> Result<(), String> {
     for index in 0..crate::types::MAX_DEVICES as i32 {
         if let Some(device) = DeviceIndex::new(index) {
+            all_caches::check_last_reading(device)?;
             device_caches(device)?;
             device_pages(device)?;
+            // What the next walk compares, if nothing happens until then that changes figures.
+            all_caches::with_stats(device, 0, |_| ());
         }
     }
     Ok(())

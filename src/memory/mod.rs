@@ -49,7 +49,7 @@ pub use allocate::{
     alloc, alloc_native, alloc_on, alloc_on_named, base_of, configure, empty_cache, free,
     page_figures, record_stream, reset_accumulated_stats, reset_peak_stats, stats, usable_bytes,
 };
-pub(crate) use allocate::{block_at, empty_cache_of};
+pub(crate) use allocate::{block_at, empty_cache_of, with_stats};
 pub use figures::{MemoryStats, PoolStats, Stat};
 pub use history::record_history;
 pub use miss::observers::{self, attach_observer, detach_observer};

@@ -97,46 +97,25 @@ const _: () = {
     assert!(offset_of!(sconce_memory_stats, num_alloc_retries) == 936);
 };
 
+headed_copy!(
+    sconce_memory_stats of MemoryStats: allocation, segment, active, inactive_split, allocated_bytes, reserved_bytes,
+    active_bytes, inactive_split_bytes, requested_bytes, oversize_allocations, oversize_segments, num_alloc_retries,
+    num_ooms, num_sync_all_streams, num_device_alloc, num_device_free, max_split_size, sleeping_bytes,
+);
+
+const _: () = {
+    assert!(offset_of!(sconce_stat, current) == offset_of!(Stat, current));
+    assert!(offset_of!(sconce_stat, peak) == offset_of!(Stat, peak));
+    assert!(offset_of!(sconce_stat, allocated) == offset_of!(Stat, allocated));
+    assert!(offset_of!(sconce_stat, freed) == offset_of!(Stat, freed));
+    assert!(offset_of!(sconce_pool_stats, all) == offset_of!(PoolStats, all));
+    assert!(offset_of!(sconce_pool_stats, small_pool) == offset_of!(PoolStats, small_pool));
+    assert!(offset_of!(sconce_pool_stats, large_pool) == offset_of!(PoolStats, large_pool));
+};
+
 impl From<Stat> for sconce_stat {
     fn from(stat: Stat) -> Self {
         let Stat { current, peak, allocated, freed } = stat;
         sconce_stat { current, peak, allocated, freed }
-    }
-}
-
-impl From<PoolStats> for sconce_pool_stats {
-    fn from(stats: PoolStats) -> Self {
-        sconce_pool_stats {
-            all: stats.all.into(),
-            small_pool: stats.small_pool.into(),
-            large_pool: stats.large_pool.into(),
-        }
-    }
-}
-
-impl From<&MemoryStats> for sconce_memory_stats {
-    fn from(stats: &MemoryStats) -> Self {
-        sconce_memory_stats {
-            struct_size: size_of::<Self>() as u32,
-            reserved: 0,
-            allocation: stats.allocation.into(),
-            segment: stats.segment.into(),
-            active: stats.active.into(),
-            inactive_split: stats.inactive_split.into(),
-            allocated_bytes: stats.allocated_bytes.into(),
-            reserved_bytes: stats.reserved_bytes.into(),
-            active_bytes: stats.active_bytes.into(),
-            inactive_split_bytes: stats.inactive_split_bytes.into(),
-            requested_bytes: stats.requested_bytes.into(),
-            oversize_allocations: stats.oversize_allocations.into(),
-            oversize_segments: stats.oversize_segments.into(),
-            num_alloc_retries: stats.num_alloc_retries,
-            num_ooms: stats.num_ooms,
-            num_sync_all_streams: stats.num_sync_all_streams,
-            num_device_alloc: stats.num_device_alloc,
-            num_device_free: stats.num_device_free,
-            max_split_size: stats.max_split_size,
-            sleeping_bytes: stats.sleeping_bytes,
-        }
     }
 }

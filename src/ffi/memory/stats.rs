@@ -24,8 +24,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
     guard(|| {
         // SAFETY: the caller promises what this function requires.
         let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
-        out_stats.write(sconce_memory_stats::from(&memory::stats(device)?));
-        Ok(())
+        memory::with_stats(device, |stats| out_stats.write_twin(stats))
     })
 }
 
@@ -57,7 +56,8 @@ unsafe fn write_bytes(
     figure: fn(&MemoryStats) -> i64,
 ) -> Result<()> {
     let out_bytes = out!(out_bytes);
-    out_bytes.write(usize::try_from(figure(&memory::stats(device)?)).unwrap_or(0));
+    let value = memory::with_stats(device, figure)?;
+    out_bytes.write(usize::try_from(value).unwrap_or(0));
     Ok(())
 }
 

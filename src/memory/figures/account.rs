@@ -140,11 +140,13 @@ impl Account {
     }
 
     /// The value of a figure.
+    #[inline]
     pub(crate) fn value(&self, row: usize, figure: usize) -> i64 {
         self.granted[row][figure] - self.room[row][figure]
     }
 
     /// The sums of all rises of a pool's figures.
+    #[inline]
     pub(crate) fn risen(&self, row: usize) -> &Row {
         &self.risen[row]
     }

@@ -9,21 +9,26 @@ use super::account::{Account, FIGURES, ROWS, Row};
 /// How much more than needed the peak is raised for threads that ask in quick succession.
 const SURPLUS: i64 = 16;
 
-/// The peaks of a device, and what of them is granted.
+/// The peaks of a device, and what of them is granted. The rest is unspent.
 #[derive(Clone, Debug)]
 pub(crate) struct Credit {
     granted: [Row; ROWS],
-    unspent: [Row; ROWS],
+    peaks: [Row; ROWS],
 }
 
 impl Credit {
     pub(crate) const fn new() -> Credit {
-        Credit { granted: [[0; FIGURES]; ROWS], unspent: [[0; FIGURES]; ROWS] }
+        Credit { granted: [[0; FIGURES]; ROWS], peaks: [[0; FIGURES]; ROWS] }
     }
 
     /// The peak of a figure.
+    #[inline]
     pub(crate) fn peak(&self, row: usize, figure: usize) -> i64 {
-        self.granted[row][figure] + self.unspent[row][figure]
+        self.peaks[row][figure]
+    }
+
+    fn unspent(&self, row: usize, figure: usize) -> i64 {
+        self.peaks[row][figure] - self.granted[row][figure]
     }
 
     /// Grants an account what it lacks, as far as there is enough unspent, and half of the rest.
@@ -36,7 +41,7 @@ impl Credit {
                 if lacking <= 0 {
                     continue;
                 }
-                let unspent = self.unspent[row][figure];
+                let unspent = self.unspent(row, figure);
                 if unspent < lacking {
                     enough = false;
                     continue;
@@ -48,7 +53,6 @@ impl Credit {
     }
 
     fn move_to(&mut self, account: &mut Account, row: usize, figure: usize, by: i64) {
-        self.unspent[row][figure] -= by;
         self.granted[row][figure] += by;
         account.grant(row, figure, by);
     }
@@ -67,7 +71,6 @@ impl Credit {
     fn take(&mut self, other: &mut Account, row: usize, figure: usize) {
         let room = other.give_back(row, figure);
         self.granted[row][figure] -= room;
-        self.unspent[row][figure] += room;
     }
 
     /// Grants an account what it lacks, and raises the peaks where nothing is left. With `surplus`
@@ -83,8 +86,8 @@ impl Credit {
                 if surplus {
                     wanted += account.value(row, figure) / SURPLUS;
                 }
-                let missing = (wanted - self.unspent[row][figure]).max(0);
-                self.unspent[row][figure] += missing;
+                let missing = (wanted - self.unspent(row, figure)).max(0);
+                self.peaks[row][figure] += missing;
                 self.move_to(account, row, figure, wanted);
             }
         }
@@ -101,7 +104,7 @@ impl Credit {
 
     /// The peaks become what is granted: the values, once all has been collected.
     pub(crate) fn forget_unspent(&mut self) {
-        self.unspent = [[0; FIGURES]; ROWS];
+        self.peaks = self.granted;
     }
 
     /// What is granted in all, for the walker.

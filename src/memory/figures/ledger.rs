@@ -1,6 +1,6 @@
 //! A device's books: what was got from the driver, the limit, and the peaks of the streams' sums.
 
-use super::account::{self, ALL, Account, FIGURES, ROWS, Row, row_of};
+use super::account::{self, ALL, Account, FIGURES, Row, row_of};
 use super::credit::Credit;
 use super::stats::{MemoryStats, PoolStats, Stat};
 use crate::caching::size_class::PoolKind;
@@ -27,41 +27,38 @@ pub(crate) struct Ledger {
     pub(crate) limit_is_callers: bool,
     /// Bytes being got from the driver at this moment.
     under_way: u64,
-    /// The rises and values of the streams when the sums were last reset.
+    /// How far the streams' figures had risen and fallen when the sums were last reset.
     base: SumsAtReset,
 }
 
 #[derive(Clone, Debug)]
 struct SumsAtReset {
     risen: [Row; 2],
-    values: [Row; 2],
+    fallen: [Row; 2],
 }
 
-/// The sums over a device's streams.
+/// The sums over a device's streams, a row a pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sums {
-    values: [Row; ROWS],
+    values: [Row; 2],
     risen: [Row; 2],
 }
 
 impl Sums {
     /// Adds a stream.
+    #[inline]
     pub(crate) fn add(&mut self, account: &Account) {
-        for row in 0..ROWS {
-            for figure in 0..FIGURES {
-                self.values[row][figure] += account.value(row, figure);
-            }
-        }
         for row in 0..2 {
             for figure in 0..FIGURES {
+                self.values[row][figure] += account.value(row, figure);
                 self.risen[row][figure] += account.risen(row)[figure];
             }
         }
     }
 
-    /// The value of a figure.
-    pub(crate) fn value(&self, row: usize, figure: usize) -> i64 {
-        self.values[row][figure]
+    /// The value of a figure, of both pools.
+    pub(crate) fn value(&self, figure: usize) -> i64 {
+        self.values.iter().map(|row| row[figure]).sum()
     }
 }
 
@@ -88,7 +85,7 @@ impl Ledger {
             limit: None,
             limit_is_callers: false,
             under_way: 0,
-            base: SumsAtReset { risen: [[0; FIGURES]; 2], values: [[0; FIGURES]; 2] },
+            base: SumsAtReset { risen: [[0; FIGURES]; 2], fallen: [[0; FIGURES]; 2] },
         }
     }
 
@@ -154,7 +151,8 @@ impl Ledger {
         self.reserved_bytes.all.current as u64
     }
 
-    /// All figures, with the streams' sums.
+    /// All figures but those of sleeping pools, with the streams' sums.
+    #[inline]
     pub(crate) fn stats(&self, sums: &Sums, max_split: Option<u64>) -> MemoryStats {
         MemoryStats {
             allocation: self.pool_stats(sums, account::ALLOCATION),
@@ -178,6 +176,7 @@ impl Ledger {
         }
     }
 
+    #[inline]
     fn pool_stats(&self, sums: &Sums, figure: usize) -> PoolStats {
         let small = self.stat(sums, row_of(PoolKind::Small), figure);
         let large = self.stat(sums, row_of(PoolKind::Large), figure);
@@ -192,14 +191,14 @@ impl Ledger {
         PoolStats { all, small_pool: small, large_pool: large }
     }
 
+    #[inline]
     fn stat(&self, sums: &Sums, row: usize, figure: usize) -> Stat {
-        let current = sums.values[row][figure];
-        let allocated = sums.risen[row][figure] - self.base.risen[row][figure];
+        let (current, risen) = (sums.values[row][figure], sums.risen[row][figure]);
         Stat {
             current,
             peak: self.credit.peak(row, figure).max(current),
-            allocated,
-            freed: allocated - (current - self.base.values[row][figure]),
+            allocated: risen - self.base.risen[row][figure],
+            freed: risen - current - self.base.fallen[row][figure],
         }
     }
 
@@ -217,7 +216,11 @@ impl Ledger {
     /// All sums of rises and falls, and all counts, begin again.
     pub(crate) fn reset_accumulated(&mut self, sums: &Sums) {
         self.base.risen = sums.risen;
-        self.base.values = [sums.values[0], sums.values[1]];
+        for row in 0..2 {
+            for figure in 0..FIGURES {
+                self.base.fallen[row][figure] = sums.risen[row][figure] - sums.values[row][figure];
+            }
+        }
         for stats in [&mut self.segment, &mut self.reserved_bytes] {
             for stat in [&mut stats.all, &mut stats.small_pool, &mut stats.large_pool] {
                 stat.reset_accumulated();

@@ -4,9 +4,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::account::Account;
-use super::ledger::Ledger;
+use super::ledger_lock::LedgerLock;
 use crate::caching::count_settlement;
-use crate::lock::Mutex;
 
 /// Threads that ask for room within this time of each other, in nanoseconds, get more than they need.
 const QUICK_SUCCESSION: u64 = 20_000;
@@ -28,7 +27,7 @@ pub(crate) trait OtherAccounts {
 
 /// Gets room for an account from the ledger of its device: from what is unspent, else from the other
 /// accounts, else by raising the peak. The lock of the account is held.
-pub(crate) fn settle(ledger: &Mutex<Ledger>, account: &mut Account, others: &impl OtherAccounts) {
+pub(crate) fn settle(ledger: &LedgerLock, account: &mut Account, others: &impl OtherAccounts) {
     count_settlement();
     if ledger.lock().credit.grant(account) {
         return;

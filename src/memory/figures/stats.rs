@@ -13,6 +13,7 @@ use crate::caching::size_class::PoolKind;
 
 /// One figure: now, at its highest, and the sums of its rises and falls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Stat {
     /// The value now.
     pub current: i64,
@@ -55,6 +56,7 @@ impl Stat {
 
 /// A figure for all memory, and for that of each pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct PoolStats {
     /// Both pools.
     pub all: Stat,
@@ -78,8 +80,9 @@ impl PoolStats {
     }
 }
 
-/// All figures of one device.
+/// All figures of one device. The C API copies them as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct MemoryStats {
     /// Blocks held by callers.
     pub allocation: PoolStats,
@@ -117,4 +120,28 @@ pub struct MemoryStats {
     pub max_split_size: i64,
     /// Bytes of pages of pools that sleep, whose memory is the driver's.
     pub sleeping_bytes: i64,
+}
+
+impl MemoryStats {
+    /// Nothing counted yet.
+    pub(crate) const NONE: MemoryStats = MemoryStats {
+        allocation: PoolStats::NONE,
+        segment: PoolStats::NONE,
+        active: PoolStats::NONE,
+        inactive_split: PoolStats::NONE,
+        allocated_bytes: PoolStats::NONE,
+        reserved_bytes: PoolStats::NONE,
+        active_bytes: PoolStats::NONE,
+        inactive_split_bytes: PoolStats::NONE,
+        requested_bytes: PoolStats::NONE,
+        oversize_allocations: Stat::NONE,
+        oversize_segments: Stat::NONE,
+        num_alloc_retries: 0,
+        num_ooms: 0,
+        num_sync_all_streams: 0,
+        num_device_alloc: 0,
+        num_device_free: 0,
+        max_split_size: 0,
+        sleeping_bytes: 0,
+    };
 }

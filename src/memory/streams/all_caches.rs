@@ -5,7 +5,8 @@ use super::device::DeviceMemory;
 use super::gate::ExclusivePassage;
 use crate::caching::settings;
 use crate::memory::figures::MemoryStats;
-use crate::memory::figures::account::{ALL, ALLOCATED_BYTES, Account};
+use crate::memory::figures::account::{ALLOCATED_BYTES, Account};
+use crate::memory::figures::last_reading::{LastReading, StateNumbers, max_split};
 use crate::memory::figures::ledger::Sums;
 use crate::memory::figures::settle::OtherAccounts;
 use crate::types::DeviceIndex;
@@ -29,23 +30,75 @@ pub(crate) fn lock_all(
     StreamCache::all_of(device).map(|cache| (cache, cache.visit())).collect()
 }
 
-/// The sums over all streams of a device.
-fn sums(device: DeviceIndex) -> Sums {
-    let mut sums = Sums::default();
+/// The sums over all streams of a device, and the number of changes to its caches that they include.
+fn sums(device: DeviceIndex) -> (Sums, u64) {
+    let (mut sums, mut changes) = (Sums::default(), 0);
     for cache in StreamCache::all_of(device) {
-        sums.add(&cache.visit().heap.account);
+        // Without a count, since what is changed here is counted.
+        let mut inner = cache.memory().lock_to_read();
+        cache.take_up(&mut inner);
+        inner.heap.finish_last();
+        sums.add(&inner.heap.account);
+        changes += cache.memory().changes();
     }
-    sums
+    (sums, changes)
 }
 
-/// All figures of a device.
-pub(crate) fn stats(device: DeviceIndex) -> MemoryStats {
+/// The number of changes to the caches of a device; `None` while frees of other threads are not taken up.
+#[inline]
+fn changes(device: DeviceIndex) -> Option<u64> {
+    let mut changes = 0;
+    for cache in StreamCache::all_of(device) {
+        if cache.has_remote_frees() {
+            return None;
+        }
+        changes += cache.memory().changes();
+    }
+    Some(changes)
+}
+
+/// Passes all figures of a device to a function that copies them, with a lock held: they are a kilobyte. Figures that
+/// were read before are passed again as long as nothing has changed.
+#[inline]
+pub(crate) fn with_stats<R>(
+    device: DeviceIndex,
+    sleeping_bytes: i64,
+    copy: impl FnOnce(&MemoryStats) -> R,
+) -> R {
     let home = DeviceMemory::of(device);
-    let _reading = home.reading();
-    let sums = sums(device);
-    let max_split = settings::current().max_split_bytes;
-    let max_split = (max_split != usize::MAX).then_some(max_split as u64);
-    home.ledger.lock().stats(&sums, max_split)
+    let mut last = home.reading();
+    if let Some(caches) = changes(device) {
+        let ledger = home.ledger.changes();
+        let state = StateNumbers { caches, ledger, settings: settings::generation() };
+        if let Some(stats) = last.of(state) {
+            stats.sleeping_bytes = sleeping_bytes;
+            return copy(stats);
+        }
+    }
+    let stats = read(device, &mut last);
+    stats.sleeping_bytes = sleeping_bytes;
+    copy(stats)
+}
+
+#[inline(never)]
+fn read(device: DeviceIndex, last: &mut LastReading) -> &mut MemoryStats {
+    let (settings, max_split) = max_split();
+    let (sums, caches) = sums(device);
+    DeviceMemory::of(device).ledger.read(|ledger, changes| {
+        let state = StateNumbers { caches, ledger: changes, settings };
+        last.keep(state, ledger.stats(&sums, max_split))
+    })
+}
+
+/// For the walker: figures that would be passed without being read are those that would be read.
+pub(crate) fn check_last_reading(device: DeviceIndex) -> Result<(), String> {
+    let passed = with_stats(device, 0, |stats| *stats);
+    let mut none = LastReading::NONE;
+    let now = *read(device, &mut none);
+    if passed == now {
+        return Ok(());
+    }
+    Err(format!("figures of device {device} are stale: {passed:?}, and now {now:?}"))
 }
 
 /// All peaks of a device become the current values.
@@ -64,13 +117,13 @@ pub(crate) fn reset_peaks(device: DeviceIndex) {
 pub(crate) fn reset_accumulated(device: DeviceIndex) {
     let home = DeviceMemory::of(device);
     let _reading = home.reading();
-    let sums = sums(device);
+    let (sums, _) = sums(device);
     home.ledger.lock().reset_accumulated(&sums);
 }
 
 /// Bytes that callers hold, and bytes got from the driver.
 pub(crate) fn bytes_in_use(device: DeviceIndex) -> (u64, u64) {
-    let allocated = sums(device).value(ALL, ALLOCATED_BYTES);
+    let allocated = sums(device).0.value(ALLOCATED_BYTES);
     (allocated as u64, DeviceMemory::of(device).ledger.lock().reserved())
 }
 
@@ -85,7 +138,7 @@ impl OtherAccounts for StreamCache {
     fn each_idle(&self, mut act: impl FnMut(&mut Account)) {
         for cache in StreamCache::all_of(self.device()).filter(|cache| !std::ptr::eq(*cache, self))
         {
-            if let Some(mut inner) = cache.try_lock() {
+            if let Some(mut inner) = cache.memory().try_lock() {
                 inner.heap.finish_last();
                 act(&mut inner.heap.account);
             }

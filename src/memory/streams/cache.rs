@@ -10,7 +10,7 @@ use super::policy::CachePolicy;
 use super::remote_frees::RemoteFrees;
 use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
-use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock};
+use crate::caching::{BlockId, CountedLock, DeferredFrees, DelayCounters, Guard};
 use crate::context::runtime_to_release;
 use crate::driver::StreamRef;
 use crate::memory::addresses::address_map;
@@ -46,7 +46,7 @@ pub(crate) struct StreamCache {
     /// How many freed blocks wait here.
     delays: DelayCounters,
     remote: RemoteFrees,
-    inner: OwnLines<Lock<StreamMemory>>,
+    inner: OwnLines<CountedLock<StreamMemory>>,
 }
 
 /// What the lock of a cache guards.
@@ -85,7 +85,7 @@ impl StreamCache {
             last_user: AtomicUsize::new(0),
             delays: DelayCounters::new(Some(home.waiting())),
             remote: RemoteFrees::new(),
-            inner: OwnLines(Lock::new(StreamMemory {
+            inner: OwnLines(CountedLock::new(StreamMemory {
                 heap: StreamHeap::new(),
                 policy: CachePolicy::unread(),
                 uses: BlockUses::new(),
@@ -357,7 +357,7 @@ impl StreamCache {
 
     /// Takes up what other threads have freed.
     #[inline]
-    fn take_up(&'static self, inner: &mut StreamMemory) {
+    pub(super) fn take_up(&'static self, inner: &mut StreamMemory) {
         if !self.remote.is_empty() {
             self.take_up_all(inner);
         }
@@ -366,6 +366,7 @@ impl StreamCache {
     #[cold]
     #[inline(never)]
     fn take_up_all(&'static self, inner: &mut StreamMemory) {
+        self.inner.0.count(); // Readers of figures lock without a count.
         let link_of = |number| NumberChunk::of(number).map(|chunk| chunk.link(number));
         self.remote.take_all(link_of, |number| {
             let Some(chunk) = NumberChunk::of(number) else { return };
@@ -391,8 +392,8 @@ impl StreamCache {
         !self.remote.is_empty()
     }
 
-    /// Takes the lock alone, unless another thread has it.
-    pub(super) fn try_lock(&'static self) -> Option<LockedCache> {
-        self.inner.0.try_lock()
+    /// The lock alone.
+    pub(super) fn memory(&'static self) -> &'static CountedLock<StreamMemory> {
+        &self.inner.0
     }
 }

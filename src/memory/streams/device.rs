@@ -4,10 +4,11 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use super::gate::{ExclusivePassage, SegmentGate};
-use crate::caching::settings;
+use crate::caching::{Guard, Lock, settings};
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::lock::{Mutex, MutexGuard};
-use crate::memory::figures::ledger::Ledger;
+use crate::memory::figures::last_reading::LastReading;
+use crate::memory::figures::ledger_lock::LedgerLock;
 use crate::types::DeviceIndex;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests; its default pool is
@@ -32,14 +33,14 @@ pub(crate) struct DeviceMemory {
     requests: AtomicU32,
     /// The device's memory in bytes; 0 while nothing has been allocated on it.
     pub(crate) total_bytes: AtomicUsize,
-    pub(crate) ledger: Mutex<Ledger>,
+    pub(crate) ledger: LedgerLock,
     /// Passed by every segment that comes from the driver or goes back to it.
     pub(crate) gate: SegmentGate,
     /// Serialises rescues: waiting for deferred frees, and returning segments to the driver. Without it
     /// a second thread would find the memory neither in the caches nor in the driver, and fail. The value
     /// counts the rescues.
     rescue: Mutex<u64>,
-    reading: Mutex<()>,
+    reading: Lock<LastReading>,
 }
 
 impl DeviceMemory {
@@ -49,10 +50,10 @@ impl DeviceMemory {
             detours: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             total_bytes: AtomicUsize::new(0),
-            ledger: Mutex::new(Ledger::new()),
+            ledger: LedgerLock::new(),
             gate: SegmentGate::new(),
             rescue: Mutex::new(0),
-            reading: Mutex::new(()),
+            reading: Lock::new(LastReading::NONE),
         }
     }
 
@@ -150,7 +151,8 @@ impl DeviceMemory {
     }
 
     /// Held while sums are read or begin again, so that no reader sees half of a reset.
-    pub(super) fn reading(&self) -> MutexGuard<'_, ()> {
+    #[inline]
+    pub(super) fn reading(&self) -> Guard<'_, LastReading> {
         self.reading.lock()
     }
 }

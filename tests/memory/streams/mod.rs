@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod caches;
+mod reading;
 
 use std::sync::{Mutex, MutexGuard};
 
