@@ -8,6 +8,7 @@ mod faults;
 mod figures;
 mod rules;
 mod shared;
+mod soak;
 
 use sconce::memory::{self, PageFigures};
 use sconce::stream::Stream;
