@@ -207,7 +207,12 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
                 RecordState::Unused => return Err(format!("{what} is unused")),
             };
             for (figure, count) in counts.iter().enumerate() {
-                counted[row_of(segment.kind)][figure] += count;
+                let row = row_of(if block.state == RecordState::Free {
+                    segment.kind
+                } else {
+                    block.counted_in()
+                });
+                counted[row][figure] += count;
                 counted[ALL][figure] += count;
             }
             free += usize::from(block.state == RecordState::Free);

@@ -137,15 +137,6 @@ impl Ledger {
         both(&mut self.reserved_bytes, kind, |stat| stat.decrease(bytes as i64));
     }
 
-    /// Pages of one kind of pool now serve another.
-    pub(crate) fn moved_pages(&mut self, from: PoolKind, to: PoolKind, bytes: u64) {
-        if from == to {
-            return;
-        }
-        self.reserved_bytes.of(from).decrease(bytes as i64);
-        self.reserved_bytes.of(to).increase(bytes as i64);
-    }
-
     /// Bytes got from the driver.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved_bytes.all.current as u64

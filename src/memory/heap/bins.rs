@@ -83,7 +83,7 @@ impl Bins {
     }
 
     /// Adds a free block.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, blocks: &mut BlockRecords, id: BlockId) {
         let bin = bin(self.kind, blocks[id].bytes);
         tree::insert(blocks, &mut self.roots[bin], id);

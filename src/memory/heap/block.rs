@@ -1,6 +1,8 @@
 //! The record of a block, and the table of a stream's records.
 
+use super::request::kind_of;
 use crate::caching::BlockId;
+use crate::caching::size_class::PoolKind;
 
 /// No block.
 pub(crate) const NONE: BlockId = u32::MAX;
@@ -56,6 +58,13 @@ impl BlockRecord {
         self.previous == NONE && self.next == NONE
     }
 
+    /// The pool that it counts in while it is not free: pages have one pool for small and large blocks, and its blocks
+    /// count by their size.
+    #[inline]
+    pub(crate) fn counted_in(&self) -> PoolKind {
+        if self.paged { PoolKind::of(self.bytes as usize) } else { kind_of(self.bins) }
+    }
+
     /// The order in which equals are handed out.
     #[inline]
     pub(crate) fn key(&self) -> (u64, u64) {
@@ -100,7 +109,7 @@ impl BlockRecords {
     }
 
     /// A record for `block`; the table may grow by one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn add(&mut self, block: BlockRecord) -> BlockId {
         let id = self.unused;
         if id == NONE {

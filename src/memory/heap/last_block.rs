@@ -10,6 +10,7 @@
 use super::block::NONE;
 use super::request::BlockRequest;
 use crate::caching::BlockId;
+use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::entry::{EntryContent, MapEntry};
 use crate::memory::figures::account::Row;
 
@@ -20,6 +21,8 @@ pub(crate) struct LastBlock {
     /// Whether it has not been freed yet.
     pub(crate) held: bool,
     pub(crate) bins: u16,
+    /// The pool that it counts in.
+    pub(crate) kind: PoolKind,
     /// The request that would get it as it is: its bytes, while it is free and of the default pool,
     /// else 0.
     pub(crate) ready: u64,
@@ -45,6 +48,7 @@ impl LastBlock {
         id: NONE,
         held: true,
         bins: 0,
+        kind: PoolKind::Small,
         ready: 0,
         requested: 0,
         address: 0,
@@ -157,7 +161,12 @@ mod tests {
             paged: false,
         };
         let id = heap.adopt(whole);
-        let fit = BlockFit { max_split: u64::MAX, max_rounding: 0, large_spare: 1 << 20 };
+        let fit = BlockFit {
+            max_split: u64::MAX,
+            max_rounding: 0,
+            large_spare: 1 << 20,
+            small_from: kind,
+        };
         let request = BlockRequest { pool: DEFAULT_POOL, kind, rounded: 512, bytes: 512, fit };
         let handed = heap.hand_out(&Owner, id, &request);
         let _ = heap.give_back(handed.id, 0);

@@ -12,6 +12,8 @@ pub(crate) struct BlockFit {
     pub(crate) max_rounding: u64,
     /// Blocks of the large pool are cut if more than this would be left over.
     pub(crate) large_spare: u64,
+    /// The pool whose blocks serve small requests.
+    pub(crate) small_from: PoolKind,
 }
 
 /// What a request asks of a heap.
@@ -19,6 +21,7 @@ pub(crate) struct BlockFit {
 pub(crate) struct BlockRequest {
     /// The place of the pool.
     pub(crate) pool: u16,
+    /// Whether it counts as small or large.
     pub(crate) kind: PoolKind,
     /// The size of the block.
     pub(crate) rounded: u64,
@@ -31,7 +34,7 @@ impl BlockRequest {
     /// The bins that serve it.
     #[inline]
     pub(crate) fn bins(&self) -> u16 {
-        self.pool << 1 | self.kind as u16
+        self.pool << 1 | self.kind as u16 | self.fit.small_from as u16
     }
 }
 

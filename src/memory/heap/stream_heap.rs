@@ -111,8 +111,8 @@ impl StreamHeap {
     #[inline]
     fn take_last(&mut self, request: &BlockRequest) -> HandedOut {
         let more = self.last.hand_out(request.bytes);
-        let settled = more == 0 || self.account.book_requested(request.kind, more);
-        let LastBlock { id, address, bytes, .. } = self.last;
+        let LastBlock { id, address, bytes, kind, .. } = self.last;
+        let settled = more == 0 || self.account.book_requested(kind, more);
         HandedOut { id, address, bytes, settled }
     }
 
@@ -160,6 +160,8 @@ impl StreamHeap {
             if whole { (0, 0) } else { (-1, -(bytes as i64)) }
         };
         let inactive = if paged { (0, 0) } else { inactive };
+        // Blocks of segments count in the pool of their segment, whatever the settings are now.
+        let kind = if paged { request.kind } else { kind_of(request.bins()) };
         let number = self.numbers.of(owner, handed);
         if let Some(chunk) = NumberChunk::of(number) {
             note_bytes(chunk.bytes(number), bytes);
@@ -175,10 +177,11 @@ impl StreamHeap {
             requested: request.bytes,
             rounded: request.rounded,
             bins: request.bins(),
+            kind,
             inactive,
             ..LastBlock::NOTHING
         };
-        let settled = self.account.book_rises(request.kind, &rises(bytes, request.bytes, inactive));
+        let settled = self.account.book_rises(kind, &rises(bytes, request.bytes, inactive));
         HandedOut { id: handed, address, bytes, settled }
     }
 
@@ -226,7 +229,7 @@ impl StreamHeap {
         self.finish_last();
         let block = &self.blocks[id];
         let (bytes, requested) = (block.bytes, block.requested);
-        let kind = kind_of(block.bins);
+        let kind = block.counted_in();
         let inactive = self.merge(id, now);
         self.account.book_falls(kind, &falls(bytes, requested, inactive))
     }
@@ -237,7 +240,7 @@ impl StreamHeap {
         self.finish_last();
         let block = &self.blocks[id];
         let (bytes, requested) = (block.bytes, block.requested);
-        let kind = kind_of(block.bins);
+        let kind = block.counted_in();
         let inactive = self.merge(id, now);
         let mut changes = falls(bytes, requested, inactive);
         changes[account::ALLOCATION] = 0;
@@ -259,7 +262,7 @@ impl StreamHeap {
     #[inline(never)]
     fn finish_last_slowly(&mut self) {
         let last = std::mem::replace(&mut self.last, LastBlock::NOTHING);
-        let kind = kind_of(last.bins);
+        let kind = last.kind;
         if let Some(rises) = last.unbooked() {
             self.account.book_repeated(kind, &rises);
         }
@@ -330,7 +333,7 @@ impl StreamHeap {
         let mut falls = [0; FIGURES];
         falls[account::ALLOCATION] = -1;
         falls[account::ALLOCATED_BYTES] = -(block.bytes as i64);
-        let kind = kind_of(block.bins);
+        let kind = block.counted_in();
         // Nothing rises, so no room can run out.
         let _ = self.account.book_falls(kind, &falls);
     }

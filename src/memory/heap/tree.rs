@@ -63,7 +63,7 @@ fn set(blocks: &mut BlockRecords, root: &mut BlockId, link: Link, id: BlockId) {
 }
 
 /// Adds a block.
-#[inline]
+#[inline(always)]
 pub(crate) fn insert(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
     let block = &mut blocks[id];
     block.left = NONE;

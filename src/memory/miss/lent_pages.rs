@@ -1,8 +1,5 @@
 //! Free pages on their way out of runs: which there are, taking them out, and putting them back.
 
-use std::collections::HashMap;
-
-use crate::caching::size_class::PoolKind;
 use crate::driver::StreamRef;
 use crate::memory::heap::block::BlockRecord;
 use crate::memory::heap::idle_segment::IdleSegment;
@@ -137,13 +134,4 @@ pub(super) fn adopt(cache: &'static StreamCache, inner: &mut StreamMemory, run: 
     inner.heap.keep(id);
     live_blocks::replace(&change, cache);
     cache.note_memory(Action::SegmentMap, run.address, run.bytes, run.pool);
-}
-
-/// The bytes of lent pages by the kind of pool that they come from.
-pub(super) fn bytes_of(lent: &[LentPages]) -> HashMap<PoolKind, u64> {
-    let mut bytes = HashMap::new();
-    for pages in lent {
-        *bytes.entry(pages.was.kind).or_insert(0) += pages.was.bytes;
-    }
-    bytes
 }

@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use super::lent_pages::{self, LentPages, own_stream};
 use super::request::Miss;
 use super::search::{note_alloc, search_locked};
+use crate::caching::size_class::PoolKind;
 use crate::driver::RelaxedCapture;
 use crate::error::{Result, Status};
 use crate::memory::heap::block::BlockRecord;
@@ -18,7 +19,7 @@ use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::runs::RunEnd;
 use crate::memory::snapshot::Action;
 use crate::memory::source::pages::{
-    self, DevicePages, FreePage, FreePlace, MappingUse, PageId, SMALLEST_PAGE,
+    self, DevicePages, FreePage, MappingUse, PageId, SMALLEST_PAGE,
 };
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::gate::Passage;
@@ -37,6 +38,9 @@ struct RunPlace {
     end: Option<RunEnd>,
     need: u64,
 }
+
+/// The pool that pages count in: there is one for small and large blocks.
+const POOL_OF_PAGES: PoolKind = PoolKind::Large;
 
 /// What came of an attempt.
 enum Attempt {
@@ -121,20 +125,14 @@ fn from_mappings(
     inner: &mut LockedCache,
     free: &[(BlockRecord, Vec<FreePage>)],
 ) -> Option<u64> {
-    let request = BlockRequest { pool: inner.heap.pool(miss.wanted.pool), ..miss.request };
-    let place = |block: &BlockRecord, page: &FreePage| {
-        let stays = block.bins == request.bins();
-        (page.page, FreePlace { address: page.address, stays })
-    };
-    let each = free.iter().flat_map(|(block, pages)| pages.iter().map(|page| place(block, page)));
-    let places = pages.table.free_pages(each);
-    let need = request.rounded.next_multiple_of(SMALLEST_PAGE);
+    let places = pages.table.free_pages(free.iter().flat_map(|(_, pages)| pages));
+    let need = miss.request.rounded.next_multiple_of(SMALLEST_PAGE);
     let window = pages.table.find_window(&places, need)?;
     let (mut moved, mut chosen) = (Vec::new(), Vec::new());
     for page in window {
-        if let Some(place) = places.of(page.page).filter(|it| it.address != page.address) {
+        if let Some(place) = places.of(page.page).filter(|it| *it != page.address) {
             moved.push(page);
-            chosen.push(FreePage { address: place.address, ..page });
+            chosen.push(FreePage { address: place, ..page });
         }
     }
     chosen.sort_unstable_by_key(|page| page.address);
@@ -273,15 +271,8 @@ fn settle(
 ) -> Attempt {
     let &Miss { cache, wanted, .. } = miss;
     let request = BlockRequest { pool: inner.heap.pool(wanted.pool), ..miss.request };
-    let kind = request.kind;
-    {
-        let mut ledger = cache.home.ledger.lock();
-        for (from, bytes) in lent_pages::bytes_of(lent) {
-            ledger.moved_pages(from, kind, bytes);
-        }
-        if fresh_bytes != 0 {
-            ledger.gained_pages(kind, fresh_bytes);
-        }
+    if fresh_bytes != 0 {
+        cache.home.ledger.lock().gained_pages(POOL_OF_PAGES, fresh_bytes);
     }
     for page in lent.iter().flat_map(|lent| &lent.pages) {
         pages.table.set_spare(page.address);
@@ -295,7 +286,7 @@ fn settle(
         let segment = IdleSegment {
             address: first.address,
             bytes: group.iter().map(|page| page.bytes).sum(),
-            kind,
+            kind: POOL_OF_PAGES,
             pool: wanted.pool,
             abandoned: false,
             oversize: false,

@@ -16,12 +16,13 @@ pub(crate) struct CachePolicy {
 }
 
 /// Which blocks serve a request. As in torch, memory of pages is cut wherever a block can be. It has no oversize blocks:
-/// the pages of a large free block serve any request.
+/// the pages of a large free block serve any request. Nor has it a pool for small requests.
 fn fit(settings: &Settings, paged: bool) -> BlockFit {
     BlockFit {
         max_split: if paged { u64::MAX } else { settings.max_split_bytes as u64 },
         max_rounding: settings.max_non_split_rounding_bytes as u64,
         large_spare: if paged { 0 } else { SMALL_LIMIT as u64 },
+        small_from: if paged { PoolKind::Large } else { PoolKind::Small },
     }
 }
 
@@ -34,6 +35,7 @@ impl CachePolicy {
                 max_split: u64::MAX,
                 max_rounding: u64::MAX,
                 large_spare: SMALL_LIMIT as u64,
+                small_from: PoolKind::Small,
             },
             plain: true,
             settings: None,

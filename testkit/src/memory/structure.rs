@@ -21,6 +21,12 @@ fn recount(snapshot: &Snapshot, device: usize) -> BTreeMap<(&'static str, PoolKi
         add("reserved_bytes", kind, segment.bytes - segment.sleeping_bytes);
         let blocks = &snapshot.blocks[segment.blocks.clone()];
         for block in blocks {
+            // Memory of pages has one pool for small and large blocks, which count by their size.
+            let kind = if segment.is_expandable && block.state != BlockState::Inactive {
+                PoolKind::of(block.bytes as usize)
+            } else {
+                kind
+            };
             match block.state {
                 BlockState::Allocated => {
                     add("allocation", kind, 1);

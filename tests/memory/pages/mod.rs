@@ -8,6 +8,7 @@ mod faults;
 mod figures;
 mod rules;
 mod shared;
+mod sizes;
 mod soak;
 
 use sconce::memory::{self, PageFigures};

@@ -34,24 +34,6 @@ fn free_pages_are_put_together_rather_than_new_ones_made() {
     });
 }
 
-/// Free pages side by side in the small pool can be larger than any segment of it.
-#[test]
-fn small_requests_find_free_memory_of_several_pages() {
-    with_pages("small_requests_find_free_memory_of_several_pages", "1G", || {
-        let own = pool_stream();
-        let mut held: Vec<usize> = (0..12).map(|_| alloc(MIB / 2, own)).collect();
-        assert_eq!(reserved(), 6 * MIB as i64);
-        for block in held.split_off(3) {
-            memory::free(block).unwrap();
-        }
-        held.extend((0..4).map(|_| alloc(MIB, own)));
-        assert_eq!(reserved(), 6 * MIB as i64);
-        assert_eq!(figures().aliases_made, 0, "no page has to move");
-        structure::assert_sound();
-        held.into_iter().for_each(|block| memory::free(block).unwrap());
-    });
-}
-
 #[test]
 fn a_layout_that_comes_back_makes_no_driver_call() {
     with_pages("a_layout_that_comes_back_makes_no_driver_call", "1G", || {

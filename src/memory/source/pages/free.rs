@@ -11,18 +11,10 @@ pub(crate) struct FreePage {
     pub(crate) page: PageId,
 }
 
-/// Where a free page is present.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FreePlace {
-    pub(crate) address: u64,
-    /// Whether it may serve a request there.
-    pub(crate) stays: bool,
-}
-
 /// Where free pages are present, by page.
 #[derive(Debug)]
 pub(crate) struct FreePages {
-    of: Vec<Option<FreePlace>>,
+    of: Vec<Option<u64>>,
     bytes: u64,
 }
 
@@ -32,9 +24,9 @@ impl FreePages {
         FreePages { of: vec![None; pages], bytes: 0 }
     }
 
-    pub(super) fn add(&mut self, page: PageId, place: FreePlace, bytes: u64) {
-        self.of[page] = Some(place);
-        self.bytes += bytes;
+    pub(super) fn add(&mut self, page: &FreePage) {
+        self.of[page.page] = Some(page.address);
+        self.bytes += page.bytes;
     }
 
     /// Their bytes.
@@ -43,7 +35,7 @@ impl FreePages {
     }
 
     /// Where a page is present, if it is free.
-    pub(crate) fn of(&self, page: PageId) -> Option<FreePlace> {
+    pub(crate) fn of(&self, page: PageId) -> Option<u64> {
         *self.of.get(page)?
     }
 }

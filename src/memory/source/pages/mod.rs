@@ -18,7 +18,7 @@ mod table;
 mod window;
 
 pub(crate) use asleep::WakingPage;
-pub(crate) use free::{FreePage, FreePlace, PageId};
+pub(crate) use free::{FreePage, PageId};
 pub(crate) use mapping::create_memory;
 pub(crate) use table::MappingUse;
 

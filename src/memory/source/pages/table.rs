@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use super::free::{FreePage, FreePages, FreePlace, PageId};
+use super::free::{FreePage, FreePages, PageId};
 use super::window::Window;
 use crate::driver::{PhysicalHandle, StreamRef};
 
@@ -196,11 +196,9 @@ impl<H> PageTable<H> {
     }
 
     /// The places of free pages, by page.
-    pub(crate) fn free_pages(&self, free: impl Iterator<Item = (PageId, FreePlace)>) -> FreePages {
+    pub(crate) fn free_pages<'a>(&self, free: impl Iterator<Item = &'a FreePage>) -> FreePages {
         let mut pages = FreePages::new(self.pages.len());
-        for (id, place) in free {
-            pages.add(id, place, self.page(id).map_or(0, |page| page.bytes));
-        }
+        free.for_each(|page| pages.add(page));
         pages
     }
 
@@ -215,7 +213,7 @@ impl<H> PageTable<H> {
         for (&address, mapping) in &self.mappings {
             let place = free.of(mapping.page);
             let moves = match (mapping.used, place) {
-                (MappingUse::Present, Some(place)) if place.address == address && place.stays => 0,
+                (MappingUse::Present, Some(place)) if place == address => 0,
                 (MappingUse::Spare, Some(_)) => 1,
                 _ => {
                     window.clear();
@@ -275,8 +273,9 @@ mod tests {
 
     /// Pages that are present far away, and the places of a window that serves a request.
     fn window(table: &PageTable<usize>, pages: &[PageId], need: u64) -> Option<Vec<u64>> {
-        let far = |page: &PageId| (*page, FreePlace { address: *page as u64, stays: true });
-        let free = table.free_pages(pages.iter().map(far));
+        let far = |page: &PageId| FreePage { address: *page as u64, bytes: UNIT, page: *page };
+        let far: Vec<FreePage> = pages.iter().map(far).collect();
+        let free = table.free_pages(far.iter());
         let found = table.find_window(&free, need)?;
         Some(found.iter().map(|page| (page.address - BASE) / UNIT).collect())
     }
@@ -298,14 +297,10 @@ mod tests {
         table.set_used(BASE + 11 * UNIT, MappingUse::Broken, None);
         assert_eq!(window(&table, &[2, 3], 2 * UNIT), None);
         // Page 0 is free where it is present: it stays, beside page 2, which moves there.
-        let free = |stays| {
-            let places = [(0, BASE + 2 * UNIT), (2, 5)];
-            let place = |(page, address)| (page, FreePlace { address, stays });
-            table.free_pages(places.into_iter().map(place))
-        };
-        let found = table.find_window(&free(true), 2 * UNIT).unwrap();
+        let places = [(0, BASE + 2 * UNIT), (2, 5)];
+        let places = places.map(|(page, address)| FreePage { address, bytes: UNIT, page });
+        let found = table.find_window(&table.free_pages(places.iter()), 2 * UNIT).unwrap();
         assert_eq!(found.iter().map(|page| page.page).collect::<Vec<_>>(), [0, 2]);
-        assert_eq!(table.find_window(&free(false), 2 * UNIT), None);
     }
 
     #[test]
