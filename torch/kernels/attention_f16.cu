@@ -1,4 +1,6 @@
-// Attention of float16 tensors: docs/design/torch.md.
+// Attention of float16 tensors: docs/design/torch.md. Tensor cores have attention_tensor_f16.cu.
+
+// Compute capability: 7.5 alone.
 
 #include "attention/tiles.cuh"
 

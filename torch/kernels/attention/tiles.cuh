@@ -7,48 +7,14 @@
 
 #pragma once
 
-#include "../element.cuh"
+#include "attention/parts.cuh"
 
-// These are in `attention/fused.rs` too.
-constexpr u32 THREADS = 128;
 // Threads that share a query: each has some of the keys' scores and some of the values' columns.
 constexpr u32 ACROSS = 16;
 constexpr u32 DOWN = THREADS / ACROSS;
 // Elements of one access to shared memory, and what separates the banks of two lines.
 constexpr u32 ACCESS = 4;
 constexpr u32 PAD = 4;
-constexpr float PER_LN = 1.44269504088896340736f;
-constexpr float LN_PER = 0.69314718055994530942f;
-// Negative infinity: the score of a key that a query does not meet.
-#define NEVER __int_as_float(0xff800000)
-
-enum MaskKind : u32 { NO_MASK, MASK_BOOL, MASK_F32, MASK_F16, MASK_BF16 };
-
-// Batches of heads of positions; elements of a position lie side by side unless `element` is not 1.
-struct Positions {
-  u64 address;
-  // In elements.
-  i64 batch, head, position, element;
-};
-
-struct Attention {
-  Positions query, key, value, output;
-  // Batch, head, query, key.
-  Positions mask;
-  // A single for each query, or no address.
-  u64 log_sums;
-  // In elements: from one batch, from one head and from one query to the next.
-  i64 log_batch, log_head, log_query;
-  u32 heads, key_heads, queries, keys, width, value_width, tiles;
-  u32 mask_kind, is_causal;
-  float scale;
-};
-
-__device__ __forceinline__ float exponential_of_two(float value) {
-  float result;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(result) : "f"(value));
-  return result;
-}
 
 // The greatest value of the threads that share a query, and the sum of their values.
 __device__ __forceinline__ float greatest_across(float value) {
@@ -100,18 +66,18 @@ __device__ __forceinline__ void load(const T* from, i64 position, i64 element, u
   }
 }
 
-// What a mask adds to a score, in units of the binary logarithm.
+// What the mask adds to a score, in units of the binary logarithm.
 __device__ __forceinline__ float masked(const Attention& a, i64 at) {
   const u64 address = a.mask.address;
   switch (a.mask_kind) {
     case MASK_BOOL:
-      return ((const u8*)address)[at] ? 0.0f : NEVER;
+      return added_by((const u8*)address, at);
     case MASK_F32:
-      return ((const float*)address)[at] * PER_LN;
+      return added_by((const float*)address, at);
     case MASK_F16:
-      return wide(((const Half*)address)[at]) * PER_LN;
+      return added_by((const Half*)address, at);
     default:
-      return wide(((const Brain*)address)[at]) * PER_LN;
+      return added_by((const Brain*)address, at);
   }
 }
 
@@ -130,12 +96,8 @@ __device__ __forceinline__ void attend(const Attention& a) {
   float* const value = BOTH ? key + KEYS * STRIDE : key;
   float* const weight = value + KEYS * STRIDE;
 
-  // The last tile of queries first: under a causal mask it meets the most keys.
-  const u32 tile = a.tiles - 1 - blockIdx.x % a.tiles;
-  const u32 pair = blockIdx.x / a.tiles;
-  const u32 batch = pair / a.heads, head = pair % a.heads;
-  const u32 key_head = head / (a.heads / a.key_heads);
-  const u32 first = tile * QUERIES;
+  const Task task = task_of(a, blockIdx.x, QUERIES);
+  const u32 batch = task.batch, head = task.head, key_head = task.key_head, first = task.first;
   const u32 rows = min(QUERIES, a.queries - first);
   const u32 x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   const T* const keys_from = (const T*)a.key.address + batch * a.key.batch + key_head * a.key.head;
@@ -152,8 +114,7 @@ __device__ __forceinline__ void attend(const Attention& a) {
 #pragma unroll
   for (u32 r = 0; r < ROWS; r++) greatest[r] = NEVER, total[r] = 0.0f;
 
-  const u32 end = a.is_causal ? min(a.keys, first + QUERIES) : a.keys;
-  for (u32 begin = 0; begin < end; begin += KEYS) {
+  for (u32 begin = task.begin; begin < task.end; begin += KEYS) {
     const u32 there = min(KEYS, a.keys - begin);
     __syncthreads();
     load<T, KEYS, WIDTH, STRIDE>(keys_from + (i64)begin * a.key.position, a.key.position,
@@ -264,6 +225,25 @@ __device__ __forceinline__ void attend(const Attention& a) {
     }
   }
 
+  if (a.parts > 1) {
+#pragma unroll
+    for (u32 r = 0; r < ROWS; r++) {
+      const u32 row = first + y + r * DOWN;
+      if (row >= a.queries) continue;
+      const u64 part = part_of(a, task.pair, row, task.part);
+#pragma unroll
+      for (u32 t = 0; t < TIMES; t++) {
+#pragma unroll
+        for (u32 e = 0; e < NEAR; e++) {
+          const u32 column = (t * ACROSS + x) * NEAR + e;
+          if (column < a.value_width) sums_of(a, part)[column] = sums[r][t][e];
+        }
+      }
+      if (x == 0) write_total(a, part, greatest[r], total[r]);
+    }
+    return;
+  }
+
   T* const to = (T*)a.output.address + batch * a.output.batch + head * a.output.head;
 #pragma unroll
   for (u32 r = 0; r < ROWS; r++) {
@@ -281,10 +261,7 @@ __device__ __forceinline__ void attend(const Attention& a) {
         }
       }
     }
-    if (a.log_sums != 0 && x == 0) {
-      ((float*)a.log_sums)[batch * a.log_batch + head * a.log_head + row * a.log_query] =
-          (greatest[r] + log2f(total[r])) * LN_PER;
-    }
+    if (a.log_sums != 0 && x == 0) write_log_sum(a, batch, head, row, greatest[r], total[r]);
   }
 }
 
@@ -303,4 +280,5 @@ __device__ __forceinline__ void attend(const Attention& a) {
   KERNEL(suffix, T, 64, 64, 32, true)   \
   KERNEL(suffix, T, 128, 16, 32, true)  \
   KERNEL(suffix, T, 128, 64, 32, false) \
-  KERNEL(suffix, T, 256, 32, 16, false)
+  KERNEL(suffix, T, 256, 32, 16, false) \
+  COMBINE(suffix, T)

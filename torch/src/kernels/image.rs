@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::sconce::{api, check};
 
 /// The most devices that a process can use kernels on.
-const MOST_DEVICES: usize = 64;
+pub(super) const MOST_DEVICES: usize = 64;
 
 /// The most memory that decompressing may take beside its result, in KiB: the dictionary has 1 MiB.
 const LZMA_MEMORY_KIB: u32 = 4096;
@@ -196,6 +196,17 @@ mod tests {
                 let begin: &[u8] = if form.capability.is_some() { b"\x7fELF" } else { b".version" };
                 assert!(code.starts_with(begin), "{} {:?}", image.name, form.capability);
             }
+        }
+    }
+
+    #[test]
+    fn ptx_is_for_the_oldest_devices_that_ask_for_the_image() {
+        for image in images::ALL {
+            let ptx = image.forms.iter().find(|form| form.capability.is_none()).unwrap();
+            let text = String::from_utf8(ptx.unpack().unwrap()).unwrap();
+            let newer = image.name.starts_with("attention_tensor_");
+            let target = if newer { ".target sm_80\n" } else { ".target sm_75\n" };
+            assert!(text.contains(target), "{}", image.name);
         }
     }
 

@@ -11,18 +11,28 @@ macro_rules! form {
     };
 }
 
+/// The forms of an image: PTX and machine code, or PTX alone.
+macro_rules! forms {
+    ($name:literal) => {
+        &[
+            form!($name, ".ptx", None),
+            form!($name, ".sm_80.cubin", Some((8, 0))),
+            form!($name, ".sm_90.cubin", Some((9, 0))),
+            form!($name, ".sm_100.cubin", Some((10, 0))),
+            form!($name, ".sm_120.cubin", Some((12, 0))),
+        ]
+    };
+    ($name:literal ptx) => {
+        &[form!($name, ".ptx", None)]
+    };
+}
+
 /// Images, and the list of all: the name of a static, and that of its file in `torch/kernels` without the ending.
 macro_rules! images {
-    ($($(#[$doc:meta])* $image:ident = $name:literal;)*) => {
+    ($($(#[$doc:meta])* $image:ident = $name:literal $($alone:ident)?;)*) => {
         $(
             $(#[$doc])*
-            pub static $image: Image = Image::new($name, &[
-                form!($name, ".ptx", None),
-                form!($name, ".sm_80.cubin", Some((8, 0))),
-                form!($name, ".sm_90.cubin", Some((9, 0))),
-                form!($name, ".sm_100.cubin", Some((10, 0))),
-                form!($name, ".sm_120.cubin", Some((12, 0))),
-            ]);
+            pub static $image: Image = Image::new($name, forms!($name $($alone)?));
         )*
         /// All images.
         pub static ALL: &[&Image] = &[$(&$image),*];
@@ -32,10 +42,14 @@ macro_rules! images {
 images! {
     /// Attention in one pass over keys and values, an image for each type; see `fallbacks::attention`.
     ATTENTION_F32 = "attention_f32";
-    /// As `ATTENTION_F32`.
-    ATTENTION_F16 = "attention_f16";
-    /// As `ATTENTION_F32`.
-    ATTENTION_BF16 = "attention_bf16";
+    /// The same on devices without tensor cores for it, which get no machine code.
+    ATTENTION_F16 = "attention_f16" ptx;
+    /// As `ATTENTION_F16`.
+    ATTENTION_BF16 = "attention_bf16" ptx;
+    /// Attention on tensor cores of compute capability 8.0 and later.
+    ATTENTION_TENSOR_F16 = "attention_tensor_f16";
+    /// As `ATTENTION_TENSOR_F16`.
+    ATTENTION_TENSOR_BF16 = "attention_tensor_bf16";
     /// Elements at indices: reads, writes, and writes that combine; see `operations::indexed`.
     INDEXED = "indexed";
     /// Running maxima, minima and logarithms of sums; see `operations::running`.

@@ -8,7 +8,7 @@
 //! | `gradients` | gradients as products |
 //! | `sequences` | functions of the ABI whose positions come before the heads, also of sequences of several lengths |
 //! | `spans` | where sequences lie, and which positions meet |
-//! | `fused` | one kernel |
+//! | `fused` | one kernel: a folder |
 //! | `softmax` | weights on the CPU |
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
@@ -95,6 +95,11 @@ impl Attention {
                  are a multiple of those of the keys"
             ))),
         }
+    }
+
+    /// What scores are multiplied by, for positions of so many numbers.
+    fn scale_of(&self, width: i64) -> f64 {
+        self.scale.unwrap_or(1.0 / (width as f64).sqrt())
     }
 
     /// Calculates it.
@@ -193,7 +198,7 @@ impl Attention {
     /// Products of queries and keys, scaled and masked: batch, heads, queries, keys.
     fn scores(&self, shapes: &Shapes) -> Result<Tensor> {
         let &Shapes { batch, heads, queries, keys, width, .. } = shapes;
-        let scale = self.scale.unwrap_or(1.0 / (width as f64).sqrt());
+        let scale = self.scale_of(width);
         let query = merged_heads(self.query, shapes, queries, width)?;
         let query = operations::binary(api::SCONCE_BINARY_MUL, &query, Operand::Number(scale))?;
         let key = merged_heads(self.key, shapes, keys, width)?;

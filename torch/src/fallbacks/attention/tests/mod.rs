@@ -13,7 +13,7 @@ use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
 
 /// A tensor of the CPU with values that go up and down.
-fn tensor(sizes: &[i64], seed: usize) -> (Tensor, Vec<f64>) {
+pub(super) fn tensor(sizes: &[i64], seed: usize) -> (Tensor, Vec<f64>) {
     let count = sizes.iter().product::<i64>() as usize;
     let values: Vec<f32> =
         (0..count).map(|at| ((at * 7 + seed * 13) % 17) as f32 / 8.0 - 1.0).collect();
@@ -37,7 +37,7 @@ fn from_values(sizes: &[i64], values: &[f32]) -> Tensor {
     .unwrap()
 }
 
-fn values(tensor: &Tensor) -> Vec<f64> {
+pub(super) fn values(tensor: &Tensor) -> Vec<f64> {
     let single = operations::to_dtype(tensor.handle(), api::SCONCE_DTYPE_F32).unwrap();
     let mut values = vec![0.0_f32; numel_of(tensor.handle()).unwrap() as usize];
     let bytes = size_of_val(values.as_slice());
@@ -86,7 +86,7 @@ fn expected(
     (results, logs)
 }
 
-fn assert_near(found: &[f64], expected: &[f64], within: f64) {
+pub(super) fn assert_near(found: &[f64], expected: &[f64], within: f64) {
     assert_eq!(found.len(), expected.len());
     for (at, (found, expected)) in found.iter().zip(expected).enumerate() {
         let equal = found == expected || (found - expected).abs() <= within;
@@ -99,7 +99,7 @@ fn sizes(heads: usize, positions: usize, width: usize) -> [i64; 4] {
 }
 
 /// Attention without a mask.
-fn unmasked(query: &Tensor, key: &Tensor, value: &Tensor) -> Attention {
+pub(super) fn unmasked(query: &Tensor, key: &Tensor, value: &Tensor) -> Attention {
     Attention {
         query: query.handle(),
         key: key.handle(),

@@ -1,0 +1,7 @@
+// Attention of bfloat16 tensors on tensor cores: docs/design/torch.md.
+
+// Compute capability: 8.0 and later.
+
+#include "attention/tensor_cores.cuh"
+
+KERNELS(bf16, Brain)
