@@ -26,7 +26,7 @@ const SLOTS: usize = 7;
 /// 1 MiB of addresses.
 #[repr(align(64))]
 struct MapWindow {
-    /// Blocks that start here, in no order.
+    /// Blocks that start here: each in the slot of its seventh of the window, or in any other.
     slots: [MapEntry; SLOTS],
     /// There once the slots have overflowed.
     leaf: OnceBox<MapLeaf>,
@@ -58,12 +58,10 @@ pub(crate) fn find(address: u64) -> Option<(&'static MapEntry, EntryContent)> {
     }
     let window = window(address)?;
     let unit = unit(address);
-    if let Some(leaf) = window.leaf.get() {
-        let word = &leaf[unit as usize];
-        let content = word.load();
-        if !content.is_empty() {
-            return Some((word, content));
-        }
+    let word = window.first_word(unit);
+    let content = word.load();
+    if content.is_at(unit) {
+        return Some((word, content));
     }
     window.slots.iter().map(|word| (word, word.load())).find(|(_, content)| content.is_at(unit))
 }
@@ -108,6 +106,14 @@ pub(crate) fn nearest_below(address: u64, lowest: u64) -> Nearest {
 }
 
 impl MapWindow {
+    /// Where a block that starts in a unit most likely is: its word of the leaf, or the slot of its part of the
+    /// window. Windows with leaves and without come in turn, so this is a choice and not a branch.
+    #[inline(always)]
+    fn first_word(&self, unit: u32) -> &MapEntry {
+        let slot = &self.slots[unit as usize * SLOTS / UNITS % SLOTS];
+        self.leaf.get().map_or(slot, |leaf| &leaf[unit as usize % UNITS])
+    }
+
     /// The highest unit, up to `most`, in which a live block begins.
     fn highest(&self, most: u32) -> Option<u32> {
         let named = |word: &MapEntry| Some(word.load()).filter(|content| !content.is_empty());
@@ -127,7 +133,7 @@ pub(crate) fn fills_windows(address: u64, bytes: u64) -> bool {
 
 /// Enters a block. Its stream's lock is held; `alone` says that no other stream's blocks are in its
 /// window. Returns the entry, and what it holds.
-#[inline]
+#[inline(always)]
 pub(crate) fn publish(address: u64, number: u32, alone: bool) -> (&'static MapEntry, EntryContent) {
     let window = match window(address) {
         Some(window) => window,
@@ -135,14 +141,17 @@ pub(crate) fn publish(address: u64, number: u32, alone: bool) -> (&'static MapEn
     };
     let unit = unit(address);
     let content = EntryContent::live(unit, number);
-    let leaf = match window.leaf.get() {
-        Some(leaf) => leaf,
+    let word = window.first_word(unit);
+    if word.fill(content, alone) {
+        return (word, content);
+    }
+    let word = match window.leaf.get() {
+        Some(leaf) => &leaf[unit as usize],
         None => match window.slots.iter().find(|word| word.fill(content, alone)) {
             Some(word) => return (word, content),
-            None => make_leaf(window),
+            None => &make_leaf(window)[unit as usize],
         },
     };
-    let word = &leaf[unit as usize];
     word.store(content);
     (word, content)
 }

@@ -79,8 +79,23 @@ impl NumberChunk {
     }
 }
 
-/// The numbers of one stream's records.
-pub(crate) struct BlockNumbers(Vec<u32>);
+/// The number of a record, with its chunk.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockNumber {
+    pub(crate) number: u32,
+    chunk: &'static NumberChunk,
+}
+
+impl BlockNumber {
+    /// The bytes of the block of the number.
+    #[inline]
+    pub(crate) fn bytes(&self) -> &'static AtomicU64 {
+        self.chunk.bytes(self.number)
+    }
+}
+
+/// The numbers of one stream's records: each chunk, and its first number.
+pub(crate) struct BlockNumbers(Vec<BlockNumber>);
 
 impl BlockNumbers {
     pub(crate) const fn new() -> BlockNumbers {
@@ -89,19 +104,19 @@ impl BlockNumbers {
 
     /// The number of a record.
     #[inline]
-    pub(crate) fn of(&mut self, owner: &'static impl NumberOwner, id: BlockId) -> u32 {
+    pub(crate) fn of(&mut self, owner: &'static impl NumberOwner, id: BlockId) -> BlockNumber {
         let chunk = id as usize / CHUNK;
-        let first = match self.0.get(chunk) {
+        let BlockNumber { number, chunk } = match self.0.get(chunk) {
             Some(first) => *first,
             None => self.grow(owner, chunk),
         };
-        first + id % CHUNK as u32
+        BlockNumber { number: number + id % CHUNK as u32, chunk }
     }
 
     #[cold]
     #[inline(never)]
     #[allow(clippy::panic, reason = "67 million blocks are more than any device holds")]
-    fn grow(&mut self, owner: &'static impl NumberOwner, chunk: usize) -> u32 {
+    fn grow(&mut self, owner: &'static impl NumberOwner, chunk: usize) -> BlockNumber {
         while self.0.len() <= chunk {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
             assert!(place < CHUNKS, "more than 67 million blocks");
@@ -111,7 +126,7 @@ impl BlockNumbers {
             let bytes = std::array::from_fn(|_| AtomicU64::new(0));
             let chunk = owner.keep(place, NumberChunk { device, first, links, bytes });
             let _ = TABLE[place].set(chunk);
-            self.0.push((place * CHUNK) as u32);
+            self.0.push(BlockNumber { number: (place * CHUNK) as u32, chunk });
         }
         self.0[chunk]
     }

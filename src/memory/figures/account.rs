@@ -38,21 +38,21 @@ pub(crate) fn row_of(kind: PoolKind) -> usize {
 }
 
 /// The changes of a hand-out. `inactive` is how many more free pieces there are, and their bytes.
-#[inline]
-pub(crate) fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
+#[inline(always)]
+fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
     let bytes = bytes as i64;
     [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
 }
 
 /// The changes of a free.
-#[inline]
+#[inline(always)]
 pub(crate) fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
     let bytes = -(bytes as i64);
     [-1, bytes, -1, bytes, -(requested as i64), inactive.0, inactive.1, 0]
 }
 
 /// Subtracts changes from two rows; returns whether nothing has become negative.
-#[inline]
+#[inline(always)]
 fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
     let mut signs = 0;
     for figure in 0..FIGURES {
@@ -86,10 +86,22 @@ impl Account {
         self.move_values(kind, changes)
     }
 
-    /// Books a hand-out: nothing falls but, perhaps, what is inactive.
-    #[inline]
+    /// Books the hand-out of a block.
+    #[inline(always)]
     #[must_use]
-    pub(crate) fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
+    pub(crate) fn book_hand_out(
+        &mut self,
+        kind: PoolKind,
+        bytes: u64,
+        requested: u64,
+        inactive: (i64, i64),
+    ) -> bool {
+        self.book_rises(kind, &rises(bytes, requested, inactive))
+    }
+
+    /// Books rises: nothing falls but, perhaps, what is inactive.
+    #[inline(always)]
+    fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
         let risen = &mut self.risen[row_of(kind)];
         for figure in 0..INACTIVE_SPLIT {
             risen[figure] += changes[figure];
@@ -102,7 +114,7 @@ impl Account {
     }
 
     /// Books a free: nothing rises but, perhaps, what is inactive.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub(crate) fn book_falls(&mut self, kind: PoolKind, changes: &Row) -> bool {
         let risen = &mut self.risen[row_of(kind)];
@@ -129,7 +141,7 @@ impl Account {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn move_values(&mut self, kind: PoolKind, changes: &Row) -> bool {
         let [small, large, all] = &mut self.room;
         let own = match kind {

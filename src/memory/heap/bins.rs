@@ -4,7 +4,7 @@
 //! bits: the first bin at or after a given one is two bit searches away. The small pool has one bin
 //! a size, and its last bin also holds what is larger; the large pool has 64 a power of two.
 
-use super::block::{BlockRecords, NONE};
+use super::block::{BlockRecord, NONE};
 use super::tree;
 use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
@@ -23,17 +23,24 @@ pub(crate) struct Bins {
     roots: [BlockId; BINS],
 }
 
+/// A free block in its bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoundBlock {
+    pub(crate) id: BlockId,
+    bin: usize,
+}
+
 /// The bin of a size.
-#[inline]
+#[inline(always)]
 fn bin(kind: PoolKind, bytes: u64) -> usize {
     let units = bytes / BLOCK_UNIT as u64;
     let bin = match kind {
         // Free pages side by side may be larger than a segment of this pool.
         PoolKind::Small => (units - 1).min(MASK as u64),
-        PoolKind::Large if units < 64 => units,
+        // Below 128 units each number has its bin.
         PoolKind::Large => {
-            let power = u64::from(units.ilog2());
-            (power - 5) * 64 + (units >> (power - 6) & 63)
+            let halvings = u64::from((units | 64).ilog2()) - 6;
+            (units >> halvings) + halvings * 64
         }
     };
     bin as usize & MASK
@@ -50,7 +57,7 @@ impl Bins {
     #[inline]
     fn next_filled(&self, bin: usize) -> Option<usize> {
         let word = bin / 64;
-        let here = self.filled[word] & (!0 << (bin % 64));
+        let here = self.filled.get(word)? & (!0 << (bin % 64));
         if here != 0 {
             return Some(word * 64 + here.trailing_zeros() as usize);
         }
@@ -64,28 +71,25 @@ impl Bins {
     }
 
     /// The block that best fits `bytes`; it stays where it is.
-    #[inline]
-    pub(crate) fn best_fit(&self, blocks: &BlockRecords, bytes: u64) -> Option<BlockId> {
+    #[inline(always)]
+    pub(crate) fn best_fit(&self, blocks: &[BlockRecord], bytes: u64) -> Option<FoundBlock> {
         let mut from = bin(self.kind, bytes);
         if self.kind == PoolKind::Large {
             // This bin has smaller blocks too.
-            let id = tree::first_of_size(blocks, self.roots[from], bytes);
+            let id = tree::first_of_size(blocks, self.roots[from & MASK], bytes);
             if id != NONE {
-                return Some(id);
+                return Some(FoundBlock { id, bin: from });
             }
             from += 1;
-            if from == BINS {
-                return None;
-            }
         }
         let bin = self.next_filled(from)?;
-        Some(tree::first(blocks, self.roots[bin & MASK]))
+        Some(FoundBlock { id: tree::first(blocks, self.roots[bin & MASK]), bin })
     }
 
     /// Adds a free block.
     #[inline(always)]
-    pub(crate) fn insert(&mut self, blocks: &mut BlockRecords, id: BlockId) {
-        let bin = bin(self.kind, blocks[id].bytes);
+    pub(crate) fn insert(&mut self, blocks: &mut [BlockRecord], id: BlockId) {
+        let bin = bin(self.kind, blocks[id as usize].bytes);
         tree::insert(blocks, &mut self.roots[bin], id);
         self.filled[bin / 64] |= 1 << (bin % 64);
         self.words |= 1 << (bin / 64);
@@ -93,20 +97,27 @@ impl Bins {
 
     /// Takes a free block out.
     #[inline(always)]
-    pub(crate) fn remove(&mut self, blocks: &mut BlockRecords, id: BlockId) {
-        let bin = bin(self.kind, blocks[id].bytes);
-        tree::remove(blocks, &mut self.roots[bin], id);
-        if self.roots[bin] == NONE {
-            let word = &mut self.filled[bin / 64];
-            *word &= !(1 << (bin % 64));
-            if *word == 0 {
-                self.words &= !(1 << (bin / 64));
-            }
-        }
+    pub(crate) fn remove(&mut self, blocks: &mut [BlockRecord], id: BlockId) {
+        let bin = bin(self.kind, blocks[id as usize].bytes);
+        self.remove_found(blocks, FoundBlock { id, bin });
+    }
+
+    /// Takes out a free block that was found, with nothing changed since.
+    #[inline(always)]
+    pub(crate) fn remove_found(&mut self, blocks: &mut [BlockRecord], found: FoundBlock) {
+        let FoundBlock { id, bin } = found;
+        let root = &mut self.roots[bin & MASK];
+        tree::remove(blocks, root, id);
+        // Without a branch: whether a bin has become empty is hard to guess.
+        let bin_is_empty = u64::from(*root == NONE);
+        let word = &mut self.filled[bin / 64 % (BINS / 64)];
+        *word &= !(bin_is_empty << (bin % 64));
+        let word_is_empty = u64::from(*word == 0);
+        self.words &= !(word_is_empty << (bin / 64 % 64));
     }
 
     /// Every free block, from the smallest to the largest.
-    pub(crate) fn visit(&self, blocks: &BlockRecords, mut see: impl FnMut(BlockId)) {
+    pub(crate) fn visit(&self, blocks: &[BlockRecord], mut see: impl FnMut(BlockId)) {
         let mut from = 0;
         while from < BINS
             && let Some(bin) = self.next_filled(from)
@@ -119,7 +130,7 @@ impl Bins {
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::BlockRecord;
+    use super::super::block::BlockRecords;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -137,9 +148,8 @@ mod tests {
                 before = bin;
             }
         }
-        assert_eq!(bin(PoolKind::Small, 512), 0);
-        assert_eq!(bin(PoolKind::Small, 2 << 20), BINS - 1);
-        assert_eq!(bin(PoolKind::Small, 5 << 20), BINS - 1);
+        let small = |bytes| bin(PoolKind::Small, bytes);
+        assert_eq!([512, 2 << 20, 5 << 20].map(small), [0, BINS - 1, BINS - 1]);
     }
 
     proptest! {
@@ -161,17 +171,18 @@ mod tests {
                         continue;
                     }
                     model.insert(blocks[id].key(), id);
-                    bins.insert(&mut blocks, id);
+                    bins.insert(blocks.all(), id);
                 } else if let Some((&key, &id)) = model.range((bytes, 0)..).next() {
                     model.remove(&key);
-                    bins.remove(&mut blocks, id);
+                    bins.remove(blocks.all(), id);
                 }
                 // Requests to the small pool have at most 1 MiB.
                 let asked = if kind == PoolKind::Large { bytes } else { bytes.min(1 << 20) };
                 let expected = model.range((asked, 0)..).next().map(|(_, id)| *id);
-                prop_assert_eq!(bins.best_fit(&blocks, asked), expected);
+                let found = bins.best_fit(blocks.all(), asked).map(|found| found.id);
+                prop_assert_eq!(found, expected);
                 let mut seen = Vec::new();
-                bins.visit(&blocks, |id| seen.push(id));
+                bins.visit(blocks.all(), |id| seen.push(id));
                 prop_assert_eq!(seen, model.values().copied().collect::<Vec<_>>());
             }
         }

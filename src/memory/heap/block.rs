@@ -4,8 +4,9 @@ use super::request::kind_of;
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 
-/// No block.
-pub(crate) const NONE: BlockId = u32::MAX;
+/// No block. Its record stands for none and is never free, so the neighbour of a block may be looked at, and told of a
+/// change, whether or not there is one.
+pub(crate) const NONE: BlockId = 0;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,7 +33,7 @@ pub(crate) struct BlockRecord {
     /// Neighbours in the segment.
     pub(crate) previous: BlockId,
     pub(crate) next: BlockId,
-    /// Children in the tree of its bin.
+    /// Children in the tree of its bin; [`NONE`] while it is in no bin.
     pub(crate) left: BlockId,
     pub(crate) right: BlockId,
     /// The place of its segment in the heap's table.
@@ -54,8 +55,15 @@ pub(crate) struct BlockRecord {
 
 impl BlockRecord {
     /// Whether it is a whole segment.
+    #[inline]
     pub(crate) fn is_whole(&self) -> bool {
-        self.previous == NONE && self.next == NONE
+        self.previous | self.next == NONE
+    }
+
+    /// Whether it is in a bin.
+    #[inline]
+    pub(crate) fn is_free(&self) -> bool {
+        self.state == RecordState::Free
     }
 
     /// The pool that it counts in while it is not free: pages have one pool for small and large blocks, and its blocks
@@ -90,10 +98,10 @@ const UNUSED: BlockRecord = BlockRecord {
     freed_at: 0,
 };
 
-/// The records of one stream; numbers are used again.
+/// The records of one stream; numbers are used again. The first is that of [`NONE`].
 pub(crate) struct BlockRecords {
     records: Vec<BlockRecord>,
-    /// Unused records, linked by `next`.
+    /// Unused records, linked by `next`; the last one leads to [`NONE`].
     unused: BlockId,
 }
 
@@ -108,18 +116,44 @@ impl BlockRecords {
         self.records.len()
     }
 
-    /// A record for `block`; the table may grow by one.
-    #[inline(always)]
+    /// All records. Code that changes several takes them as a slice: indexing the table loads its address and length
+    /// again after each change.
+    #[inline]
+    pub(crate) fn all(&mut self) -> &mut [BlockRecord] {
+        &mut self.records
+    }
+
+    /// All records, to look at.
+    pub(crate) fn seen(&self) -> &[BlockRecord] {
+        &self.records
+    }
+
+    /// A record for `block`; the table may grow.
     pub(crate) fn add(&mut self, block: BlockRecord) -> BlockId {
+        let id = self.take_unused();
+        self.records[id as usize] = block;
+        id
+    }
+
+    /// A record that stands for no block, and is in no bin; the table may grow. The caller writes all else.
+    #[inline(always)]
+    pub(crate) fn take_unused(&mut self) -> BlockId {
         let id = self.unused;
         if id == NONE {
-            self.records.push(block);
-            return (self.records.len() - 1) as BlockId;
+            return self.add_unused();
         }
-        let record = &mut self.records[id as usize];
-        self.unused = record.next;
-        *record = block;
+        self.unused = self.records[id as usize].next;
         id
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_unused(&mut self) -> BlockId {
+        if self.records.is_empty() {
+            self.records.push(UNUSED);
+        }
+        self.records.push(UNUSED);
+        (self.records.len() - 1) as BlockId
     }
 
     /// The record stands for no block any more.

@@ -61,6 +61,23 @@ impl LastBlock {
         inactive: (0, 0),
     };
 
+    /// Another block was handed out, and this one was finished.
+    #[inline(always)]
+    pub(crate) fn is_now(&mut self, block: LastBlock) {
+        // What counts is 0 when a block is settled, and stays as it is.
+        debug_assert!(self.is_settled() && self.again_requested == 0);
+        self.id = block.id;
+        self.bins = block.bins;
+        self.kind = block.kind;
+        self.ready = block.ready;
+        self.requested = block.requested;
+        self.address = block.address;
+        self.word = block.word;
+        self.bytes = block.bytes;
+        self.rounded = block.rounded;
+        self.inactive = block.inactive;
+    }
+
     /// Whether it is free and what the request would get.
     #[inline]
     pub(crate) fn serves(&self, request: &BlockRequest) -> bool {

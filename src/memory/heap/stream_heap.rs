@@ -10,9 +10,9 @@ use super::segment::{SegmentRecord, SegmentRecords};
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
-use crate::memory::addresses::block_numbers::{BlockNumbers, NumberChunk, NumberOwner};
+use crate::memory::addresses::block_numbers::{BlockNumbers, NumberOwner};
 use crate::memory::addresses::entry::note_bytes;
-use crate::memory::figures::account::{self, Account, FIGURES, falls, rises};
+use crate::memory::figures::account::{self, Account, FIGURES, falls};
 
 /// The index of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
@@ -25,6 +25,16 @@ pub(crate) struct HeapPool {
     pub(crate) abandoned: bool,
     /// The runs at this place are asleep, and no request names it.
     pub(crate) asleep: bool,
+}
+
+/// The bins at a place of a heap's table; made if need be.
+#[inline(always)]
+fn bins_of(bins: &mut [Option<Box<Bins>>], place: u16) -> &mut Bins {
+    let bins = &mut bins[usize::from(place)];
+    match bins {
+        Some(bins) => bins,
+        none => none.insert(Bins::new(kind_of(place))),
+    }
 }
 
 /// One stream's memory.
@@ -55,21 +65,9 @@ impl StreamHeap {
         heap
     }
 
-    #[inline(always)]
-    fn put(&mut self, id: BlockId) {
-        let place = self.blocks[id].bins;
-        let bins = match &mut self.bins[usize::from(place)] {
-            Some(bins) => bins,
-            none => none.insert(Bins::new(kind_of(place))),
-        };
-        bins.insert(&mut self.blocks, id);
-    }
-
-    #[inline(always)]
     pub(crate) fn pull(&mut self, id: BlockId) {
-        if let Some(bins) = &mut self.bins[usize::from(self.blocks[id].bins)] {
-            bins.remove(&mut self.blocks, id);
-        }
+        let place = self.blocks[id].bins;
+        bins_of(&mut self.bins, place).remove(self.blocks.all(), id);
     }
 
     /// Whether it has no memory.
@@ -88,7 +86,7 @@ impl StreamHeap {
     }
 
     /// Hands out the free block that fits best, if one may serve the request.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(
         &mut self,
         owner: &'static impl NumberOwner,
@@ -98,13 +96,14 @@ impl StreamHeap {
             return Some(self.take_last(request));
         }
         self.finish_last();
-        let bins = self.bins.get(usize::from(request.bins()))?.as_ref()?;
-        let id = bins.best_fit(&self.blocks, request.rounded)?;
-        if !request.fit.allows(request.rounded, self.blocks[id].bytes) {
+        let bins = self.bins.get_mut(usize::from(request.bins()))?.as_mut()?;
+        let blocks = self.blocks.all();
+        let found = bins.best_fit(blocks, request.rounded)?;
+        if !request.fit.allows(request.rounded, blocks[found.id as usize].bytes) {
             return None;
         }
-        self.pull(id);
-        Some(self.hand_out(owner, id, request))
+        bins.remove_found(blocks, found);
+        Some(self.hand_out(owner, found.id, request))
     }
 
     /// Hands out again what was handed out and freed last.
@@ -144,34 +143,30 @@ impl StreamHeap {
         id: BlockId,
         request: &BlockRequest,
     ) -> HandedOut {
+        debug_assert!(self.last.is_settled(), "a heap changes before its last block was finished");
         let found = &mut self.blocks[id];
-        let (address, spare) = (found.address, found.bytes - request.rounded);
-        let alone = found.fills_windows;
-        let (whole, paged) = (found.is_whole(), found.paged);
-        let mut handed = id;
-        let mut bytes = request.rounded;
-        let inactive = if request.fit.cuts(request, spare) {
-            handed = self.cut(id, request);
-            if whole { (1, spare as i64) } else { (0, -(bytes as i64)) }
+        let BlockRecord { address, bytes: whole_bytes, paged, fills_windows: alone, .. } = *found;
+        let (whole, spare) = (found.is_whole(), whole_bytes - request.rounded);
+        found.state = RecordState::Allocated;
+        let kept_request = std::mem::replace(&mut found.requested, request.bytes);
+        let (bytes, inactive) = if request.fit.cuts(request, spare) {
+            self.cut(id, request.rounded, kept_request);
+            let rest = if whole { (1, spare as i64) } else { (0, -(request.rounded as i64)) };
+            (request.rounded, rest)
         } else {
-            bytes = found.bytes;
-            found.state = RecordState::Allocated;
-            found.requested = request.bytes;
-            if whole { (0, 0) } else { (-1, -(bytes as i64)) }
+            (whole_bytes, if whole { (0, 0) } else { (-1, -(whole_bytes as i64)) })
         };
         let inactive = if paged { (0, 0) } else { inactive };
         // Blocks of segments count in the pool of their segment, whatever the settings are now.
         let kind = if paged { request.kind } else { kind_of(request.bins()) };
-        let number = self.numbers.of(owner, handed);
-        if let Some(chunk) = NumberChunk::of(number) {
-            note_bytes(chunk.bytes(number), bytes);
-        }
-        let word = address_map::publish(address, number, alone);
-        self.last = LastBlock {
+        let number = self.numbers.of(owner, id);
+        note_bytes(number.bytes(), bytes);
+        let (word, content) = address_map::publish(address, number.number, alone);
+        self.last.is_now(LastBlock {
             // What counts as oversize is counted each time. Where another stream's blocks may be in
             // the window, the word must be found anew each time.
-            id: if bytes < request.fit.max_split && alone { handed } else { NONE },
-            word: Some(word),
+            id: if bytes < request.fit.max_split && alone { id } else { NONE },
+            word: Some((word, content)),
             address,
             bytes,
             requested: request.bytes,
@@ -180,46 +175,42 @@ impl StreamHeap {
             kind,
             inactive,
             ..LastBlock::NOTHING
-        };
-        let settled = self.account.book_rises(kind, &rises(bytes, request.bytes, inactive));
-        HandedOut { id: handed, address, bytes, settled }
+        });
+        let settled = self.account.book_hand_out(kind, bytes, request.bytes, inactive);
+        HandedOut { id, address, bytes, settled }
     }
 
-    /// Cuts a request's block off a free one that is in no bin; the rest goes to its bin.
+    /// Cuts off what is above the first `bytes` of a block that is in no bin, and puts it into its bin. It keeps what
+    /// its last owner asked for.
     #[inline(always)]
-    fn cut(&mut self, id: BlockId, request: &BlockRequest) -> BlockId {
-        let bytes = request.rounded;
-        let rest = &mut self.blocks[id];
-        let (address, previous) = (rest.address, rest.previous);
-        let low = BlockRecord {
-            address,
-            bytes,
-            requested: request.bytes,
-            previous,
-            next: id,
-            segment: rest.segment,
-            bins: rest.bins,
-            state: RecordState::Allocated,
-            fills_windows: rest.fills_windows,
-            paged: rest.paged,
-            ..BlockRecords::blank()
-        };
-        rest.address += bytes;
-        rest.bytes -= bytes;
-        let segment = rest.segment;
-        let low = self.blocks.add(low);
-        self.blocks[id].previous = low;
-        match previous {
-            NONE => self.segments.set_first(segment, low),
-            previous => self.blocks[previous].next = low,
-        }
-        self.put(id);
-        low
+    fn cut(&mut self, id: BlockId, bytes: u64, kept_request: u64) {
+        let above = self.blocks.take_unused();
+        let blocks = self.blocks.all();
+        let low = &mut blocks[id as usize];
+        let (next, whole) = (std::mem::replace(&mut low.next, above), *low);
+        low.bytes = bytes;
+        blocks[next as usize].previous = above;
+        // Field by field: a record that is put together elsewhere is stored in small parts and loaded in large ones.
+        let rest = &mut blocks[above as usize];
+        rest.address = whole.address + bytes;
+        rest.bytes = whole.bytes - bytes;
+        rest.requested = kept_request;
+        rest.previous = id;
+        rest.next = next;
+        rest.segment = whole.segment;
+        rest.bins = whole.bins;
+        rest.state = RecordState::Free;
+        rest.used_elsewhere = false;
+        rest.fills_windows = whole.fills_windows;
+        rest.oversize = false;
+        rest.paged = whole.paged;
+        rest.freed_at = whole.freed_at;
+        bins_of(&mut self.bins, whole.bins).insert(blocks, above);
     }
 
     /// Takes back a block that a caller held and nothing uses any more. `false` when the account
     /// must be settled.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub(crate) fn give_back(&mut self, id: BlockId, now: u32) -> bool {
         // It stays cut off, for the next request of its size.
@@ -230,7 +221,7 @@ impl StreamHeap {
         let block = &self.blocks[id];
         let (bytes, requested) = (block.bytes, block.requested);
         let kind = block.counted_in();
-        let inactive = self.merge(id, now);
+        let inactive = self.merge_here(id, now);
         self.account.book_falls(kind, &falls(bytes, requested, inactive))
     }
 
@@ -278,51 +269,53 @@ impl StreamHeap {
         }
     }
 
+    /// [`StreamHeap::merge_here`] for callers that are not on the short way.
+    #[inline(never)]
+    fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
+        self.merge_here(id, now)
+    }
+
     /// Makes a block free, as one with its free neighbours. Returns how many more free pieces
     /// there are, and their bytes.
-    #[inline]
-    fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
-        let (mut inactive, mut inactive_bytes) = (0, 0);
-        let BlockRecord { mut bytes, previous, next, .. } = self.blocks[id];
-        if previous != NONE && self.blocks[previous].state == RecordState::Free {
-            self.pull(previous);
-            let BlockRecord { address, bytes: more, previous: before, segment, .. } =
-                self.blocks[previous];
-            self.blocks.remove(previous);
-            self.blocks[id].address = address;
-            self.blocks[id].previous = before;
-            bytes += more;
-            match before {
-                NONE => self.segments.set_first(segment, id),
-                before => self.blocks[before].next = id,
-            }
-            inactive -= 1;
-            inactive_bytes -= more as i64;
-        }
-        if next != NONE && self.blocks[next].state == RecordState::Free {
-            self.pull(next);
-            let BlockRecord { bytes: more, next: after, .. } = self.blocks[next];
+    #[inline(always)]
+    fn merge_here(&mut self, id: BlockId, now: u32) -> (i64, i64) {
+        let BlockRecord { mut bytes, requested, previous, mut next, bins, paged, .. } =
+            self.blocks[id];
+        let bins = bins_of(&mut self.bins, bins);
+        let (mut kept, mut inactive, own_bytes) = (id, 1, bytes);
+        let blocks = self.blocks.all();
+        if blocks[next as usize].is_free() {
+            bins.remove(blocks, next);
+            let BlockRecord { bytes: more, next: after, .. } = blocks[next as usize];
             self.blocks.remove(next);
-            self.blocks[id].next = after;
             bytes += more;
-            if after != NONE {
-                self.blocks[after].previous = id;
-            }
+            next = after;
             inactive -= 1;
-            inactive_bytes -= more as i64;
         }
-        let block = &mut self.blocks[id];
+        let blocks = self.blocks.all();
+        if blocks[previous as usize].is_free() {
+            bins.remove(blocks, previous);
+            bytes += blocks[previous as usize].bytes;
+            self.blocks.remove(id);
+            kept = previous;
+            inactive -= 1;
+        }
+        let blocks = self.blocks.all();
+        blocks[next as usize].previous = kept;
+        let block = &mut blocks[kept as usize];
         block.bytes = bytes;
+        block.next = next;
+        block.requested = requested;
         block.state = RecordState::Free;
         block.used_elsewhere = false;
         block.freed_at = now;
-        if !block.is_whole() {
-            inactive += 1;
-            inactive_bytes += bytes as i64;
+        let whole = block.is_whole();
+        bins.insert(blocks, kept);
+        match (paged, whole) {
+            (true, _) => (0, 0),
+            (_, true) => (inactive - 1, own_bytes as i64 - bytes as i64),
+            _ => (inactive, own_bytes as i64),
         }
-        let paged = block.paged;
-        self.put(id);
-        if paged { (0, 0) } else { (inactive, inactive_bytes) }
     }
 
     /// A caller has freed a block that other streams still use.
@@ -340,7 +333,8 @@ impl StreamHeap {
 
     /// Puts a free block that is in no bin into its bin.
     pub(crate) fn keep(&mut self, id: BlockId) {
-        self.put(id);
+        let place = self.blocks[id].bins;
+        bins_of(&mut self.bins, place).insert(self.blocks.all(), id);
     }
 
     /// The blocks of a segment, in the order of addresses.
@@ -357,7 +351,7 @@ impl StreamHeap {
     pub(crate) fn free_blocks(&self, pool: u16, kind: PoolKind, see: impl FnMut(BlockId)) {
         let place = usize::from(pool << 1 | u16::from(kind == PoolKind::Large));
         if let Some(Some(bins)) = self.bins.get(place) {
-            bins.visit(&self.blocks, see);
+            bins.visit(self.blocks.seen(), see);
         }
     }
 }

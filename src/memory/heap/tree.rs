@@ -2,9 +2,10 @@
 //!
 //! A treap: a search tree over (size, address) that is a heap over numbers made
 //! from the addresses, so that it stays shallow whatever order blocks come in. The links lie in the
-//! blocks' records. Most bins hold one block; nothing here costs more than a comparison then.
+//! blocks' records, and are [`NONE`] in a block that is in no tree. Most bins hold one block; nothing here costs more
+//! than a comparison then.
 
-use super::block::{BlockRecord, BlockRecords, NONE};
+use super::block::{BlockRecord, NONE};
 use crate::caching::BlockId;
 use crate::collections::word_hash::scatter;
 
@@ -18,10 +19,10 @@ fn height(block: &BlockRecord) -> u64 {
 
 /// The first block of the tree.
 #[inline]
-pub(crate) fn first(blocks: &BlockRecords, root: BlockId) -> BlockId {
+pub(crate) fn first(blocks: &[BlockRecord], root: BlockId) -> BlockId {
     let mut id = root;
     loop {
-        let left = blocks[id].left;
+        let left = blocks[id as usize].left;
         if left == NONE {
             return id;
         }
@@ -31,10 +32,10 @@ pub(crate) fn first(blocks: &BlockRecords, root: BlockId) -> BlockId {
 
 /// The first block of at least `bytes`, or `NONE`.
 #[inline]
-pub(crate) fn first_of_size(blocks: &BlockRecords, root: BlockId, bytes: u64) -> BlockId {
+pub(crate) fn first_of_size(blocks: &[BlockRecord], root: BlockId, bytes: u64) -> BlockId {
     let (mut id, mut best) = (root, NONE);
     while id != NONE {
-        let block = &blocks[id];
+        let block = &blocks[id as usize];
         if block.bytes >= bytes {
             best = id;
             id = block.left;
@@ -54,20 +55,17 @@ enum Link {
 }
 
 #[inline]
-fn set(blocks: &mut BlockRecords, root: &mut BlockId, link: Link, id: BlockId) {
+fn set(blocks: &mut [BlockRecord], root: &mut BlockId, link: Link, id: BlockId) {
     match link {
         Link::Root => *root = id,
-        Link::Left(parent) => blocks[parent].left = id,
-        Link::Right(parent) => blocks[parent].right = id,
+        Link::Left(parent) => blocks[parent as usize].left = id,
+        Link::Right(parent) => blocks[parent as usize].right = id,
     }
 }
 
-/// Adds a block.
+/// Adds a block that is in no tree.
 #[inline(always)]
-pub(crate) fn insert(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
-    let block = &mut blocks[id];
-    block.left = NONE;
-    block.right = NONE;
+pub(crate) fn insert(blocks: &mut [BlockRecord], root: &mut BlockId, id: BlockId) {
     if *root == NONE {
         *root = id;
     } else {
@@ -76,11 +74,11 @@ pub(crate) fn insert(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId)
 }
 
 #[inline(never)]
-fn insert_below(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
-    let (key, own_height) = (blocks[id].key(), height(&blocks[id]));
+fn insert_below(blocks: &mut [BlockRecord], root: &mut BlockId, id: BlockId) {
+    let (key, own_height) = (blocks[id as usize].key(), height(&blocks[id as usize]));
     let (mut link, mut here) = (Link::Root, *root);
-    while here != NONE && height(&blocks[here]) >= own_height {
-        let block = &blocks[here];
+    while here != NONE && height(&blocks[here as usize]) >= own_height {
+        let block = &blocks[here as usize];
         (link, here) = if key < block.key() {
             (Link::Left(here), block.left)
         } else {
@@ -91,14 +89,14 @@ fn insert_below(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
     // What stood here is cut in two: smaller blocks go to the left, larger ones to the right.
     let (mut smaller, mut larger) = (Link::Left(id), Link::Right(id));
     while here != NONE {
-        if blocks[here].key() < key {
+        if blocks[here as usize].key() < key {
             set(blocks, root, smaller, here);
             smaller = Link::Right(here);
-            here = blocks[here].right;
+            here = blocks[here as usize].right;
         } else {
             set(blocks, root, larger, here);
             larger = Link::Left(here);
-            here = blocks[here].left;
+            here = blocks[here as usize].left;
         }
     }
     set(blocks, root, smaller, NONE);
@@ -106,10 +104,10 @@ fn insert_below(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
 }
 
 /// Takes a block out.
-#[inline]
-pub(crate) fn remove(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
-    let block = &blocks[id];
-    if *root == id && block.left == NONE && block.right == NONE {
+#[inline(always)]
+pub(crate) fn remove(blocks: &mut [BlockRecord], root: &mut BlockId, id: BlockId) {
+    let block = &blocks[id as usize];
+    if *root == id && block.left | block.right == NONE {
         *root = NONE;
     } else {
         remove_below(blocks, root, id);
@@ -117,48 +115,51 @@ pub(crate) fn remove(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId)
 }
 
 #[inline(never)]
-fn remove_below(blocks: &mut BlockRecords, root: &mut BlockId, id: BlockId) {
-    let key = blocks[id].key();
+fn remove_below(blocks: &mut [BlockRecord], root: &mut BlockId, id: BlockId) {
+    let key = blocks[id as usize].key();
     let (mut link, mut here) = (Link::Root, *root);
     while here != id {
-        let block = &blocks[here];
+        let block = &blocks[here as usize];
         (link, here) = if key < block.key() {
             (Link::Left(here), block.left)
         } else {
             (Link::Right(here), block.right)
         };
     }
-    let (mut left, mut right) = (blocks[id].left, blocks[id].right);
+    let (mut left, mut right) = (blocks[id as usize].left, blocks[id as usize].right);
     while left != NONE && right != NONE {
-        if height(&blocks[left]) >= height(&blocks[right]) {
+        if height(&blocks[left as usize]) >= height(&blocks[right as usize]) {
             set(blocks, root, link, left);
             link = Link::Right(left);
-            left = blocks[left].right;
+            left = blocks[left as usize].right;
         } else {
             set(blocks, root, link, right);
             link = Link::Left(right);
-            right = blocks[right].left;
+            right = blocks[right as usize].left;
         }
     }
-    set(blocks, root, link, if left == NONE { right } else { left });
+    set(blocks, root, link, left | right);
+    let block = &mut blocks[id as usize];
+    (block.left, block.right) = (NONE, NONE);
 }
 
 /// Every block of the tree, in order.
-pub(crate) fn visit(blocks: &BlockRecords, root: BlockId, mut see: impl FnMut(BlockId)) {
+pub(crate) fn visit(blocks: &[BlockRecord], root: BlockId, mut see: impl FnMut(BlockId)) {
     let (mut above, mut here) = (Vec::new(), root);
     loop {
         while here != NONE {
             above.push(here);
-            here = blocks[here].left;
+            here = blocks[here as usize].left;
         }
         let Some(id) = above.pop() else { return };
         see(id);
-        here = blocks[id].right;
+        here = blocks[id as usize].right;
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::block::BlockRecords;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -170,11 +171,12 @@ mod tests {
         blocks.add(BlockRecord { bytes, address: address * 512, ..BlockRecords::blank() })
     }
 
-    fn depth(blocks: &BlockRecords, root: BlockId) -> usize {
+    fn depth(blocks: &mut BlockRecords, root: BlockId) -> usize {
         if root == NONE {
             return 0;
         }
-        1 + depth(blocks, blocks[root].left).max(depth(blocks, blocks[root].right))
+        let BlockRecord { left, right, .. } = blocks[root];
+        1 + depth(blocks, left).max(depth(blocks, right))
     }
 
     proptest! {
@@ -195,24 +197,25 @@ mod tests {
                         if twin {
                             model.remove(&(blocks[id].key(), id));
                         } else {
-                            insert(&mut blocks, &mut root, id);
+                            insert(blocks.all(), &mut root, id);
                         }
                     }
                 } else if !model.is_empty() {
                     let (key, id) =
                         *model.iter().nth(address as usize % model.len()).unwrap();
                     model.remove(&(key, id));
-                    remove(&mut blocks, &mut root, id);
+                    remove(blocks.all(), &mut root, id);
                 }
                 let mut seen = Vec::new();
-                visit(&blocks, root, |id| seen.push((blocks[id].key(), id)));
+                visit(blocks.all(), root, |id| seen.push(id));
+                let seen: Vec<_> = seen.into_iter().map(|id| (blocks[id].key(), id)).collect();
                 prop_assert_eq!(&seen, &model.iter().copied().collect::<Vec<_>>());
                 let wanted = units * 512;
                 let expected = model.iter().find(|(key, _)| key.0 >= wanted);
-                let found = first_of_size(&blocks, root, wanted);
+                let found = first_of_size(blocks.all(), root, wanted);
                 prop_assert_eq!(found, expected.map_or(NONE, |(_, id)| *id));
                 if let Some((_, id)) = model.first() {
-                    prop_assert_eq!(first(&blocks, root), *id);
+                    prop_assert_eq!(first(blocks.all(), root), *id);
                 }
             }
         }
@@ -223,8 +226,8 @@ mod tests {
         let (mut blocks, mut root) = (BlockRecords::new(), NONE);
         for address in 0..if cfg!(miri) { 300 } else { 10_000 } {
             let id = add(&mut blocks, 1, 0x7f00_0000 + address);
-            insert(&mut blocks, &mut root, id);
+            insert(blocks.all(), &mut root, id);
         }
-        assert!(depth(&blocks, root) < 60, "{}", depth(&blocks, root));
+        assert!(depth(&mut blocks, root) < 60, "{}", depth(&mut blocks, root));
     }
 }

@@ -271,7 +271,7 @@ impl StreamCache {
     }
 
     /// Takes back a block that a caller has freed.
-    #[inline]
+    #[inline(always)]
     fn take_back(&'static self, inner: &mut StreamMemory, id: BlockId) {
         let block = &inner.heap.blocks[id];
         if block.oversize || block.used_elsewhere || history::is_on() {
