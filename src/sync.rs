@@ -6,7 +6,9 @@
 pub(crate) use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+pub(crate) use loom::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+};
 
 #[cfg(loom)]
 pub(crate) use loom::sync::Arc as Shared;
@@ -125,3 +127,21 @@ macro_rules! shared_static {
     };
 }
 pub(crate) use shared_static;
+
+/// Asks for a value's cache line in order to write it. A line that another core has written then comes over once; a
+/// read followed by a write would move it twice.
+#[inline(always)]
+#[allow(unsafe_code, reason = "an instruction for which there is no function")]
+pub(crate) fn prefetch_to_write<T>(place: &T) {
+    #[cfg(all(target_arch = "x86_64", not(miri), not(loom)))]
+    // SAFETY: the instruction changes neither memory nor registers, and does nothing for an address it cannot use.
+    unsafe {
+        std::arch::asm!(
+            "prefetchw byte ptr [{}]",
+            in(reg) std::ptr::from_ref(place),
+            options(nostack, preserves_flags, readonly)
+        );
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri), not(loom))))]
+    let _ = place;
+}

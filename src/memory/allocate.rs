@@ -116,7 +116,7 @@ fn on_cache(runtime: &Runtime, in_use: &CacheInUse, bytes: usize) -> Result<usiz
 /// Frees memory; address 0 is nothing. Any thread may.
 #[inline(always)]
 pub fn free(address: usize) -> Result<()> {
-    if let Some((word, seen)) = address_map::find(address as u64)
+    if let Some((word, seen)) = address_map::find_to_change(address as u64)
         && let Some((cache, chunk)) = owners::of(seen.number())
         && is_initialized()
     {
@@ -127,12 +127,7 @@ pub fn free(address: usize) -> Result<()> {
         {
             cache.free(id, word, seen)
         } else {
-            // Of two frees one wins.
-            let won = word.claim(seen);
-            if won {
-                cache.leave(chunk, seen.number());
-            }
-            won
+            cache.leave(word, seen)
         };
         if freed {
             return Ok(());

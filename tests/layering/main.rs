@@ -50,6 +50,7 @@ const ISLANDS: &[&str] = &[
     "products/mod.rs",
     "reduction/host.rs",
     "sleep/host_block.rs",
+    "sync.rs",
     "tensor/handle/mod.rs",
     "tensor/operations/convolution/host.rs",
     "tensor/operations/product/host.rs",

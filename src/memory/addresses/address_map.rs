@@ -9,12 +9,14 @@
 
 use once_cell::race::OnceBox;
 
-use super::entry::{EntryContent, MapEntry};
+use super::entry::{EntryContent, MapEntry, UNIT_NUMBER_BITS};
+use crate::sync::prefetch_to_write;
 
 /// Bits of an address below its window's number, and within a 512-byte unit.
 const WINDOW_BITS: u32 = 20;
 const UNIT_BITS: u32 = 9;
-const UNITS: usize = 1 << (WINDOW_BITS - UNIT_BITS);
+const UNITS: usize = 1 << UNIT_NUMBER_BITS;
+const _: () = assert!(UNIT_NUMBER_BITS == WINDOW_BITS - UNIT_BITS);
 /// Windows of a node: 8 GiB.
 const NODE_BITS: u32 = 13;
 /// Addresses the map can hold.
@@ -53,12 +55,28 @@ fn unit(address: u64) -> u32 {
 /// The word of a live block that starts at the address.
 #[inline(always)]
 pub(crate) fn find(address: u64) -> Option<(&'static MapEntry, EntryContent)> {
+    find_where_read(address, |_| ())
+}
+
+/// [`find`] for a thread that is about to change the word: if another core has changed it, it comes over once, to be
+/// read and written.
+#[inline(always)]
+pub(crate) fn find_to_change(address: u64) -> Option<(&'static MapEntry, EntryContent)> {
+    find_where_read(address, prefetch_to_write)
+}
+
+#[inline(always)]
+fn find_where_read(
+    address: u64,
+    about_to_read: impl Fn(&MapEntry),
+) -> Option<(&'static MapEntry, EntryContent)> {
     if address & ((1 << UNIT_BITS) - 1) != 0 {
         return None;
     }
     let window = window(address)?;
     let unit = unit(address);
     let word = window.first_word(unit);
+    about_to_read(word);
     let content = word.load();
     if content.is_at(unit) {
         return Some((word, content));
@@ -163,16 +181,15 @@ pub(crate) fn mark_used_elsewhere(address: u64) {
     }
 }
 
-/// Takes a block out, when it is this one, and claimed or not as the caller expects. Its stream's
-/// lock is held.
+/// Takes a claimed block out, when it is this one, and returns what its word held. Its stream's lock is held.
 #[inline]
-pub(crate) fn withdraw(address: u64, number: u32, claimed: bool) -> bool {
-    let Some((word, content)) = find(address) else { return false };
-    let found = content.number() == number && content.is_claimed() == claimed;
-    if found {
+pub(crate) fn withdraw_claimed(address: u64, number: u32) -> Option<EntryContent> {
+    let (word, content) = find_to_change(address)?;
+    let found = content.number() == number && content.is_claimed();
+    found.then(|| {
         word.clear();
-    }
-    found
+        content
+    })
 }
 
 /// Whether the map reaches these addresses.
@@ -212,6 +229,16 @@ fn boxed<T, const N: usize>(make: impl Fn() -> T) -> Box<[T; N]> {
 mod tests {
     use super::*;
 
+    /// Takes out a block that no thread has claimed, if it is this one.
+    fn withdraw(address: u64, number: u32) -> bool {
+        let Some((word, content)) = find(address) else { return false };
+        let found = content.number() == number && !content.is_claimed();
+        if found {
+            word.clear();
+        }
+        found
+    }
+
     /// Addresses that no device of a test has.
     const BASE: u64 = 0x000f_0000_0000_0000;
 
@@ -223,13 +250,13 @@ mod tests {
         }
         for i in 0..2048 {
             assert_eq!(look_up(address(i)).map(EntryContent::number), Some(i));
-            assert!(!withdraw(address(i), i + 1, false), "another block's number");
-            assert!(withdraw(address(i), i, false));
+            assert!(!withdraw(address(i), i + 1), "another block's number");
+            assert!(withdraw(address(i), i));
             assert_eq!(look_up(address(i)), None);
         }
         publish(address(3), 9, false);
         assert_eq!(look_up(address(3)).map(EntryContent::number), Some(9));
-        assert!(withdraw(address(3), 9, false));
+        assert!(withdraw(address(3), 9));
     }
 
     #[test]
@@ -244,10 +271,11 @@ mod tests {
             mark_used_elsewhere(address);
             let (word, seen) = find(address).unwrap();
             assert!(seen.number() == 77 && seen.is_used_elsewhere());
-            assert!(word.claim(seen));
-            assert!(!word.claim(seen) && !word.claim(word.load()));
-            assert!(!withdraw(address, 77, false), "claimed by another thread");
-            assert!(withdraw(address, 77, true));
+            assert!(withdraw_claimed(address, 77).is_none(), "no thread has claimed it");
+            assert!(word.claim(seen, 5));
+            assert!(!word.claim(seen, 6) && !word.claim(word.load(), 6));
+            assert!(withdraw_claimed(address, 76).is_none(), "another block's number");
+            assert_eq!(withdraw_claimed(address, 77).map(EntryContent::link), Some(5));
             assert!(find(address).is_none());
         }
     }
@@ -257,7 +285,7 @@ mod tests {
         for address in [0, 1, 512, BASE + 1, u64::MAX, u64::MAX - 511, 1 << 52, (1 << 52) - 512] {
             assert_eq!(look_up(address), None, "{address:#x}");
             assert!(find(address).is_none());
-            assert!(!withdraw(address, 0, false));
+            assert!(!withdraw(address, 0));
         }
         assert!(covers((1 << 52) - 512, 512) && !covers((1 << 52) - 512, 513));
         assert!(!covers(u64::MAX, 2));
@@ -290,9 +318,9 @@ mod tests {
                 assert_eq!(nearest_below(address, lowest), found, "{crowd} {address:#x}");
             }
             assert_eq!(nearest_below(window(1) + 0x7_0000, first + 512), Nearest::None);
-            assert!(withdraw(first, 99, false));
+            assert!(withdraw(first, 99));
             for j in 0..crowd {
-                assert!(withdraw(window(1) + 0x8_0000 + j * 512, j as u32, false));
+                assert!(withdraw(window(1) + 0x8_0000 + j * 512, j as u32));
             }
             assert_eq!(nearest_below(window(3), lowest), Nearest::None);
         }
@@ -309,7 +337,7 @@ mod tests {
                         let address = window + u64::from(i) * 512;
                         publish(address, i, false);
                         assert_eq!(look_up(address).map(EntryContent::number), Some(i));
-                        assert!(withdraw(address, i, false));
+                        assert!(withdraw(address, i));
                         assert_eq!(look_up(address), None);
                     }
                 });

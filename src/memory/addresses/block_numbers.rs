@@ -1,5 +1,5 @@
-//! The numbers by which blocks are known outside their stream, the links of remote frees, and the sizes
-//! of live blocks, which can be read without the lock.
+//! The numbers by which blocks are known outside their stream, and the sizes of live blocks, which can be
+//! read without the lock.
 //!
 //! Records are numbered per stream; 256 of them at a time get a chunk of numbers that no other
 //! stream has. A chunk belongs to its stream for ever, so a number leads to the stream without a
@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicU32 as Counter, Ordering};
 use once_cell::race::OnceRef;
 
 use crate::caching::BlockId;
-use crate::sync::{AtomicU32, AtomicU64};
+use crate::sync::AtomicU64;
 use crate::types::DeviceIndex;
 
 /// Blocks a chunk numbers.
 const CHUNK: usize = 256;
-/// Chunks there can be: 67 million blocks.
-pub(crate) const CHUNKS: usize = 1 << 18;
+/// Chunks there can be: 33 million blocks.
+pub(crate) const CHUNKS: usize = 1 << 17;
 
-/// The bits of a block number.
-pub(crate) const NUMBER_BITS: u32 = 26;
+/// The bits of a block number: two numbers stand in a word of the address map.
+pub(crate) const NUMBER_BITS: u32 = 25;
 const _: () = assert!(CHUNK * CHUNKS == 1 << NUMBER_BITS);
 
 static TABLE: [OnceRef<'static, NumberChunk>; CHUNKS] = [const { OnceRef::new() }; CHUNKS];
@@ -41,17 +41,20 @@ pub(crate) fn chunk_of(number: u32) -> usize {
     number as usize / CHUNK
 }
 
-/// 256 numbers of one stream.
+/// 256 numbers of one stream. What frees of other threads read lies apart from what the stream writes.
+#[repr(align(64))]
 pub(crate) struct NumberChunk {
     /// The device of the stream.
     pub(crate) device: DeviceIndex,
     /// The record that the first number stands for.
     first: BlockId,
-    /// For each number: the next in the list of remote frees.
-    links: [AtomicU32; CHUNK],
     /// For each number: the bytes of its block while that is live.
-    bytes: [AtomicU64; CHUNK],
+    bytes: NotedBytes,
 }
+
+/// The bytes of the blocks of a chunk.
+#[repr(align(64))]
+struct NotedBytes([AtomicU64; CHUNK]);
 
 impl NumberChunk {
     /// The chunk of a number.
@@ -66,16 +69,10 @@ impl NumberChunk {
         self.first + number % CHUNK as u32
     }
 
-    /// The link of a number of this chunk.
-    #[inline]
-    pub(crate) fn link(&self, number: u32) -> &AtomicU32 {
-        &self.links[number as usize % CHUNK]
-    }
-
     /// The bytes of the block of a number of this chunk; see [`MapEntry::bytes_of`](super::entry::MapEntry::bytes_of).
     #[inline]
     pub(crate) fn bytes(&self, number: u32) -> &AtomicU64 {
-        &self.bytes[number as usize % CHUNK]
+        &self.bytes.0[number as usize % CHUNK]
     }
 }
 
@@ -115,16 +112,15 @@ impl BlockNumbers {
 
     #[cold]
     #[inline(never)]
-    #[allow(clippy::panic, reason = "67 million blocks are more than any device holds")]
+    #[allow(clippy::panic, reason = "33 million blocks are more than any device holds")]
     fn grow(&mut self, owner: &'static impl NumberOwner, chunk: usize) -> BlockNumber {
         while self.0.len() <= chunk {
             let place = NEXT.fetch_add(1, Ordering::Relaxed) as usize;
-            assert!(place < CHUNKS, "more than 67 million blocks");
+            assert!(place < CHUNKS, "more than 33 million blocks");
             let first = (self.0.len() * CHUNK) as BlockId;
             let device = owner.device();
-            let links = std::array::from_fn(|_| AtomicU32::new(0));
-            let bytes = std::array::from_fn(|_| AtomicU64::new(0));
-            let chunk = owner.keep(place, NumberChunk { device, first, links, bytes });
+            let bytes = NotedBytes(std::array::from_fn(|_| AtomicU64::new(0)));
+            let chunk = owner.keep(place, NumberChunk { device, first, bytes });
             let _ = TABLE[place].set(chunk);
             self.0.push(BlockNumber { number: (place * CHUNK) as u32, chunk });
         }

@@ -6,16 +6,21 @@
 use super::block_numbers::NUMBER_BITS;
 use crate::sync::{AtomicU64, Ordering};
 
-/// A word's flags, above the block's number.
-const LIVE: u64 = 1 << 31;
-/// Other streams use the block, so that freeing it needs its stream's lock.
-const USED_ELSEWHERE: u64 = 1 << 30;
-/// Another thread has freed it; its stream has yet to take it back.
-const CLAIMED: u64 = 1 << 29;
+/// The bits of the number of a unit of a window.
+pub(super) const UNIT_NUMBER_BITS: u32 = 11;
+
+/// Where the parts of a word lie: the block's number, the number of the block that was freed before it, flags, and
+/// which unit of its window the block starts in.
 const NUMBER: u64 = (1 << NUMBER_BITS) - 1;
-const _: () = assert!(NUMBER & (LIVE | USED_ELSEWHERE | CLAIMED) == 0);
-/// Which unit of its window the block starts in.
-const UNIT_SHIFT: u32 = 32;
+const LINK_SHIFT: u32 = NUMBER_BITS;
+/// Other streams use the block, so that freeing it needs its stream's lock.
+const USED_ELSEWHERE: u64 = 1 << 50;
+/// Another thread has freed it; its stream has yet to take it back.
+const CLAIMED: u64 = 1 << 51;
+const LIVE: u64 = 1 << 52;
+const UNIT_SHIFT: u32 = 53;
+const _: () = assert!(USED_ELSEWHERE.trailing_zeros() == 2 * NUMBER_BITS);
+const _: () = assert!(UNIT_NUMBER_BITS <= u64::BITS - UNIT_SHIFT);
 
 /// A word of the address map.
 pub(crate) struct MapEntry(AtomicU64);
@@ -39,8 +44,8 @@ impl EntryContent {
     /// Whether it is about a block that starts in this unit.
     #[inline]
     pub(crate) fn is_at(self, unit: u32) -> bool {
-        let there = u64::from(unit) << UNIT_SHIFT | LIVE;
-        (self.0 ^ there) & (u64::MAX << UNIT_SHIFT | LIVE) == 0
+        // The unit and, below it, the flag of a live block.
+        (self.0 >> (UNIT_SHIFT - 1)) as u32 == unit << 1 | 1
     }
 
     /// The unit of its window in which the block starts.
@@ -53,6 +58,19 @@ impl EntryContent {
     #[inline]
     pub(crate) fn number(self) -> u32 {
         (self.0 & NUMBER) as u32
+    }
+
+    /// The number of the block that another thread freed before this one, if this one is claimed; its own number if
+    /// there is none.
+    #[inline]
+    pub(crate) fn link(self) -> u32 {
+        (self.0 >> LINK_SHIFT & NUMBER) as u32
+    }
+
+    /// This word, claimed, with a link.
+    #[inline]
+    fn claimed(self, link: u32) -> EntryContent {
+        EntryContent(self.0 | CLAIMED | u64::from(link) << LINK_SHIFT)
     }
 
     /// Whether only the stream's lock will do to free it.
@@ -99,12 +117,28 @@ impl MapEntry {
         empty && self.0.compare_exchange(0, content.0, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Claims the block that was seen; `false` when it is claimed, or another by now.
+    /// Claims the block that was seen, and links it to another; `false` when it is claimed, or another by now.
     #[inline]
-    pub(crate) fn claim(&self, seen: EntryContent) -> bool {
-        let claimed = seen.0 | CLAIMED;
+    pub(crate) fn claim(&self, seen: EntryContent, link: u32) -> bool {
+        let claimed = seen.claimed(link).0;
         !seen.is_claimed()
             && self.0.compare_exchange(seen.0, claimed, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Links the block with a number, which the calling thread has claimed, to another one; `false` when the word says
+    /// nothing of that claim any more.
+    pub(crate) fn link_anew(&self, number: u32, link: u32) -> bool {
+        loop {
+            let now = self.load();
+            if !now.is_claimed() || now.number() != number {
+                return false;
+            }
+            let linked = now.0 & !(NUMBER << LINK_SHIFT) | u64::from(link) << LINK_SHIFT;
+            let set = self.0.compare_exchange(now.0, linked, Ordering::AcqRel, Ordering::Relaxed);
+            if set.is_ok() {
+                return true;
+            }
+        }
     }
 
     /// The bytes of the unclaimed block that was seen here, if it is live still. `bytes` is where its
@@ -134,8 +168,8 @@ mod tests {
 
     #[test]
     fn a_word_names_one_unit_and_one_block() {
-        let most = NUMBER as u32;
-        for (unit, number) in [(0, 0), (0, most), (1, 1), (u32::MAX, 0), (u32::MAX, most)] {
+        let (most, last) = (NUMBER as u32, (1 << UNIT_NUMBER_BITS) - 1);
+        for (unit, number) in [(0, 0), (0, most), (1, 1), (last, 0), (last, most)] {
             let word = MapEntry::new();
             assert!(word.load().is_empty() && !word.load().is_at(unit));
             assert!(word.fill(EntryContent::live(unit, number), true));
@@ -147,8 +181,15 @@ mod tests {
             assert!(word.load().is_used_elsewhere() && word.load().is_at(unit));
             assert_eq!(word.load().number(), number);
             assert_eq!(word.bytes_of(seen, &AtomicU64::new(512)), Some(512));
-            assert!(!word.claim(seen), "what was seen is no longer there");
-            assert!(word.claim(word.load()));
+            assert!(!word.claim(seen, 3), "what was seen is no longer there");
+            let seen = word.load();
+            assert!(word.claim(seen, most));
+            let claimed = word.load();
+            assert!(claimed.is_claimed() && claimed.is_at(unit) && claimed.is_used_elsewhere());
+            assert_eq!((claimed.number(), claimed.link()), (number, most));
+            assert!(word.link_anew(number, number) && !word.link_anew(number ^ 1, 0));
+            assert_eq!((word.load().number(), word.load().link()), (number, number));
+            assert!(word.load().is_used_elsewhere() && word.load().is_at(unit));
             assert_eq!(word.bytes_of(seen, &AtomicU64::new(512)), None);
             word.clear();
             assert!(word.fill(EntryContent::live(unit, number), false));
@@ -161,12 +202,12 @@ mod tests {
         word.store(EntryContent::live(7, 9));
         let seen = word.load();
         let wins: usize = std::thread::scope(|scope| {
-            let claim = || usize::from(word.claim(seen));
+            let claim = || usize::from(word.claim(seen, 9));
             let threads: Vec<_> = (0..4).map(|_| scope.spawn(claim)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap_or(0)).sum()
         });
         assert_eq!(wins, 1);
-        assert!(word.load().is_claimed() && !word.claim(word.load()));
+        assert!(word.load().is_claimed() && !word.claim(word.load(), 9));
     }
 }
 
@@ -202,7 +243,7 @@ mod loom_models {
             its_stream.join().unwrap();
             let seen = shared.1.load();
             assert_eq!(shared.1.bytes_of(seen, &shared.2), Some(1024));
-            assert!(shared.1.claim(seen));
+            assert!(shared.1.claim(seen, 7));
             assert_eq!(shared.1.bytes_of(seen, &shared.2), None);
         });
     }

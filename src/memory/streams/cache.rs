@@ -11,7 +11,6 @@ use super::remote_frees::RemoteFrees;
 use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
 use crate::caching::{BlockId, CountedLock, DeferredFrees, DelayCounters, Guard};
-use crate::context::runtime_to_release;
 use crate::driver::StreamRef;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
@@ -155,11 +154,16 @@ impl StreamCache {
     /// Locks the cache, as the thread that uses it.
     #[inline]
     pub(crate) fn enter(&'static self) -> LockedCache {
-        let token = thread_state::token();
+        self.note_user(thread_state::token());
+        self.lock()
+    }
+
+    /// The thread with the token uses the cache.
+    #[inline(always)]
+    fn note_user(&self, token: usize) {
         if self.last_user.load(Ordering::Relaxed) != token {
             self.last_user.store(token, Ordering::Relaxed);
         }
-        self.lock()
     }
 
     /// Locks the cache, and puts its heap into a state that can be inspected.
@@ -196,9 +200,7 @@ impl StreamCache {
     #[inline(always)]
     pub(crate) fn hit(&'static self, token: usize, bytes: usize) -> Option<u64> {
         let mut inner = self.inner.0.lock();
-        if self.last_user.load(Ordering::Relaxed) != token {
-            self.last_user.store(token, Ordering::Relaxed);
-        }
+        self.note_user(token);
         if self.remote.is_empty()
             && inner.policy.are_current()
             && let Some(address) = inner.heap.take_same(bytes)
@@ -264,10 +266,11 @@ impl StreamCache {
         self.take_back(&mut inner, id);
     }
 
-    /// Leaves a block that the calling thread has claimed to the next thread that locks the cache.
+    /// Frees the block that a word of the address map was seen to name, for the next thread that locks the cache to
+    /// take up; `false` when it is not live any more.
     #[inline]
-    pub(crate) fn leave(&self, chunk: &NumberChunk, number: u32) {
-        self.remote.push(chunk.link(number), number);
+    pub(crate) fn leave(&self, word: &MapEntry, seen: EntryContent) -> bool {
+        self.remote.claim(word, seen)
     }
 
     /// Takes back a block that a caller has freed.
@@ -298,40 +301,8 @@ impl StreamCache {
         }
     }
 
-    /// A caller has freed a block that other streams or processes use.
-    fn defer(&'static self, inner: &mut StreamMemory, id: BlockId) {
-        inner.heap.suspend(id);
-        let streams = inner.uses.take_streams(id);
-        // The call that freed the block has found a backend.
-        if !streams.is_empty()
-            && let Ok(runtime) = runtime_to_release()
-        {
-            let bytes = inner.heap.blocks[id].bytes as usize;
-            inner.deferred.add(runtime, &self.delays, (id, bytes), streams);
-        }
-        self.take_back_complete(inner);
-        self.complete_unless_used(inner, id);
-    }
-
-    /// Takes back every block that no stream uses any more. Called after anything that may have completed
-    /// deferred frees.
-    pub(crate) fn take_back_complete(&'static self, inner: &mut StreamMemory) {
-        while let Some(complete) = inner.deferred.next_complete() {
-            self.complete_unless_used(inner, complete.id);
-            DeferredFrees::count_taken_back(&self.delays, complete);
-        }
-    }
-
-    /// Makes a block free that a caller has freed, unless streams or processes still use it.
-    pub(crate) fn complete_unless_used(&'static self, inner: &mut StreamMemory, id: BlockId) {
-        let waits = inner.heap.blocks[id].state == RecordState::Pending;
-        if waits && !inner.deferred.contains(id) && inner.uses.forget(id) {
-            self.complete(inner, id, false);
-        }
-    }
-
     /// A block that nothing uses any more becomes free. `held`: it still counts as a caller's.
-    fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
+    pub(super) fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
         self.note(Action::FreeCompleted, inner, id);
         let now = self.home.requests();
         let heap = &mut inner.heap;
@@ -363,21 +334,40 @@ impl StreamCache {
         }
     }
 
+    /// Takes up every block of the list.
     #[cold]
     #[inline(never)]
     fn take_up_all(&'static self, inner: &mut StreamMemory) {
         self.inner.0.count(); // Readers of figures lock without a count.
-        let link_of = |number| NumberChunk::of(number).map(|chunk| chunk.link(number));
-        self.remote.take_all(link_of, |number| {
-            let Some(chunk) = NumberChunk::of(number) else { return };
-            let id = chunk.block(number);
-            // It was claimed, so it is live until here; nothing that is not is ever taken back.
-            let block =
-                inner.heap.blocks.get(id).filter(|block| block.state == RecordState::Allocated);
-            if block.is_some_and(|block| address_map::withdraw(block.address, number, true)) {
-                self.take_back(inner, id);
+        if !self.remote.take_all(|number| self.take_up_one(inner, number)) {
+            self.take_up_lost(inner);
+        }
+    }
+
+    /// Takes up every claimed block, in a list or not. One that is in a list is no longer claimed when that is taken up,
+    /// which leads here again.
+    #[cold]
+    #[inline(never)]
+    fn take_up_lost(&'static self, inner: &mut StreamMemory) {
+        for id in 0..inner.heap.blocks.len() as BlockId {
+            let Some(block) = inner.heap.blocks.get(id) else { continue };
+            let Some(content) = address_map::look_up(block.address) else { continue };
+            if content.is_claimed() && inner.heap.numbers.of(self, id).number == content.number() {
+                let _ = self.take_up_one(inner, content.number());
             }
-        });
+        }
+    }
+
+    /// Takes back a block that another thread has claimed. Nothing that is not live is ever taken back.
+    fn take_up_one(&'static self, inner: &mut StreamMemory, number: u32) -> Option<EntryContent> {
+        let id = NumberChunk::of(number)?.block(number);
+        let block = inner.heap.blocks.get(id)?;
+        if block.state != RecordState::Allocated {
+            return None;
+        }
+        let content = address_map::withdraw_claimed(block.address, number)?;
+        self.take_back(inner, id);
+        Some(content)
     }
 
     /// Gets room for the account from the device's ledger.

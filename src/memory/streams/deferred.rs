@@ -1,16 +1,51 @@
-//! Looking after freed blocks of a device that other streams use: polling their events, waiting for them,
+//! Looking after freed blocks of a device that other streams use: deferring them, polling their events, waiting for them,
 //! and hearing of streams of the program and of waits for devices.
 
 use std::sync::Once;
 
-use super::cache::StreamCache;
-use crate::caching::wait_for_devices;
-use crate::context::Runtime;
+use super::cache::{StreamCache, StreamMemory};
+use crate::caching::{BlockId, DeferredFrees, wait_for_devices};
+use crate::context::{Runtime, runtime_to_release};
 use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
+use crate::memory::heap::block::RecordState;
 use crate::stream;
 use crate::types::DeviceIndex;
+
+impl StreamCache {
+    /// A caller has freed a block that other streams or processes use.
+    pub(super) fn defer(&'static self, inner: &mut StreamMemory, id: BlockId) {
+        inner.heap.suspend(id);
+        let streams = inner.uses.take_streams(id);
+        // The call that freed the block has found a backend.
+        if !streams.is_empty()
+            && let Ok(runtime) = runtime_to_release()
+        {
+            let bytes = inner.heap.blocks[id].bytes as usize;
+            inner.deferred.add(runtime, self.delays(), (id, bytes), streams);
+        }
+        self.take_back_complete(inner);
+        self.complete_unless_used(inner, id);
+    }
+
+    /// Takes back every block that no stream uses any more. Called after anything that may have completed
+    /// deferred frees.
+    pub(crate) fn take_back_complete(&'static self, inner: &mut StreamMemory) {
+        while let Some(complete) = inner.deferred.next_complete() {
+            self.complete_unless_used(inner, complete.id);
+            DeferredFrees::count_taken_back(self.delays(), complete);
+        }
+    }
+
+    /// Makes a block free that a caller has freed, unless streams or processes still use it.
+    pub(crate) fn complete_unless_used(&'static self, inner: &mut StreamMemory, id: BlockId) {
+        let waits = inner.heap.blocks[id].state == RecordState::Pending;
+        if waits && !inner.deferred.contains(id) && inner.uses.forget(id) {
+            self.complete(inner, id, false);
+        }
+    }
+}
 
 /// Takes back what has become free on any stream of the device. A stream whose cache another thread is in
 /// is left to that thread.

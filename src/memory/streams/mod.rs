@@ -15,7 +15,7 @@
 //! | `all_caches` | all caches of a device at once: locking them, and their sums |
 //! | `lookup` | from a device and a stream to its cache |
 //! | `live_blocks` | from any address in a live block to the block |
-//! | `deferred` | freed blocks that other streams use: polling, and waiting |
+//! | `deferred` | freed blocks that other streams use: deferring, polling, and waiting |
 //! | `block_uses` | noting that other streams and processes use live blocks |
 
 pub(super) mod all_caches;

@@ -1,25 +1,29 @@
-//! Blocks of a stream that other threads have freed: a list that any thread may push to without the lock,
+//! Blocks of a stream that other threads have freed: a list that any thread may add to without the lock,
 //! and that the holder of the lock takes as a whole.
 //!
-//! The links lie beside the numbers of the blocks ([`crate::memory::addresses::block_numbers`]), not in their records, which
-//! belong to the lock.
+//! A block is linked by its word of the address map: the step that claims the block also notes which block was freed
+//! before it. So a free moves two cache lines to its core, the word and the list's head, and the thread that takes the
+//! block up moves them back.
+//!
+//! The block's own thread clears the word without looking whether it was claimed a moment before, which spares it a
+//! locked instruction. If a program frees a block on both threads at once, the claim and its link are lost, and a block
+//! that is not claimed stays in the list. Who takes up the list finds that, and looks for the claimed blocks behind it.
 
-use crate::sync::{AtomicU32, Ordering};
-
-/// A link's flag: its block is in the list. A caller's mistake may push a block that is in it, and
-/// must not tear the list.
-const LISTED: u32 = 1 << 31;
+use crate::memory::addresses::entry::{EntryContent, MapEntry};
+use crate::sync::{AtomicU32, Ordering, prefetch_to_write};
 
 /// The list; apart from everything else, since other threads write it.
 #[repr(align(128))]
 pub(crate) struct RemoteFrees {
     /// The newest block's number and one more; 0 when there is none.
     head: AtomicU32,
+    /// 1 if a block was added that was the newest one already, so that the blocks behind it are in no list.
+    torn: AtomicU32,
 }
 
 impl RemoteFrees {
     pub(crate) fn new() -> RemoteFrees {
-        RemoteFrees { head: AtomicU32::new(0) }
+        RemoteFrees { head: AtomicU32::new(0), torn: AtomicU32::new(0) }
     }
 
     /// Whether the list is empty. Sees every push that happened before.
@@ -28,38 +32,48 @@ impl RemoteFrees {
         self.head.load(Ordering::Relaxed) == 0
     }
 
-    /// Adds a block that the calling thread has claimed. `link` is the block's.
+    /// Claims the block that was seen in a word of the address map, and adds it; `false` when another thread has freed
+    /// it, or the word is about another block by now.
     #[inline]
-    pub(crate) fn push(&self, link: &AtomicU32, number: u32) {
+    pub(crate) fn claim(&self, word: &MapEntry, seen: EntryContent) -> bool {
+        prefetch_to_write(&self.head);
+        let number = seen.number();
+        // The last block of the list is linked to itself.
+        let link = |head: u32| head.checked_sub(1).unwrap_or(number);
         let mut head = self.head.load(Ordering::Relaxed);
-        // Not one step with the store: of threads that free one block at once, one gets here.
-        if link.load(Ordering::Relaxed) & LISTED != 0 {
-            return;
+        if !word.claim(seen, link(head)) {
+            return false;
         }
-        link.store(head | LISTED, Ordering::Relaxed);
-        while let Err(now) =
-            self.head.compare_exchange(head, number + 1, Ordering::Release, Ordering::Relaxed)
-        {
-            head = now;
-            link.store(head | LISTED, Ordering::Relaxed);
+        loop {
+            if head == number + 1 {
+                self.torn.store(1, Ordering::Relaxed);
+            }
+            match self.head.compare_exchange(head, number + 1, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) => return true,
+                Err(now) => head = now,
+            }
+            // Its own thread has freed the block at the same moment, or has found it claimed and taken it up.
+            if !word.link_anew(number, link(head)) {
+                return true;
+            }
         }
     }
 
-    /// Takes every block out and hands its number to `each`. `link_of` returns the link of a number.
-    pub(crate) fn take_all<'a>(
-        &self,
-        link_of: impl Fn(u32) -> Option<&'a AtomicU32>,
-        mut each: impl FnMut(u32),
-    ) {
-        let mut head = self.head.swap(0, Ordering::Acquire);
-        while let Some(number) = head.checked_sub(1)
-            && let Some(link) = link_of(number)
-        {
-            // From here on the block may be pushed again.
-            head = link.load(Ordering::Relaxed) & !LISTED;
-            link.store(0, Ordering::Relaxed);
-            each(number);
+    /// Takes every block out. `take` gets the number of one, and returns what its word of the address map held, or
+    /// `None` if no claim stands there. The list ends with such a block, and the result is `false`, as it is for a list
+    /// that is torn: there may be blocks that are claimed and in no list.
+    pub(crate) fn take_all(&self, mut take: impl FnMut(u32) -> Option<EntryContent>) -> bool {
+        let mut next = self.head.swap(0, Ordering::Acquire).checked_sub(1);
+        while let Some(number) = next {
+            let Some(content) = take(number) else { return false };
+            next = Some(content.link()).filter(|link| *link != number);
         }
+        let torn = self.torn.load(Ordering::Relaxed) != 0;
+        if torn {
+            self.torn.store(0, Ordering::Relaxed);
+        }
+        !torn
     }
 }
 
@@ -68,52 +82,91 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_block_pushed_twice_is_taken_once_and_the_rest_is_kept() {
+    fn blocks_are_taken_once_the_newest_first() {
         let list = RemoteFrees::new();
-        let links: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
-        for number in [0, 1, 2, 0, 3, 1] {
-            list.push(&links[number as usize], number);
+        let words: Vec<MapEntry> = (0..4).map(|_| MapEntry::new()).collect();
+        for (number, word) in (0..).zip(&words) {
+            word.store(EntryContent::live(7, number));
         }
-        let mut taken = Vec::new();
-        list.take_all(|number| links.get(number as usize), |number| taken.push(number));
-        assert_eq!(taken, [3, 2, 1, 0]);
+        let free = |number: usize| {
+            let seen = words[number].load();
+            list.claim(&words[number], seen)
+        };
+        let take = || {
+            let mut taken = Vec::new();
+            let whole = list.take_all(|number| {
+                let content = Some(words[number as usize].load()).filter(|word| word.is_claimed());
+                words[number as usize].clear();
+                taken.extend(content.map(|_| number));
+                content
+            });
+            (taken, whole)
+        };
+        assert_eq!([0, 2, 0, 3, 1, 2].map(free), [true, true, false, true, true, false]);
+        assert!(!list.is_empty());
+        assert_eq!(take(), (vec![1, 3, 2, 0], true));
         assert!(list.is_empty());
-        list.push(&links[1], 1);
-        taken.clear();
-        list.take_all(|number| links.get(number as usize), |number| taken.push(number));
-        assert_eq!(taken, [1]);
+        words[2].store(EntryContent::live(9, 2));
+        assert!(free(2));
+        assert_eq!(take(), (vec![2], true));
+        assert_eq!(take(), (vec![], true));
+        // The thread of block 1 frees it at the same moment.
+        (0..3).for_each(|number| words[number].store(EntryContent::live(7, number as u32)));
+        assert_eq!([0, 1, 2].map(free), [true; 3]);
+        words[1].clear();
+        assert_eq!(take(), (vec![2], false));
+        assert!(words[0].load().is_claimed());
+        // And again, and its number is handed out and freed once more.
+        words[0].clear();
+        (0..3).for_each(|number| words[number].store(EntryContent::live(7, number as u32)));
+        assert_eq!([0, 2].map(free), [true; 2]);
+        words[2].store(EntryContent::live(3, 2));
+        assert!(free(2));
+        assert_eq!(take(), (vec![2], false));
+        assert!(words[0].load().is_claimed());
     }
 }
 
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;
-    use crate::memory::addresses::entry::{EntryContent, MapEntry};
     use loom::sync::Arc;
 
     struct SharedPassage {
         list: RemoteFrees,
-        links: [AtomicU32; 3],
         words: [MapEntry; 3],
     }
 
     fn shared() -> Arc<SharedPassage> {
-        Arc::new(SharedPassage {
-            list: RemoteFrees::new(),
-            links: [AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0)],
-            words: [MapEntry::new(), MapEntry::new(), MapEntry::new()],
-        })
+        let words: [MapEntry; 3] = std::array::from_fn(|_| MapEntry::new());
+        for (number, word) in (0..).zip(&words) {
+            word.store(EntryContent::live(5, number));
+        }
+        Arc::new(SharedPassage { list: RemoteFrees::new(), words })
+    }
+
+    fn free(shared: &SharedPassage, number: usize) -> bool {
+        let seen = shared.words[number].load();
+        seen.is_at(5) && shared.list.claim(&shared.words[number], seen)
     }
 
     fn take(shared: &SharedPassage) -> Vec<u32> {
         let mut taken = Vec::new();
-        shared.list.take_all(|number| shared.links.get(number as usize), |n| taken.push(n));
+        let whole = shared.list.take_all(|number| {
+            let word = &shared.words[number as usize];
+            let content = word.load();
+            assert!(content.is_claimed() && content.number() == number);
+            word.clear();
+            taken.push(number);
+            Some(content)
+        });
+        assert!(whole);
         taken
     }
 
     /// Two threads free blocks of a stream while a third takes them up.
     #[test]
-    fn nothing_that_was_pushed_is_lost_or_taken_twice() {
+    fn nothing_that_was_freed_is_lost_or_taken_twice() {
         loom::model(|| {
             let shared = shared();
             let threads: Vec<_> = [vec![0], vec![1, 2]]
@@ -122,7 +175,7 @@ mod loom_models {
                     let shared = shared.clone();
                     loom::thread::spawn(move || {
                         for number in numbers {
-                            shared.list.push(&shared.links[number as usize], number);
+                            assert!(free(&shared, number));
                         }
                     })
                 })
@@ -141,30 +194,28 @@ mod loom_models {
     /// block up.
     #[test]
     fn of_two_frees_one_wins_and_hands_over_what_it_wrote() {
-        loom::model(|| {
+        let mut model = loom::model::Builder::new();
+        // All interleavings of three threads would take minutes.
+        model.preemption_bound = Some(3);
+        model.check(|| {
             let shared = shared();
-            shared.words[0].store(EntryContent::live(5, 0));
             let data = Arc::new(loom::cell::UnsafeCell::new(0));
             let wins: Vec<_> = (0..2)
                 .map(|_| {
                     let (shared, data) = (shared.clone(), data.clone());
                     loom::thread::spawn(move || {
                         let seen = shared.words[0].load();
-                        let won = seen.is_at(5) && shared.words[0].claim(seen);
-                        if won {
-                            data.with_mut(|_| ());
-                            shared.list.push(&shared.links[0], 0);
-                        }
-                        won
+                        data.with(|_| ());
+                        seen.is_at(5) && shared.list.claim(&shared.words[0], seen)
                     })
                 })
                 .collect();
             for number in take(&shared) {
                 assert_eq!(number, 0);
-                data.with(|_| ());
             }
-            let wins = wins.into_iter().filter(|_| true).map(|t| t.join().unwrap());
+            let wins = wins.into_iter().map(|t| t.join().unwrap());
             assert_eq!(wins.filter(|won| *won).count(), 1);
+            data.with_mut(|_| ());
         });
     }
 }
