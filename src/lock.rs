@@ -25,6 +25,17 @@ pub(crate) type Watched<R> = counted::Counted<R>;
 #[cfg(all(not(debug_assertions), not(loom)))]
 pub(crate) type Watched<R> = R;
 
+/// A lock of another kind was taken; counted in debug builds.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub(crate) fn count_taken() {}
+/// A lock of another kind was left; counted in debug builds.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+pub(crate) fn count_left() {}
+#[cfg(debug_assertions)]
+pub(crate) use counted::{count_left, count_taken};
+
 #[cfg(debug_assertions)]
 mod counted {
     use std::cell::Cell;
@@ -68,6 +79,17 @@ mod counted {
 
     fn released() {
         HELD.set(HELD.get().wrapping_sub(1));
+    }
+
+    /// A lock of another kind was taken.
+    pub(crate) fn count_taken() {
+        about_to_take();
+        taken();
+    }
+
+    /// A lock of another kind was left.
+    pub(crate) fn count_left() {
+        released();
     }
 
     /// A lock that counts.

@@ -20,6 +20,8 @@ struct ThreadState {
     number: Cell<u64>,
     /// The word in which the thread announces the event that it is using.
     announcement: Cell<Option<&'static AtomicUsize>>,
+    /// The word in which the thread announces that it is inside a lock that is biased to it.
+    owner_word: Cell<Option<&'static AtomicUsize>>,
     streams: [Cell<i64>; MAX_DEVICES],
 }
 
@@ -32,6 +34,7 @@ thread_local! {
             diversions: Cell::new(0),
             number: Cell::new(0),
             announcement: Cell::new(None),
+            owner_word: Cell::new(None),
             streams: [const { Cell::new(0) }; MAX_DEVICES] }
     };
 }
@@ -74,8 +77,25 @@ pub(crate) struct ForAllocation {
     pub(crate) stream_id: i64,
     /// True if allocations may be diverted to a private pool.
     pub(crate) diverted: bool,
+    /// The thread's [`token`] and its [`owner_word`].
+    pub(crate) user: ThreadUser,
+}
+
+/// The calling thread as caches know it.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadUser {
     /// The thread's [`token`].
     pub(crate) token: usize,
+    /// The thread's [`owner_word`].
+    pub(crate) owner_word: Option<&'static AtomicUsize>,
+}
+
+impl ThreadUser {
+    #[inline(always)]
+    fn of(state: &ThreadState) -> ThreadUser {
+        let token = std::ptr::from_ref(state).addr();
+        ThreadUser { token, owner_word: state.owner_word.get() }
+    }
 }
 
 /// Reads the state that an allocation needs with one access to thread-local storage.
@@ -87,9 +107,27 @@ pub(crate) fn for_allocation() -> ForAllocation {
             device,
             stream_id: state.streams[device.as_usize()].get(),
             diverted: state.diversions.get() != 0,
-            token: std::ptr::from_ref(state).addr(),
+            user: ThreadUser::of(state),
         }
     })
+}
+
+/// The calling thread as caches know it.
+#[inline]
+pub(crate) fn user() -> ThreadUser {
+    STATE.with(ThreadUser::of)
+}
+
+/// The word in which the thread announces that it is inside a lock that is biased to it; `None` until it has one, and
+/// again while the thread ends.
+#[inline]
+pub(crate) fn owner_word() -> Option<&'static AtomicUsize> {
+    STATE.with(|state| state.owner_word.get())
+}
+
+/// Sets that word.
+pub(crate) fn set_owner_word(word: Option<&'static AtomicUsize>) {
+    STATE.with(|state| state.owner_word.set(word));
 }
 
 /// True if the thread's allocations may be diverted to a private pool.

@@ -1,41 +1,44 @@
 //! A lock that counts how often it was taken by calls that may change what it guards. The count is read without it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::lock::{Guard, Lock};
+use super::biased_lock::{BiasedGuard, BiasedLock};
+
+/// The word in which the calling thread announces that it is inside a lock that is biased to it, if it has one.
+type ThreadWord = Option<&'static AtomicUsize>;
 
 /// What is guarded, and the count, which lies beside the lock.
 #[repr(C)]
 pub(crate) struct CountedLock<T> {
     changes: AtomicU64,
-    lock: Lock<T>,
+    lock: BiasedLock<T>,
 }
 
 impl<T> CountedLock<T> {
     pub(crate) fn new(value: T) -> CountedLock<T> {
-        CountedLock { changes: AtomicU64::new(0), lock: Lock::new(value) }
+        CountedLock { changes: AtomicU64::new(0), lock: BiasedLock::new(value) }
     }
 
     /// Takes the lock, for a call that may change something.
     #[inline(always)]
-    pub(crate) fn lock(&self) -> Guard<'_, T> {
-        let guard = self.lock.lock();
+    pub(crate) fn lock(&self, word: ThreadWord) -> BiasedGuard<'_, T> {
+        let guard = self.lock.lock(word);
         self.count();
         guard
     }
 
     /// Takes the lock, unless another thread has it.
     #[inline]
-    pub(crate) fn try_lock(&self) -> Option<Guard<'_, T>> {
-        let guard = self.lock.try_lock()?;
+    pub(crate) fn try_lock(&self, word: ThreadWord) -> Option<BiasedGuard<'_, T>> {
+        let guard = self.lock.try_lock(word)?;
         self.count();
         Some(guard)
     }
 
     /// Takes the lock, for a call that changes nothing, or counts what it changes.
     #[inline]
-    pub(crate) fn lock_to_read(&self) -> Guard<'_, T> {
-        self.lock.lock()
+    pub(crate) fn lock_to_read(&self, word: ThreadWord) -> BiasedGuard<'_, T> {
+        self.lock.lock(word)
     }
 
     /// Counts a change. The lock is held.

@@ -1,9 +1,8 @@
-//! The lock of a cache, for critical sections of some nanoseconds that are rarely contended.
+//! The lock of the cache of pinned memory, for critical sections of some nanoseconds that are rarely contended.
 //!
 //! Taking it is one exchange, leaving it a plain store; a lock whose waiters must be woken needs a
 //! second exchange to leave. So waiters are not woken: they spin, then let others run, then sleep
-//! for moments and look again. Most caches have one user, and sections that take long (a snapshot
-//! of many blocks) are rare.
+//! for moments and look again. Sections that take long (a snapshot of many blocks) are rare.
 
 #[cfg(not(loom))]
 use std::time::Duration;
@@ -83,20 +82,28 @@ impl RawLock {
     fn wait(&self) {
         super::contention::count_wait();
         let mut looks = 0_u32;
-        loop {
-            // Looking does not take the cache line away from the holder; trying does.
-            if self.0.load(Ordering::Relaxed) == 0 && self.take() {
-                return;
-            }
+        // Looking does not take the cache line away from the holder; trying does.
+        while self.0.load(Ordering::Relaxed) != 0 || !self.take() {
             looks = looks.saturating_add(1);
-            if looks < SPINS {
-                std::hint::spin_loop();
-            } else if looks < SPINS + YIELDS {
-                std::thread::yield_now();
-            } else {
-                std::thread::sleep(NAP);
-            }
+            pause(looks);
         }
+    }
+}
+
+/// What a waiter does after it has looked so often: it spins, then lets other threads run, then sleeps for moments.
+pub(super) fn pause(looks: u32) {
+    #[cfg(not(loom))]
+    if looks < SPINS {
+        std::hint::spin_loop();
+    } else if looks < SPINS + YIELDS {
+        std::thread::yield_now();
+    } else {
+        std::thread::sleep(NAP);
+    }
+    #[cfg(loom)]
+    {
+        let _ = looks;
+        loom::thread::yield_now();
     }
 }
 

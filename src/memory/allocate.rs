@@ -55,7 +55,7 @@ pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
 fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64> {
     let cache = lookup::existing(device, id)?;
     let plain = !thread.diverted && cache.home.is_calm() && !history::is_on();
-    if plain && nothing_to_check() { cache.hit(thread.token, bytes) } else { None }
+    if plain && nothing_to_check() { cache.hit(thread.user, bytes) } else { None }
 }
 
 /// Everything else: the first request of a stream, a miss, blocks that wait for events, private
@@ -121,11 +121,10 @@ pub fn free(address: usize) -> Result<()> {
         && is_initialized()
     {
         let id = chunk.block(seen.number());
-        let freed = if cache.is_used_by(thread_state::token())
-            || seen.is_used_elsewhere()
-            || history::is_on()
+        let user = thread_state::user();
+        let freed = if cache.is_used_by(user.token) || seen.is_used_elsewhere() || history::is_on()
         {
-            cache.free(id, word, seen)
+            cache.free(user.owner_word, id, word, seen)
         } else {
             cache.leave(word, seen)
         };
@@ -147,7 +146,7 @@ fn not_freed(address: usize) -> Result<()> {
     // A use of the block by another stream may have been noted since it was looked up.
     if let Some((word, seen)) = address_map::find(address as u64)
         && let Some((cache, chunk)) = owners::of(seen.number())
-        && cache.free(chunk.block(seen.number()), word, seen)
+        && cache.free(thread_state::owner_word(), chunk.block(seen.number()), word, seen)
     {
         return Ok(());
     }

@@ -9,6 +9,7 @@ use crate::memory::figures::account::{ALLOCATED_BYTES, Account};
 use crate::memory::figures::last_reading::{LastReading, StateNumbers, max_split};
 use crate::memory::figures::ledger::Sums;
 use crate::memory::figures::settle::OtherAccounts;
+use crate::thread_state::owner_word;
 use crate::types::DeviceIndex;
 
 /// Whether freed blocks of a device wait for events, or are parked.
@@ -35,7 +36,7 @@ fn sums(device: DeviceIndex) -> (Sums, u64) {
     let (mut sums, mut changes) = (Sums::default(), 0);
     for cache in StreamCache::all_of(device) {
         // Without a count, since what is changed here is counted.
-        let mut inner = cache.memory().lock_to_read();
+        let mut inner = cache.memory().lock_to_read(owner_word());
         cache.take_up(&mut inner);
         inner.heap.finish_last();
         sums.add(&inner.heap.account);
@@ -138,7 +139,7 @@ impl OtherAccounts for StreamCache {
     fn each_idle(&self, mut act: impl FnMut(&mut Account)) {
         for cache in StreamCache::all_of(self.device()).filter(|cache| !std::ptr::eq(*cache, self))
         {
-            if let Some(mut inner) = cache.memory().try_lock() {
+            if let Some(mut inner) = cache.memory().try_lock(owner_word()) {
                 inner.heap.finish_last();
                 act(&mut inner.heap.account);
             }

@@ -10,7 +10,7 @@ use super::policy::CachePolicy;
 use super::remote_frees::RemoteFrees;
 use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
-use crate::caching::{BlockId, CountedLock, DeferredFrees, DelayCounters, Guard};
+use crate::caching::{BiasedGuard, BlockId, CountedLock, DeferredFrees, DelayCounters};
 use crate::driver::StreamRef;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
@@ -21,7 +21,7 @@ use crate::memory::heap::request::{BlockRequest, HandedOut};
 use crate::memory::heap::stream_heap::{DEFAULT_POOL, StreamHeap};
 use crate::memory::history;
 use crate::memory::snapshot::Action;
-use crate::thread_state;
+use crate::thread_state::{self, ThreadUser};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// Cache lines of its own: data that one thread writes all the time must not lie beside data that
@@ -72,7 +72,7 @@ impl Drop for CacheInUse {
 }
 
 /// The lock is held, and what other threads have freed is taken up.
-pub(crate) type LockedCache = Guard<'static, StreamMemory>;
+pub(crate) type LockedCache = BiasedGuard<'static, StreamMemory>;
 
 impl StreamCache {
     fn new(stream: StreamRef) -> StreamCache {
@@ -177,14 +177,14 @@ impl StreamCache {
     /// Locks the cache for what may go on where the last call left off.
     #[inline]
     fn lock(&'static self) -> LockedCache {
-        let mut inner = self.inner.0.lock();
+        let mut inner = self.inner.0.lock(thread_state::owner_word());
         self.take_up(&mut inner);
         inner
     }
 
     /// Does what [`StreamCache::visit`] does, unless another thread holds the lock.
     pub(crate) fn try_visit(&'static self) -> Option<LockedCache> {
-        let mut inner = self.inner.0.try_lock()?;
+        let mut inner = self.inner.0.try_lock(thread_state::owner_word())?;
         self.take_up(&mut inner);
         inner.heap.finish_last();
         Some(inner)
@@ -198,9 +198,9 @@ impl StreamCache {
 
     /// Hands out a block of the default pool if one fits; `None` leaves the rest to the long way.
     #[inline(always)]
-    pub(crate) fn hit(&'static self, token: usize, bytes: usize) -> Option<u64> {
-        let mut inner = self.inner.0.lock();
-        self.note_user(token);
+    pub(crate) fn hit(&'static self, user: ThreadUser, bytes: usize) -> Option<u64> {
+        let mut inner = self.inner.0.lock(user.owner_word);
+        self.note_user(user.token);
         if self.remote.is_empty()
             && inner.policy.are_current()
             && let Some(address) = inner.heap.take_same(bytes)
@@ -246,8 +246,14 @@ impl StreamCache {
     /// Frees the block that a word of the address map was seen to name. `false` when it is not live
     /// any more.
     #[inline(always)]
-    pub(crate) fn free(&'static self, id: BlockId, word: &MapEntry, seen: EntryContent) -> bool {
-        let mut inner = self.inner.0.lock();
+    pub(crate) fn free(
+        &'static self,
+        owner_word: Option<&'static AtomicUsize>,
+        id: BlockId,
+        word: &MapEntry,
+        seen: EntryContent,
+    ) -> bool {
+        let mut inner = self.inner.0.lock(owner_word);
         if word.load() != seen || seen.is_claimed() {
             return false;
         }
