@@ -80,12 +80,12 @@ impl FreePlaces {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn count(&self) -> usize {
         self.count.load(Ordering::Relaxed) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     fn pop(&self) -> Option<u32> {
         let last = self.count().checked_sub(1)?;
         let number = self.numbers.get(last)?.load(Ordering::Relaxed);
@@ -94,7 +94,7 @@ impl FreePlaces {
     }
 
     /// Adds a place; `false` if the list is full.
-    #[inline]
+    #[inline(always)]
     fn push(&self, number: u32) -> bool {
         let count = self.count();
         let Some(next) = self.numbers.get(count) else { return false };
@@ -126,7 +126,7 @@ impl<T: Default> Pool<T> {
     }
 
     /// The place with a number; `None` if there is none yet.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, number: u32) -> Option<&T> {
         let number = number as usize;
         let chunk = self.chunks.get(number / CHUNK)?.get()?;
@@ -135,7 +135,7 @@ impl<T: Default> Pool<T> {
 
     /// Takes a place. Its object is as the last user left it. `None` if the table is full (67 million
     /// places). `list`: the calling thread's; `None` while the thread ends.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&self, list: Option<&FreePlaces>) -> Option<(u32, &T)> {
         let number = match list.and_then(FreePlaces::pop) {
             Some(number) => number,
@@ -183,7 +183,7 @@ impl<T: Default> Pool<T> {
     }
 
     /// Gives a place back, which the caller took or was handed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn give_back(&self, list: Option<&FreePlaces>, number: u32) {
         if !list.is_some_and(|list| list.push(number)) {
             self.give_batch(list, number);
@@ -254,7 +254,7 @@ impl<T: Default> ThreadList<T> {
     }
 
     /// The list.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn get(&self) -> &'static FreePlaces {
         match self.list.get() {
             Some(list) => list,

@@ -27,9 +27,9 @@
 //! table does not list as blocking returns without waiting for a device.
 //!
 //! **Contexts.** The calling thread's current context is the same before and after a call, except
-//! for [`Contexts::bind_device`] and [`Contexts::unbind_device`], and except that a call that names
-//! device 0 may leave that device's context current on a thread that had none. Contexts appear only
-//! on the devices that a call names.
+//! for [`Contexts::bind_device`] and [`Contexts::unbind_device`], and except that device 0's context,
+//! if it exists then, may stay current on a thread that had none. Contexts appear only on the
+//! devices that a call names.
 //!
 //! **Ordering.** A stream is an in-order queue. The null handle is the legacy default stream of its
 //! device: work on it starts after all work queued before on the device's blocking streams, and work
