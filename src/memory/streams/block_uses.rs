@@ -27,7 +27,7 @@ fn note_stream(
     mark(inner, address, id);
 }
 
-/// Other processes may hold a live block. Returns the number by which it is told from later blocks at its address.
+/// Other processes may hold a live block. Returns the number that distinguishes it from later blocks at its address.
 pub(crate) fn share(inner: &mut StreamMemory, address: u64, id: BlockId) -> u64 {
     let number = inner.uses.share(id);
     mark(inner, address, id);
