@@ -41,8 +41,8 @@ def size_of(entry):
 
 
 def difference(entry, ours, theirs):
-    """The largest difference, relative to the largest element, as a share of what is allowed; infinity where whole
-    numbers differ."""
+    """The largest difference as a share of what is allowed, and relative to the largest element; both are infinity
+    where whole numbers differ."""
     if ours == theirs:
         return 0.0, 0.0
     if entry["dtype"] not in FLOATS or len(ours) != len(theirs):
