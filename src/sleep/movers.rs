@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use crate::error::{Error, Result, Status};
 
@@ -41,22 +42,25 @@ impl<'a> Movers<'a> {
     }
 
     fn state(&self) -> MutexGuard<'_, MoverState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Starts threads, as many as are of use.
-    pub(super) fn start<'scope>(&'a self, scope: &'scope Scope<'scope, '_>)
+    pub(super) fn start<'scope>(
+        &'a self,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Vec<ScopedJoinHandle<'scope, ()>>
     where
         'a: 'scope,
     {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let wanted = self.state().done.len().min(cores).min(MOST);
-        for _ in 0..wanted {
-            let thread = Builder::new().name(String::from("sconce-sleep"));
-            if thread.spawn_scoped(scope, || self.help()).is_err() {
-                break;
-            }
-        }
+        (0..wanted)
+            .map_while(|_| {
+                let thread = Builder::new().name(String::from("sconce-sleep"));
+                thread.spawn_scoped(scope, || self.help()).ok()
+            })
+            .collect()
     }
 
     fn help(&self) {
@@ -69,7 +73,7 @@ impl<'a> Movers<'a> {
                     state = self.state();
                 }
                 None => {
-                    state = self.posted.wait(state).unwrap_or_else(PoisonError::into_inner);
+                    self.posted.wait(&mut state);
                 }
             }
         }
@@ -116,7 +120,7 @@ impl<'a> Movers<'a> {
                 }
                 None => {
                     while !state.done[job] && state.failure.is_none() {
-                        state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+                        self.moved.wait(&mut state);
                     }
                 }
             }
@@ -124,10 +128,14 @@ impl<'a> Movers<'a> {
         Ok(())
     }
 
-    /// No job comes any more, and what nobody has begun is dropped: the threads end.
-    pub(super) fn end(&self) {
+    /// No job comes any more, and what nobody has begun is dropped. Returns when the threads have ended.
+    pub(super) fn end(&self, threads: Vec<ScopedJoinHandle<'_, ()>>) {
         self.state().is_over = true;
         self.posted.notify_all();
+        for thread in threads {
+            // A panic of a job is a failure of that job; the loop around jobs has none.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -147,12 +155,10 @@ mod tests {
             };
             let movers = Movers::new(100, &work);
             std::thread::scope(|scope| {
-                if threads {
-                    movers.start(scope);
-                }
+                let threads = if threads { movers.start(scope) } else { Vec::new() };
                 (0..100).for_each(|job| movers.post(job));
                 (0..100).for_each(|job| movers.wait(job).unwrap());
-                movers.end();
+                movers.end(threads);
             });
             assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == 1));
         }
@@ -167,12 +173,12 @@ mod tests {
             };
             let movers = Movers::new(10, &work);
             std::thread::scope(|scope| {
-                movers.start(scope);
+                let threads = movers.start(scope);
                 (0..10).for_each(|job| movers.post(job));
                 let error = (0..10).find_map(|job| movers.wait(job).err()).unwrap();
                 let words = if panics { "panicked" } else { "job 3" };
                 assert!(error.message().contains(words), "{error}");
-                movers.end();
+                movers.end(threads);
             });
         }
     }

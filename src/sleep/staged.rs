@@ -213,14 +213,14 @@ impl<S: ByteShelf> ShelvedCopy<S> {
         };
         let movers = Movers::new(slices.len(), &work);
         let (outcome, settled) = std::thread::scope(|scope| {
-            movers.start(scope);
+            let threads = movers.start(scope);
             let mut passage =
                 SlotPassage { slices: &slices, staging: &staging, transfers, movers: &movers };
             let outcome = match way {
                 Way::Save => passage.save(step),
                 Way::Restore => passage.restore(step),
             };
-            movers.end();
+            movers.end(threads);
             (outcome, passage.transfers.settle())
         });
         if !settled {

@@ -1,5 +1,8 @@
-//! What tests of many threads share: how long they run, and random choices.
+//! What tests of many threads share: scopes, how long they run, and random choices.
 
+use std::cell::RefCell;
+use std::panic::resume_unwind;
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 /// The value of `SCONCE_TEST_SECONDS`, which lets tests of many threads run longer.
@@ -23,4 +26,30 @@ impl Xorshift {
         self.0 ^= self.0 << 17;
         (self.0 >> 16) as usize % limit
     }
+}
+
+/// Threads of a [`scope`].
+pub struct Threads<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
+    started: RefCell<Vec<ScopedJoinHandle<'scope, ()>>>,
+}
+
+impl<'scope> Threads<'scope, '_> {
+    /// Starts a thread.
+    pub fn spawn(&self, run: impl FnOnce() + Send + 'scope) {
+        self.started.borrow_mut().push(self.scope.spawn(run));
+    }
+}
+
+/// What `std::thread::scope` does, with a join of each thread. A scope waits in code of the standard library, of which
+/// ThreadSanitizer sees nothing; it does see joins.
+pub fn scope<'env, T>(body: impl for<'scope> FnOnce(&Threads<'scope, 'env>) -> T) -> T {
+    std::thread::scope(|scope| {
+        let threads = Threads { scope, started: RefCell::default() };
+        let result = body(&threads);
+        for thread in threads.started.into_inner() {
+            thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        }
+        result
+    })
 }

@@ -4,16 +4,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "writes into pinned memory, calls the C API")]
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use sconce::context::runtime;
 use sconce::ffi::*;
 use sconce::host_memory::{self, check};
 use sconce::stream::{self, Stream};
 use sconce::{device, memory};
-use testkit::threads::{Xorshift, seconds};
+use testkit::threads::{self, Xorshift, seconds};
 
 const THREADS: u64 = 8;
 
@@ -70,10 +70,10 @@ fn work(number: u64, streams: &[Stream], passed: &Mutex<Vec<Block>>, count: &Ato
             }
             45..70 if !held.is_empty() => held.swap_remove(random.below(held.len())).free(),
             70..80 if !held.is_empty() => {
-                passed.lock().unwrap().push(held.swap_remove(random.below(held.len())));
+                passed.lock().push(held.swap_remove(random.below(held.len())));
             }
             80..90 => {
-                let block = passed.lock().unwrap().pop();
+                let block = passed.lock().pop();
                 held.extend(block);
             }
             90..97 if !held.is_empty() => {
@@ -97,13 +97,13 @@ fn eight_threads() {
     let streams: Vec<Stream> = [0, 0, 1].map(|on| stream::from_pool(on, 0).unwrap()).into();
     let passed = Mutex::new(Vec::new());
     let count = AtomicU64::new(0);
-    std::thread::scope(|scope| {
+    threads::scope(|scope| {
         for number in 0..THREADS {
             let (streams, passed, count) = (&streams, &passed, &count);
             scope.spawn(move || work(number, streams, passed, count));
         }
     });
-    passed.into_inner().unwrap().into_iter().for_each(Block::free);
+    passed.into_inner().into_iter().for_each(Block::free);
     device::synchronize(0).unwrap();
     device::synchronize(1).unwrap();
     // Allocations look, and so does the thread in the background, perhaps just now.

@@ -7,6 +7,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use testkit::memory::structure;
+use testkit::threads;
 
 use sconce::context::runtime;
 use sconce::error::Status;
@@ -37,7 +38,7 @@ fn serve_two(test: &str, pending: bool) {
                 memory::free(block).unwrap();
             }
             let both = Barrier::new(2);
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 for on in &streams[1..] {
                     let both = &both;
                     scope.spawn(move || {
@@ -86,7 +87,7 @@ fn a_block_that_two_threads_free_at_once_is_freed_and_nothing_else_is() {
                 }
                 Err(error) => assert_eq!(error.status(), Status::InvalidArgument, "{error}"),
             };
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 scope.spawn(|| {
                     for _ in 0..rounds {
                         both.wait();
@@ -133,7 +134,7 @@ fn a_thread_that_frees_what_is_anothers_makes_the_allocator_lose_nothing() {
             let seen: [AtomicUsize; 4] = [const { AtomicUsize::new(0) }; 4];
             let done = AtomicBool::new(false);
             let stolen = AtomicUsize::new(0);
-            std::thread::scope(|scope| {
+            threads::scope(|scope| {
                 scope.spawn(|| {
                     while !done.load(Ordering::Relaxed) {
                         for place in &seen {

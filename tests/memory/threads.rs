@@ -5,13 +5,13 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use testkit::memory::structure;
-use testkit::threads::{Xorshift, seconds};
+use testkit::threads::{self, Xorshift, seconds};
 
+use parking_lot::Mutex;
 use sconce::context::runtime;
 use sconce::error::Status;
 use sconce::memory::pool::{self, Key};
@@ -75,7 +75,7 @@ impl Ranges {
     fn add(&self, block: &Block) {
         let (start, end) = (block.address, block.address + block.bytes);
         for window in self.windows(start, end) {
-            let mut window = window.lock().unwrap();
+            let mut window = window.lock();
             let next = window.range(start..).next();
             let before = window.range(..start).next_back();
             let free = next.is_none_or(|(&next, _)| next >= end)
@@ -96,7 +96,7 @@ impl Ranges {
     fn remove(&self, block: &Block) {
         let (start, end) = (block.address, block.address + block.bytes);
         for window in self.windows(start, end) {
-            assert_eq!(window.lock().unwrap().remove(&start), Some(end));
+            assert_eq!(window.lock().remove(&start), Some(end));
         }
         self.count.fetch_sub(1, Ordering::Relaxed);
         self.bytes.fetch_sub(block.bytes as i64, Ordering::Relaxed);
@@ -223,7 +223,7 @@ fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
     let failed = AtomicBool::new(false);
     let left: Mutex<Vec<Receiver<Block>>> = Mutex::default();
     let deadline = Instant::now() + time;
-    std::thread::scope(|scope| {
+    threads::scope(|scope| {
         for (number, inbox) in inboxes.into_iter().enumerate() {
             let mut worker = Worker {
                 ranges: &ranges,
@@ -249,12 +249,12 @@ fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
                     worker.free(&block);
                 }
                 pool::destroy(worker.pool).unwrap();
-                left.lock().unwrap().push(worker.inbox);
+                left.lock().push(worker.inbox);
                 std::mem::forget(guard);
             });
         }
     });
-    for inbox in left.into_inner().unwrap() {
+    for inbox in left.into_inner() {
         for block in inbox.try_iter() {
             ranges.remove(&block);
             memory::free(block.address).unwrap();
@@ -281,14 +281,28 @@ fn assert_over(stat: Stat, name: &str) {
 /// Runs the threads on a device with so many MiB, and looks at what is left.
 #[track_caller]
 fn check(test: &str, driver: Driver, mib: usize, time: Duration, may_fail: bool) {
-    drivers::in_child(test, driver, mib, &[], || {
+    check_policy("policy:segments", test, driver, mib, time, may_fail);
+}
+
+/// [`check`] with a policy of the allocator.
+#[track_caller]
+fn check_policy(
+    policy: &str,
+    test: &str,
+    driver: Driver,
+    mib: usize,
+    time: Duration,
+    may_fail: bool,
+) {
+    let pages = policy == PAGES;
+    drivers::in_child(test, driver, mib, &[("SCONCE_ALLOC_CONF", policy)], || {
         let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
         let ranges = stress(driver, time, may_fail);
         assert_eq!((ranges.count.into_inner(), ranges.bytes.into_inner()), (0, 0));
         sconce::device::synchronize(0).unwrap();
         structure::assert_sound();
         let (count, bytes) = (ranges.all_count.into_inner(), ranges.all_bytes.into_inner());
-        assert!(count > 1000, "only {count} allocations");
+        assert!(count > 100, "only {count} allocations");
         structure::assert_all_given_back(&[free_at_start]);
         let stats = memory::stats(0).unwrap();
         assert_eq!(stats.allocation.all.allocated, count);
@@ -310,8 +324,14 @@ fn check(test: &str, driver: Driver, mib: usize, time: Duration, may_fail: bool)
             let sum = pools.small_pool.allocated + pools.large_pool.allocated;
             assert_eq!(pools.all.allocated, sum, "{name}");
         }
-        assert_eq!(stats.num_device_alloc, stats.num_device_free);
-        assert_eq!(stats.num_device_alloc, stats.segment.all.allocated);
+        if pages {
+            // Runs of pages are no segments, and one call gives back what several got.
+            assert_eq!(stats.segment.all.allocated, 0);
+            assert!(stats.num_device_free > 0 && stats.reserved_bytes.all.allocated > 0);
+        } else {
+            assert_eq!(stats.num_device_alloc, stats.num_device_free);
+            assert_eq!(stats.num_device_alloc, stats.segment.all.allocated);
+        }
         // What the threads held at one time, by their own count, was in use at that time.
         assert!(stats.allocation.all.peak >= ranges.most_count.into_inner());
         assert!(stats.requested_bytes.all.peak >= ranges.most_bytes.into_inner());
@@ -342,4 +362,18 @@ fn nor_do_threads_on_a_driver_that_reuses_addresses() {
 fn nor_do_threads_short_of_memory_on_a_slow_driver_that_reuses_addresses() {
     let test = "nor_do_threads_short_of_memory_on_a_slow_driver_that_reuses_addresses";
     check(test, Driver::Fake { delay_us: 20 }, 192, seconds(2.0) / 2, true);
+}
+
+const PAGES: &str = "policy:pages";
+
+#[test]
+fn nor_do_threads_whose_memory_is_pages() {
+    let test = "nor_do_threads_whose_memory_is_pages";
+    check_policy(PAGES, test, Driver::Simulator, 4096, seconds(2.0) / 2, false);
+}
+
+#[test]
+fn nor_do_threads_short_of_pages() {
+    let test = "nor_do_threads_short_of_pages";
+    check_policy(PAGES, test, Driver::Simulator, 192, seconds(2.0) / 2, true);
 }

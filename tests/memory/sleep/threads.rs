@@ -2,22 +2,27 @@
 //! the end of a process with memory that sleeps.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use sconce::error::Status;
 use sconce::memory::{self, pool};
 use sconce::sleep::{self, SleepPlace, WakeMode};
 use testkit::fork::forked;
 use testkit::memory::structure;
-use testkit::threads::asked_seconds;
+use testkit::threads::{self, asked_seconds};
 
 use super::{
     MIB, alloc, folder, free_bytes, holds, inside, places, pool_stream, state, with_pages,
 };
 use crate::queued::{fill, read};
 
-/// Rounds of the thread that sleeps.
-fn rounds() -> usize {
-    40 + asked_seconds().map_or(0, |seconds| (seconds * 40.0) as usize)
+/// Rounds of a thread that puts memory to sleep: 40, or a dozen and more for as long as is asked.
+fn rounds() -> impl Iterator<Item = usize> {
+    let (start, asked) = (Instant::now(), asked_seconds());
+    (0..).take_while(move |round| match asked {
+        None => *round < 40,
+        Some(seconds) => *round < 12 || start.elapsed().as_secs_f64() < seconds,
+    })
 }
 
 #[test]
@@ -27,7 +32,7 @@ fn other_threads_go_on_while_pools_sleep_and_wake() {
         let over = AtomicBool::new(false);
         let [refusals, served] = [const { AtomicUsize::new(0) }; 2];
         let shared = pool::create().unwrap();
-        std::thread::scope(|scope| {
+        threads::scope(|scope| {
             // Allocate from the pool that sleeps, and from the default pool.
             for seed in 0..2_usize {
                 let (over, refusals, served) = (&over, &refusals, &served);
@@ -72,7 +77,7 @@ fn other_threads_go_on_while_pools_sleep_and_wake() {
             // What sleeps keeps its bytes.
             let own = pool_stream();
             let kept = inside(shared, || alloc(7 * MIB, own));
-            for round in 0..rounds() {
+            for round in rounds() {
                 fill(kept, round as u8, 7 * MIB, own);
                 let place = &places()[round % 3];
                 sleep::sleep(Some(shared), 0, place).unwrap();
@@ -98,10 +103,10 @@ fn several_threads_put_one_pool_to_sleep_and_wake_it() {
         let own = pool_stream();
         let block = alloc(9 * MIB, own);
         fill(block, 77, 9 * MIB, own);
-        std::thread::scope(|scope| {
+        threads::scope(|scope| {
             for seed in 0..3_usize {
                 scope.spawn(move || {
-                    for round in 0..rounds() {
+                    for round in rounds() {
                         let outcome = match (seed + round) % 2 {
                             0 => sleep::sleep(None, 0, &places()[round % 3]),
                             _ => sleep::wake(None, 0, WakeMode::Restore),
@@ -171,7 +176,7 @@ fn threads_that_put_a_device_to_sleep_or_wake_it_at_once_all_succeed() {
             inside(*pool, || alloc(2 * MIB, own));
         }
         let place = SleepPlace::HostPinned;
-        for _ in 0..rounds() {
+        for _ in rounds() {
             let all = |each: &(dyn Fn() -> sconce::error::Result<()> + Sync)| {
                 let start = std::sync::Barrier::new(2);
                 std::thread::scope(|scope| {
