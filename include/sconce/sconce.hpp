@@ -52,12 +52,25 @@
 #include <sconce/tape_fft.hpp>
 #include <sconce/tensor.hpp>
 #include <sconce/tensor_base.hpp>
+#include <sconce/tensor_binary.hpp>
+#include <sconce/tensor_blob.hpp>
 #include <sconce/tensor_body.hpp>
+#include <sconce/tensor_calls.hpp>
+#include <sconce/tensor_class.hpp>
+#include <sconce/tensor_copies.hpp>
 #include <sconce/tensor_factories.hpp>
 #include <sconce/tensor_fft.hpp>
+#include <sconce/tensor_fills.hpp>
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>
 #include <sconce/tensor_options.hpp>
+#include <sconce/tensor_ordering.hpp>
 #include <sconce/tensor_outputs.hpp>
+#include <sconce/tensor_products.hpp>
+#include <sconce/tensor_reductions.hpp>
+#include <sconce/tensor_text.hpp>
+#include <sconce/tensor_unary.hpp>
+#include <sconce/tensor_values.hpp>
+#include <sconce/tensor_views.hpp>
 
 #endif  // SCONCE_SCONCE_HPP

@@ -5,9 +5,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <sconce/tensor_body.hpp>
+#include <sconce/tensor_calls.hpp>
 #include <sconce/tensor_factories.hpp>
-#include <sconce/tensor_functions.hpp>
+#include <sconce/tensor_ordering.hpp>
+#include <sconce/tensor_views.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,15 @@ inline Tensor fft_of(const TensorBase& self, std::int32_t kind, std::int32_t dir
                      std::int32_t norm, std::int64_t dim, std::int64_t length = -1) {
   return tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_fft(self.get(), kind, direction, norm, &dim, 1, length, out);
+  });
+}
+
+/// Transforms one dimension into a tensor of the caller's.
+inline Tensor& fft_out_of(Tensor& out, const TensorBase& self, std::int32_t kind,
+                          std::int32_t direction, std::int32_t norm, std::int64_t dim,
+                          std::int64_t length = -1) {
+  return write_to(out, [&](sconce_tensor* into) {
+    return ::sconce_tensor_fft_out(self.get(), kind, direction, norm, &dim, 1, length, into);
   });
 }
 
@@ -101,6 +111,41 @@ inline namespace v0 {
   return detail::fft_of(detail::resized_for_fft(self, length < 1 ? length : length / 2 + 1, dim),
                         SCONCE_FFT_C2R, SCONCE_FFT_INVERSE,
                         detail::fft_norm_of(norm, SCONCE_FFT_INVERSE), dim, length);
+}
+
+/// @}
+
+/// \name Fourier transforms, into a tensor of the caller's
+/// `out` is complex, that of `fft_irfft_out` real; the result is converted to its precision.
+/// Otherwise as `fft_fft`, and `out` follows the rules of `<sconce/tensor_outputs.hpp>`.
+/// @{
+
+/// The transform of real or complex numbers to complex ones.
+inline Tensor& fft_fft_out(Tensor& out, const Tensor& self, std::optional<std::int64_t> n = {},
+                           std::int64_t dim = -1, std::optional<std::string_view> norm = {}) {
+  return detail::fft_out_of(out, n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_C2C,
+                            SCONCE_FFT_FORWARD, detail::fft_norm_of(norm, SCONCE_FFT_FORWARD), dim);
+}
+/// The inverse transform to complex numbers.
+inline Tensor& fft_ifft_out(Tensor& out, const Tensor& self, std::optional<std::int64_t> n = {},
+                            std::int64_t dim = -1, std::optional<std::string_view> norm = {}) {
+  return detail::fft_out_of(out, n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_C2C,
+                            SCONCE_FFT_INVERSE, detail::fft_norm_of(norm, SCONCE_FFT_INVERSE), dim);
+}
+/// The first `n / 2 + 1` results of the transform of real numbers.
+inline Tensor& fft_rfft_out(Tensor& out, const Tensor& self, std::optional<std::int64_t> n = {},
+                            std::int64_t dim = -1, std::optional<std::string_view> norm = {}) {
+  return detail::fft_out_of(out, n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_R2C,
+                            SCONCE_FFT_FORWARD, detail::fft_norm_of(norm, SCONCE_FFT_FORWARD), dim);
+}
+/// The inverse of `fft_rfft`.
+inline Tensor& fft_irfft_out(Tensor& out, const Tensor& self, std::optional<std::int64_t> n = {},
+                             std::int64_t dim = -1, std::optional<std::string_view> norm = {}) {
+  const std::int64_t length = n.value_or(2 * (self.size(dim) - 1));
+  const std::int64_t frequencies = length < 1 ? length : length / 2 + 1;
+  return detail::fft_out_of(out, detail::resized_for_fft(self, frequencies, dim), SCONCE_FFT_C2R,
+                            SCONCE_FFT_INVERSE, detail::fft_norm_of(norm, SCONCE_FFT_INVERSE), dim,
+                            length);
 }
 
 /// @}

@@ -1,0 +1,442 @@
+/// \file
+/// The class `Tensor`. Its methods are defined by subject: `tensor_copies.hpp`, `tensor_fills.hpp`,
+/// `tensor_views.hpp`, `tensor_unary.hpp` and so on; `<sconce/tensor.hpp>` has all of them, and is
+/// what programs include.
+///
+/// Results of operations live on the device of their operands, whatever the current device is, and
+/// are queued on the current stream of that device; on the CPU they are ready when the call
+/// returns. Methods whose name ends with `_` change the tensor and return it. Failures are thrown
+/// as `Error`, with torch's words.
+#ifndef SCONCE_TENSOR_CLASS_HPP
+#define SCONCE_TENSOR_CLASS_HPP
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <sconce/generator.hpp>
+#include <sconce/int_array_ref.hpp>
+#include <sconce/tensor_base.hpp>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+
+/// A tensor: elements of one type in memory of a device or of the CPU, with a shape. Copies are the
+/// same tensor; `clone` copies elements. Corresponds to `at::Tensor`.
+///
+/// `a == b` compares elements, so a tensor is no condition: write `equal(a, b)`, or
+/// `item<bool>()`.
+class Tensor : public TensorBase {
+ public:
+  /// The undefined tensor.
+  constexpr Tensor() noexcept = default;
+  /// The same tensor as another object's.
+  explicit Tensor(const TensorBase& other) : TensorBase(other) {}
+  /// Owns the same tensor once more.
+  Tensor(const Tensor& other) = default;
+  /// Takes the tensor of `other`, which is undefined then.
+  Tensor(Tensor&& other) noexcept = default;
+  ~Tensor() = default;
+  /// Takes ownership of a handle of the C API.
+  [[nodiscard]] static Tensor adopt(sconce_tensor* tensor) noexcept { return Tensor(tensor); }
+
+  /// Becomes the same tensor as `other`.
+  Tensor& operator=(const Tensor& other) & = default;
+  /// Becomes the tensor of `other`, which is undefined then.
+  Tensor& operator=(Tensor&& other) & noexcept = default;
+  /// Copies elements to a tensor without a name, as in `a[0] = b`.
+  const Tensor& operator=(const Tensor& other) && { return copy_(other); }
+  /// Copies elements to a tensor without a name, as in `a[0] = b + c`.
+  const Tensor& operator=(Tensor&& other) && { return copy_(other); }
+  /// Sets the elements of a tensor without a name, as in `a[0] = 1`.
+  const Tensor& operator=(const Scalar& value) && { return fill_(value); }
+
+  /// Conditions do not compile: `a == b` is a tensor of truth values. Write `equal(a, b)`, or
+  /// `item<bool>()` of a tensor of one element.
+  explicit operator bool() const = delete;  // write equal(a, b), or item<bool>()
+
+  /// \name Other types, places and orders in memory
+  /// @{
+
+  /// This tensor with the type, device and order in memory that are set in `options`; itself if
+  /// nothing changes.
+  /// \param options what changes
+  /// \param non_blocking whether a copy between page-locked memory and a device may still run when
+  ///        the call returns
+  /// \param copy whether to copy even if nothing changes
+  [[nodiscard]] Tensor to(const TensorOptions& options, bool non_blocking = false,
+                          bool copy = false) const;
+  /// This tensor on another device and of another type.
+  [[nodiscard]] Tensor to(Device device, ScalarType dtype, bool non_blocking = false,
+                          bool copy = false) const;
+  /// This tensor with the type and device of another.
+  [[nodiscard]] Tensor to(const TensorBase& other, bool non_blocking = false,
+                          bool copy = false) const;
+  /// This tensor on a CUDA device; -1 is the current one.
+  [[nodiscard]] Tensor cuda(DeviceIndex index = -1, bool non_blocking = false) const;
+  /// This tensor on the CPU.
+  [[nodiscard]] Tensor cpu() const;
+  /// This tensor in page-locked memory of the host: a copy, or itself.
+  [[nodiscard]] Tensor pin_memory() const;
+  /// A copy in memory of its own.
+  [[nodiscard]] Tensor clone(MemoryFormat format = MemoryFormat::Preserve) const;
+  /// A tensor whose elements lie one after another: itself, or a copy.
+  [[nodiscard]] Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  /// Copies the elements of `source`, converted and repeated to the shape of this tensor.
+  const Tensor& copy_(const TensorBase& source, bool non_blocking = false) const;
+  /// The value of a tensor of one element. Waits for its device.
+  [[nodiscard]] Scalar item() const;
+  /// The value of a tensor of one element, as a type of C++. Waits for its device.
+  template <class T>
+  [[nodiscard]] T item() const;
+  /// All elements in row-major order, converted to a type of C++. Waits for the device.
+  /// Corresponds to `tensor.flatten().tolist()` of Python.
+  template <class T>
+  [[nodiscard]] std::vector<T> to_vector() const;
+
+  /// @}
+  /// \name New tensors like this one: of its type and on its device unless `options` say otherwise
+  /// @{
+
+  /// A tensor whose values are not set.
+  [[nodiscard]] Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
+  /// A tensor with strides of the caller's choice, whose values are not set.
+  [[nodiscard]] Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride,
+                                         const TensorOptions& options = {}) const;
+  /// A tensor of one value.
+  [[nodiscard]] Tensor new_full(IntArrayRef size, const Scalar& fill_value,
+                                const TensorOptions& options = {}) const;
+  /// A tensor of zeros.
+  [[nodiscard]] Tensor new_zeros(IntArrayRef size, const TensorOptions& options = {}) const;
+  /// A tensor of ones.
+  [[nodiscard]] Tensor new_ones(IntArrayRef size, const TensorOptions& options = {}) const;
+  /// A tensor of the listed values.
+  template <class T>
+  [[nodiscard]] Tensor new_tensor(std::initializer_list<T> values,
+                                  const TensorOptions& options = {}) const;
+  /// A matrix of the listed values.
+  template <class T>
+  [[nodiscard]] Tensor new_tensor(std::initializer_list<std::initializer_list<T>> values,
+                                  const TensorOptions& options = {}) const;
+  /// A tensor of one value or of the values of a vector.
+  template <class Values>
+  [[nodiscard]] Tensor new_tensor(const Values& values, const TensorOptions& options = {}) const;
+
+  /// @}
+  /// \name Fills
+  /// @{
+
+  /// Sets every element to a value.
+  const Tensor& fill_(const Scalar& value) const;
+  /// Other sizes, with the elements where they are in memory; what comes to them is not set. Memory
+  /// that is too small is replaced; views of it keep it.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if memory of others is too small
+  const Tensor& resize_(IntArrayRef size) const;
+  /// Sets every element to 0.
+  const Tensor& zero_() const;
+  /// Fills with numbers from `from` to `to`, excluding `to`; torch's bits, as all random fills.
+  const Tensor& uniform_(double from = 0.0, double to = 1.0,
+                         const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with normally distributed numbers.
+  const Tensor& normal_(double mean = 0.0, double std = 1.0,
+                        const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with numbers whose logarithm is normally distributed.
+  const Tensor& log_normal_(double mean = 1.0, double std = 2.0,
+                            const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with exponentially distributed numbers.
+  const Tensor& exponential_(double lambd = 1.0,
+                             const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with numbers of a Cauchy distribution.
+  const Tensor& cauchy_(double median = 0.0, double sigma = 1.0,
+                        const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with numbers of a geometric distribution.
+  const Tensor& geometric_(double p, const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with 1, with a probability of `p`, or 0.
+  const Tensor& bernoulli_(double p = 0.5,
+                           const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with whole numbers from `from` to `to`, excluding `to`.
+  const Tensor& random_(std::int64_t from, std::int64_t to,
+                        const cuda::OptionalGenerator& generator = std::nullopt) const;
+  /// Fills with whole numbers of the range of the type.
+  const Tensor& random_(const cuda::OptionalGenerator& generator = std::nullopt) const;
+
+  /// @}
+  /// \name Views, which share the memory
+  /// @{
+
+  /// One index of the first dimension; negative ones count from the end.
+  [[nodiscard]] Tensor operator[](std::int64_t index) const;
+  /// The elements with other sizes, of which one may be -1.
+  [[nodiscard]] Tensor view(IntArrayRef size) const;
+  /// The elements with the sizes of another tensor.
+  [[nodiscard]] Tensor view_as(const TensorBase& other) const;
+  /// The elements with other sizes: a view where possible, else a copy.
+  [[nodiscard]] Tensor reshape(IntArrayRef shape) const;
+  /// The memory with sizes, strides and offset of the caller's choice.
+  [[nodiscard]] Tensor as_strided(IntArrayRef size, IntArrayRef stride,
+                                  std::optional<std::int64_t> storage_offset = std::nullopt) const;
+  /// `length` indices of a dimension from `start` on.
+  [[nodiscard]] Tensor narrow(std::int64_t dim, std::int64_t start, std::int64_t length) const;
+  /// Every `step`-th index of a dimension from `start` up to, excluding, `end`.
+  [[nodiscard]] Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,
+                             std::optional<std::int64_t> end = std::nullopt,
+                             std::int64_t step = 1) const;
+  /// One index of a dimension, which goes.
+  [[nodiscard]] Tensor select(std::int64_t dim, std::int64_t index) const;
+  /// Two dimensions exchanged.
+  [[nodiscard]] Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
+  /// A matrix transposed; a vector stays as it is.
+  [[nodiscard]] Tensor t() const;
+  /// The dimensions in another order.
+  [[nodiscard]] Tensor permute(IntArrayRef dims) const;
+  /// Dimensions of one element repeated; -1 keeps a size.
+  [[nodiscard]] Tensor expand(IntArrayRef size) const;
+  /// Dimensions of one element repeated to the sizes of another tensor.
+  [[nodiscard]] Tensor expand_as(const TensorBase& other) const;
+  /// Without the dimensions of one element.
+  [[nodiscard]] Tensor squeeze() const;
+  /// Without those of the given dimensions that have one element.
+  [[nodiscard]] Tensor squeeze(IntArrayRef dims) const;
+  /// With one more dimension, of one element.
+  [[nodiscard]] Tensor unsqueeze(std::int64_t dim) const;
+  /// The dimensions from `start_dim` to `end_dim`, both included, as one: a view where possible,
+  /// else a copy.
+  [[nodiscard]] Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
+  /// One dimension as several.
+  [[nodiscard]] Tensor unflatten(std::int64_t dim, IntArrayRef sizes) const;
+  /// The diagonal of two dimensions, as the last dimension.
+  [[nodiscard]] Tensor diagonal(std::int64_t offset = 0, std::int64_t dim1 = 0,
+                                std::int64_t dim2 = 1) const;
+  /// At most `chunks` parts of a dimension, of equal size.
+  [[nodiscard]] std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t dim = 0) const;
+  /// Parts of a dimension of `split_size` indices each.
+  [[nodiscard]] std::vector<Tensor> split(std::int64_t split_size, std::int64_t dim = 0) const;
+  /// Parts of a dimension of the given sizes.
+  [[nodiscard]] std::vector<Tensor> split_with_sizes(IntArrayRef split_sizes,
+                                                     std::int64_t dim = 0) const;
+  /// Parts of a dimension of the given sizes.
+  [[nodiscard]] std::vector<Tensor> split(IntArrayRef split_sizes, std::int64_t dim = 0) const;
+  /// A view for each index of a dimension, which goes.
+  [[nodiscard]] std::vector<Tensor> unbind(std::int64_t dim = 0) const;
+
+  /// @}
+  /// \name Operations on each element
+  /// @{
+
+  [[nodiscard]] Tensor neg() const;          ///< `-x`
+  const Tensor& neg_() const;                ///< in place
+  [[nodiscard]] Tensor abs() const;          ///< the absolute value or magnitude
+  const Tensor& abs_() const;                ///< in place
+  [[nodiscard]] Tensor sign() const;         ///< -1, 0 or 1
+  const Tensor& sign_() const;               ///< in place
+  [[nodiscard]] Tensor exp() const;          ///< the exponential function
+  const Tensor& exp_() const;                ///< in place
+  [[nodiscard]] Tensor log() const;          ///< the natural logarithm
+  const Tensor& log_() const;                ///< in place
+  [[nodiscard]] Tensor sqrt() const;         ///< the square root
+  const Tensor& sqrt_() const;               ///< in place
+  [[nodiscard]] Tensor rsqrt() const;        ///< the reciprocal of the square root
+  const Tensor& rsqrt_() const;              ///< in place
+  [[nodiscard]] Tensor reciprocal() const;   ///< `1 / x`
+  const Tensor& reciprocal_() const;         ///< in place
+  [[nodiscard]] Tensor sin() const;          ///< the sine
+  const Tensor& sin_() const;                ///< in place
+  [[nodiscard]] Tensor cos() const;          ///< the cosine
+  const Tensor& cos_() const;                ///< in place
+  [[nodiscard]] Tensor tanh() const;         ///< the hyperbolic tangent
+  const Tensor& tanh_() const;               ///< in place
+  [[nodiscard]] Tensor sigmoid() const;      ///< `1 / (1 + exp(-x))`
+  const Tensor& sigmoid_() const;            ///< in place
+  [[nodiscard]] Tensor relu() const;         ///< `max(x, 0)`
+  const Tensor& relu_() const;               ///< in place
+  [[nodiscard]] Tensor silu() const;         ///< `x * sigmoid(x)`
+  const Tensor& silu_() const;               ///< in place
+  [[nodiscard]] Tensor erf() const;          ///< the error function
+  const Tensor& erf_() const;                ///< in place
+  [[nodiscard]] Tensor floor() const;        ///< the greatest integer not above `x`
+  const Tensor& floor_() const;              ///< in place
+  [[nodiscard]] Tensor ceil() const;         ///< the least integer not below `x`
+  const Tensor& ceil_() const;               ///< in place
+  [[nodiscard]] Tensor round() const;        ///< the nearest integer, of two the even one
+  const Tensor& round_() const;              ///< in place
+  [[nodiscard]] Tensor trunc() const;        ///< `x` without its fraction
+  const Tensor& trunc_() const;              ///< in place
+  [[nodiscard]] Tensor logical_not() const;  ///< whether `x` is 0
+  const Tensor& logical_not_() const;        ///< in place
+  [[nodiscard]] Tensor bitwise_not() const;  ///< the complement of the bits
+  const Tensor& bitwise_not_() const;        ///< in place
+  [[nodiscard]] Tensor isnan() const;        ///< whether `x` is not a number
+  [[nodiscard]] Tensor isfinite() const;     ///< whether `x` is neither infinite nor NaN
+  /// Gaussian error linear units of each element.
+  /// \param approximate `none`, or `tanh` for the approximation
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
+  [[nodiscard]] Tensor gelu(std::string_view approximate = "none") const;
+  /// Each element moved into bounds, which are numbers or tensors.
+  [[nodiscard]] Tensor clamp(const std::optional<TensorOrScalar>& min = std::nullopt,
+                             const std::optional<TensorOrScalar>& max = std::nullopt) const;
+  /// `clamp` in place.
+  const Tensor& clamp_(const std::optional<TensorOrScalar>& min = std::nullopt,
+                       const std::optional<TensorOrScalar>& max = std::nullopt) const;
+
+  /// @}
+  /// \name Operations on pairs of elements: with a tensor, or with a number
+  /// @{
+
+  /// `x + alpha * y` of each pair of elements.
+  [[nodiscard]] Tensor add(const TensorOrScalar& other, const Scalar& alpha = 1) const;
+  const Tensor& add_(const TensorOrScalar& other, const Scalar& alpha = 1) const;  ///< in place
+  /// `x - alpha * y` of each pair of elements.
+  [[nodiscard]] Tensor sub(const TensorOrScalar& other, const Scalar& alpha = 1) const;
+  const Tensor& sub_(const TensorOrScalar& other, const Scalar& alpha = 1) const;  ///< in place
+  /// `x * y` of each pair of elements.
+  [[nodiscard]] Tensor mul(const TensorOrScalar& other) const;
+  const Tensor& mul_(const TensorOrScalar& other) const;  ///< in place
+  /// `x / y` of each pair of elements; of integers a real number.
+  [[nodiscard]] Tensor div(const TensorOrScalar& other) const;
+  const Tensor& div_(const TensorOrScalar& other) const;  ///< in place
+  /// `floor(x / y)` of each pair of elements.
+  [[nodiscard]] Tensor floor_divide(const TensorOrScalar& other) const;
+  const Tensor& floor_divide_(const TensorOrScalar& other) const;  ///< in place
+  /// `x - y * floor(x / y)` of each pair of elements.
+  [[nodiscard]] Tensor remainder(const TensorOrScalar& other) const;
+  const Tensor& remainder_(const TensorOrScalar& other) const;  ///< in place
+  /// `x` to the power of `y` of each pair of elements.
+  [[nodiscard]] Tensor pow(const TensorOrScalar& other) const;
+  const Tensor& pow_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether `x == y`, of each pair of elements.
+  [[nodiscard]] Tensor eq(const TensorOrScalar& other) const;
+  const Tensor& eq_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether `x != y`, of each pair of elements.
+  [[nodiscard]] Tensor ne(const TensorOrScalar& other) const;
+  const Tensor& ne_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether `x < y`, of each pair of elements.
+  [[nodiscard]] Tensor lt(const TensorOrScalar& other) const;
+  const Tensor& lt_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether `x <= y`, of each pair of elements.
+  [[nodiscard]] Tensor le(const TensorOrScalar& other) const;
+  const Tensor& le_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether `x > y`, of each pair of elements.
+  [[nodiscard]] Tensor gt(const TensorOrScalar& other) const;
+  const Tensor& gt_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether `x >= y`, of each pair of elements.
+  [[nodiscard]] Tensor ge(const TensorOrScalar& other) const;
+  const Tensor& ge_(const TensorOrScalar& other) const;  ///< in place
+  /// The bits that are set in both, of each pair of elements.
+  [[nodiscard]] Tensor bitwise_and(const TensorOrScalar& other) const;
+  const Tensor& bitwise_and_(const TensorOrScalar& other) const;  ///< in place
+  /// The bits that are set in one or both, of each pair of elements.
+  [[nodiscard]] Tensor bitwise_or(const TensorOrScalar& other) const;
+  const Tensor& bitwise_or_(const TensorOrScalar& other) const;  ///< in place
+  /// The bits that are set in one only, of each pair of elements.
+  [[nodiscard]] Tensor bitwise_xor(const TensorOrScalar& other) const;
+  const Tensor& bitwise_xor_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether neither is 0, of each pair of elements.
+  [[nodiscard]] Tensor logical_and(const TensorOrScalar& other) const;
+  const Tensor& logical_and_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether one or both are not 0, of each pair of elements.
+  [[nodiscard]] Tensor logical_or(const TensorOrScalar& other) const;
+  const Tensor& logical_or_(const TensorOrScalar& other) const;  ///< in place
+  /// Whether one alone is not 0, of each pair of elements.
+  [[nodiscard]] Tensor logical_xor(const TensorOrScalar& other) const;
+  const Tensor& logical_xor_(const TensorOrScalar& other) const;  ///< in place
+  /// The lesser of each pair of elements; NaN if one is.
+  [[nodiscard]] Tensor minimum(const TensorOrScalar& other) const;
+  /// The greater of each pair of elements; NaN if one is.
+  [[nodiscard]] Tensor maximum(const TensorOrScalar& other) const;
+  /// `x / y` of each pair of elements, rounded.
+  /// \param other the divisor
+  /// \param rounding_mode `trunc` towards 0, or `floor` downwards
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
+  [[nodiscard]] Tensor div(const TensorOrScalar& other, std::string_view rounding_mode) const;
+
+  /// @}
+  /// \name Reductions, and what runs along a dimension
+  /// @{
+
+  /// The sum of all elements.
+  [[nodiscard]] Tensor sum(std::optional<ScalarType> dtype = std::nullopt) const;
+  /// Sums over dimensions.
+  [[nodiscard]] Tensor sum(IntArrayRef dim, bool keepdim = false,
+                           std::optional<ScalarType> dtype = std::nullopt) const;
+  /// The mean of all elements.
+  [[nodiscard]] Tensor mean(std::optional<ScalarType> dtype = std::nullopt) const;
+  /// Means over dimensions.
+  [[nodiscard]] Tensor mean(IntArrayRef dim, bool keepdim = false,
+                            std::optional<ScalarType> dtype = std::nullopt) const;
+  /// The product of all elements.
+  [[nodiscard]] Tensor prod(std::optional<ScalarType> dtype = std::nullopt) const;
+  /// Products over a dimension.
+  [[nodiscard]] Tensor prod(std::int64_t dim, bool keepdim = false,
+                            std::optional<ScalarType> dtype = std::nullopt) const;
+  /// The greatest elements over dimensions; without any, over all. NaN if one is.
+  [[nodiscard]] Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
+  /// The least elements over dimensions; without any, over all. NaN if one is.
+  [[nodiscard]] Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
+  [[nodiscard]] Tensor max() const;  ///< the greatest element
+  [[nodiscard]] Tensor min() const;  ///< the least element
+  /// The index of the greatest element of a dimension, or of all elements.
+  [[nodiscard]] Tensor argmax(std::optional<std::int64_t> dim = std::nullopt,
+                              bool keepdim = false) const;
+  /// The index of the least element of a dimension, or of all elements.
+  [[nodiscard]] Tensor argmin(std::optional<std::int64_t> dim = std::nullopt,
+                              bool keepdim = false) const;
+  [[nodiscard]] Tensor all() const;  ///< whether no element is 0
+  /// Whether no element is 0, over dimensions.
+  [[nodiscard]] Tensor all(IntArrayRef dim, bool keepdim = false) const;
+  [[nodiscard]] Tensor any() const;  ///< whether an element is not 0
+  /// Whether an element is not 0, over dimensions.
+  [[nodiscard]] Tensor any(IntArrayRef dim, bool keepdim = false) const;
+  /// `exp(x) / sum(exp(x))` along a dimension.
+  [[nodiscard]] Tensor softmax(std::int64_t dim,
+                               std::optional<ScalarType> dtype = std::nullopt) const;
+  /// The logarithm of `softmax`.
+  [[nodiscard]] Tensor log_softmax(std::int64_t dim,
+                                   std::optional<ScalarType> dtype = std::nullopt) const;
+  /// Running sums along a dimension.
+  [[nodiscard]] Tensor cumsum(std::int64_t dim,
+                              std::optional<ScalarType> dtype = std::nullopt) const;
+  /// Running products along a dimension.
+  [[nodiscard]] Tensor cumprod(std::int64_t dim,
+                               std::optional<ScalarType> dtype = std::nullopt) const;
+  /// The elements sorted along a dimension, and where each was. Equal elements keep their order.
+  [[nodiscard]] std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1,
+                                                bool descending = false) const;
+  /// The elements at the indices that a vector of integers lists.
+  [[nodiscard]] Tensor index_select(std::int64_t dim, const TensorBase& index) const;
+
+  /// @}
+  /// \name Products
+  /// @{
+
+  /// The product of vectors, matrices or batches of matrices.
+  [[nodiscard]] Tensor matmul(const TensorBase& other) const;
+  /// The product of two matrices.
+  [[nodiscard]] Tensor mm(const TensorBase& mat2) const;
+  /// The products of two batches of matrices.
+  [[nodiscard]] Tensor bmm(const TensorBase& mat2) const;
+  /// `beta * self + alpha * (mat1 @ mat2)`.
+  [[nodiscard]] Tensor addmm(const TensorBase& mat1, const TensorBase& mat2, const Scalar& beta = 1,
+                             const Scalar& alpha = 1) const;
+
+  /// @}
+  /// \name Comparisons of whole tensors, which wait for the device
+  /// @{
+
+  /// Whether both have the same shape and equal elements.
+  [[nodiscard]] bool equal(const TensorBase& other) const;
+  /// Whether elements differ by at most `atol + rtol * |other|`.
+  [[nodiscard]] bool allclose(const TensorBase& other, double rtol = 1e-5, double atol = 1e-8,
+                              bool equal_nan = false) const;
+
+  /// @}
+
+ private:
+  explicit constexpr Tensor(sconce_tensor* tensor) noexcept : TensorBase(tensor) {}
+};
+
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_TENSOR_CLASS_HPP
