@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <sconce/comm_arguments.hpp>
 #include <sconce/comm_base.hpp>
 #include <sconce/device.hpp>
 #include <sconce/store.hpp>
@@ -100,7 +101,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::SUM,
                                    Mode mode = {}) const {
-    const Data data = dense("tensor", tensor);
+    const Data data = arguments().dense("tensor", tensor);
     return keeping<Mode>({&tensor}, [&] {
       return all_reduce(data.address, data.address, data.count, data.dtype, op, mode);
     });
@@ -109,7 +110,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result reduce(const Tensor& tensor, std::int32_t dst, ReduceOp op = ReduceOp::SUM,
                                Mode mode = {}) const {
-    const Data data = dense("tensor", tensor);
+    const Data data = arguments().dense("tensor", tensor);
     return keeping<Mode>({&tensor}, [&] {
       return reduce(data.address, data.address, data.count, data.dtype, dst, op, mode);
     });
@@ -117,7 +118,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   /// Sends the tensor of rank `src` to those of the others.
   template <class Mode = SyncOp>
   typename Mode::Result broadcast(const Tensor& tensor, std::int32_t src, Mode mode = {}) const {
-    const Data data = dense("tensor", tensor);
+    const Data data = arguments().dense("tensor", tensor);
     return keeping<Mode>({&tensor}, [&] {
       return broadcast(data.address, data.address, data.count, data.dtype, src, mode);
     });
@@ -125,14 +126,14 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   /// Sends a tensor to rank `dst`. Sends and receives that need each other are in one `group`.
   template <class Mode = SyncOp>
   typename Mode::Result send(const Tensor& tensor, std::int32_t dst, Mode mode = {}) const {
-    const Data data = dense("tensor", tensor);
+    const Data data = arguments().dense("tensor", tensor);
     return keeping<Mode>({&tensor},
                          [&] { return send(data.address, data.count, data.dtype, dst, mode); });
   }
   /// Receives a tensor from rank `src`.
   template <class Mode = SyncOp>
   typename Mode::Result recv(const Tensor& tensor, std::int32_t src, Mode mode = {}) const {
-    const Data data = dense("tensor", tensor);
+    const Data data = arguments().dense("tensor", tensor);
     return keeping<Mode>({&tensor},
                          [&] { return recv(data.address, data.count, data.dtype, src, mode); });
   }
@@ -150,7 +151,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result all_gather_into_tensor(const Tensor& output, const Tensor& input,
                                                Mode mode = {}) const {
-    const auto [to, from] = parts("output", output, "input", input);
+    const auto [to, from] = arguments().parts("output", output, "input", input);
     return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
       return all_gather(from.address, to.address, from.count, from.dtype, mode);
     });
@@ -160,9 +161,9 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result gather_single(const Tensor& output, const Tensor& input, std::int32_t dst,
                                       Mode mode = {}) const {
-    const bool is_here = is_at(dst, "output", output.defined());
-    const auto [to, from] = is_here ? parts("output", output, "input", input)
-                                    : std::pair(Data(), packed("input", input));
+    const bool is_here = arguments().is_at(dst, "output", output.defined());
+    const auto [to, from] = is_here ? arguments().parts("output", output, "input", input)
+                                    : std::pair(Data(), arguments().packed("input", input));
     return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
       return gather(from.address, to.address, from.count, from.dtype, dst, mode);
     });
@@ -172,9 +173,9 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result scatter_single(const Tensor& output, const Tensor& input, std::int32_t src,
                                        Mode mode = {}) const {
-    const bool is_here = is_at(src, "input", input.defined());
-    const auto [from, to] = is_here ? parts("input", input, "output", output)
-                                    : std::pair(Data(), packed("output", output));
+    const bool is_here = arguments().is_at(src, "input", input.defined());
+    const auto [from, to] = is_here ? arguments().parts("input", input, "output", output)
+                                    : std::pair(Data(), arguments().packed("output", output));
     return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
       return scatter(from.address, to.address, to.count, to.dtype, src, mode);
     });
@@ -185,7 +186,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result reduce_scatter_tensor(const Tensor& output, const Tensor& input,
                                               ReduceOp op = ReduceOp::SUM, Mode mode = {}) const {
-    const auto [from, to] = parts("input", input, "output", output);
+    const auto [from, to] = arguments().parts("input", input, "output", output);
     return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
       return reduce_scatter(from.address, to.address, to.count, to.dtype, op, mode);
     });
@@ -198,11 +199,11 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
                                           const std::vector<std::int64_t>& output_split_sizes = {},
                                           const std::vector<std::int64_t>& input_split_sizes = {},
                                           Mode mode = {}) const {
-    const Data to = packed("output", output);
-    const Data from = packed("input", input);
-    same_type(to, from);
-    const Splits sent = splits("input", input, input_split_sizes);
-    const Splits received = splits("output", output, output_split_sizes);
+    const Data to = arguments().packed("output", output);
+    const Data from = arguments().packed("input", input);
+    arguments().same_type(to, from);
+    const Splits sent = arguments().splits("input", input, input_split_sizes);
+    const Splits received = arguments().splits("output", output, output_split_sizes);
     return keeping<Mode>({&output, &input}, [&] {
       return all_to_all(from.address, sent.counts, sent.offsets, to.address, received.counts,
                         received.offsets, to.dtype, mode);
@@ -214,10 +215,10 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result all_gather(const std::vector<Tensor>& tensor_list, const Tensor& tensor,
                                    Mode mode = {}) const {
-    const Data mine = dense("tensor", tensor);
-    const std::vector<Data> all = list("tensor_list", tensor_list);
-    same_type(all, mine);
-    same_count("tensor_list", all, mine);
+    const Data mine = arguments().dense("tensor", tensor);
+    const std::vector<Data> all = arguments().list("tensor_list", tensor_list);
+    arguments().same_type(all, mine);
+    arguments().same_count("tensor_list", all, mine);
     return grouped<Mode>(tensor_list, tensor, [&](auto&& add) {
       for (std::int32_t from = 0; from < size(); ++from) {
         const Data& to = all[static_cast<std::size_t>(from)];
@@ -234,10 +235,10 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result reduce_scatter(const Tensor& output, const std::vector<Tensor>& input_list,
                                        ReduceOp op = ReduceOp::SUM, Mode mode = {}) const {
-    const Data mine = dense("output", output);
-    const std::vector<Data> all = list("input_list", input_list);
-    same_type(all, mine);
-    same_count("input_list", all, mine);
+    const Data mine = arguments().dense("output", output);
+    const std::vector<Data> all = arguments().list("input_list", input_list);
+    arguments().same_type(all, mine);
+    arguments().same_count("input_list", all, mine);
     return grouped<Mode>(input_list, output, [&](auto&& add) {
       for (std::int32_t dst = 0; dst < size(); ++dst) {
         const Data& from = all[static_cast<std::size_t>(dst)];
@@ -253,8 +254,8 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   typename Mode::Result all_to_all(const std::vector<Tensor>& output_tensor_list,
                                    const std::vector<Tensor>& input_tensor_list,
                                    Mode mode = {}) const {
-    const std::vector<Data> to = list("output_tensor_list", output_tensor_list);
-    const std::vector<Data> from = list("input_tensor_list", input_tensor_list);
+    const std::vector<Data> to = arguments().list("output_tensor_list", output_tensor_list);
+    const std::vector<Data> from = arguments().list("input_tensor_list", input_tensor_list);
     std::vector<Tensor> tensors = output_tensor_list;
     tensors.insert(tensors.end(), input_tensor_list.begin(), input_tensor_list.end());
     return grouped<Mode>(tensors, Tensor(), [&](auto&& add) {
@@ -272,10 +273,10 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result gather(const Tensor& tensor, const std::vector<Tensor>& gather_list,
                                std::int32_t dst = 0, Mode mode = {}) const {
-    const Data mine = dense("tensor", tensor);
-    const bool is_here = is_at(dst, "gather_list", !gather_list.empty());
-    const auto all = is_here ? list("gather_list", gather_list) : std::vector<Data>();
-    same_type(all, mine);
+    const Data mine = arguments().dense("tensor", tensor);
+    const bool is_here = arguments().is_at(dst, "gather_list", !gather_list.empty());
+    const auto all = is_here ? arguments().list("gather_list", gather_list) : std::vector<Data>();
+    arguments().same_type(all, mine);
     return grouped<Mode>(gather_list, tensor, [&](auto&& add) {
       add([&] { return send(mine.address, mine.count, mine.dtype, dst, mode); });
       for (std::size_t from = 0; from < all.size(); ++from) {
@@ -290,10 +291,10 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result scatter(const Tensor& tensor, const std::vector<Tensor>& scatter_list,
                                 std::int32_t src = 0, Mode mode = {}) const {
-    const Data mine = dense("tensor", tensor);
-    const bool is_here = is_at(src, "scatter_list", !scatter_list.empty());
-    const auto all = is_here ? list("scatter_list", scatter_list) : std::vector<Data>();
-    same_type(all, mine);
+    const Data mine = arguments().dense("tensor", tensor);
+    const bool is_here = arguments().is_at(src, "scatter_list", !scatter_list.empty());
+    const auto all = is_here ? arguments().list("scatter_list", scatter_list) : std::vector<Data>();
+    arguments().same_type(all, mine);
     return grouped<Mode>(scatter_list, tensor, [&](auto&& add) {
       for (std::size_t to = 0; to < all.size(); ++to) {
         const Data& from = all[to];
@@ -306,144 +307,16 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   }
 
  private:
-  /// The elements of a tensor.
-  struct Data {
-    void* address = nullptr;
-    std::size_t count = 0;
-    ScalarType dtype = kFloat;
-  };
-  /// Parts of a tensor for each rank, in elements.
-  struct Splits {
-    std::vector<std::size_t> counts;
-    std::vector<std::size_t> offsets;
-  };
+  using Data = detail::CommArguments::Data;
+  using Splits = detail::CommArguments::Splits;
+
+  [[nodiscard]] detail::CommArguments arguments() const { return detail::CommArguments(*this); }
 
   template <class Make>
   static Communicator made(Make&& make) {
     sconce_comm* comm = nullptr;
     detail::check(make(&comm));
     return Communicator(comm);
-  }
-
-  [[noreturn]] static void refuse(const std::string& why) {
-    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, why);
-  }
-
-  /// The elements of a tensor that fills its memory, in whatever order of the dimensions.
-  static Data dense(const char* name, const Tensor& tensor) {
-    if (!tensor.defined()) {
-      refuse(std::string(name) + " is an undefined tensor; pass one that has memory");
-    }
-    const std::int64_t dim = tensor.dim();
-    if (!tensor.is_contiguous() &&
-        !(dim == 4 && tensor.is_contiguous(MemoryFormat::ChannelsLast)) &&
-        !(dim == 5 && tensor.is_contiguous(MemoryFormat::ChannelsLast3d))) {
-      refuse("Tensors must be contiguous, but " + std::string(name) + " is not");
-    }
-    return {tensor.data_ptr(), static_cast<std::size_t>(tensor.numel()), tensor.dtype()};
-  }
-  /// The elements of a tensor in the order of its dimensions.
-  static Data packed(const char* name, const Tensor& tensor) {
-    const Data data = dense(name, tensor);
-    if (!tensor.is_contiguous()) {
-      refuse("Tensors must be contiguous, but " + std::string(name) + " is not");
-    }
-    return data;
-  }
-  /// The elements of the tensors of a list, one for each rank.
-  [[nodiscard]] std::vector<Data> list(const char* name, const std::vector<Tensor>& tensors) const {
-    if (tensors.size() != static_cast<std::size_t>(size())) {
-      refuse(std::string(name) + " has " + std::to_string(tensors.size()) +
-             " tensors, but there are " + std::to_string(size()) + " ranks");
-    }
-    std::vector<Data> all;
-    all.reserve(tensors.size());
-    for (std::size_t index = 0; index < tensors.size(); ++index) {
-      all.push_back(dense((name + ("[" + std::to_string(index) + "]")).c_str(), tensors[index]));
-    }
-    return all;
-  }
-  static void same_type(const Data& one, const Data& other) {
-    if (one.dtype != other.dtype) {
-      refuse(std::string("output tensor must have the same type as input tensor, but they are ") +
-             cuda::toString(one.dtype) + " and " + cuda::toString(other.dtype));
-    }
-  }
-  static void same_type(const std::vector<Data>& all, const Data& one) {
-    for (const Data& data : all) {
-      same_type(data, one);
-    }
-  }
-  /// This rank's tensor is as large as its place in a list.
-  void same_count(const char* name, const std::vector<Data>& all, const Data& mine) const {
-    const std::size_t place = all[static_cast<std::size_t>(rank())].count;
-    if (place != mine.count) {
-      refuse(std::string(name) + "[" + std::to_string(rank()) + "] has " + std::to_string(place) +
-             " elements, but the tensor of this rank has " + std::to_string(mine.count));
-    }
-  }
-  /// A tensor with a part for each rank, and one of such a part.
-  [[nodiscard]] std::pair<Data, Data> parts(const char* whole_name, const Tensor& whole,
-                                            const char* part_name, const Tensor& part) const {
-    const Data all = packed(whole_name, whole);
-    const Data one = packed(part_name, part);
-    same_type(all, one);
-    if (all.count != static_cast<std::size_t>(size()) * one.count) {
-      refuse(std::string(whole_name) + " tensor size must be equal to world_size times " +
-             part_name + " tensor size, but they have " + std::to_string(all.count) + " and " +
-             std::to_string(one.count) + " elements, and there are " + std::to_string(size()) +
-             " ranks");
-    }
-    return {all, one};
-  }
-  /// Whether this rank is the root, which alone has an argument.
-  [[nodiscard]] bool is_at(std::int32_t root, const char* name, bool is_given) const {
-    const bool is_here = rank() == root;
-    if (is_here != is_given) {
-      refuse(
-          std::string(name) +
-          (is_here ? " must be specified on rank " : " must be left out, since the root is rank ") +
-          std::to_string(root));
-    }
-    return is_here;
-  }
-  /// The parts of a tensor whose first dimension is split.
-  [[nodiscard]] Splits splits(const char* name, const Tensor& tensor,
-                              const std::vector<std::int64_t>& sizes) const {
-    const std::int64_t ranks = size();
-    if (tensor.dim() == 0) {
-      refuse(std::string(name) + " has no dimension that could be split");
-    }
-    const std::int64_t rows = tensor.size(0);
-    std::vector<std::int64_t> each = sizes;
-    if (each.empty()) {
-      if (rows % ranks != 0) {
-        refuse("Tensor's dim 0 does not divide equally across group size: " + std::string(name) +
-               " has " + std::to_string(rows) + " rows for " + std::to_string(ranks) + " ranks");
-      }
-      each.assign(static_cast<std::size_t>(ranks), rows / ranks);
-    }
-    if (each.size() != static_cast<std::size_t>(ranks)) {
-      refuse("Number of tensor splits not equal to group size: " + std::string(name) + " has " +
-             std::to_string(each.size()) + " for " + std::to_string(ranks) + " ranks");
-    }
-    const auto row = static_cast<std::size_t>(rows == 0 ? 0 : tensor.numel() / rows);
-    Splits result;
-    std::int64_t begin = 0;
-    for (const std::int64_t part : each) {
-      if (part < 0 || part > rows - begin) {
-        refuse("Split sizes doesn't match total dim 0 size of " + std::string(name) + ": " +
-               std::to_string(rows));
-      }
-      result.offsets.push_back(static_cast<std::size_t>(begin) * row);
-      result.counts.push_back(static_cast<std::size_t>(part) * row);
-      begin += part;
-    }
-    if (begin != rows) {
-      refuse("Split sizes doesn't match total dim 0 size of " + std::string(name) + ": " +
-             std::to_string(begin) + " of " + std::to_string(rows));
-    }
-    return result;
   }
 
   /// Makes a call; its work keeps tensors.

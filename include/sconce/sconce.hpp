@@ -8,6 +8,7 @@
 #include <sconce/blas.hpp>
 #include <sconce/buffer.hpp>
 #include <sconce/comm.hpp>
+#include <sconce/comm_arguments.hpp>
 #include <sconce/comm_base.hpp>
 #include <sconce/comm_tensors.hpp>
 #include <sconce/comm_work.hpp>
