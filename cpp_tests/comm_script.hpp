@@ -1,29 +1,25 @@
-// What the ranks of a communicator draw alike from one seed, with the results of a naive model.
+// What the ranks of a communicator draw alike from one seed, compared with a naive model.
 #ifndef SCONCE_CPP_TESTS_COMM_SCRIPT_HPP
 #define SCONCE_CPP_TESTS_COMM_SCRIPT_HPP
 
-#include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <sconce/sconce.hpp>
 #include <vector>
 
+#include "comm_model.hpp"
 #include "comm_support.hpp"
 
 namespace comm_script {
 
 using namespace sconce::cuda;
-using sconce::ScalarType;
 using sconce::Tensor;
 using sconce::distributed::async_op;
 using sconce::distributed::Communicator;
-using sconce::distributed::ReduceOp;
 using sconce::distributed::Work;
-using support::drawn;
 using support::elements;
 using support::same_bytes;
-
-using Numbers = std::vector<std::int64_t>;
 
 const ScalarType kReduced[] = {sconce::kFloat,        sconce::kDouble,       sconce::kHalf,
                                sconce::kBFloat16,     sconce::kChar,         sconce::kByte,
@@ -35,16 +31,11 @@ const ScalarType kCopied[] = {sconce::kFloat,         sconce::kHalf,          sc
                               sconce::kFloat8_e4m3fn, sconce::kFloat8_e5m2,   sconce::kByte,
                               sconce::kComplexHalf,   sconce::kComplexDouble, sconce::kLong};
 
-inline bool is_complex(ScalarType type) {
-  return type == sconce::kComplexHalf || type == sconce::kComplexFloat ||
-         type == sconce::kComplexDouble;
-}
-
 /// What all ranks draw alike, and what each of them does with it.
 class Script {
  public:
   Script(const Communicator& comm, std::uint64_t seed)
-      : comm_(comm), random_(seed), rank_(comm.rank()), size_(comm.size()) {}
+      : comm_(comm), random_(seed), rank_(comm.rank()), size_(comm.size()), model_(size_) {}
 
   std::int64_t number(std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
@@ -54,6 +45,9 @@ class Script {
   ScalarType any_of(const ScalarType (&types)[N]) {
     return types[number(0, N - 1)];
   }
+
+  /// What the ranks put in, and what calls make of it.
+  [[nodiscard]] const Model& model() const { return model_; }
 
   /// A tensor of this rank with these numbers.
   static Tensor here(const Numbers& numbers, ScalarType type) {
@@ -102,77 +96,14 @@ class Script {
         return ReduceOp::SUM;
     }
   }
-  /// The numbers of a rank, small enough for exact results in each type.
-  [[nodiscard]] Numbers inputs(std::uint64_t seed, std::int32_t rank, std::int64_t count,
-                               ScalarType type, ReduceOp op) const {
-    switch (op.op()) {
-      case SCONCE_COMM_AVG: {
-        Numbers numbers = drawn(seed, rank, count, 0, 1);
-        for (std::int64_t& each : numbers) {
-          each *= size_;
-        }
-        return numbers;
-      }
-      case SCONCE_COMM_PROD:
-        return drawn(seed, rank, count, type == sconce::kBool ? 0 : 1, rank % 3 == 0 ? 3 : 1);
-      default:
-        return drawn(seed, rank, count, 0, 3);
-    }
-  }
-  /// What the model makes of the numbers of all ranks.
-  [[nodiscard]] Numbers reduced(std::uint64_t seed, std::int64_t count, ScalarType type,
-                                ReduceOp op) const {
-    Numbers result;
-    for (std::int32_t rank = 0; rank < size_; ++rank) {
-      Numbers numbers = inputs(seed, rank, count, type, op);
-      for (std::size_t at = 0; at < numbers.size(); ++at) {
-        std::int64_t& each = numbers[at];
-        if (type == sconce::kBool) {
-          each = each != 0 ? 1 : 0;
-        }
-        if (op.op() == SCONCE_COMM_PREMUL_SUM) {
-          each *= rank + 1;
-        }
-        if (rank == 0) {
-          continue;
-        }
-        const std::int64_t before = result[at];
-        switch (op.op()) {
-          case SCONCE_COMM_PROD:
-            each *= before;
-            break;
-          case SCONCE_COMM_MIN:
-            each = std::min(each, before);
-            break;
-          case SCONCE_COMM_MAX:
-            each = std::max(each, before);
-            break;
-          default:
-            each += before;
-        }
-      }
-      result = numbers;
-    }
-    if (op.op() == SCONCE_COMM_AVG) {
-      for (std::int64_t& each : result) {
-        each /= size_;
-      }
-    }
-    return result;
-  }
-  /// Part `rank` of a list.
-  static Numbers part(const Numbers& all, std::int64_t begin, std::int64_t count) {
-    return {all.begin() + begin, all.begin() + begin + count};
-  }
-
   void all_reduce() {
     const ScalarType type = any_of(kReduced);
     const ReduceOp op = operation(type);
     const std::int64_t count = number(0, 40);
     const auto seed = static_cast<std::uint64_t>(number(0, 1 << 20));
-    const Tensor tensor = here(inputs(seed, rank_, count, type, op), type);
+    const Tensor tensor = here(model_.inputs(seed, rank_, count, type, op), type);
     make([&](auto mode) { return comm_.all_reduce(tensor, op, mode); });
-    expect("all_reduce", tensor, reduced(seed, count, type, op), type);
+    expect("all_reduce", tensor, model_.reduced(seed, count, type, op), type);
   }
   void reduce() {
     const ScalarType type = any_of(kReduced);
@@ -180,17 +111,17 @@ class Script {
     const std::int64_t count = number(0, 40);
     const std::int32_t root = any_rank();
     const auto seed = static_cast<std::uint64_t>(number(0, 1 << 20));
-    const Numbers mine = inputs(seed, rank_, count, type, op);
+    const Numbers mine = model_.inputs(seed, rank_, count, type, op);
     const Tensor tensor = here(mine, type);
     make([&](auto mode) { return comm_.reduce(tensor, root, op, mode); });
-    expect("reduce", tensor, rank_ == root ? reduced(seed, count, type, op) : mine, type);
+    expect("reduce", tensor, rank_ == root ? model_.reduced(seed, count, type, op) : mine, type);
   }
   void reduce_scatter() {
     const ScalarType type = any_of(kReduced);
     const ReduceOp op = operation(type);
     const std::int64_t count = number(0, 12);
     const auto seed = static_cast<std::uint64_t>(number(0, 1 << 20));
-    const Tensor input = here(inputs(seed, rank_, count * size_, type, op), type);
+    const Tensor input = here(model_.inputs(seed, rank_, count * size_, type, op), type);
     const Tensor output = place(count, type);
     if (number(0, 1) == 0) {
       make([&](auto mode) { return comm_.reduce_scatter_tensor(output, input, op, mode); });
@@ -201,7 +132,7 @@ class Script {
       }
       make([&](auto mode) { return comm_.reduce_scatter(output, list, op, mode); });
     }
-    const Numbers all = reduced(seed, count * size_, type, op);
+    const Numbers all = model_.reduced(seed, count * size_, type, op);
     expect("reduce_scatter", output, part(all, rank_ * count, count), type);
   }
   void broadcast() {
@@ -396,6 +327,7 @@ class Script {
   std::mt19937_64 random_;
   std::int32_t rank_;
   std::int32_t size_;
+  Model model_;
 };
 
 }  // namespace comm_script

@@ -65,9 +65,10 @@ TEST_F(CommValuesTest, EveryTypeAndOperationIsReduced) {
       }
       const Script script(comm, 0);
       for (const ReduceOp op : ops) {
-        const Tensor tensor = Script::here(script.inputs(5, comm.rank(), 33, type, op), type);
+        const Tensor tensor =
+            Script::here(script.model().inputs(5, comm.rank(), 33, type, op), type);
         comm.all_reduce(tensor, op);
-        script.expect("all_reduce", tensor, script.reduced(5, 33, type, op), type);
+        script.expect("all_reduce", tensor, script.model().reduced(5, 33, type, op), type);
       }
     }
   });
@@ -79,14 +80,15 @@ TEST_F(CommValuesTest, FloatsOfEightBitsAreReduced) {
     for (const ScalarType type : {sconce::kFloat8_e4m3fn, sconce::kFloat8_e5m2}) {
       for (const ReduceOp op :
            {ReduceOp::SUM, ReduceOp::PRODUCT, ReduceOp::MIN, ReduceOp::MAX, ReduceOp::AVG}) {
-        const Tensor tensor = Script::here(script.inputs(6, comm.rank(), 33, type, op), type);
+        const Tensor tensor =
+            Script::here(script.model().inputs(6, comm.rank(), 33, type, op), type);
         const auto reduce = [&] { comm.all_reduce(tensor, op); };
         if (getDeviceProperties(comm.device()).major < 9) {
           EXPECT_EQ(status_of(reduce), SCONCE_ERROR_NOT_SUPPORTED);
           continue;
         }
         reduce();
-        script.expect("all_reduce", tensor, script.reduced(6, 33, type, op), type);
+        script.expect("all_reduce", tensor, script.model().reduced(6, 33, type, op), type);
       }
     }
   });
