@@ -60,12 +60,6 @@ int share_and_release() {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  if (const std::string& reason = support::started(); !reason.empty()) {
-    return process::skipped(reason.c_str());
-  }
-  return argc > 1 ? open_and_wait(argv[1]) : share_and_release();
-} catch (const sconce::Error& error) {
-  std::fprintf(stderr, "stopped by %s\n", error.what());
-  return 1;
+int main(int argc, char** argv) {
+  return process::run([&] { return argc > 1 ? open_and_wait(argv[1]) : share_and_release(); });
 }

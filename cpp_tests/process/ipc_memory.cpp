@@ -271,12 +271,8 @@ int share_everything() {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  if (const std::string& reason = support::started(); !reason.empty()) {
-    return process::skipped(reason.c_str());
-  }
-  return argc > 3 ? use(argv[1], std::stoul(argv[2]), std::stoul(argv[3])) : share_everything();
-} catch (const std::exception& error) {
-  std::fprintf(stderr, "stopped by %s (%s)\n", error.what(), sconce_last_error_message());
-  return 1;
+int main(int argc, char** argv) {
+  return process::run([&] {
+    return argc > 3 ? use(argv[1], std::stoul(argv[2]), std::stoul(argv[3])) : share_everything();
+  });
 }

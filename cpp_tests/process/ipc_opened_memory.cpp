@@ -110,12 +110,6 @@ int share() {
 
 }  // namespace
 
-int main(int argc, char**) try {
-  if (const std::string& reason = support::started(); !reason.empty()) {
-    return process::skipped(reason.c_str());
-  }
-  return argc > 1 ? use_shared() : share();
-} catch (const sconce::Error& error) {
-  std::fprintf(stderr, "stopped by %s\n", error.what());
-  return 1;
+int main(int argc, char**) {
+  return process::run([&] { return argc > 1 ? use_shared() : share(); });
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -40,6 +41,21 @@ inline void expect(bool holds, const char* what) {
 inline int skipped(const char* reason) {
   std::printf("skipped: %s\n", reason);
   return kSkipped;
+}
+
+/// Runs a program that may throw, unless the library has no device to start with. Returns its exit
+/// status.
+template <class Program>
+int run(Program&& program) {
+  if (const std::string& reason = support::started(); !reason.empty()) {
+    return skipped(reason.c_str());
+  }
+  try {
+    return program();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "stopped by %s (%s)\n", error.what(), sconce_last_error_message());
+    return 1;
+  }
 }
 
 /// Bytes as a text that can be an argument of a program.
