@@ -1,6 +1,6 @@
-# The tensors part of scripts/gpu-check, which sources this: random operations compared with PyTorch's, and the speed of
-# small and large tensors beside it. Takes about three minutes on a GPU. Figures go to $out/tensors.txt, everything else
-# to $out/tensors.log.
+# The tensors part of scripts/gpu-check, which sources this: random operations, texts and random numbers compared with
+# PyTorch's, and the speed of small and large tensors beside it. Takes about three minutes on a GPU. Figures go to
+# $out/tensors.txt, everything else to $out/tensors.log.
 # shellcheck shell=bash
 # Set by gpu-check.
 : "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}"
@@ -11,20 +11,26 @@ mkdir -p "$tensors_raw"
 # What the project promises. Nanoseconds of the host; parts of PyTorch's time; parts of a copy's bandwidth.
 readonly most_empty_ns=120 most_view_ns=40 most_small_of_torch=0.5 most_item_of_torch=0.6 least_of_copy=0.95
 readonly least_transposed_of_torch=3
-readonly random_tensor_cases=10000
+readonly random_tensor_cases=10000 random_texts=3000 random_fills=100
 
 tensor_figure() { figure "$tensors_raw/$1.txt" "$2"; }
 
+# beside_torch NAME SCRIPT COUNT SECONDS: runs a comparison, whose last line says how it ended.
+beside_torch() {
+  local log="$tensors_raw/$2.txt" status=0
+  SCONCE_LIBRARY="$lib/libsconce.so" timeout "$4" python3 "$from/bench/tensors/$2.py" "$3" >"$log" 2>&1 </dev/null ||
+    status=$?
+  row "$1 against PyTorch" "$([ $status -eq 0 ] && echo ok || echo FAILED)" "$(tail -n 1 "$log" | sed 's/^[a-z ]* //')" - -
+}
+
 tensors_against_torch() {
-  local log="$tensors_raw/against-torch.txt" status=0 line
   if [ "$backend" != cuda ] || ! python3 -c 'import torch' 2>/dev/null; then
     row "tensors against PyTorch" skipped "no GPU or PyTorch" - -
     return
   fi
-  SCONCE_LIBRARY="$lib/libsconce.so" timeout 400 python3 "$from/bench/tensors/check_torch.py" \
-    $random_tensor_cases >"$log" 2>&1 </dev/null || status=$?
-  line="$(tail -n 1 "$log")"
-  row "tensors against PyTorch" "$([ $status -eq 0 ] && echo ok || echo FAILED)" "${line#tensors }" - -
+  beside_torch tensors check_torch $random_tensor_cases 400
+  beside_torch texts check_torch_text $random_texts 100
+  beside_torch "random numbers" check_torch_random $random_fills 100
 }
 
 # The judgement of a figure, from its key, its unit, its value, PyTorch's and that of a copy.
