@@ -1,5 +1,5 @@
-# The tensors part of scripts/gpu-check, which sources this: random operations, texts and random numbers compared with
-# PyTorch's, and the speed of small and large tensors beside it. Takes about three minutes on a GPU. Figures go to
+# The tensors part of scripts/gpu-check, which sources this: random operations, views, texts and random numbers compared
+# with PyTorch's, and the speed of small and large tensors beside it. Takes about three minutes on a GPU. Figures go to
 # $out/tensors.txt, everything else to $out/tensors.log.
 # shellcheck shell=bash
 # Set by gpu-check.
@@ -11,7 +11,7 @@ mkdir -p "$tensors_raw"
 # What the project promises. Nanoseconds of the host; parts of PyTorch's time; parts of a copy's bandwidth.
 readonly most_empty_ns=120 most_view_ns=40 most_small_of_torch=0.5 most_item_of_torch=0.6 least_of_copy=0.95
 readonly least_transposed_of_torch=3
-readonly random_tensor_cases=10000 random_texts=3000 random_fills=100
+readonly random_tensor_cases=10000 random_views=5000 random_texts=3000 random_fills=100
 
 tensor_figure() { figure "$tensors_raw/$1.txt" "$2"; }
 
@@ -29,6 +29,7 @@ tensors_against_torch() {
     return
   fi
   beside_torch tensors check_torch $random_tensor_cases 400
+  beside_torch views check_torch_views $random_views 200
   beside_torch texts check_torch_text $random_texts 100
   beside_torch "random numbers" check_torch_random $random_fills 100
 }

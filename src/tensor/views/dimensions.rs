@@ -125,6 +125,12 @@ pub(crate) fn expand_in_place(layout: &mut TensorLayout, wanted: &[i64]) -> Resu
         }
     }
     layout.numel = count(&sizes)?;
+    // A new dimension of one element repeats nothing, and gets the stride of a whole.
+    if layout.rank() > 0 {
+        for dim in (0..new).rev().filter(|dim| wanted[*dim] == 1) {
+            strides[dim] = sizes[dim + 1].wrapping_mul(strides[dim + 1]);
+        }
+    }
     layout.set(&sizes, &strides);
     Ok(())
 }

@@ -177,6 +177,17 @@ fn repeated_dimensions() {
     refused(matrix.expand(&[i64::MAX, 2, 1]), "overflowed");
     let wide = matrix.expand(&[1 << 40, 2, 1 << 20]).unwrap();
     assert_eq!((wide.numel(), wide.strides()), (1 << 61, vec![0, 1, 0]));
+    // Strides of new dimensions of one element, recorded from PyTorch 2.11.
+    let rows = tensor(&[2, 6]);
+    for (sizes, strides) in [
+        (&[1, 2, 6][..], &[12, 6, 1][..]),
+        (&[1, 1, 2, 6], &[12, 12, 6, 1]),
+        (&[1, 3, 2, 6], &[0, 0, 6, 1]),
+        (&[3, 1, 2, 6], &[0, 12, 6, 1]),
+    ] {
+        assert_eq!(rows.expand(sizes).unwrap().strides(), strides, "{sizes:?}");
+    }
+    assert_eq!(tensor(&[]).expand(&[1]).unwrap().strides(), [0]);
 }
 
 #[test]
