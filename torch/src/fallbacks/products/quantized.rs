@@ -5,10 +5,13 @@
 use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::constants::dtype_of;
 use crate::abi::tensors::dtype_of_tensor;
+use crate::error::Error;
 use crate::fallbacks::{give, operation};
 use crate::operations::products::scaled::{Scales, scaled_mm, scaled_mm_out};
+use crate::operations::products::scaled_grouped::ScaledGroups;
 use crate::operations::products::weights::int8_weights;
 use crate::operations::products::widened::{int_mm, mm_dtype};
+use crate::sconce::api;
 use crate::sconce::tensor::TensorHandle;
 
 /// Scales as the ABI passes them.
@@ -103,4 +106,47 @@ pub extern "C" fn aoti_torch_cuda_mm_dtype_out(
     out_dtype: i32,
 ) -> i32 {
     operation("aoti_torch_cuda_mm_dtype_out", || mm_dtype(first, second, dtype_of(out_dtype)?, out))
+}
+
+/// Returns the products of groups of matrices of 8-bit floating-point numbers, times the scales of their lines. The ABI
+/// has no such function of the CPU.
+///
+/// # Safety
+/// Pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cuda__scaled_grouped_mm(
+    first: TensorHandle,
+    second: TensorHandle,
+    scale_a: TensorHandle,
+    scale_b: TensorHandle,
+    offs: *const TensorHandle,
+    bias: *const TensorHandle,
+    scale_result: *const TensorHandle,
+    out_dtype: *const i32,
+    _use_fast_accum: i32,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cuda__scaled_grouped_mm", || {
+        // SAFETY: the caller's promise.
+        let offsets = unsafe { optional_tensor(offs) };
+        // SAFETY: as above.
+        let others = unsafe { [optional_tensor(bias), optional_tensor(scale_result)] };
+        // SAFETY: as above.
+        let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
+        for (name, other) in ["Bias", "Scale result"].into_iter().zip(others) {
+            if other.is_some() {
+                let why = format!("{name} not supported yet; apply it to the product");
+                return Err(Error::not_supported(why));
+            }
+        }
+        if dtype.is_some_and(|dtype| dtype != api::SCONCE_DTYPE_BF16) {
+            return Err(Error::invalid_argument(
+                "Only bf16 high precision output types are supported for grouped gemm",
+            ));
+        }
+        let (factors, scales) = ([first, second], [scale_a, scale_b]);
+        let product = ScaledGroups { factors, scales, offsets }.multiply()?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, product) }
+    })
 }

@@ -19,7 +19,7 @@ use crate::sconce::{Tensor, api, check};
 const ALIGNMENT: i64 = 16;
 
 /// The operands of a call.
-struct Grouped {
+pub struct Grouped {
     first: TensorHandle,
     second: TensorHandle,
     sizes: [Vec<i64>; 2],
@@ -34,6 +34,9 @@ pub fn grouped_mm(
     offsets: Option<TensorHandle>,
     out_dtype: Option<i32>,
 ) -> Result<Tensor> {
+    for (name, tensor) in [("mat_a", first), ("mat_b", second)] {
+        check_operand(name, tensor)?;
+    }
     let grouped = Grouped::new(first, second, offsets)?;
     let dtype = dtype_of_tensor(first)?;
     if out_dtype.is_some_and(|wanted| wanted != dtype) {
@@ -45,14 +48,12 @@ pub fn grouped_mm(
 }
 
 impl Grouped {
-    fn new(
+    /// Checks that groups fit each other. Each operand has two or three dimensions.
+    pub fn new(
         first: TensorHandle,
         second: TensorHandle,
         offsets: Option<TensorHandle>,
     ) -> Result<Grouped> {
-        for (name, tensor) in [("mat_a", first), ("mat_b", second)] {
-            check_operand(name, tensor)?;
-        }
         check_type("mat_b", second, dtype_of_tensor(first)?)?;
         check_device("mat_b", device_of_tensor(second)?, device_of_tensor(first)?)?;
         let sizes = [sizes_of(first)?, sizes_of(second)?];
@@ -123,7 +124,7 @@ impl Grouped {
     }
 
     /// A new tensor for the result. Rows begin at multiples of 16 bytes.
-    fn result(&self, dtype: i32) -> Result<Tensor> {
+    pub fn result(&self, dtype: i32) -> Result<Tensor> {
         let (a, b) = (&self.sizes[0], &self.sizes[1]);
         let (rows, columns) = (a[a.len() - 2], b[b.len() - 1]);
         let step = ALIGNMENT / bytes_of(dtype)? as i64;
@@ -137,7 +138,22 @@ impl Grouped {
         narrow(memory.handle(), -1, 0, columns)
     }
 
-    fn multiply(&self, result: &Tensor) -> Result<()> {
+    /// The parts of a result that belong to a group, one for each group. What belongs to no group is in none.
+    pub fn parts(&self, result: &Tensor) -> Result<Vec<Tensor>> {
+        let (a, b) = (self.sizes[0].len(), self.sizes[1].len());
+        let Some(ends) = &self.ends else {
+            return (0..self.sizes[0][0]).map(|group| select(result.handle(), 0, group)).collect();
+        };
+        let begins = std::iter::once(0).chain(ends.iter().copied());
+        let part = |(group, (begin, end)): (usize, (i64, &i64))| match (a, b) {
+            (2, 2) => select(result.handle(), 0, group as i64),
+            _ => narrow(result.handle(), i64::from(a == 3), begin, end - begin),
+        };
+        begins.zip(ends).enumerate().map(part).collect()
+    }
+
+    /// Writes the products.
+    pub fn multiply(&self, result: &Tensor) -> Result<()> {
         let Some(ends) = &self.ends else {
             let (first, second) = (self.first, self.second);
             return with_precision(|| {
