@@ -180,5 +180,23 @@ def check_repeats(check, device):
     check.compare("histc", [numbers, Int(10), low, high], [torch.histc(numbers, 10, low, high)])
 
 
-FAMILIES = [check_masks, check_order, check_long_lines, check_mode, check_counts, check_segments, check_search,
-            check_running, check_repeats]
+def check_rows_of_histograms(check, device):
+    """PyTorch has these on the CPU alone."""
+    if device == "cuda":
+        return
+    dtype, dims = random.choice([torch.float32, torch.float64]), random.randint(1, 3)
+    sizes = [*shape(random.randint(1, 2)), dims]
+    rows, bins = values(sizes, dtype, device), [random.randint(1, 5) for _ in range(dims)]
+    limits = [number for _ in range(dims) for number in sorted(random.uniform(-2, 2) for _ in range(2))]
+    limits = random.choice([None, limits])
+    weight = random.choice([None, torch.rand(sizes[:-1], dtype=dtype)])
+    density = random.random() < 0.5
+    array = None if limits is None else (ctypes.c_double * len(limits))(*limits)
+    pointer = Optional(ctypes.c_void_p, None if limits is None else ctypes.addressof(array))
+    expected = torch.ops.aten._histogramdd_from_bin_cts(rows, bins, range=limits, weight=weight, density=density)
+    check.compare("_histogramdd_from_bin_cts",
+                  [rows, bins, pointer, Int(len(limits or [])), Optional(None, weight), density], [expected])
+
+
+FAMILIES = [check_masks, check_order, check_long_lines, check_mode, check_counts, check_rows_of_histograms,
+            check_segments, check_search, check_running, check_repeats]

@@ -5,9 +5,10 @@
 use std::ffi::c_char;
 
 use super::{give, give_both, operation};
-use crate::abi::arguments::{array, optional, optional_tensor};
+use crate::abi::arguments::{array, numbers, optional, optional_tensor};
 use crate::abi::errors::text_of;
 use crate::error::{Error, Result};
+use crate::operations::bins_of_rows::Rows;
 use crate::operations::counting;
 use crate::operations::ordering;
 use crate::operations::search::{self, Search};
@@ -24,6 +25,22 @@ unsafe fn search_of(out_int32: i32, right: i32, side: *const *const c_char) -> R
     // SAFETY: as above.
     let side = side.map(|text| unsafe { text_of(text) });
     Search::new(right != 0, side.as_deref(), out_int32 != 0)
+}
+
+/// The range of a histogram: no entries if it is missing.
+///
+/// # Safety
+/// `range` is NULL, or points to NULL or to `count` entries, which stay as they are.
+unsafe fn range_of<'a>(range: *const *const f64, count: i64) -> Result<&'a [f64]> {
+    // SAFETY: the caller's promise.
+    let range = unsafe { optional(range) }.filter(|range| !range.is_null());
+    let count = usize::try_from(count)
+        .map_err(|_| Error::invalid_argument(format!("range has {count} entries")))?;
+    match range {
+        None => Ok(&[]),
+        // SAFETY: the caller's promise for the array.
+        Some(range) => unsafe { array(range, count, "range") },
+    }
 }
 
 fallbacks! {
@@ -211,18 +228,40 @@ pub unsafe extern "C" fn aoti_torch_cpu_histogram_bin_ct(
 ) -> i32 {
     operation("aoti_torch_cpu_histogram_bin_ct", || {
         // SAFETY: the caller's promise for the pointer.
-        let range = unsafe { optional(range) }.filter(|range| !range.is_null());
-        let count = usize::try_from(range_len)
-            .map_err(|_| Error::invalid_argument(format!("range has {range_len} entries")))?;
-        let range = match range {
-            None => &[],
-            // SAFETY: the caller's promise for the array.
-            Some(range) => unsafe { array(range, count, "range") }?,
-        };
+        let range = unsafe { range_of(range, range_len) }?;
         // SAFETY: the caller's promise for the pointer.
         let weight = unsafe { optional_tensor(weight) };
         let bins = counting::Bins { bins, range, weight, is_density: density != 0 };
         // SAFETY: the caller's promise for the places.
         unsafe { give_both([ret0, ret1], bins.count(tensor)?) }
+    })
+}
+
+/// Returns how many rows are in each of the bins that all dimensions make.
+///
+/// # Safety
+/// `bins` has `bins_len` entries; `range` is NULL or points to NULL or to `range_len` entries; the other pointers are
+/// NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__histogramdd_from_bin_cts(
+    tensor: TensorHandle,
+    bins: *const i64,
+    bins_len: i64,
+    range: *const *const f64,
+    range_len: i64,
+    weight: *const TensorHandle,
+    density: i32,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__histogramdd_from_bin_cts", || {
+        // SAFETY: the caller's promise for the array.
+        let bins = unsafe { numbers(bins, bins_len, "bins") }?;
+        // SAFETY: the caller's promise for the pointer.
+        let range = unsafe { range_of(range, range_len) }?;
+        // SAFETY: as above.
+        let weight = unsafe { optional_tensor(weight) };
+        let rows = Rows { bins, range, weight, is_density: density != 0 };
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, rows.count(tensor)?) }
     })
 }

@@ -11,7 +11,7 @@ use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 /// The smallest and the largest element, which the host waits for.
-fn range_of(flat: &Tensor) -> Result<(f64, f64)> {
+pub fn range_of(flat: &Tensor) -> Result<(f64, f64)> {
     let value = |operation| {
         let reduced = operations::reduce_last(operation, flat)?;
         operations::item(operations::to_dtype(reduced.handle(), api::SCONCE_DTYPE_F64)?.handle())
@@ -88,17 +88,10 @@ impl Bins<'_> {
             None => operations::expand(filled(&[1], dtype, device, 1.0)?.handle(), &[count])?,
         };
         let (min, max) = self.range(&values)?;
-        let edges = operations::linspace(min, max, bins + 1, &options(dtype, device))?;
+        let Places { place, edges } = places(&values, bins, (min, max))?;
         // One bin more takes what is not counted.
         let counts = filled(&[bins + 1], dtype, device, 0.0)?;
         if count != 0 {
-            let search = Search { right: true, narrow: false };
-            let place = search_sorted(edges.handle(), values.handle(), None, search)?;
-            let place = binary(api::SCONCE_BINARY_SUB, &place, Operand::Whole(1))?;
-            let last = binary(api::SCONCE_BINARY_EQ, &values, Operand::Number(max))?;
-            let place = choose(&last, Operand::Whole(bins - 1), Operand::Tensor(&place))?;
-            let is_in = binary(api::SCONCE_BINARY_GE, &values, Operand::Number(min))?;
-            let place = choose(&is_in, Operand::Tensor(&place), Operand::Whole(bins))?;
             let pair = [place.handle(), weight.handle()];
             scatter_reduce(counts.handle(), counts.handle(), pair, 0, "sum", true)?;
         }
@@ -157,6 +150,28 @@ impl Bins<'_> {
         }
         Ok(if min == max { (min - 0.5, max + 0.5) } else { (min, max) })
     }
+}
+
+/// Bins of elements, and the edges of the bins.
+pub struct Places {
+    /// The bin of each element; the number of bins for those outside of the range.
+    pub place: Tensor,
+    /// The edges.
+    pub edges: Tensor,
+}
+
+/// Where the elements of a vector are among so many bins of a range.
+pub fn places(values: &Tensor, bins: i64, (min, max): (f64, f64)) -> Result<Places> {
+    let (dtype, device) = (dtype_of_tensor(values.handle())?, device_of_tensor(values.handle())?);
+    let edges = operations::linspace(min, max, bins + 1, &options(dtype, device))?;
+    let search = Search { right: true, narrow: false };
+    let place = search_sorted(edges.handle(), values.handle(), None, search)?;
+    let place = binary(api::SCONCE_BINARY_SUB, &place, Operand::Whole(1))?;
+    let last = binary(api::SCONCE_BINARY_EQ, values, Operand::Number(max))?;
+    let place = choose(&last, Operand::Whole(bins - 1), Operand::Tensor(&place))?;
+    let is_in = binary(api::SCONCE_BINARY_GE, values, Operand::Number(min))?;
+    let place = choose(&is_in, Operand::Tensor(&place), Operand::Whole(bins))?;
+    Ok(Places { place, edges })
 }
 
 /// The bin of each element; `bins` for those outside of the range.

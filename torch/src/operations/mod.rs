@@ -18,7 +18,7 @@
 //! | `running` | running maxima, minima and logarithms of sums |
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `views` | views of other types, other sizes in place |
-//! | `counting` | histograms |
+//! | `counting`, `bins_of_rows` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
 //! | `segments` | sums, means, products and extremes of segments |
 //! | `cubic` | polynomials that images are resampled with |
@@ -32,6 +32,7 @@
 #[macro_use]
 pub mod element;
 pub mod bags;
+pub mod bins_of_rows;
 pub mod convolution;
 pub mod counting;
 pub mod cubic;
