@@ -181,4 +181,13 @@ def changed(check, device, name, tensor, arguments, expected):
         check.failures.append(f"{name} on {device} of {tuple(tensor.shape)}: {problem}")
 
 
-FAMILIES = [check_elementwise, check_trilinear, check_small, check_pad_gradients, check_distances, check_views, check_in_place]
+def check_divisors(check, device):
+    dtypes = [random.choice([torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8]) for _ in range(2)]
+    sizes = shape()
+    other = [random.choice([1, one]) for one in sizes]
+    first, second = ((values(each, dtype, device, small=random.random() < 0.3) - 50 * dtype.is_signed).to(dtype)
+                     for each, dtype in zip((sizes, other), dtypes))
+    check.compare("gcd", [first, second], [torch.gcd(first, second)])
+
+
+FAMILIES = [check_divisors, check_elementwise, check_trilinear, check_small, check_pad_gradients, check_distances, check_views, check_in_place]

@@ -19,6 +19,7 @@
 //! | `transforms` | Fourier transforms |
 //! | `norms` | division by the root of the mean square |
 //! | `recurrent` | recurrent networks |
+//! | `solvers` | linear equations and factors of matrices |
 //! | `random` | random numbers, with torch's bits; dropout |
 
 /// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
@@ -57,6 +58,7 @@ pub mod random;
 pub mod recurrent;
 pub mod resampling;
 pub mod segments;
+pub mod solvers;
 pub mod transforms;
 
 #[cfg(test)]

@@ -52,6 +52,8 @@ images! {
     ATTENTION_TENSOR_BF16 = "attention_tensor_bf16";
     /// Elements at indices: reads, writes, and writes that combine; see `operations::indexed`.
     INDEXED = "indexed";
+    /// The greatest common divisor; see `operations::integers`.
+    INTEGERS = "integers";
     /// Running maxima, minima and logarithms of sums; see `operations::running`.
     RUNNING = "running";
     /// Where values belong in sorted lines; see `operations::search`.
@@ -62,4 +64,8 @@ images! {
     TOP = "top";
     /// Windows of images: the largest element, the mean, and gradients; see `operations::pooling`.
     POOLING = "pooling";
+    /// Steps of the solution of linear equations; see `operations::solvers`.
+    SOLVERS = "solvers";
+    /// Panels of factors: LU, reflections.
+    SOLVERS_PANELS = "solvers_panels";
 }

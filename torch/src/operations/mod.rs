@@ -17,6 +17,7 @@
 //! | `search` | where values belong in sorted lines; repeated indices |
 //! | `running` | running maxima, minima and logarithms of sums |
 //! | `elementwise` | sums, products and powers, and what is made of them |
+//! | `integers` | the greatest common divisor |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting`, `bins_of_rows` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
@@ -28,6 +29,7 @@
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
 //! | `products/` | products of integers, 8-bit and 16-bit numbers |
+//! | `solvers/` | linear equations and factors of matrices |
 
 #[macro_use]
 pub mod element;
@@ -39,6 +41,7 @@ pub mod cubic;
 pub mod distance;
 pub mod elementwise;
 pub mod indexed;
+pub mod integers;
 pub mod layout;
 pub mod ordering;
 pub mod pooling;
@@ -50,6 +53,7 @@ pub mod sampling;
 pub mod search;
 pub mod segments;
 pub mod selected;
+pub mod solvers;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;

@@ -20,6 +20,7 @@ use crate::fallbacks::give;
 use crate::operations::elementwise::{
     Trilinear, angle, hann_window, polar, soft_margin_backward, trilinear,
 };
+use crate::operations::integers::gcd;
 use crate::sconce::operations::Operand::{Handle, Number};
 use crate::sconce::operations::combine;
 use crate::sconce::tensor::TensorHandle;
@@ -71,6 +72,16 @@ fallbacks! {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Handle(other), 1.0)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, product) }
+    }
+
+    /// Returns the greatest common divisors of whole numbers.
+    aoti_torch_cpu_gcd | aoti_torch_cuda_gcd(
+        tensor: TensorHandle,
+        other: TensorHandle,
+        ret0: *mut TensorHandle,
+    ) {
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, gcd(tensor, other)?) }
     }
 
     /// Returns a number to the powers of a tensor.

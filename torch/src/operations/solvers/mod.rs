@@ -1,0 +1,31 @@
+//! Linear equations and factors of matrices: triangles, Cholesky's factors, reflections, LU. For the CPU and for
+//! devices, in float32, float64 and complex types.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `field` | real and complex numbers with the same arithmetic |
+//! | `matrices` | batches of matrices with strides; tensors whose matrices lie column by column |
+//! | `steps` | steps that solutions are made of: products, triangles, parts of matrices |
+//! | `panels` | steps that factor some columns of a matrix |
+//! | `cpu`, `panels_on_cpu` | both on the CPU |
+//! | `triangles` | equations with triangles, block by block |
+//! | `definite` | Cholesky's factors, equations with them, inverses |
+//! | `reflections` | factors of reflections (QR), and products with them |
+//! | `lu` | LU factors with pivots, what is in them, equations with them |
+//! | `checks` | what operands must be, with PyTorch's words |
+
+#[macro_use]
+pub mod field;
+pub mod checks;
+pub mod cpu;
+pub mod definite;
+pub mod lu;
+pub mod matrices;
+pub mod panels;
+pub mod panels_on_cpu;
+pub mod reflections;
+pub mod steps;
+pub mod triangles;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Steps that factor some columns of a matrix: a block of threads has a matrix, on devices.
+
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::matrices::Matrices;
+use super::panels_on_cpu;
+use super::steps::{PANEL, THREADS, at, launched, suffix};
+use crate::error::Result;
+use crate::kernels::{Grid, images, launch};
+
+/// Whole numbers of a batch: as many for each matrix as the step says.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    /// The first number of the first matrix.
+    pub data: *mut i32,
+    /// From one matrix to the next.
+    pub step: i64,
+}
+
+impl Numbers {
+    /// Those from a place on.
+    pub fn from(self, first: i64) -> Numbers {
+        Numbers { data: self.data.wrapping_offset(first as isize), ..self }
+    }
+
+    fn entries(self, first: i64) -> Numbers {
+        self.from(first * self.step)
+    }
+}
+
+/// Factors matrices of at most [`PANEL`] rows, of which the lower triangle is read, into a lower triangle and its
+/// adjoint. `info` has a number for each matrix: `first`, plus that of the leading part that is not positive definite.
+pub fn cholesky(a: Matrices, info: Numbers, first: i64) -> Result<()> {
+    debug_assert!(a.rows == a.columns && a.rows <= PANEL && !a.is_conjugate);
+    if a.is_empty() {
+        return Ok(());
+    }
+    if a.is_on_cpu() {
+        return with_field!(a.dtype, T => {
+            panels_on_cpu::cholesky::<T>(&a, info, first);
+            Ok(())
+        });
+    }
+    // SAFETY: as in `update`; there is a number for each matrix.
+    unsafe {
+        launched(
+            &images::SOLVERS,
+            "cholesky",
+            &a,
+            [0, 0],
+            |bytes| PANEL as u32 * (PANEL as u32 + 1) * bytes,
+            |entry, _| {
+                vec![
+                    at(&a, entry),
+                    Box::new(a.rows as u32),
+                    Box::new(info.entries(entry).data),
+                    Box::new(first as u32),
+                ]
+            },
+        )
+    }
+}
+
+/// Factors the columns of a panel, at most [`PANEL`], whose rows begin at row `first` of the matrix, into lower and
+/// upper triangles with pivots. `info` gets the number, from 1, of the first pivot that is 0.
+pub fn lu(a: Matrices, pivots: Numbers, info: Numbers, first: i64) -> Result<()> {
+    debug_assert!(a.columns <= PANEL && !a.is_conjugate);
+    if a.is_empty() {
+        return Ok(());
+    }
+    if a.is_on_cpu() {
+        return with_field!(a.dtype, T => {
+            panels_on_cpu::lu::<T>(&a, pivots, info, first);
+            Ok(())
+        });
+    }
+    // SAFETY: as in `update`; there are numbers for each matrix.
+    unsafe {
+        launched(
+            &images::SOLVERS_PANELS,
+            "lu",
+            &a,
+            [0, 0],
+            |_| 16 * THREADS,
+            |entry, _| {
+                vec![
+                    at(&a, entry),
+                    Box::new(a.rows),
+                    Box::new(a.columns as u32),
+                    Box::new(pivots.entries(entry).data),
+                    Box::new(pivots.step),
+                    Box::new(info.entries(entry).data),
+                    Box::new(first as u32),
+                ]
+            },
+        )
+    }
+}
+
+/// Exchanges rows as `count` pivots say, which count from row `-first` of `a`; the last one first if `backwards`.
+pub fn swap_rows(
+    a: Matrices,
+    pivots: Numbers,
+    count: i64,
+    first: i64,
+    backwards: bool,
+) -> Result<()> {
+    if a.is_empty() {
+        return Ok(());
+    }
+    if a.is_on_cpu() {
+        return with_field!(a.dtype, T => {
+            panels_on_cpu::swap_rows::<T>(&a, pivots, count, first, backwards);
+            Ok(())
+        });
+    }
+    let threads = i64::from(THREADS);
+    // SAFETY: as in `lu`.
+    unsafe {
+        launched(
+            &images::SOLVERS_PANELS,
+            "swap_rows",
+            &a,
+            [(a.columns + threads - 1) / threads, 1],
+            |_| 0,
+            |entry, _| {
+                vec![
+                    at(&a, entry),
+                    Box::new(a.columns),
+                    Box::new(pivots.entries(entry).data),
+                    Box::new(pivots.step),
+                    Box::new(count),
+                    Box::new(first),
+                    Box::new(u32::from(backwards)),
+                ]
+            },
+        )
+    }
+}
+
+/// Reflects the columns of a panel, at most [`PANEL`], so that they end at the diagonal. The vectors of the reflections
+/// are then below it, without their first element, which is 1; `tau` has their factors, a column for each matrix.
+pub fn reflect(a: Matrices, tau: Matrices) -> Result<()> {
+    debug_assert!(a.columns <= PANEL && tau.rows == a.rows.min(a.columns) && tau.view.row == 1);
+    if a.is_empty() {
+        return Ok(());
+    }
+    if a.is_on_cpu() {
+        return with_field!(a.dtype, T => {
+            panels_on_cpu::reflect::<T>(&a, &tau);
+            Ok(())
+        });
+    }
+    // SAFETY: as in `update`; there is a factor for each column.
+    unsafe {
+        launched(
+            &images::SOLVERS_PANELS,
+            "reflect",
+            &a,
+            [0, 0],
+            |_| 16 * THREADS,
+            |entry, _| {
+                vec![
+                    at(&a, entry),
+                    Box::new(a.rows),
+                    Box::new(a.columns as u32),
+                    Box::new(at(&tau, entry).data),
+                    Box::new(tau.view.batch),
+                ]
+            },
+        )
+    }
+}
+
+/// The factor `t` of the reflections of a panel, whose product is `1 - v t v'`, from `gram`, which is `v' v`.
+pub fn join(t: Matrices, gram: Matrices, tau: Matrices) -> Result<()> {
+    debug_assert!(
+        t.rows == t.columns && t.rows == tau.rows && tau.view.row == 1 && t.rows <= PANEL
+    );
+    if t.is_empty() {
+        return Ok(());
+    }
+    if t.is_on_cpu() {
+        return with_field!(t.dtype, T => {
+            panels_on_cpu::join::<T>(&t, &gram, &tau);
+            Ok(())
+        });
+    }
+    // SAFETY: as in `reflect`.
+    unsafe {
+        launched(
+            &images::SOLVERS_PANELS,
+            "join",
+            &t,
+            [0, 0],
+            |bytes| PANEL as u32 * (PANEL as u32 + 1) * bytes,
+            |entry, _| {
+                vec![
+                    at(&t, entry),
+                    at(&gram, entry),
+                    Box::new(at(&tau, entry).data),
+                    Box::new(tau.view.batch),
+                    Box::new(t.rows as u32),
+                ]
+            },
+        )
+    }
+}
+
+/// Matrices that exchange rows as `count` pivots say, which count from 1. `to` is 0 before, and `work` has a number for
+/// each row.
+pub fn permutation(to: Matrices, pivots: Numbers, count: i64, work: Numbers) -> Result<()> {
+    debug_assert!(to.rows == to.columns && work.step == to.rows);
+    if to.is_empty() {
+        return Ok(());
+    }
+    if to.is_on_cpu() {
+        return with_field!(to.dtype, T => {
+            panels_on_cpu::permutation::<T>(&to, pivots, count);
+            Ok(())
+        });
+    }
+    let (name, _) = suffix(to.dtype)?;
+    // SAFETY: as in `lu`; there is a number for each row of each matrix.
+    unsafe {
+        launch(
+            to.device,
+            &images::SOLVERS_PANELS,
+            &format!("sconce_torch_solvers_permutation_{name}"),
+            Grid::of(to.count, THREADS, 1),
+            &[&to.view, &to.rows, &pivots.data, &pivots.step, &count, &work.data, &to.count],
+        )
+    }
+}

@@ -1,0 +1,220 @@
+//! The steps that solutions are made of, for the CPU and for devices: products, triangles, parts of matrices. Panels of
+//! columns are in `panels`. Which rows and columns a step gets is the same on the CPU and on devices.
+
+#![allow(unsafe_code, reason = "launches kernels")]
+
+use super::cpu;
+use super::matrices::{Matrices, View};
+use crate::error::Result;
+use crate::kernels::{Argument, Grid, Image, images, launch};
+use crate::operations::tensors::refused_type;
+use crate::sconce::api;
+
+// These are in `torch/kernels/solvers/field.cuh` too.
+/// Threads of a block.
+pub const THREADS: u32 = 256;
+/// Columns of a panel, and rows of the triangles that are solved at once.
+pub const PANEL: i64 = 32;
+
+// These are in `torch/kernels/solvers.cu` too.
+const SUBTRACT: u32 = 1;
+const CONJUGATE_FIRST: u32 = 2;
+const CONJUGATE_SECOND: u32 = 4;
+const LOWER: u32 = 8;
+const UNIT: u32 = 1;
+const CONJUGATE: u32 = 2;
+const TILE: i64 = 64;
+const DEPTH: u32 = 16;
+
+/// Parts of a matrix that are copied: what is below the diagonal.
+pub const BELOW: u32 = 1;
+/// What is above the diagonal.
+pub const ABOVE: u32 = 2;
+/// The diagonal.
+pub const DIAGONAL: u32 = 4;
+/// Ones on the diagonal, instead of what is there.
+pub const ONES: u32 = 8;
+
+/// Blocks of a launch along z, one for each matrix.
+const MOST_ENTRIES: i64 = 65_535;
+
+/// What a product does with what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// It replaces it.
+    Set,
+    /// It is subtracted.
+    Subtract,
+    /// It is subtracted; what is above the diagonal may keep its value.
+    SubtractLower,
+}
+
+/// A type in the names of kernels, and the bytes of an element.
+pub fn suffix(dtype: i32) -> Result<(&'static str, u32)> {
+    Ok(match dtype {
+        api::SCONCE_DTYPE_F32 => ("f32", 4),
+        api::SCONCE_DTYPE_F64 => ("f64", 8),
+        api::SCONCE_DTYPE_C64 => ("c64", 8),
+        api::SCONCE_DTYPE_C128 => ("c128", 16),
+        other => return Err(refused_type(other)),
+    })
+}
+
+/// Launches a step: `x` and `y` blocks for each of `count` matrices, which are along z, or along x if `y` is 0.
+///
+/// # Safety
+/// As `launch`; `arguments` returns those for the matrices from one on.
+pub unsafe fn launched<'a>(
+    image: &'static Image,
+    step: &str,
+    matrices: &Matrices,
+    [x, y]: [i64; 2],
+    shared: impl Fn(u32) -> u32,
+    arguments: impl Fn(i64, i64) -> Vec<Box<dyn Argument + 'a>>,
+) -> Result<()> {
+    let (name, bytes) = suffix(matrices.dtype)?;
+    let kernel = format!("sconce_torch_solvers_{step}_{name}");
+    let mut first = 0;
+    while first < matrices.count {
+        let count = MOST_ENTRIES.min(matrices.count - first);
+        let blocks = match y {
+            0 => [count as u32, 1, 1],
+            _ => [x as u32, y as u32, count as u32],
+        };
+        let grid = Grid { blocks, threads: [THREADS, 1, 1], shared_bytes: shared(bytes) };
+        let owned = arguments(first, count);
+        let borrowed: Vec<&dyn Argument> = owned.iter().map(|one| &**one).collect();
+        // SAFETY: the caller's promise.
+        unsafe { launch(matrices.device, image, &kernel, grid, &borrowed) }?;
+        first += count;
+    }
+    Ok(())
+}
+
+/// The matrices of a batch from one on, as a parameter.
+pub fn at(matrices: &Matrices, first: i64) -> Box<View> {
+    Box::new(matrices.entries(first..first + 1).view)
+}
+
+/// `c = a b`, or what the mode says. `c` shares no element with the factors.
+pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: Mode) -> Result<()> {
+    debug_assert!(c.rows == a.rows && c.columns == b.columns && a.columns == b.rows);
+    debug_assert!(!c.is_conjugate);
+    if c.is_empty() {
+        return Ok(());
+    }
+    if c.is_on_cpu() {
+        return with_field!(c.dtype, T => {
+            cpu::update::<T>(&c, &a, &b, mode);
+            Ok(())
+        });
+    }
+    let mut bits = match mode {
+        Mode::Set => 0,
+        Mode::Subtract => SUBTRACT,
+        Mode::SubtractLower => SUBTRACT | LOWER,
+    };
+    bits |= if a.is_conjugate { CONJUGATE_FIRST } else { 0 };
+    bits |= if b.is_conjugate { CONJUGATE_SECOND } else { 0 };
+    let tiles = |size: i64| (size + TILE - 1) / TILE;
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
+    unsafe {
+        launched(
+            &images::SOLVERS,
+            "update",
+            &c,
+            [tiles(c.rows), tiles(c.columns)],
+            |bytes| 2 * DEPTH * (TILE as u32 + 1) * bytes,
+            |first, _| {
+                vec![
+                    at(&c, first),
+                    at(&a, first),
+                    at(&b, first),
+                    Box::new(c.rows),
+                    Box::new(c.columns),
+                    Box::new(a.columns),
+                    Box::new(bits),
+                ]
+            },
+        )
+    }
+}
+
+/// Solves `l y = x` for lower triangles of at most [`PANEL`] rows, and writes `y` where `x` was.
+pub fn substitute(l: Matrices, x: Matrices, is_unit: bool) -> Result<()> {
+    debug_assert!(l.rows == l.columns && l.rows == x.rows && l.rows <= PANEL && !x.is_conjugate);
+    if x.is_empty() {
+        return Ok(());
+    }
+    if x.is_on_cpu() {
+        return with_field!(x.dtype, T => {
+            cpu::substitute::<T>(&l, &x, is_unit);
+            Ok(())
+        });
+    }
+    let bits = if is_unit { UNIT } else { 0 } | if l.is_conjugate { CONJUGATE } else { 0 };
+    // SAFETY: as in `update`.
+    unsafe {
+        launched(
+            &images::SOLVERS,
+            "substitute",
+            &x,
+            [(x.columns + PANEL - 1) / PANEL, 1],
+            |bytes| 2 * PANEL as u32 * (PANEL as u32 + 1) * bytes,
+            |first, _| {
+                vec![
+                    at(&l, first),
+                    at(&x, first),
+                    Box::new(l.rows as u32),
+                    Box::new(x.columns),
+                    Box::new(bits),
+                ]
+            },
+        )
+    }
+}
+
+/// Copies parts of matrices (`BELOW` and others); what is left out becomes 0. `from` may be `to`.
+pub fn part(to: Matrices, from: Matrices, parts: u32) -> Result<()> {
+    debug_assert!(!to.is_conjugate && !from.is_conjugate);
+    if to.is_empty() {
+        return Ok(());
+    }
+    if to.is_on_cpu() {
+        return with_field!(to.dtype, T => {
+            cpu::part::<T>(&to, &from, parts);
+            Ok(())
+        });
+    }
+    let threads = i64::from(THREADS);
+    // SAFETY: as in `update`.
+    unsafe {
+        launched(
+            &images::SOLVERS,
+            "part",
+            &to,
+            [(to.rows * to.columns + threads - 1) / threads, 1],
+            |_| 0,
+            |first, _| {
+                vec![
+                    at(&to, first),
+                    at(&from, first),
+                    Box::new(to.rows),
+                    Box::new(to.columns),
+                    Box::new(parts),
+                ]
+            },
+        )
+    }
+}
+
+/// Makes identity matrices.
+pub fn identity(to: Matrices) -> Result<()> {
+    part(to, to, ONES)
+}
+
+/// The first place on the diagonal of a matrix of the CPU that is 0.
+pub fn first_zero_of_diagonal(matrix: Matrices) -> Result<Option<i64>> {
+    debug_assert!(matrix.is_on_cpu() && matrix.count == 1);
+    with_field!(matrix.dtype, T => Ok(cpu::first_zero_of_diagonal::<T>(&matrix)))
+}
