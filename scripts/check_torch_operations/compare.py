@@ -13,9 +13,10 @@ class Check:
         self.library, self.wanted = library, wanted
         self.counts, self.failures = {}, []
 
-    def compare(self, name, arguments, expected, near=None, strides=True, results=None, out=None, of=None):
+    def compare(self, name, arguments, expected, near=None, strides=True, results=None, out=None, of=None,
+                by_name=False):
         """Compares an operation's results with what PyTorch returned, or an argument that it writes. `of` names the kind
-        of device that has such a function, if only one has."""
+        of device that has such a function, if only one has. `by_name` calls the operation of the dispatcher."""
         device = "cuda" if expected[0].is_cuda else "cpu"
         if self.wanted and not any(word in name for word in self.wanted):
             return
@@ -24,7 +25,11 @@ class Check:
             f"{tuple(one.shape)}{one.stride()}{one.dtype}" if isinstance(one, torch.Tensor) else repr(one)
             for one in arguments)
         try:
-            found = self.library.call(name, arguments, 0 if out is not None else results or len(expected), device, of)
+            if by_name:
+                found = self.library.call_by_name(name, arguments, len(expected), device)
+            else:
+                count = 0 if out is not None else results or len(expected)
+                found = self.library.call(name, arguments, count, device, of)
         except (Refused, AttributeError) as error:
             self.failures.append(f"{what}: {error}")
             return

@@ -163,3 +163,32 @@ class Library:
         finally:
             for one in [*handles, *[place for place in returned if place.value]]:
                 self.delete(one)
+
+    def call_by_name(self, name, arguments, results, kind):
+        """Calls an operation of `aten` through the dispatcher, as kernel libraries and models do. The call owns what the
+        words of the arguments do. Returns new tensors."""
+
+        def word(value):
+            if isinstance(value, torch.Tensor):
+                return self.handle(value).value
+            if isinstance(value, str):
+                text = ctypes.c_void_p()
+                self.check("string", self.code.torch_new_string_handle(
+                    value.encode(), ctypes.c_size_t(len(value)), ctypes.byref(text)))
+                return text.value
+            return int(value)
+
+        if kind == "cuda":
+            torch.cuda.synchronize()
+        stack = (ctypes.c_uint64 * max(len(arguments), results))(*map(word, arguments))
+        self.check(name, self.code.torch_call_dispatcher(
+            f"aten::{name}".encode(), b"", stack, ctypes.c_uint64(2 << 56 | 11 << 48)))
+        places = [ctypes.c_void_p(stack[at]) for at in range(results)]
+        try:
+            found = [self.read(place) for place in places]
+            if kind == "cuda":
+                torch.cuda.synchronize()
+            return found
+        finally:
+            for place in places:
+                self.delete(place)

@@ -91,4 +91,59 @@ def check_refusals(check, device):
             check.failures.append(f"cholesky_inverse on {device} of a singular factor: {error} instead of {expected}")
 
 
-FAMILIES = [check_triangles, check_reflections, check_unpacking, check_refusals]
+def well(sizes, dtype, device):
+    """Square matrices whose equations have no large solutions, in one of several orders of memory."""
+    order = sizes[-1]
+    made = matrices(sizes, dtype, device) + 2 * order ** 0.5 * torch.eye(order, dtype=dtype, device=device)
+    return random.choice([made, made.contiguous(), made.mT.contiguous().mT])
+
+
+def check_equations(check, device):
+    """Operations that models call by name, through their proxy executor."""
+    aten = torch.ops.aten
+    dtype, outer, rows, columns = random.choice(FIELDS), batch(), size(), size()
+    a = well([*outer, rows, rows], dtype, device)
+    near = NEAR[dtype]
+    compare = lambda name, arguments, expected: check.compare(
+        name, arguments, [one.resolve_conj() for one in expected], near, by_name=True)
+    left, vector = random.random() < 0.5, random.random() < 0.2
+    b = matrices([*(random.choice([1, one]) for one in outer), *((rows, columns) if left else (columns, rows))], dtype,
+                 device)
+    if vector:
+        left, b = True, matrices([*outer, rows], dtype, device)
+    compare("_linalg_solve_ex", [a, b, left, True], aten._linalg_solve_ex(a, b, left=left, check_errors=True))
+    compare("linalg_solve", [a, b, left], [aten.linalg_solve(a, b, left=left)])
+    compare("linalg_inv_ex", [a, True], aten.linalg_inv_ex(a, check_errors=True))
+    compare("_linalg_det", [a / (2 * rows ** 0.5)], aten._linalg_det(a / (2 * rows ** 0.5)))
+    compare("_linalg_slogdet", [a], aten._linalg_slogdet(a))
+    if not vector:
+        factors, pivots, _ = aten.linalg_lu_factor_ex(a)
+        adjoint = random.random() < 0.5
+        compare("linalg_lu_solve", [factors, pivots, b, left, adjoint],
+                [aten.linalg_lu_solve(factors, pivots, b, left=left, adjoint=adjoint)])
+        flags = [random.random() < 0.5, left, random.random() < 0.5]
+        triangle = dominated([*outer, rows, rows], dtype, device)
+        expected = aten.linalg_solve_triangular(triangle, b, upper=flags[0], left=left, unitriangular=flags[2])
+        check.compare("linalg_solve_triangular", [triangle, b, *flags], [expected.resolve_conj()], near, by_name=True, strides=False)
+
+
+def check_factors(check, device):
+    aten = torch.ops.aten
+    dtype, outer, rows, columns = random.choice(FIELDS), batch(), size(), size()
+    near = NEAR[dtype]
+    compare = lambda name, arguments, expected: check.compare(
+        name, arguments, [one.resolve_conj() for one in expected], near, by_name=True)
+    a = well([*outer, rows, rows], dtype, device)
+    definite, upper = a @ a.mH, random.random() < 0.5
+    compare("linalg_cholesky_ex", [definite, upper, True], aten.linalg_cholesky_ex(definite, upper=upper))
+    a = matrices([*outer, rows, columns], dtype, device)
+    mode = random.choice(["reduced", "complete", "r"])
+    compare("linalg_qr", [a, mode], aten.linalg_qr(a, mode))
+    compare("linalg_lu", [a, True], aten.linalg_lu(a))
+    compare("linalg_lu_factor_ex", [a, True, False], aten.linalg_lu_factor_ex(a))
+    if rows >= columns:
+        factors, tau = aten.geqrf(a)
+        compare("linalg_householder_product", [factors, tau], [aten.linalg_householder_product(factors, tau)])
+
+
+FAMILIES = [check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_refusals]

@@ -12,6 +12,7 @@
 //! | `views` | views |
 //! | `copies` | copies, other types and devices, tensors joined, elements in another order |
 //! | `products` | products of matrices |
+//! | `linear` | linear equations and factors of matrices |
 //! | `reductions` | sums, largest elements, medians, sorting |
 //! | `indexing` | elements that indices or masks choose |
 //! | `elementwise` | operations on elements |
@@ -25,6 +26,7 @@ pub mod elementwise;
 pub mod exports;
 pub mod files;
 pub mod indexing;
+pub mod linear;
 pub mod making;
 pub mod products;
 pub mod reductions;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::arguments::Arguments;
-use super::{copies, elementwise, files, indexing, making, products, reductions, views};
+use super::{copies, elementwise, files, indexing, linear, making, products, reductions, views};
 use crate::error::Result;
 use crate::registry::parser::parse;
 use crate::registry::schema::Schema;
@@ -32,6 +32,7 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     views::OPERATIONS,
     copies::OPERATIONS,
     products::OPERATIONS,
+    linear::OPERATIONS,
     reductions::OPERATIONS,
     indexing::OPERATIONS,
     elementwise::BINARIES,

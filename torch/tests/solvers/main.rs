@@ -38,5 +38,8 @@ fn kernels_return_what_plain_loops_do() {
     let output = Command::new(program).arg(ROUNDS.to_string()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     // Nine kernels of four types, and one of five.
-    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{} cases\n", (9 * 4 + 5) * ROUNDS));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        format!("{} cases\n", (9 * 4 + 5) * ROUNDS)
+    );
 }

@@ -12,6 +12,8 @@
 //! | `definite` | Cholesky's factors, equations with them, inverses |
 //! | `reflections` | factors of reflections (QR), and products with them |
 //! | `lu` | LU factors with pivots, what is in them, equations with them |
+//! | `equations` | equations with square matrices, inverses |
+//! | `determinants` | determinants, their signs and logarithms |
 //! | `checks` | what operands must be, with PyTorch's words |
 
 #[macro_use]
@@ -19,6 +21,8 @@ pub mod field;
 pub mod checks;
 pub mod cpu;
 pub mod definite;
+pub mod determinants;
+pub mod equations;
 pub mod lu;
 pub mod matrices;
 pub mod panels;

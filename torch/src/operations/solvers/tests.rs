@@ -384,3 +384,73 @@ fn what_does_not_fit_is_named() {
     let why = cholesky_inverse(zero.tensor(TYPES[0]).handle(), false).err().unwrap().message;
     assert!(why.contains("(Batch element 0): The diagonal element 3 is zero"), "{why}");
 }
+
+#[test]
+fn determinants_are_those_of_the_expansion() {
+    use super::determinants::{determinant, sign_and_logarithm};
+    /// By the first row.
+    fn expanded(a: &Batch, entry: i64, rows: &[i64], column: i64) -> Number {
+        let others = |at: usize| -> Vec<i64> {
+            rows.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, row)| *row).collect()
+        };
+        let terms = rows.iter().enumerate().map(|(at, &row)| {
+            let sign = Number::of(if at % 2 == 0 { 1.0 } else { -1.0 }, 0.0);
+            sign * a.at(entry, row, column) * expanded(a, entry, &others(at), column + 1)
+        });
+        if rows.is_empty() { Number::ONE } else { terms.fold(Number::ZERO, |sum, term| sum + term) }
+    }
+    run(8, 40, |cases, dtype| {
+        let (count, order) = (cases.int(1, 3), cases.int(0, 5));
+        let mut a = Batch::random(cases, [count, order, order], dtype);
+        if cases.int(0, 3) == 0 && order > 0 {
+            // A column of zeros.
+            a = Batch::build(
+                a.sizes,
+                |entry, i, j| if j == 0 { Number::ZERO } else { a.at(entry, i, j) },
+            );
+        }
+        let given = a.tensor(cases, dtype);
+        let rows: Vec<i64> = (0..order).collect();
+        let expected = Batch::build([1, 1, count], |_, _, entry| expanded(&a, entry, &rows, 0));
+        let as_batch = |tensor: &Tensor| {
+            Batch::of(&crate::sconce::operations::reshape(tensor.handle(), &[1, 1, count]).unwrap())
+        };
+        let found = determinant(given.handle()).unwrap().0;
+        expected.assert_near(&as_batch(&found), dtype, "determinant");
+        let found = sign_and_logarithm(given.handle()).unwrap();
+        let (sign, logarithm) = (as_batch(&found.sign), as_batch(&found.logarithm));
+        let product = Batch::build(expected.sizes, |_, _, at| {
+            sign.at(0, 0, at) * Number::of(logarithm.at(0, 0, at).re.exp(), 0.0)
+        });
+        expected.assert_near(&product, dtype, "sign and logarithm");
+    });
+}
+
+#[test]
+fn equations_with_square_matrices_return_the_right_side() {
+    use super::equations::{lu_solve, solve};
+    run(9, 24, |cases, dtype| {
+        let (count, rows, columns) = (cases.int(0, 3), size(cases), size(cases));
+        let a = Batch::dominated(cases, [count, rows, rows], dtype);
+        let is_left = cases.int(0, 1) == 1;
+        let sizes = if is_left { [count, rows, columns] } else { [count, columns, rows] };
+        let b = Batch::random(cases, sizes, dtype);
+        let (left, right) = (a.tensor(cases, dtype), b.tensor(cases, dtype));
+        // A batch of one column each would be read as vectors.
+        let solution = solve(left.handle(), right.handle(), is_left, true);
+        let solution = Batch::of(&solution.unwrap().result);
+        let product = if is_left { a.times(&solution) } else { solution.times(&a) };
+        b.assert_near(&product, dtype, "solve");
+        let factors = lu_factor("linalg.lu_factor_ex", left.handle()).unwrap();
+        let is_adjoint = cases.int(0, 1) == 1;
+        let (lu, pivots) = (factors.lu.handle(), factors.pivots.handle());
+        let solution =
+            Batch::of(&lu_solve(lu, pivots, right.handle(), is_left, is_adjoint).unwrap());
+        let matrix = if is_adjoint { a.adjoint() } else { a };
+        let product = if is_left { matrix.times(&solution) } else { solution.times(&matrix) };
+        b.assert_near(&product, dtype, "lu_solve");
+    });
+    let zero = Dense::build(&[2, 2], |_| 0.0).tensor(TYPES[0]);
+    let why = solve(zero.handle(), zero.handle(), true, true).err().unwrap().message;
+    assert_eq!(why, "torch.linalg.solve: The solver failed because the input matrix is singular.");
+}
