@@ -33,6 +33,7 @@ pub fn open(name: &str, flags: c_int) -> std::result::Result<*mut c_void, String
     // SAFETY: the name ends with NUL. That initialisers run is intended.
     let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
     if !handle.is_null() {
+        keep_openmp();
         return Ok(handle);
     }
     // SAFETY: returns NULL or a text that is valid until the thread's next call.
@@ -42,6 +43,16 @@ pub fn open(name: &str, flags: c_int) -> std::result::Result<*mut c_void, String
     }
     // SAFETY: not NULL, so it is a text.
     Err(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
+/// Keeps an OpenMP runtime that a library brought until the process ends: its threads outlive the library that started
+/// them, and would run on in memory without code.
+fn keep_openmp() {
+    for name in [c"libgomp.so.1", c"libomp.so.5", c"libomp.so", c"libiomp5.so"] {
+        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+        // SAFETY: the name ends with NUL. Nothing is loaded: a library that is not there stays so.
+        let _ = unsafe { libc::dlopen(name.as_ptr(), flags) };
+    }
 }
 
 /// Makes the functions of PyTorch's ABI visible to libraries that are opened later, and the names present that they

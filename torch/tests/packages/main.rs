@@ -199,6 +199,18 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
     }
 }
 
+/// The threads of OpenMP that a model started wait for more work after it is unloaded, so their code has to stay.
+#[test]
+fn threads_of_a_model_outlive_it() {
+    let folder = folder("threads");
+    let model = load_model(&compiled(&folder, &["-fopenmp"])).unwrap();
+    assert_eq!(doubled(model, &[1.0, -2.5, 4.0]).unwrap(), [2.0, -5.0, 8.0]);
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    // Until they would have come back from their wait.
+    std::thread::sleep(std::time::Duration::from_millis(200));
+}
+
 #[test]
 fn functions_that_are_missing_are_named_with_their_operation() {
     let folder = folder("missing");

@@ -171,6 +171,9 @@ std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Te
       aoti_torch_get_data_ptr(outputs[0], &to) != 0) {
     return 1;
   }
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(2)
+#endif
   for (std::int64_t at = 0; at < numel; ++at) {
     static_cast<float*>(to)[at] =
         container->weight[0] * static_cast<float*>(from)[at] + container->weight[1];
