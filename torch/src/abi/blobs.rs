@@ -2,26 +2,48 @@
 
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 
-use super::constants::{device_of, dtype_of};
+use super::constants::{LAYOUT_STRIDED, device_of, dtype_of};
 use super::errors::not_null;
 use super::handles::{count, return_tensor};
-use crate::error::{Error, Result, shim};
+use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
 
 thread_local! {
     /// How many tensors over memory of others the thread has asked for.
     static OVER_MEMORY: Cell<usize> = const { Cell::new(0) };
+    /// Names of the constants that a model is making, and how many tensors there were before.
+    static CONSTANTS: RefCell<(usize, Vec<String>)> = const { RefCell::new((0, Vec::new())) };
 }
 
-/// Runs a function and returns how many tensors it made over memory of others: a model makes its constants so.
-pub fn counted_over_memory<R>(function: impl FnOnce() -> R) -> (R, usize) {
+/// Counts a tensor that is made of memory of others.
+pub fn count_over_memory() {
+    OVER_MEMORY.set(OVER_MEMORY.get().wrapping_add(1));
+}
+
+/// Runs a function and returns how many tensors it made over memory of others: a model makes its constants so, in the
+/// order of these names, as far as they are known.
+pub fn counted_over_memory<R>(names: Vec<String>, function: impl FnOnce() -> R) -> (R, usize) {
     let before = OVER_MEMORY.get();
+    let outer = CONSTANTS.replace((before, names));
     let result = function();
+    CONSTANTS.replace(outer);
     (result, OVER_MEMORY.get().wrapping_sub(before))
+}
+
+/// What to call the constant that the thread counted last.
+pub fn name_of_constant() -> String {
+    CONSTANTS.with_borrow(|(before, names)| {
+        let made = OVER_MEMORY.get().wrapping_sub(*before);
+        let name = made.checked_sub(1).and_then(|index| names.get(index));
+        name.map_or_else(
+            || "a constant of the model".to_owned(),
+            |name| format!("the constant {name}"),
+        )
+    })
 }
 
 /// A tensor over memory of the caller, who keeps it alive. `data` is where the memory begins.
@@ -40,7 +62,7 @@ impl Blob {
     /// Sizes and strides have `ndim` entries, and the memory has the elements that they reach. If there is a deleter,
     /// the memory lives until it is called, else as long as all tensors over it.
     unsafe fn tensor(&self, deleter: api::sconce_deleter, context: *mut c_void) -> Result<Tensor> {
-        OVER_MEMORY.set(OVER_MEMORY.get().wrapping_add(1));
+        count_over_memory();
         let (rank, dtype) = (count(self.ndim)?, dtype_of(self.dtype)?);
         let mut element = 0;
         // SAFETY: the place is valid for a write.
@@ -120,47 +142,14 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob(
     unsafe { return_tensor(ret, "ret", make) }
 }
 
-/// As [`aoti_torch_create_tensor_from_blob`], for the layout strided.
-///
-/// # Safety
-/// As [`aoti_torch_create_tensor_from_blob`].
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
-    data: *mut c_void,
-    ndim: i64,
-    sizes_ptr: *const i64,
-    strides_ptr: *const i64,
-    storage_offset: i64,
-    dtype: i32,
-    device_type: i32,
-    device_index: i32,
-    ret: *mut TensorHandle,
-    layout: i32,
-    _opaque_metadata: *const u8,
-    _opaque_metadata_size: i64,
-) -> i32 {
-    if layout != 0 {
-        return shim(|| {
-            Err(Error::not_supported(format!(
-                "the layout {layout} is not offered; tensors are strided (0). Export the model for the CPU with \
-                 torch._inductor.config.freezing off if it packs weights for MKL-DNN"
-            )))
-        });
+/// Refuses tensors that are not strided.
+pub fn check_strided(layout: i32) -> Result<()> {
+    if layout == LAYOUT_STRIDED {
+        return Ok(());
     }
-    // SAFETY: the caller's promise.
-    unsafe {
-        aoti_torch_create_tensor_from_blob(
-            data,
-            ndim,
-            sizes_ptr,
-            strides_ptr,
-            storage_offset,
-            dtype,
-            device_type,
-            device_index,
-            ret,
-        )
-    }
+    Err(Error::not_supported(format!(
+        "the layout {layout} is not offered; tensors are strided ({LAYOUT_STRIDED})"
+    )))
 }
 
 /// Gives up memory: its address, and a value of the caller.
@@ -203,9 +192,7 @@ pub unsafe extern "C" fn torch_from_blob(
     deleter_ctx: *mut c_void,
 ) -> i32 {
     let make = || {
-        if layout != 0 {
-            return Err(Error::not_supported(format!("the layout {layout} is not offered")));
-        }
+        check_strided(layout)?;
         let device = device_of(device_type, device_index)?;
         let (sizes, strides) = (sizes_ptr, strides_ptr);
         let blob = Blob { data, ndim, sizes, strides, storage_offset, dtype, device };

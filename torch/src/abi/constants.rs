@@ -77,6 +77,11 @@ pub const DEVICE_TYPE_CPU: i32 = 0;
 /// c10's number of the kind of device CUDA.
 pub const DEVICE_TYPE_CUDA: i32 = 1;
 
+/// c10's number of the layout of tensors with strides.
+pub const LAYOUT_STRIDED: i32 = 0;
+/// c10's number of the layout of tensors that oneDNN packed.
+pub const LAYOUT_MKLDNN: i32 = 3;
+
 /// Sconce's device of c10's kind and index; -1 as an index is the current device.
 #[inline]
 pub fn device_of(kind: i32, index: i32) -> Result<i32> {
@@ -144,10 +149,10 @@ constants! {
     aoti_torch_device_type_mps = 13;
     aoti_torch_device_type_meta = 14;
     aoti_torch_device_type_privateuse1 = 20;
-    aoti_torch_layout_strided = 0;
+    aoti_torch_layout_strided = LAYOUT_STRIDED;
     aoti_torch_layout_sparse_coo = 1;
     aoti_torch_layout_sparse_csr = 2;
-    aoti_torch_layout__mkldnn = 3;
+    aoti_torch_layout__mkldnn = LAYOUT_MKLDNN;
     aoti_torch_layout_sparse_csc = 4;
     aoti_torch_layout_sparse_bsr = 5;
     aoti_torch_layout_sparse_bsc = 6;

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `products` | products of matrices |
 //! | `convolution` | convolutions, transposed ones, gradients |
+//! | `constants` | a model's constants, which may be packed for oneDNN |
 //! | `attention` | attention and its gradients |
 //! | `indexing` | elements at indices |
 //! | `bags` | embeddings of bags |
@@ -44,6 +45,7 @@ macro_rules! fallbacks {
 
 pub mod attention;
 pub mod bags;
+pub mod constants;
 pub mod convolution;
 pub mod distances;
 pub mod elements;

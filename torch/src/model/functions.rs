@@ -68,8 +68,9 @@ unsafe fn call<const N: usize>(
 }
 
 impl Container {
-    /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`.
-    pub fn create(path: &Path, device: &str) -> Result<Container> {
+    /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`. Names of the constants, in
+    /// the order in which the model makes them, are for messages.
+    pub fn create(path: &Path, device: &str, names: Vec<String>) -> Result<Container> {
         let library = Library::open(path, &[CREATE, RUN, DELETE])?;
         let needed = |name: &str| {
             let missing = || Error::internal(format!("the loader does not find {name}"));
@@ -89,7 +90,7 @@ impl Container {
         ];
         // SAFETY: the function takes a place for the container, the number of models, the device and the folder.
         let (created, constants) =
-            counted_over_memory(|| unsafe { call(create, CREATE, arguments) });
+            counted_over_memory(names, || unsafe { call(create, CREATE, arguments) });
         created?;
         Ok(Container {
             pointer,

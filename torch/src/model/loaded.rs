@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::package::archive::unpack;
 use crate::package::folder::PrivateFolder;
 use crate::package::nodes::{Node, nodes};
+use crate::package::source;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check as status};
 
@@ -117,7 +118,8 @@ impl Model {
             if is_cuda { cuda_device(choice.device, &metadata)? } else { api::SCONCE_DEVICE_CPU };
         let name = if is_cuda { format!("cuda:{device}") } else { "cpu".to_owned() };
         let guard = is_cuda.then(|| DeviceInUse::begin(device)).transpose()?;
-        let container = Container::create(library, &name)?;
+        let constants = source.map(source::constants).unwrap_or_default();
+        let container = Container::create(library, &name, constants)?;
         let operators = Operators::new(operators, container.undefined(), device)?;
         let description = Description::read(&container, source)?;
         drop(guard);

@@ -30,6 +30,7 @@
 //! | `recurrent/` | recurrent networks |
 //! | `products/` | products of integers, 8-bit and 16-bit numbers |
 //! | `solvers/` | linear equations and factors of matrices |
+//! | `packed/` | constants that PyTorch packed for oneDNN |
 
 #[macro_use]
 pub mod element;
@@ -44,6 +45,7 @@ pub mod indexed;
 pub mod integers;
 pub mod layout;
 pub mod ordering;
+pub mod packed;
 pub mod pooling;
 pub mod products;
 pub mod recurrent;

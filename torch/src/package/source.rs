@@ -71,6 +71,33 @@ pub fn inputs(source: &str) -> Vec<Wanted> {
     found
 }
 
+/// Names of the constants that a model makes, in its order: those of the program that was compiled where the source has
+/// them, else the model's own.
+pub fn constants(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in source.split("constants_info_[").skip(1) {
+        let Some((index, field)) = entry.split_once("].") else { continue };
+        let (Ok(index), Some((field, value))) = (index.parse::<usize>(), field.split_once(" = "))
+        else {
+            continue;
+        };
+        if index > 1 << 20 {
+            continue;
+        }
+        if found.len() <= index {
+            found.resize(index + 1, (String::new(), false));
+        }
+        let (name, is_folded) = &mut found[index];
+        let text = || value.split('"').nth(1).filter(|text| !text.is_empty()).map(str::to_owned);
+        match field {
+            "name" | "original_fqn" => *name = text().unwrap_or_else(|| std::mem::take(name)),
+            "from_folded" => *is_folded = value.starts_with("true"),
+            _ => {}
+        }
+    }
+    found.into_iter().filter(|(_, is_folded)| !is_folded).map(|(name, _)| name).collect()
+}
+
 fn wanted(body: &str) -> Wanted {
     let mut wanted = Wanted::default();
     let mut sizes: Vec<Extent> = Vec::new();
@@ -159,5 +186,16 @@ mod tests {
         assert!(read[1].strides.is_empty());
         assert!(inputs("static void check_input_99999999(").is_empty());
         assert_eq!(read[0].sizes.as_ref().unwrap()[0].to_string(), "2..64");
+    }
+
+    #[test]
+    fn constants_have_the_names_of_the_program() {
+        let source = "    constants_info_[0].name = \"constant_0_bias\";\n\
+            constants_info_[0].from_folded = false;\n constants_info_[0].original_fqn = \"0.bias\";\n\
+            constants_info_[2].name = \"own\";\n constants_info_[2].original_fqn = \"\";\n\
+            constants_info_[1].name = \"_FOLDED\";\n constants_info_[1].from_folded = true;\n\
+            constants_info_[99999999].name = \"far\";\n constants_info_[i].name = \"x\";\n constants_info_[";
+        assert_eq!(constants(source), ["0.bias", "own"]);
+        assert!(constants("").is_empty());
     }
 }
