@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `products` | products of matrices |
 //! | `convolution` | convolutions, transposed ones, gradients |
+//! | `fused` | oneDNN's convolutions and products, with operations on elements behind them |
 //! | `constants` | a model's constants, which may be packed for oneDNN |
 //! | `attention` | attention and its gradients |
 //! | `indexing` | elements at indices |
@@ -49,6 +50,7 @@ pub mod constants;
 pub mod convolution;
 pub mod distances;
 pub mod elements;
+pub mod fused;
 pub mod indexing;
 pub mod lines;
 pub mod masks;

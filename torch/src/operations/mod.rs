@@ -31,6 +31,7 @@
 //! | `products/` | products of integers, 8-bit and 16-bit numbers |
 //! | `solvers/` | linear equations and factors of matrices |
 //! | `packed/` | constants that PyTorch packed for oneDNN |
+//! | `fused/` | convolutions and products with operations on elements behind them |
 
 #[macro_use]
 pub mod element;
@@ -41,6 +42,7 @@ pub mod counting;
 pub mod cubic;
 pub mod distance;
 pub mod elementwise;
+pub mod fused;
 pub mod indexed;
 pub mod integers;
 pub mod layout;

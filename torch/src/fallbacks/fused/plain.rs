@@ -1,0 +1,300 @@
+//! Convolutions and products of floating-point numbers, and what follows them.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use std::ffi::c_char;
+
+use super::attributes::{Function, Movement, optional_text, spread};
+use crate::abi::arguments::{optional, optional_tensor};
+use crate::abi::errors::text_of;
+use crate::abi::handles::another_handle;
+use crate::abi::tensors::{rank_of, sizes_of};
+use crate::error::{Error, Result};
+use crate::fallbacks::{give, operation};
+use crate::operations::fused::activation::Activation;
+use crate::operations::fused::after::{After, Combination};
+use crate::operations::fused::convolution::{convolution, transposed_convolution};
+use crate::operations::fused::linear::linear;
+use crate::sconce::operations::copy;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, operations};
+
+/// What follows a convolution with another tensor: how this is combined, and a function that may be missing.
+///
+/// # Safety
+/// Texts are NULL or end with NUL; other pointers are NULL or valid for reads; there are `count` numbers.
+unsafe fn combined(
+    other: TensorHandle,
+    name: *const c_char,
+    alpha: *const f64,
+    function: *const *const c_char,
+    (numbers, count): (*const *const f64, i64),
+    algorithm: *const *const c_char,
+) -> Result<After> {
+    // SAFETY: the caller's promise.
+    let alpha = unsafe { optional(alpha) };
+    if let Some(alpha) = alpha.filter(|&alpha| alpha != 1.0) {
+        return Err(Error::invalid_argument(format!(
+            "the alpha value should be none or 1.0, but is {alpha}"
+        )));
+    }
+    // SAFETY: as above.
+    let combination = Combination::of(&unsafe { text_of(name) })?;
+    // SAFETY: as above.
+    let name = unsafe { optional_text(function) };
+    // SAFETY: as above.
+    let algorithm = unsafe { optional_text(algorithm) };
+    let function = Function { name, numbers, count, algorithm };
+    // SAFETY: as above.
+    let activation = unsafe { function.read() }?;
+    Ok(After { other: Some((other, combination)), activation })
+}
+
+/// Returns the convolution of images with a filter, and a function of each element.
+///
+/// # Safety
+/// Arrays have as many entries as is said beside them; texts end with NUL; other pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise(
+    images: TensorHandle,
+    filter: TensorHandle,
+    bias: *const TensorHandle,
+    padding: *const i64,
+    padding_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    groups: i64,
+    attr: *const c_char,
+    scalars: *const *const f64,
+    scalars_len: i64,
+    algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu_mkldnn__convolution_pointwise", || {
+        let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
+        // SAFETY: the caller's promise.
+        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        // SAFETY: as above.
+        let algorithm = unsafe { optional_text(algorithm) };
+        let function = Function { name: attr, numbers: scalars, count: scalars_len, algorithm };
+        // SAFETY: as above.
+        let after = After::only(unsafe { function.read() }?);
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let made = convolution(images, filter, bias, moved.steps(), after)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Returns the convolution of images with a filter, combined with another tensor, and a function of each element.
+///
+/// # Safety
+/// As [`aoti_torch_cpu_mkldnn__convolution_pointwise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
+    images: TensorHandle,
+    other: TensorHandle,
+    filter: TensorHandle,
+    bias: *const TensorHandle,
+    padding: *const i64,
+    padding_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    groups: i64,
+    binary_attr: *const c_char,
+    alpha: *const f64,
+    unary_attr: *const *const c_char,
+    unary_scalars: *const *const f64,
+    unary_scalars_len: i64,
+    unary_algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary", || {
+        let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
+        // SAFETY: the caller's promise.
+        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        let numbers = (unary_scalars, unary_scalars_len);
+        // SAFETY: as above.
+        let after =
+            unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let made = convolution(images, filter, bias, moved.steps(), after)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Adds the convolution of images with a filter to another tensor, applies a function to each element, and returns a
+/// further handle of that tensor.
+///
+/// # Safety
+/// As [`aoti_torch_cpu_mkldnn__convolution_pointwise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
+    other: TensorHandle,
+    images: TensorHandle,
+    filter: TensorHandle,
+    bias: *const TensorHandle,
+    padding: *const i64,
+    padding_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    groups: i64,
+    binary_attr: *const c_char,
+    alpha: *const f64,
+    unary_attr: *const *const c_char,
+    unary_scalars: *const *const f64,
+    unary_scalars_len: i64,
+    unary_algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary_", || {
+        let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
+        // SAFETY: the caller's promise.
+        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        let numbers = (unary_scalars, unary_scalars_len);
+        // SAFETY: as above.
+        let after =
+            unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let made = convolution(images, filter, bias, moved.steps(), after)?;
+        copy(&Tensor::retained(other)?, made.handle())?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, another_handle(other)?) }
+    })
+}
+
+/// Returns the transposed convolution of images with a filter, and a function of each element.
+///
+/// # Safety
+/// As [`aoti_torch_cpu_mkldnn__convolution_pointwise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
+    images: TensorHandle,
+    filter: TensorHandle,
+    bias: *const TensorHandle,
+    padding: *const i64,
+    padding_len: i64,
+    output_padding: *const i64,
+    output_padding_len: i64,
+    stride: *const i64,
+    stride_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    groups: i64,
+    attr: *const c_char,
+    scalars: *const *const f64,
+    scalars_len: i64,
+    algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu_mkldnn__convolution_transpose_pointwise", || {
+        let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
+        // SAFETY: the caller's promise.
+        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        let (list, spatial) = ((output_padding, output_padding_len), rank_of(images)? - 2);
+        // SAFETY: as above.
+        let more = unsafe { spread(list, spatial, "output_padding") }?;
+        // SAFETY: as above.
+        let algorithm = unsafe { optional_text(algorithm) };
+        let function = Function { name: attr, numbers: scalars, count: scalars_len, algorithm };
+        // SAFETY: as above.
+        let after = After::only(unsafe { function.read() }?);
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let made = transposed_convolution(images, filter, bias, moved.steps(), &more, after)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Returns the products of the input's lines and the rows of weights, and a function of each element.
+///
+/// # Safety
+/// As [`aoti_torch_cpu_mkldnn__convolution_pointwise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise(
+    input: TensorHandle,
+    weights: TensorHandle,
+    bias: *const TensorHandle,
+    attr: *const c_char,
+    scalars: *const *const f64,
+    scalars_len: i64,
+    algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__linear_pointwise", || {
+        // SAFETY: the caller's promise.
+        let algorithm = unsafe { optional_text(algorithm) };
+        let function = Function { name: attr, numbers: scalars, count: scalars_len, algorithm };
+        // SAFETY: as above.
+        let after = After::only(unsafe { function.read() }?);
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, linear(input, weights, bias, after)?) }
+    })
+}
+
+/// Returns the products of the input's lines and the rows of weights, combined with another tensor.
+///
+/// # Safety
+/// As [`aoti_torch_cpu_mkldnn__convolution_pointwise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise_binary(
+    input: TensorHandle,
+    other: TensorHandle,
+    weights: TensorHandle,
+    bias: *const TensorHandle,
+    attr: *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__linear_pointwise_binary", || {
+        // SAFETY: the caller's promise.
+        let combination = Combination::of(&unsafe { text_of(attr) })?;
+        // Another tensor of as many elements may have other dimensions in front.
+        let mut sizes = sizes_of(input)?;
+        if let (Some(last), Some(rows)) = (sizes.last_mut(), sizes_of(weights)?.first()) {
+            *last = *rows;
+        }
+        let other = operations::reshape(other, &sizes)?;
+        let other = Some((other.handle(), combination));
+        let after = After { other, activation: Activation::None };
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let made = linear(input, weights, bias, after)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Returns the products of the input's lines and the rows of weights, of which MKL has a packed copy that is not read.
+///
+/// # Safety
+/// As [`aoti_torch_cpu_mkldnn__convolution_pointwise`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__mkl_linear(
+    input: TensorHandle,
+    _packed: TensorHandle,
+    weights: TensorHandle,
+    bias: *const TensorHandle,
+    _prepack_batch_size: i64,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__mkl_linear", || {
+        // SAFETY: the caller's promise.
+        let bias = unsafe { optional_tensor(bias) };
+        let made = linear(input, weights, bias, After::only(Activation::None))?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
