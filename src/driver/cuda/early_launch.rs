@@ -8,9 +8,13 @@
 
 use std::ffi::{c_int, c_void};
 
+use cudarc::driver::sys::CUstream;
+
 use super::CudaDriver;
 use super::modules::launch::LaunchAttribute;
-use crate::driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef, Streams};
+use super::primary::Entered;
+use super::result::SUCCESS;
+use crate::driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef};
 use crate::error::Result;
 use crate::lock::Mutex;
 
@@ -53,10 +57,16 @@ pub(super) fn own_function(kernel: KernelHandle) -> (KernelHandle, bool) {
 }
 
 impl CudaDriver {
-    /// Whether a launch becomes a node of a graph. A driver that cannot say refuses the launch, too.
+    /// Whether a launch becomes a node of a graph. A driver that cannot say refuses the launch, too. The context of
+    /// the stream's device is current, so a default stream is that device's.
     #[inline]
-    pub(super) fn is_captured(&self, stream: StreamRef) -> bool {
-        self.stream_is_capturing(stream).unwrap_or(true)
+    pub(super) fn is_captured(&self, _entered: &Entered, stream: StreamRef) -> bool {
+        let Ok(get) = self.api.cuStreamIsCapturing() else { return true };
+        let mut status = 0;
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call, which `status`
+        // outlives.
+        let code = unsafe { get(stream.handle.native() as CUstream, &mut status) };
+        code != SUCCESS || status != 0
     }
 
     /// Launches a kernel that may begin before the one in front of it in its stream has ended. Otherwise as
@@ -67,6 +77,7 @@ impl CudaDriver {
     #[inline]
     pub(super) unsafe fn launch_early(
         &self,
+        entered: &Entered,
         kernel: KernelHandle,
         shape: LaunchShape,
         parameters: *mut *mut c_void,
@@ -74,10 +85,10 @@ impl CudaDriver {
     ) -> Result<()> {
         if self.api.cuLaunchKernelEx().is_err() {
             // SAFETY: as the caller promises.
-            return unsafe { self.launch_plain(kernel, shape, parameters, stream) };
+            return unsafe { self.launch_plain(entered, kernel, shape, parameters, stream) };
         }
         let mut attributes = [LaunchAttribute::new(PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0])];
         // SAFETY: as the caller promises.
-        unsafe { self.launch_with(&mut attributes, kernel, shape, parameters, stream) }
+        unsafe { self.launch_with(entered, &mut attributes, kernel, shape, parameters, stream) }
     }
 }

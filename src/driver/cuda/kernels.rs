@@ -9,6 +9,7 @@ use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
 
 use super::CudaDriver;
 use super::early_launch::{WAITS, own_function};
+use super::primary::Entered;
 use super::result::{NOT_FOUND, SUCCESS, released};
 use crate::driver::{
     KernelArguments, KernelHandle, KernelImage, Kernels, LaunchShape, ModuleHandle, StreamRef,
@@ -138,22 +139,24 @@ impl CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let (kernel, waits) = own_function(kernel);
-        if waits && !self.is_captured(stream) {
+        let entered = self.enter(stream.device)?;
+        if waits && !self.is_captured(&entered, stream) {
             // SAFETY: as the caller promises; and the kernel waits for the work before it.
-            return unsafe { self.launch_early(kernel, shape, parameters, stream) };
+            return unsafe { self.launch_early(&entered, kernel, shape, parameters, stream) };
         }
         // SAFETY: as the caller promises.
-        unsafe { self.launch_plain(kernel, shape, parameters, stream) }
+        unsafe { self.launch_plain(&entered, kernel, shape, parameters, stream) }
     }
 
-    /// Launches a kernel with neither a cluster nor a grid that synchronises. The driver copies what
-    /// the addresses point to before the call returns, and writes none of it.
+    /// Launches a kernel with neither a cluster nor a grid that synchronises, in the context of the stream's device.
+    /// The driver copies what the addresses point to before the call returns, and writes none of it.
     ///
     /// # Safety
     /// Behind the addresses are the parameters that the kernel has.
     #[inline]
     pub(super) unsafe fn launch_plain(
         &self,
+        _entered: &Entered,
         kernel: KernelHandle,
         shape: LaunchShape,
         parameters: *mut *mut c_void,
@@ -163,7 +166,6 @@ impl CudaDriver {
         let LaunchShape { grid, block, shared_bytes } = shape;
         let (function, handle) =
             (kernel.native() as CUfunction, stream.handle.native() as CUstream);
-        let _entered = self.enter(stream.device)?;
         // SAFETY: a kernel that the driver found, in a module that the caller keeps loaded; a stream that
         // the driver made or a program has named; the parameters as the caller promises.
         let code = unsafe {

@@ -40,6 +40,12 @@ pub(super) struct Device {
     pub(super) refuses_rdma: AtomicBool,
 }
 
+#[cold]
+#[inline(never)]
+fn no_device(device: DeviceIndex, count: usize) -> Error {
+    Error::new(Status::InvalidDevice, format!("device {device} does not exist; there are {count}"))
+}
+
 impl Device {
     pub(super) fn new(raw: CUdevice) -> Device {
         Device { raw, primary: OnceCell::new(), refuses_rdma: AtomicBool::new(false) }
@@ -72,46 +78,56 @@ impl HeldContext {
         if code != SUCCESS {
             return Err(failure_by_name(self.get_name, "cuCtxGetCurrent", code));
         }
-        let wanted = self.context as CUcontext;
-        if current == wanted {
-            return Ok(Entered { set_current: self.set_current, previous: None });
+        if current as usize == self.context {
+            return Ok(Entered { _previous: None });
         }
+        self.switch_from(current)
+    }
+
+    /// Makes the context current in place of another one.
+    #[inline(never)]
+    fn switch_from(&self, current: CUcontext) -> Result<Entered> {
+        let wanted = self.context as CUcontext;
         // SAFETY: a primary context that is never released.
         let code = unsafe { (self.set_current)(wanted) };
         if code != SUCCESS {
             return Err(failure_by_name(self.get_name, "cuCtxSetCurrent", code));
         }
         let stays = self.is_first && current.is_null();
-        Ok(Entered { set_current: self.set_current, previous: (!stays).then_some(current) })
+        let set_current = self.set_current;
+        // Made only where it is put back, which dropping it does.
+        let previous = (!stays).then(|| PreviousContext { set_current, context: current });
+        Ok(Entered { _previous: previous })
     }
 }
 
-/// A device's context is current on this thread, at least until this is dropped.
+/// A device's context is current on this thread, at least until this is dropped. Nothing is put back if nothing was
+/// changed or the context stays.
 pub(super) struct Entered {
-    set_current: SetCurrent,
-    /// What to put back; `None` if nothing was changed or the context stays.
-    previous: Option<CUcontext>,
+    _previous: Option<PreviousContext>,
 }
 
-impl Drop for Entered {
+/// The context that was current on this thread before a scope began, put back when this is dropped.
+struct PreviousContext {
+    set_current: SetCurrent,
+    /// NULL: none was.
+    context: CUcontext,
+}
+
+impl Drop for PreviousContext {
+    #[cold]
     fn drop(&mut self) {
-        if let Some(previous) = self.previous {
-            // SAFETY: the context was current on this thread when the scope began (NULL: none was).
-            // It fails only if its owner destroyed it meanwhile; then there is nothing to put back.
-            unsafe { (self.set_current)(previous) };
-        }
+        // SAFETY: the context was current on this thread when the scope began.
+        // It fails only if its owner destroyed it meanwhile; then there is nothing to put back.
+        unsafe { (self.set_current)(self.context) };
     }
 }
 
 impl CudaDriver {
     /// The device's entry; an index beyond the count is an error here too.
+    #[inline]
     pub(super) fn device(&self, device: DeviceIndex) -> Result<&Device> {
-        self.devices.get(device.as_usize()).ok_or_else(|| {
-            Error::new(
-                Status::InvalidDevice,
-                format!("device {device} does not exist; there are {}", self.devices.len()),
-            )
-        })
+        self.devices.get(device.as_usize()).ok_or_else(|| no_device(device, self.devices.len()))
     }
 
     /// The device's primary context, retained at the first call.
@@ -128,6 +144,7 @@ impl CudaDriver {
         Ok(*context as CUcontext)
     }
 
+    #[inline]
     pub(super) fn current(&self) -> Result<CUcontext> {
         let mut current = null_mut();
         let get_current = self.api.cuCtxGetCurrent()?;
@@ -158,6 +175,19 @@ impl CudaDriver {
     /// Makes the device's primary context current for a scope.
     #[inline]
     pub(super) fn enter(&self, device: DeviceIndex) -> Result<Entered> {
+        let context = self.devices.get(device.as_usize()).and_then(|known| known.primary.get());
+        let Some(context) = context else { return self.enter_first(device) };
+        let current = self.current()?;
+        if current as usize == *context {
+            return Ok(Entered { _previous: None });
+        }
+        self.held_context(device)?.switch_from(current)
+    }
+
+    /// As [`CudaDriver::enter`], and retains the context.
+    #[cold]
+    #[inline(never)]
+    fn enter_first(&self, device: DeviceIndex) -> Result<Entered> {
         self.held_context(device)?.enter()
     }
 
@@ -210,6 +240,7 @@ impl CudaDriver {
 
     /// Whether a stream is a default stream of a device without a context: nothing was ever queued
     /// on it, and asking must not make the context.
+    #[inline]
     pub(super) fn is_untouched_default(&self, stream: StreamRef) -> Result<bool> {
         Ok(stream.handle.native() <= LAST_DEFAULT_STREAM
             && !self.context_is_active(stream.device)?)

@@ -33,12 +33,44 @@ pub(in crate::driver::cuda) struct EntryPoint<'a> {
     pub(in crate::driver::cuda) version: c_int,
 }
 
+/// The type of a row's field: a required function is always there, so its callers have nothing to check.
+macro_rules! field_of {
+    (required $function:ty) => { $function };
+    (optional $function:ty) => { Option<$function> };
+}
+
+/// The function that was found for a row.
+macro_rules! found {
+    (required $symbol:literal, $library:ident, $found:expr) => {
+        match $found {
+            Some(function) => function,
+            None => return Err(missing_at_load($symbol, $library)),
+        }
+    };
+    (optional $symbol:literal, $library:ident, $found:expr) => {
+        $found
+    };
+}
+
+/// The function of a field for a call.
+macro_rules! for_call {
+    (required $symbol:literal, $field:expr) => {
+        Ok($field)
+    };
+    (optional $symbol:literal, $field:expr) => {
+        match $field {
+            Some(function) => Ok(function),
+            None => Err(missing_at_call($symbol)),
+        }
+    };
+}
+
 macro_rules! entry_points {
     ($( $need:ident $name:ident, $symbol:literal, $version:literal, ($($ty:ty),*); )*) => {
         /// The entry points of one opened `libcuda`.
         #[allow(non_snake_case, reason = "fields and methods carry the driver's own names")]
         pub(in crate::driver::cuda) struct Api {
-            $( $name: Option<unsafe extern "C" fn($($ty),*) -> i32>, )*
+            $( $name: field_of!($need unsafe extern "C" fn($($ty),*) -> i32), )*
         }
 
         #[allow(non_snake_case, reason = "fields and methods carry the driver's own names")]
@@ -50,11 +82,8 @@ macro_rules! entry_points {
                 find: &dyn Fn(&EntryPoint<'_>) -> Option<NonNull<c_void>>,
             ) -> Result<Api> {
                 Ok(Api {
-                    $( $name: {
+                    $( $name: found!($need $symbol, library, {
                         let address = look_up(stringify!($name), $symbol, $version, find);
-                        if address.is_none() && Need::$need == Need::required {
-                            return Err(missing_at_load($symbol, library));
-                        }
                         // SAFETY: the driver exports this function under this name and version
                         // with this prototype (checked against CUDA 13.0's header).
                         address.map(|address| unsafe {
@@ -62,17 +91,14 @@ macro_rules! entry_points {
                                 address,
                             )
                         })
-                    }, )*
+                    }), )*
                 })
             }
 
             $(
                 #[inline]
                 pub(in crate::driver::cuda) fn $name(&self) -> Result<unsafe extern "C" fn($($ty),*) -> i32> {
-                    match self.$name {
-                        Some(function) => Ok(function),
-                        None => Err(missing_at_call($symbol)),
-                    }
+                    for_call!($need $symbol, self.$name)
                 }
             )*
         }

@@ -7,6 +7,7 @@ use std::ptr::{from_ref, null_mut};
 use cudarc::driver::sys::{CUfunction, CUstream};
 
 use crate::driver::cuda::CudaDriver;
+use crate::driver::cuda::primary::Entered;
 use crate::driver::{Dim3, KernelHandle, KernelValues, LaunchConfig, LaunchShape, StreamRef};
 use crate::error::Result;
 
@@ -59,15 +60,29 @@ impl CudaDriver {
         if let Some(cluster) = config.cluster {
             return self.launch_clusters(kernel, config, cluster, values, stream);
         }
-        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
-        if !config.cooperative {
-            // SAFETY: the maker of the values promised that they are the kernel's.
-            return unsafe { self.launch_plain(kernel, config.shape, parameters, stream) };
+        if config.cooperative {
+            return self.launch_together(kernel, config.shape, values, stream);
         }
+        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
+        let entered = self.enter(stream.device)?;
+        // SAFETY: the maker of the values promised that they are the kernel's.
+        unsafe { self.launch_plain(&entered, kernel, config.shape, parameters, stream) }
+    }
+
+    /// Launches blocks that run at the same time.
+    #[cold]
+    fn launch_together(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchShape,
+        values: &KernelValues<'_>,
+        stream: StreamRef,
+    ) -> Result<()> {
+        let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
         let launch = self.api.cuLaunchCooperativeKernel()?;
         let (function, handle) =
             (kernel.native() as CUfunction, stream.handle.native() as CUstream);
-        let LaunchShape { grid, block, shared_bytes } = config.shape;
+        let LaunchShape { grid, block, shared_bytes } = shape;
         let _entered = self.enter(stream.device)?;
         // SAFETY: as in `launch_plain`, with the promise of the maker of the values.
         let code = unsafe {
@@ -102,10 +117,9 @@ impl CudaDriver {
         ];
         let count = if config.cooperative { 2 } else { 1 };
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
+        let (entered, attributes) = (self.enter(stream.device)?, &mut attributes[..count]);
         // SAFETY: the maker of the values promised that they are the kernel's.
-        unsafe {
-            self.launch_with(&mut attributes[..count], kernel, config.shape, parameters, stream)
-        }
+        unsafe { self.launch_with(&entered, attributes, kernel, config.shape, parameters, stream) }
     }
 
     /// Launches a kernel with attributes. Otherwise as `launch_plain`.
@@ -115,6 +129,7 @@ impl CudaDriver {
     #[inline]
     pub(in crate::driver::cuda) unsafe fn launch_with(
         &self,
+        _entered: &Entered,
         attributes: &mut [LaunchAttribute],
         kernel: KernelHandle,
         shape: LaunchShape,
@@ -131,7 +146,6 @@ impl CudaDriver {
             attribute_count: attributes.len() as c_uint,
         };
         let function = kernel.native() as CUfunction;
-        let _entered = self.enter(stream.device)?;
         // SAFETY: as the caller promises; the configuration and its attributes outlive the call.
         let code = unsafe { launch(from_ref(&config).cast(), function, parameters, null_mut()) };
         self.api.check("cuLaunchKernelEx", code)
