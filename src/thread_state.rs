@@ -217,13 +217,40 @@ pub(crate) fn named_device() -> Option<DeviceIndex> {
     })
 }
 
+impl ThreadState {
+    /// True if work on a device may go to the thread's stream there: unless the running call names a stream of
+    /// another device.
+    #[inline]
+    fn may_use(&self, device: DeviceIndex) -> bool {
+        let named = self.named.get();
+        named == 0 || named == device.as_u8() + 1
+    }
+
+    #[inline]
+    fn stream_for_work(&self, device: DeviceIndex) -> Option<i64> {
+        self.may_use(device).then(|| self.streams[device.as_usize()].get())
+    }
+}
+
 /// True if work on a device may go to the thread's stream there: unless the running call names a stream of
 /// another device.
 #[inline]
 pub(crate) fn may_use(device: DeviceIndex) -> bool {
+    STATE.with(|state| state.may_use(device))
+}
+
+/// The id of the thread's stream on a device, if work may go there ([`may_use`]).
+#[inline]
+pub(crate) fn stream_for_work(device: DeviceIndex) -> Option<i64> {
+    STATE.with(|state| state.stream_for_work(device))
+}
+
+/// The thread's device, and the id of its stream there, if work may go there.
+#[inline]
+pub(crate) fn here_for_work() -> (DeviceIndex, Option<i64>) {
     STATE.with(|state| {
-        let named = state.named.get();
-        named == 0 || named == device.as_u8() + 1
+        let device = DeviceIndex::from_u8(state.device.get());
+        (device, state.stream_for_work(device))
     })
 }
 

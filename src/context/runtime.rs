@@ -90,6 +90,7 @@ impl Runtime {
     }
 
     /// Whether `CUDA_LAUNCH_BLOCKING` is set.
+    #[inline]
     pub fn launch_blocking(&self) -> bool {
         self.launch_blocking
     }

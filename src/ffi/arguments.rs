@@ -61,13 +61,15 @@ pub(in crate::ffi) fn misaligned(name: &str) -> Error {
 const MOST_ENTRIES: usize = 1 << 20;
 
 /// Checks a number of entries.
+#[inline]
 pub(in crate::ffi) fn check_count(count: usize, name: &str) -> Result<()> {
-    if count <= MOST_ENTRIES {
-        return Ok(());
-    }
-    Err(Error::invalid_argument(format!(
-        "{name} has {count} entries; at most {MOST_ENTRIES} are taken"
-    )))
+    if count <= MOST_ENTRIES { Ok(()) } else { Err(too_many(count, name)) }
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(count: usize, name: &str) -> Error {
+    Error::invalid_argument(format!("{name} has {count} entries; at most {MOST_ENTRIES} are taken"))
 }
 
 /// The entries of a caller's array, which may be NULL if it has none.

@@ -5,17 +5,20 @@ use std::sync::atomic::Ordering;
 use super::kernels::raise_shared;
 use super::table::{self, UserKernel};
 use crate::collections::slab::Key;
-use crate::context::{Runtime, runtime};
+use crate::context::Runtime;
 use crate::driver::{KernelValues, LaunchConfig};
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream, after_enqueue};
-use crate::thread_state;
 
 /// Launches a kernel on the calling thread's current stream of the current device.
-pub fn launch(kernel: Key, config: &LaunchConfig, values: &KernelValues<'_>) -> Result<()> {
-    let runtime = runtime()?;
-    let stream = stream::current_on(runtime, thread_state::device())?;
-    launch_on(runtime, stream, kernel, config, values)
+#[inline]
+pub fn launch(
+    runtime: &Runtime,
+    kernel: Key,
+    config: &LaunchConfig,
+    values: &KernelValues<'_>,
+) -> Result<()> {
+    launch_on(runtime, stream::current_here(runtime)?, kernel, config, values)
 }
 
 /// Launches a kernel on a stream.
@@ -42,7 +45,7 @@ fn queue(
     let (driver, target) = (runtime.driver(), stream.driver_ref());
     let (handle, place) = kernel.on_device(runtime, target.device)?;
     if let Some(Some(parameters)) = kernel.parameters.get()
-        && parameters != values.bytes()
+        && !are_equal(parameters, values.bytes())
     {
         return Err(other_values(&kernel.name, parameters, values.bytes()));
     }
@@ -62,6 +65,12 @@ fn queue(
         kernel.module.is_captured.store(true, Ordering::Release);
     }
     Ok(())
+}
+
+/// Whether two short lists are equal: a loop, where `==` would call a function.
+#[inline]
+fn are_equal(one: &[usize], other: &[usize]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
 }
 
 #[cold]

@@ -22,11 +22,22 @@ pub fn current(index: i32) -> Result<(i64, DeviceIndex)> {
 
 /// The stream for work on a device: the one that the running call names, else the calling thread's stream there.
 /// Fails if the call names a stream of another device.
+#[inline]
 pub(crate) fn current_on(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
-    if !thread_state::may_use(device) {
-        return Err(of_another_device(device));
+    match thread_state::stream_for_work(device) {
+        Some(id) => Stream::from_parts(runtime, id, device.as_i32()),
+        None => Err(of_another_device(device)),
     }
-    current_beside(runtime, device)
+}
+
+/// The stream for work on the current device, as [`current_on`] has it.
+#[inline]
+pub(crate) fn current_here(runtime: &Runtime) -> Result<Stream> {
+    let (device, id) = thread_state::here_for_work();
+    match id {
+        Some(id) => Stream::from_parts(runtime, id, device.as_i32()),
+        None => Err(of_another_device(device)),
+    }
 }
 
 #[cold]

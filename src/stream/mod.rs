@@ -39,7 +39,7 @@ pub(crate) use captures::{
     give_back, give_back_everywhere, is_in_known_capture, remove_capture,
 };
 pub use current::{current, exchange, restore, run, set_current};
-pub(crate) use current::{current_beside, current_on};
+pub(crate) use current::{current_beside, current_here, current_on};
 pub use external::from_external;
 pub(crate) use external::name;
 pub(crate) use id::{OWN_INDICES, own_index};

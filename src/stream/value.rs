@@ -41,11 +41,13 @@ impl Stream {
     }
 
     /// The id, equal for equal streams of one device.
+    #[inline]
     pub fn id(self) -> i64 {
         self.id
     }
 
     /// The device.
+    #[inline]
     pub fn device(self) -> DeviceIndex {
         self.device
     }
@@ -66,6 +68,7 @@ impl Stream {
     }
 
     /// The stream for the driver.
+    #[inline]
     pub fn driver_ref(self) -> StreamRef {
         StreamRef { device: self.device, handle: self.handle }
     }

@@ -54,9 +54,13 @@ pub fn launch_host_function(
 }
 
 /// Ends every launch and copy: waits for the stream under `CUDA_LAUNCH_BLOCKING`.
+#[inline]
 pub(crate) fn after_enqueue(runtime: &Runtime, stream: Stream) -> Result<()> {
-    if runtime.launch_blocking() && !is_capturing(runtime, stream)? {
-        return synchronize(runtime, stream);
-    }
-    Ok(())
+    if runtime.launch_blocking() { wait_unless_captured(runtime, stream) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn wait_unless_captured(runtime: &Runtime, stream: Stream) -> Result<()> {
+    if is_capturing(runtime, stream)? { Ok(()) } else { synchronize(runtime, stream) }
 }

@@ -7,7 +7,7 @@ use crate::driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
 use crate::error::{Error, Result};
 use crate::ffi::arguments::entries;
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::structs::described;
+use crate::ffi::structs::{read_at, refuse_zeroed};
 use crate::ffi::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
 use crate::module;
 
@@ -67,27 +67,53 @@ impl sconce_launch_desc {
 ///
 /// # Safety
 /// As [`list`] for both lists, and each address is NULL or that of as many bytes as its size says.
-#[inline]
+#[inline(always)]
 unsafe fn values<'a>(
     arguments: *const *const c_void,
     argument_bytes: *const usize,
     argument_count: usize,
 ) -> Result<KernelValues<'a>> {
     if argument_count > MOST_ARGUMENTS {
-        return Err(Error::invalid_argument(format!(
-            "argument_count is {argument_count}; at most {MOST_ARGUMENTS} are possible"
-        )));
+        return Err(too_many(argument_count));
     }
     // SAFETY: the caller promises what this function requires.
     let addresses = unsafe { entries(arguments, argument_count, "arguments") }?;
     // SAFETY: the caller promises what this function requires.
     let bytes = unsafe { entries(argument_bytes, argument_count, "argument_bytes") }?;
-    if let Some(at) = addresses.iter().position(|address| address.is_null()) {
-        return Err(null(&format!("arguments[{at}]")));
+    if addresses.iter().any(|address| address.is_null()) {
+        return Err(missing(addresses));
     }
     // SAFETY: the caller promises the memory of each argument; `sconce_kernel_launch` demands that they are
     // the kernel's.
     Ok(unsafe { KernelValues::new(addresses, bytes) })
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(argument_count: usize) -> Error {
+    Error::invalid_argument(format!(
+        "argument_count is {argument_count}; at most {MOST_ARGUMENTS} are possible"
+    ))
+}
+
+#[cold]
+#[inline(never)]
+fn missing(addresses: &[*const c_void]) -> Error {
+    let at = addresses.iter().take_while(|address| !address.is_null()).count();
+    null(&format!("arguments[{at}]"))
+}
+
+/// Reads the description of a launch.
+///
+/// # Safety
+/// As [`read_at`].
+#[inline(always)]
+unsafe fn request(desc: *const sconce_launch_desc) -> Result<LaunchConfig> {
+    let mut place = None;
+    // SAFETY: the caller promises what this function requires; the reference is not kept.
+    let desc = unsafe { read_at(desc, &mut place, "desc") }?;
+    refuse_zeroed(desc, "desc")?;
+    desc.request()
 }
 
 /// Launches a kernel on the calling thread's current stream of the current device.
@@ -123,13 +149,13 @@ pub unsafe extern "C" fn sconce_kernel_launch(
 ) -> sconce_status {
     guard_runtime(|| {
         // First of all it refuses a forked child.
-        runtime()?;
+        let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
         // SAFETY: the caller promises what this function requires.
-        let config = unsafe { described(desc, "desc") }?.request()?;
+        let config = unsafe { request(desc) }?;
         // SAFETY: the caller promises what this function requires.
         let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
-        module::launch(kernel, &config, &values)
+        module::launch(runtime, kernel, &config, &values)
     })
 }
 
@@ -157,7 +183,7 @@ pub unsafe extern "C" fn sconce_kernel_launch_on(
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
         // SAFETY: the caller promises what this function requires.
-        let config = unsafe { described(desc, "desc") }?.request()?;
+        let config = unsafe { request(desc) }?;
         // SAFETY: the caller promises what this function requires.
         let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
         module::launch_on(runtime, stream.resolve(runtime)?, kernel, &config, &values)
