@@ -1,7 +1,8 @@
 /* Makes one call of the C API many times, for scripts/instruction-counts to count instructions.
  *
- *   sconce_calls --list
- *   sconce_calls NAME TIMES
+ *   sconce_calls --list        those that are counted on the simulator
+ *   sconce_calls --list-cuda   those that are counted over a libcuda that does nothing
+ * (null_driver.c) sconce_calls NAME TIMES
  *
  * Set-up, the first call and the loop itself cost the same however many times are asked for; the
  * difference of two runs is calls alone.
@@ -190,6 +191,31 @@ static void tensor_add(void) {
       sconce_tensor_binary(SCONCE_BINARY_ADD, left, NULL, right, NULL, NULL, NULL, &result);
   released_with(made, result);
 }
+static void tensor_add_into(void) {
+  status = sconce_tensor_binary(SCONCE_BINARY_ADD, left, NULL, right, NULL, NULL, left, NULL);
+}
+static void tensor_gelu(void) {
+  sconce_tensor* result = NULL;
+  const sconce_status made = sconce_tensor_unary(SCONCE_UNARY_GELU, left, NULL, &result);
+  released_with(made, result);
+}
+static void tensor_cast(void) {
+  sconce_tensor_options halves = SCONCE_TENSOR_OPTIONS_INIT;
+  sconce_tensor* result = NULL;
+  halves.dtype = SCONCE_DTYPE_F16;
+  released_with(sconce_tensor_to(left, &halves, false, false, &result), result);
+}
+static sconce_tensor* rows;
+static void tensor_index_select(void) {
+  sconce_tensor* result = NULL;
+  const sconce_status made = sconce_tensor_index_select(left, 0, rows, &result);
+  released_with(made, result);
+}
+static sconce_tensor* element;
+static void tensor_item(void) {
+  static sconce_scalar value;
+  status = sconce_tensor_item(element, &value);
+}
 static void tensor_sum(void) {
   sconce_tensor* result = NULL;
   const sconce_status made =
@@ -224,7 +250,9 @@ static void own_kernel(void) {
        sconce_module_load(code, sizeof code, &module));
   both(status, sconce_kernel_get(module, "add_to", &launched));
   /* Nothing runs, so that no thread competes for a lock. */
-  both(status, sconce_sim_set_manual(true));
+  if (sconce_backend_get_active() == SCONCE_BACKEND_SIM) {
+    both(status, sconce_sim_set_manual(true));
+  }
 }
 static void kernel_launch(void) {
   static uint64_t out;
@@ -235,6 +263,22 @@ static void kernel_launch(void) {
   const sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
   status = sconce_kernel_launch_on(launched, &desc, arguments, bytes, 3, stream);
 }
+
+static void kernel_launch_here(void) {
+  static uint64_t out;
+  static uint32_t a;
+  static uint32_t b;
+  static const void* const arguments[] = {&out, &a, &b};
+  static const size_t bytes[] = {sizeof out, sizeof a, sizeof b};
+  const sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
+  status = sconce_kernel_launch(launched, &desc, arguments, bytes, 3);
+}
+
+/* A graph of one fill. */
+static sconce_graph* graph;
+static void captured_graph(void);
+static void graph_replay(void) { status = sconce_graph_replay(graph, stream); }
+static void graph_replay_here(void) { status = sconce_graph_replay_on_current(graph); }
 
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
@@ -323,63 +367,91 @@ static void known_transform(void) {
 
 static void small_tensors(void) {
   const int64_t sizes[] = {16, 16};
+  const sconce_scalar zero = {SCONCE_SCALAR_INTEGER, 0, 0, 0, 0};
+  static sconce_tensor_options of_indices = SCONCE_TENSOR_OPTIONS_INIT;
+  of_indices.device = 0;
+  of_indices.dtype = SCONCE_DTYPE_I64;
   of_singles.device = 0;
   of_singles.dtype = SCONCE_DTYPE_F32;
   must(sconce_tensor_empty(sizes, 2, &of_singles, &left), "a tensor");
   must(sconce_tensor_empty(sizes, 2, &of_singles, &right), "another tensor");
+  must(sconce_tensor_select(left, 0, 0, &rows), "a row");
+  must(sconce_tensor_select(rows, 0, 0, &element), "an element");
+  must(sconce_tensor_full(sizes, 1, &zero, &of_indices, &rows), "indices");
 }
+
+static void captured_graph(void) {
+  small_tensors();
+  must(sconce_graph_create(false, &graph), "a graph");
+  must(sconce_stream_set_current(stream), "a stream");
+  must(sconce_graph_capture_begin(graph, stream, NULL, SCONCE_CAPTURE_RELAXED), "a capture");
+  tensor_add_into();
+  must(sconce_graph_capture_end(graph), "the capture's end");
+}
+
+/* Where a call is counted: the simulator's own instructions are no part of what a GPU costs the
+ * host, and its threads take part in what a call waits for. */
+enum { simulated = 1, driven = 2, both_ways = simulated | driven };
 
 static const struct {
   const char* name;
   void (*call)(void);
-  bool fails;
+  int counted;
   void (*prepare)(void);
 } calls[] = {
-    {"empty_call", empty_call, false, NULL},
-    {"device_get_current", device_get_current, false, NULL},
-    {"device_exchange_same", device_exchange_same, false, NULL},
-    {"device_guard_same", device_guard_same, false, NULL},
-    {"stream_get_default", stream_get_default, false, NULL},
-    {"stream_get_current", stream_get_current, false, NULL},
-    {"stream_get_current_here", stream_get_current_here, false, NULL},
-    {"stream_set_current", stream_set_current, false, NULL},
-    {"stream_guard", stream_guard, false, NULL},
-    {"stream_from_pool", stream_from_pool, false, NULL},
-    {"event_query_unrecorded", event_query_unrecorded, false, NULL},
-    {"event_create_destroy", event_create_destroy, false, NULL},
-    {"nvtx_mark", nvtx_mark, false, NULL},
-    {"nvtx_push_pop", nvtx_push_pop, false, NULL},
-    {"memory_pair_512", memory_pair_512, false, NULL},
-    {"memory_two_pairs_512", memory_two_pairs_512, false, NULL},
-    {"memory_pair_here_512", memory_pair_here_512, false, NULL},
-    {"memory_pair_2m", memory_pair_2m, false, NULL},
-    {"memory_pair_any_size", memory_pair_any_size, false, any_sizes},
-    {"memory_pair_recorded", memory_pair_recorded, false, NULL},
-    {"memory_alloc_512", memory_alloc_512, false, cached_512},
-    {"memory_free_512", memory_free, false, live_512},
-    {"memory_alloc_2m", memory_alloc_2m, false, cached_2m},
-    {"memory_free_2m", memory_free, false, live_2m},
-    {"memory_stats", memory_stats, false, cached_512},
-    {"memory_snapshot_64", memory_snapshot_64, false, live_64},
-    {"host_memory_pair", host_memory_pair, false, NULL},
-    {"host_memory_pair_any_size", host_memory_pair_any_size, false, any_host_sizes},
-    {"host_memory_pair_two_sizes", host_memory_pair_two_sizes, false, NULL},
-    {"host_memory_pair_live_64", host_memory_pair_live_64, false, live_host_sizes},
-    {"blas_get_handle", blas_get_handle, false, NULL},
-    {"blas_get_handle_turns", blas_get_handle_turns, false, blas_get_handle_turns},
-    {"fft_known", fft_known, false, known_transform},
-    {"tensor_view", tensor_view, false, small_tensors},
-    {"tensor_select", tensor_select, false, small_tensors},
-    {"tensor_empty", tensor_empty, false, small_tensors},
-    {"tensor_retain", tensor_retain, false, small_tensors},
-    {"tensor_get_numel", tensor_get_numel, false, small_tensors},
-    {"tensor_get_data", tensor_get_data, false, small_tensors},
-    {"tensor_add", tensor_add, false, small_tensors},
-    {"tensor_sum", tensor_sum, false, small_tensors},
-    {"tensor_cat", tensor_cat, false, small_tensors},
-    {"tensor_matmul", tensor_matmul, false, small_tensors},
-    {"kernel_launch", kernel_launch, false, own_kernel},
-    {"failing_call", failing_call, true, NULL},
+    {"empty_call", empty_call, simulated, NULL},
+    {"device_get_current", device_get_current, simulated, NULL},
+    {"device_exchange_same", device_exchange_same, simulated, NULL},
+    {"device_guard_same", device_guard_same, simulated, NULL},
+    {"stream_get_default", stream_get_default, simulated, NULL},
+    {"stream_get_current", stream_get_current, simulated, NULL},
+    {"stream_get_current_here", stream_get_current_here, simulated, NULL},
+    {"stream_set_current", stream_set_current, simulated, NULL},
+    {"stream_guard", stream_guard, simulated, NULL},
+    {"stream_from_pool", stream_from_pool, simulated, NULL},
+    {"event_query_unrecorded", event_query_unrecorded, simulated, NULL},
+    {"event_create_destroy", event_create_destroy, simulated, NULL},
+    {"nvtx_mark", nvtx_mark, simulated, NULL},
+    {"nvtx_push_pop", nvtx_push_pop, simulated, NULL},
+    {"memory_pair_512", memory_pair_512, simulated, NULL},
+    {"memory_two_pairs_512", memory_two_pairs_512, simulated, NULL},
+    {"memory_pair_here_512", memory_pair_here_512, simulated, NULL},
+    {"memory_pair_2m", memory_pair_2m, simulated, NULL},
+    {"memory_pair_any_size", memory_pair_any_size, simulated, any_sizes},
+    {"memory_pair_recorded", memory_pair_recorded, simulated, NULL},
+    {"memory_alloc_512", memory_alloc_512, simulated, cached_512},
+    {"memory_free_512", memory_free, simulated, live_512},
+    {"memory_alloc_2m", memory_alloc_2m, simulated, cached_2m},
+    {"memory_free_2m", memory_free, simulated, live_2m},
+    {"memory_stats", memory_stats, simulated, cached_512},
+    {"memory_snapshot_64", memory_snapshot_64, simulated, live_64},
+    {"host_memory_pair", host_memory_pair, simulated, NULL},
+    {"host_memory_pair_any_size", host_memory_pair_any_size, simulated, any_host_sizes},
+    {"host_memory_pair_two_sizes", host_memory_pair_two_sizes, simulated, NULL},
+    {"host_memory_pair_live_64", host_memory_pair_live_64, simulated, live_host_sizes},
+    {"blas_get_handle", blas_get_handle, simulated, NULL},
+    {"blas_get_handle_turns", blas_get_handle_turns, simulated, blas_get_handle_turns},
+    {"fft_known", fft_known, simulated, known_transform},
+    {"tensor_view", tensor_view, simulated, small_tensors},
+    {"tensor_select", tensor_select, simulated, small_tensors},
+    {"tensor_empty", tensor_empty, both_ways, small_tensors},
+    {"tensor_retain", tensor_retain, simulated, small_tensors},
+    {"tensor_get_numel", tensor_get_numel, simulated, small_tensors},
+    {"tensor_get_data", tensor_get_data, simulated, small_tensors},
+    {"tensor_add", tensor_add, both_ways, small_tensors},
+    {"tensor_add_into", tensor_add_into, driven, small_tensors},
+    {"tensor_gelu", tensor_gelu, driven, small_tensors},
+    {"tensor_cast", tensor_cast, driven, small_tensors},
+    {"tensor_index_select", tensor_index_select, driven, small_tensors},
+    {"tensor_item", tensor_item, driven, small_tensors},
+    {"tensor_sum", tensor_sum, both_ways, small_tensors},
+    {"tensor_cat", tensor_cat, both_ways, small_tensors},
+    {"tensor_matmul", tensor_matmul, simulated, small_tensors},
+    {"kernel_launch", kernel_launch, both_ways, own_kernel},
+    {"kernel_launch_here", kernel_launch_here, driven, own_kernel},
+    {"graph_replay", graph_replay, driven, captured_graph},
+    {"graph_replay_here", graph_replay_here, driven, captured_graph},
+    {"failing_call", failing_call, simulated, NULL},
 };
 
 static void set_up(void) {
@@ -399,14 +471,21 @@ static void set_up(void) {
 int main(int argc, char** argv) {
   size_t i;
   const size_t count = sizeof calls / sizeof calls[0];
-  if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+  if (argc == 2) {
+    const int listed = strcmp(argv[1], "--list") == 0        ? simulated
+                       : strcmp(argv[1], "--list-cuda") == 0 ? driven
+                                                             : 0;
     for (i = 0; i < count; ++i) {
-      puts(calls[i].name);
+      if ((calls[i].counted & listed) != 0) {
+        puts(calls[i].name);
+      }
     }
-    return 0;
+    if (listed != 0) {
+      return 0;
+    }
   }
   if (argc != 3) {
-    fprintf(stderr, "usage: %s --list | NAME TIMES\n", argv[0]);
+    fprintf(stderr, "usage: %s --list | --list-cuda | NAME TIMES\n", argv[0]);
     return 2;
   }
   for (i = 0; i < count; ++i) {
@@ -418,7 +497,8 @@ int main(int argc, char** argv) {
       }
       calls[i].call();
       /* A call that fails where it should not would be counted as a cheap one. */
-      if (strcmp(argv[1], "empty_call") != 0 && (status != SCONCE_OK) != calls[i].fails) {
+      const bool fails = calls[i].call == failing_call;
+      if (strcmp(argv[1], "empty_call") != 0 && (status != SCONCE_OK) != fails) {
         fprintf(stderr, "%s gave %s: %s\n", argv[1], sconce_status_name(status),
                 sconce_last_error_message());
         return 1;
