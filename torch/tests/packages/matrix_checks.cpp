@@ -1,0 +1,17 @@
+// What PyTorch writes in a model's source of its input: a matrix of F32 on the CPU with 2 to 64
+// rows of 256 numbers. Packages of tests have it as the source of model.cpp. It is read, and never
+// compiled.
+static void check_input_0(AtenTensorHandle* input_handles) {
+  int32_t x_expected_dtype = aoti_torch_dtype_float32();
+  if (x_size[0] < 2) {
+  }
+  if (x_size[0] > 64) {
+  }
+  if (256 != x_size[1]) {
+  }
+  if (256 != x_stride[0]) {
+  }
+  if (1 != x_stride[1]) {
+  }
+  int32_t x_expected_device_type = 0;
+}
