@@ -128,7 +128,8 @@ clean_environment() {
   unset PYTORCH_CUDA_ALLOC_CONF PYTORCH_ALLOC_CONF PYTORCH_NO_CUDA_MEMORY_CACHING
   local name
   for name in "${!SCONCE_@}"; do
-    unset "$name"
+    # Where tests find models of PyTorch is not a setting of the library.
+    [ "$name" = SCONCE_TEST_MODELS ] || unset "$name"
   done
 }
 
