@@ -101,6 +101,9 @@ struct fake {
   long active;   // bit n: somebody else made the context of device n
   long waiting;  // cuCtxSynchronize answers this
   long words[8];
+  long handles, mappings, ranges;  // physical memory, its mappings and reserved addresses that are live
+  long rdma_access;                // cuMemSetAccess answers this for memory made for RDMA
+  long all_access;                 // and this for any memory
 };
 struct fake fake;
 
@@ -255,26 +258,42 @@ API int cuMemGetAllocationGranularity(size_t* bytes, const Properties* p, unsign
   return *bytes = 2 << 20, good(p, 0) && option == 0 ? OK : INVALID_VALUE;
 }
 API int cuMemAddressReserve(uint64_t* at, size_t bytes, size_t align, uint64_t hint, uint64_t f) {
+  fake.ranges++;
   return *at = 3ull << 39, bytes && !align && !hint && !f ? OK : INVALID_VALUE;
 }
-API int cuMemAddressFree(uint64_t at, size_t n) { return at && n ? OK : INVALID_VALUE; }
+API int cuMemAddressFree(uint64_t at, size_t n) {
+  fake.ranges--;
+  return at && n ? OK : INVALID_VALUE;
+}
+static int newest_has_rdma;
 API int cuMemCreate(uint64_t* handle, size_t bytes, const Properties* p, uint64_t flags) {
   const int shareable = bytes == 4 << 20;  // by this the test tells which it asked for
   fake.words[5 + p->flags.rdma]++;
   if (fake.words[7] && p->flags.rdma) return (int)fake.words[7];
-  return *handle = 77, good(p, shareable) && !flags ? OK : INVALID_VALUE;
+  if (!good(p, shareable) || flags) return INVALID_VALUE;
+  newest_has_rdma = p->flags.rdma;
+  return fake.handles++, *handle = 77, OK;
 }
-API int cuMemRelease(uint64_t handle) { return handle == 77 ? OK : INVALID_VALUE; }
+API int cuMemRelease(uint64_t handle) {
+  fake.handles--;
+  return handle == 77 ? OK : INVALID_VALUE;
+}
 API int cuMemRetainAllocationHandle(uint64_t* handle, void* at) {
   return *handle = 77, (uint64_t)at == 3ull << 39 ? OK : INVALID_VALUE;
 }
 API int cuMemMap(uint64_t at, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
   fake.words[0] = at, fake.words[1] = bytes, fake.words[2] = offset, fake.words[3] = handle;
+  fake.mappings++;
   return flags ? INVALID_VALUE : OK;
 }
-API int cuMemUnmap(uint64_t at, size_t bytes) { return at && bytes ? OK : INVALID_VALUE; }
+API int cuMemUnmap(uint64_t at, size_t bytes) {
+  fake.mappings--;
+  return at && bytes ? OK : INVALID_VALUE;
+}
 API int cuMemSetAccess(uint64_t at, size_t bytes, const AccessDesc* desc, size_t count) {
   fake.words[0] = desc->flags;
+  if (fake.all_access) return (int)fake.all_access;
+  if (fake.rdma_access && newest_has_rdma) return (int)fake.rdma_access;
   return at && bytes && count == 1 && desc->location.type == 1 && desc->location.id == 1
              ? OK
              : INVALID_VALUE;

@@ -119,23 +119,6 @@ fn pointers_are_told_apart_and_no_number_fails() {
 }
 
 #[test]
-fn physical_memory_is_for_gpudirect_rdma_unless_the_driver_refuses_that() {
-    let fake = fake();
-    let create =
-        || fake.driver.physical_create(second(), 2 << 20, false).map(PhysicalHandle::native);
-    let made = || (fake.state().words[5], fake.state().words[6]);
-    assert_eq!((create(), made()), (Ok(77), (0, 1)));
-    // Out of memory has nothing to do with it.
-    fake.state().words[7] = 2;
-    assert_eq!(create().unwrap_err().status(), Status::OutOfMemory);
-    assert_eq!(made(), (0, 2));
-    fake.state().words[7] = 801;
-    assert_eq!((create(), made()), (Ok(77), (1, 3)));
-    // It is asked once.
-    assert_eq!((create(), made()), (Ok(77), (2, 3)));
-}
-
-#[test]
 fn virtual_memory_has_the_drivers_layouts() {
     let fake = fake();
     let (driver, device) = (&fake.driver, second());

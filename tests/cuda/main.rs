@@ -13,4 +13,5 @@ mod host_functions;
 mod libraries;
 mod loader;
 mod modules;
+mod rdma;
 mod rows;

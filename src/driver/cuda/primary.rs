@@ -16,12 +16,12 @@
 //!   chooses between the two.
 
 use std::ptr::null_mut;
-use std::sync::atomic::AtomicBool;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
 
 use super::CudaDriver;
+use super::rdma_memory::RdmaMemory;
 use super::result::{
     CAPTURE_CODES, GetErrorName, INVALID_CONTEXT, NOT_INITIALIZED, SUCCESS, failure_by_name,
 };
@@ -36,8 +36,8 @@ pub(super) const LAST_DEFAULT_STREAM: usize = 2;
 pub(super) struct Device {
     pub(super) raw: CUdevice,
     pub(super) primary: OnceCell<usize>,
-    /// The driver has refused memory for GPUDirect RDMA, as in WSL, and made some without it.
-    pub(super) refuses_rdma: AtomicBool,
+    /// Whether memory for GPUDirect RDMA can be made and used.
+    pub(super) rdma: RdmaMemory,
 }
 
 #[cold]
@@ -48,7 +48,7 @@ fn no_device(device: DeviceIndex, count: usize) -> Error {
 
 impl Device {
     pub(super) fn new(raw: CUdevice) -> Device {
-        Device { raw, primary: OnceCell::new(), refuses_rdma: AtomicBool::new(false) }
+        Device { raw, primary: OnceCell::new(), rdma: RdmaMemory::default() }
     }
 }
 

@@ -6,7 +6,6 @@
 use std::ffi::c_void;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{from_mut, null_mut};
-use std::sync::atomic::Ordering;
 
 use cudarc::driver::sys::CUdevice_attribute_enum as Attribute;
 use cudarc::driver::sys::CUmemAccess_flags_enum as AccessFlags;
@@ -64,18 +63,19 @@ impl VirtualMemory for CudaDriver {
         bytes: usize,
         shareable: bool,
     ) -> Result<PhysicalHandle> {
-        let mut properties = self.properties(device, shareable)?;
-        let refuses = &self.device(device)?.refuses_rdma;
-        let with_rdma = !refuses.load(Ordering::Relaxed) && self.supports_rdma(device)?;
-        properties.allocFlags.gpuDirectRDMACapable = u8::from(with_rdma);
-        match self.create(device, bytes, &properties) {
-            Err(error) if with_rdma && error.status() != Status::OutOfMemory => {
-                properties.allocFlags.gpuDirectRDMACapable = 0;
-                let handle = self.create(device, bytes, &properties)?;
-                refuses.store(true, Ordering::Relaxed);
+        let rdma = &self.device(device)?.rdma;
+        if rdma.is_refused() || !self.supports_rdma(device)? {
+            return self.create(device, bytes, shareable, false);
+        }
+        match self.create(device, bytes, shareable, true) {
+            Ok(handle) if rdma.is_usable() => Ok(handle),
+            Ok(handle) => self.first_with_rdma(device, bytes, shareable, handle),
+            Err(error) if error.status() == Status::OutOfMemory => Err(error),
+            Err(_) => {
+                let handle = self.create(device, bytes, shareable, false)?;
+                rdma.refuse();
                 Ok(handle)
             }
-            outcome => outcome,
         }
     }
 
@@ -199,18 +199,22 @@ impl CudaDriver {
         Ok(self.attribute(raw, supports)? != 0)
     }
 
-    fn create(
+    /// Makes physical memory, for GPUDirect RDMA or not.
+    pub(super) fn create(
         &self,
         device: DeviceIndex,
         bytes: usize,
-        properties: &CUmemAllocationProp,
+        shareable: bool,
+        with_rdma: bool,
     ) -> Result<PhysicalHandle> {
+        let mut properties = self.properties(device, shareable)?;
+        properties.allocFlags.gpuDirectRDMACapable = u8::from(with_rdma);
         let mut handle = 0;
         let create = self.api.cuMemCreate()?;
         let place = from_mut(&mut handle);
         // SAFETY: the properties and the place outlive the call.
         let code =
-            self.without_context(Some(device), || unsafe { create(place, bytes, properties, 0) });
+            self.without_context(Some(device), || unsafe { create(place, bytes, &properties, 0) });
         self.api.check("cuMemCreate", code)?;
         Ok(PhysicalHandle::from_driver(handle))
     }

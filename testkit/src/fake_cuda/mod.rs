@@ -33,6 +33,11 @@ pub struct State {
     pub active: c_long,
     pub waiting: c_long,
     pub words: [c_long; 8],
+    pub handles: c_long,
+    pub mappings: c_long,
+    pub ranges: c_long,
+    pub rdma_access: c_long,
+    pub all_access: c_long,
 }
 
 /// A number as the handle of a stream, for fakes.
