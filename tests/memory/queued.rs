@@ -18,6 +18,20 @@ pub(crate) fn copy(to: usize, from: usize, bytes: usize, on: Stream) {
     runtime().unwrap().driver().copy_async(to, from, bytes, on.driver_ref()).unwrap();
 }
 
+/// Copies to pinned memory, which stays until the copy has ended.
+pub(crate) fn copy_to_host(to: usize, from: usize, bytes: usize, on: Stream) {
+    let driver = runtime().unwrap().driver();
+    // SAFETY: what this function asks for.
+    let to = unsafe { RawAddress::from_caller(to) };
+    driver.copy_async(to, DevicePtr(from as u64).into(), bytes, on.driver_ref()).unwrap();
+}
+
+/// What pinned memory holds that no work uses any more.
+pub(crate) fn host_bytes(address: usize, bytes: usize) -> Vec<u8> {
+    // SAFETY: what this function asks for; the simulator's pinned memory is initialised.
+    unsafe { std::slice::from_raw_parts(address as *const u8, bytes) }.to_vec()
+}
+
 pub(crate) fn read(address: usize, bytes: usize, on: Stream) -> Vec<u8> {
     let driver = runtime().unwrap().driver();
     let mut data = vec![0_u8; bytes];

@@ -5,7 +5,7 @@ use super::request::Miss;
 use super::search::note_alloc;
 use crate::error::{Result, Status};
 use crate::memory::heap::idle_segment::IdleSegment;
-use crate::memory::heap::request::BlockRequest;
+use crate::memory::heap::request::{BlockRequest, kind_of};
 use crate::memory::snapshot::Action;
 use crate::memory::source;
 use crate::memory::streams::gate::Passage;
@@ -57,7 +57,8 @@ pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Resu
     let mut inner = cache.enter();
     cache.note_memory(Action::SegmentAlloc, address, bytes, wanted.pool);
     let request = BlockRequest { pool: inner.heap.pool(wanted.pool), ..miss.request };
-    let kind = request.kind;
+    // In place of pages it serves small requests, too, and counts as the pool whose bins they look in.
+    let kind = kind_of(request.bins());
     let oversize = bytes >= request.fit.max_split;
     {
         let mut ledger = cache.home.ledger.lock();

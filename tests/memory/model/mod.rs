@@ -1,14 +1,17 @@
-//! The allocator against a naive one that follows torch's rules to the letter.
+//! The allocator against a naive one that follows torch's rules to the letter, and every script on both policies against
+//! a naive account of its requests.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "one word for what other modules of the test use")]
 
+mod both;
 mod oracle;
 mod play;
+mod requests;
 mod script;
 
 use oracle::{Answer, Oracle, Rules};
-use proptest::strategy::Strategy;
+use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
 use testkit::fork::forked_result;
 use testkit::memory::figures::{differences, flat};
@@ -67,19 +70,42 @@ fn check_with(
     more: &[(&str, &str)],
     script: impl Strategy<Value = script::Script>,
 ) {
-    let usual =
-        [("SCONCE_BACKEND", "sim"), ("SCONCE_SIM_MEMORY", device_memory), ("RUST_BACKTRACE", "0")];
+    check_play(test, device_memory, more, scripts(), script, play::play);
+}
+
+/// The same on both policies, with data.
+#[track_caller]
+fn check_both(test: &str, device_memory: &str, script: impl Strategy<Value = script::Script>) {
+    // Each is played twice, with data.
+    let cases = scripts().div_ceil(2);
+    check_play(test, device_memory, &[], cases, script, |script| both::play(script).map(|_| ()));
+}
+
+#[track_caller]
+fn check_play(
+    test: &str,
+    device_memory: &str,
+    more: &[(&str, &str)],
+    cases: u32,
+    script: impl Strategy<Value = script::Script>,
+    play: impl Fn(&script::Script) -> Result<(), String>,
+) {
+    let usual = [
+        ("SCONCE_BACKEND", "sim"),
+        ("SCONCE_LOG", "off"),
+        ("SCONCE_SIM_MEMORY", device_memory),
+        ("RUST_BACKTRACE", "0"),
+    ];
     testkit::in_child(test, &[&usual, more].concat(), || {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/memory/model/regressions.txt");
         let config = Config {
-            cases: scripts(),
+            cases,
             max_shrink_time: 20_000,
             failure_persistence: Some(Box::new(FileFailurePersistence::Direct(file))),
             ..Config::default()
         };
-        let result = TestRunner::new(config).run(&script, |script| {
-            forked_result(|| play::play(&script)).map_err(TestCaseError::fail)
-        });
+        let result = TestRunner::new(config)
+            .run(&script, |script| forked_result(|| play(&script)).map_err(TestCaseError::fail));
         if let Err(failure) = result {
             panic!("{failure}");
         }
@@ -118,4 +144,41 @@ fn scripts_at_the_borders_of_the_rules() {
             }
         },
     );
+}
+
+#[test]
+fn scripts_on_both_policies_with_little_memory() {
+    check_both("scripts_on_both_policies_with_little_memory", "96M", script::any_script());
+}
+
+/// No request fails, so the two answer alike throughout.
+#[test]
+fn scripts_on_both_policies_with_much_memory() {
+    check_both("scripts_on_both_policies_with_much_memory", "64G", script::any_script());
+}
+
+#[test]
+fn scripts_on_both_policies_of_large_blocks() {
+    check_both("scripts_on_both_policies_of_large_blocks", "224M", script::large_script());
+}
+
+/// The scripts do what they are for: pages are mapped more than once.
+#[test]
+fn scripts_on_both_policies_have_aliases() {
+    let test = "scripts_on_both_policies_have_aliases";
+    let environment =
+        [("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off"), ("SCONCE_SIM_MEMORY", "4G")];
+    testkit::in_child(test, &environment, || {
+        let mut runner = TestRunner::deterministic();
+        let mut with_aliases = 0;
+        for _ in 0..30 {
+            let script = script::any_script().new_tree(&mut runner).unwrap().current();
+            // The result of a child is words.
+            let words = forked_result(|| Err(format!("aliases: {}", both::play(&script)?)));
+            let words = words.unwrap_err();
+            let made = words.strip_prefix("aliases: ").unwrap_or_else(|| panic!("{words}"));
+            with_aliases += u32::from(made.parse::<u64>().unwrap() > 0);
+        }
+        assert!(with_aliases >= 5, "only {with_aliases} scripts of 30 had aliases");
+    });
 }

@@ -21,9 +21,9 @@ use testkit::stepper::Stepper;
 
 /// The streams, and the thread that lets waiting calls go on.
 pub struct Stage {
-    streams: [Stream; STREAMS],
-    stepper: Stepper,
-    total_bytes: usize,
+    pub streams: [Stream; STREAMS],
+    pub stepper: Stepper,
+    pub total_bytes: usize,
 }
 
 impl Stage {
@@ -307,7 +307,7 @@ impl Play<'_> {
 }
 
 /// Calls here, or on a thread of its own.
-fn on_thread<T: Send>(elsewhere: bool, call: impl FnOnce() -> T + Send) -> T {
+pub fn on_thread<T: Send>(elsewhere: bool, call: impl FnOnce() -> T + Send) -> T {
     if !elsewhere {
         return call();
     }
