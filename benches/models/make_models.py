@@ -22,7 +22,7 @@ import time
 
 SEED = 42
 FIXTURES = ("mlp", "encoder", "conv", "two", "dropout", "llama")
-MORE = ("vision", "sequence", "half")
+MORE = ("vision", "sequence", "half", "equations")
 # Models for the CPU use vectors of 256 bits, which more machines have than those of 512.
 CPU_BITS = 256
 
@@ -117,6 +117,24 @@ def sequence(torch):
 def half(torch):
     module, inputs, dims = encoder(torch)
     return module.half(), tuple(x.half() for x in inputs), dims
+
+
+def equations(torch):
+    class Equations(torch.nn.Module):
+        """Factors and solutions: functions of the C ABI, and operators that are called by name."""
+
+        def forward(self, x, b):
+            linalg = torch.linalg
+            definite = x @ x.mT + 4 * torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+            lower = linalg.cholesky_ex(definite)[0]
+            q, r = linalg.qr(x)
+            by_triangles = torch.cholesky_solve(b, lower) + torch.cholesky_inverse(lower) @ b
+            by_factors = linalg.solve_ex(definite, b)[0] + linalg.inv_ex(definite)[0] @ b
+            by_rows = linalg.solve_triangular(r, q.mT @ b, upper=True)
+            return by_triangles, by_factors, by_rows, linalg.det(definite / 8), linalg.slogdet(definite)[1]
+
+    x = torch.randn(3, 40, 40) / 4 + 2 * torch.eye(40)
+    return Equations(), (x, torch.randn(3, 40, 5)), None
 
 
 def made(name, device):
