@@ -14,6 +14,7 @@
 //! | `streams` | streams as objects |
 //! | `tracing` | what models report of themselves: ranges, printed tensors, checks |
 //! | `tags` | numbers of tags of operators |
+//! | `scalars` | numbers as objects |
 //! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
 //! | `parallel` | work on several threads of the CPU |
 
@@ -27,6 +28,7 @@ pub mod handles;
 pub mod lists;
 pub mod parallel;
 pub mod pools;
+pub mod scalars;
 pub mod streams;
 pub mod tags;
 pub mod tensors;

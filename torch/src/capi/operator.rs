@@ -174,6 +174,12 @@ fn result_of(value: Value) -> Result<sconce_op_value> {
         Value::Int(value) => number(SCONCE_OP_VALUE_INTEGER, value),
         Value::Bool(value) => number(SCONCE_OP_VALUE_BOOL, value.into()),
         Value::Float(real) => sconce_op_value { kind: SCONCE_OP_VALUE_REAL, real, ..NOTHING },
+        Value::Complex(real, imaginary) => {
+            return Err(Error::not_supported(format!(
+                "the operator returns the complex number {real}{imaginary:+}i, which has no kind of value; return a \
+                 tensor"
+            )));
+        }
         Value::Code(code) => number(SCONCE_OP_VALUE_DTYPE, dtype_of(code)?.into()),
         Value::Device(DEVICE_TYPE_CPU, _) => {
             number(SCONCE_OP_VALUE_DEVICE, api::SCONCE_DEVICE_CPU.into())

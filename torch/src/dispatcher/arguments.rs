@@ -3,8 +3,9 @@
 use crate::abi::constants::{device_of, dtype_of, memory_format_of};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
+use crate::sconce::operations::Operand;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::options;
+use crate::sconce::values::{complex, integer, options, real, truth};
 use crate::sconce::{Tensor, api};
 
 /// Arguments whose types were checked against the schema.
@@ -64,6 +65,40 @@ impl Arguments {
         match self.at(at)? {
             Value::Int(value) => Ok(Some(*value)),
             Value::None => Ok(None),
+            _ => Err(self.other(at)),
+        }
+    }
+
+    /// Whether an argument is left out.
+    pub fn is_none(&self, at: usize) -> Result<bool> {
+        Ok(matches!(self.at(at)?, Value::None))
+    }
+
+    /// A number of any kind.
+    pub fn scalar(&self, at: usize) -> Result<api::sconce_scalar> {
+        Ok(match *self.at(at)? {
+            Value::Int(value) => integer(value),
+            Value::Float(value) => real(value),
+            Value::Bool(value) => truth(value),
+            Value::Complex(real, imaginary) => complex(real, imaginary),
+            _ => return Err(self.other(at)),
+        })
+    }
+
+    /// A number of any kind, as an operand.
+    pub fn operand(&self, at: usize) -> Result<Operand<'static>> {
+        self.scalar(at).map(Operand::Scalar)
+    }
+
+    /// A number that is not complex.
+    pub fn real_number(&self, at: usize) -> Result<f64> {
+        match *self.at(at)? {
+            Value::Int(value) => Ok(value as f64),
+            Value::Float(value) => Ok(value),
+            Value::Bool(value) => Ok(f64::from(u8::from(value))),
+            Value::Complex(..) => Err(Error::not_supported(format!(
+                "argument {at} is a complex number; a real one is expected"
+            ))),
             _ => Err(self.other(at)),
         }
     }

@@ -15,6 +15,7 @@
 //! | `linear` | linear equations and factors of matrices |
 //! | `reductions` | sums, largest elements, medians, sorting |
 //! | `indexing` | elements that indices or masks choose |
+//! | `scalars` | operations with numbers |
 //! | `elementwise` | operations on elements |
 //! | `direct` | operations with functions of their own, `aoti_torch_aten_…` |
 
@@ -31,6 +32,7 @@ pub mod making;
 pub mod products;
 pub mod reductions;
 pub mod results;
+pub mod scalars;
 pub mod table;
 pub mod views;
 

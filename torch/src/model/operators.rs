@@ -182,6 +182,7 @@ impl Operators {
             Input::Bool(value) => Value::Bool(*value),
             Input::Bools(values) => Value::List(values.iter().map(|it| Value::Bool(*it)).collect()),
             Input::Float(value) => Value::Float(*value),
+            Input::Complex(real, imaginary) => Value::Complex(*real, *imaginary),
             Input::Floats(values) => {
                 Value::List(values.iter().map(|it| Value::Float(*it)).collect())
             }

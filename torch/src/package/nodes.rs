@@ -26,6 +26,8 @@ pub enum Input {
     Bools(Vec<bool>),
     /// A real number.
     Float(f64),
+    /// A complex number.
+    Complex(f64, f64),
     /// Real numbers.
     Floats(Vec<f64>),
     /// A text.
@@ -128,6 +130,7 @@ fn input(argument: &Json) -> Option<Input> {
         "as_bool" => Input::Bool(truth(value)?),
         "as_bools" => Input::Bools(value.list()?.iter().map(truth).collect::<Option<_>>()?),
         "as_float" => Input::Float(real(value)?),
+        "as_complex" => Input::Complex(real(value.member("real")?)?, real(value.member("imag")?)?),
         "as_floats" => Input::Floats(value.list()?.iter().map(real).collect::<Option<_>>()?),
         "as_string" => Input::Text(value.text()?.to_owned()),
         "as_strings" => {
@@ -241,6 +244,7 @@ mod tests {
             (r#"{"as_sym_ints": [{"as_int": 1}]}"#, Input::Ints(1)),
             (r#"{"as_float": 1.5}"#, Input::Float(1.5)),
             (r#"{"as_float": "-Infinity"}"#, Input::Float(f64::NEG_INFINITY)),
+            (r#"{"as_complex": {"real": 1, "imag": -0.5}}"#, Input::Complex(1.0, -0.5)),
             (r#"{"as_floats": [1, 2.5]}"#, Input::Floats(vec![1.0, 2.5])),
             (r#"{"as_bool": true}"#, Input::Bool(true)),
             (r#"{"as_bools": [false]}"#, Input::Bools(vec![false])),
@@ -268,7 +272,7 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_named() {
         for text in [
-            r#"{"as_complex": {"real": 1, "imag": 2}}"#,
+            r#"{"as_complex": {"real": 1}}"#,
             r#"{"as_scalar_type": 0}"#,
             r#"{"as_layout": 2}"#,
             r#"{"as_float": "x"}"#,

@@ -154,6 +154,7 @@ impl<'a> Parser<'a> {
             "Layout" => Type::Layout,
             "MemoryFormat" => Type::MemoryFormat,
             "Device" => Type::Device,
+            "Scalar" => Type::Scalar,
             "Generator" => Type::Generator,
             _ => Type::Other(word),
         };
@@ -273,7 +274,7 @@ mod tests {
         assert!(schema.arguments[0].is_written() && schema.arguments[3].keyword_only);
         assert_eq!(schema.arguments[1].kind, Type::Int);
         assert_eq!(schema.arguments[2].default, Some(Default::Float(0.5)));
-        assert_eq!(schema.arguments[3].kind, Type::Other("Scalar".to_owned()));
+        assert_eq!(schema.arguments[3].kind, Type::Scalar);
     }
 
     #[test]

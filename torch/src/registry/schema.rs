@@ -23,6 +23,8 @@ pub enum Type {
     MemoryFormat,
     /// `Device`.
     Device,
+    /// `Scalar`.
+    Scalar,
     /// `Generator`.
     Generator,
     /// A type whose values are not passed through the ABI; its name.
@@ -114,6 +116,7 @@ fn write_type(to: &mut fmt::Formatter<'_>, kind: &Type, alias: Option<&str>) -> 
         Type::Layout => "Layout",
         Type::MemoryFormat => "MemoryFormat",
         Type::Device => "Device",
+        Type::Scalar => "Scalar",
         Type::Generator => "Generator",
         Type::Other(name) => name,
         Type::Optional(inner) => {

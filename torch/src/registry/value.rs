@@ -4,6 +4,7 @@
 
 use super::schema::{Argument, Default, Type};
 use crate::abi::lists::{List, Text};
+use crate::abi::scalars::Scalar;
 use crate::error::{Error, Result};
 use crate::foreign::words;
 use crate::sconce::Tensor;
@@ -20,6 +21,8 @@ pub enum Value {
     Int(i64),
     /// Of `float`.
     Float(f64),
+    /// Of `Scalar`: the real and the imaginary part of a complex number. Other numbers are those above and below.
+    Complex(f64, f64),
     /// Of `bool`.
     Bool(bool),
     /// Of `ScalarType`, `Layout` or `MemoryFormat`: c10's number.
@@ -48,6 +51,7 @@ impl Value {
             Value::Tensor(_) => "a tensor",
             Value::Int(_) => "an integer",
             Value::Float(_) => "a real number",
+            Value::Complex(..) => "a complex number",
             Value::Bool(_) => "a truth value",
             Value::Code(_) => "a number of a type, layout or memory format",
             Value::Device(..) => "a device",
@@ -116,6 +120,7 @@ fn fits(value: &Value, kind: &Type) -> bool {
         | (Type::Int, Value::Int(_) | Value::Bool(_))
         | (Type::Float, Value::Float(_) | Value::Int(_))
         | (Type::Bool, Value::Bool(_))
+        | (Type::Scalar, Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Complex(..))
         | (Type::Str, Value::Str(_))
         | (Type::ScalarType | Type::Layout | Type::MemoryFormat, Value::Code(_))
         | (Type::Device, Value::Device(..)) => true,
@@ -171,6 +176,12 @@ pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
             Box::into_raw(Box::new(list)) as u64
         }
         (_, Value::Tensor(tensor)) => tensor.into_handle() as u64,
+        (Type::Scalar, Value::Int(value)) => Scalar::Int(value).boxed() as u64,
+        (Type::Scalar, Value::Float(value)) => Scalar::Float(value).boxed() as u64,
+        (Type::Scalar, Value::Bool(value)) => Scalar::Bool(value).boxed() as u64,
+        (Type::Scalar, Value::Complex(real, imaginary)) => {
+            Scalar::Complex(real, imaginary).boxed() as u64
+        }
         (Type::Float, Value::Int(value)) => (value as f64).to_bits(),
         (_, Value::Int(value)) => value.cast_unsigned(),
         (_, Value::Float(value)) => value.to_bits(),
@@ -206,6 +217,19 @@ pub unsafe fn from_word(word: u64, kind: &Type) -> Result<Value> {
         Type::Int => Value::Int(word.cast_signed()),
         Type::Float => Value::Float(f64::from_bits(word)),
         Type::Bool => Value::Bool(word & 0xff != 0),
+        Type::Scalar => {
+            let scalar = word as *mut Scalar;
+            if scalar.is_null() {
+                return Err(Error::invalid_argument("a scalar is NULL"));
+            }
+            // SAFETY: the caller's promise; it is not NULL.
+            match *unsafe { Box::from_raw(scalar) } {
+                Scalar::Int(value) => Value::Int(value),
+                Scalar::Float(value) => Value::Float(value),
+                Scalar::Bool(value) => Value::Bool(value),
+                Scalar::Complex(real, imaginary) => Value::Complex(real, imaginary),
+            }
+        }
         Type::ScalarType | Type::Layout | Type::MemoryFormat => {
             Value::Code((word as u32).cast_signed())
         }
@@ -312,6 +336,12 @@ mod tests {
         assert_eq!(format!("{device:?}"), "Device(1, -1)");
         let code = there_and_back(Value::Code(-7), &Type::ScalarType);
         assert_eq!(format!("{code:?}"), "Code(-7)");
+        for scalar in
+            [Value::Int(-3), Value::Float(0.5), Value::Bool(true), Value::Complex(1.0, -2.0)]
+        {
+            let text = format!("{scalar:?}");
+            assert_eq!(format!("{:?}", there_and_back(scalar, &Type::Scalar)), text);
+        }
         let text = there_and_back(Value::Str(b"a\0b".to_vec()), &Type::Str);
         assert_eq!(format!("{text:?}"), "Str([97, 0, 98])");
         let sizes = Type::List(Box::new(Type::Int), Some(2));

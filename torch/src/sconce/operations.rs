@@ -174,6 +174,8 @@ pub enum Operand<'a> {
     Number(f64),
     /// A whole number.
     Whole(i64),
+    /// A number of any kind.
+    Scalar(api::sconce_scalar),
 }
 
 impl Operand<'_> {
@@ -183,6 +185,7 @@ impl Operand<'_> {
             Operand::Handle(tensor) => (tensor, None),
             Operand::Number(number) => (std::ptr::null_mut(), Some(real(number))),
             Operand::Whole(number) => (std::ptr::null_mut(), Some(integer(number))),
+            Operand::Scalar(number) => (std::ptr::null_mut(), Some(number)),
         }
     }
 }

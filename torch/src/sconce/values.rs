@@ -29,6 +29,11 @@ pub fn truth(value: bool) -> api::sconce_scalar {
     api::sconce_scalar { kind: api::SCONCE_SCALAR_BOOL, ..integer(i64::from(value)) }
 }
 
+/// A complex number.
+pub fn complex(re: f64, imaginary: f64) -> api::sconce_scalar {
+    api::sconce_scalar { kind: api::SCONCE_SCALAR_COMPLEX, imaginary, ..real(re) }
+}
+
 /// The options of a new tensor on a device, with Sconce's numbers.
 pub fn options(dtype: i32, device: i32) -> api::sconce_tensor_options {
     api::sconce_tensor_options {

@@ -7,6 +7,7 @@
 mod elements;
 mod order;
 mod reductions;
+mod scalars;
 mod words;
 
 use std::ffi::CString;
