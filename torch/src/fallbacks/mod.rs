@@ -7,6 +7,7 @@
 //! | `convolution` | convolutions, transposed ones, gradients |
 //! | `fused` | oneDNN's convolutions and products, with operations on elements behind them |
 //! | `constants` | a model's constants, which may be packed for oneDNN |
+//! | `observers` | ranges observed while training, elements rounded |
 //! | `attention` | attention and its gradients |
 //! | `indexing` | elements at indices |
 //! | `bags` | embeddings of bags |
@@ -55,6 +56,7 @@ pub mod indexing;
 pub mod lines;
 pub mod masks;
 pub mod norms;
+pub mod observers;
 pub mod ordering;
 pub mod pooling;
 pub mod products;

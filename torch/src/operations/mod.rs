@@ -32,6 +32,7 @@
 //! | `solvers/` | linear equations and factors of matrices |
 //! | `packed/` | constants that PyTorch packed for oneDNN |
 //! | `fused/` | convolutions and products with operations on elements behind them |
+//! | `quantized/` | the same of 8-bit integers with scales; products with weights of 4 bits |
 
 #[macro_use]
 pub mod element;
@@ -50,6 +51,7 @@ pub mod ordering;
 pub mod packed;
 pub mod pooling;
 pub mod products;
+pub mod quantized;
 pub mod recurrent;
 pub mod resampling;
 pub mod running;

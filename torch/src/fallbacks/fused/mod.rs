@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `attributes` | names, numbers and steps as the ABI passes them |
 //! | `plain` | convolutions and products of floating-point numbers |
+//! | `quantized` | the same of 8-bit integers |
 
 pub mod attributes;
 pub mod plain;
+pub mod quantized;
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,9 @@
 //! Products of matrices, without TF32 unless the program allows it for this library. `quantized` has those of integers
-//! and 8-bit numbers.
+//! and 8-bit numbers, `packed` those with packed weights.
 
 #![allow(unsafe_code, reason = "functions of C over handles")]
 
+pub mod packed;
 pub mod quantized;
 
 use crate::abi::arguments::{optional, optional_tensor};

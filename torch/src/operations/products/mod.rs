@@ -48,7 +48,7 @@ fn write_result(out: TensorHandle, result: &Tensor) -> Result<()> {
 }
 
 /// Refuses another type than the wanted one.
-fn check_type(name: &str, tensor: TensorHandle, wanted: i32) -> Result<()> {
+pub fn check_type(name: &str, tensor: TensorHandle, wanted: i32) -> Result<()> {
     let dtype = dtype_of_tensor(tensor)?;
     if dtype == wanted {
         return Ok(());

@@ -1,0 +1,252 @@
+//! Convolutions and products of integers of 8 bits, and what follows them.
+
+#![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
+
+use std::ffi::c_char;
+
+use super::attributes::{Function, Movement, optional_text};
+use crate::abi::arguments::{optional, optional_tensor};
+use crate::abi::constants::dtype_of;
+use crate::abi::errors::text_of;
+use crate::error::Result;
+use crate::fallbacks::{give, operation};
+use crate::operations::quantized::behind::{Added, Behind};
+use crate::operations::quantized::convolution::convolution;
+use crate::operations::quantized::linear::linear;
+use crate::operations::quantized::numbers::Scale;
+use crate::sconce::api;
+use crate::sconce::tensor::TensorHandle;
+
+/// The result's scale and type as the ABI passes them: integers without a sign, unless another type is named.
+struct Output {
+    scale: f64,
+    zero_point: i64,
+    dtype: *const i32,
+}
+
+impl Output {
+    /// # Safety
+    /// The pointer is NULL or valid for a read.
+    unsafe fn read(&self) -> Result<(Scale, i32)> {
+        // SAFETY: the caller's promise.
+        let dtype = unsafe { optional(self.dtype) }.map(dtype_of).transpose()?;
+        let scale = Scale { factor: self.scale, zero_point: self.zero_point };
+        Ok((scale, dtype.unwrap_or(api::SCONCE_DTYPE_U8)))
+    }
+}
+
+/// Returns the product of integers with the columns of weights, and a function of each element.
+///
+/// # Safety
+/// Arrays have as many entries as is said beside them; texts end with NUL; other pointers are NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
+    input: TensorHandle,
+    act_scale: TensorHandle,
+    act_zero_point: TensorHandle,
+    weights: TensorHandle,
+    weight_scales: TensorHandle,
+    _weight_zero_points: TensorHandle,
+    bias: *const TensorHandle,
+    output_scale: f64,
+    output_zero_point: i64,
+    output_dtype: *const i32,
+    post_op_name: *const c_char,
+    post_op_args: *const *const f64,
+    post_op_args_len: i64,
+    post_op_algorithm: *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__qlinear_pointwise_tensor", || {
+        let (name, numbers, algorithm) = (post_op_name, post_op_args, post_op_algorithm);
+        let function = Function { name, numbers, count: post_op_args_len, algorithm };
+        // SAFETY: the caller's promise.
+        let activation = unsafe { function.read() }?;
+        let output =
+            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        // SAFETY: as above.
+        let (scale, dtype) = unsafe { output.read() }?;
+        let behind = Behind { added: None, activation, dtype, scale };
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let given = Scale::of(act_scale, act_zero_point)?;
+        let made = linear(input, given, weights, weight_scales, bias, &behind)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Returns the product of integers with the columns of weights, another tensor added, and a function of each element.
+///
+/// # Safety
+/// As [`aoti_torch_cpu__qlinear_pointwise_tensor`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
+    input: TensorHandle,
+    act_scale: TensorHandle,
+    act_zero_point: TensorHandle,
+    weights: TensorHandle,
+    weight_scales: TensorHandle,
+    _weight_zero_points: TensorHandle,
+    other: *const TensorHandle,
+    bias: *const TensorHandle,
+    output_scale: f64,
+    output_zero_point: i64,
+    output_dtype: *const i32,
+    other_scale: f64,
+    other_zero_point: i64,
+    binary_post_op: *const c_char,
+    binary_alpha: f64,
+    unary_post_op: *const c_char,
+    unary_post_op_args: *const *const f64,
+    unary_post_op_args_len: i64,
+    unary_post_op_algorithm: *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__qlinear_pointwise_binary_tensor", || {
+        let function = Function {
+            name: unary_post_op,
+            numbers: unary_post_op_args,
+            count: unary_post_op_args_len,
+            algorithm: unary_post_op_algorithm,
+        };
+        // SAFETY: the caller's promise.
+        let activation = unsafe { function.read() }?;
+        let output =
+            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        // SAFETY: as above.
+        let (scale, dtype) = unsafe { output.read() }?;
+        // SAFETY: as above.
+        let other = unsafe { optional_tensor(other) };
+        // SAFETY: as above.
+        let name = unsafe { text_of(binary_post_op) };
+        let of_other = Scale { factor: other_scale, zero_point: other_zero_point };
+        let added = Added::of(&name, other, of_other, binary_alpha)?;
+        let behind = Behind { added, activation, dtype, scale };
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let given = Scale::of(act_scale, act_zero_point)?;
+        let made = linear(input, given, weights, weight_scales, bias, &behind)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Returns the convolution of images of integers with a filter, and a function of each element.
+///
+/// # Safety
+/// As [`aoti_torch_cpu__qlinear_pointwise_tensor`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
+    images: TensorHandle,
+    act_scale: TensorHandle,
+    act_zero_point: TensorHandle,
+    filter: TensorHandle,
+    weight_scales: TensorHandle,
+    _weight_zero_points: TensorHandle,
+    bias: *const TensorHandle,
+    stride: *const i64,
+    stride_len: i64,
+    padding: *const i64,
+    padding_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    groups: i64,
+    output_scale: f64,
+    output_zero_point: i64,
+    output_dtype: *const i32,
+    attr: *const c_char,
+    post_op_args: *const *const f64,
+    post_op_args_len: i64,
+    algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__qconv_pointwise_tensor", || {
+        let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
+        // SAFETY: the caller's promise.
+        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        // SAFETY: as above.
+        let algorithm = unsafe { optional_text(algorithm) };
+        let (numbers, count) = (post_op_args, post_op_args_len);
+        let function = Function { name: attr, numbers, count, algorithm };
+        // SAFETY: as above.
+        let activation = unsafe { function.read() }?;
+        let output =
+            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        // SAFETY: as above.
+        let (scale, dtype) = unsafe { output.read() }?;
+        let behind = Behind { added: None, activation, dtype, scale };
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let (given, steps) = (Scale::of(act_scale, act_zero_point)?, moved.steps());
+        let made = convolution(images, given, filter, weight_scales, bias, steps, &behind)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}
+
+/// Returns the convolution of images of integers with a filter, another tensor added, and a function of each element.
+///
+/// # Safety
+/// As [`aoti_torch_cpu__qlinear_pointwise_tensor`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
+    images: TensorHandle,
+    act_scale: TensorHandle,
+    act_zero_point: TensorHandle,
+    filter: TensorHandle,
+    weight_scales: TensorHandle,
+    _weight_zero_points: TensorHandle,
+    accum: TensorHandle,
+    bias: *const TensorHandle,
+    stride: *const i64,
+    stride_len: i64,
+    padding: *const i64,
+    padding_len: i64,
+    dilation: *const i64,
+    dilation_len: i64,
+    groups: i64,
+    output_scale: f64,
+    output_zero_point: i64,
+    output_dtype: *const i32,
+    accum_scale: f64,
+    accum_zero_point: i64,
+    binary_attr: *const c_char,
+    alpha: *const f64,
+    unary_attr: *const *const c_char,
+    unary_scalars: *const *const f64,
+    unary_scalars_len: i64,
+    unary_algorithm: *const *const c_char,
+    ret0: *mut TensorHandle,
+) -> i32 {
+    operation("aoti_torch_cpu__qconv2d_pointwise_binary_tensor", || {
+        let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
+        // SAFETY: the caller's promise.
+        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        // SAFETY: as above.
+        let name = unsafe { optional_text(unary_attr) };
+        // SAFETY: as above.
+        let algorithm = unsafe { optional_text(unary_algorithm) };
+        let (numbers, count) = (unary_scalars, unary_scalars_len);
+        let function = Function { name, numbers, count, algorithm };
+        // SAFETY: as above.
+        let activation = unsafe { function.read() }?;
+        let output =
+            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        // SAFETY: as above.
+        let (scale, dtype) = unsafe { output.read() }?;
+        // SAFETY: as above.
+        let name = unsafe { text_of(binary_attr) };
+        // SAFETY: as above.
+        let alpha = unsafe { optional(alpha) };
+        let of_other = Scale { factor: accum_scale, zero_point: accum_zero_point };
+        let added = Added::of(&name, Some(accum), of_other, alpha.unwrap_or(1.0))?;
+        let behind = Behind { added, activation, dtype, scale };
+        // SAFETY: as above.
+        let bias = unsafe { optional_tensor(bias) };
+        let (given, steps) = (Scale::of(act_scale, act_zero_point)?, moved.steps());
+        let made = convolution(images, given, filter, weight_scales, bias, steps, &behind)?;
+        // SAFETY: the caller's promise for the place.
+        unsafe { give(ret0, made) }
+    })
+}

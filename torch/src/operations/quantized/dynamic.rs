@@ -1,0 +1,154 @@
+//! Products of rows that are quantized on the way with weights of 4 bits. PyTorch's packed form of these, where no
+//! library for Arm has its own, is a vector of float32: the bytes of the weights, and then their scales.
+
+#![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
+
+use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
+use crate::error::{Error, Result};
+use crate::operations::products::check_type;
+use crate::operations::tensors::{empty, name_of};
+use crate::sconce::operations::{cat, contiguous, reshape, to_dtype};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api};
+
+const F32: i32 = api::SCONCE_DTYPE_F32;
+const BF16: i32 = api::SCONCE_DTYPE_BF16;
+
+/// `_dyn_quant_pack_4bit_weight(weights, scales_zeros, bias, …)`.
+pub fn pack(
+    weights: TensorHandle,
+    scales: TensorHandle,
+    bias: Option<TensorHandle>,
+    [group, inputs, outputs]: [i64; 3],
+) -> Result<Tensor> {
+    check_type("weights", weights, api::SCONCE_DTYPE_U8)?;
+    check_group(group, inputs)?;
+    if bias.is_some() {
+        return Err(Error::not_supported(
+            "Bias is unsupported in reference implementation; add it to the product",
+        ));
+    }
+    if numel_of(weights)? * 2 != inputs * outputs {
+        return Err(Error::invalid_argument(format!(
+            "weights have {} bytes, but {outputs} outputs of {inputs} inputs have {}",
+            numel_of(weights)?,
+            inputs * outputs / 2
+        )));
+    }
+    let [bytes, scales] = [weights, scales].map(|tensor| -> Result<Tensor> {
+        let flat = reshape(tensor, &[numel_of(tensor)?])?;
+        to_dtype(flat.handle(), F32)
+    });
+    cat(&[bytes?.handle(), scales?.handle()], 0)
+}
+
+fn check_group(group: i64, inputs: i64) -> Result<()> {
+    if inputs > 0 && (group == inputs || group > 0 && group % 32 == 0 && inputs % group == 0) {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "Group size should be multiple 32 or in_features [{inputs}]. Provided {group}"
+    )))
+}
+
+/// `_dyn_quant_matmul_4bit(inp, packed_weights, …)`: the product with the rows of packed weights.
+pub fn matmul(
+    input: TensorHandle,
+    packed: TensorHandle,
+    [group, inputs, outputs]: [i64; 3],
+) -> Result<Tensor> {
+    let (dtype, sizes) = (dtype_of_tensor(input)?, sizes_of(input)?);
+    if dtype != F32 && (dtype != BF16 || group != inputs) {
+        return Err(Error::invalid_argument(format!(
+            "expect input to be float32, or bfloat16 with one group a row, but it is of {}",
+            name_of(dtype)
+        )));
+    }
+    check_group(group, inputs)?;
+    if sizes.len() < 2 || sizes.last() != Some(&inputs) || outputs < 1 {
+        return Err(Error::invalid_argument(format!(
+            "the input has the sizes {sizes:?}, but must end with {inputs}, and have {outputs} > 0 outputs"
+        )));
+    }
+    let (bytes, groups) = (inputs * outputs / 2, inputs / group);
+    let found = numel_of(packed)?;
+    if dtype_of_tensor(packed)? != F32 || found != bytes + outputs * groups {
+        return Err(Error::not_supported(format!(
+            "packed_weights are of {} with {found} elements, and not {} of float32: they were packed for another \
+             processor. Pack them on this one (_dyn_quant_pack_4bit_weight)",
+            name_of(dtype_of_tensor(packed)?),
+            bytes + outputs * groups
+        )));
+    }
+    let lines = contiguous(to_dtype(input, F32)?.handle())?;
+    let weights = contiguous(packed)?;
+    let mut made = sizes;
+    if let Some(last) = made.last_mut() {
+        *last = outputs;
+    }
+    let result = empty(&made, F32, api::SCONCE_DEVICE_CPU)?;
+    let count = numel_of(lines.handle())? as usize;
+    let made = count / inputs as usize * outputs as usize;
+    // SAFETY: the elements lie one after another.
+    let lines = unsafe { elements(&lines, count) }?;
+    // SAFETY: as above.
+    let weights = unsafe { elements(&weights, found as usize) }?;
+    // SAFETY: as above, in a tensor that nobody else has.
+    let into = unsafe { std::slice::from_raw_parts_mut(start(&result)?, made) };
+    let (bytes, scales) = weights.split_at(bytes as usize);
+    let weights: Vec<i32> = bytes
+        .iter()
+        .flat_map(|&byte| {
+            let byte = byte as u8;
+            [i32::from(byte & 15) - 8, i32::from(byte >> 4) - 8]
+        })
+        .collect();
+    let (inputs, group) = (inputs as usize, group as usize);
+    let mut integers = vec![0_i32; inputs];
+    let rows = lines.chunks_exact(inputs).zip(into.chunks_exact_mut(outputs as usize));
+    for (line, row) in rows {
+        let step = quantize(line, &mut integers);
+        let of_outputs = weights.chunks_exact(inputs).zip(scales.chunks_exact(inputs / group));
+        for (place, (weights, scales)) in row.iter_mut().zip(of_outputs) {
+            let groups = integers.chunks_exact(group).zip(weights.chunks_exact(group));
+            let sum: f32 = groups
+                .zip(scales)
+                .map(|((integers, weights), scale)| {
+                    let whole: i32 = integers.iter().zip(weights).map(|(a, b)| a * b).sum();
+                    whole as f32 * scale
+                })
+                .sum();
+            *place = sum * step;
+        }
+    }
+    to_dtype(result.handle(), dtype)
+}
+
+fn start(tensor: &Tensor) -> Result<*mut f32> {
+    let data = data_of(tensor.handle())?;
+    Ok(if data.is_null() { std::ptr::dangling_mut() } else { data.cast() })
+}
+
+/// # Safety
+/// So many elements of float32 lie one after another.
+unsafe fn elements(tensor: &Tensor, count: usize) -> Result<&[f32]> {
+    // SAFETY: the caller's promise; the tensor lives as long as the result.
+    Ok(unsafe { std::slice::from_raw_parts(start(tensor)?, count) })
+}
+
+/// Integers of 8 bits for a line, less the one that stands for 0, and the real number from one to the next. Of a zero
+/// point that fits the least element or the largest one, it is the one that is further inside.
+fn quantize(line: &[f32], integers: &mut [i32]) -> f32 {
+    let (lowest, highest) = (-128.0_f32, 127.0_f32);
+    let least = line.iter().copied().fold(0.0_f32, f32::min);
+    let most = line.iter().copied().fold(0.0_f32, f32::max);
+    let scale = if least == most { 1.0 } else { (highest - lowest) / (most - least) };
+    let (down, up) = (least * scale, most * scale);
+    let from_below = (lowest + down) + (highest + up) > 0.0;
+    let zero = if from_below { lowest - down } else { highest - up };
+    let zero = zero.clamp(lowest, highest).round_ties_even() as i32;
+    for (integer, value) in integers.iter_mut().zip(line) {
+        *integer = ((value * scale).round() as i32 + zero).clamp(-128, 127) - zero;
+    }
+    if scale == 0.0 { 0.0 } else { 1.0 / scale }
+}
