@@ -14,9 +14,10 @@ class Check:
         self.counts, self.failures = {}, []
 
     def compare(self, name, arguments, expected, near=None, strides=True, results=None, out=None, of=None,
-                by_name=False):
+                by_name=False, integers=0):
         """Compares an operation's results with what PyTorch returned, or an argument that it writes. `of` names the kind
-        of device that has such a function, if only one has. `by_name` calls the operation of the dispatcher."""
+        of device that has such a function, if only one has. `by_name` calls the operation of the dispatcher. Integers may
+        be `integers` apart."""
         device = "cuda" if expected[0].is_cuda else "cpu"
         if self.wanted and not any(word in name for word in self.wanted):
             return
@@ -36,12 +37,12 @@ class Check:
         if out is not None:
             found = [out]
         for at, (ours, theirs) in enumerate(zip(found, expected)):
-            problem = difference(ours, theirs, near, strides)
+            problem = difference(ours, theirs, near, strides, integers)
             if problem:
                 self.failures.append(f"{what}: result {at}: {problem}")
 
 
-def difference(ours, theirs, near, strides):
+def difference(ours, theirs, near, strides, integers=0):
     if ours.dtype != theirs.dtype:
         return f"{ours.dtype} instead of {theirs.dtype}"
     if ours.shape != theirs.shape:
@@ -57,7 +58,8 @@ def difference(ours, theirs, near, strides):
         within = NEAR[ours.dtype] if near is None else near
         same = torch.allclose(ours.double(), theirs.double(), rtol=within, atol=within, equal_nan=True)
     else:
-        same = torch.equal(ours, theirs)
+        same = torch.equal(ours, theirs) if integers == 0 else (
+            not ours.numel() or (ours.long() - theirs.long()).abs().max().item() <= integers)
     if same:
         return None
     wrong = (ours != theirs).nonzero()[:1].flatten().tolist()

@@ -28,8 +28,12 @@ class Flags(list):
     """An array of int32_t."""
 
 
+class Numbers(list):
+    """An array of pointers to doubles, of which None is NULL."""
+
+
 class Optional:
-    """A pointer to a number, or NULL."""
+    """A pointer to a number or a text, or NULL."""
 
     def __init__(self, kind, value):
         self.kind, self.value = kind, value
@@ -62,8 +66,22 @@ class Library:
             if status != 0:
                 raise Refused(f"a generator of {device}: status {status}")
 
+    def packed(self, tensor):
+        """A handle of a tensor that oneDNN packed, as compiled models make one of a constant."""
+        handle = ctypes.c_void_p()
+        described = torch.ops.mkldnn._get_mkldnn_serialized_md(tensor)
+        rank = tensor.dim()
+        numbers = lambda values: (ctypes.c_int64 * rank)(*values)
+        self.check("from_blob_v2", self.code.aoti_torch_create_tensor_from_blob_v2(
+            ctypes.c_void_p(torch.ops.mkldnn.data_ptr(tensor)), ctypes.c_int64(rank), numbers(tensor.shape),
+            numbers([1] * rank), ctypes.c_int64(0), NUMBERS[tensor.dtype], 0, -1, ctypes.byref(handle), 3,
+            ctypes.c_void_p(described.data_ptr()), ctypes.c_int64(described.numel())))
+        return handle
+
     def handle(self, tensor):
         """A handle of a tensor over PyTorch's memory."""
+        if tensor.is_mkldnn:
+            return self.packed(tensor)
         handle = ctypes.c_void_p()
         rank = tensor.dim()
         numbers = lambda values: (ctypes.c_int64 * max(rank, 1))(*values)
@@ -142,6 +160,11 @@ class Library:
                     array = (ctypes.c_void_p * len(inner))(*[
                         None if one is None else ctypes.addressof(one) for one in inner])
                 return [array, ctypes.c_int64(len(inner))]
+            if isinstance(value, Numbers):
+                kept.append([None if one is None else ctypes.c_double(one) for one in value])
+                kept.append((ctypes.c_void_p * max(len(value), 1))(*[
+                    None if one is None else ctypes.addressof(one) for one in kept[-1]]))
+                return [kept[-1], ctypes.c_int64(len(value))]
             if isinstance(value, Flags):
                 return [(ctypes.c_int32 * len(value))(*value), ctypes.c_int64(len(value))]
             if isinstance(value, list):
