@@ -6,7 +6,8 @@
 Writes NAME.pt2 (the package), NAME.json (types, shapes and strides of inputs and outputs, the seed, PyTorch's
 microseconds a call) and NAME.bin (the inputs' and then the outputs' elements), which check_models.py and the tests
 of libsconce_torch read. Names of models for the CPU begin with cpu_. Without names it makes all: those in FIXTURES,
-then those in MORE, of which some need torchvision or transformers and are skipped without.
+then those in MORE, of which some need torchvision or transformers and are skipped without, and for the CPU those in
+FROZEN, of which one needs torchao: their weights are packed for oneDNN when they are compiled.
 
 Each model is compiled in one process and run in another, since a process that has compiled one does not load it as a
 program does. On a machine whose C++ compiler links libstdc++ statically, set CXX to one that does not.
@@ -23,6 +24,7 @@ import time
 SEED = 42
 FIXTURES = ("mlp", "encoder", "conv", "two", "dropout", "llama")
 MORE = ("vision", "sequence", "half", "equations")
+FROZEN = ("frozen_mlp", "frozen_images", "frozen_half", "integers", "dynamic_integers", "four_bits")
 # Models for the CPU use vectors of 256 bits, which more machines have than those of 512.
 CPU_BITS = 256
 
@@ -137,6 +139,121 @@ def equations(torch):
     return Equations(), (x, torch.randn(3, 40, 5)), None
 
 
+def frozen_mlp(torch):
+    nn = torch.nn
+    layers = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 96), nn.ReLU(), nn.Linear(96, 10))
+    return layers, (torch.randn(32, 64),), None
+
+
+class Residual:
+    """A block as ResNet has them, with sums and activations that the compiler fuses into convolutions."""
+
+    def __new__(cls, torch, inputs, outputs, stride=1):
+        nn = torch.nn
+
+        class Block(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.norm = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), nn.BatchNorm2d(outputs)
+                self.second, self.aside = nn.Conv2d(outputs, outputs, 3, 1, 1), nn.Conv2d(inputs, outputs, 1, stride)
+
+            def forward(self, x):
+                return torch.relu(self.second(torch.relu(self.norm(self.first(x)))) + self.aside(x))
+
+        return Block()
+
+
+def frozen_images(torch):
+    nn = torch.nn
+    layers = nn.Sequential(
+        nn.Conv2d(3, 32, 7, 2, 3), nn.ReLU(), nn.MaxPool2d(2), Residual(torch, 32, 32), Residual(torch, 32, 64, 2),
+        nn.Conv2d(64, 64, 3, 1, 1, groups=64), nn.Hardswish(), nn.Conv2d(64, 64, 3, 1, 1, groups=4), nn.SiLU(),
+        nn.ConvTranspose2d(64, 32, 2, 2), nn.LeakyReLU(0.1), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 10),
+    )
+    return layers, (torch.randn(2, 3, 64, 64),), None
+
+
+def frozen_half(torch):
+    class Half(torch.nn.Module):
+        """Weights of bfloat16 between numbers of float32."""
+
+        def __init__(self):
+            super().__init__()
+            self.layers = frozen_mlp(torch)[0].bfloat16()
+
+        def forward(self, x):
+            return self.layers(x.bfloat16()).float()
+
+    return Half(), (torch.randn(32, 64),), None
+
+
+def integers(torch):
+    nn = torch.nn
+    layers = nn.Sequential(
+        nn.Conv2d(3, 16, 3, 2, 1), nn.ReLU(), Residual(torch, 16, 32, 2), nn.Conv2d(32, 32, 3, 1, 1, groups=4),
+        nn.Hardswish(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 32), nn.ReLU(),
+        nn.Linear(32, 10),
+    )
+    return layers, (torch.randn(2, 3, 32, 32),), None
+
+
+def dynamic_integers(torch):
+    return frozen_mlp(torch)
+
+
+def four_bits(torch):
+    class Layer(torch.nn.Module):
+        """Weights of 4 bits with a scale and a zero for each group of inputs."""
+
+        def __init__(self, inputs, outputs, group):
+            super().__init__()
+            bits = torch.randint(0, 16, (outputs, inputs), dtype=torch.int32)
+            self.register_buffer("packed", torch.ops.aten._convert_weight_to_int4pack_for_cpu(bits, 1))
+            self.register_buffer("scales", (torch.rand(inputs // group, outputs, 2) * 0.1 - 0.05).bfloat16())
+            self.group = group
+
+        def forward(self, x):
+            return torch.ops.aten._weight_int4pack_mm_for_cpu(x, self.packed, self.group, self.scales)
+
+    class Rows(torch.nn.Module):
+        """Rows that are quantized on the way."""
+
+        def __init__(self, inputs, outputs, group):
+            super().__init__()
+            bits = torch.randint(0, 256, (outputs, inputs // 2), dtype=torch.uint8)
+            scales = torch.rand(outputs, inputs // group) * 0.1
+            packed = torch.ops.aten._dyn_quant_pack_4bit_weight(bits, scales, None, group, inputs, outputs)
+            self.register_buffer("packed", packed)
+            self.sizes = group, inputs, outputs
+
+        def forward(self, x):
+            return torch.ops.aten._dyn_quant_matmul_4bit(x, self.packed, *self.sizes)
+
+    class FourBits(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second, self.last = Layer(128, 96, 32), Layer(96, 64, 32), Rows(64, 48, 32)
+
+        def forward(self, x):
+            return self.last(self.second(torch.relu(self.first(x.bfloat16()))).float())
+
+    return FourBits(), (torch.randn(5, 128),), None
+
+
+def with_integers(torch, module, inputs, is_dynamic):
+    """The model with weights and sums of 8-bit integers, by torchao's quantizer for x86."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    from torchao.quantization.pt2e.quantizer.x86_inductor_quantizer import (
+        X86InductorQuantizer, get_default_x86_inductor_quantization_config)
+
+    quantizer = X86InductorQuantizer()
+    quantizer.set_global(get_default_x86_inductor_quantization_config(is_dynamic=is_dynamic))
+    graph = torch.export.export(module, inputs, strict=True).module(check_guards=False)
+    prepared = prepare_pt2e(graph, quantizer)
+    prepared(*inputs)
+    return convert_pt2e(prepared)
+
+
 def made(name, device):
     """The model with its inputs, with the same weights in every process."""
     import torch
@@ -150,7 +267,10 @@ def compile_model(folder, name, device):
     torch, module, inputs, dims = made(name, device)
     if device == "cpu":
         torch._inductor.config.cpp.simdlen = CPU_BITS
+    torch._inductor.config.freezing = name in FROZEN
     with torch.no_grad():
+        if name in ("integers", "dynamic_integers"):
+            module = with_integers(torch, module, inputs, name == "dynamic_integers")
         exported = torch.export.export(module, inputs, dynamic_shapes=dims)
         torch._inductor.aoti_compile_and_package(exported, package_path=str(path_of(folder, name, device, "pt2")))
 
@@ -194,7 +314,7 @@ def process(folder, name, device, phase):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("names", nargs="*", choices=[[], *FIXTURES, *MORE])
+    parser.add_argument("names", nargs="*", choices=[[], *FIXTURES, *MORE, *FROZEN])
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--phase", choices=("compile", "record"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -205,7 +325,7 @@ def main():
             phase(arguments.folder, name, arguments.device)
         return
     failures = 0
-    for name in arguments.names or FIXTURES + MORE:
+    for name in arguments.names or FIXTURES + MORE + (FROZEN if arguments.device == "cpu" else ()):
         start = time.perf_counter()
         for phase in ("compile", "record"):
             done = process(arguments.folder, name, arguments.device, phase)
