@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
+use super::few_rows::{self, MOST_ROWS, Packed};
 use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::products::check_type;
@@ -60,21 +61,12 @@ impl Packing {
         }
     }
 
-    /// The byte of a weight, and whether it is in the upper half of that.
-    pub fn place(
-        self,
-        output: usize,
-        input: usize,
-        outputs: usize,
-        inputs: usize,
-    ) -> (usize, bool) {
-        let begin = output / self.block * self.block;
-        let (within, count) = (output - begin, self.block.min(outputs - begin));
-        let line = begin * inputs / 2 + input * count / 2;
+    /// The byte of a line of so many outputs where one of them is, and whether it is in the upper half of that.
+    pub fn within(self, output: usize, count: usize) -> (usize, bool) {
         if self.halves && count == self.block {
-            (line + within % (count / 2), within >= count / 2)
+            (output % (count / 2), output >= count / 2)
         } else {
-            (line + within / 2, within % 2 == 1)
+            (output / 2, output % 2 == 1)
         }
     }
 }
@@ -111,11 +103,56 @@ pub fn four_bit_weights(
         )));
     }
     check_scales(scales, dtype, [outputs, inputs], group)?;
-    let bits = bits_of(packed, packing)?;
-    let weights = scaled(&bits, scales, group)?;
-    let product = matmul(to_dtype(input, F32)?.handle(), weights.handle())?;
-    debug_assert_eq!(sizes_of(product.handle())?, [rows, outputs]);
+    let product = match usize::try_from(rows) {
+        Ok(rows) if rows <= MOST_ROWS => few_rows(input, packed, group, scales, packing)?,
+        _ => {
+            let weights = scaled(&bits_of(packed, packing)?, scales, group)?;
+            matmul(to_dtype(input, F32)?.handle(), weights.handle())?
+        }
+    };
     to_dtype(product.handle(), dtype)
+}
+
+/// The product of few rows, in float32.
+fn few_rows(
+    input: TensorHandle,
+    packed: TensorHandle,
+    group: i64,
+    scales: TensorHandle,
+    packing: Packing,
+) -> Result<Tensor> {
+    let [rows, outputs] = [sizes_of(input)?[0], sizes_of(packed)?[0]];
+    let result = empty(&[rows, outputs], F32, api::SCONCE_DEVICE_CPU)?;
+    if numel_of(result.handle())? == 0 {
+        return Ok(result);
+    }
+    let lines = contiguous(to_dtype(input, F32)?.handle())?;
+    let (bytes, scales) = (contiguous(packed)?, contiguous(to_dtype(scales, F32)?.handle())?);
+    // SAFETY: the elements of these tensors lie one after another.
+    let numbers = unsafe { elements::<f32>(&lines) }?;
+    // SAFETY: as above.
+    let bytes = unsafe { elements::<u8>(&bytes) }?;
+    // SAFETY: as above.
+    let scales = unsafe { elements::<f32>(&scales) }?;
+    let into = data_of(result.handle())?.cast::<f32>();
+    // SAFETY: the tensor is new, and has that many elements.
+    let into = unsafe { std::slice::from_raw_parts_mut(into, (rows * outputs) as usize) };
+    let (inputs, outputs, group) =
+        (numbers.len() / rows as usize, outputs as usize, group as usize);
+    let weights = Packed { bytes, scales, group, inputs, outputs, packing };
+    few_rows::product(numbers, weights, into);
+    Ok(result)
+}
+
+/// # Safety
+/// The elements are of this type, and lie one after another.
+unsafe fn elements<T>(tensor: &Tensor) -> Result<&[T]> {
+    let (data, count) = (data_of(tensor.handle())?, numel_of(tensor.handle())? as usize);
+    if count == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: the caller's promise; the tensor lives as long as the result.
+    Ok(unsafe { std::slice::from_raw_parts(data.cast::<T>(), count) })
 }
 
 /// Refuses groups that PyTorch does not have, and scales of other sizes or another type.
@@ -149,16 +186,21 @@ fn bits_of(packed: TensorHandle, packing: Packing) -> Result<Tensor> {
         return Ok(bits);
     }
     let lines = contiguous(packed)?;
-    let (from, to) = (data_of(lines.handle())?.cast::<u8>(), data_of(bits.handle())?.cast::<f32>());
-    // SAFETY: the packed weights lie one after another, two a byte.
-    let from = unsafe { std::slice::from_raw_parts(from, outputs * inputs / 2) };
+    // SAFETY: the packed weights lie one after another.
+    let from = unsafe { elements::<u8>(&lines) }?;
+    let to = data_of(bits.handle())?.cast::<f32>();
     // SAFETY: the tensor is new, and has that many elements.
     let to = unsafe { std::slice::from_raw_parts_mut(to, outputs * inputs) };
-    for (input, line) in to.chunks_exact_mut(outputs).enumerate() {
-        for (output, weight) in line.iter_mut().enumerate() {
-            let (byte, is_upper) = packing.place(output, input, outputs, inputs);
-            let four = if is_upper { from[byte] >> 4 } else { from[byte] & 15 };
-            *weight = f32::from(four) - 8.0;
+    for begin in (0..outputs).step_by(packing.block) {
+        let count = packing.block.min(outputs - begin);
+        let places: Vec<(usize, bool)> =
+            (0..count).map(|output| packing.within(output, count)).collect();
+        let block = &from[begin * inputs / 2..][..count * inputs / 2];
+        for (line, row) in block.chunks_exact(count / 2).zip(to.chunks_exact_mut(outputs)) {
+            for (weight, &(byte, is_upper)) in row[begin..].iter_mut().zip(&places) {
+                let four = if is_upper { line[byte] >> 4 } else { line[byte] & 15 };
+                *weight = f32::from(four) - 8.0;
+            }
         }
     }
     Ok(bits)

@@ -9,6 +9,7 @@
 //! | `convolution` | convolutions |
 //! | `wrapped` | products with weights that a model packs itself, once for FBGEMM |
 //! | `four_bits` | products with weights of 4 bits that PyTorch packed for a CPU |
+//! | `few_rows` | the same for few rows, without unpacked weights in memory |
 //! | `tensor_cores` | the same, packed for tensor cores |
 //! | `dynamic` | products of rows that are quantized on the way, with weights of 4 bits |
 //! | `observer` | quantization while training: ranges that are observed, numbers that are rounded |
@@ -16,6 +17,7 @@
 pub mod behind;
 pub mod convolution;
 pub mod dynamic;
+pub mod few_rows;
 pub mod four_bits;
 pub mod linear;
 pub mod numbers;

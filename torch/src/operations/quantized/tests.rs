@@ -228,13 +228,15 @@ fn weights_of_four_bits_are_found_in_each_packing() {
                 sizes: vec![outputs, inputs / 2],
                 values: bytes.into_iter().map(f64::from).collect(),
             };
-            let input = Dense::quarters(&mut cases, &[3, inputs]);
+            // Few rows, and many.
+            let rows = cases.one(&[1, 3, 16, 17]);
+            let input = Dense::quarters(&mut cases, &[rows, inputs]);
             let (given, packed, scales) =
                 (input.tensor(F32), packed.tensor(U8), of.scales.tensor(F32));
             let found =
                 four_bit_weights(given.handle(), packed.handle(), 32, scales.handle(), packing)
                     .unwrap();
-            let what = format!("{packing:?}, {outputs} outputs");
+            let what = format!("{packing:?}, {outputs} outputs, {rows} rows");
             of.product(&input).assert_near(found.handle(), 1e-6, &what);
         }
     }
