@@ -102,20 +102,23 @@ fn products_of_integers_agree_with_loops() {
     assert_eq!(live(), before);
 }
 
+/// Large products on both sides of 1, which float32 would lose beside their sum.
 #[test]
 fn a_sum_of_many_products_is_exact() {
-    // Odd, and larger than float32's whole numbers reach.
-    let (input, weights) =
-        (Dense::build(&[1, 1001], |_| 255.0), Dense::build(&[1001, 1], |_| 127.0));
+    let (count, middle) = (40_001, 20_000);
+    let input = Dense::build(&[1, count], |at| if at[1] == middle { 1.0 } else { 255.0 });
+    let weights = Dense::build(&[count, 1], |at| match at[0].cmp(&middle) {
+        std::cmp::Ordering::Less => 127.0,
+        std::cmp::Ordering::Equal => 1.0,
+        std::cmp::Ordering::Greater => -127.0,
+    });
     let one = Dense::build(&[1], |_| 1.0).tensor(F32);
-    let scale = Scale { factor: 1.0, zero_point: 0 };
-    // Float32 rounds the sum once.
     let behind =
         Behind { added: None, activation: Activation::None, dtype: F32, scale: Scale::NONE };
     let (input, weights) = (input.tensor(U8), weights.tensor(I8));
-    let found =
-        linear(input.handle(), scale, weights.handle(), one.handle(), None, &behind).unwrap();
-    assert_eq!(Dense::of(found.handle()).values, [f64::from(255.0_f32 * 127.0 * 1001.0)]);
+    let (given, columns) = (input.handle(), weights.handle());
+    let found = linear(given, Scale::NONE, columns, one.handle(), None, &behind).unwrap();
+    assert_eq!(Dense::of(found.handle()).values, [1.0]);
 }
 
 #[test]
