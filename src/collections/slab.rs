@@ -13,8 +13,8 @@ use once_cell::sync::OnceCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const FIRST_CHUNK: usize = 64;
-const CHUNKS: usize = 20;
-const PLACE_BITS: u32 = 26;
+pub(super) const CHUNKS: usize = 20;
+pub(super) const PLACE_BITS: u32 = 26;
 const _: () = assert!(FIRST_CHUNK << (CHUNKS - 1) <= 1 << PLACE_BITS);
 
 struct Slot<T> {

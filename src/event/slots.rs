@@ -1,15 +1,16 @@
 //! The table of events: slots, each with an event's state and lock.
 //!
-//! A handle is `number of the event in its slot << 32 | KIND << 26 | number of the slot`. It is never an address: any
-//! number may be passed, and a handle of a destroyed event finds another number in its slot. A slot whose numbers are
-//! used up is not used again. Free slots are kept for each thread, so that making an event takes no lock.
+//! A handle names a slot and the number of the event in it ([`PlaceKind`]). Any number may be passed: the handle of a
+//! destroyed event finds another number in its slot. A slot whose numbers are used up is not used again. Free slots are
+//! kept for each thread, so that making an event takes no lock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::life::{Ended, EventLife, EventNumber};
 use super::native::NativeEvent;
-use crate::collections::pool::{FreePlaces, MOST_PLACES, Pool, ThreadList};
+use crate::collections::pool::handle::PlaceKind;
+use crate::collections::pool::{FreePlaces, Pool, ThreadList};
 use crate::collections::slab::Key;
 use crate::driver::{AtomicHandle, EventFlags, EventHandle};
 use crate::error::{Error, Result, Status};
@@ -23,15 +24,6 @@ shared_static! {
 thread_local! {
     static LIST: ThreadList<EventSlot> = const { ThreadList::new(|| &SLOTS) };
 }
-
-const NUMBER_BITS: u32 = 26;
-/// Between the two numbers: handles of other kinds never have these bits there.
-const KIND: u64 = 0x3e << NUMBER_BITS;
-const KIND_MASK: u64 = 0x3f << NUMBER_BITS;
-#[cfg(not(loom))]
-const _: () = assert!(MOST_PLACES <= 1 << NUMBER_BITS);
-#[cfg(loom)]
-const _: usize = MOST_PLACES;
 
 /// The calling thread's list of free slots; `None` while the thread ends.
 #[inline]
@@ -134,12 +126,8 @@ impl std::ops::Deref for LiveEvent {
 /// The slot that a handle names, whether or not its event is alive.
 #[inline]
 fn find(key: Key) -> Option<LiveEvent> {
-    let bits = key.bits();
-    if bits & KIND_MASK != KIND {
-        return None;
-    }
-    let place = bits as u32 & ((1 << NUMBER_BITS) - 1);
-    let number = EventNumber::from_bits((bits >> 32) as u32)?;
+    let (place, number) = PlaceKind::Event.place(key)?;
+    let number = EventNumber::from_bits(number)?;
     Some(LiveEvent { slot: SLOTS.at(place)?, place, number })
 }
 
@@ -197,7 +185,7 @@ pub(super) fn insert_native(flags: EventFlags, native: NativeEvent) -> Result<Ke
 
 #[inline]
 fn key_of(place: u32, number: EventNumber) -> Key {
-    Key::from_bits(u64::from(number.bits()) << 32 | KIND | u64::from(place))
+    PlaceKind::Event.key(place, number.bits())
 }
 
 /// Ends an event; `false` if it is not alive. Passes the driver's event that it has to `retire`, with the slot's
@@ -269,13 +257,13 @@ mod tests {
             0,
             1,
             u64::MAX,
-            KIND,
+            PlaceKind::Event.key(0, 0).bits(),
             bits ^ 1 << 32,
             bits ^ 2 << 32,
             bits ^ 4 << 32,
-            bits ^ 1 << NUMBER_BITS,
-            bits | KIND_MASK,
-            bits | ((1 << NUMBER_BITS) - 1),
+            bits ^ 1 << 26,
+            bits | 0x3f << 26,
+            bits | ((1 << 26) - 1),
             !bits,
         ];
         for bits in others {

@@ -8,6 +8,7 @@
 //! locked instruction. A list that is empty gets a batch from the shared list; one that is full gives a
 //! batch to it. A place may be given back by another thread than the one that took it.
 
+pub(crate) mod handle;
 #[cfg(all(test, loom))]
 mod loom_models;
 #[cfg(all(test, not(loom)))]
@@ -37,7 +38,7 @@ const KEPT: usize = 2;
 const BATCH: usize = KEPT / 2;
 
 /// The numbers of places are less.
-pub(crate) const MOST_PLACES: usize = CHUNK * CHUNKS;
+const MOST_PLACES: usize = CHUNK * CHUNKS;
 
 /// A growing table of places that are used again and again.
 pub(crate) struct Pool<T: 'static> {

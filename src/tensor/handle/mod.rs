@@ -1,8 +1,7 @@
 //! The handles of the C API: counted places in a pool, each with a tensor.
 //!
-//! A handle is `generation << 32 | KIND << 26 | number of the place`. It is never an address: any number may
-//! be passed, and a handle that was released finds another generation in its place. A place whose
-//! generations are used up is not used again.
+//! A handle names a place and a generation ([`PlaceKind`]). Any number may be passed: a handle that was released finds
+//! another generation in its place. A place whose generations are used up is not used again.
 //!
 //! A call copies the tensor out of its place and works on the copy, so no lock is held while it works. A call
 //! that asks for a word or two copies these alone.
@@ -23,7 +22,8 @@ mod written;
 use super::layout::TensorLayout;
 use super::shared_storage::StorageRef;
 use super::value::{Defined, Tensor};
-use crate::collections::pool::{FreePlaces, MOST_PLACES, Pool, ThreadList};
+use crate::collections::pool::handle::PlaceKind;
+use crate::collections::pool::{FreePlaces, Pool, ThreadList};
 use crate::collections::slab::Key;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
@@ -40,33 +40,17 @@ thread_local! {
     static LIST: ThreadList<HandlePlace> = const { ThreadList::new(|| &PLACES) };
 }
 
-const NUMBER_BITS: u32 = 26;
-/// Between the number and the generation: handles of other kinds never have these bits there.
-const KIND: u64 = 0x3f << NUMBER_BITS;
-#[cfg(not(loom))]
-const _: () = assert!(MOST_PLACES <= 1 << NUMBER_BITS);
-#[cfg(loom)]
-const _: usize = MOST_PLACES;
-
 /// The calling thread's list of free places; `None` while the thread ends.
 #[inline]
 fn list() -> Option<&'static FreePlaces> {
     LIST.try_with(ThreadList::get).ok()
 }
 
-fn key_of(number: u32, generation: u32) -> Key {
-    Key::from_bits(u64::from(generation) << 32 | KIND | u64::from(number))
-}
-
 /// The place that a handle names, its number and the generation that it has while the handle is alive.
 #[inline]
 fn find(key: Key) -> Option<(&'static HandlePlace, u32, u32)> {
-    let bits = key.bits();
-    if bits & KIND != KIND {
-        return None;
-    }
-    let number = bits as u32 & ((1 << NUMBER_BITS) - 1);
-    Some((PLACES.at(number)?, number, (bits >> 32) as u32))
+    let (number, generation) = PlaceKind::Tensor.place(key)?;
+    Some((PLACES.at(number)?, number, generation))
 }
 
 #[cold]
@@ -129,7 +113,7 @@ pub(crate) fn insert(mut tensor: Tensor) -> Result<Key> {
 fn insert_from(tensor: &mut Tensor) -> Result<Key> {
     let (number, place) = PLACES.take(list()).ok_or_else(full)?;
     let generation = given_up(tensor, |tensor| place.publish(tensor));
-    Ok(key_of(number, generation))
+    Ok(PlaceKind::Tensor.key(number, generation))
 }
 
 /// A new handle of the tensor that `make` makes of the undefined one in its place: a tensor is 200 bytes, which are
@@ -178,7 +162,7 @@ pub(crate) fn insert_view(
         strides: layout.strides(),
     });
     std::mem::forget(storage);
-    Ok(key_of(number, generation))
+    Ok(PlaceKind::Tensor.key(number, generation))
 }
 
 /// As [`insert_view`], for what cannot be read without a lock, and for what is refused.

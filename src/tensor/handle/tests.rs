@@ -136,7 +136,7 @@ fn a_view_has_the_layout_that_was_made_and_the_address_that_belongs_to_it() {
 fn handles_of_other_kinds_and_any_numbers_are_refused() {
     let tensor = insert(Tensor::default()).unwrap();
     assert!(!get(tensor, "t").unwrap().is_defined());
-    let of_slab = |bits: u64| bits & !KIND;
+    let of_slab = |bits: u64| bits & !(0x3f << 26);
     for bits in [1, u64::MAX, of_slab(tensor.bits()), tensor.bits() + 1, !tensor.bits()] {
         let key = Key::from_bits(bits);
         assert!(get(key, "t").is_err() && release(key, "t").is_err(), "{bits:#x}");
