@@ -4370,8 +4370,8 @@ sconce_status sconce_memory_set_2d_on(void *ptr,
  *   allocation, or of the first page.
  * - Errors: INVALID_ARGUMENT: `ptr` is not device memory, was freed, is memory of another process,
  *   or cannot be shared. INVALID_STATE: `ptr` is memory of a pool that is asleep. NOT_SUPPORTED:
- *   the driver does not share such memory, or not the pages of the block. IO: the socket on which other processes send their requests cannot be
- *   opened.
+ *   the driver does not share such memory, or not the pages of the block. IO: the socket on which
+ *   other processes send their requests cannot be opened.
  * - Ownership: the memory stays the caller's. If it is freed while another process has it open, it
  *   is not reused before that process has closed it or ended. Memory that other code took from the
  *   driver must not be freed before then. Freed memory cannot be opened.
@@ -4394,8 +4394,8 @@ sconce_status sconce_ipc_get_memory_handle(void *ptr,
  * - Errors: INVALID_ARGUMENT: `handle` is no such handle, is of this process or of another device,
  *   or `offset_bytes` is not below the allocation's size. INVALID_HANDLE: the other process has
  *   ended, has freed the memory, or belongs to another user. INVALID_STATE: the other process has
- *   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`), or the memory is asleep there. IO: the connection to the other
- *   process failed. DRIVER: also for failures in the other process.
+ *   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`), or the memory is asleep there. IO:
+ *   the connection to the other process failed. DRIVER: also for failures in the other process.
  * - Ownership: the caller closes the memory with `sconce_ipc_close_memory`, once for each call.
  * - Ordering: waits for the answer of the other process, not for its device work.
  * - torch: `torch.UntypedStorage._new_shared_cuda`, `cudaIpcOpenMemHandle`.

@@ -6,9 +6,11 @@
 //! | `pool` | places that are used again and again, some kept for each thread |
 //! | `lru/` | a least-recently-used map with a limit in number and one in cost |
 //! | `treap` | ordered sets whose links lie in the records of a table |
+//! | `filled_bins` | which bins of an allocator are not empty |
 //! | `word_hash` | a hash of a few words, for keys that no attacker chooses |
 //! | `per_device` | a value for each device |
 
+pub(crate) mod filled_bins;
 pub(crate) mod lru;
 pub(crate) mod per_device;
 pub(crate) mod pool;

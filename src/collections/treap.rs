@@ -1,12 +1,13 @@
 //! Ordered sets whose links lie in the records of a table.
 //!
 //! A treap is a search tree over keys that is also a heap over numbers without a pattern, so that it stays
-//! shallow whatever order keys come in. A set is the number of its root. Nothing here allocates.
+//! shallow whatever order keys come in. A set is the number of its root. Nothing here allocates. A set of one record
+//! costs no more than a comparison.
 
-/// No record.
-pub(crate) const NONE: u32 = u32::MAX;
+/// No record. It is 0, so that the union of two links of which one leads nowhere is the other one.
+pub(crate) const NONE: u32 = 0;
 
-/// A table whose records can be members of treaps, each of one at a time.
+/// A table whose records can be members of treaps, each of one at a time. No member has the number [`NONE`].
 pub(crate) trait TreapTable {
     /// What a treap is ordered by. No two members of one have the same.
     type Key: Ord;
@@ -15,7 +16,7 @@ pub(crate) trait TreapTable {
     fn key(&self, id: u32) -> Self::Key;
     /// Decides which of two records stands higher; without a pattern.
     fn height(&self, id: u32) -> u64;
-    /// The children of a record: of lower keys, and of higher keys.
+    /// The children of a record: of lower keys, and of higher keys. Both are [`NONE`] in a record that is in no treap.
     fn children(&mut self, id: u32) -> &mut [u32; 2];
     /// The same to read.
     fn children_of(&self, id: u32) -> [u32; 2];
@@ -32,7 +33,7 @@ enum TreapLink {
 }
 
 #[inline]
-fn set<T: TreapTable>(table: &mut T, root: &mut u32, link: TreapLink, id: u32) {
+fn set<T: TreapTable + ?Sized>(table: &mut T, root: &mut u32, link: TreapLink, id: u32) {
     match link {
         TreapLink::Root => *root = id,
         TreapLink::Child(parent, side) => table.children(parent)[side] = id,
@@ -41,7 +42,7 @@ fn set<T: TreapTable>(table: &mut T, root: &mut u32, link: TreapLink, id: u32) {
 
 /// The member with the lowest key. The treap must have one.
 #[inline]
-pub(crate) fn first<T: TreapTable>(table: &T, root: u32) -> u32 {
+pub(crate) fn first<T: TreapTable + ?Sized>(table: &T, root: u32) -> u32 {
     let mut id = root;
     loop {
         let [lower, _] = table.children_of(id);
@@ -54,7 +55,7 @@ pub(crate) fn first<T: TreapTable>(table: &T, root: u32) -> u32 {
 
 /// The member with the lowest key of at least `key`, or [`NONE`].
 #[inline]
-pub(crate) fn first_from<T: TreapTable>(table: &T, root: u32, key: &T::Key) -> u32 {
+pub(crate) fn first_from<T: TreapTable + ?Sized>(table: &T, root: u32, key: &T::Key) -> u32 {
     let (mut id, mut best) = (root, NONE);
     while id != NONE {
         let [lower, higher] = table.children_of(id);
@@ -68,10 +69,9 @@ pub(crate) fn first_from<T: TreapTable>(table: &T, root: u32, key: &T::Key) -> u
     best
 }
 
-/// Adds a record.
-#[inline]
-pub(crate) fn insert<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
-    *table.children(id) = [NONE; 2];
+/// Adds a record that is in no treap.
+#[inline(always)]
+pub(crate) fn insert<T: TreapTable + ?Sized>(table: &mut T, root: &mut u32, id: u32) {
     if *root == NONE {
         *root = id;
     } else {
@@ -80,7 +80,7 @@ pub(crate) fn insert<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
 }
 
 #[inline(never)]
-fn insert_below<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
+fn insert_below<T: TreapTable + ?Sized>(table: &mut T, root: &mut u32, id: u32) {
     let (key, height) = (table.key(id), table.height(id));
     let (mut link, mut here) = (TreapLink::Root, *root);
     while here != NONE && table.height(here) >= height {
@@ -106,9 +106,10 @@ fn insert_below<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
 }
 
 /// Takes a member out.
-#[inline]
-pub(crate) fn remove<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
-    if *root == id && table.children_of(id) == [NONE; 2] {
+#[inline(always)]
+pub(crate) fn remove<T: TreapTable + ?Sized>(table: &mut T, root: &mut u32, id: u32) {
+    let [lower, higher] = table.children_of(id);
+    if *root == id && lower | higher == NONE {
         *root = NONE;
     } else {
         remove_below(table, root, id);
@@ -116,7 +117,7 @@ pub(crate) fn remove<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
 }
 
 #[inline(never)]
-fn remove_below<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
+fn remove_below<T: TreapTable + ?Sized>(table: &mut T, root: &mut u32, id: u32) {
     let key = table.key(id);
     let (mut link, mut here) = (TreapLink::Root, *root);
     while here != id {
@@ -135,11 +136,12 @@ fn remove_below<T: TreapTable>(table: &mut T, root: &mut u32, id: u32) {
             higher = table.children_of(higher)[LOWER];
         }
     }
-    set(table, root, link, if lower == NONE { higher } else { lower });
+    set(table, root, link, lower | higher);
+    *table.children(id) = [NONE; 2];
 }
 
 /// Every member, in order.
-pub(crate) fn visit<T: TreapTable>(table: &T, root: u32, mut see: impl FnMut(u32)) {
+pub(crate) fn visit<T: TreapTable + ?Sized>(table: &T, root: u32, mut see: impl FnMut(u32)) {
     let (mut above, mut here) = (Vec::new(), root);
     loop {
         while here != NONE {
@@ -161,12 +163,16 @@ mod tests {
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 
-    #[derive(Default)]
     struct Table(Vec<(u64, [u32; 2])>);
 
     impl Table {
+        /// With a record for the number that no member has.
+        fn new() -> Table {
+            Table(vec![(0, [NONE; 2])])
+        }
+
         fn add(&mut self, key: u64) -> u32 {
-            self.0.push((key, [7; 2]));
+            self.0.push((key, [NONE; 2]));
             self.0.len() as u32 - 1
         }
     }
@@ -205,7 +211,7 @@ mod tests {
         fn it_answers_as_an_ordered_map(
             steps in prop::collection::vec((any::<bool>(), 0_u64..400), 1..STEPS)
         ) {
-            let mut table = Table::default();
+            let mut table = Table::new();
             let mut root = NONE;
             let mut model = BTreeMap::new();
             for (adding, key) in steps {
@@ -216,6 +222,7 @@ mod tests {
                 } else if let Some((&key, &id)) = model.range(key..).next() {
                     model.remove(&key);
                     remove(&mut table, &mut root, id);
+                    prop_assert_eq!(table.children_of(id), [NONE; 2]);
                 }
                 let mut seen = Vec::new();
                 visit(&table, root, |id| seen.push(id));
@@ -231,7 +238,7 @@ mod tests {
 
     #[test]
     fn it_stays_shallow_when_keys_come_in_order() {
-        let (mut table, mut root) = (Table::default(), NONE);
+        let (mut table, mut root) = (Table::new(), NONE);
         for key in 0..if cfg!(miri) { 300 } else { 10_000 } {
             let id = table.add(key);
             insert(&mut table, &mut root, id);

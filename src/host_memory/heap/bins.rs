@@ -1,24 +1,20 @@
 //! The free blocks of one kind, found by size.
 //!
-//! Bins in the order of sizes, 64 for each power of two; a bit for each that is not empty, and a bit for each word
-//! of those bits. The first bin at or after a given one is two bit searches away. Inside a bin blocks form a treap
-//! ordered by size and address, mostly of one node.
+//! Bins in the order of sizes, 64 for each power of two. Inside a bin blocks form a treap ordered by size and address,
+//! mostly of one node.
 
 use super::block::{NONE, PinnedBlocks};
 use super::rounding::UNIT;
 use crate::caching::BlockId;
+use crate::collections::filled_bins::{BINS, FilledBins};
 use crate::collections::treap;
 
-/// 64 for each of 58 powers of two, and those of the sizes below.
-const BINS: usize = 4096;
+/// The number of the last bin. There are 64 bins for each of 58 powers of two, and those of the sizes below.
 const MASK: usize = BINS - 1;
 
 /// The free blocks of a kind: 17 KB, made with the first of them.
 pub(crate) struct PinnedBins {
-    /// A bit for each word of `filled` that is not 0.
-    words: u64,
-    /// A bit for each bin that is not empty.
-    filled: [u64; BINS / 64],
+    filled: FilledBins,
     roots: [BlockId; BINS],
 }
 
@@ -37,24 +33,7 @@ impl PinnedBins {
     #[cold]
     #[inline(never)]
     pub(crate) fn new() -> Box<PinnedBins> {
-        Box::new(PinnedBins { words: 0, filled: [0; BINS / 64], roots: [NONE; BINS] })
-    }
-
-    /// The first bin from `bin` on that is not empty.
-    #[inline]
-    fn next_filled(&self, bin: usize) -> Option<usize> {
-        let word = bin / 64;
-        let here = self.filled[word] & (!0 << (bin % 64));
-        if here != 0 {
-            return Some(word * 64 + here.trailing_zeros() as usize);
-        }
-        // Two shifts, since one by 64 is none.
-        let later = self.words & (!0 << word << 1);
-        if later == 0 {
-            return None;
-        }
-        let word = later.trailing_zeros() as usize;
-        Some(word * 64 + self.filled[word].trailing_zeros() as usize)
+        Box::new(PinnedBins { filled: FilledBins::new(), roots: [NONE; BINS] })
     }
 
     /// The smallest block of at least `bytes`, of equals the one with the lowest address; it stays where it is.
@@ -69,11 +48,7 @@ impl PinnedBins {
                 return Some(id);
             }
         }
-        let next = from + 1;
-        if next == BINS {
-            return None;
-        }
-        let bin = self.next_filled(next)?;
+        let bin = self.filled.next(from + 1)?;
         Some(treap::first(blocks, self.roots[bin & MASK]))
     }
 
@@ -81,9 +56,9 @@ impl PinnedBins {
     #[inline]
     pub(crate) fn insert(&mut self, blocks: &mut PinnedBlocks, id: BlockId) {
         let bin = bin(blocks[id].bytes);
+        blocks[id].leave_shelf();
         treap::insert(blocks, &mut self.roots[bin], id);
-        self.filled[bin / 64] |= 1 << (bin % 64);
-        self.words |= 1 << (bin / 64);
+        self.filled.set_filled(bin);
     }
 
     /// Takes a free block out.
@@ -91,20 +66,14 @@ impl PinnedBins {
     pub(crate) fn remove(&mut self, blocks: &mut PinnedBlocks, id: BlockId) {
         let bin = bin(blocks[id].bytes);
         treap::remove(blocks, &mut self.roots[bin], id);
-        if self.roots[bin] == NONE {
-            let word = &mut self.filled[bin / 64];
-            *word &= !(1 << (bin % 64));
-            if *word == 0 {
-                self.words &= !(1 << (bin / 64));
-            }
-        }
+        self.filled.set_taken(bin, self.roots[bin] == NONE);
     }
 
     /// Every free block, from the smallest to the largest.
     pub(crate) fn visit(&self, blocks: &PinnedBlocks, mut see: impl FnMut(BlockId)) {
         let mut from = 0;
         while from < BINS
-            && let Some(bin) = self.next_filled(from)
+            && let Some(bin) = self.filled.next(from)
         {
             treap::visit(blocks, self.roots[bin], &mut see);
             from = bin + 1;

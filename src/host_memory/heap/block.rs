@@ -6,7 +6,7 @@ use crate::caching::BlockId;
 use crate::collections::treap::{self, TreapTable};
 use crate::collections::word_hash::scatter;
 
-/// No block.
+/// No block. Its record stands for none.
 pub(crate) const NONE: BlockId = treap::NONE;
 
 /// What a block is doing.
@@ -93,6 +93,12 @@ impl PinnedBlock {
         self.links[0] = next;
     }
 
+    /// Forgets the next on the shelf: in a bin the links are those of a tree.
+    #[inline]
+    pub(crate) fn leave_shelf(&mut self) {
+        self.links = [NONE; 2];
+    }
+
     /// The order in which free blocks are handed out.
     #[inline]
     pub(crate) fn key(&self) -> (usize, usize) {
@@ -115,12 +121,23 @@ impl PinnedBlocks {
     pub(crate) fn add(&mut self, block: PinnedBlock) -> BlockId {
         let id = self.unused;
         if id == NONE {
-            self.records.push(block);
-            return (self.records.len() - 1) as BlockId;
+            return self.push(block);
         }
         self.unused = self[id].next();
         self[id] = block;
         id
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push(&mut self, block: PinnedBlock) -> BlockId {
+        if self.records.is_empty() {
+            // That of `NONE`.
+            let nowhere = PinnedBlock::free(0, 0, 0, block.kind);
+            self.records.push(PinnedBlock { state: PinnedState::Unused, ..nowhere });
+        }
+        self.records.push(block);
+        (self.records.len() - 1) as BlockId
     }
 
     #[inline]

@@ -1,25 +1,21 @@
 //! The free blocks of one pool of one stream, found by size.
 //!
-//! Bins in the order of sizes, a bit for each that is not empty, and a bit for each word of those
-//! bits: the first bin at or after a given one is two bit searches away. The small pool has one bin
-//! a size, and its last bin also holds what is larger; the large pool has 64 a power of two.
+//! Bins in the order of sizes. The small pool has one bin a size, and its last bin also holds what is larger; the large
+//! pool has 64 a power of two. Inside a bin blocks form a treap ordered by size and address, mostly of one node.
 
 use super::block::{BlockRecord, NONE};
-use super::tree;
 use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
+use crate::collections::filled_bins::{BINS, FilledBins};
+use crate::collections::treap;
 
-/// Bins: all sizes of a small segment, or 64 for each of 48 powers of two.
-const BINS: usize = 4096;
+/// The number of the last bin. The bins are all sizes of a small segment, or 64 for each of some 60 powers of two.
 const MASK: usize = BINS - 1;
 
 /// The free blocks of a pool: 17 KB, made with the pool's first free block.
 pub(crate) struct Bins {
     kind: PoolKind,
-    /// A bit for each word of `filled` that is not 0.
-    words: u64,
-    /// A bit for each bin that is not empty.
-    filled: [u64; BINS / 64],
+    filled: FilledBins,
     roots: [BlockId; BINS],
 }
 
@@ -50,24 +46,7 @@ impl Bins {
     #[cold]
     #[inline(never)]
     pub(crate) fn new(kind: PoolKind) -> Box<Bins> {
-        Box::new(Bins { kind, words: 0, filled: [0; BINS / 64], roots: [NONE; BINS] })
-    }
-
-    /// The first bin from `bin` on that is not empty.
-    #[inline]
-    fn next_filled(&self, bin: usize) -> Option<usize> {
-        let word = bin / 64;
-        let here = self.filled.get(word)? & (!0 << (bin % 64));
-        if here != 0 {
-            return Some(word * 64 + here.trailing_zeros() as usize);
-        }
-        // Two shifts, since one by 64 is none.
-        let later = self.words & (!0 << word << 1);
-        if later == 0 {
-            return None;
-        }
-        let word = later.trailing_zeros() as usize;
-        Some(word * 64 + self.filled[word].trailing_zeros() as usize)
+        Box::new(Bins { kind, filled: FilledBins::new(), roots: [NONE; BINS] })
     }
 
     /// The block that best fits `bytes`; it stays where it is.
@@ -76,23 +55,22 @@ impl Bins {
         let mut from = bin(self.kind, bytes);
         if self.kind == PoolKind::Large {
             // This bin has smaller blocks too.
-            let id = tree::first_of_size(blocks, self.roots[from & MASK], bytes);
+            let id = treap::first_from(blocks, self.roots[from & MASK], &(bytes, 0));
             if id != NONE {
                 return Some(FoundBlock { id, bin: from });
             }
             from += 1;
         }
-        let bin = self.next_filled(from)?;
-        Some(FoundBlock { id: tree::first(blocks, self.roots[bin & MASK]), bin })
+        let bin = self.filled.next(from)?;
+        Some(FoundBlock { id: treap::first(blocks, self.roots[bin & MASK]), bin })
     }
 
     /// Adds a free block.
     #[inline(always)]
     pub(crate) fn insert(&mut self, blocks: &mut [BlockRecord], id: BlockId) {
         let bin = bin(self.kind, blocks[id as usize].bytes);
-        tree::insert(blocks, &mut self.roots[bin], id);
-        self.filled[bin / 64] |= 1 << (bin % 64);
-        self.words |= 1 << (bin / 64);
+        treap::insert(blocks, &mut self.roots[bin], id);
+        self.filled.set_filled(bin);
     }
 
     /// Takes a free block out.
@@ -107,22 +85,17 @@ impl Bins {
     pub(crate) fn remove_found(&mut self, blocks: &mut [BlockRecord], found: FoundBlock) {
         let FoundBlock { id, bin } = found;
         let root = &mut self.roots[bin & MASK];
-        tree::remove(blocks, root, id);
-        // Without a branch: whether a bin has become empty is hard to guess.
-        let bin_is_empty = u64::from(*root == NONE);
-        let word = &mut self.filled[bin / 64 % (BINS / 64)];
-        *word &= !(bin_is_empty << (bin % 64));
-        let word_is_empty = u64::from(*word == 0);
-        self.words &= !(word_is_empty << (bin / 64 % 64));
+        treap::remove(blocks, root, id);
+        self.filled.set_taken(bin, *root == NONE);
     }
 
     /// Every free block, from the smallest to the largest.
     pub(crate) fn visit(&self, blocks: &[BlockRecord], mut see: impl FnMut(BlockId)) {
         let mut from = 0;
         while from < BINS
-            && let Some(bin) = self.next_filled(from)
+            && let Some(bin) = self.filled.next(from)
         {
-            tree::visit(blocks, self.roots[bin], &mut see);
+            treap::visit(blocks, self.roots[bin], &mut see);
             from = bin + 1;
         }
     }

@@ -3,10 +3,12 @@
 use super::request::kind_of;
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
+use crate::collections::treap::{self, TreapTable};
+use crate::collections::word_hash::scatter;
 
 /// No block. Its record stands for none and is never free, so the neighbour of a block may be looked at, and told of a
 /// change, whether or not there is one.
-pub(crate) const NONE: BlockId = 0;
+pub(crate) const NONE: BlockId = treap::NONE;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,8 +36,7 @@ pub(crate) struct BlockRecord {
     pub(crate) previous: BlockId,
     pub(crate) next: BlockId,
     /// Children in the tree of its bin; [`NONE`] while it is in no bin.
-    pub(crate) left: BlockId,
-    pub(crate) right: BlockId,
+    pub(crate) children: [BlockId; 2],
     /// The place of its segment in the heap's table.
     pub(crate) segment: u32,
     /// Its bins: twice the place of its pool in the heap's table, and one more for the large ones.
@@ -86,8 +87,7 @@ const UNUSED: BlockRecord = BlockRecord {
     requested: 0,
     previous: NONE,
     next: NONE,
-    left: NONE,
-    right: NONE,
+    children: [NONE; 2],
     segment: 0,
     bins: 0,
     state: RecordState::Unused,
@@ -97,6 +97,33 @@ const UNUSED: BlockRecord = BlockRecord {
     paged: false,
     freed_at: 0,
 };
+
+/// The trees of the bins, over (size, address).
+impl TreapTable for [BlockRecord] {
+    type Key = (u64, u64);
+
+    #[inline]
+    fn key(&self, id: BlockId) -> (u64, u64) {
+        self[id as usize].key()
+    }
+
+    #[inline]
+    fn height(&self, id: BlockId) -> u64 {
+        // Two rounds, since addresses come in regular steps.
+        let mixed = scatter(self[id as usize].address >> 9);
+        (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+    }
+
+    #[inline]
+    fn children(&mut self, id: BlockId) -> &mut [BlockId; 2] {
+        &mut self[id as usize].children
+    }
+
+    #[inline]
+    fn children_of(&self, id: BlockId) -> [BlockId; 2] {
+        self[id as usize].children
+    }
+}
 
 /// The records of one stream; numbers are used again. The first is that of [`NONE`].
 pub(crate) struct BlockRecords {

@@ -3,7 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `block`, `segment` | the records of blocks and segments |
-//! | `tree`, `bins` | best fit: a bitmap over sizes, an ordered tree in each bin |
+//! | `bins` | best fit: a bitmap over sizes, an ordered tree in each bin |
 //! | `request` | what is asked of a heap, and what it hands out |
 //! | `last_block` | the block that was handed out last, freed and handed out again as it is |
 //! | `stream_heap` | cutting, merging, handing out and taking back |
@@ -22,4 +22,3 @@ pub(super) mod request;
 pub(super) mod runs;
 pub(super) mod segment;
 pub(super) mod stream_heap;
-pub(super) mod tree;
