@@ -5,7 +5,8 @@ pub mod library;
 pub mod streams;
 
 use std::ffi::{CString, c_char, c_int, c_long, c_void};
-use std::path::PathBuf;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -67,15 +68,8 @@ impl Built {
             std::env::temp_dir().join(format!("sconce-fake-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let library = folder.join(file);
-        let sources = crate::root().join("testkit/fake_cuda");
-        let status = Command::new("cc")
-            .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
-            .arg(&library)
-            .args(defines.iter().map(|define| format!("-D{define}")))
-            .arg(sources.join(source))
-            .status()
-            .expect("the tests need a C compiler named cc");
-        assert!(status.success(), "{source} {defines:?}");
+        // A copy: a library that is opened by two names of one file is opened once.
+        std::fs::copy(compiled(source, defines, number), &library).unwrap();
         Built { folder, file: library }
     }
 
@@ -95,6 +89,42 @@ impl Built {
         assert!(!address.is_null(), "{name:?}");
         address
     }
+}
+
+/// A library that was compiled from these sources, by this process or an earlier one. Most tests need the same few
+/// variants, and compiling one takes longer than most tests. The name of the file is a digest of the sources and the
+/// compiler's arguments, so that a change of either is never missed.
+fn compiled(source: &str, defines: &[&str], number: u32) -> PathBuf {
+    let sources = crate::root().join("testkit/fake_cuda");
+    let defines: Vec<String> = defines.iter().map(|define| format!("-D{define}")).collect();
+    let arguments = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"];
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(&sources).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut digest = DefaultHasher::new();
+    (source, &defines, arguments).hash(&mut digest);
+    for file in &files {
+        (file.file_name(), std::fs::read(file).unwrap()).hash(&mut digest);
+    }
+    // Beside the folder of the test programs.
+    let program = std::env::current_exe().unwrap();
+    let folder = program.parent().and_then(Path::parent).unwrap().join("fake_libraries");
+    std::fs::create_dir_all(&folder).unwrap();
+    let name = format!("{:016x}", digest.finish());
+    let library = folder.join(format!("{name}.so"));
+    if !library.exists() {
+        let unfinished = folder.join(format!("{name}-{}-{number}", std::process::id()));
+        let status = Command::new("cc")
+            .args(arguments)
+            .arg(&unfinished)
+            .args(&defines)
+            .arg(sources.join(source))
+            .status()
+            .expect("the tests need a C compiler named cc");
+        assert!(status.success(), "{source} {defines:?}");
+        std::fs::rename(unfinished, &library).unwrap();
+    }
+    library
 }
 
 /// An opened fake driver.
