@@ -1,8 +1,10 @@
-//! A rank's end of a communicator, its lock, and how it waits.
+//! One rank of a communicator: the driver's object for the rank, called its *endpoint*, the lock of that object, and
+//! how callers wait for the other ranks.
 //!
-//! The driver's end is used by one thread at a time. What waits for other ranks is pending: a thread that needs it asks
-//! again and again, without a lock. The first calls of a kind may wait inside of the driver all the same; an abort then
-//! does not wait for the lock.
+//! One thread at a time uses the endpoint. Operations that need the other ranks, such as making or finalizing a
+//! communicator, are started under the lock and polled afterwards, without the lock between two polls. The first call
+//! of a kind may block in the driver in spite of that, with the lock held; an abort therefore waits for the lock only
+//! briefly, and then goes on without it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,13 +24,13 @@ use crate::log;
 use crate::stream::{self, Stream};
 use crate::types::DeviceIndex;
 
-/// How long a waiting thread asks without a pause, and the pause afterwards.
+/// How long a waiting thread polls without a pause, and the pause between two polls afterwards.
 const EAGER: Duration = Duration::from_micros(500);
 const PAUSE: Duration = Duration::from_micros(200);
 /// How long an abort waits for a call that holds the lock. Such a call ends shortly, unless it waits for another rank.
 const ABORT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// One rank.
+/// One rank of a communicator.
 pub(super) struct Comm {
     pub(super) runtime: &'static Runtime,
     pub(super) device: DeviceIndex,
@@ -37,10 +39,12 @@ pub(super) struct Comm {
     place: OnceCell<(usize, usize)>,
     end: Mutex<CommEnd>,
     aborter: Arc<dyn CommAbort>,
-    /// Since when a call has been inside of the driver, in milliseconds after `made`; 0: none is.
+    /// When the call that is inside of the driver began, in milliseconds after `made`; 0 if no call is. The watchdog
+    /// reads it.
     inside_since: AtomicU64,
     made: Instant,
     pub(super) failure: Arc<FirstFailure>,
+    /// How many calls have been made.
     sequence: AtomicU64,
     /// The stream of asynchronous calls.
     stream: OnceCell<Stream>,
@@ -48,15 +52,15 @@ pub(super) struct Comm {
     pub(super) watched: Mutex<VecDeque<WatchedWork>>,
 }
 
-/// The driver's end.
+/// What the lock of a rank guards.
 pub(super) struct CommEnd {
-    /// `None` once it is over.
+    /// The driver's object; `None` once the rank was aborted or destroyed.
     pub(super) endpoint: Option<Box<dyn CommEndpoint>>,
     is_finalized: bool,
 }
 
 impl CommEnd {
-    /// The driver's end, if it takes calls.
+    /// The driver's object, if it still takes calls.
     #[inline]
     pub(super) fn open(&mut self) -> Result<&mut Box<dyn CommEndpoint>> {
         match &mut self.endpoint {
@@ -120,7 +124,7 @@ impl Comm {
         self.stream.get_or_try_init(make).copied()
     }
 
-    /// Notes the place once the end is ready.
+    /// Notes the rank's number and the number of ranks, once the communicator is ready.
     pub(super) fn settle(&self) -> Result<()> {
         let place = match &mut self.lock().endpoint {
             Some(endpoint) => endpoint.place()?,
@@ -130,10 +134,10 @@ impl Comm {
         Ok(())
     }
 
-    /// What the driver says of the end: whether it is ready.
+    /// Asks the driver whether the operation that was started last has finished.
     pub(super) fn poll(&self) -> Result<bool> {
         self.failure.check()?;
-        // A call that is inside of the driver finds out by itself.
+        // Another thread has a call inside of the driver, which learns of failures by itself.
         let Some(mut end) = self.end.try_lock() else { return Ok(false) };
         let Some(endpoint) = &mut end.endpoint else { return Ok(true) };
         let polled = endpoint.poll();
@@ -178,7 +182,7 @@ impl Comm {
         }
     }
 
-    /// Finalizes the end, unless that was done or it is broken.
+    /// Finalizes the rank, unless that was done before. Fails if the communicator is broken.
     pub(super) fn finalize(self: &Arc<Self>) -> Result<()> {
         self.failure.check()?;
         {
@@ -193,7 +197,7 @@ impl Comm {
         Comm::wait_ready(&comms, self.config.limit, "finalizing a communicator")
     }
 
-    /// Takes the lock, unless a call holds it for long.
+    /// Takes the lock; `None` if a call has held it for [`ABORT_PATIENCE`].
     fn lock_soon(&self) -> Option<MutexGuard<'_, CommEnd>> {
         let began = Instant::now();
         loop {
@@ -254,7 +258,7 @@ impl Comm {
 
 impl Drop for Comm {
     fn drop(&mut self) {
-        // An end that is dropped before it was finalized is aborted by the driver.
+        // The driver aborts an endpoint that is dropped before it was finalized.
         self.lock().endpoint = None;
     }
 }

@@ -1,9 +1,11 @@
-//! The end of the process. Communicators that live then are aborted, as their kernels would wait for ranks that never
-//! come, and the driver would wait for the kernels. Ends are not finalized any more.
+//! What happens to communicators when the process exits. Those that still have work are aborted: their kernels would
+//! wait for ranks that never come, and the driver waits for the kernels before it unloads. Nothing is finalized any
+//! more from then on.
 //!
-//! An object in static storage destroys its communicator while the process ends. Its destructor may run before
-//! handlers that were installed while it was made, and after the driver's own. So there are two marks: a value of the
-//! main thread, which `exit` destroys first of all, and a handler of `exit`, for other threads that call it.
+//! The exit must be noticed before static objects are destroyed, since one of them may own a communicator, and before
+//! the driver's own exit handlers. An exit handler of this library alone could run too late: handlers and destructors
+//! run in the reverse order of their registration. So the exit is noticed in two ways. `exit` destroys the thread-local
+//! values of the main thread before anything else, and one of them is ours; a handler covers `exit` on other threads.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +28,8 @@ static LIVE: Mutex<Vec<Weak<Comm>>> = Mutex::new(Vec::new());
 
 static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
-/// A value of a thread that has made a communicator.
+/// A thread-local value of each thread that has made a communicator; its destructor on the main thread is the first
+/// sign of an exit.
 struct Mark;
 
 impl Drop for Mark {
@@ -41,7 +44,7 @@ thread_local! {
     static MARK: Mark = const { Mark };
 }
 
-/// The process begins to end. A forked child has no communicators.
+/// Aborts all communicators that have work, at the first sign of an exit. A forked child has none.
 extern "C" fn begins() {
     if IS_EXITING.swap(true, Ordering::AcqRel) || process::in_child() {
         return;
@@ -52,7 +55,7 @@ extern "C" fn begins() {
     if live.is_empty() {
         return;
     }
-    // On a thread of its own: values of this one may be gone, and a driver's abort may wait.
+    // On another thread: thread-local values of this one may be destroyed already, and the driver's abort may block.
     let (done, all_done) = mpsc::channel();
     let abort = move || {
         for comm in &live {
@@ -88,7 +91,7 @@ fn wait_for_aborts(
     is_done
 }
 
-/// Learns of the end of the process from now on, for these communicators too. Every thread that makes some calls it.
+/// Makes the exit of the process abort these communicators. Every thread that makes communicators calls this.
 pub(super) fn watch(comms: &[Arc<Comm>]) {
     static HANDLER: Once = Once::new();
     HANDLER.call_once(|| {

@@ -1,9 +1,12 @@
-//! Whether an event is alive: a word in its place, changed by one exchange.
+//! Whether an event is alive: one atomic word in the event's slot.
 //!
-//! The word has a number of the event in its upper 30 bits, which no other event of the place has, and the state in
-//! the other two. An event that has no driver's event ends by the exchange alone, so that destroying it takes no lock.
-//! A thread that is about to give the event a driver's event says so in the word before: if the event has ended
-//! meanwhile, that fails.
+//! The upper 30 bits are the number of the event. A slot serves many events one after the other, each with another
+//! number. The lower two bits are the state: `ALIVE`, and `BOUND` once the event has a driver's event.
+//!
+//! An event gets its driver's event at the first record, so many are destroyed before they have one. Such an event is
+//! destroyed by one compare-and-exchange, without a lock. A first record on another thread may run at the same time. It
+//! sets `BOUND` before it stores the driver's event: if the event was destroyed before that, setting the bit fails; if
+//! the bit was set before, the destroyer sees it, takes the event's lock and finds the driver's event.
 
 use crate::sync::{AtomicU32, Ordering};
 
@@ -11,14 +14,14 @@ use crate::sync::{AtomicU32, Ordering};
 const ALIVE: u32 = 1;
 /// The event has a driver's event, or is being given one.
 const BOUND: u32 = 2;
-/// From one event of the place to the next.
+/// The difference between the numbers of two successive events of a slot.
 const STEP: u32 = 4;
 
-/// The life of the events of a place.
+/// The word of a slot.
 #[derive(Debug)]
 pub(super) struct EventLife(AtomicU32);
 
-/// The number of an event among those of its place, as the event's handle has it.
+/// The number of an event among those of its slot, as the event's handle has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EventNumber(u32);
 
@@ -35,7 +38,7 @@ impl EventNumber {
         self.0
     }
 
-    /// Whether the place can have no more events: it has used up its numbers.
+    /// Whether this is the last number: the slot can have no more events.
     #[inline]
     pub(super) fn is_last(self) -> bool {
         self.0 >= u32::MAX - STEP
@@ -60,7 +63,7 @@ impl Default for EventLife {
 }
 
 impl EventLife {
-    /// An event begins. The caller has taken the free place, so no other thread changes the word.
+    /// Begins the life of an event. The caller has taken the free slot, so no other thread changes the word.
     #[inline]
     pub(super) fn begin(&self, bound: bool) -> EventNumber {
         let number = EventNumber(self.0.load(Ordering::Relaxed) | ALIVE);
@@ -75,7 +78,7 @@ impl EventLife {
         self.0.load(Ordering::Acquire) & !BOUND == event.0
     }
 
-    /// The event is about to get a driver's event; `false` if it has ended. The event's lock is held.
+    /// Says that the event is about to get a driver's event; `false` if the event has ended. The event's lock is held.
     pub(super) fn bind(&self, event: EventNumber) -> bool {
         let bound = event.0 | BOUND;
         match self.0.compare_exchange(event.0, bound, Ordering::AcqRel, Ordering::Acquire) {
@@ -84,8 +87,8 @@ impl EventLife {
         }
     }
 
-    /// Ends an event. Of several calls one does not get [`Ended::Before`]; the place is then its caller's to clear and
-    /// to give back.
+    /// Ends an event. If several threads do so, all but one get [`Ended::Before`]; that one clears the slot and gives
+    /// it back.
     #[inline]
     pub(super) fn end(&self, event: EventNumber) -> Ended {
         let next = (event.0 & !ALIVE).wrapping_add(STEP);

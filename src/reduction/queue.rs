@@ -1,4 +1,9 @@
-//! A reduction as launches: one, or two where its elements are split in parts.
+//! How a reduction becomes launches of kernels.
+//!
+//! One launch is enough where the results alone keep the device busy. Otherwise the elements of each result are split
+//! in parts: a first launch reduces each part to a partial result in scratch memory, and a second one reduces the
+//! partial results. `argmax` and the like have pairs of a value and its index for partial results. Calls with more axes
+//! than a launch holds are cut: along kept axes into independent calls, along reduced axes into parts.
 
 use smallvec::SmallVec;
 
@@ -13,7 +18,7 @@ use crate::kernels::{
     ReduceKernel, ReduceLaunch,
 };
 
-/// The most reduced axes of a launch; the places along others are launches of their own.
+/// The most reduced axes of a launch. Each index along the others is a launch of its own.
 const MOST_REDUCED: usize = 4;
 /// Bytes of a value with its index.
 const PAIR_BYTES: u64 = 16;
@@ -68,7 +73,7 @@ pub(super) fn is_by_columns(form: ReduceForm) -> bool {
     matches!(form, ReduceForm::Columns | ReduceForm::Narrow)
 }
 
-/// Cuts along the outermost kept axes until `most` are left.
+/// Cuts a call along its outermost kept axes until `most` are left, and calls `each` with each piece.
 fn each_result_part(
     call: &ReduceCall<'_>,
     mut shape: ReduceShape,
@@ -90,7 +95,7 @@ fn each_result_part(
     Ok(())
 }
 
-/// The kept axes with results that lie side by side, `step` from one to the next.
+/// The kept axes for results that are packed, `step` elements from one to the next.
 pub(super) fn dense(kept: &[ReduceAxis], step: i64) -> ReduceAxes {
     let mut reach = step;
     let axes = kept.iter().map(|axis| {
@@ -137,8 +142,7 @@ pub(super) fn launch(
     }
 }
 
-/// The operation of the parts of a reduction, the type of their results, and the operation that joins
-/// them.
+/// The operation that reduces each part, the type of the partial results, and the operation that reduces these.
 fn of_parts(call: &ReduceCall<'_>) -> (ReduceOp, Dtype, ReduceOp) {
     match call.op {
         ReduceOp::Sum | ReduceOp::Mean => (ReduceOp::Sum, accumulator_of(call.compute), call.op),
@@ -151,15 +155,16 @@ fn of_parts(call: &ReduceCall<'_>) -> (ReduceOp, Dtype, ReduceOp) {
     }
 }
 
-/// The call of the parts; nothing is known of where their results lie.
+/// The call that reduces a part. Its output has the type of the partial results, but not yet their address.
 fn call_of_parts<'a>(call: &ReduceCall<'a>) -> ReduceCall<'a> {
     let (op, dtype, _) = of_parts(call);
     let dtype = if call.op.is_index() { call.output.dtype } else { dtype };
     ReduceCall { op, output: ElementOperand { dtype, ..call.output }, ..*call }
 }
 
-/// Queues the parts with `first`, which is given their call and the address of their results and returns
-/// from one result to the next, and from one part to the next; then joins them.
+/// Queues a reduction in parts. `first` queues the launches of the parts: it gets their call and the address of the
+/// partial results, and returns the distances from one result to the next and from one part to the next. Then a launch
+/// reduces the partial results.
 fn in_parts(
     stream: &dyn ReductionStream,
     call: &ReduceCall<'_>,
@@ -209,8 +214,8 @@ fn in_parts(
     })
 }
 
-/// Joins values with indices: `steps` are the address of the first, and from one result and from one part
-/// to the next.
+/// Queues the launch that reduces partial results with indices. The array is their address, and the distances from one
+/// result to the next and from one part to the next.
 fn join_pairs(
     stream: &dyn ReductionStream,
     call: &ReduceCall<'_>,
@@ -243,8 +248,7 @@ fn join_pairs(
     stream.launch(kernel, &launch)
 }
 
-/// Queues each place along the outermost reduced axes as a part of its own, for calls with more than a
-/// launch holds.
+/// Queues a reduction along more axes than a launch holds: each index along the outermost reduced axes is a part.
 fn in_rounds(
     stream: &dyn ReductionStream,
     call: &ReduceCall<'_>,

@@ -1,12 +1,17 @@
-//! The figures of one stream's memory, kept as what each may still rise.
+//! The memory figures of one stream, such as the bytes that callers hold.
 //!
-//! `value = granted − room`. A call subtracts its changes from the room of its pool and of both
-//! pools together; when some room has become negative, the stream asks the device's ledger for more
-//! ([`super::settle`]), and only the ledger changes peaks.
+//! A device reports exact peaks of the sums over its streams, but calls must not share a counter. So the account of a
+//! stream works as a prepaid card. The device's ledger grants each figure an amount by which it may rise, its *room*,
+//! and counts the grant towards the peak at once. An allocation subtracts its size from the room, a free adds it back:
+//! `value = granted − room`. Only when a room has become negative does the stream ask the ledger for more
+//! ([`super::settle`]).
+//!
+//! Each figure is kept three times: for the small pool, for the large pool, and for both together, since the peak of a
+//! sum is not the sum of the peaks.
 
 use crate::caching::size_class::PoolKind;
 
-/// How many figures are kept; one more to make eight.
+/// The length of a row: seven figures, and a place that is not used, so that rows fit vector registers.
 pub(crate) const FIGURES: usize = 8;
 
 /// The figures, in the order of a [`Row`].
@@ -37,14 +42,15 @@ pub(crate) fn row_of(kind: PoolKind) -> usize {
     }
 }
 
-/// The changes of a hand-out. `inactive` is how many more free pieces there are, and their bytes.
+/// What changes when a block is handed out. `inactive`: how many more free pieces there are in segments that are partly
+/// in use, and how many more bytes they have.
 #[inline(always)]
 fn rises(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
     let bytes = bytes as i64;
     [1, bytes, 1, bytes, requested as i64, inactive.0, inactive.1, 0]
 }
 
-/// The changes of a free.
+/// What changes when a block is freed.
 #[inline(always)]
 pub(crate) fn falls(bytes: u64, requested: u64, inactive: (i64, i64)) -> Row {
     let bytes = -(bytes as i64);
@@ -66,11 +72,11 @@ fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
 /// One stream's figures.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Account {
-    /// How far each figure may rise before the ledger must know.
+    /// By how much each figure may rise before the ledger must be asked.
     room: [Row; ROWS],
-    /// What the ledger has granted: the values, and the room.
+    /// What the ledger has granted in all: the present value and the room together.
     granted: [Row; ROWS],
-    /// The sum of all rises, a row a pool.
+    /// The sum of all rises since the start, for each pool.
     risen: [Row; 2],
 }
 
@@ -86,7 +92,8 @@ impl Account {
         self.move_values(kind, changes)
     }
 
-    /// Books the hand-out of a block.
+    /// Books that a block is handed out. `false` when room has run out: the account must then be settled with the
+    /// ledger before the cache is unlocked.
     #[inline(always)]
     #[must_use]
     pub(crate) fn book_hand_out(
@@ -99,7 +106,7 @@ impl Account {
         self.book_rises(kind, &rises(bytes, requested, inactive))
     }
 
-    /// Books rises: nothing falls but, perhaps, what is inactive.
+    /// Books rises. Of the figures only those of inactive pieces may fall.
     #[inline(always)]
     fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
         let risen = &mut self.risen[row_of(kind)];
@@ -113,7 +120,8 @@ impl Account {
         self.move_values(kind, changes)
     }
 
-    /// Books a free: nothing rises but, perhaps, what is inactive.
+    /// Books a free. Of the figures only those of inactive pieces may rise. `false` as for
+    /// [`book_hand_out`](Self::book_hand_out).
     #[inline(always)]
     #[must_use]
     pub(crate) fn book_falls(&mut self, kind: PoolKind, changes: &Row) -> bool {
@@ -123,7 +131,8 @@ impl Account {
         self.move_values(kind, changes)
     }
 
-    /// Books that a holder asks for more, or less, than the one before.
+    /// Books that a block goes from one caller to the next without a free in between, and that the next has asked for
+    /// `more` bytes than the one before.
     #[inline]
     #[must_use]
     pub(crate) fn book_requested(&mut self, kind: PoolKind, more: i64) -> bool {
@@ -133,7 +142,7 @@ impl Account {
         (self.room[row][REQUESTED_BYTES] | self.room[ALL][REQUESTED_BYTES]) >= 0
     }
 
-    /// Books rises that were taken back each time.
+    /// Adds to the sums of rises for allocations that were freed again, so that their values are as before.
     #[inline]
     pub(crate) fn book_repeated(&mut self, kind: PoolKind, rises: &Row) {
         for (risen, rise) in self.risen[row_of(kind)].iter_mut().zip(rises) {
@@ -163,12 +172,12 @@ impl Account {
         &self.risen[row]
     }
 
-    /// How far a figure may rise; negative while it has risen further.
+    /// By how much a figure may still rise; negative if it has risen further than was granted.
     pub(crate) fn room(&self, row: usize, figure: usize) -> i64 {
         self.room[row][figure]
     }
 
-    /// More room.
+    /// Gives a figure more room.
     pub(crate) fn grant(&mut self, row: usize, figure: usize, by: i64) {
         self.room[row][figure] += by;
         self.granted[row][figure] += by;

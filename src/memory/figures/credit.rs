@@ -1,15 +1,18 @@
-//! The exact peak of a sum whose parts are kept apart.
+//! The peaks of a device's figures, and how much of each peak is granted to the streams.
 //!
-//! The ledger grants each stream room to rise, such that all grants and what is unspent make the
-//! peak: no stream can lift the sum above the peak without asking first. With one thread at a time
-//! the peak is that of the true sum. See `docs/design/memory.md`.
+//! The peak is that of a sum over all streams, and no call adds up the streams. Instead each stream has been granted a
+//! value that its figure may reach, and all grants together never exceed the peak. As long as a stream stays within its
+//! grant, the sum cannot exceed the peak, so the peak is right without a look at the other streams. A stream that needs
+//! more gets what no stream has been granted (*unspent*), else what other streams do not use; only if neither is enough
+//! does the peak rise. With one thread at a time the peak is exactly that of the true sum. See
+//! `docs/design/memory.md`.
 
 use super::account::{Account, FIGURES, ROWS, Row};
 
-/// How much more than needed the peak is raised for threads that ask in quick succession.
+/// For threads that ask in quick succession the peak is raised by more than needed: by the value divided by this.
 const SURPLUS: i64 = 16;
 
-/// The peaks of a device, and what of them is granted. The rest is unspent.
+/// The peaks of a device, and how much of each is granted to accounts. The rest is unspent.
 #[derive(Clone, Debug)]
 pub(crate) struct Credit {
     granted: [Row; ROWS],
@@ -31,8 +34,8 @@ impl Credit {
         self.peaks[row][figure] - self.granted[row][figure]
     }
 
-    /// Grants an account what it lacks, as far as there is enough unspent, and half of the rest.
-    /// `true` when nothing is lacking any more.
+    /// Grants an account what its figures lack, where enough is unspent, and half of what remains unspent then. `true`
+    /// when no figure lacks anything any more.
     pub(crate) fn grant(&mut self, account: &mut Account) -> bool {
         let mut enough = true;
         for row in 0..ROWS {
@@ -93,7 +96,7 @@ impl Credit {
         }
     }
 
-    /// Takes back all that an account does not use, for a new peak.
+    /// Takes back all that an account does not use: the first step of resetting the peaks.
     pub(crate) fn collect(&mut self, account: &mut Account) {
         for row in 0..ROWS {
             for figure in 0..FIGURES {
@@ -102,12 +105,12 @@ impl Credit {
         }
     }
 
-    /// The peaks become what is granted: the values, once all has been collected.
+    /// Resets the peaks to the present values. All accounts have been collected, so the grants are the values.
     pub(crate) fn forget_unspent(&mut self) {
         self.peaks = self.granted;
     }
 
-    /// What is granted in all, for the walker.
+    /// What is granted to all accounts together, for the check of the allocator's state.
     pub(crate) fn granted(&self, row: usize, figure: usize) -> i64 {
         self.granted[row][figure]
     }

@@ -1,4 +1,4 @@
-//! Giving an account that has run out of room more of it.
+//! Settling: an account whose figures have risen further than was granted gets more from the ledger of its device.
 
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -7,7 +7,8 @@ use super::account::Account;
 use super::ledger_lock::LedgerLock;
 use crate::caching::count_settlement;
 
-/// Threads that ask for room within this time of each other, in nanoseconds, get more than they need.
+/// Two threads that ask for room within this time of each other, in nanoseconds, get more than they need, so that they
+/// do not take the same room from each other by turns.
 const QUICK_SUCCESSION: u64 = 20_000;
 
 /// Nanoseconds since the first call.
@@ -21,7 +22,7 @@ pub(crate) trait OtherAccounts {
     /// Books the frees that other threads have left, except where a thread is in the cache.
     fn book_remote_frees(&self);
 
-    /// Passes on each account except those whose cache a thread is in.
+    /// Calls `act` with each account whose cache no thread is using at the moment.
     fn each_idle(&self, act: impl FnMut(&mut Account));
 }
 

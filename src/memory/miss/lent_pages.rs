@@ -1,4 +1,7 @@
-//! Free pages on their way out of runs: which there are, taking them out, and putting them back.
+//! Free pages that a run gives to another run: which there are, taking them out, and putting them back.
+//!
+//! A *run* is a range of addresses that is made of pages. While a page moves, it belongs to no run and is *lent*: if
+//! the driver refuses the new mapping, the page goes back to where it was.
 
 use crate::driver::StreamRef;
 use crate::memory::heap::block::BlockRecord;
@@ -13,13 +16,15 @@ use crate::stream::Maker;
 
 /// Pages side by side that were taken out of a run.
 pub(crate) struct LentPages {
-    /// Where they were, and may have to go back to.
+    /// The cache that they were taken from, and may have to go back to.
     pub(super) of: CacheInUse,
+    /// The range where they were.
     pub(super) was: IdleSegment,
     pub(super) pages: Vec<FreePage>,
 }
 
-/// Whether the memory of a pool may be released for any request.
+/// Whether free memory of a pool may be given up for a request of any pool: that of the default pool, and that of pools
+/// whose owner has gone.
 pub(super) fn is_common(pool: &HeapPool) -> bool {
     pool.number == 0 || pool.abandoned
 }
@@ -45,8 +50,8 @@ pub(super) fn free_pages(
     whole.filter(|(_, pages): &(BlockRecord, Vec<FreePage>)| !pages.is_empty()).collect()
 }
 
-/// The pages to take of free ones so that they have `need` bytes: small pages first while they fit, and at most
-/// one page more than that.
+/// Chooses among free pages so that the chosen ones have `need` bytes, if there are enough: pages in their order as
+/// long as the sum does not exceed `need`, and then at most one more page, the smallest that covers what is missing.
 pub(super) fn choose(free: &[FreePage], need: u64) -> Vec<FreePage> {
     let mut chosen = Vec::new();
     let mut sum = 0;

@@ -1,9 +1,13 @@
-//! Step 3 where memory is made of pages: free pages are put together, and only what is missing comes from the
-//! driver.
+//! Step 3 where memory is made of pages: free pages are mapped side by side, and only what is missing comes from the
+//! driver as new pages.
 //!
-//! In this order: pages whose earlier mappings lie side by side are used there, without a driver call; free
-//! pages of the stream are mapped once more, at the end of a run or apart; then free pages of idle streams; then
-//! new pages. If a driver call fails, everything is as it was.
+//! Pages are taken from the cheapest source that has them:
+//! 1. free pages of the stream that are mapped side by side already, from an earlier request: no driver call;
+//! 2. free pages of the stream, mapped at one more address, at the end of a run or at a place of their own;
+//! 3. free pages of other streams that have no work left;
+//! 4. new pages.
+//!
+//! If a driver call fails, all pages go back to where they were.
 
 use std::sync::atomic::Ordering;
 
@@ -33,17 +37,20 @@ pub(super) enum Moves {
     Forbidden,
 }
 
-/// Where new mappings go, and how many bytes they must have.
+/// Where new mappings go.
 struct RunPlace {
+    /// The end of the run that they make longer; `None` for a range of their own.
     end: Option<RunEnd>,
+    /// How many bytes they must have.
     need: u64,
 }
 
 /// The pool that pages count in: there is one for small and large blocks.
 const POOL_OF_PAGES: PoolKind = PoolKind::Large;
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 enum Attempt {
+    /// A block at this address.
     At(u64),
     NoMemory,
     /// The memory is there, but another thread has taken what it was to be joined with.
@@ -145,7 +152,7 @@ fn from_mappings(
     }
 }
 
-/// The end of a run where the fewest new mappings are needed, or a place apart.
+/// The end of a run at which the fewest bytes must be mapped, or a range of its own.
 fn choose_place(
     pages: &DevicePages,
     inner: &LockedCache,

@@ -1,9 +1,12 @@
 //! Launches of graphs: each node becomes an operation.
 //!
-//! Nodes that were captured from the stream of the capture run on the stream of the launch. Those of every other
-//! captured stream run on a *lane*, a stream without a handle that belongs to the executable graph. Edges are
-//! tokens, as waits for events are. An operation before the nodes orders them after the work of the stream and after
-//! the last launch, one behind them orders the later work of the stream after all of them.
+//! A capture begins on one stream, its origin, and may spread to others. Nodes of the origin run on the stream of the
+//! launch. Nodes of each other captured stream run on a *lane*, a stream without a handle that belongs to the
+//! executable graph.
+//!
+//! Edges of the graph are tokens, as waits for events are. Two more operations on the stream of the launch enclose the
+//! nodes: the first makes them wait for earlier work of that stream and for the previous launch of the same graph, the
+//! second makes later work of that stream wait for all of them.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -14,7 +17,7 @@ use super::operation::{QueuedWork, Submission};
 use super::token::{StreamKey, Token};
 use crate::driver::sim::call::Call;
 
-/// The operations before and behind the nodes of a launch.
+/// The operations that enclose the nodes of a launch.
 pub(crate) struct LaunchEnds {
     pub(crate) begin: Arc<dyn QueuedWork>,
     pub(crate) end: Arc<dyn QueuedWork>,

@@ -1,10 +1,13 @@
 //! Which page is mapped where, and which of its mappings is in use. Nothing here calls a driver.
 //!
-//! A page is physical memory. It may be mapped at several addresses, its *mappings*. At most one of them is
-//! *present*: part of a run of some heap. While the page is on its way out of the run that mapping is *lent*: the
-//! page comes back to it if the driver refuses. In a run that sleeps it is *asleep* as long as it has its page; what is
-//! part of such a run without a page is not in this table. The other mappings are *spare*: kept for later, so that a
-//! program that returns to a layout makes no driver call.
+//! A page is physical memory. It may be mapped at several addresses, its *mappings*. Each mapping is in one of these
+//! states, of which at most one mapping of a page is in one of the first three:
+//!
+//! - *present*: part of a run, which is a range of addresses of a heap;
+//! - *lent*: the page is moving to another run. It comes back to this mapping if the driver refuses the new one;
+//! - *asleep*: part of a run that is asleep. Addresses of such a run that have lost their page are not in this table;
+//! - *spare*: kept for later. A program that returns to an earlier layout then makes no driver call;
+//! - *broken*: never used again, since a driver call to undo it failed halfway.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +47,7 @@ pub(crate) struct PageMapping {
     pub(crate) used: MappingUse,
     /// The stream that used it last, if the library owns that stream.
     pub(crate) last: Option<StreamRef>,
-    /// The fence that work on it precedes; 0 is none.
+    /// The fence that comes after all work on it; 0 if none was set.
     pub(crate) fence: u64,
 }
 
@@ -86,7 +89,7 @@ impl<H> PageTable<H> {
         self.pages.len() == self.unused.len() && self.mappings.is_empty()
     }
 
-    /// Enters a page without a mapping.
+    /// Adds a page without a mapping.
     pub(crate) fn add_page(&mut self, handle: H, bytes: u64) -> PageId {
         let page = Some(Page { handle, bytes, mappings: Vec::new() });
         match self.unused.pop() {
@@ -105,13 +108,13 @@ impl<H> PageTable<H> {
         self.pages.get(id)?.as_ref()
     }
 
-    /// Takes out a page that has no mapping.
+    /// Removes a page that has no mapping.
     pub(crate) fn remove_page(&mut self, id: PageId) {
         self.pages[id] = None;
         self.unused.push(id);
     }
 
-    /// Enters a mapping that is not present.
+    /// Adds a mapping, as a spare one.
     pub(crate) fn add_mapping(&mut self, address: u64, page: PageId) {
         let Some(known) = self.pages[page].as_mut() else { return };
         known.mappings.push(address);
@@ -120,7 +123,7 @@ impl<H> PageTable<H> {
         self.mappings.insert(address, mapping);
     }
 
-    /// Takes out a mapping.
+    /// Removes a mapping.
     pub(crate) fn remove_mapping(&mut self, address: u64) {
         let Some(mapping) = self.mappings.remove(&address) else { return };
         if let Some(page) = self.pages[mapping.page].as_mut() {
@@ -132,7 +135,7 @@ impl<H> PageTable<H> {
         self.mappings.get(&address)
     }
 
-    /// The mapping is used in another way from now on; `by` is the stream whose heap has or had it.
+    /// Changes the state of a mapping; `by` is the stream whose heap has it or had it.
     pub(crate) fn set_used(&mut self, address: u64, used: MappingUse, by: Option<StreamRef>) {
         if let Some(mapping) = self.mappings.get_mut(&address) {
             mapping.used = used;
@@ -157,7 +160,7 @@ impl<H> PageTable<H> {
         self.pages_used_as(MappingUse::Present, from, to)
     }
 
-    /// The mappings in a range, and whole in it, that are used in a way.
+    /// The mappings in a state that lie in a range as a whole.
     pub(crate) fn pages_used_as(
         &self,
         used: MappingUse,
@@ -247,7 +250,7 @@ impl<H> PageTable<H> {
         marked
     }
 
-    /// The spare mappings of a fence.
+    /// The spare mappings with this fence.
     pub(crate) fn fenced(&self, fence: u64) -> Vec<u64> {
         let of =
             |mapping: &PageMapping| mapping.fence == fence && mapping.used == MappingUse::Spare;

@@ -1,4 +1,9 @@
-//! A rank's end of a communicator.
+//! One rank of a simulated communicator, as the trait [`CommEndpoint`] has it.
+//!
+//! The ranks may be threads or processes. They share a *board*, a page of memory on which each rank writes what the
+//! others must know: that it has joined, its device, how it splits the communicator, that it has gone. No rank waits
+//! inside of a call: [`poll`](CommEndpoint::poll) reads the board and moves the rank from one [`EndpointPhase`] to the
+//! next.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -30,14 +35,14 @@ pub(super) fn no_board(why: std::io::Error) -> Error {
     Error::new(Status::Io, format!("no page for the ranks of a communicator: {why}"))
 }
 
-/// How far an end is.
+/// What a rank does or waits for.
 enum EndpointPhase {
-    /// It is to be split off once all ranks of the parent have said how.
+    /// It comes from a split, and waits until all ranks of the parent have said how they split.
     Splitting(Split),
-    /// It waits for the other ranks.
+    /// It has joined, and waits until all other ranks have.
     Joining,
     Ready,
-    /// It waits for what is queued.
+    /// It waits until its queued calls have ended.
     Finalizing,
     Finalized,
 }
@@ -45,17 +50,18 @@ enum EndpointPhase {
 /// A split under way.
 struct Split {
     parent: Arc<Rank>,
+    /// How many splits of the parent there have been, this one included.
     number: u64,
     color: u32,
 }
 
-/// An end, and the rank that it shares with its queued operations.
+/// The endpoint, and the rank that it shares with its queued operations.
 pub(super) struct SimEndpoint {
     inner: Arc<SimState>,
     /// The parent's rank while it is split off.
     rank: Arc<Rank>,
     last: LastOperation,
-    /// Its own rank, once it has one, for whoever aborts it.
+    /// The same rank, for threads that abort it; `None` until the rank has been split off.
     member: Arc<Mutex<Option<Arc<Rank>>>>,
     /// How many splits it has begun.
     splits: u64,
@@ -114,7 +120,8 @@ impl SimEndpoint {
         Ok(true)
     }
 
-    /// Looks whether all ranks have said how to split, and takes the place in the new communicator.
+    /// If all ranks of the parent have said how they split, joins the new communicator. The member with the lowest key
+    /// makes its board, and tells the others through the parent's.
     fn split_off(&mut self) -> Result<()> {
         let EndpointPhase::Splitting(Split { parent, number, color }) = &self.phase else {
             return Ok(());
@@ -168,7 +175,7 @@ impl SimEndpoint {
         Ok(())
     }
 
-    /// Refuses calls of an end that is broken or not ready.
+    /// Refuses calls of a communicator that is broken or not ready.
     fn check(&self, call: Call) -> Result<()> {
         self.inner.enter_library(call, comm_failure)?;
         match self.rank.failure() {
@@ -197,6 +204,7 @@ fn take_place(
     Ok(rank)
 }
 
+/// The colour and the key of a split, which one word of the board holds.
 fn halves(word: u64) -> [u32; 2] {
     [(word >> 32) as u32, word as u32]
 }
@@ -284,7 +292,7 @@ impl CommEndpoint for SimEndpoint {
     }
 }
 
-/// Ends a rank; an end that is still to be split off has none.
+/// Aborts a rank from any thread. A rank that is still to be split off does not exist yet.
 struct SimAborter {
     inner: Arc<SimState>,
     member: Arc<Mutex<Option<Arc<Rank>>>>,
