@@ -16,50 +16,16 @@
 //! Without `membarrier` in the kernel, and on a thread that is ending, there is no word: records and queries
 //! take the event's lock.
 
-use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering, compiler_fence};
-
-use once_cell::race::OnceBool;
-use rustix::thread::{MembarrierCommand, membarrier};
 
 use super::native::NativeEvent;
+use crate::announcements::{announced, others};
 use crate::lock::Mutex;
-use crate::thread_state;
+
+pub(super) use crate::announcements::announce;
 
 /// How many retired events share one `membarrier`.
 const BATCH: usize = 64;
-
-/// The announcement of a slot, until it is dropped.
-pub(super) struct Announcement(&'static AtomicUsize);
-
-impl Drop for Announcement {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.store(0, Ordering::Release);
-    }
-}
-
-/// Announces that the calling thread uses a slot, given by its address. The caller must check the event's
-/// generation afterwards. Returns `None` if the caller must take the event's lock instead.
-#[inline]
-pub(super) fn announce(slot: usize) -> Option<Announcement> {
-    let word = match thread_state::announcement() {
-        Some(word) => word,
-        None => first_use()?,
-    };
-    word.store(slot, Ordering::Relaxed);
-    compiler_fence(Ordering::SeqCst);
-    Some(Announcement(word))
-}
-
-/// The words of all threads, and the retired events.
-struct HazardTable {
-    words: Vec<&'static AtomicUsize>,
-    /// Words of threads that have ended.
-    spare: Vec<&'static AtomicUsize>,
-    retired: Vec<RetiredEvent>,
-}
 
 /// The driver's event of a destroyed event, and the address of the event's slot.
 struct RetiredEvent {
@@ -68,92 +34,43 @@ struct RetiredEvent {
     _native: Arc<NativeEvent>,
 }
 
-static TABLE: Mutex<HazardTable> =
-    Mutex::new(HazardTable { words: Vec::new(), spare: Vec::new(), retired: Vec::new() });
-
-/// Owns the calling thread's word, and returns it to the table when the thread ends.
-struct WordOwner(Cell<Option<&'static AtomicUsize>>);
-
-impl Drop for WordOwner {
-    fn drop(&mut self) {
-        thread_state::set_announcement(None);
-        // Not in a forked child, where the lock may be held for ever and no other thread reads the word.
-        if !crate::process::in_child()
-            && let Some(word) = self.0.take()
-        {
-            TABLE.lock().spare.push(word);
-        }
-    }
-}
-
-thread_local! {
-    static OWNER: WordOwner = const { WordOwner(Cell::new(None)) };
-}
-
-/// Assigns a word to the calling thread.
-#[cold]
-#[inline(never)]
-fn first_use() -> Option<&'static AtomicUsize> {
-    static HAS_FENCE: OnceBool = OnceBool::new();
-    if !HAS_FENCE.get_or_init(|| membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok()) {
-        return None;
-    }
-    OWNER
-        .try_with(|owner| {
-            let mut table = TABLE.lock();
-            let word = table.spare.pop().unwrap_or_else(|| {
-                let word: &'static AtomicUsize = Box::leak(Box::default());
-                table.words.push(word);
-                word
-            });
-            drop(table);
-            owner.0.set(Some(word));
-            thread_state::set_announcement(Some(word));
-            word
-        })
-        .ok()
-}
+static RETIRED: Mutex<Vec<RetiredEvent>> = Mutex::new(Vec::new());
 
 /// Drops the driver's event of a destroyed event once no thread uses the event's slot. Called after the
 /// generation has changed. `at_once`: do not wait for a batch to fill.
 pub(super) fn retire(slot: usize, native: Arc<NativeEvent>, at_once: bool) {
-    let mine = thread_state::announcement();
-    let mut table = TABLE.lock();
-    // A thread that gets its first word later takes this lock, and so sees the new generation.
-    let others = table.words.len() - table.spare.len() - usize::from(mine.is_some());
-    if others == 0 && table.retired.is_empty() {
-        drop(table);
+    // A thread that gets its first word later sees the new generation.
+    let others = others();
+    let mut retired = RETIRED.lock();
+    if others == 0 && retired.is_empty() {
+        drop(retired);
         drop(native);
         return;
     }
-    table.retired.push(RetiredEvent { slot, _native: native });
-    if table.retired.len() < BATCH && others != 0 && !at_once {
+    retired.push(RetiredEvent { slot, _native: native });
+    if retired.len() < BATCH && others != 0 && !at_once {
         return;
     }
-    let unused = table.take_unused();
-    drop(table);
+    let unused = take_unused(&mut retired);
+    drop(retired);
     // Outside of the lock, since this calls the driver.
     drop(unused);
 }
 
-impl HazardTable {
-    /// Takes out the retired events whose slots no thread uses.
-    fn take_unused(&mut self) -> Vec<RetiredEvent> {
-        if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-            return Vec::new();
-        }
-        let used: Vec<usize> = self.words.iter().map(|word| word.load(Ordering::Acquire)).collect();
-        let (kept, unused) =
-            std::mem::take(&mut self.retired).into_iter().partition(|one| used.contains(&one.slot));
-        self.retired = kept;
-        unused
-    }
+/// Takes out the retired events whose slots no thread uses.
+fn take_unused(retired: &mut Vec<RetiredEvent>) -> Vec<RetiredEvent> {
+    let used = announced();
+    let (kept, unused) =
+        std::mem::take(retired).into_iter().partition(|one| used.contains(&one.slot));
+    *retired = kept;
+    unused
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::sync::atomic::Ordering;
     use std::sync::mpsc::channel;
 
     use super::super::operations::{create, destroy, record};

@@ -1,7 +1,7 @@
 //! The tables of live modules and kernels.
 //!
-//! A kernel's lock is held shared while a call uses the kernel, so that no module is unloaded under a launch.
-//! Calls of one kernel do not wait for each other.
+//! While a call uses a kernel, the kernel's cell does not change, so that no module is unloaded under a launch. Calls
+//! of one kernel do not wait for each other, and take no lock ([`SharedValue`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use once_cell::sync::OnceCell;
 
+use crate::announcements::SharedValue;
 use crate::collections::per_device::PerDevice;
 use crate::collections::slab::{Key, Slab};
 use crate::context::Runtime;
@@ -30,7 +31,7 @@ pub(super) struct ModuleCell {
 /// The memory of a kernel. Cleared when its module is unloaded, and then used for another.
 #[derive(Default)]
 pub(super) struct KernelCell {
-    state: RwLock<Option<Box<UserKernel>>>,
+    state: SharedValue<Option<Box<UserKernel>>>,
 }
 
 /// A module of the program.
@@ -186,11 +187,11 @@ pub(super) fn with_kernel<R>(key: Key, action: impl FnOnce(&UserKernel) -> Resul
 pub(super) fn insert_kernel(kernel: UserKernel) -> Result<Key> {
     let full = || Error::new(Status::OutOfMemory, "too many kernels are alive");
     let (key, cell) = KERNELS.insert().ok_or_else(full)?;
-    *cell.state.write() = Some(Box::new(kernel));
+    cell.state.change(|state| *state = Some(Box::new(kernel)));
     Ok(key)
 }
 
 /// Ends a kernel; waits for calls that use it.
 pub(super) fn remove_kernel(key: Key) {
-    KERNELS.remove(key, |cell| drop(cell.state.write().take()));
+    KERNELS.remove(key, |cell| drop(cell.state.change(Option::take)));
 }

@@ -9,6 +9,7 @@ use crate::source::{Source, crate_sources, paths};
 /// floor uses lower floors alone.
 const FLOORS: &[&[&str]] = &[
     &[
+        "announcements",
         "arithmetic",
         "collections",
         "config",

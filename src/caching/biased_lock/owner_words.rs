@@ -1,12 +1,13 @@
-//! The words in which threads announce that they are inside a lock that is biased to them, and the fence of all threads.
+//! The words in which threads announce that they are inside a lock that is biased to them.
 //!
 //! A thread gets its word at the first lock that it takes, and returns it when it ends. Without `membarrier` in the
-//! kernel there are no words, and locks are never biased. Models and Miri have no `membarrier` either; there the fence is
-//! one of the calling thread alone, and the lock has another one.
+//! kernel there are no words, and locks are never biased.
 
 #[cfg(not(loom))]
 use std::cell::Cell;
 
+#[cfg(not(loom))]
+use crate::announcements::has_fence;
 #[cfg(not(loom))]
 use crate::lock::Mutex;
 use crate::sync::AtomicUsize;
@@ -66,50 +67,3 @@ pub(super) fn first_use() -> Option<&'static OwnerWord> {
         })
         .ok()
 }
-
-#[cfg(not(any(loom, miri)))]
-mod fences {
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::time::Duration;
-
-    use once_cell::race::OnceBool;
-    use rustix::thread::{MembarrierCommand, membarrier};
-
-    /// The kernel refused a fence that it had granted.
-    static REFUSED: AtomicBool = AtomicBool::new(false);
-
-    /// How long a thread waits for the effect of a fence that it may not ask for.
-    const DRAINED: Duration = Duration::from_millis(20);
-
-    /// Whether the process may ask for fences.
-    pub(in super::super) fn has_fence() -> bool {
-        static REGISTERED: OnceBool = OnceBool::new();
-        let register = || membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok();
-        REGISTERED.get_or_init(register) && !REFUSED.load(Ordering::Relaxed)
-    }
-
-    /// Makes every running thread of the process execute a full fence.
-    ///
-    /// A program may forbid the call after the kernel has granted it (`seccomp`). A store leaves a core's buffer within
-    /// microseconds, and at the next interrupt at the latest; so the thread sleeps for much longer than that. Locks
-    /// that become biased later would cost the same, so none does.
-    pub(in super::super) fn fence_all_threads() {
-        if membarrier(MembarrierCommand::PrivateExpedited).is_err() {
-            REFUSED.store(true, Ordering::Relaxed);
-            std::thread::sleep(DRAINED);
-        }
-    }
-}
-
-#[cfg(any(loom, miri))]
-mod fences {
-    pub(in super::super) fn has_fence() -> bool {
-        true
-    }
-
-    pub(in super::super) fn fence_all_threads() {
-        crate::sync::fence(crate::sync::Ordering::SeqCst);
-    }
-}
-
-pub(super) use fences::{fence_all_threads, has_fence};

@@ -1,26 +1,16 @@
 //! The lock alone: who takes it which way, and when it becomes biased.
 
-use super::owner_words::{OwnerWord, fence_all_threads, has_fence};
+use super::owner_words::OwnerWord;
+use crate::announcements::{fence_all_threads, fence_here, has_fence};
 use crate::caching::contention;
 use crate::caching::lock::pause;
-use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, fence, prefetch_to_write};
+use crate::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, prefetch_to_write};
 
 /// How many acquisitions in a row by one thread bias a lock to it: the first time, how many times as many the next
 /// time, and at most.
 pub(super) const FIRST_RUN: u32 = if cfg!(any(loom, miri)) { 1 } else { 128 };
 pub(super) const GROWTH: u32 = 8;
 pub(super) const LONGEST_RUN: u32 = 1 << 20;
-
-/// Orders a thread's announcement before its check, together with [`fence_all_threads`]. The models and Miri have no
-/// `membarrier`; there both sides execute full fences.
-#[inline(always)]
-fn fence_here() {
-    if cfg!(any(loom, miri)) {
-        fence(Ordering::SeqCst);
-    } else {
-        std::sync::atomic::compiler_fence(Ordering::SeqCst);
-    }
-}
 
 /// The lock alone.
 pub(super) struct RawBiasedLock {

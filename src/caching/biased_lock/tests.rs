@@ -1,8 +1,8 @@
 //! The lock under threads.
 
-use super::owner_words::has_fence;
 use super::raw::{FIRST_RUN, GROWTH, LONGEST_RUN};
 use super::*;
+use crate::announcements::has_fence;
 use crate::thread_state::owner_word;
 
 fn is_biased<T>(lock: &BiasedLock<T>) -> bool {
