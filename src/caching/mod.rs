@@ -24,7 +24,7 @@ mod lock;
 pub mod settings;
 pub mod size_class;
 
-pub(crate) use biased_lock::BiasedGuard;
+pub(crate) use biased_lock::{BiasedGuard, BiasedLock};
 pub(crate) use contention::count_settlement;
 pub use contention::{Contention, contention};
 pub(crate) use counted_lock::CountedLock;

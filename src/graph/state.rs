@@ -2,13 +2,14 @@
 
 use super::holds::Holds;
 use super::thread_captures;
+use crate::caching::{BiasedGuard, BiasedLock};
 use crate::collections::slab::Slab;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
 pub(super) use crate::memory::pool::Key;
 use crate::stream::Stream;
+use crate::thread_state;
 use crate::types::DeviceIndex;
 
 static GRAPHS: Slab<GraphCell> = Slab::new();
@@ -16,7 +17,15 @@ static GRAPHS: Slab<GraphCell> = Slab::new();
 /// The place of a graph. Cleared when the graph is destroyed.
 #[derive(Default)]
 struct GraphCell {
-    state: Mutex<Option<GraphState>>,
+    state: BiasedLock<Option<GraphState>>,
+}
+
+impl GraphCell {
+    /// Takes the lock. A thread that replays the graph all the time takes it without a locked instruction.
+    #[inline(always)]
+    fn lock(&self) -> BiasedGuard<'_, Option<GraphState>> {
+        self.state.lock(thread_state::owner_word())
+    }
 }
 
 /// A graph of the C API.
@@ -99,7 +108,7 @@ pub(super) fn with_graph<R>(
     action: impl FnOnce(&mut GraphState) -> Result<R>,
 ) -> Result<R> {
     let cell = GRAPHS.get(key).ok_or_else(dead)?;
-    let mut state = cell.state.lock();
+    let mut state = cell.lock();
     // Between the look-up and the lock the graph may have been destroyed, and its place used again.
     if !cell.still() {
         return Err(dead());
@@ -137,22 +146,33 @@ fn busy() -> Error {
 }
 
 /// The captured graph, for an action that needs one.
+#[inline]
 pub(super) fn captured(state: &mut GraphState) -> Result<&mut Captured> {
     captured_phase(&mut state.phase)
 }
 
 /// The captured graph of the contents of a graph.
+#[inline]
 pub(super) fn captured_phase(phase: &mut Phase) -> Result<&mut Captured> {
     match phase {
         Phase::Captured(captured) => Ok(captured),
-        Phase::Capturing(_) => Err(Error::invalid_state(
-            "the graph is being captured; call sconce_graph_capture_end first",
-        )),
-        Phase::Busy => Err(busy()),
-        Phase::Empty => Err(Error::invalid_state(
+        other => Err(not_captured(other)),
+    }
+}
+
+/// Why contents are no captured graph.
+#[cold]
+#[inline(never)]
+fn not_captured(phase: &Phase) -> Error {
+    match phase {
+        Phase::Capturing(_) => {
+            Error::invalid_state("the graph is being captured; call sconce_graph_capture_end first")
+        }
+        Phase::Captured(_) | Phase::Busy => busy(),
+        Phase::Empty => Error::invalid_state(
             "Called CUDAGraph::replay without a preceding successful capture. (The graph is empty; capture it with \
              sconce_graph_capture_begin and sconce_graph_capture_end.)",
-        )),
+        ),
     }
 }
 
@@ -162,7 +182,7 @@ pub fn create(keeps: bool) -> Result<Key> {
     let (key, cell) = GRAPHS
         .insert()
         .ok_or_else(|| Error::new(Status::OutOfMemory, "too many graphs are alive"))?;
-    *cell.state.lock() = Some(GraphState { keeps, phase: Phase::Empty });
+    *cell.lock() = Some(GraphState { keeps, phase: Phase::Empty });
     Ok(key)
 }
 
@@ -198,7 +218,7 @@ pub fn destroy(key: Key) -> Result<()> {
         Phase::Busy => Err(busy()),
         _ => Ok(std::mem::replace(&mut state.phase, Phase::Empty)),
     })?;
-    if !GRAPHS.remove(key, |cell| *cell.state.lock() = None) {
+    if !GRAPHS.remove(key, |cell| *cell.lock() = None) {
         return Err(dead());
     }
     thread_captures::forget(key);

@@ -1,14 +1,15 @@
-//! The lock of a stream's cache: a thread that takes it all the time takes it without a locked instruction.
+//! The lock of a stream's cache, and of a graph: a thread that takes it all the time takes it without a locked
+//! instruction.
 //!
-//! Most caches have one user. After some acquisitions in a row by one thread the lock becomes *biased* to that thread:
-//! the thread announces in a word of its own that it is inside, and checks that the lock is still biased to it. That
-//! are plain stores and loads. Any other thread first takes the lock the ordinary way, takes the bias away, and calls
-//! `membarrier`, which makes every running thread of the process execute a full fence. Then it waits until the word
-//! says that its thread is no longer inside.
+//! Most caches and graphs have one user. After some acquisitions in a row by one thread the lock becomes *biased* to
+//! that thread: the thread announces in a word of its own that it is inside, and checks that the lock is still biased to
+//! it. That are plain stores and loads. Any other thread first takes the lock the ordinary way, takes the bias away, and
+//! calls `membarrier`, which makes every running thread of the process execute a full fence. Then it waits until the
+//! word says that its thread is no longer inside.
 //!
 //! Between announcement and check stands no fence, so the processor may swap the two. The other side executes it: a
 //! thread that still saw the bias announced itself before that fence, so the other side reads the word; a thread that
-//! announces itself later sees that the bias is gone. `event::hazard_pointers` uses the same order of events.
+//! announces itself later sees that the bias is gone. `announcements` has the fence, and the same order for other uses.
 //!
 //! A thread has one word, so it is inside one lock this way at a time; it takes others the ordinary way. Each time a
 //! bias is taken away, the lock asks for more acquisitions in a row before it becomes biased again: threads that take
@@ -16,7 +17,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `owner_words` | where threads announce that they are inside, and the fence |
+//! | `owner_words` | where threads announce that they are inside |
 //! | `raw` | the lock alone |
 
 #[cfg(all(test, loom))]
@@ -62,6 +63,13 @@ pub(crate) struct BiasedGuard<'a, T> {
     release: HeldMark<'a>,
     /// The thread that took the lock leaves it.
     _here: PhantomData<*const ()>,
+}
+
+#[cfg(not(loom))]
+impl<T: Default> Default for BiasedLock<T> {
+    fn default() -> BiasedLock<T> {
+        BiasedLock::new(T::default())
+    }
 }
 
 #[cfg(not(loom))]
@@ -119,6 +127,7 @@ impl<T> DerefMut for BiasedGuard<'_, T> {
 
 /// Models check the lock itself, and need none of its users.
 #[cfg(loom)]
+#[derive(Default)]
 pub(crate) struct BiasedLock<T>(parking_lot::Mutex<T>);
 /// The lock is held.
 #[cfg(loom)]
