@@ -87,9 +87,13 @@ pub(crate) fn view(tensor: &Tensor, wanted: &[i64]) -> Result<Tensor> {
 #[inline]
 pub(crate) fn view_in_place(layout: &mut TensorLayout, wanted: &[i64]) -> Result<()> {
     if is_plain(layout, wanted) {
+        // One short loop; a copy of a slice calls a function.
         let (sizes, strides) = layout.resize(wanted.len());
-        sizes.copy_from_slice(wanted);
-        dims::write_contiguous_strides(wanted, strides);
+        let mut next = 1_i64;
+        for ((size, stride), wanted) in sizes.iter_mut().zip(strides).zip(wanted).rev() {
+            (*size, *stride) = (*wanted, next);
+            next = next.wrapping_mul(*wanted);
+        }
         return Ok(());
     }
     let sizes = infer_sizes(wanted, layout.numel)?;
@@ -109,11 +113,14 @@ fn is_plain(layout: &TensorLayout, wanted: &[i64]) -> bool {
         }
         next = next.wrapping_mul(*size);
     }
-    let mut all = Some(1_i64);
+    let mut all = 1_i64;
     for size in wanted {
-        all = all.filter(|_| *size > 0).and_then(|all| all.checked_mul(*size));
+        match all.checked_mul(*size) {
+            Some(more) if *size > 0 => all = more,
+            _ => return false,
+        }
     }
-    all == Some(layout.numel)
+    all == layout.numel
 }
 
 #[cold]
