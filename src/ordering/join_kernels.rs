@@ -29,11 +29,10 @@ const LARGE_BYTES: u64 = 4 << 20;
 pub(super) struct JoinQueue<'a> {
     runtime: &'a Runtime,
     stream: Stream,
-    shift: u32,
     /// Bytes from one row to the next in the destination; none as long as no part has a second row.
     dst_pitch: Option<i64>,
     bytes: u64,
-    parts: SmallVec<[JoinRows; JOIN_PARTS]>,
+    waiting: JoinLaunch,
     /// For short parts, if there are more parts than a launch takes.
     many: Option<ManyQueue<'a>>,
 }
@@ -44,9 +43,9 @@ const MOST_OF_ROW: u64 = 1 << 30;
 impl<'a> JoinQueue<'a> {
     /// A queue for so many parts.
     pub(super) fn new(runtime: &'a Runtime, stream: Stream, expected: usize) -> JoinQueue<'a> {
-        let parts = SmallVec::new();
+        let waiting = JoinLaunch { shift: 0, dst_pitch: 0, parts: SmallVec::new() };
         let many = (expected > JOIN_PARTS).then(|| ManyQueue::new(runtime, stream, expected));
-        JoinQueue { runtime, stream, shift: 0, dst_pitch: None, bytes: 0, parts, many }
+        JoinQueue { runtime, stream, dst_pitch: None, bytes: 0, waiting, many }
     }
 
     /// Adds a part, given the axes of both sides; `width` is the bytes of an element.
@@ -56,7 +55,7 @@ impl<'a> JoinQueue<'a> {
         width: usize,
         mut axes: SharedAxes<2>,
     ) -> Result<()> {
-        let given = axes.clone();
+        let given = if axes.len() > 1 { axes.clone() } else { SharedAxes::new() };
         let run = take_run(&mut axes, [width as i64; 2]);
         let (rows, [dst_pitch, src_pitch]) = match axes[..] {
             [] => (1, [0, 0]),
@@ -74,7 +73,18 @@ impl<'a> JoinQueue<'a> {
                 );
             }
         };
-        let [dst, src] = [dst, src].map(|address| address.get() as u64);
+        let sides = [dst, src].map(|address| address.get() as u64);
+        self.add_rows(sides, run, rows, [dst_pitch, src_pitch])
+    }
+
+    /// Adds a part that is rows of `run` bytes, given where they begin on both sides, and from there to the next.
+    pub(super) fn add_rows(
+        &mut self,
+        [dst, src]: [u64; 2],
+        run: u64,
+        rows: u64,
+        [dst_pitch, src_pitch]: [i64; 2],
+    ) -> Result<()> {
         if let Some(many) = &mut self.many
             && rows == 1
             && ManyQueue::takes(run)
@@ -113,18 +123,19 @@ impl<'a> JoinQueue<'a> {
         let shift = unit_shift(pitches.into_iter().chain([piece.dst.0, piece.src.0, piece.width]));
         let bytes = piece.width * piece.rows;
         let other_pitch = pitch.is_some() && self.dst_pitch.is_some() && pitch != self.dst_pitch;
-        let too_narrow = match shift.cmp(&self.shift) {
+        let too_narrow = match shift.cmp(&self.waiting.shift) {
             std::cmp::Ordering::Less => self.bytes >= LARGE_BYTES,
             std::cmp::Ordering::Equal => false,
             std::cmp::Ordering::Greater => bytes >= LARGE_BYTES,
         };
-        if self.parts.len() == JOIN_PARTS || other_pitch || too_narrow {
+        if self.waiting.parts.len() == JOIN_PARTS || other_pitch || too_narrow {
             self.launch()?;
         }
-        self.shift = if self.parts.is_empty() { shift } else { self.shift.min(shift) };
+        let waiting = &mut self.waiting;
+        waiting.shift = if waiting.parts.is_empty() { shift } else { waiting.shift.min(shift) };
         self.dst_pitch = self.dst_pitch.or(pitch);
         self.bytes += bytes;
-        self.parts.push(piece);
+        self.waiting.parts.push(piece);
         Ok(())
     }
 
@@ -137,18 +148,19 @@ impl<'a> JoinQueue<'a> {
     }
 
     fn launch(&mut self) -> Result<()> {
-        if self.parts.is_empty() {
+        if self.waiting.parts.is_empty() {
             return Ok(());
         }
-        let parts = std::mem::take(&mut self.parts);
-        let dst_pitch = self.dst_pitch.take().unwrap_or(0);
+        // The parts stay where they are: they are moved by a copy of all their places.
+        self.waiting.dst_pitch = self.dst_pitch.take().unwrap_or(0);
         self.bytes = 0;
-        let shift = self.shift;
+        let (shape, arguments) = self.waiting.launch();
+        self.waiting.parts.clear();
+        let shift = self.waiting.shift;
         let (runtime, stream) = (self.runtime, self.stream.driver_ref());
         let name = || join_kernel_name(1 << shift);
         let kernels = &KERNELS[stream.device];
         let kernel = kernels.get(runtime, stream.device, &GATHER_JOIN, shift as usize, name)?;
-        let (shape, arguments) = JoinLaunch { shift, dst_pitch, parts }.launch();
         runtime.driver().kernel_launch(kernel, shape, &arguments, stream)
     }
 }

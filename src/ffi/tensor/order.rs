@@ -1,6 +1,6 @@
 //! Tensors joined, sorted, selected by index, compared.
 
-use super::handle::{defined, returned, sconce_tensor};
+use super::handle::{defined, made_in_place, returned, sconce_tensor};
 use crate::ffi::{CBool, guard, sconce_status};
 use crate::tensor::{handle, operations};
 
@@ -22,9 +22,9 @@ pub unsafe extern "C" fn sconce_tensor_cat(
     dim: i64,
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
-    new_tensor!(out_tensor, {
+    new_handle!(out_tensor, {
         let tensors = tensors!(tensors, count);
-        operations::cat(&tensors, dim, None)?
+        made_in_place(|result| operations::cat_in_place(&tensors, dim, result))
     })
 }
 

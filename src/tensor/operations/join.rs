@@ -70,6 +70,65 @@ pub(crate) fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result
     result.finish()
 }
 
+/// As [`cat`] into a new tensor, which `result` becomes.
+pub(crate) fn cat_in_place(tensors: &[Tensor], dim: i64, result: &mut Tensor) -> Result<()> {
+    if !cat_packed(tensors, dim, result)? {
+        *result = cat(tensors, dim, None)?;
+    }
+    Ok(())
+}
+
+/// Joins what most calls join: contiguous tensors of one type and place, whose elements lie one after another in the
+/// result, too. `false` for all else, and for what is refused.
+fn cat_packed(tensors: &[Tensor], dim: i64, result: &mut Tensor) -> Result<bool> {
+    let Some(first) = tensors.first() else { return Ok(false) };
+    let Ok(at) = wrap_dim(dim, first.rank()) else { return Ok(false) };
+    if first.rank() == 0 || first.sizes()[..at].iter().any(|size| *size != 1) {
+        return Ok(false);
+    }
+    let mut length = 0;
+    for tensor in tensors {
+        let fits = tensor.dtype() == first.dtype()
+            && tensor.place() == first.place()
+            && tensor.numel() > 0
+            && tensor.is_contiguous()
+            && have_one_shape(first.sizes(), tensor.sizes(), at);
+        if !fits {
+            return Ok(false);
+        }
+        length += tensor.sizes()[at];
+    }
+    // Those may lie otherwise in the result.
+    if tensors.iter().all(looks_channels_last) {
+        return Ok(false);
+    }
+    let mut sizes = Dims::from_slice(first.sizes());
+    sizes[at] = length;
+    let options = TensorOptions { dtype: first.dtype(), place: first.place(), pinned: false };
+    options.empty_in_place(&sizes, result)?;
+    join_packed(result, tensors)?;
+    Ok(true)
+}
+
+/// Whether two shapes differ in one dimension at most.
+fn have_one_shape(one: &[i64], other: &[i64], at: usize) -> bool {
+    let mut pairs = one.iter().zip(other).enumerate();
+    one.len() == other.len() && pairs.all(|(dim, (one, other))| dim == at || one == other)
+}
+
+/// The elements of contiguous tensors of the output's type and place, one after another.
+fn join_packed<'a>(output: &Tensor, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
+    let packed = |tensor: &Tensor| PlacedOperand { address: tensor.raw(), strides: &[1] };
+    let part = |tensor: &'a Tensor| {
+        debug_assert!(tensor.is_contiguous() && tensor.dtype() == output.dtype());
+        JoinPart { size: tensor.numel(), operand: packed(tensor) }
+    };
+    let parts: SmallVec<[JoinPart<'_>; 8]> = tensors.into_iter().map(part).collect();
+    let sizes = &[output.numel()];
+    let (dtype, output_operand) = (output.dtype(), packed(output));
+    launch::join(output, &JoinCall { dtype, sizes, axis: 0, output: output_operand, parts: &parts })
+}
+
 /// The elements of contiguous tensors of one type and place, one after another, in a new tensor of one dimension.
 pub(crate) fn cat_flat(tensors: &[&Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
@@ -80,22 +139,7 @@ pub(crate) fn cat_flat(tensors: &[&Tensor]) -> Result<Tensor> {
     if numel == 0 {
         return Ok(output);
     }
-    let part = |tensor: &&Tensor| {
-        debug_assert!(tensor.is_contiguous() && tensor.dtype() == first.dtype());
-        let operand = PlacedOperand { address: tensor.raw(), strides: &[1] };
-        JoinPart { size: tensor.numel(), operand }
-    };
-    let parts: Vec<JoinPart<'_>> = tensors.iter().map(part).collect();
-    launch::join(
-        &output,
-        &JoinCall {
-            dtype: first.dtype(),
-            sizes: &[numel],
-            axis: 0,
-            output: placed(&output),
-            parts: &parts,
-        },
-    )?;
+    join_packed(&output, tensors.iter().copied())?;
     Ok(output)
 }
 

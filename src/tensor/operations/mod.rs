@@ -40,7 +40,7 @@ pub(crate) use compare::{allclose, equal};
 pub(crate) use convolution::{FilterSteps, convolution};
 pub(crate) use elementwise::elementwise;
 pub(crate) use fourier::{TensorFft, fourier};
-pub(crate) use join::{cat, cat_flat, stack};
+pub(crate) use join::{cat, cat_flat, cat_in_place, stack};
 pub(crate) use line::{LineOperation, along};
 pub(crate) use operand::TensorOperand;
 pub(crate) use order::{index_select, sort};
