@@ -27,6 +27,7 @@ pub(crate) enum Input<'a> {
 }
 
 /// Does the work where the output is. `inputs` are addresses of the other memory that it uses.
+#[inline]
 fn at_output(
     output: &Tensor,
     inputs: impl IntoIterator<Item = usize>,
@@ -109,6 +110,7 @@ pub(crate) fn run_flat<const INPUTS: usize>(
     run_call(output, &call)
 }
 
+#[inline]
 fn run_call(output: &Tensor, call: &PointwiseCall<'_>) -> Result<()> {
     let addresses = call.inputs.iter().filter_map(|input| match input {
         PointwiseInput::Elements(elements) => Some(elements.address.get()),

@@ -59,7 +59,7 @@ impl TensorOptions {
         let numel = dims::count(sizes)?;
         let storage = self.storage(numel, sizes)?;
         let layout = tensor.begin(storage, self.dtype);
-        layout.numel = numel;
+        (layout.offset, layout.numel) = (0, numel);
         let (own_sizes, strides) = layout.resize(sizes.len());
         own_sizes.copy_from_slice(sizes);
         dims::write_contiguous_strides(sizes, strides);

@@ -10,16 +10,22 @@ use crate::driver::RawAddress;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 
-/// A tensor. The default is the undefined one, which has no storage.
-#[derive(Clone, Default)]
-pub(crate) struct Tensor(Option<Defined>);
-
-/// What a tensor that is defined consists of. Every element lies in the storage.
+/// A tensor. The default is the undefined one, which has no storage; its type and its layout mean nothing. Every element
+/// lies in the storage.
+///
+/// No `Option` of all parts: one would be filled by a copy of 200 bytes, and each look at a part would ask for it.
 #[derive(Clone)]
-pub(super) struct Defined {
-    pub(super) storage: StorageRef,
-    pub(super) dtype: Dtype,
-    pub(super) layout: TensorLayout,
+pub(crate) struct Tensor {
+    storage: Option<StorageRef>,
+    dtype: Dtype,
+    layout: TensorLayout,
+}
+
+impl Default for Tensor {
+    #[inline]
+    fn default() -> Tensor {
+        Tensor { storage: None, dtype: Dtype::U8, layout: TensorLayout::default() }
+    }
 }
 
 impl Tensor {
@@ -34,7 +40,7 @@ impl Tensor {
     ) -> Tensor {
         let layout = TensorLayout::new(&sizes, &strides, offset);
         debug_assert!(layout.is_within(storage.bytes(), dtype));
-        Tensor(Some(Defined { storage, dtype, layout }))
+        Tensor { storage: Some(storage), dtype, layout }
     }
 
     /// A tensor of given sizes, strides and offset, checked against the storage.
@@ -75,21 +81,21 @@ impl Tensor {
 
     /// The same view of another storage, which is as large.
     pub(crate) fn over(&self, storage: StorageRef) -> Tensor {
-        let parts = self.parts().clone();
-        Tensor(Some(Defined { storage, ..parts }))
+        Tensor { storage: Some(storage), dtype: self.dtype(), layout: self.layout().clone() }
     }
 
-    /// Becomes a tensor whose layout the caller writes then, so that it reaches only elements of the storage.
+    /// Becomes a tensor whose layout the caller writes then, all of it, so that it reaches only elements of the storage.
     #[inline(always)]
     pub(super) fn begin(&mut self, storage: StorageRef, dtype: Dtype) -> &mut TensorLayout {
-        let layout = TensorLayout::default();
-        &mut self.0.insert(Defined { storage, dtype, layout }).layout
+        self.storage = Some(storage);
+        self.dtype = dtype;
+        &mut self.layout
     }
 
-    /// What the tensor consists of; `None` for the undefined one.
+    /// Takes the storage out: the tensor is then the undefined one, with the layout that it had.
     #[inline]
-    pub(super) fn parts_mut(&mut self) -> Option<&mut Defined> {
-        self.0.as_mut()
+    pub(super) fn take_storage(&mut self) -> Option<StorageRef> {
+        self.storage.take()
     }
 
     /// Another view of the same memory. `change` changes the layout so that it reaches no element that it did not
@@ -99,24 +105,23 @@ impl Tensor {
         &self,
         change: impl FnOnce(&mut TensorLayout) -> Result<()>,
     ) -> Result<Tensor> {
-        let mut view = self.parts().clone();
+        let mut view = self.clone();
         change(&mut view.layout)?;
-        debug_assert!(view.layout.is_within(view.storage.bytes(), view.dtype));
-        Ok(Tensor(Some(view)))
+        debug_assert!(view.layout.is_within(view.storage().bytes(), view.dtype));
+        Ok(view)
     }
 
-    #[inline]
-    fn parts(&self) -> &Defined {
-        match &self.0 {
-            Some(parts) => parts,
-            None => unreachable_parts(),
-        }
+    /// Where the elements lie.
+    #[inline(always)]
+    pub(super) fn layout(&self) -> &TensorLayout {
+        debug_assert!(self.is_defined(), "the undefined tensor has no layout");
+        &self.layout
     }
 
     /// Whether it has a storage.
     #[inline]
     pub(crate) fn is_defined(&self) -> bool {
-        self.0.is_some()
+        self.storage.is_some()
     }
 
     /// The tensor, unless it is the undefined one.
@@ -135,49 +140,53 @@ impl Tensor {
     /// The memory.
     #[inline]
     pub(crate) fn storage(&self) -> &StorageRef {
-        &self.parts().storage
+        match &self.storage {
+            Some(storage) => storage,
+            None => no_storage(),
+        }
     }
 
     /// The type of its elements.
     #[inline]
     pub(crate) fn dtype(&self) -> Dtype {
-        self.parts().dtype
+        debug_assert!(self.is_defined(), "the undefined tensor has no type");
+        self.dtype
     }
 
     /// Elements along each dimension.
     #[inline]
     pub(crate) fn sizes(&self) -> &[i64] {
-        self.parts().layout.sizes()
+        self.layout().sizes()
     }
 
     /// Elements from one index of a dimension to the next.
     #[inline]
     pub(crate) fn strides(&self) -> &[i64] {
-        self.parts().layout.strides()
+        self.layout().strides()
     }
 
     /// Elements from the storage's begin to the first element.
     #[inline]
     pub(crate) fn offset(&self) -> i64 {
-        self.parts().layout.offset
+        self.layout().offset
     }
 
     /// How many elements it has.
     #[inline]
     pub(crate) fn numel(&self) -> i64 {
-        self.parts().layout.numel
+        self.layout().numel
     }
 
     /// How many dimensions it has.
     #[inline]
     pub(crate) fn rank(&self) -> usize {
-        self.parts().layout.rank()
+        self.layout().rank()
     }
 
     /// The CPU or its device.
     #[inline]
     pub(crate) fn place(&self) -> Place {
-        self.parts().storage.place()
+        self.storage().place()
     }
 
     /// The bytes of an element.
@@ -208,16 +217,16 @@ impl Tensor {
 
     /// Whether both are the same elements in the same order; the undefined tensor is the same as itself.
     pub(crate) fn is_same_view(&self, other: &Tensor) -> bool {
-        match (&self.0, &other.0) {
-            (Some(one), Some(other)) => {
-                let (layout, others) = (&one.layout, &other.layout);
-                one.storage.is(&other.storage)
-                    && one.dtype == other.dtype
-                    && layout.offset == others.offset
-                    && dims::are_equal(layout.sizes(), others.sizes())
-                    && dims::are_equal(layout.strides(), others.strides())
+        match (&self.storage, &other.storage) {
+            (Some(one), Some(others)) => {
+                let (own, its) = (&self.layout, &other.layout);
+                one.is(others)
+                    && self.dtype == other.dtype
+                    && own.offset == its.offset
+                    && dims::are_equal(own.sizes(), its.sizes())
+                    && dims::are_equal(own.strides(), its.strides())
             }
-            (one, other) => one.is_none() && other.is_none(),
+            (one, others) => one.is_none() && others.is_none(),
         }
     }
 
@@ -235,7 +244,7 @@ impl Tensor {
 
 #[cold]
 #[inline(never)]
-fn unreachable_parts() -> ! {
+fn no_storage() -> ! {
     panic!("an undefined tensor was used where only defined ones come")
 }
 

@@ -25,6 +25,17 @@ pub(in crate::ffi) fn tensor_of(tensor: *mut sconce_tensor, name: &str) -> Resul
     handle::get(sconce_tensor::key(tensor, name)?, name)
 }
 
+/// As [`tensor_of`], written to where the caller wants it: a tensor is 200 bytes.
+#[inline]
+pub(super) fn tensor_in<'a>(
+    place: &'a mut Tensor,
+    tensor: *mut sconce_tensor,
+    name: &str,
+) -> Result<&'a Tensor> {
+    handle::get_into(sconce_tensor::key(tensor, name)?, name, place)?;
+    Ok(place)
+}
+
 /// The tensor of a handle, which has memory.
 #[inline]
 pub(in crate::ffi) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<Tensor> {
@@ -33,15 +44,14 @@ pub(in crate::ffi) fn defined(tensor: *mut sconce_tensor, name: &str) -> Result<
     Ok(found)
 }
 
-/// As [`defined`], written to where the caller wants it: a tensor is 200 bytes.
+/// As [`defined`], written to where the caller wants it.
 #[inline]
 pub(super) fn defined_in<'a>(
     place: &'a mut Tensor,
     tensor: *mut sconce_tensor,
     name: &str,
 ) -> Result<&'a Tensor> {
-    handle::get_into(sconce_tensor::key(tensor, name)?, name, place)?;
-    place.defined(name)
+    tensor_in(place, tensor, name)?.defined(name)
 }
 
 /// Looks at the tensor of a handle, which has memory.

@@ -1,7 +1,7 @@
 //! Elementwise operations.
 
 use super::handle::{
-    assigned, defined, defined_in, made_in_place, optional, returned, sconce_tensor, tensor_of,
+    assigned, defined, defined_in, made_in_place, optional, returned, sconce_tensor, tensor_in,
 };
 use super::scalar::sconce_scalar;
 use crate::error::{Error, Result};
@@ -161,22 +161,34 @@ unsafe fn calculated(
         Ok((!into.is_same_view(&result)).then_some(result))
     };
     // SAFETY: as the caller promises.
-    unsafe { written(into, out_tensor, calculate) }
+    unsafe { written(into, None, out_tensor, calculate) }
 }
 
 /// Writes a result to the tensor of `into`, and a second owner of its handle to `out_tensor` unless that is NULL. `write`
-/// returns the tensor that the handle is to hold, if that is another one.
+/// returns the tensor that the handle is to hold, if that is another one. `known` is the tensor of `into` if the call has
+/// read it already.
 ///
 /// # Safety
 /// As `calculated`.
 unsafe fn written(
     into: *mut sconce_tensor,
+    known: Option<&Tensor>,
     out_tensor: *mut *mut sconce_tensor,
     write: impl FnOnce(&Tensor) -> Result<Option<Tensor>>,
 ) -> Result<()> {
-    let write = || match write(&tensor_of(into, "into")?)? {
-        None => Ok(()),
-        Some(result) => assigned(into, "into", result),
+    let write = || {
+        let mut place;
+        let target = match known {
+            Some(known) => known,
+            None => {
+                place = Tensor::default();
+                tensor_in(&mut place, into, "into")?
+            }
+        };
+        match write(target)? {
+            None => Ok(()),
+            Some(result) => assigned(into, "into", result),
+        }
     };
     if out_tensor.is_null() {
         return write();
@@ -313,9 +325,15 @@ pub unsafe extern "C" fn sconce_tensor_binary(
             })?);
             return Ok(());
         }
+        // Of `x += y` the handle has been read.
+        let known = match operands {
+            [TensorOperand::Tensor(tensor), _] if into == first => Some(tensor),
+            [_, TensorOperand::Tensor(tensor)] if into == second => Some(tensor),
+            _ => None,
+        };
         // SAFETY: the header states the promise for all functions.
         unsafe {
-            written(into, out_tensor, |into| {
+            written(into, known, out_tensor, |into| {
                 operations::binary_into(operation, operands, alpha, into)
             })
         }

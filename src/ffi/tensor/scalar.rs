@@ -38,17 +38,24 @@ pub struct sconce_scalar {
 
 impl sconce_scalar {
     /// The number; `name` is the argument's.
+    #[inline]
     pub(super) fn value(&self, name: &str) -> Result<Scalar> {
         match self.kind {
             SCONCE_SCALAR_INTEGER => Ok(Scalar::Int(self.integer)),
             SCONCE_SCALAR_REAL => Ok(Scalar::Float(self.real)),
             SCONCE_SCALAR_BOOL => Ok(Scalar::Bool(self.integer != 0)),
             SCONCE_SCALAR_COMPLEX => Ok(Scalar::Complex(self.real, self.imaginary)),
-            kind => Err(Error::invalid_argument(format!(
-                "{name}.kind is {kind}; it must be one of SCONCE_SCALAR_… (0 to 3)"
-            ))),
+            kind => Err(no_kind(kind, name)),
         }
     }
+}
+
+#[cold]
+#[inline(never)]
+fn no_kind(kind: i32, name: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{name}.kind is {kind}; it must be one of SCONCE_SCALAR_… (0 to 3)"
+    ))
 }
 
 impl From<Scalar> for sconce_scalar {
@@ -71,6 +78,7 @@ impl From<Scalar> for sconce_scalar {
 ///
 /// # Safety
 /// If `scalar` is neither NULL nor misaligned, it points to a readable number.
+#[inline]
 pub(super) unsafe fn optional_scalar(
     scalar: *const sconce_scalar,
     name: &str,

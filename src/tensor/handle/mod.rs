@@ -21,7 +21,7 @@ mod written;
 
 use super::layout::TensorLayout;
 use super::shared_storage::StorageRef;
-use super::value::{Defined, Tensor};
+use super::value::Tensor;
 use crate::collections::pool::handle::PlaceKind;
 use crate::collections::pool::{FreePlaces, Pool, ThreadList};
 use crate::collections::slab::Key;
@@ -71,25 +71,21 @@ fn full() -> Error {
 /// undefined one.
 #[inline(always)]
 fn given_up<R>(tensor: &mut Tensor, write: impl FnOnce(Written<'_>) -> R) -> R {
-    let (address, device) = match tensor.is_defined() {
-        true => (tensor.address(), tensor.place().number()),
-        false => return write(Written::UNDEFINED),
-    };
-    let Some(Defined { storage, dtype, layout }) = tensor.parts_mut() else {
+    if !tensor.is_defined() {
         return write(Written::UNDEFINED);
-    };
+    }
+    let layout = tensor.layout();
     let result = write(Written {
-        storage: storage.number(),
-        dtype: *dtype as u8,
+        storage: tensor.storage().number(),
+        dtype: tensor.dtype() as u8,
         offset: layout.offset,
         numel: layout.numel,
-        address,
-        device,
+        address: tensor.address(),
+        device: tensor.place().number(),
         sizes: layout.sizes(),
         strides: layout.strides(),
     });
-    *layout = TensorLayout::default();
-    std::mem::forget(std::mem::take(tensor));
+    std::mem::forget(tensor.take_storage());
     result
 }
 
@@ -190,7 +186,7 @@ pub(crate) fn get_into(key: Key, name: &str, tensor: &mut Tensor) -> Result<()> 
     let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
     let copied = place.look(generation, |words| {
         let Some(storage) = words.storage() else {
-            *tensor = Tensor::default();
+            drop(tensor.take_storage());
             return Some(());
         };
         let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
