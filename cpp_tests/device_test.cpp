@@ -1,6 +1,8 @@
 // Devices: the current one of each thread, and the properties of each.
+#include <cstdint>
 #include <cstring>
 #include <future>
+#include <limits>
 #include <sconce/device.hpp>
 #include <thread>
 #include <unordered_set>
@@ -84,6 +86,15 @@ TEST_F(DeviceTest, PropertiesAgreeWithTheShortQueries) {
     EXPECT_EQ(properties.warp_size, 32);
     EXPECT_GE(properties.multi_processor_count, 1);
     EXPECT_GE(properties.max_threads_per_multi_processor, 1024);
+    EXPECT_EQ(properties.max_block_size[0], properties.max_threads_per_block);
+    EXPECT_EQ(properties.max_block_size[2], 64);
+    EXPECT_EQ(properties.max_grid_size[0], std::numeric_limits<std::int32_t>::max());
+    EXPECT_EQ(properties.max_grid_size[1], 65535);
+    EXPECT_EQ(properties.constant_memory_bytes, 64U << 10);
+    EXPECT_LE(properties.registers_per_block, properties.registers_per_multi_processor);
+    EXPECT_GE(properties.max_blocks_per_multi_processor, 16);
+    EXPECT_EQ(properties.cooperative_launch, 1);
+    EXPECT_EQ(properties.concurrent_kernels, 1);
     EXPECT_GE(properties.total_memory_bytes, mem_get_info(device).total_bytes);
   }
   EXPECT_EQ(getCurrentDeviceProperties().multi_processor_count,

@@ -28,7 +28,7 @@ SCONCE_OFFSET(sconce_options, sim_sms, 12);
 SCONCE_OFFSET(sconce_options, sim_memory_bytes, 16);
 
 // 0.1.0
-SCONCE_LAYOUT(sconce_device_properties, 376, 8);
+SCONCE_LAYOUT(sconce_device_properties, 424, 8);
 SCONCE_OFFSET(sconce_device_properties, struct_size, 0);
 SCONCE_OFFSET(sconce_device_properties, major, 4);
 SCONCE_OFFSET(sconce_device_properties, minor, 8);
@@ -52,6 +52,13 @@ SCONCE_OFFSET(sconce_device_properties, pci_bus_id, 360);
 SCONCE_OFFSET(sconce_device_properties, pci_device_id, 364);
 SCONCE_OFFSET(sconce_device_properties, integrated, 368);
 SCONCE_OFFSET(sconce_device_properties, is_multi_gpu_board, 372);
+SCONCE_OFFSET(sconce_device_properties, max_block_size, 376);
+SCONCE_OFFSET(sconce_device_properties, max_grid_size, 388);
+SCONCE_OFFSET(sconce_device_properties, constant_memory_bytes, 400);
+SCONCE_OFFSET(sconce_device_properties, registers_per_block, 408);
+SCONCE_OFFSET(sconce_device_properties, max_blocks_per_multi_processor, 412);
+SCONCE_OFFSET(sconce_device_properties, cooperative_launch, 416);
+SCONCE_OFFSET(sconce_device_properties, concurrent_kernels, 420);
 
 // 0.1.0
 SCONCE_LAYOUT(sconce_stat, 32, 8);

@@ -105,7 +105,7 @@ struct DLPackExchangeAPI;
 #ifdef __cplusplus
 #define SCONCE_DEVICE_PROPERTIES_INIT \
   {sizeof(sconce_device_properties), 0, 0, 0, {}, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-   0, 0, 0, 0, 0}
+   0, 0, 0, 0, 0, {}, {}, 0, 0, 0, 0, 0}
 #else
 #define SCONCE_DEVICE_PROPERTIES_INIT \
   {.struct_size = sizeof(sconce_device_properties)}
@@ -1609,6 +1609,34 @@ typedef struct sconce_device_properties {
    * 1 when the device is one of several on a board, else 0.
    */
   int32_t is_multi_gpu_board;
+  /**
+   * Threads that a block can have in x, y and z.
+   */
+  int32_t max_block_size[3];
+  /**
+   * Blocks that a grid can have in x, y and z.
+   */
+  int32_t max_grid_size[3];
+  /**
+   * Constant memory, in bytes.
+   */
+  uint64_t constant_memory_bytes;
+  /**
+   * 32-bit registers that a block can have.
+   */
+  int32_t registers_per_block;
+  /**
+   * Blocks that a multiprocessor can hold.
+   */
+  int32_t max_blocks_per_multi_processor;
+  /**
+   * 1 when the device launches grids whose blocks can wait for each other, else 0.
+   */
+  int32_t cooperative_launch;
+  /**
+   * 1 when the device runs several kernels at the same time, else 0.
+   */
+  int32_t concurrent_kernels;
 } sconce_device_properties;
 
 /**

@@ -41,9 +41,20 @@ fn properties_describe_a_device(stage: &Stage<'_>) -> Outcome {
             is.clock_rate_khz,
             is.memory_clock_rate_khz,
             is.memory_bus_width_bits,
-        ] {
+            is.registers_per_block,
+            is.max_blocks_per_multi_processor,
+        ]
+        .into_iter()
+        .chain(is.max_block_size)
+        .chain(is.max_grid_size)
+        {
             assert!(positive > 0, "{is:?}");
         }
+        assert!(is.registers_per_block <= is.registers_per_multi_processor, "{is:?}");
+        assert_eq!(is.max_block_size[0], is.max_threads_per_block, "{is:?}");
+        assert_eq!(is.max_grid_size[0], i32::MAX, "{is:?}");
+        assert_eq!(is.constant_memory_bytes, 64 << 10, "{is:?}");
+        assert!(is.cooperative_launch && is.concurrent_kernels, "{is:?}");
         assert!(is.max_threads_per_block >= 256, "the tests launch blocks of 256");
         assert!(is.max_threads_per_block <= is.max_threads_per_multi_processor);
         let (block, optin, processor) = (

@@ -35,6 +35,10 @@ fn properties_come_from_the_attributes_they_are_named_after() {
     assert_eq!((it.clock_rate_khz, it.memory_clock_rate_khz), (131, 361));
     assert_eq!((it.pci_domain_id, it.pci_bus_id, it.pci_device_id), (501, 331, 341));
     assert!(it.integrated && it.is_multi_gpu_board);
+    assert_eq!((it.max_block_size, it.max_grid_size), ([21, 31, 41], [51, 61, 71]));
+    assert_eq!((it.constant_memory_bytes, it.registers_per_block), (91, 121));
+    assert_eq!(it.max_blocks_per_multi_processor, 1061);
+    assert!(it.cooperative_launch && it.concurrent_kernels);
     let info = fake.driver.memory_info(second()).unwrap();
     assert_eq!((info.free_bytes, info.total_bytes), (1 << 20, 2 << 33));
 }

@@ -56,6 +56,20 @@ pub struct DeviceProperties {
     pub integrated: bool,
     /// One of several GPUs on a board.
     pub is_multi_gpu_board: bool,
+    /// Threads that a block can have in x, y and z.
+    pub max_block_size: [i32; 3],
+    /// Blocks that a grid can have in x, y and z.
+    pub max_grid_size: [i32; 3],
+    /// Constant memory, in bytes.
+    pub constant_memory_bytes: u64,
+    /// 32-bit registers that a block can have.
+    pub registers_per_block: i32,
+    /// Blocks that a multiprocessor can hold.
+    pub max_blocks_per_multi_processor: i32,
+    /// Launches grids whose blocks can wait for each other.
+    pub cooperative_launch: bool,
+    /// Runs several kernels at the same time.
+    pub concurrent_kernels: bool,
 }
 
 /// A process that holds memory of a device.

@@ -53,6 +53,23 @@ impl Devices for CudaDriver {
             pci_device_id: get(Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID)?,
             integrated: get(Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED)? != 0,
             is_multi_gpu_board: get(Attribute::CU_DEVICE_ATTRIBUTE_MULTI_GPU_BOARD)? != 0,
+            max_block_size: [
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)?,
+            ],
+            max_grid_size: [
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y)?,
+                get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)?,
+            ],
+            constant_memory_bytes: bytes(Attribute::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY)?,
+            registers_per_block: get(Attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK)?,
+            max_blocks_per_multi_processor: get(
+                Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
+            )?,
+            cooperative_launch: get(Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH)? != 0,
+            concurrent_kernels: get(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS)? != 0,
         })
     }
 

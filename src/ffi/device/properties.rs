@@ -55,6 +55,20 @@ pub struct sconce_device_properties {
     pub integrated: i32,
     /// 1 when the device is one of several on a board, else 0.
     pub is_multi_gpu_board: i32,
+    /// Threads that a block can have in x, y and z.
+    pub max_block_size: [i32; 3],
+    /// Blocks that a grid can have in x, y and z.
+    pub max_grid_size: [i32; 3],
+    /// Constant memory, in bytes.
+    pub constant_memory_bytes: u64,
+    /// 32-bit registers that a block can have.
+    pub registers_per_block: i32,
+    /// Blocks that a multiprocessor can hold.
+    pub max_blocks_per_multi_processor: i32,
+    /// 1 when the device launches grids whose blocks can wait for each other, else 0.
+    pub cooperative_launch: i32,
+    /// 1 when the device runs several kernels at the same time, else 0.
+    pub concurrent_kernels: i32,
 }
 
 grows!(
@@ -64,14 +78,18 @@ grows!(
     shared_memory_per_multi_processor_bytes, max_threads_per_multi_processor, max_threads_per_block,
     warp_size, registers_per_multi_processor, clock_rate_khz, memory_clock_rate_khz,
     memory_bus_width_bits, pci_domain_id, pci_bus_id, pci_device_id, integrated, is_multi_gpu_board,
+    max_block_size, max_grid_size, constant_memory_bytes, registers_per_block,
+    max_blocks_per_multi_processor, cooperative_launch, concurrent_kernels,
 );
 
 const _: () = {
-    assert!(size_of::<sconce_device_properties>() == 376);
+    assert!(size_of::<sconce_device_properties>() == 424);
     assert!(offset_of!(sconce_device_properties, name) == 16);
     assert!(offset_of!(sconce_device_properties, uuid) == 272);
     assert!(offset_of!(sconce_device_properties, total_memory_bytes) == 288);
     assert!(offset_of!(sconce_device_properties, max_threads_per_multi_processor) == 328);
+    assert!(offset_of!(sconce_device_properties, max_block_size) == 376);
+    assert!(offset_of!(sconce_device_properties, constant_memory_bytes) == 400);
 };
 
 impl sconce_device_properties {
@@ -106,6 +124,13 @@ impl sconce_device_properties {
             pci_device_id: properties.pci_device_id,
             integrated: i32::from(properties.integrated),
             is_multi_gpu_board: i32::from(properties.is_multi_gpu_board),
+            max_block_size: properties.max_block_size,
+            max_grid_size: properties.max_grid_size,
+            constant_memory_bytes: properties.constant_memory_bytes,
+            registers_per_block: properties.registers_per_block,
+            max_blocks_per_multi_processor: properties.max_blocks_per_multi_processor,
+            cooperative_launch: i32::from(properties.cooperative_launch),
+            concurrent_kernels: i32::from(properties.concurrent_kernels),
         }
     }
 }

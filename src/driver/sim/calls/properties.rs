@@ -6,6 +6,7 @@ use crate::driver::DeviceProperties;
 use crate::types::DeviceIndex;
 
 use crate::driver::sim::kernels::kernel::MAX_THREADS_PER_BLOCK;
+use crate::driver::sim::kernels::user::BLOCKS;
 
 pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
     DeviceProperties {
@@ -34,6 +35,13 @@ pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
         pci_device_id: 0,
         integrated: false,
         is_multi_gpu_board: false,
+        max_block_size: [1024, 1024, 64],
+        max_grid_size: [i32::MAX, 65_535, 65_535],
+        constant_memory_bytes: 64 << 10,
+        registers_per_block: 65_536,
+        max_blocks_per_multi_processor: BLOCKS as i32,
+        cooperative_launch: true,
+        concurrent_kernels: true,
     }
 }
 

@@ -13,7 +13,7 @@ mod registry;
 mod work;
 
 pub use launch::SimLaunch;
-pub(crate) use occupancy::{attributes, best_block, occupancy};
+pub(crate) use occupancy::{BLOCKS, attributes, best_block, occupancy};
 pub(crate) use registry::find;
 pub use registry::{SimKernel, check_kernel, register_kernel, unregister_kernel};
 pub(crate) use work::{UserWork, check};

@@ -7,7 +7,8 @@ use super::registry::SimKernel;
 use crate::driver::{BestBlock, DeviceProperties, KernelAttributes};
 
 const WARP: u32 = 32;
-const BLOCKS: u32 = 32;
+/// Blocks of a multiprocessor, however small they are.
+pub(crate) const BLOCKS: u32 = 32;
 /// Registers are given to warps in so many at a time.
 const REGISTER_UNIT: u32 = 256;
 /// Shared memory of a block that the system takes.
