@@ -100,6 +100,7 @@ class OptionalCUDAStreamGuard;
 class PinnedBuffer;
 class ReplicaError;
 enum class CaptureMode : std::int32_t;
+enum class CaptureStatus : std::int32_t;
 enum class EventFlags : std::uint32_t;
 enum class FFTDirection : std::int32_t;
 enum class FFTNorm : std::int32_t;

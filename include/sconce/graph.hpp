@@ -150,6 +150,15 @@ class [[nodiscard]] CUDAGraph {
   /// The C API's handle. This object keeps its ownership.
   [[nodiscard]] sconce_graph* get() const noexcept { return graph_.get(); }
 
+  /// The handle of the graph that this thread is capturing, of several the newest; null if there is
+  /// none. It is `get()` of the graph's owner. Corresponds to
+  /// `at::cuda::CUDAGraph::get_currently_capturing_graph`.
+  [[nodiscard]] static sconce_graph* get_currently_capturing_graph() {
+    sconce_graph* graph = nullptr;
+    detail::check(::sconce_graph_get_capturing(&graph));
+    return graph;
+  }
+
   /// Makes a condition in the graph that is being captured, for one conditional node.
   [[nodiscard]] std::uint64_t create_condition() const {
     std::uint64_t condition = 0;

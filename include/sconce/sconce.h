@@ -1241,6 +1241,35 @@ typedef int32_t sconce_capture_mode;
 #endif // __cplusplus
 
 /**
+ * Whether a stream is captured. The values are CUDA's.
+ */
+enum sconce_capture_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * It is not.
+   */
+  SCONCE_CAPTURE_STATUS_NONE = 0,
+  /**
+   * It is, and its capture is valid.
+   */
+  SCONCE_CAPTURE_STATUS_ACTIVE = 1,
+  /**
+   * It is, but a call has made its capture invalid: it takes no more work, and has to be ended.
+   */
+  SCONCE_CAPTURE_STATUS_INVALIDATED = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum sconce_capture_status sconce_capture_status;
+#else
+typedef int32_t sconce_capture_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * How the values of all ranks become one. Sums of floating-point numbers are added up in an order
  * that NCCL chooses; the simulator adds in the order of the ranks. Sums of bools are their maximum,
  * products their minimum, as in torch; complex numbers have sums and averages only.
@@ -3367,6 +3396,18 @@ sconce_status sconce_stream_get_priority_range(int32_t *out_least,
 SCONCE_NODISCARD
 sconce_status sconce_stream_is_capturing(struct sconce_stream stream,
                                          bool *out_capturing);
+
+/**
+ * Reports whether a stream is being captured into a CUDA graph, by this library or by other code, and
+ * whether that capture is valid.
+ *
+ * - `out_status`: receives one of `SCONCE_CAPTURE_STATUS_NONE`, `_ACTIVE` and `_INVALIDATED`.
+ * - Errors: as `sconce_stream_is_capturing`.
+ * - torch: `c10::cuda::currentStreamCaptureStatusMayInitCtx`, `cudaStreamIsCapturing`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_stream_get_capture_status(struct sconce_stream stream,
+                                               int32_t *out_status);
 
 /**
  * Sets how strictly calls of the calling thread are checked against captures that are under way,

@@ -38,6 +38,14 @@ struct StreamData3 {
   DeviceType device_type;    ///< always `DeviceType::CUDA`
 };
 
+/// Whether a stream is captured. Corresponds to `c10::cuda::CaptureStatus`, and the values are those
+/// of `cudaStreamCaptureStatus`.
+enum class CaptureStatus : std::int32_t {
+  None = SCONCE_CAPTURE_STATUS_NONE,                ///< it is not
+  Active = SCONCE_CAPTURE_STATUS_ACTIVE,            ///< it is, and its capture is valid
+  Invalidated = SCONCE_CAPTURE_STATUS_INVALIDATED,  ///< it is, but its capture can only be ended
+};
+
 /// How strictly calls are checked while a stream is captured. Corresponds to
 /// `cudaStreamCaptureMode`, and to torch's `capture_error_mode`.
 enum class CaptureMode : std::int32_t {
@@ -127,6 +135,13 @@ class CUDAStream {
     bool capturing = false;
     detail::check(::sconce_stream_is_capturing(stream_, &capturing));
     return capturing;
+  }
+
+  /// Whether the stream is being captured into a graph, and whether that capture is valid.
+  [[nodiscard]] CaptureStatus capture_status() const {
+    std::int32_t status = 0;
+    detail::check(::sconce_stream_get_capture_status(stream_, &status));
+    return static_cast<CaptureStatus>(status);
   }
 
   /// Orders later work of this stream after all work queued on `other` so far. Does not block.

@@ -49,4 +49,7 @@ pub use named::on;
 pub use sleep::sleep;
 pub use value::{Stream, default, from_pool};
 pub(crate) use work::after_enqueue;
-pub use work::{is_capturing, launch_host_function, priority, priority_range, query, synchronize};
+pub use work::{
+    capture_status, is_capturing, launch_host_function, priority, priority_range, query,
+    synchronize,
+};

@@ -4,7 +4,7 @@ use super::pool;
 use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device;
-use crate::driver::HostFunction;
+use crate::driver::{CaptureStatus, HostFunction};
 use crate::error::{Error, Result};
 
 /// Whether all work queued on the stream has finished.
@@ -27,6 +27,11 @@ pub fn priority(runtime: &Runtime, stream: Stream) -> Result<i32> {
 /// Whether the stream is being captured into a graph.
 pub fn is_capturing(runtime: &Runtime, stream: Stream) -> Result<bool> {
     runtime.driver().stream_is_capturing(stream.driver_ref())
+}
+
+/// Whether the stream is being captured into a graph, and whether that capture is valid.
+pub fn capture_status(runtime: &Runtime, stream: Stream) -> Result<CaptureStatus> {
+    runtime.driver().stream_capture_status(stream.driver_ref())
 }
 
 /// The least and the greatest priority of the pools; numerically the least is the larger one.

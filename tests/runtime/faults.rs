@@ -91,6 +91,7 @@ fn actions() -> Vec<(&'static str, Action)> {
             })
         }),
         ("stream_is_capturing", on!(true, out, sconce_stream_is_capturing(stream, out))),
+        ("stream_is_capturing", on!(-7, out, sconce_stream_get_capture_status(stream, out))),
         ("exchange_capture_mode", on!(-7, out, sconce_stream_exchange_capture_mode(0, out))),
         ("stream_wait_event", Box::new(move || sconce_stream_wait_event(other, timed.0))),
         ("stream_wait_event", Box::new(move || sconce_stream_wait_stream(other, stream))),

@@ -10,6 +10,17 @@ use std::marker::PhantomData;
 use crate::error::{Result, Status};
 use crate::log;
 
+/// Whether a stream is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaptureStatus {
+    /// It is not.
+    None,
+    /// It is, and its capture is valid.
+    Active,
+    /// It is, but a call has made its capture invalid: it takes no more work, and has to be ended.
+    Invalidated,
+}
+
 /// How strictly this thread's calls are checked against captures that are under way.
 ///
 /// Some calls are not queued on a stream and so escape a capture: allocations, frees, queries of

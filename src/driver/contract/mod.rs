@@ -58,7 +58,7 @@ mod observe;
 mod streams;
 mod virtual_memory;
 
-pub use captures::{CaptureMode, Captures, RelaxedCapture};
+pub use captures::{CaptureMode, CaptureStatus, Captures, RelaxedCapture};
 pub use contexts::Contexts;
 pub use copies::Copies;
 pub use devices::{DeviceProperties, Devices, ProcessUsage};

@@ -11,7 +11,7 @@
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
 //! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
 
-use super::{EventHandle, HostFunction, HostRange, StreamHandle};
+use super::{CaptureStatus, EventHandle, HostFunction, HostRange, StreamHandle};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
@@ -63,8 +63,14 @@ pub trait Streams: Send + Sync {
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()>;
     /// The stream's priority.
     fn stream_priority(&self, stream: StreamRef) -> Result<i32>;
-    /// Whether the stream is being captured into a graph.
-    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool>;
+    /// Whether the stream is being captured into a graph, and whether that capture is valid.
+    fn stream_capture_status(&self, stream: StreamRef) -> Result<CaptureStatus>;
+    /// Whether the stream is being captured into a graph. An invalid capture has not ended yet: the stream still
+    /// takes no ordinary work.
+    #[inline]
+    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+        Ok(self.stream_capture_status(stream)? != CaptureStatus::None)
+    }
     /// Orders later work of the stream after the event's newest record.
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;
     /// Queues the write of a word of page-locked memory.

@@ -1,6 +1,6 @@
-//! How strictly calls are checked while a stream is captured.
+//! Whether a stream is captured, and how strictly calls are checked then.
 
-use crate::driver::CaptureMode;
+use crate::driver::{CaptureMode, CaptureStatus};
 use crate::error::{Error, Result};
 
 /// How strictly calls are checked while a stream is captured. The values are CUDA's.
@@ -18,6 +18,29 @@ pub enum sconce_capture_mode {
 }
 
 numbers_of!(sconce_capture_mode as i32: SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_THREAD_LOCAL, SCONCE_CAPTURE_RELAXED);
+
+/// Whether a stream is captured. The values are CUDA's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_capture_status {
+    /// It is not.
+    SCONCE_CAPTURE_STATUS_NONE = 0,
+    /// It is, and its capture is valid.
+    SCONCE_CAPTURE_STATUS_ACTIVE = 1,
+    /// It is, but a call has made its capture invalid: it takes no more work, and has to be ended.
+    SCONCE_CAPTURE_STATUS_INVALIDATED = 2,
+}
+
+numbers_of!(sconce_capture_status as i32: SCONCE_CAPTURE_STATUS_NONE, SCONCE_CAPTURE_STATUS_ACTIVE, SCONCE_CAPTURE_STATUS_INVALIDATED);
+
+/// The number of the C API.
+pub(in crate::ffi) fn number_of_status(status: CaptureStatus) -> i32 {
+    match status {
+        CaptureStatus::None => SCONCE_CAPTURE_STATUS_NONE,
+        CaptureStatus::Active => SCONCE_CAPTURE_STATUS_ACTIVE,
+        CaptureStatus::Invalidated => SCONCE_CAPTURE_STATUS_INVALIDATED,
+    }
+}
 
 /// The mode of a number of the C API.
 pub(in crate::ffi) fn capture_mode(mode: i32) -> Result<CaptureMode> {

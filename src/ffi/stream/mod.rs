@@ -2,7 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `capture_mode` | how strictly calls are checked in captures |
+//! | `capture_mode` | whether a stream is captured, and how strictly calls are checked then |
 //! | `current` | the current stream, pools, streams of other code |
 //! | `work` | queries, waits, host functions |
 
@@ -12,7 +12,9 @@ mod work;
 
 pub(super) use capture_mode::capture_mode;
 pub use capture_mode::{
-    SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_RELAXED, SCONCE_CAPTURE_THREAD_LOCAL, sconce_capture_mode,
+    SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_RELAXED, SCONCE_CAPTURE_STATUS_ACTIVE,
+    SCONCE_CAPTURE_STATUS_INVALIDATED, SCONCE_CAPTURE_STATUS_NONE, SCONCE_CAPTURE_THREAD_LOCAL,
+    sconce_capture_mode, sconce_capture_status,
 };
 pub use current::*;
 pub use work::*;

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::capture_mode::capture_mode;
+use super::capture_mode::{capture_mode, number_of_status};
 use crate::context::runtime;
 use crate::driver::HostFunction;
 use crate::ffi::handle::OpaqueHandle;
@@ -102,6 +102,27 @@ pub unsafe extern "C" fn sconce_stream_is_capturing(
         let out_capturing = out!(out_capturing);
         let runtime = runtime()?;
         out_capturing.write(stream::is_capturing(runtime, stream.resolve(runtime)?)?);
+        Ok(())
+    })
+}
+
+/// Reports whether a stream is being captured into a CUDA graph, by this library or by other code, and
+/// whether that capture is valid.
+///
+/// - `out_status`: receives one of `SCONCE_CAPTURE_STATUS_NONE`, `_ACTIVE` and `_INVALIDATED`.
+/// - Errors: as `sconce_stream_is_capturing`.
+/// - torch: `c10::cuda::currentStreamCaptureStatusMayInitCtx`, `cudaStreamIsCapturing`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_stream_get_capture_status(
+    stream: sconce_stream,
+    out_status: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_status = out!(out_status);
+        let runtime = runtime()?;
+        out_status
+            .write(number_of_status(stream::capture_status(runtime, stream.resolve(runtime)?)?));
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! Captures: who may begin and end them, what spoils them, and that they end on every path.
 
 use sconce::driver::CaptureMode::{self, Global, Relaxed, ThreadLocal};
-use sconce::driver::{RelaxedCapture, StreamRef};
+use sconce::driver::{CaptureStatus, RelaxedCapture, StreamRef};
 use sconce::error::{Result, Status};
 
 use super::{ZERO, capture, follow, instantiate};
@@ -45,8 +45,10 @@ fn a_stream_is_captured_from_the_beginning_to_the_end(stage: &Stage<'_>) -> Outc
     let is_captured = || stage.driver.stream_is_capturing(stream.at);
     for mode in [Global, ThreadLocal, Relaxed] {
         assert!(!is_captured()?);
+        assert_eq!(stage.driver.stream_capture_status(stream.at)?, CaptureStatus::None);
         begin(stage, &stream, mode)?;
         assert!(is_captured()?);
+        assert_eq!(stage.driver.stream_capture_status(stream.at)?, CaptureStatus::Active);
         end(stage, &stream)?;
     }
     assert!(!is_captured()?);
@@ -95,6 +97,7 @@ fn a_query_of_a_captured_stream_makes_the_capture_invalid(stage: &Stage<'_>) -> 
     begin(stage, &stream, Relaxed)?;
     refused(stream.query(), 900);
     assert!(stage.driver.stream_is_capturing(stream.at)?);
+    assert_eq!(stage.driver.stream_capture_status(stream.at)?, CaptureStatus::Invalidated);
     refused(probe.fill(&stream, memory.ptr, 1, 1), 901);
     refused(stage.driver.capture_end(stream.at), 901);
     assert!(stream.query()?);

@@ -16,7 +16,8 @@ use super::CudaDriver;
 use super::primary::LAST_DEFAULT_STREAM;
 use super::result::released;
 use crate::driver::{
-    EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef, Streams,
+    CaptureStatus, EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef,
+    Streams,
 };
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
@@ -124,9 +125,9 @@ impl Streams for CudaDriver {
         Ok(priority)
     }
 
-    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+    fn stream_capture_status(&self, stream: StreamRef) -> Result<CaptureStatus> {
         if self.is_untouched_default(stream)? {
-            return Ok(false);
+            return Ok(CaptureStatus::None);
         }
         let mut status: c_int = 0;
         let get = self.api.cuStreamIsCapturing()?;
@@ -135,8 +136,11 @@ impl Streams for CudaDriver {
         // which `place` outlives.
         let code = self.on_stream(stream, |handle| unsafe { get(handle, place) })?;
         self.api.check("cuStreamIsCapturing", code)?;
-        // An invalidated capture has not ended yet: the stream still takes no ordinary work.
-        Ok(status != 0)
+        Ok(match status {
+            0 => CaptureStatus::None,
+            2 => CaptureStatus::Invalidated,
+            _ => CaptureStatus::Active,
+        })
     }
 
     #[inline]

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use crate::driver::{
-    EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef, Streams,
+    CaptureStatus, EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef,
+    Streams,
 };
 use crate::error::Result;
 use crate::types::DeviceIndex;
@@ -86,12 +87,12 @@ impl Streams for Simulator {
         Ok(engine.streams.get(&key).map_or(0, |stream| stream.priority))
     }
 
-    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+    fn stream_capture_status(&self, stream: StreamRef) -> Result<CaptureStatus> {
         let (inner, call) = (&self.inner, Call::StreamIsCapturing);
         inner.enter_device(call, stream.device)?;
         let mut engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
-        engine.is_capturing(call, key)
+        engine.capture_status(call, key)
     }
 
     fn stream_wait_event(&self, stream: StreamRef, handle: EventHandle) -> Result<()> {

@@ -13,7 +13,7 @@ use super::operation::QueuedWork;
 use super::token::StreamKey;
 use crate::driver::sim::call::Call;
 use crate::driver::sim::codes;
-use crate::driver::{CaptureMode, EventHandle};
+use crate::driver::{CaptureMode, CaptureStatus, EventHandle};
 use crate::error::{Error, Result};
 use crate::thread_state;
 use crate::types::DeviceIndex;
@@ -100,9 +100,14 @@ impl Engine {
     }
 
     /// Whether a stream is captured.
-    pub(crate) fn is_capturing(&mut self, call: Call, key: StreamKey) -> Result<bool> {
+    pub(crate) fn capture_status(&mut self, call: Call, key: StreamKey) -> Result<CaptureStatus> {
         self.refuse_implicit(call, key, false)?;
-        Ok(self.captures.of(key).is_some())
+        let capture = self.captures.of(key).and_then(|id| self.captures.get(id));
+        Ok(match capture {
+            None => CaptureStatus::None,
+            Some(capture) if capture.is_invalid => CaptureStatus::Invalidated,
+            Some(_) => CaptureStatus::Active,
+        })
     }
 }
 
