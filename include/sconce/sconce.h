@@ -5552,8 +5552,9 @@ SCONCE_NODISCARD sconce_status sconce_graph_instantiate(struct sconce_graph *gra
  * than later ones.
  *
  * - `graph`: one that was captured.
- * - `stream`: of the device that the graph was captured on.
- * - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+ * - `stream`: of the device that the graph was captured on; not being captured.
+ * - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
+ *   captured.
  */
 SCONCE_NODISCARD
 sconce_status sconce_graph_upload(struct sconce_graph *graph,

@@ -130,13 +130,24 @@ fn end_stream(runtime: &Runtime, stream: Stream) -> Result<GraphHandle> {
     ended
 }
 
+/// Ends the capture of a body from a stream, likewise. The body belongs to its graph and is not destroyed.
+pub(super) fn end_body(runtime: &Runtime, stream: Stream) -> Result<()> {
+    let driver = runtime.driver();
+    let ended = driver.capture_end(stream.driver_ref());
+    if ended.is_err() && stream::is_capturing(runtime, stream).unwrap_or(true) {
+        // The first failure is what the caller learns.
+        let _ = driver.capture_end(stream.driver_ref());
+    }
+    ended.map(drop)
+}
+
 /// Ends all captures of a graph: of open bodies, and its own. The thread's allocations no longer come from the pool.
 fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
     let driver = runtime.driver();
     let is_open = !capturing.bodies.is_empty();
     while let Some(body) = capturing.bodies.pop() {
         // It fails if the body is not complete; the outer capture is discarded in any case.
-        if let Err(error) = end_stream(runtime, body.stream) {
+        if let Err(error) = end_body(runtime, body.stream) {
             log::debug(format_args!("a body of a conditional node: {}", error.message()));
         }
     }

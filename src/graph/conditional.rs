@@ -1,5 +1,6 @@
 //! Conditions, and the bodies of conditional nodes.
 
+use super::capture::end_body;
 use super::state::{Capturing, Key, OpenBody, Phase, with_graph};
 use crate::collections::per_device::PerDevice;
 use crate::context::{Runtime, runtime};
@@ -166,11 +167,9 @@ pub fn next_body(key: Key) -> Result<()> {
         let Some(next) = open.rest.pop() else {
             return Err(Error::invalid_state("the conditional node has no further body"));
         };
-        let stream = open.stream.driver_ref();
-        let begun = runtime
-            .driver()
-            .capture_end(stream)
-            .and_then(|_| runtime.driver().capture_begin_body(stream, next, mode));
+        let stream = open.stream;
+        let begun = end_body(runtime, stream)
+            .and_then(|()| runtime.driver().capture_begin_body(stream.driver_ref(), next, mode));
         if begun.is_err() {
             capturing.bodies.pop();
         }
@@ -183,7 +182,7 @@ pub fn end_conditional(key: Key) -> Result<()> {
     let runtime = runtime()?;
     with_capture(key, |capturing| {
         let open = capturing.bodies.pop().ok_or_else(no_conditional)?;
-        runtime.driver().capture_end(open.stream.driver_ref()).map(drop)
+        end_body(runtime, open.stream)
     })
 }
 

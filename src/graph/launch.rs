@@ -123,6 +123,9 @@ pub fn upload(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
         if stream.device() != captured.device {
             return Err(other_device(captured, stream));
         }
+        if stream::is_in_known_capture(runtime, stream.driver_ref())? {
+            return Err(inside_a_capture());
+        }
         runtime.driver().graph_upload(exec, stream.driver_ref())
     })
 }

@@ -215,9 +215,12 @@ pub(crate) fn record_use(runtime: &Runtime, address: usize, stream: Stream) -> b
     }
     // Work that is captured runs when the graph is launched: no event shows when it has. A graph of this library says
     // when it lets go.
-    // Nothing is captured where the driver cannot say: by a stream that is gone, by the legacy
-    // stream beside a capture, or on a device that has failed.
-    let captured = runtime.driver().stream_is_capturing(stream.driver_ref()).unwrap_or(false);
+    // Where the driver cannot say, because the stream is gone, the device has failed, or the stream is the legacy one
+    // beside a capture, nothing is captured. But if this thread makes a graph, the block may be the graph's.
+    let captured = runtime
+        .driver()
+        .stream_is_capturing(stream.driver_ref())
+        .unwrap_or_else(|_| graphs::current().is_some());
     let by = stream.named(runtime);
     if by.is_foreign() {
         deferred::register();

@@ -3,5 +3,7 @@
 mod faults;
 mod give_back;
 mod lifetimes;
+mod objects;
+mod program;
 mod random;
 mod support;

@@ -68,8 +68,9 @@ pub extern "C" fn sconce_graph_instantiate(graph: *mut sconce_graph) -> sconce_s
 /// than later ones.
 ///
 /// - `graph`: one that was captured.
-/// - `stream`: of the device that the graph was captured on.
-/// - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+/// - `stream`: of the device that the graph was captured on; not being captured.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
+///   captured.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_graph_upload(
