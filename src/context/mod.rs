@@ -35,6 +35,7 @@ pub use crate::driver::sim::{check_kernel, register_kernel, unregister_kernel};
 pub(crate) use crate::program_code::{is_initialized, nothing_to_check};
 pub use backend::Backend;
 pub use options::Options;
+pub(crate) use runtime::checks_device;
 pub use runtime::{
     Runtime, initialize, initialize_with, is_available, opened, probe, refuse_forked_child,
     runtime, runtime_to_release,

@@ -29,6 +29,9 @@ shared_static! {
     static PROBED: StartOnce<Runtime> = StartOnce::new();
 }
 
+/// Whether the open backend's [`Runtime::checks_device`] is true, for calls that do not look at the backend.
+static CHECKS_DEVICE: AtomicBool = AtomicBool::new(false);
+
 impl Runtime {
     fn open(options: Options) -> Result<Runtime> {
         watch_forks()?;
@@ -39,6 +42,7 @@ impl Runtime {
         }
         let config = Config::get();
         let checks_device = config.check_device.unwrap_or(cfg!(debug_assertions));
+        CHECKS_DEVICE.store(checks_device, Ordering::Relaxed);
         Ok(Runtime {
             backend,
             driver,
@@ -94,6 +98,12 @@ impl Runtime {
     pub fn launch_blocking(&self) -> bool {
         self.launch_blocking
     }
+}
+
+/// [`Runtime::checks_device`] of the open backend; false without one.
+#[inline(always)]
+pub(crate) fn checks_device() -> bool {
+    CHECKS_DEVICE.load(Ordering::Relaxed)
 }
 
 /// The backend, initialised if need be. Every call that needs a device begins with this.

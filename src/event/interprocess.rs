@@ -7,7 +7,6 @@ use crate::context::runtime;
 use crate::device;
 use crate::driver::{EventFlags, IpcHandle};
 use crate::error::{Error, Result};
-use crate::thread_state;
 
 /// The handle by which another process opens the event. Makes the driver's event on the current device if
 /// there is none yet.
@@ -22,7 +21,8 @@ pub fn ipc_handle(key: Key) -> Result<IpcHandle> {
         if let Some(native) = place {
             return native.export();
         }
-        let native = NativeEvent::obtain(runtime, thread_state::device(), slot.flags())?;
+        let native =
+            NativeEvent::obtain(runtime, device::current_of_thread(runtime)?, slot.flags())?;
         let ipc = native.export()?;
         slot.adopt(place, native)?;
         Ok(ipc)

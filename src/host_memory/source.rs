@@ -8,9 +8,9 @@ use super::heap::segments::{PinnedBy, PinnedSegment};
 use super::pages;
 use crate::caching::settings;
 use crate::context::Runtime;
+use crate::device;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// Pins memory, and counts the time. The caller holds no lock.
@@ -68,7 +68,7 @@ pub(super) fn unpin(runtime: &Runtime, cache: &PinnedCache, segment: PinnedSegme
 /// The current device if it has a context, else any that has one, else the current device: pinning
 /// must make no context where another one serves.
 fn device_for_pinning(runtime: &Runtime) -> Result<DeviceIndex> {
-    let current = thread_state::device();
+    let current = device::current_of_thread(runtime)?;
     if runtime.driver().context_is_active(current)? {
         return Ok(current);
     }

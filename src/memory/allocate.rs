@@ -14,7 +14,8 @@ use super::streams::device::DeviceMemory;
 use super::streams::lookup;
 use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners, sleepers};
 use crate::context::{
-    Runtime, is_initialized, nothing_to_check, refuse_forked_child, runtime, runtime_to_release,
+    Runtime, checks_device, is_initialized, nothing_to_check, refuse_forked_child, runtime,
+    runtime_to_release,
 };
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -26,11 +27,28 @@ use crate::types::DeviceIndex;
 /// Memory on the current device for its current stream; address 0 for 0 bytes.
 #[inline(always)]
 pub fn alloc(bytes: usize) -> Result<usize> {
-    let thread = thread_state::for_allocation();
-    match hit(thread.device.as_i32(), thread.stream_id, &thread, bytes) {
-        Some(address) => Ok(address as usize),
-        None => the_long_way(thread.stream_id, thread.device.as_i32(), bytes),
+    if !checks_device() {
+        let thread = thread_state::for_allocation();
+        if let Some(address) = hit(thread.device.as_i32(), thread.stream_id, &thread, bytes) {
+            return Ok(address as usize);
+        }
     }
+    alloc_behind_other_code(bytes)
+}
+
+/// [`alloc`] on the device that is current once other code of the thread has been looked at: with the check, and at
+/// the call that opens the backend.
+#[cold]
+#[inline(never)]
+fn alloc_behind_other_code(bytes: usize) -> Result<usize> {
+    let device = device::current_of_thread(runtime()?)?.as_i32();
+    let thread = thread_state::for_allocation();
+    if checks_device()
+        && let Some(address) = hit(device, thread.stream_id, &thread, bytes)
+    {
+        return Ok(address as usize);
+    }
+    the_long_way(thread.stream_id, device, bytes)
 }
 
 /// Memory for a stream, on its device.

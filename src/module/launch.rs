@@ -6,6 +6,7 @@ use super::kernels::raise_shared;
 use super::table::{self, UserKernel};
 use crate::collections::slab::Key;
 use crate::context::Runtime;
+use crate::device;
 use crate::driver::{KernelValues, LaunchConfig};
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream, after_enqueue};
@@ -18,6 +19,8 @@ pub fn launch(
     config: &LaunchConfig,
     values: &KernelValues<'_>,
 ) -> Result<()> {
+    // In checked mode this takes over a device that other code has made current.
+    device::current_of_thread(runtime)?;
     launch_on(runtime, stream::current_here(runtime)?, kernel, config, values)
 }
 

@@ -7,12 +7,11 @@
 //! context.
 
 use crate::context::Runtime;
-use crate::device::reach;
+use crate::device::{self, reach};
 use crate::driver::PointerKind;
 use crate::error::{Error, Result};
 use crate::host_memory::{self, PinnedAddress};
 use crate::memory;
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// The kind of memory that a range lies in.
@@ -66,7 +65,7 @@ fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> 
         PointerKind::Unregistered => return Ok(MemoryKind::Ordinary),
         PointerKind::PinnedHost => MemoryKind::Pinned,
         PointerKind::Device(device) => MemoryKind::Device(device),
-        PointerKind::Managed => MemoryKind::Managed(thread_state::device()),
+        PointerKind::Managed => MemoryKind::Managed(device::current_of_thread(runtime)?),
     };
     if reach::extends_to(runtime.driver(), &info, end)? {
         Ok(kind)

@@ -3,8 +3,8 @@
 
 use super::address_range::{self, MemoryKind};
 use crate::context::Runtime;
+use crate::device;
 use crate::error::{Error, Result, Status};
-use crate::thread_state;
 use crate::types::DeviceIndex;
 
 /// An argument of a call.
@@ -63,7 +63,9 @@ impl Operand {
 /// The device that all operands lie on; the current one if there are none.
 #[inline]
 pub(crate) fn device_of(runtime: &Runtime, operands: &[Operand]) -> Result<DeviceIndex> {
-    let Some((first, others)) = operands.split_first() else { return Ok(thread_state::device()) };
+    let Some((first, others)) = operands.split_first() else {
+        return device::current_of_thread(runtime);
+    };
     let device = first.device(runtime)?;
     for other in others {
         let found = other.device(runtime)?;

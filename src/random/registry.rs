@@ -11,7 +11,7 @@ use crate::lock::Mutex;
 use super::{entropy, generator};
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::collections::slab::Key;
-use crate::context::runtime;
+use crate::context::{self, runtime};
 use crate::device;
 use crate::error::Result;
 use crate::thread_state;
@@ -119,9 +119,14 @@ pub(super) fn default_of_cpu() -> Result<Key> {
     REGISTRY.get(None)
 }
 
-/// Seeds the current device's default generator. Succeeds without a device.
+/// Seeds the current device's default generator. Succeeds without a device, and before a backend is open: the device
+/// is then the one that the thread has in this library.
 pub fn manual_seed(seed: u64) -> Result<()> {
-    REGISTRY.set_seed(Some(thread_state::device()), seed)
+    let device = match context::opened() {
+        Some(runtime) => device::current_of_thread(runtime)?,
+        None => thread_state::device(),
+    };
+    REGISTRY.set_seed(Some(device), seed)
 }
 
 /// Seeds every device's default generator. Succeeds without a device.

@@ -13,8 +13,13 @@ use std::ffi::{CString, c_void};
 use testkit::{in_child, last_message};
 
 const PAIRS: usize = 100_000;
-const ENVIRONMENT: &[(&str, &str)] =
-    &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off"), ("SCONCE_SIM_MEMORY", "8G")];
+/// The check of the device asks the driver for the thread's context each time.
+const ENVIRONMENT: &[(&str, &str)] = &[
+    ("SCONCE_BACKEND", "sim"),
+    ("SCONCE_LOG", "off"),
+    ("SCONCE_SIM_MEMORY", "8G"),
+    ("SCONCE_CHECK_DEVICE", "0"),
+];
 
 fn pool_stream() -> sconce_stream {
     let mut stream = sconce_stream { id: 0, device: 0, reserved: 0 };

@@ -5,7 +5,9 @@
 #![allow(unsafe_code, reason = "calls the C API and the fake driver")]
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::Mutex;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
@@ -13,6 +15,7 @@ use sconce::stream::{self, Stream};
 use sconce::{device, sim};
 use testkit::fake_cuda::Built;
 use testkit::fake_cuda::streams::Program;
+use testkit::statuses::ok;
 use testkit::{in_child, last_message};
 
 const SIM: (&str, &str) = ("SCONCE_BACKEND", "sim");
@@ -58,11 +61,116 @@ fn enter_stream(index: i32) -> i32 {
     stream::exchange(runtime, stream).unwrap().1.as_i32()
 }
 
+/// The device on which the kernel last ran.
+static RAN_ON: AtomicI32 = AtomicI32::new(-1);
+
+unsafe extern "C" fn note_device(launch: *mut sconce_sim_launch, _user: *mut c_void) {
+    // SAFETY: the simulator's launch.
+    RAN_ON.store(unsafe { (*launch).device }, Ordering::SeqCst);
+}
+
+fn kernel() -> *mut sconce_kernel {
+    static KERNEL: OnceLock<usize> = OnceLock::new();
+    let made = KERNEL.get_or_init(|| {
+        let code =
+            c".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry where()\n{ ret; }\n";
+        let (name, mut module, mut kernel) = (c"where", null_mut(), null_mut());
+        let (text, bytes) = (code.as_ptr().cast(), code.count_bytes());
+        // SAFETY: a function for any thread, a text, and writable places.
+        unsafe {
+            ok(sconce_sim_register_kernel(
+                name.as_ptr(),
+                null(),
+                0,
+                32,
+                1024,
+                Some(note_device),
+                null_mut(),
+                None,
+            ));
+            ok(sconce_module_load(text, bytes, &raw mut module));
+            ok(sconce_kernel_get(module, name.as_ptr(), &raw mut kernel));
+        }
+        kernel.expose_provenance()
+    });
+    std::ptr::with_exposed_provenance_mut(*made)
+}
+
+fn launch() -> sconce_status {
+    let shape = sconce_launch_desc {
+        struct_size: size_of::<sconce_launch_desc>() as u32,
+        grid: [1; 3],
+        block: [1; 3],
+        cluster: [0; 3],
+        shared_bytes: 0,
+        cooperative: CBool::FALSE,
+        reserved: [0; 3],
+    };
+    // SAFETY: a whole description, and no arguments.
+    unsafe { sconce_kernel_launch(kernel(), &raw const shape, null(), null(), 0) }
+}
+
+/// The device on which a launch without a stream runs.
+fn launched() -> i32 {
+    ok(launch());
+    (0..2).for_each(|device| ok(sconce_device_synchronize(device)));
+    RAN_ON.swap(-1, Ordering::SeqCst)
+}
+
+fn allocate() -> (sconce_status, *mut c_void) {
+    let mut address = null_mut();
+    // SAFETY: a writable place.
+    (unsafe { sconce_memory_alloc(4096, &raw mut address) }, address)
+}
+
+/// The device of an allocation without a stream.
+fn allocated() -> i32 {
+    let ((status, address), mut device) = (allocate(), -1);
+    ok(status);
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_device_of_pointer(address, &raw mut device) });
+    ok(sconce_memory_free(address));
+    device
+}
+
+/// The device whose default generator a seed goes to.
+fn seeded() -> i32 {
+    static SEED: AtomicU64 = AtomicU64::new(7000);
+    let seed = SEED.fetch_add(1, Ordering::Relaxed);
+    ok(sconce_random_manual_seed(seed));
+    let has_seed = |device: &i32| {
+        let (mut generator, mut found) = (null_mut(), 0);
+        // SAFETY: writable places.
+        unsafe {
+            ok(sconce_generator_get_default(*device, &raw mut generator));
+            ok(sconce_generator_get_initial_seed(generator, &raw mut found));
+        }
+        found == seed
+    };
+    let devices: Vec<i32> = (0..2).filter(has_seed).collect();
+    assert_eq!(devices.len(), 1, "{devices:?}");
+    devices[0]
+}
+
+/// The device of an event that is shared before it was recorded.
+fn shared_event() -> i32 {
+    let (mut event, mut device) = (null_mut(), -1);
+    let mut handle = [0; SCONCE_IPC_HANDLE_BYTES];
+    // SAFETY: writable places.
+    unsafe {
+        ok(sconce_event_create(SCONCE_EVENT_INTERPROCESS, &raw mut event));
+        ok(sconce_event_get_ipc_handle(event, handle.as_mut_ptr()));
+        ok(sconce_event_get_device(event, &raw mut device));
+    }
+    ok(sconce_event_destroy(event));
+    device
+}
+
 #[test]
 fn every_reader_of_the_current_device_follows_other_code() {
     in_child("every_reader_of_the_current_device_follows_other_code", &[SIM, CHECKED], || {
         type Reader = (&'static str, fn() -> i32);
-        let readers: [Reader; 7] = [
+        let readers: [Reader; 12] = [
             ("get_current", current),
             ("exchange(-1)", || exchange(-1)),
             ("exchange(0)", || exchange(0)),
@@ -70,6 +178,11 @@ fn every_reader_of_the_current_device_follows_other_code() {
             ("stream_get_current(-1)", || stream::current(-1).unwrap().1.as_i32()),
             ("stream_exchange", || enter_stream(0)),
             ("stream_get_default(-1)", || stream::default(-1).unwrap().device().as_i32()),
+            ("kernel_launch", launched),
+            ("memory_alloc", allocated),
+            ("memory_alloc of what was freed", allocated),
+            ("random_manual_seed", seeded),
+            ("event_get_ipc_handle", shared_event),
         ];
         for (name, read) in readers {
             device::set_current(0).unwrap();
@@ -229,6 +342,28 @@ fn a_driver_that_cannot_say_what_is_current_gives_a_status() {
         fails(c"current_context");
         fails(c"current_device");
         assert_eq!(get(), (SCONCE_OK, 1), "what failed is asked again");
+        let _loaded = kernel();
+        let users: [fn() -> sconce_status; 3] =
+            [launch, || allocate().0, || sconce_random_manual_seed(1)];
+        for call in users {
+            let name = c"current_context";
+            // SAFETY: a NUL-terminated name.
+            ok(unsafe { sconce_sim_inject_fault(name.as_ptr(), 1, 999) });
+            assert_eq!(call(), SCONCE_ERROR_DRIVER);
+            ok(call());
+        }
+    });
+}
+
+#[test]
+fn the_first_call_of_a_thread_may_be_an_allocation() {
+    in_child("the_first_call_of_a_thread_may_be_an_allocation", &[SIM, CHECKED], || {
+        let first = || {
+            other_code_sets(1);
+            allocated()
+        };
+        assert_eq!(first(), 1);
+        assert_eq!(std::thread::spawn(first).join().unwrap(), 1);
     });
 }
 
