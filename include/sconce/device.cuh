@@ -4,6 +4,14 @@
 ///
 /// Compiles with nvcc, with NVRTC, and as C++17 for the host, so that the function that stands for
 /// a kernel on simulated devices draws the same numbers. Includes nothing.
+///
+/// On a device the numbers are PyTorch's to the bit unless the kernel is compiled with
+/// `-use_fast_math`. On the host uniform numbers are, too, and normal ones differ from them by less
+/// than 1e-5 (`float`) or 1e-12 (`double`): a CPU lacks the device's fast sine and cosine.
+///
+/// Element `i` of a fill of `n` elements is drawn by subsequence `t = i % T` as draw `j = q % U` of
+/// the block at `offset + 4 * (q / U)`, with `q = i / T`. `U` is 4 for `float` and 2 for `double`;
+/// `T` is `256 * min(SMs * (threads per SM / 256), ceil(n / 256))`.
 #ifndef SCONCE_DEVICE_CUH
 #define SCONCE_DEVICE_CUH
 
@@ -17,6 +25,43 @@
 
 namespace sconce {
 namespace philox {
+
+/// What differs between devices and the host.
+namespace detail {
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+SCONCE_DEVICE float fused(float a, float b, float c) { return fmaf(a, b, c); }
+SCONCE_DEVICE double fused(double a, double b, double c) { return fma(a, b, c); }
+SCONCE_DEVICE float radius(float unit) { return sqrtf(-2.0f * logf(unit)); }
+SCONCE_DEVICE double radius(double unit) { return sqrt(-2.0 * log(unit)); }
+SCONCE_DEVICE void sine_cosine(float angle, float* sine, float* cosine) {
+  __sincosf(angle, sine, cosine);
+}
+SCONCE_DEVICE void sine_cosine_of_half_turns(double turns, double* sine, double* cosine) {
+  sincospi(turns, sine, cosine);
+}
+#else
+SCONCE_DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+SCONCE_DEVICE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
+SCONCE_DEVICE float radius(float unit) { return __builtin_sqrtf(-2.0F * __builtin_logf(unit)); }
+SCONCE_DEVICE double radius(double unit) { return __builtin_sqrt(-2.0 * __builtin_log(unit)); }
+SCONCE_DEVICE void sine_cosine(float angle, float* sine, float* cosine) {
+  *sine = static_cast<float>(__builtin_sin(static_cast<double>(angle)));
+  *cosine = static_cast<float>(__builtin_cos(static_cast<double>(angle)));
+}
+/// Of `turns` times pi, for 0 to 2. What is left of the nearest quarter of a turn is exact.
+SCONCE_DEVICE void sine_cosine_of_half_turns(double turns, double* sine, double* cosine) {
+  const double quarter = __builtin_round(2.0 * turns);
+  const double rest = 0x1.921fb54442d18p+1 * (turns - quarter / 2.0);
+  const double s = __builtin_sin(rest);
+  const double c = __builtin_cos(rest);
+  const int place = static_cast<int>(quarter) % 4;
+  *sine = place == 0 ? s : place == 1 ? c : place == 2 ? -s : -c;
+  *cosine = place == 0 ? c : place == 1 ? -s : place == 2 ? -c : s;
+}
+#endif
+
+}  // namespace detail
 
 /// A kernel's parameter for `sconce_philox_state`, with the same layout: what
 /// `CUDAGenerator::philox_cuda_state` returns. Corresponds to `at::PhiloxCudaState`.
@@ -52,6 +97,40 @@ struct Words4 {
 struct Floats4 {
   float x, y, z, w;  ///< in the order in which they are drawn
 };
+
+/// Two numbers.
+struct Doubles2 {
+  double x, y;  ///< in the order in which they are drawn
+};
+
+/// Maps a uniform number of (0, 1] to [0, 1): 1 becomes 0. What `torch.rand` does.
+SCONCE_DEVICE float half_open(float unit) { return unit == 1.0f ? 0.0f : unit; }
+/// Maps a uniform number of (0, 1] to [0, 1): 1 becomes 0. What `torch.rand` does.
+SCONCE_DEVICE double half_open(double unit) { return unit == 1.0 ? 0.0 : unit; }
+
+/// Maps a uniform number of (0, 1] to [low, high): what comes out as `high` becomes `low`. What
+/// `torch.Tensor.uniform_` does.
+SCONCE_DEVICE float in_range(float unit, float low, float high) {
+  const float value = detail::fused(unit, high - low, low);
+  return value == high ? low : value;
+}
+/// Maps a uniform number of (0, 1] to [low, high): what comes out as `high` becomes `low`. What
+/// `torch.Tensor.uniform_` does.
+SCONCE_DEVICE double in_range(double unit, double low, double high) {
+  const double value = detail::fused(unit, high - low, low);
+  return value == high ? low : value;
+}
+
+/// Gives a normal number another mean and standard deviation, with one rounding. What
+/// `torch.Tensor.normal_` does.
+SCONCE_DEVICE float scaled(float normal, float mean, float std) {
+  return detail::fused(normal, std, mean);
+}
+/// Gives a normal number another mean and standard deviation, with one rounding. What
+/// `torch.Tensor.normal_` does.
+SCONCE_DEVICE double scaled(double normal, double mean, double std) {
+  return detail::fused(normal, std, mean);
+}
 
 /// The generator of one thread: Philox 4x32-10. Corresponds to `curandStatePhilox4_32_10_t`.
 class Engine {
@@ -94,7 +173,51 @@ class Engine {
     return Floats4{unit(words.x), unit(words.y), unit(words.z), unit(words.w)};
   }
 
+  /// Draws two numbers in (0, 1]. Corresponds to `curand_uniform2_double`.
+  SCONCE_DEVICE Doubles2 next_uniform_double() {
+    const Words4 words = next();
+    return Doubles2{wide(words.x, words.y, 0x1p-53), wide(words.z, words.w, 0x1p-53)};
+  }
+
+  /// Draws four numbers of the standard normal distribution. Corresponds to `curand_normal4`.
+  SCONCE_DEVICE Floats4 next_normal() {
+    const Words4 words = next();
+    Floats4 numbers;
+    normal_pair(words.x, words.y, &numbers.x, &numbers.y);
+    normal_pair(words.z, words.w, &numbers.z, &numbers.w);
+    return numbers;
+  }
+
+  /// Draws two numbers of the standard normal distribution. Corresponds to
+  /// `curand_normal2_double`.
+  SCONCE_DEVICE Doubles2 next_normal_double() {
+    const Words4 words = next();
+    const double radius = detail::radius(wide(words.x, words.y, 0x1p-53));
+    Doubles2 numbers;
+    detail::sine_cosine_of_half_turns(wide(words.z, words.w, 0x1p-52), &numbers.x, &numbers.y);
+    numbers.x *= radius;
+    numbers.y *= radius;
+    return numbers;
+  }
+
  private:
+  // Of 53 of the 64 bits. The product is exact, so the sum is rounded once, fused or not.
+  static SCONCE_DEVICE double wide(unsigned int low, unsigned int high, double step) {
+    const unsigned long long bits = low ^ static_cast<unsigned long long>(high) << 21;
+    return static_cast<double>(bits) * step + 0.5 * step;
+  }
+
+  // A radius and an angle make two numbers (Box and Muller).
+  static SCONCE_DEVICE void normal_pair(unsigned int x, unsigned int y, float* first,
+                                        float* second) {
+    const float radius = detail::radius(unit(x));
+    // 2^-32 of a turn, and half of that.
+    detail::sine_cosine(detail::fused(static_cast<float>(y), 0x1.921fb6p-30f, 0x1.921fb6p-31f),
+                        first, second);
+    *first *= radius;
+    *second *= radius;
+  }
+
   // Rounded once, as the multiply-add of a device.
   static SCONCE_DEVICE float unit(unsigned int word) {
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
