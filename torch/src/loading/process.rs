@@ -84,10 +84,39 @@ fn file_of(address: *const c_void) -> Option<String> {
     Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned())
 }
 
+/// Libraries of PyTorch that tell whether it is in a process.
+const OF_PYTORCH: [&str; 2] = ["libtorch_cpu.so", "libc10.so"];
+
+/// The paths of open libraries with one of these names. By its name alone the loader finds the first of several, which
+/// may be an empty one of this library.
+fn opened() -> Vec<String> {
+    unsafe extern "C" fn note(
+        info: *mut libc::dl_phdr_info,
+        _bytes: usize,
+        paths: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader passes a struct, which is valid for the call.
+        let name = unsafe { (*info).dlpi_name };
+        if !name.is_null() {
+            // SAFETY: not NULL, so it is a text that lives as long as the library.
+            let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+            if OF_PYTORCH.iter().any(|known| name.rsplit('/').next() == Some(*known)) {
+                // SAFETY: the caller of `dl_iterate_phdr` passes its vector, which nobody else uses meanwhile.
+                unsafe { &mut *paths.cast::<Vec<String>>() }.push(name.into_owned());
+            }
+        }
+        0
+    }
+    let mut paths = Vec::new();
+    // SAFETY: the function takes a vector, and does not call the loader.
+    unsafe { libc::dl_iterate_phdr(Some(note), (&raw mut paths).cast()) };
+    paths
+}
+
 /// Two runtimes with the same names and other tensors cannot live in one process.
 fn refuse_libtorch() -> Result<()> {
-    for name in ["libtorch_cpu.so", "libc10.so"] {
-        let Ok(handle) = open(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD) else { continue };
+    for path in opened().into_iter().chain(OF_PYTORCH.map(str::to_owned)) {
+        let Ok(handle) = open(&path, libc::RTLD_LAZY | libc::RTLD_NOLOAD) else { continue };
         // SAFETY: the handle is open, the name ends with NUL.
         let symbol = unsafe { libc::dlsym(handle, c"aoti_torch_abi_version".as_ptr()) };
         // SAFETY: as above; c10::Error has this name in each version.
@@ -95,6 +124,7 @@ fn refuse_libtorch() -> Result<()> {
         let theirs = !c10.is_null()
             || (!symbol.is_null() && file_of(symbol) != file_of(refuse_libtorch as *const c_void));
         if theirs {
+            let name = path.rsplit('/').next().unwrap_or(&path);
             return Err(Error::new(
                 crate::sconce::api::SCONCE_ERROR_INVALID_STATE,
                 format!(
@@ -138,21 +168,36 @@ fn open_aliases() -> Result<()> {
     Ok(())
 }
 
-/// Functions of a library that nobody in the process has: those of PyTorch's ABI, of the CUDA runtime and of the
-/// vector functions, which come from here and from what `prepare` opened. Others come with the libraries that it lists.
+/// Whether a function is one of PyTorch's ABI, of the CUDA runtime or of the vector functions, which come from here and
+/// from what `prepare` opened. Others come with the libraries that a model lists.
+pub fn is_of_torch(name: &str) -> bool {
+    ["aoti_", "torch_", "Sleef_", "cuda", "__cuda"].iter().any(|prefix| name.starts_with(prefix))
+        || (name.starts_with("_Z")
+            && ["3c10", "2at", "5torch"].iter().any(|part| name.contains(part)))
+}
+
+/// Functions of a library that nobody in the process has, of those that are looked for here.
 pub fn missing(undefined: &[String]) -> Vec<&str> {
-    let ours = |name: &str| {
-        ["aoti_", "torch_", "Sleef_", "cuda", "__cuda"]
-            .iter()
-            .any(|prefix| name.starts_with(prefix))
-            || (name.starts_with("_Z")
-                && ["3c10", "2at", "5torch"].iter().any(|part| name.contains(part)))
-    };
     undefined
         .iter()
         .map(String::as_str)
-        .filter(|name| ours(name) && global_symbol(name).is_none())
+        .filter(|name| is_of_torch(name) && global_symbol(name).is_none())
         .collect()
+}
+
+/// Whether this library has a function for models, or will open one that has it. Nothing is prepared.
+pub fn offers(name: &str) -> bool {
+    let ours = crate::abi::constants::aoti_torch_abi_version as *const c_void;
+    let file = file_of(ours).unwrap_or_default();
+    let own = open(&file, libc::RTLD_LAZY | libc::RTLD_NOLOAD).ok().and_then(|handle| {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the handle is open, and the name ends with NUL.
+        let address = unsafe { libc::dlsym(handle, name.as_ptr()) };
+        // SAFETY: opened above; the library stays, since this function is in it.
+        unsafe { libc::dlclose(handle) };
+        (!address.is_null()).then_some(address)
+    });
+    own.or_else(|| global_symbol(name)).is_some() || crate::runtime::function(name).is_some()
 }
 
 /// Whether a library calls the CUDA runtime.
@@ -160,24 +205,25 @@ pub fn needs_runtime(undefined: &[String]) -> bool {
     undefined.iter().any(|name| name.starts_with("cuda") || name.starts_with("__cuda"))
 }
 
+/// A function with the operation that it is.
+pub fn operation_of(name: &str) -> String {
+    let operation = ["aoti_torch_cuda_", "aoti_torch_cpu_", "aoti_torch_"]
+        .iter()
+        .find_map(|prefix| name.strip_prefix(prefix));
+    match operation {
+        _ if name.starts_with("_Z") => {
+            format!("{name} (C++ of PyTorch: the library was not built against the stable ABI)")
+        }
+        Some(operation) => {
+            format!("{name} (the operation aten::{})", operation.trim_end_matches("_out"))
+        }
+        None => name.to_owned(),
+    }
+}
+
 /// What to say of missing functions of a model.
 pub fn refusal(path: &Path, missing: &[&str]) -> Error {
-    let mut lines = Vec::new();
-    for name in missing {
-        let operation = ["aoti_torch_cuda_", "aoti_torch_cpu_", "aoti_torch_"]
-            .iter()
-            .find_map(|prefix| name.strip_prefix(prefix));
-        let line = match operation {
-            _ if name.starts_with("_Z") => {
-                format!("{name} (C++ of PyTorch: the library was not built against the stable ABI)")
-            }
-            Some(operation) => {
-                format!("{name} (the operation aten::{})", operation.trim_end_matches("_out"))
-            }
-            None => (*name).to_owned(),
-        };
-        lines.push(line);
-    }
+    let lines: Vec<String> = missing.iter().map(|name| operation_of(name)).collect();
     Error::not_supported(format!(
         "{} needs functions that libsconce_torch does not offer: {}. Let the compiler generate kernels for these \
          operations: export with a decomposition table (run_decompositions), or set \

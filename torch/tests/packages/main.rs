@@ -6,6 +6,7 @@
 #[path = "../shared/mod.rs"]
 mod shared;
 
+mod libtorch;
 mod operators;
 mod weights;
 
