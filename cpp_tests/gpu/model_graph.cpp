@@ -158,17 +158,31 @@ void while_constants_change(const sconce::torch::Model& model, const std::string
                          std::to_string(wrong) + " wrong");
 }
 
+/// What the model says of its memory, with one graph.
+void memory(const sconce::torch::Model& model, const Cases& cases) {
+  const sconce::torch::ModelMemory memory = model.memory();
+  const auto result = static_cast<std::uint64_t>(cases.like.nbytes());
+  const auto input = static_cast<std::uint64_t>(cases.inputs[0].nbytes());
+  expect(memory.constant_device_bytes > 0 && memory.constant_host_bytes == 0,
+         "constants take " + std::to_string(memory.constant_device_bytes) + " bytes of the device");
+  expect(memory.graph_count == 1 && memory.graph_input_bytes == input,
+         "a graph with " + std::to_string(memory.graph_input_bytes) + " bytes of inputs");
+  expect(memory.graph_pool_bytes >= result,
+         "its pool has " + std::to_string(memory.graph_pool_bytes) + " bytes");
+  expect(memory.run_bytes >= result,
+         "a run makes " + std::to_string(memory.run_bytes) + " bytes of tensors at a time");
+}
+
 int work(const std::string& path) {
   {
     const sconce::torch::Model model(path);
+    expect(model.memory().graph_count == 0, "no graph before the first run");
     const Cases cases = cases_of(model);
+    memory(model, cases);
     on_streams_in_turns(model, cases);
     from_threads(model, cases);
-    sconce_model_constant constant = SCONCE_MODEL_CONSTANT_INIT;
-    char* name = nullptr;
-    sconce::torch::detail::check(sconce_model_get_constant(model.get(), 0, &constant, &name));
-    while_constants_change(model, name, static_cast<std::int64_t>(constant.bytes / 4));
-    sconce_torch_string_free(name);
+    const sconce::torch::ModelConstant constant = model.constant(0);
+    while_constants_change(model, constant.name, static_cast<std::int64_t>(constant.bytes / 4));
   }
   return gpu::verdict("model_graph");
 }

@@ -48,6 +48,57 @@ TEST(Model, DescribesItsInputs) {
   EXPECT_EQ(status_of([&] { static_cast<void>(model.input(1)); }), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
+TEST(Model, DescribesItsOutputs) {
+  const Model model(file("matrix.pt2"));
+  const sc::torch::ModelOutput output = model.output(0);
+  EXPECT_EQ(output.name, "doubled");
+  EXPECT_EQ(output.dtype, SCONCE_DTYPE_F32);
+  EXPECT_EQ(output.sizes,
+            (std::vector<std::pair<std::int64_t, std::int64_t>>{{2, 64}, {256, 256}}));
+  EXPECT_TRUE(contains(model.describe(), "output 0: doubled float32[2..64, 256] on cpu"));
+}
+
+TEST(Model, IsInspectedWithoutLoadingIt) {
+  const std::string matrix = sc::torch::inspect(file("matrix.pt2"));
+  for (const char* line :
+       {"compiled for: cpu", "input 0: float32[2..64, 256] on cpu",
+        "output 0: float32[2..64, 256] on cpu", "AOTI_DEVICE_KEY: cpu", " of PyTorch's ABI"}) {
+    EXPECT_TRUE(contains(matrix, line));
+  }
+  EXPECT_EQ(matrix.find("missing"), std::string::npos) << matrix;
+  EXPECT_TRUE(contains(sc::torch::inspect(file("missing_model.so")),
+                       "missing function: aoti_torch_cpu_no_such_operation (the operation "
+                       "aten::no_such_operation)"));
+  EXPECT_TRUE(contains(words_of([] { const Model model(file("missing_model.so")); }),
+                       "aoti_torch_cpu_no_such_operation"))
+      << "it cannot be loaded";
+  const std::string custom = sc::torch::inspect(file("custom_model.so"));
+  EXPECT_TRUE(contains(custom, "custom operator: sample::halves"));
+  EXPECT_TRUE(contains(custom, "missing operator: sample::halves"));
+  const Library library(file("sample_operators.so"));
+  EXPECT_EQ(sc::torch::inspect(file("custom_model.so")).find("missing"), std::string::npos);
+  EXPECT_TRUE(contains(sc::torch::inspect(file("kinds.so")), "no compiled model"));
+  // A model of CUDA, on a machine without it.
+  const std::string cuda = sc::torch::inspect(file("cuda.pt2"));
+  for (const char* line : {"compiled for: cuda", "input 0: float32[2..64, 256] on cuda",
+                           "AOTI_COMPUTE_CAPABILITY: 90"}) {
+    EXPECT_TRUE(contains(cuda, line));
+  }
+  EXPECT_TRUE(contains(sc::torch::inspect(file("rows.pt2"), "rows"), "input 1: int64[any] on cpu"));
+  EXPECT_TRUE(contains(words_of([] { (void)sc::torch::inspect(file("rows.pt2")); }),
+                       "has the models rows, without_weights"));
+  EXPECT_EQ(status_of([] { (void)sc::torch::inspect("/nonexistent.pt2"); }), SCONCE_ERROR_IO);
+}
+
+TEST(Model, AllowsTf32WhereItIsSet) {
+  EXPECT_FALSE(sc::torch::allow_tf32_cublas()) << "as in PyTorch";
+  sc::torch::set_allow_tf32_cublas(true);
+  EXPECT_TRUE(sc::torch::allow_tf32_cublas());
+  EXPECT_TRUE(::sconce_torch_get_allow_tf32_cublas());
+  sc::torch::set_allow_tf32_cublas(false);
+  EXPECT_FALSE(::sconce_torch_get_allow_tf32_cublas());
+}
+
 TEST(Model, RefusesInputsThatItDoesNotTake) {
   const Model model(file("plain_model.so"));
   EXPECT_TRUE(contains(words_of([&] { static_cast<void>(model.run({})); }),

@@ -42,6 +42,16 @@ TEST(Operator, TakesNumbersTextsAndWhatIsAbsent) {
   EXPECT_EQ(op("sample::number")().integer(), 42);
 }
 
+TEST(Operator, AllAreListed) {
+  EXPECT_TRUE(sc::torch::op_list().empty());
+  const Library library(file("sample_operators.so"));
+  const std::vector<std::string> all = sc::torch::op_list();
+  ASSERT_EQ(all.size(), 5U);
+  EXPECT_EQ(all[0], "sample::halves(Tensor[] xs, int dim=0) -> (Tensor[], int)");
+  EXPECT_EQ(all[1], "sample::number() -> int");
+  EXPECT_EQ(all[4], "sample::unknown(Tensor x) -> Tensor");
+}
+
 TEST(Operator, TakesAndReturnsLists) {
   const Library library(file("sample_operators.so"));
   const Results results =

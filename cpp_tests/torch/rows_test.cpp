@@ -73,6 +73,100 @@ TEST_F(RowsTest, ItSaysWhatItTakesAndReturns) {
   }
 }
 
+TEST_F(RowsTest, ItsConstantsAreListed) {
+  const Model model(kModel);
+  const std::vector<sconce::torch::ModelConstant> constants = model.constants();
+  ASSERT_EQ(constants.size(), 2U);
+  EXPECT_EQ(constants[0].name, "layer.factor");
+  EXPECT_EQ(constants[0].bytes, 4U);
+  EXPECT_EQ(constants[1].name, "layer.shift");
+  EXPECT_EQ(constants[1].bytes, 12U);
+  EXPECT_EQ(constants[1].dtype, SCONCE_DTYPE_F32);
+  EXPECT_FALSE(constants[1].folded);
+  EXPECT_EQ(model.constant(1).name, "layer.shift");
+  EXPECT_TRUE(contains(error_of([&] { (void)model.constant(2); }).what(), "no constant 2"));
+}
+
+TEST_F(RowsTest, InputsAndOutputsAreFoundByName) {
+  const Model model(kModel);
+  EXPECT_EQ(model.input_index("picks"), 1U);
+  EXPECT_EQ(model.output_index("picked"), 1U);
+  EXPECT_TRUE(contains(error_of([&] { (void)model.input_index("scaled"); }).what(),
+                       "no input \"scaled\"; it has values, picks"));
+  EXPECT_TRUE(contains(error_of([&] { (void)model.output_index("values"); }).what(),
+                       "no output \"values\"; it has scaled, picked"));
+  EXPECT_EQ(model.output(1).name, "picked");
+  EXPECT_EQ(model.output(1).dtype, -1) << "the source does not say it";
+  EXPECT_TRUE(model.output(1).sizes.empty());
+  EXPECT_TRUE(contains(error_of([&] { (void)model.output(2); }).what(), "no output 2"));
+
+  const std::vector<Tensor> results = model.run_named({{"picks", picks({2})}, {"values", rows(3)}});
+  EXPECT_EQ(values(results.at(model.output_index("scaled"))), expected(3));
+  EXPECT_EQ(values(results.at(model.output_index("picked"))), (std::vector<float>{12, 24, 36}));
+  const auto words = [&](const std::vector<std::pair<std::string, Tensor>>& inputs) {
+    const sconce::Error error = error_of([&] { (void)model.run_named(inputs); });
+    EXPECT_EQ(error.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+    return std::string(error.what());
+  };
+  EXPECT_TRUE(
+      contains(words({{"picks", picks({2})}}), "the input values of the model is not passed"));
+  EXPECT_TRUE(
+      contains(words({{"values", rows(3)}, {"values", rows(3)}}), "values is passed twice"));
+  EXPECT_TRUE(contains(words({{"rows", rows(3)}}), "no input \"rows\""));
+}
+
+TEST_F(RowsTest, SizesOfAnyDimensionAreReported) {
+  const Model model(kModel);
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  EXPECT_EQ(::sconce_model_get_input_size(model.get(), 0, 0, &least, &most), SCONCE_OK);
+  EXPECT_EQ(least, 2);
+  EXPECT_EQ(most, 64);
+  EXPECT_EQ(::sconce_model_get_input_size(model.get(), 0, 2, &least, &most),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(::sconce_torch_last_error_message(), "values has 2 dimensions"));
+  EXPECT_EQ(::sconce_model_get_output_size(model.get(), 0, 0, &least, &most),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(::sconce_torch_last_error_message(), "scaled are not known"));
+}
+
+TEST_F(RowsTest, ItsMemoryIsReported) {
+  const Model model(kModel);
+  EXPECT_EQ(model.memory().constant_host_bytes, 16U);
+  EXPECT_EQ(model.memory().constant_device_bytes, 0U);
+  EXPECT_EQ(model.memory().run_bytes, 0U) << "it has not run";
+  const auto run = [&](std::int64_t count, const std::vector<std::int64_t>& of) {
+    (void)model.run({rows(count), picks(of)});
+  };
+  run(4, {0, 1});
+  EXPECT_EQ(model.memory().run_bytes, 4U * (4 + 2) * 3) << "both outputs";
+  run(2, {0});
+  EXPECT_EQ(model.memory().run_bytes, 4U * (4 + 2) * 3) << "the most of all runs";
+  // Other threads make tensors meanwhile.
+  std::atomic<bool> done{false};
+  std::thread other([&] {
+    while (!done) {
+      (void)rows(1000);
+    }
+  });
+  run(64, {0});
+  done = true;
+  other.join();
+  EXPECT_EQ(model.memory().run_bytes, 4U * (64 + 1) * 3);
+  EXPECT_EQ(model.memory().graph_count, 0U);
+  EXPECT_EQ(model.memory().graph_pool_bytes, 0U);
+  EXPECT_TRUE(contains(model.describe(),
+                       "memory: constants take 16 bytes on cpu, tensors of a run 780 at most"));
+  // Constants of the program are in memory besides those of the library.
+  const Tensor shift = sconce::tensor(std::vector<float>{1, 2, 3}, sconce::device(sconce::kCPU));
+  model.update_constants({{"layer.shift", shift}}, true);
+  EXPECT_EQ(model.memory().constant_host_bytes, 28U);
+  EXPECT_EQ(Model(kWithoutWeights).memory().constant_host_bytes, 0U);
+  sconce_model_memory other_version = SCONCE_MODEL_MEMORY_INIT;
+  other_version.struct_size -= 1;
+  EXPECT_EQ(::sconce_model_get_memory(model.get(), &other_version), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(RowsTest, WithoutItsSourceInputsAreNotKnown) {
   const Model model(kWithoutWeights);
   const sconce::torch::ModelInput values = model.input(0);

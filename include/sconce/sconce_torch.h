@@ -46,6 +46,24 @@
   {.struct_size = sizeof(sconce_model_input)}
 #endif
 
+/** A `sconce_model_output`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MODEL_OUTPUT_INIT \
+  {sizeof(sconce_model_output), 0, 0, 0, {}, {}}
+#else
+#define SCONCE_MODEL_OUTPUT_INIT \
+  {.struct_size = sizeof(sconce_model_output)}
+#endif
+
+/** A `sconce_model_memory`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MODEL_MEMORY_INIT \
+  {sizeof(sconce_model_memory), 0, 0, 0, 0, 0, 0, 0}
+#else
+#define SCONCE_MODEL_MEMORY_INIT \
+  {.struct_size = sizeof(sconce_model_memory)}
+#endif
+
 /** A `sconce_model_constant`: for results. */
 #ifdef __cplusplus
 #define SCONCE_MODEL_CONSTANT_INIT \
@@ -155,7 +173,7 @@ typedef struct sconce_model_input {
    */
   int32_t reserved;
   /**
-   * The least size of each of the first eight dimensions.
+   * The least size of each of the first eight dimensions; `sconce_model_get_input_size` has those of all.
    */
   int64_t least[8];
   /**
@@ -163,6 +181,36 @@ typedef struct sconce_model_input {
    */
   int64_t most[8];
 } sconce_model_input;
+
+/**
+ * What a model's output is. Begin with `SCONCE_MODEL_OUTPUT_INIT`.
+ */
+typedef struct sconce_model_output {
+  /**
+   * `sizeof(sconce_model_output)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * `SCONCE_DTYPE_…`, or -1 if that is not known.
+   */
+  int32_t dtype;
+  /**
+   * The number of dimensions, or -1 if that is not known.
+   */
+  int32_t rank;
+  /**
+   * 0.
+   */
+  int32_t reserved;
+  /**
+   * The least size of each of the first eight dimensions; `sconce_model_get_output_size` has those of all.
+   */
+  int64_t least[8];
+  /**
+   * The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+   */
+  int64_t most[8];
+} sconce_model_output;
 
 /**
  * A constant of a model. Begin with `SCONCE_MODEL_CONSTANT_INIT`.
@@ -189,6 +237,49 @@ typedef struct sconce_model_constant {
    */
   uint8_t reserved[7];
 } sconce_model_constant;
+
+/**
+ * Memory of a model, in bytes. Begin with `SCONCE_MODEL_MEMORY_INIT`.
+ */
+typedef struct sconce_model_memory {
+  /**
+   * `sizeof(sconce_model_memory)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * Constants in memory of the model's device: those of its library, and those that the package or the program
+   * passed, of the active and of the inactive set. 0 for a model of the CPU.
+   */
+  uint64_t constant_device_bytes;
+  /**
+   * Constants in memory of the host, of a model of the CPU. A model of CUDA has its constants in the library's file,
+   * too, whose pages the system drops when it needs them; they are not counted.
+   */
+  uint64_t constant_host_bytes;
+  /**
+   * How many graphs the model keeps.
+   */
+  uint64_t graph_count;
+  /**
+   * Inputs of the graphs themselves, to which runs copy.
+   */
+  uint64_t graph_input_bytes;
+  /**
+   * What the graphs' pools took from the driver: outputs, and tensors between kernels.
+   */
+  uint64_t graph_pool_bytes;
+  /**
+   * The most bytes that tensors had at the same time which a run made: between kernels, and outputs. Of the runs so
+   * far; 0 before the first. Counted in the first run with each set of shapes, by what the model makes and deletes, so
+   * that other threads do not matter. Not counted are inputs, what an operation needs while it runs, such as
+   * workspaces, and what the allocator adds when it rounds up.
+   */
+  uint64_t run_bytes;
+} sconce_model_memory;
 
 /**
  * An argument or a result of an operator. Begin with `SCONCE_OP_VALUE_INIT`.
@@ -295,6 +386,37 @@ sconce_status sconce_model_get_shape(struct sconce_model *model,
                                      int32_t *out_device);
 
 /**
+ * Returns a text that says what a model takes and returns, its constants, its memory, the custom operators and how many
+ * functions of PyTorch's ABI it calls, and what it was compiled for.
+ *
+ * - `out_text`: receives the text, of several lines. `sconce_model_get_memory` says what its figures of memory are.
+ * - Ownership: the caller frees the text with `sconce_torch_string_free`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_describe(struct sconce_model *model,
+                                    char **out_text);
+
+/**
+ * Returns a text that says what a model is and needs, without loading it: its code does not run. So it tells of models
+ * that cannot be loaded here, such as those of CUDA without a GPU.
+ *
+ * The text names the device that the model was compiled for, its inputs and outputs as far as the package says them,
+ * how many functions of PyTorch's ABI it calls and each one that is missing, and the custom operators with those that
+ * no kernel library has registered.
+ *
+ * - `path`: a package or a shared library, as `sconce_model_load` takes it.
+ * - `name`: the model's name within its package; NULL for the only one, or the one called `model`.
+ * - `out_text`: receives the text, of several lines.
+ * - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
+ *   NOT_SUPPORTED: the library is of another processor.
+ * - Ownership: the caller frees the text with `sconce_torch_string_free`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_inspect(const char *path,
+                                   const char *name,
+                                   char **out_text);
+
+/**
  * Returns what an input of a model must be.
  *
  * - `index`: of the input.
@@ -309,14 +431,72 @@ sconce_status sconce_model_get_input(struct sconce_model *model,
                                      char **out_name);
 
 /**
- * Returns a text that says what a model takes and returns, its constants, the custom operators that it calls, its memory and what it was compiled for.
+ * Returns what an output of a model is.
  *
- * - `out_text`: receives the text, of several lines.
- * - Ownership: the caller frees the text with `sconce_torch_string_free`.
+ * - `index`: of the output.
+ * - `out_output`: receives type and sizes, as far as the package says them.
+ * - `out_name`: receives the model's name of the output; may be NULL.
+ * - Ownership: the caller frees the name with `sconce_torch_string_free`.
  */
 SCONCE_NODISCARD
-sconce_status sconce_model_describe(struct sconce_model *model,
-                                    char **out_text);
+sconce_status sconce_model_get_output(struct sconce_model *model,
+                                      size_t index,
+                                      struct sconce_model_output *out_output,
+                                      char **out_name);
+
+/**
+ * Returns what the size of an input may be, for dimensions of any number.
+ *
+ * - `index`: of the input.
+ * - `dim`: the dimension.
+ * - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
+ * - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not say its sizes.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_input_size(struct sconce_model *model,
+                                          size_t index,
+                                          size_t dim,
+                                          int64_t *out_least,
+                                          int64_t *out_most);
+
+/**
+ * Returns what the size of an output may be. Otherwise as `sconce_model_get_input_size`.
+ *
+ * - `index`: of the output.
+ * - `dim`: the dimension.
+ * - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
+ * - Errors: INVALID_ARGUMENT: there is no such output or dimension, or the package does not say its sizes.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_output_size(struct sconce_model *model,
+                                           size_t index,
+                                           size_t dim,
+                                           int64_t *out_least,
+                                           int64_t *out_most);
+
+/**
+ * Finds an input by the model's name of it.
+ *
+ * - `name`: as `sconce_model_get_input` returns it.
+ * - `out_index`: receives its place among the inputs.
+ * - Errors: INVALID_ARGUMENT: there is no such input; the text has the names of those that there are.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_find_input(struct sconce_model *model,
+                                      const char *name,
+                                      size_t *out_index);
+
+/**
+ * Finds an output by the model's name of it.
+ *
+ * - `name`: as `sconce_model_get_output` returns it.
+ * - `out_index`: receives its place among the outputs.
+ * - Errors: INVALID_ARGUMENT: there is no such output; the text has the names of those that there are.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_find_output(struct sconce_model *model,
+                                       const char *name,
+                                       size_t *out_index);
 
 /**
  * Runs a model on the current stream of its device.
@@ -437,6 +617,19 @@ sconce_status sconce_model_update_constants(struct sconce_model *model,
  * - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
  */
 SCONCE_NODISCARD sconce_status sconce_model_swap_constants(struct sconce_model *model);
+
+/**
+ * Returns how much memory a model takes now.
+ *
+ * Inputs and results belong to the program and are not the model's. Figures of the whole device are those of
+ * `sconce_memory_get_stats`.
+ *
+ * - `out_memory`: receives the figures; begin with `SCONCE_MODEL_MEMORY_INIT`.
+ * - Ordering: with graphs, as `sconce_memory_snapshot_create`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_get_memory(struct sconce_model *model,
+                                      struct sconce_model_memory *out_memory);
 
 /**
  * Sets whether products of float32 matrices in compiled models and kernel libraries use TF32. False by default, as in

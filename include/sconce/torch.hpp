@@ -45,6 +45,17 @@ inline std::vector<Tensor> adopted(const std::vector<sconce_tensor*>& handles) {
   return tensors;
 }
 
+/// The least and the greatest size of each dimension, through a function that returns one.
+template <class Size>
+std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(std::int32_t rank, Size&& size) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
+  for (std::int32_t dim = 0; dim < rank; ++dim) {
+    sizes.emplace_back();
+    check(size(static_cast<std::size_t>(dim), &sizes.back().first, &sizes.back().second));
+  }
+  return sizes;
+}
+
 }  // namespace detail
 
 /// What an input of a model must be.
@@ -56,6 +67,52 @@ struct ModelInput {
   /// The least and the greatest size of each dimension; empty if they are not known.
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
 };
+
+/// What an output of a model is.
+struct ModelOutput {
+  /// The model's name of it.
+  std::string name;
+  /// `SCONCE_DTYPE_…`, or -1 if that is not known.
+  std::int32_t dtype = -1;
+  /// The least and the greatest size of each dimension; empty if they are not known.
+  std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
+};
+
+/// A constant of a model: a parameter or a buffer.
+struct ModelConstant {
+  /// Its name in the program that was compiled, such as `layers.0.weight`.
+  std::string name;
+  /// `SCONCE_DTYPE_…`, or -1 for a type that Sconce does not have.
+  std::int32_t dtype = -1;
+  /// Bytes of the elements.
+  std::uint64_t bytes = 0;
+  /// Whether the model works it out of other constants.
+  bool folded = false;
+};
+
+/// Memory of a model; see `sconce_model_memory` for what the figures are.
+using ModelMemory = sconce_model_memory;
+
+/// Sets whether products of float32 matrices in compiled models and kernel libraries use TF32.
+/// Corresponds to `torch.backends.cuda.matmul.allow_tf32`.
+inline void set_allow_tf32_cublas(bool allow) noexcept {
+  ::sconce_torch_set_allow_tf32_cublas(allow);
+}
+
+/// Whether products of float32 matrices in compiled models and kernel libraries use TF32: not
+/// unless it is set.
+[[nodiscard]] inline bool allow_tf32_cublas() noexcept {
+  return ::sconce_torch_get_allow_tf32_cublas();
+}
+
+/// A text that says what a model is and needs, without loading it; see `sconce_model_inspect`.
+/// \throws Error IO if the file cannot be read.
+[[nodiscard]] inline std::string inspect(const std::string& path,
+                                         const std::string& name = std::string()) {
+  return detail::text_of([&](char** text) {
+    return ::sconce_model_inspect(path.c_str(), name.empty() ? nullptr : name.c_str(), text);
+  });
+}
 
 /// A compiled model, unloaded at its end. Corresponds to `torch::inductor::AOTIModelPackageLoader`.
 ///
@@ -112,6 +169,13 @@ class Model {
     return run(inputs);
   }
 
+  /// Runs the model with inputs by name, in any order. \throws Error INVALID_ARGUMENT for a name
+  /// that is none of the model's, one that is passed twice, and an input that is not passed.
+  [[nodiscard]] std::vector<Tensor> run_named(
+      const std::vector<std::pair<std::string, Tensor>>& inputs) const {
+    return run(in_order(inputs));
+  }
+
   /// Runs the model and copies its outputs to tensors of the caller.
   void run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
     const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
@@ -157,16 +221,79 @@ class Model {
     input.name = detail::text_of(
         [&](char** name) { return ::sconce_model_get_input(model_, index, &described, name); });
     input.dtype = described.dtype;
-    for (std::int32_t dim = 0; dim < described.rank && dim < 8; ++dim) {
-      input.sizes.emplace_back(described.least[dim], described.most[dim]);
-    }
+    input.sizes = detail::sizes_of(
+        described.rank, [&](std::size_t dim, std::int64_t* least, std::int64_t* most) {
+          return ::sconce_model_get_input_size(model_, index, dim, least, most);
+        });
     return input;
   }
 
-  /// A text that says what the model takes and returns, its constants, and what it was compiled
-  /// for.
+  /// What an output is.
+  [[nodiscard]] ModelOutput output(std::size_t index) const {
+    sconce_model_output described = SCONCE_MODEL_OUTPUT_INIT;
+    ModelOutput output;
+    output.name = detail::text_of(
+        [&](char** name) { return ::sconce_model_get_output(model_, index, &described, name); });
+    output.dtype = described.dtype;
+    output.sizes = detail::sizes_of(
+        described.rank, [&](std::size_t dim, std::int64_t* least, std::int64_t* most) {
+          return ::sconce_model_get_output_size(model_, index, dim, least, most);
+        });
+    return output;
+  }
+
+  /// The place of an input, by the model's name of it. \throws Error INVALID_ARGUMENT if there is
+  /// none of that name.
+  [[nodiscard]] std::size_t input_index(const std::string& name) const {
+    std::size_t index = 0;
+    detail::check(::sconce_model_find_input(model_, name.c_str(), &index));
+    return index;
+  }
+
+  /// The place of an output, by the model's name of it. \throws Error INVALID_ARGUMENT if there is
+  /// none of that name.
+  [[nodiscard]] std::size_t output_index(const std::string& name) const {
+    std::size_t index = 0;
+    detail::check(::sconce_model_find_output(model_, name.c_str(), &index));
+    return index;
+  }
+
+  /// A text that says what the model takes and returns, its constants, its memory, and what it was
+  /// compiled for.
   [[nodiscard]] std::string describe() const {
     return detail::text_of([&](char** text) { return ::sconce_model_describe(model_, text); });
+  }
+
+  /// How much memory the model takes now.
+  [[nodiscard]] ModelMemory memory() const {
+    ModelMemory memory = SCONCE_MODEL_MEMORY_INIT;
+    detail::check(::sconce_model_get_memory(model_, &memory));
+    return memory;
+  }
+
+  /// All constants, in the model's order. Corresponds to `AOTICompiledModel.get_constant_fqns`.
+  [[nodiscard]] std::vector<ModelConstant> constants() const {
+    std::size_t count = 0;
+    std::uint64_t bytes = 0;
+    detail::check(::sconce_model_get_constants(model_, &count, &bytes));
+    std::vector<ModelConstant> constants;
+    constants.reserve(count);
+    for (std::size_t index = 0; index < count; ++index) {
+      constants.push_back(constant(index));
+    }
+    return constants;
+  }
+
+  /// A constant. \throws Error INVALID_ARGUMENT if there is none of that index.
+  [[nodiscard]] ModelConstant constant(std::size_t index) const {
+    sconce_model_constant described = SCONCE_MODEL_CONSTANT_INIT;
+    ModelConstant constant;
+    constant.name = detail::text_of(
+        [&](char** name) { return ::sconce_model_get_constant(model_, index, &described, name); });
+    constant.dtype = described.dtype;
+    constant.bytes = described.bytes;
+    constant.folded = described.folded;
+    return constant;
   }
 
   /// Replaces constants, of the active or of the inactive set. Corresponds to
@@ -190,6 +317,30 @@ class Model {
   [[nodiscard]] sconce_model* get() const noexcept { return model_; }
 
  private:
+  /// Inputs that are passed by name, in the model's order.
+  [[nodiscard]] std::vector<Tensor> in_order(
+      const std::vector<std::pair<std::string, Tensor>>& inputs) const {
+    std::vector<Tensor> ordered(inputs_);
+    std::vector<bool> passed(inputs_, false);
+    for (const auto& [name, tensor] : inputs) {
+      const std::size_t index = input_index(name);
+      if (passed[index]) {
+        sconce::detail::throw_error(SCONCE_ERROR_INVALID_ARGUMENT,
+                                    "the input " + name + " is passed twice");
+      }
+      passed[index] = true;
+      ordered[index] = tensor;
+    }
+    for (std::size_t index = 0; index < inputs_; ++index) {
+      if (!passed[index]) {
+        sconce::detail::throw_error(
+            SCONCE_ERROR_INVALID_ARGUMENT,
+            "the input " + input(index).name + " of the model is not passed");
+      }
+    }
+    return ordered;
+  }
+
   void unload() noexcept {
     // Only a handle that is none can fail here.
     static_cast<void>(::sconce_model_unload(std::exchange(model_, nullptr)));

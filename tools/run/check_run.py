@@ -1,6 +1,7 @@
-"""Runs sconce-run on models of the CPU: check_run.py SCONCE-RUN MATRIX.pt2
+"""Runs sconce-run on models of the CPU: check_run.py SCONCE-RUN MATRIX.pt2 CUDA.pt2
 
-MATRIX.pt2 is the model that the tests build: it doubles a matrix of F32 with 2 to 64 rows of 256 numbers. A model that
+MATRIX.pt2 is the model that the tests build: it doubles a matrix of F32 with 2 to 64 rows of 256 numbers. CUDA.pt2 says
+that it is a model of CUDA, and is described without a GPU. A model that
 PyTorch compiled, cpu_mlp.pt2 with its recorded values, comes from the folder that SCONCE_TEST_MODELS names, or from
 ../shared/models; without it this part is left out, with words.
 """
@@ -42,12 +43,13 @@ def check_built(program, model, place):
     given, returned = os.path.join(place, "x.npy"), os.path.join(place, "y.npy")
     values = array.array("f", (at / 8 for at in range(3 * 256)))
     npy(given, (3, 256), values.tobytes())
-    measured(program, model, given, returned, ["output 0: [3, 256]"])
+    memory = "model memory: constants 0 bytes, tensors of a run 3072 at most"
+    measured(program, model, given, returned, ["output 0: [3, 256]", memory])
     written = pathlib.Path(returned).read_bytes()
     assert b"'shape': (3, 256, )" in written, written[:128]
     assert floats(returned, 3 * 256) == array.array("f", (2 * value for value in values))
     described = subprocess.run([program, model, "--describe"], capture_output=True, text=True, check=True).stdout
-    for words in ("input 0: x float32[2..64, 256] on cpu", "output 0: doubled", "AOTI_DEVICE_KEY: cpu"):
+    for words in ("input 0: x float32[2..64, 256] on cpu", "output 0: doubled float32[2..64, 256] on cpu", "memory: "):
         assert words in described, described
     refused(program, [model], "0 inputs were passed; the model has 1")
     refused(program, [model, "--input", given, "--graph"], "no graphs")
@@ -58,6 +60,16 @@ def check_built(program, model, place):
     refused(program, [model, "--input", given], "another number of elements")
     pathlib.Path(given).write_bytes(b"nothing")
     refused(program, [model, "--input", given], "x.npy")
+
+
+def check_described(program, model):
+    """A model that cannot be loaded: what it is, and why not."""
+    described = subprocess.run([program, model, "--describe"], capture_output=True, text=True, check=True).stdout
+    for words in ("compiled for: cuda", "input 0: float32[2..64, 256] on cuda", "AOTI_COMPUTE_CAPABILITY: 90",
+                  "not loaded here: ", "the devices of this process are simulated"):
+        assert words in described, described
+    refused(program, [model], "the devices of this process are simulated")
+    refused(program, ["/nonexistent.pt2", "--describe"], "could not be read")
 
 
 def check_recorded(program, folder, place):
@@ -72,13 +84,14 @@ def check_recorded(program, folder, place):
 
 
 def main():
-    program, built = sys.argv[1:]
+    program, built, of_cuda = sys.argv[1:]
     assert "usage" in subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
     refused(program, [], "no model was named")
     refused(program, ["x.pt2", "--repeat", "-3"], "--repeat takes a number")
     refused(program, ["/nonexistent.pt2"], "could not be read")
     with tempfile.TemporaryDirectory() as place:
         check_built(program, built, place)
+        check_described(program, of_cuda)
         shared = pathlib.Path(__file__).resolve().parents[3] / "shared" / "models"
         folder = pathlib.Path(os.environ.get("SCONCE_TEST_MODELS") or shared)
         if (folder / "cpu_mlp.pt2").exists():

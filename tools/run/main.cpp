@@ -32,7 +32,9 @@ constexpr const char* usage =
     "  --device N      the index of the device for a model of CUDA (0)\n"
     "  --name NAME     the model's name within its package\n"
     "  --library FILE  loads a kernel library first, whose operators the model calls; repeated\n"
-    "  --describe      prints what the model is and needs, and ends\n";
+    "  --describe      prints what the model is and needs, and ends; also of a model that cannot "
+    "be\n"
+    "                  loaded here, such as one of CUDA without a GPU\n";
 
 struct Options {
   std::string model;
@@ -218,16 +220,50 @@ void measure(const sconce::torch::Model& model, const std::vector<sconce::Tensor
               calls * 1000 / whole);
 }
 
+// What the model is and needs. A model that cannot be loaded is described by its files.
+void describe(const Options& options) {
+  try {
+    const sconce::torch::Model model(options.model, options.device, options.name);
+    std::printf("%s\n", model.describe().c_str());
+  } catch (const sconce::Error& error) {
+    const std::string found = sconce::torch::inspect(options.model, options.name);
+    std::printf("%s\nnot loaded here: %s\n", found.c_str(), error.what());
+  }
+}
+
+// Figures of the model, and on a device those of the allocator: nothing else allocates in this
+// process.
+void print_memory(const sconce::torch::Model& model) {
+  const sconce::torch::ModelMemory memory = model.memory();
+  std::printf(
+      "model memory: constants %llu bytes, tensors of a run %llu at most",
+      static_cast<unsigned long long>(memory.constant_device_bytes + memory.constant_host_bytes),
+      static_cast<unsigned long long>(memory.run_bytes));
+  if (memory.graph_count != 0) {
+    std::printf(", graphs %llu for inputs and %llu for the rest",
+                static_cast<unsigned long long>(memory.graph_input_bytes),
+                static_cast<unsigned long long>(memory.graph_pool_bytes));
+  }
+  std::printf("\n");
+  if (model.device() >= 0) {
+    sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
+    sconce::detail::check(::sconce_memory_get_stats(model.device(), &stats));
+    std::printf("device memory: %lld bytes in use at most, %lld reserved\n",
+                static_cast<long long>(stats.allocated_bytes.all.peak),
+                static_cast<long long>(stats.reserved_bytes.all.peak));
+  }
+}
+
 void run(const Options& options, std::chrono::steady_clock::time_point start) {
   std::vector<sconce::torch::Library> libraries;
   for (const std::string& path : options.libraries) {
     libraries.emplace_back(path);
   }
-  const sconce::torch::Model model(options.model, options.device, options.name);
   if (options.describe) {
-    std::printf("%s\n", model.describe().c_str());
+    describe(options);
     return;
   }
+  const sconce::torch::Model model(options.model, options.device, options.name);
   if (options.outputs.size() > model.num_outputs()) {
     throw std::runtime_error("the model has " + std::to_string(model.num_outputs()) +
                              " outputs, and " + std::to_string(options.outputs.size()) +
@@ -262,12 +298,7 @@ void run(const Options& options, std::chrono::steady_clock::time_point start) {
   if (options.repeat != 0) {
     measure(model, inputs, options);
   }
-  if (model.device() >= 0) {
-    sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
-    sconce::detail::check(::sconce_memory_get_stats(model.device(), &stats));
-    std::printf("device memory: %lld bytes in use at most\n",
-                static_cast<long long>(stats.allocated_bytes.all.peak));
-  }
+  print_memory(model);
 }
 
 }  // namespace

@@ -6,8 +6,16 @@ use std::path::Path;
 
 /// Files with functions of the header, in the order in which a reader wants them. Those that also export functions of
 /// PyTorch's ABI do not belong here.
-const FILES: &[&str] =
-    &["last_error", "model", "model_runs", "model_constants", "precision", "operator"];
+const FILES: &[&str] = &[
+    "last_error",
+    "model",
+    "model_tensors",
+    "model_runs",
+    "model_constants",
+    "model_memory",
+    "precision",
+    "operator",
+];
 
 fn generated() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -40,6 +40,17 @@ unsafe extern "C" {
         inactive: bool,
     ) -> i32;
     fn sconce_model_swap_constants(model: usize) -> i32;
+    fn sconce_model_get_output(
+        model: usize,
+        index: usize,
+        output: *mut Output,
+        name: *mut *mut c_char,
+    ) -> i32;
+    fn sconce_model_inspect(
+        path: *const c_char,
+        name: *const c_char,
+        text: *mut *mut c_char,
+    ) -> i32;
 }
 
 /// The folder of the models, if there is one.
@@ -358,6 +369,72 @@ fn a_model_of_cuda_is_refused_on_simulated_devices() {
     assert!(refused.contains("the devices of this process are simulated"), "{refused}");
 }
 
+/// `sconce_model_output`.
+#[repr(C)]
+struct Output {
+    struct_size: u32,
+    dtype: i32,
+    rank: i32,
+    reserved: i32,
+    least: [i64; 8],
+    most: [i64; 8],
+}
+
+#[test]
+fn outputs_are_what_pytorch_returned() {
+    let Some(folder) = models() else { return };
+    for name in ["cpu_mlp", "cpu_conv", "cpu_two", "cpu_llama"] {
+        let (_, outputs) = recorded(&folder, name);
+        let model = load_model(&folder.join(format!("{name}.pt2"))).unwrap();
+        for (index, recorded) in outputs.iter().enumerate() {
+            let size = size_of::<Output>() as u32;
+            let (least, most) = ([0; 8], [0; 8]);
+            let mut output =
+                Output { struct_size: size, dtype: 0, rank: 0, reserved: 0, least, most };
+            // SAFETY: the struct is valid for a write, and no name is asked for.
+            let status = unsafe { sconce_model_get_output(model, index, &mut output, null_mut()) };
+            assert_eq!(status, 0, "{}", message());
+            assert_eq!(output.dtype, recorded.dtype, "{name}, output {index}");
+            assert_eq!(output.rank as usize, recorded.shape.len(), "{name}, output {index}");
+            for (dim, size) in recorded.shape.iter().enumerate() {
+                let range = output.least[dim]..=output.most[dim];
+                assert!(range.contains(size), "{name}, output {index}: {range:?}, {size}");
+                let is_dynamic = name == "cpu_mlp" && dim == 0;
+                assert_eq!(range, if is_dynamic { 2..=64 } else { *size..=*size }, "{name}");
+            }
+        }
+        // SAFETY: any number may be passed as a handle.
+        assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    }
+}
+
+#[test]
+fn models_of_cuda_are_inspected_without_a_device() {
+    let Some(folder) = models() else { return };
+    // SAFETY: this process runs this test alone, and the library has not read its environment yet.
+    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    for (name, words) in [
+        ("mlp", &["compiled for: cuda", "input 0: float32[2..64, 256] on cuda"] as &[_]),
+        ("two", &["input 1: ", "output 2: float32[6, 9, 32] on cuda"]),
+        ("cpu_mlp", &["compiled for: cpu", "output 0: float32[2..64, 64] on cpu"]),
+    ] {
+        let path = folder.join(format!("{name}.pt2"));
+        let path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        let mut text = null_mut();
+        // SAFETY: the path ends with NUL, and the place is valid for a write.
+        let status = unsafe { sconce_model_inspect(path.as_ptr(), std::ptr::null(), &mut text) };
+        assert_eq!(status, 0, "{}", message());
+        // SAFETY: the call succeeded, so it is a text.
+        let found = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        // SAFETY: freed once.
+        unsafe { sconce_torch_string_free(text) };
+        for part in words.iter().chain(&["of PyTorch's ABI"]) {
+            assert!(found.contains(part), "{name}: {part}\n{found}");
+        }
+        assert!(!found.contains("missing"), "{found}");
+    }
+}
+
 #[test]
 fn a_model_says_what_it_is() {
     let Some(folder) = models() else { return };
@@ -371,7 +448,7 @@ fn a_model_says_what_it_is() {
     unsafe { sconce_torch_string_free(text) };
     for part in [
         "float32[2..64, 256] on cpu",
-        "output0",
+        "output0 float32[2..64, 64] on cpu",
         "constant f.3.bias: float32, 256 bytes",
         "AOTI_DEVICE_KEY: cpu",
     ] {

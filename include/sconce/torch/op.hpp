@@ -9,6 +9,7 @@
 #ifndef SCONCE_TORCH_OP_HPP
 #define SCONCE_TORCH_OP_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -234,6 +235,18 @@ class Operator {
 
 /// Finds an operator; as `Operator(name)`.
 inline Operator op(const std::string& name) { return Operator(name); }
+
+/// The schemas of all operators that kernel libraries have registered, by name.
+[[nodiscard]] inline std::vector<std::string> op_list() {
+  const std::string text = detail::text_of([](char** list) { return ::sconce_op_list(list); });
+  std::vector<std::string> schemas;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    schemas.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return schemas;
+}
 
 /// An open kernel library, whose operators are there as long as this object. Corresponds to
 /// `torch.ops.load_library`.

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 
 use super::constants::{device_of, dtype_of};
+use super::live;
 use super::tensors::{is_defined, offset_of, rank_of, strides_of};
 use crate::error::{Error, Result, shim, write_out};
 use crate::sconce::operations::undefined;
@@ -29,7 +30,25 @@ pub unsafe fn return_tensor(
         let tensor = tensor()?;
         // SAFETY: the caller's promise.
         unsafe { write_out(place, name, tensor.handle()) }?;
-        tensor.into_handle();
+        live::made(tensor.into_handle());
+        Ok(())
+    })
+}
+
+/// Returns a view of the memory of another tensor to the caller.
+///
+/// # Safety
+/// The place is NULL or valid for a write.
+unsafe fn return_view(
+    place: *mut TensorHandle,
+    name: &str,
+    view: impl FnOnce() -> Result<Tensor>,
+) -> i32 {
+    shim(|| {
+        let view = view()?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(place, name, view.handle()) }?;
+        live::viewed(view.into_handle());
         Ok(())
     })
 }
@@ -42,6 +61,7 @@ pub(super) fn count(ndim: i64) -> Result<usize> {
 /// Gives up a handle.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_delete_tensor_object(tensor: TensorHandle) -> i32 {
+    live::gone(tensor);
     // SAFETY: any number may be passed as a handle.
     shim(|| check(unsafe { api::sconce_tensor_release(tensor) }))
 }
@@ -90,7 +110,7 @@ pub unsafe extern "C" fn aoti_torch_new_tensor_handle(
         Ok(made)
     };
     // SAFETY: the caller's promise.
-    unsafe { return_tensor(new_handle, "new_handle", make) }
+    unsafe { return_view(new_handle, "new_handle", make) }
 }
 
 /// Returns a tensor without memory, type or shape.
@@ -121,8 +141,13 @@ pub extern "C" fn torch_set_requires_grad(tensor: TensorHandle, requires_grad: b
 /// Lets `dst` hold the tensor of `src`. Both are still deleted as before.
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_assign_tensors(src: TensorHandle, dst: TensorHandle) -> i32 {
-    // SAFETY: any number may be passed as a handle.
-    shim(|| check(unsafe { api::sconce_tensor_assign(dst, src) }))
+    shim(|| {
+        live::gone(dst);
+        // SAFETY: any number may be passed as a handle.
+        check(unsafe { api::sconce_tensor_assign(dst, src) })?;
+        live::viewed(dst);
+        Ok(())
+    })
 }
 
 /// Returns a new handle that holds the tensor of `src`.
@@ -135,7 +160,7 @@ pub unsafe extern "C" fn aoti_torch_assign_tensors_out(
     ret_dst: *mut TensorHandle,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret_dst, "ret_dst", || another_handle(src)) }
+    unsafe { return_view(ret_dst, "ret_dst", || another_handle(src)) }
 }
 
 /// Returns the memory of a tensor, seen through other sizes and strides from an offset of the memory's begin.
@@ -166,7 +191,7 @@ pub unsafe extern "C" fn aoti_torch__reinterpret_tensor(
         })
     };
     // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret_new_tensor, "ret_new_tensor", make) }
+    unsafe { return_view(ret_new_tensor, "ret_new_tensor", make) }
 }
 
 /// Returns the memory of a tensor, seen through other sizes and strides from its own offset.
@@ -188,7 +213,7 @@ pub unsafe extern "C" fn aoti_torch_as_strided(
         })
     };
     // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", make) }
+    unsafe { return_view(ret, "ret", make) }
 }
 
 /// # Safety

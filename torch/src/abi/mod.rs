@@ -6,6 +6,7 @@
 //! | `constants` | numbers of data types, devices, layouts and memory formats |
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
+//! | `live` | bytes of the tensors that a run makes |
 //! | `blobs` | tensors over memory of the caller |
 //! | `pools` | parts of a tensor's memory as tensors of other types |
 //! | `errors` | texts of failures, warnings, checks |
@@ -26,6 +27,7 @@ pub mod devices;
 pub mod errors;
 pub mod handles;
 pub mod lists;
+pub mod live;
 pub mod parallel;
 pub mod pools;
 pub mod scalars;

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | `last_error` | the text of the thread's newest failure |
 //! | `model` | compiled models: loading, and what they are |
+//! | `model_tensors` | inputs and outputs: types, sizes, names |
+//! | `model_memory` | memory |
 //! | `model_runs` | runs, also as graphs |
 //! | `model_constants` | constants |
 //! | `operator` | kernel libraries and their operators |
@@ -15,6 +17,8 @@
 pub mod last_error;
 pub mod model;
 pub mod model_constants;
+pub mod model_memory;
 pub mod model_runs;
+pub mod model_tensors;
 pub mod operator;
 pub mod precision;

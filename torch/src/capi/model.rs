@@ -10,8 +10,7 @@ use std::path::Path;
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard, write_out};
 use crate::model::loaded::{Choice, Model};
-use crate::model::{check, table};
-use crate::package::source::Extent;
+use crate::model::{inspection, table};
 use crate::sconce::api::sconce_status;
 
 /// A compiled model. Opaque.
@@ -30,24 +29,6 @@ pub struct sconce_model_options {
     pub device: i32,
     /// The model's name within its package; NULL for the only one, or the one called `model`.
     pub name: *const c_char,
-}
-
-/// What a model's input must be. Begin with `SCONCE_MODEL_INPUT_INIT`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct sconce_model_input {
-    /// `sizeof(sconce_model_input)`, set by the caller.
-    pub struct_size: u32,
-    /// `SCONCE_DTYPE_…`, or -1 if that is not known.
-    pub dtype: i32,
-    /// The number of dimensions, or -1 if that is not known.
-    pub rank: i32,
-    /// 0.
-    pub reserved: i32,
-    /// The least size of each of the first eight dimensions.
-    pub least: [i64; 8],
-    /// The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
-    pub most: [i64; 8],
 }
 
 /// The model of a handle.
@@ -181,59 +162,10 @@ pub unsafe extern "C" fn sconce_model_get_shape(
     })
 }
 
-/// Returns what an input of a model must be.
+/// Returns a text that says what a model takes and returns, its constants, its memory, the custom operators and how many
+/// functions of PyTorch's ABI it calls, and what it was compiled for.
 ///
-/// - `index`: of the input.
-/// - `out_input`: receives type and sizes, as far as the package says them.
-/// - `out_name`: receives the model's name of the input; may be NULL.
-/// - Ownership: the caller frees the name with `sconce_torch_string_free`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_input(
-    model: *mut sconce_model,
-    index: usize,
-    out_input: *mut sconce_model_input,
-    out_name: *mut *mut c_char,
-) -> sconce_status {
-    guard(|| {
-        let model = model_of(model)?;
-        let input = model.description.inputs.get(index).ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "there are {} inputs, and no input {index}",
-                model.description.inputs.len()
-            ))
-        })?;
-        not_null(out_input, "out_input")?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { out_input.read() };
-        if described.struct_size as usize != size_of::<sconce_model_input>() {
-            return Err(Error::invalid_argument(
-                "out_input.struct_size is of no version of the struct",
-            ));
-        }
-        let known = crate::abi::constants::SCALAR_TYPES;
-        let dtype = input.wanted.dtype.as_deref();
-        described.dtype =
-            known.iter().find(|known| Some(known.name) == dtype).map_or(-1, |known| known.dtype);
-        described.rank = input.wanted.sizes.as_ref().map_or(-1, |sizes| sizes.len() as i32);
-        for (at, extent) in input.wanted.sizes.iter().flatten().take(8).enumerate() {
-            (described.least[at], described.most[at]) = match *extent {
-                Extent::Fixed(size) => (size, size),
-                Extent::Range(least, most) => (least, most),
-            };
-        }
-        if !out_name.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { return_text(out_name, "out_name", &input.name) }?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_input, "out_input", described) }
-    })
-}
-
-/// Returns a text that says what a model takes and returns, its constants, the custom operators that it calls, its memory and what it was compiled for.
-///
-/// - `out_text`: receives the text, of several lines.
+/// - `out_text`: receives the text, of several lines. `sconce_model_get_memory` says what its figures of memory are.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -242,35 +174,42 @@ pub unsafe extern "C" fn sconce_model_describe(
     out_text: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        let model = model_of(model)?;
-        let mut lines = Vec::new();
-        for (index, input) in model.description.inputs.iter().enumerate() {
-            lines.push(format!(
-                "input {index}: {} {}",
-                input.name,
-                check::wanted(input, model.device)
-            ));
-        }
-        for (index, name) in model.description.outputs.iter().enumerate() {
-            lines.push(format!("output {index}: {name}"));
-        }
-        let bytes: usize = model.description.constants.iter().map(|constant| constant.bytes).sum();
-        lines.push(format!("constants: {} with {bytes} bytes", model.description.constants.len()));
-        for constant in &model.description.constants {
-            let dtype =
-                crate::abi::constants::scalar_type(constant.dtype).map_or("?", |known| known.name);
-            lines
-                .push(format!("constant {}: {dtype}, {} bytes", constant.original, constant.bytes));
-        }
-        for name in model.operators.names() {
-            lines.push(format!("custom operator: {name}"));
-        }
-        for (key, value) in model.metadata.iter().filter(|(_, value)| !value.is_empty()) {
-            lines.push(format!("{key}: {value}"));
-        }
-        lines.push(format!("arguments: {}", model.description.call_spec[0]));
-        lines.push(format!("results: {}", model.description.call_spec[1]));
+        let text = model_of(model)?.words()?;
         // SAFETY: the caller's promise.
-        unsafe { return_text(out_text, "out_text", &lines.join("\n")) }
+        unsafe { return_text(out_text, "out_text", &text) }
+    })
+}
+
+/// Returns a text that says what a model is and needs, without loading it: its code does not run. So it tells of models
+/// that cannot be loaded here, such as those of CUDA without a GPU.
+///
+/// The text names the device that the model was compiled for, its inputs and outputs as far as the package says them,
+/// how many functions of PyTorch's ABI it calls and each one that is missing, and the custom operators with those that
+/// no kernel library has registered.
+///
+/// - `path`: a package or a shared library, as `sconce_model_load` takes it.
+/// - `name`: the model's name within its package; NULL for the only one, or the one called `model`.
+/// - `out_text`: receives the text, of several lines.
+/// - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
+///   NOT_SUPPORTED: the library is of another processor.
+/// - Ownership: the caller frees the text with `sconce_torch_string_free`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_inspect(
+    path: *const c_char,
+    name: *const c_char,
+    out_text: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        not_null(out_text, "out_text")?;
+        not_null(path, "path")?;
+        // SAFETY: not NULL, and the caller's promise.
+        let path = unsafe { std::ffi::CStr::from_ptr(path) };
+        let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+        // SAFETY: not NULL, and the caller's promise.
+        let name = (!name.is_null()).then(|| unsafe { text(name, "name") }).transpose()?;
+        let found = inspection::words(path, name.as_deref())?;
+        // SAFETY: the caller's promise.
+        unsafe { return_text(out_text, "out_text", &found) }
     })
 }

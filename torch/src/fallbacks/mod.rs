@@ -87,7 +87,7 @@ fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
 unsafe fn give(place: *mut TensorHandle, tensor: Tensor) -> Result<()> {
     // SAFETY: the caller's promise.
     unsafe { crate::error::write_out(place, "ret", tensor.handle()) }?;
-    tensor.into_handle();
+    crate::abi::live::made(tensor.into_handle());
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Inputs that a model does not take, and outputs that do not fit their places, in words: a model reads what it was
 //! compiled for, whatever it is passed.
 
-use super::description::Input;
+use super::description::Slot;
 use crate::abi::constants::{DEVICE_TYPE_CPU, SCALAR_TYPES};
 use crate::abi::copies::described;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
@@ -18,7 +18,7 @@ pub fn count(what: &str, given: usize, wanted: usize) -> Result<()> {
 }
 
 /// Refuses an input of another type, device or shape than the model was compiled for.
-pub fn input(index: usize, input: &Input, tensor: TensorHandle, device: i32) -> Result<()> {
+pub fn input(index: usize, input: &Slot, tensor: TensorHandle, device: i32) -> Result<()> {
     let dtype = dtype_of_tensor(tensor)?;
     let place = device_of_tensor(tensor)?;
     let wanted = &input.wanted;
@@ -68,20 +68,20 @@ pub fn input(index: usize, input: &Input, tensor: TensorHandle, device: i32) -> 
 
 /// Copies an output to a tensor of the caller. A failure names the output.
 #[allow(unsafe_code, reason = "calls libsconce.so")]
-pub fn copied(index: usize, names: &[String], from: TensorHandle, to: TensorHandle) -> Result<()> {
+pub fn copied(index: usize, outputs: &[Slot], from: TensorHandle, to: TensorHandle) -> Result<()> {
     // SAFETY: any number may be passed as a handle.
     let copied = crate::sconce::check(unsafe { api::sconce_tensor_copy(to, from, true) });
     copied.map_err(|error| {
         error.within(&format!(
             "output {index} ({}) is {}, and its place {}",
-            names.get(index).map_or("?", String::as_str),
+            outputs.get(index).map_or("?", |output| output.name.as_str()),
             described(from),
             described(to)
         ))
     })
 }
 
-fn refused(index: usize, input: &Input, tensor: TensorHandle, place: i32) -> Error {
+fn refused(index: usize, input: &Slot, tensor: TensorHandle, place: i32) -> Error {
     Error::invalid_argument(format!(
         "input {index} ({}) is {}; the model takes {}",
         input.name,
@@ -90,18 +90,25 @@ fn refused(index: usize, input: &Input, tensor: TensorHandle, place: i32) -> Err
     ))
 }
 
-/// What an input must be, as `float32[2..64, 256] on cuda:0`.
-pub fn wanted(input: &Input, device: i32) -> String {
-    let dtype = input.wanted.dtype.as_deref().unwrap_or("any type");
-    let sizes = match &input.wanted.sizes {
-        Some(sizes) => {
-            let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
-            format!("[{}]", sizes.join(", "))
-        }
-        None => "[?]".to_owned(),
-    };
+/// What an input must be or an output is, as `float32[2..64, 256] on cuda:0`.
+pub fn wanted(slot: &Slot, device: i32) -> String {
+    format!("{} on {}", type_and_sizes(slot), place_name(device))
+}
+
+/// The name of a device.
+pub fn place_name(device: i32) -> String {
     match device {
-        api::SCONCE_DEVICE_CPU => format!("{dtype}{sizes} on cpu"),
-        index => format!("{dtype}{sizes} on cuda:{index}"),
+        api::SCONCE_DEVICE_CPU => "cpu".to_owned(),
+        index => format!("cuda:{index}"),
     }
+}
+
+/// What an input must be or an output is, as `float32[2..64, 256]`.
+pub fn type_and_sizes(slot: &Slot) -> String {
+    let dtype = slot.wanted.dtype.as_deref().unwrap_or("any type");
+    let sizes = match &slot.wanted.sizes {
+        Some(sizes) => sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        None => "?".to_owned(),
+    };
+    format!("{dtype}[{sizes}]")
 }

@@ -25,12 +25,12 @@ use crate::sconce::{Tensor, api, check};
 /// Tensors that the sets refer to, by the model's names.
 #[derive(Default)]
 pub(super) struct Kept {
-    active: HashMap<String, KeptConstant>,
-    inactive: HashMap<String, KeptConstant>,
+    pub(super) active: HashMap<String, KeptConstant>,
+    pub(super) inactive: HashMap<String, KeptConstant>,
 }
 
 /// The program's tensor, and the model's own handle of it.
-struct KeptConstant {
+pub(super) struct KeptConstant {
     _tensor: Tensor,
     _model: Option<Tensor>,
 }

@@ -1,15 +1,16 @@
 //! What a model takes and returns, and its constants.
 
 use super::functions::{Container, text};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::package::outputs::outputs;
 use crate::package::source::{self, Wanted};
 
-/// An input.
+/// An input or an output.
 #[derive(Clone, Debug)]
-pub struct Input {
+pub struct Slot {
     /// The model's name of it.
     pub name: String,
-    /// What it must be, as far as that is known.
+    /// What an input must be and what an output is, as far as that is known.
     pub wanted: Wanted,
 }
 
@@ -32,9 +33,9 @@ pub struct Constant {
 #[derive(Clone, Debug)]
 pub struct Description {
     /// The inputs, in order.
-    pub inputs: Vec<Input>,
-    /// Names of the outputs, in order.
-    pub outputs: Vec<String>,
+    pub inputs: Vec<Slot>,
+    /// The outputs, in order.
+    pub outputs: Vec<Slot>,
     /// The constants, in the model's order.
     pub constants: Vec<Constant>,
     /// How the arguments of the program that was compiled become inputs, and outputs its result: JSON.
@@ -44,22 +45,13 @@ pub struct Description {
 }
 
 impl Description {
-    /// Reads it from a model, and types and shapes of the inputs from its source.
+    /// Reads it from a model, and types and shapes of inputs and outputs from its source.
     #[allow(unsafe_code, reason = "calls a function of a model")]
     pub fn read(model: &Container, source: Option<&str>) -> Result<Description> {
-        let mut wanted = source.map(source::inputs).unwrap_or_default();
-        let count: usize = model.number("AOTInductorModelContainerGetNumInputs")?;
-        wanted.resize(count, Wanted::default());
-        let mut inputs = Vec::with_capacity(count);
-        for (index, wanted) in wanted.into_iter().enumerate() {
-            let name = model.text_of("AOTInductorModelContainerGetInputName", index)?;
-            inputs.push(Input { name, wanted });
-        }
-        let count: usize = model.number("AOTInductorModelContainerGetNumOutputs")?;
-        let mut outputs = Vec::with_capacity(count);
-        for index in 0..count {
-            outputs.push(model.text_of("AOTInductorModelContainerGetOutputName", index)?);
-        }
+        let wanted = source.map(source::inputs).unwrap_or_default();
+        let made = source.map(|source| outputs(source, &wanted)).unwrap_or_default();
+        let inputs = slots(model, "Input", wanted)?;
+        let outputs = slots(model, "Output", made)?;
         let mut addresses = [0_usize; 2];
         let [first, second] = &mut addresses;
         let places =
@@ -79,6 +71,26 @@ impl Description {
             call_spec: addresses.map(text),
         })
     }
+}
+
+/// The inputs or the outputs, with what the source says of them.
+fn slots(model: &Container, kind: &str, mut wanted: Vec<Wanted>) -> Result<Vec<Slot>> {
+    let count: usize = model.number(&format!("AOTInductorModelContainerGetNum{kind}s"))?;
+    wanted.resize(count, Wanted::default());
+    let name = format!("AOTInductorModelContainerGet{kind}Name");
+    let slot = |(index, wanted)| Ok(Slot { name: model.text_of(&name, index)?, wanted });
+    wanted.into_iter().enumerate().map(slot).collect()
+}
+
+/// The place of a name among inputs or outputs. `what` is which of them.
+pub fn find(slots: &[Slot], what: &str, name: &str) -> Result<usize> {
+    slots.iter().position(|slot| slot.name == name).ok_or_else(|| {
+        let names: Vec<&str> = slots.iter().map(|slot| slot.name.as_str()).collect();
+        Error::invalid_argument(format!(
+            "the model has no {what} {name:?}; it has {}",
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+        ))
+    })
 }
 
 fn constants(model: &Container) -> Result<Vec<Constant>> {

@@ -16,6 +16,8 @@ use crate::sconce::tensor::TensorHandle;
 const CREATE: &str = "AOTInductorModelContainerCreateWithDevice";
 const RUN: &str = "AOTInductorModelContainerRunSingleThreaded";
 const DELETE: &str = "AOTInductorModelContainerDelete";
+/// What tells a model from other libraries.
+pub const REQUIRED: [&str; 3] = [CREATE, RUN, DELETE];
 
 /// An entry of a list of constants: a name and a tensor.
 #[repr(C)]
@@ -71,7 +73,7 @@ impl Container {
     /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`. Names of the constants, in
     /// the order in which the model makes them, are for messages.
     pub fn create(path: &Path, device: &str, names: Vec<String>) -> Result<Container> {
-        let library = Library::open(path, &[CREATE, RUN, DELETE])?;
+        let library = Library::open(path, &REQUIRED)?;
         let needed = |name: &str| {
             let missing = || Error::internal(format!("the loader does not find {name}"));
             library.function(name).ok_or_else(missing)

@@ -6,13 +6,16 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::captures::Captures;
 use super::check::copied;
+use super::description::Slot;
 use super::loaded::{DeviceInUse, Model, shapes_of};
 use crate::abi::copies::cloned;
 use crate::abi::devices::current_stream;
+use crate::abi::tensors::storage_of;
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Event, Tensor, api, check};
@@ -73,7 +76,7 @@ impl Captured {
         stream: api::sconce_stream,
         inputs: &[TensorHandle],
         into: &[Option<TensorHandle>],
-        names: &[String],
+        outputs: &[Slot],
     ) -> Result<Vec<Tensor>> {
         for (own, given) in self.inputs.iter().zip(inputs) {
             // SAFETY: any number may be passed as a handle.
@@ -86,7 +89,7 @@ impl Captured {
             returned.push(match into {
                 None => crate::abi::handles::another_handle(own.handle())?,
                 Some(into) => {
-                    copied(at, names, own.handle(), *into)?;
+                    copied(at, outputs, own.handle(), *into)?;
                     Tensor::retained(*into)?
                 }
             });
@@ -169,6 +172,26 @@ impl Model {
     /// How many graphs there are.
     pub fn graph_count(&self) -> usize {
         self.graphs().captured.len()
+    }
+
+    /// Bytes of the graphs' own inputs, and the numbers of their pools.
+    pub(super) fn graph_memory(&self) -> Result<(u64, BTreeSet<u64>)> {
+        let graphs: Vec<_> =
+            self.graphs().captured.iter().map(|(_, captured)| Arc::clone(captured)).collect();
+        let (mut bytes, mut pools) = (0, BTreeSet::new());
+        for captured in graphs {
+            let captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+            for input in &captured.inputs {
+                bytes += storage_of(input.handle())?.1 as u64;
+            }
+            let (mut pool, mut number) = (std::ptr::null_mut(), 0);
+            // SAFETY: any number may be passed as a handle; the place is valid for a write.
+            check(unsafe { api::sconce_graph_get_pool(captured.graph.0, &mut pool) })?;
+            // SAFETY: as above.
+            check(unsafe { api::sconce_memory_pool_get_id(pool, &mut number) })?;
+            pools.insert(number);
+        }
+        Ok((bytes, pools))
     }
 
     /// Drops all graphs: they read constants that are replaced.

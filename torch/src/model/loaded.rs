@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
 use super::captures::Captures;
@@ -16,9 +17,10 @@ use super::graphs::Graphs;
 use super::operators::Operators;
 use super::weights::Absent;
 use crate::abi::devices::{current_stream, native};
+use crate::abi::live::counted;
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::package::archive::unpack;
+use crate::package::archive::{is_library, unpack};
 use crate::package::folder::PrivateFolder;
 use crate::package::nodes::{Node, nodes};
 use crate::package::source;
@@ -49,6 +51,8 @@ pub struct Model {
     pub operators: Box<Operators>,
     /// The model's names of constants that have no values yet.
     pub(super) absent: Absent,
+    /// The most bytes of tensors that a run made at the same time.
+    pub(super) run_bytes: AtomicU64,
     /// The model's files, which are removed after the library is closed.
     folder: Option<PrivateFolder>,
 }
@@ -65,13 +69,7 @@ pub struct Choice<'a> {
 impl Model {
     /// Loads a package, or a bare shared library.
     pub fn load(path: &Path, choice: Choice<'_>) -> Result<Model> {
-        let begins_as_zip = std::fs::File::open(path)
-            .and_then(|mut file| {
-                let mut begin = [0; 4];
-                std::io::Read::read_exact(&mut file, &mut begin).map(|()| begin)
-            })
-            .map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
-        if begins_as_zip == *b"\x7fELF" {
+        if is_library(path)? {
             let path = std::path::absolute(path)
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
             let source = std::fs::read_to_string(path.with_extension("cpp")).ok();
@@ -140,6 +138,7 @@ impl Model {
             warm: RwLock::new(HashSet::new()),
             branches,
             operators,
+            run_bytes: AtomicU64::new(0),
             folder: None,
             absent: Absent::new(absent),
         })
@@ -191,7 +190,12 @@ impl Model {
             return self.call_container(&container, inputs, stream);
         }
         let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
-        let outputs = self.call_container(&container, inputs, stream)?;
+        if warm(shapes) {
+            return self.call_container(&container, inputs, stream);
+        }
+        let (outputs, bytes) = counted(inputs, || self.call_container(&container, inputs, stream));
+        let outputs = outputs?;
+        self.run_bytes.fetch_max(bytes as u64, Ordering::Relaxed);
         let mut warm = self.warm.write().unwrap_or_else(PoisonError::into_inner);
         if warm.len() == MOST_SHAPES {
             warm.clear();

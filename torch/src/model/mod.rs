@@ -4,12 +4,15 @@
 //! |---|---|
 //! | `functions` | the functions that a model's library exports |
 //! | `description` | what a model takes and returns, its constants |
+//! | `words` | a loaded model in words |
+//! | `inspection` | what a model is and needs, without loading it |
 //! | `check` | inputs and outputs that do not fit, in words |
 //! | `loaded` | a loaded model, and runs |
 //! | `constants` | constants replaced and swapped |
 //! | `weights` | constants that a package keeps beside the library |
 //! | `operators` | the custom operators that a model calls |
 //! | `graphs` | runs as CUDA graphs, one for each set of shapes |
+//! | `memory` | what memory a model takes |
 //! | `captures` | one capture at a time, on a stream of its own |
 //! | `table` | handles of models |
 
@@ -19,7 +22,10 @@ pub mod constants;
 pub mod description;
 pub mod functions;
 pub mod graphs;
+pub mod inspection;
 pub mod loaded;
+pub mod memory;
 pub mod operators;
 pub mod table;
 mod weights;
+mod words;

@@ -7,6 +7,7 @@
 
 use std::ffi::c_int;
 
+use crate::abi::live;
 use crate::dispatcher::by_value;
 use crate::error::{self, Error, Result};
 use crate::package::nodes::{Input, Node, Output};
@@ -17,7 +18,7 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
 
 /// The function that a model calls its operators through.
-const CALL: &str = "aoti_torch_proxy_executor_call_function";
+pub const CALL: &str = "aoti_torch_proxy_executor_call_function";
 
 /// The custom operators of a model.
 #[derive(Debug)]
@@ -75,26 +76,13 @@ impl Operators {
 
     /// The names of the operators, each once.
     pub fn names(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.nodes.iter().map(name_of).collect();
-        names.sort_unstable();
-        names.dedup();
-        names
+        names(&self.nodes)
     }
 
     /// Fails if an operator is not registered for the model's device.
     fn check(&self) -> Result<()> {
         let place = if self.device >= 0 { Place::Cuda } else { Place::Cpu };
-        let mut missing: Vec<String> = Vec::new();
-        for node in &self.nodes {
-            let Err(error) = by_value::check(&node.name, &node.overload, place) else { continue };
-            // An operator that is there may have kernels for other devices, or other overloads.
-            let is_known = error.status == api::SCONCE_ERROR_NOT_SUPPORTED;
-            let why = if is_known { format!(" ({})", error.message) } else { String::new() };
-            let line = name_of(node) + &why;
-            if !missing.contains(&line) {
-                missing.push(line);
-            }
-        }
+        let missing = missing(&self.nodes, place);
         if missing.is_empty() {
             return Ok(());
         }
@@ -197,6 +185,30 @@ impl Operators {
     }
 }
 
+/// The names of operators, each once.
+pub fn names(nodes: &[Node]) -> Vec<String> {
+    let mut names: Vec<String> = nodes.iter().map(name_of).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// The operators that are not registered for a device, each once.
+pub fn missing(nodes: &[Node], place: Place) -> Vec<String> {
+    let mut missing: Vec<String> = Vec::new();
+    for node in nodes {
+        let Err(error) = by_value::check(&node.name, &node.overload, place) else { continue };
+        // An operator that is there may have kernels for other devices, or other overloads.
+        let is_known = error.status == api::SCONCE_ERROR_NOT_SUPPORTED;
+        let why = if is_known { format!(" ({})", error.message) } else { String::new() };
+        let line = name_of(node) + &why;
+        if !missing.contains(&line) {
+            missing.push(line);
+        }
+    }
+    missing
+}
+
 fn name_of(node: &Node) -> String {
     full_name(&node.name, &node.overload)
 }
@@ -208,7 +220,9 @@ fn assign(node: &Node, results: Vec<Value>, tensors: &mut Passed<'_, TensorHandl
         match value {
             Some(Value::Tensor(tensor)) => {
                 // SAFETY: any number may be passed as a handle.
-                check(unsafe { api::sconce_tensor_assign(handle, tensor.handle()) })
+                check(unsafe { api::sconce_tensor_assign(handle, tensor.handle()) })?;
+                live::made(handle);
+                Ok(())
             }
             other => Err(Error::invalid_argument(format!(
                 "it returned {other:?} where the model expects a tensor"

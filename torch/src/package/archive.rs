@@ -59,6 +59,14 @@ fn broken(path: &Path, why: impl std::fmt::Display) -> Error {
     Error::io(format!("{} is no package that can be read: {why}", path.display()))
 }
 
+/// Whether a file is a shared library, and no package.
+pub fn is_library(path: &Path) -> Result<bool> {
+    let mut begin = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    read.map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
+    Ok(begin == *b"\x7fELF")
+}
+
 /// Writes a model of a package to a private folder. Without a name it is the one that there is, or the one called
 /// `model`.
 pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {

@@ -7,11 +7,13 @@
 //! | `nodes` | the custom operators that a model calls |
 //! | `json` | JSON |
 //! | `folder` | private folders that are removed at unload or at exit |
-//! | `source` | what the generated source says of inputs and constants |
+//! | `source` | what the generated source says of inputs |
+//! | `outputs` | what it says of outputs |
 
 pub mod archive;
 pub mod folder;
 pub mod json;
 pub mod nodes;
+pub mod outputs;
 pub mod source;
 pub mod weights;

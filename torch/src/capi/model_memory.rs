@@ -1,0 +1,73 @@
+//! Memory of compiled models in C.
+
+#![allow(non_camel_case_types, reason = "the names of the C API")]
+#![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
+
+use super::model::{model_of, sconce_model};
+use crate::abi::errors::not_null;
+use crate::error::{Error, guard, write_out};
+use crate::sconce::api::sconce_status;
+
+/// Memory of a model, in bytes. Begin with `SCONCE_MODEL_MEMORY_INIT`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sconce_model_memory {
+    /// `sizeof(sconce_model_memory)`, set by the caller.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Constants in memory of the model's device: those of its library, and those that the package or the program
+    /// passed, of the active and of the inactive set. 0 for a model of the CPU.
+    pub constant_device_bytes: u64,
+    /// Constants in memory of the host, of a model of the CPU. A model of CUDA has its constants in the library's file,
+    /// too, whose pages the system drops when it needs them; they are not counted.
+    pub constant_host_bytes: u64,
+    /// How many graphs the model keeps.
+    pub graph_count: u64,
+    /// Inputs of the graphs themselves, to which runs copy.
+    pub graph_input_bytes: u64,
+    /// What the graphs' pools took from the driver: outputs, and tensors between kernels.
+    pub graph_pool_bytes: u64,
+    /// The most bytes that tensors had at the same time which a run made: between kernels, and outputs. Of the runs so
+    /// far; 0 before the first. Counted in the first run with each set of shapes, by what the model makes and deletes, so
+    /// that other threads do not matter. Not counted are inputs, what an operation needs while it runs, such as
+    /// workspaces, and what the allocator adds when it rounds up.
+    pub run_bytes: u64,
+}
+
+/// Returns how much memory a model takes now.
+///
+/// Inputs and results belong to the program and are not the model's. Figures of the whole device are those of
+/// `sconce_memory_get_stats`.
+///
+/// - `out_memory`: receives the figures; begin with `SCONCE_MODEL_MEMORY_INIT`.
+/// - Ordering: with graphs, as `sconce_memory_snapshot_create`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_memory(
+    model: *mut sconce_model,
+    out_memory: *mut sconce_model_memory,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        not_null(out_memory, "out_memory")?;
+        // SAFETY: not NULL, and the caller promises a struct.
+        let mut described = unsafe { out_memory.read() };
+        if described.struct_size as usize != size_of::<sconce_model_memory>() {
+            return Err(Error::invalid_argument(
+                "out_memory.struct_size is of no version of the struct",
+            ));
+        }
+        let memory = model.memory()?;
+        let is_on_device = model.device >= 0;
+        described.reserved = 0;
+        described.constant_device_bytes = if is_on_device { memory.constants } else { 0 };
+        described.constant_host_bytes = if is_on_device { 0 } else { memory.constants };
+        described.graph_count = memory.graphs;
+        described.graph_input_bytes = memory.graph_inputs;
+        described.graph_pool_bytes = memory.graph_pools;
+        described.run_bytes = memory.run;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_memory, "out_memory", described) }
+    })
+}

@@ -1,0 +1,267 @@
+//! Inputs and outputs of compiled models in C.
+
+#![allow(non_camel_case_types, reason = "the names of the C API")]
+#![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
+
+use std::ffi::c_char;
+
+use super::model::{model_of, return_text, sconce_model, text};
+use crate::abi::constants::SCALAR_TYPES;
+use crate::abi::errors::not_null;
+use crate::error::{Error, Result, guard, write_out};
+use crate::model::description::{Slot, find};
+use crate::package::source::Extent;
+use crate::sconce::api::sconce_status;
+
+/// Dimensions whose sizes are in the structs.
+const DIMS: usize = 8;
+
+/// What a model's input must be. Begin with `SCONCE_MODEL_INPUT_INIT`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sconce_model_input {
+    /// `sizeof(sconce_model_input)`, set by the caller.
+    pub struct_size: u32,
+    /// `SCONCE_DTYPE_…`, or -1 if that is not known.
+    pub dtype: i32,
+    /// The number of dimensions, or -1 if that is not known.
+    pub rank: i32,
+    /// 0.
+    pub reserved: i32,
+    /// The least size of each of the first eight dimensions; `sconce_model_get_input_size` has those of all.
+    pub least: [i64; 8],
+    /// The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+    pub most: [i64; 8],
+}
+
+/// What a model's output is. Begin with `SCONCE_MODEL_OUTPUT_INIT`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sconce_model_output {
+    /// `sizeof(sconce_model_output)`, set by the caller.
+    pub struct_size: u32,
+    /// `SCONCE_DTYPE_…`, or -1 if that is not known.
+    pub dtype: i32,
+    /// The number of dimensions, or -1 if that is not known.
+    pub rank: i32,
+    /// 0.
+    pub reserved: i32,
+    /// The least size of each of the first eight dimensions; `sconce_model_get_output_size` has those of all.
+    pub least: [i64; 8],
+    /// The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+    pub most: [i64; 8],
+}
+
+/// One of the inputs or outputs.
+fn slot<'a>(slots: &'a [Slot], what: &str, index: usize) -> Result<&'a Slot> {
+    slots.get(index).ok_or_else(|| {
+        Error::invalid_argument(format!("there are {} {what}s, and no {what} {index}", slots.len()))
+    })
+}
+
+/// `SCONCE_DTYPE_…` of an input or output, or -1.
+fn dtype(slot: &Slot) -> i32 {
+    let dtype = slot.wanted.dtype.as_deref();
+    SCALAR_TYPES.iter().find(|known| Some(known.name) == dtype).map_or(-1, |known| known.dtype)
+}
+
+/// The least and the greatest size of a dimension.
+fn range(extent: Extent) -> (i64, i64) {
+    match extent {
+        Extent::Fixed(size) => (size, size),
+        Extent::Range(least, most) => (least, most),
+    }
+}
+
+/// The number of dimensions, or -1, and the sizes of the first ones.
+fn sizes(slot: &Slot) -> (i32, [i64; DIMS], [i64; DIMS]) {
+    let (mut least, mut most) = ([0; DIMS], [0; DIMS]);
+    for (at, extent) in slot.wanted.sizes.iter().flatten().take(DIMS).enumerate() {
+        (least[at], most[at]) = range(*extent);
+    }
+    (slot.wanted.sizes.as_ref().map_or(-1, |sizes| sizes.len() as i32), least, most)
+}
+
+/// The sizes of one dimension.
+fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
+    let Some(sizes) = &slot.wanted.sizes else {
+        return Err(Error::invalid_argument(format!(
+            "the sizes of the {what} {} are not known: the package does not say them",
+            slot.name
+        )));
+    };
+    sizes.get(dim).copied().map(range).ok_or_else(|| {
+        Error::invalid_argument(format!(
+            "dim is {dim}; the {what} {} has {} dimensions",
+            slot.name,
+            sizes.len()
+        ))
+    })
+}
+
+/// Returns what an input of a model must be.
+///
+/// - `index`: of the input.
+/// - `out_input`: receives type and sizes, as far as the package says them.
+/// - `out_name`: receives the model's name of the input; may be NULL.
+/// - Ownership: the caller frees the name with `sconce_torch_string_free`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_input(
+    model: *mut sconce_model,
+    index: usize,
+    out_input: *mut sconce_model_input,
+    out_name: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        let input = slot(&model.description.inputs, "input", index)?;
+        not_null(out_input, "out_input")?;
+        // SAFETY: not NULL, and the caller promises a struct.
+        let mut described = unsafe { out_input.read() };
+        if described.struct_size as usize != size_of::<sconce_model_input>() {
+            return Err(Error::invalid_argument(
+                "out_input.struct_size is of no version of the struct",
+            ));
+        }
+        described.dtype = dtype(input);
+        (described.rank, described.least, described.most) = sizes(input);
+        if !out_name.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { return_text(out_name, "out_name", &input.name) }?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_input, "out_input", described) }
+    })
+}
+
+/// Returns what an output of a model is.
+///
+/// - `index`: of the output.
+/// - `out_output`: receives type and sizes, as far as the package says them.
+/// - `out_name`: receives the model's name of the output; may be NULL.
+/// - Ownership: the caller frees the name with `sconce_torch_string_free`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_output(
+    model: *mut sconce_model,
+    index: usize,
+    out_output: *mut sconce_model_output,
+    out_name: *mut *mut c_char,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        let output = slot(&model.description.outputs, "output", index)?;
+        not_null(out_output, "out_output")?;
+        // SAFETY: not NULL, and the caller promises a struct.
+        let mut described = unsafe { out_output.read() };
+        if described.struct_size as usize != size_of::<sconce_model_output>() {
+            return Err(Error::invalid_argument(
+                "out_output.struct_size is of no version of the struct",
+            ));
+        }
+        described.dtype = dtype(output);
+        (described.rank, described.least, described.most) = sizes(output);
+        if !out_name.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { return_text(out_name, "out_name", &output.name) }?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_output, "out_output", described) }
+    })
+}
+
+/// Returns what the size of an input may be, for dimensions of any number.
+///
+/// - `index`: of the input.
+/// - `dim`: the dimension.
+/// - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
+/// - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not say its sizes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_input_size(
+    model: *mut sconce_model,
+    index: usize,
+    dim: usize,
+    out_least: *mut i64,
+    out_most: *mut i64,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        let (least, most) = size(slot(&model.description.inputs, "input", index)?, "input", dim)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_least, "out_least", least) }?;
+        // SAFETY: as above.
+        unsafe { write_out(out_most, "out_most", most) }
+    })
+}
+
+/// Returns what the size of an output may be. Otherwise as `sconce_model_get_input_size`.
+///
+/// - `index`: of the output.
+/// - `dim`: the dimension.
+/// - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
+/// - Errors: INVALID_ARGUMENT: there is no such output or dimension, or the package does not say its sizes.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_get_output_size(
+    model: *mut sconce_model,
+    index: usize,
+    dim: usize,
+    out_least: *mut i64,
+    out_most: *mut i64,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        let output = slot(&model.description.outputs, "output", index)?;
+        let (least, most) = size(output, "output", dim)?;
+        // SAFETY: the caller's promise.
+        unsafe { write_out(out_least, "out_least", least) }?;
+        // SAFETY: as above.
+        unsafe { write_out(out_most, "out_most", most) }
+    })
+}
+
+/// Finds an input by the model's name of it.
+///
+/// - `name`: as `sconce_model_get_input` returns it.
+/// - `out_index`: receives its place among the inputs.
+/// - Errors: INVALID_ARGUMENT: there is no such input; the text has the names of those that there are.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_find_input(
+    model: *mut sconce_model,
+    name: *const c_char,
+    out_index: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(name, "name") }?;
+        let index = find(&model.description.inputs, "input", &name)?;
+        // SAFETY: as above.
+        unsafe { write_out(out_index, "out_index", index) }
+    })
+}
+
+/// Finds an output by the model's name of it.
+///
+/// - `name`: as `sconce_model_get_output` returns it.
+/// - `out_index`: receives its place among the outputs.
+/// - Errors: INVALID_ARGUMENT: there is no such output; the text has the names of those that there are.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_find_output(
+    model: *mut sconce_model,
+    name: *const c_char,
+    out_index: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let name = unsafe { text(name, "name") }?;
+        let index = find(&model.description.outputs, "output", &name)?;
+        // SAFETY: as above.
+        unsafe { write_out(out_index, "out_index", index) }
+    })
+}

@@ -1,0 +1,57 @@
+//! A loaded model in words.
+
+use std::sync::PoisonError;
+
+use super::check;
+use super::loaded::Model;
+use crate::abi::constants::scalar_type;
+use crate::error::Result;
+use crate::loading::process::is_of_torch;
+
+impl Model {
+    /// What the model takes and returns, its constants, its memory, what it calls, and what it was compiled for.
+    pub fn words(&self) -> Result<String> {
+        let description = &self.description;
+        let mut lines = Vec::new();
+        for (index, input) in description.inputs.iter().enumerate() {
+            let wanted = check::wanted(input, self.device);
+            lines.push(format!("input {index}: {} {wanted}", input.name));
+        }
+        for (index, output) in description.outputs.iter().enumerate() {
+            let is_known = output.wanted.dtype.is_some() || output.wanted.sizes.is_some();
+            let made = if is_known { check::wanted(output, self.device) } else { String::new() };
+            lines.push(format!("output {index}: {} {made}", output.name).trim_end().to_owned());
+        }
+        let (count, bytes) = (description.constants.len(), description.constant_bytes);
+        lines.push(format!("constants: {count} with {bytes} bytes"));
+        for constant in &description.constants {
+            let dtype = scalar_type(constant.dtype).map_or("?", |known| known.name);
+            lines
+                .push(format!("constant {}: {dtype}, {} bytes", constant.original, constant.bytes));
+        }
+        let memory = self.memory()?;
+        lines.push(format!(
+            "memory: constants take {} bytes on {}, tensors of a run {} at most so far, {} graphs {} for inputs and {} \
+             for the rest",
+            memory.constants,
+            check::place_name(self.device),
+            memory.run,
+            memory.graphs,
+            memory.graph_inputs,
+            memory.graph_pools
+        ));
+        let container = self.container.read().unwrap_or_else(PoisonError::into_inner);
+        let needed = container.undefined().iter().filter(|name| is_of_torch(name)).count();
+        drop(container);
+        lines.push(format!("functions: {needed} of PyTorch's ABI and the libraries behind it"));
+        for name in self.operators.names() {
+            lines.push(format!("custom operator: {name}"));
+        }
+        for (key, value) in self.metadata.iter().filter(|(_, value)| !value.is_empty()) {
+            lines.push(format!("{key}: {value}"));
+        }
+        lines.push(format!("arguments: {}", description.call_spec[0]));
+        lines.push(format!("results: {}", description.call_spec[1]));
+        Ok(lines.join("\n"))
+    }
+}
