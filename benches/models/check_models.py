@@ -5,9 +5,10 @@
 
 FOLDER has NAME.pt2, NAME.json (types and shapes of inputs and outputs, the seed) and NAME.bin (their values), as
 make_models.py writes them. Prints a line for each model and way to run it: model, way, difference relative to the
-largest element, milliseconds to the first result, MB resident, microseconds a call. Ends with 1 if a model fails or
-differs by more than its limit. PROGRAM is libtorch.cpp, compiled: PyTorch's own loader, whose figures are one more way
-(its milliseconds count from the start of the process, those of sconce-run from its `main`).
+largest element, milliseconds from the start of the process to the first result, MB resident, microseconds a call, the
+most bytes of the device that a call takes. Ways are calls of one thread, calls of 16 threads on streams of their own,
+and a graph. Ends with 1 if a model fails or differs by more than its limit. PROGRAM is libtorch.cpp, compiled: PyTorch's
+own loader, whose calls from one thread and from 16 are two more ways.
 """
 
 import argparse
@@ -25,6 +26,8 @@ import time
 TYPES = {"float32": ("<f4", 4), "int64": ("<i8", 8), "float16": ("<f2", 2)}
 # What struct calls those that are compared by size, and the largest difference.
 FLOATS = {"float32": ("f", 1e-5), "float16": ("e", 1e-2)}
+# Threads that run one model.
+THREADS = 16
 # Draws from the generator: every bit counts.
 EXACT = {"dropout"}
 
@@ -77,6 +80,7 @@ class Model:
         results = [self.place / f"{self.name}.out{at}.npy" for at in range(len(self.outputs))]
         for path in results:
             words += ["--output", path]
+        words += ["--begin", time.monotonic_ns()]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True)
         if done.returncode != 0:
             return None, None, (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -85,9 +89,9 @@ class Model:
         return *apart, done.stdout
 
 
-    def run_libtorch(self, program, repeat):
+    def run_libtorch(self, program, repeat, threads):
         """What PyTorch's loader prints for the model; nothing if it fails."""
-        words = [program.resolve(), self.package, repeat]
+        words = [program.resolve(), self.package, repeat, threads]
         for at, (entry, values) in enumerate(self.inputs):
             path = self.place / f"{self.name}.in{at}.raw"
             path.write_bytes(values)
@@ -100,8 +104,9 @@ class Model:
 
 
 def figures(text):
-    """Milliseconds to the first result, MB resident, microseconds a call."""
-    patterns = (r"first result after ([0-9.]+) ms", r"([0-9]+) MB resident", r"([0-9.]+) us a call")
+    """Milliseconds to the first result, MB resident, microseconds a call, bytes of the device a call."""
+    patterns = (r"first result after ([0-9.]+) ms", r"([0-9]+) MB resident", r"([0-9.]+) us a call",
+                r"a call takes ([0-9]+) bytes")
     return [figure(text, pattern) for pattern in patterns]
 
 
@@ -123,11 +128,11 @@ def main():
     if not names:
         raise SystemExit(f"there are no models in {arguments.folder}")
     failures = 0
-    print("# model way result difference first_ms resident_mb call_us")
+    print("# model way result difference first_ms resident_mb call_us call_bytes")
     with tempfile.TemporaryDirectory() as place:
         for name in names:
             model = Model(arguments.folder, name, pathlib.Path(place))
-            ways = [("calls", [])]
+            ways = [("calls", []), ("threads", ["--threads", THREADS])]
             # A graph's first result comes after two runs before the capture, which draw numbers, too.
             is_exact = name.removeprefix("cpu_") in EXACT
             if not name.startswith("cpu_") and not is_exact:
@@ -142,8 +147,9 @@ def main():
                 failures += not good
                 print(name, way, "ok" if good else "FAILED", f"{apart:.1e}", *figures(text), flush=True)
             if arguments.libtorch and not name.startswith("cpu_"):
-                text = model.run_libtorch(arguments.libtorch, arguments.repeat)
-                print(name, "libtorch", "ok" if text else "skipped", "-", *figures(text), flush=True)
+                for way, threads in (("libtorch", 1), ("libtorch_threads", THREADS)):
+                    text = model.run_libtorch(arguments.libtorch, arguments.repeat, threads)
+                    print(name, way, "ok" if text else "skipped", "-", *figures(text), flush=True)
     raise SystemExit(1 if failures else 0)
 
 

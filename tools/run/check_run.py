@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def npy(path, shape, values):
@@ -48,6 +49,11 @@ def check_built(program, model, place):
     written = pathlib.Path(returned).read_bytes()
     assert b"'shape': (3, 256, )" in written, written[:128]
     assert floats(returned, 3 * 256) == array.array("f", (2 * value for value in values))
+    # The clock may start before the process.
+    earlier = str(time.monotonic_ns() - 7_000_000_000)
+    run = subprocess.run([program, model, "--input", given, "--begin", earlier], capture_output=True, text=True, check=True)
+    first = float(run.stdout.split("first result after ")[1].split(" ms")[0])
+    assert 7000 <= first < 60000, run.stdout
     described = subprocess.run([program, model, "--describe"], capture_output=True, text=True, check=True).stdout
     for words in ("input 0: x float32[2..64, 256] on cpu", "output 0: doubled float32[2..64, 256] on cpu", "memory: "):
         assert words in described, described

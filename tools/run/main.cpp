@@ -32,6 +32,8 @@ constexpr const char* usage =
     "  --device N      the index of the device for a model of CUDA (0)\n"
     "  --name NAME     the model's name within its package\n"
     "  --library FILE  loads a kernel library first, whose operators the model calls; repeated\n"
+    "  --begin N       when the process began, for the time to the first result: nanoseconds of\n"
+    "                  CLOCK_MONOTONIC, as the program that starts this one reads them\n"
     "  --describe      prints what the model is and needs, and ends; also of a model that cannot "
     "be\n"
     "                  loaded here, such as one of CUDA without a GPU\n";
@@ -47,6 +49,7 @@ struct Options {
   std::uint64_t repeat = 0;
   std::uint64_t threads = 1;
   std::int32_t device = -1;
+  std::uint64_t begin_ns = 0;
   bool graph = false;
   bool describe = false;
 };
@@ -92,6 +95,8 @@ Options read(const std::vector<std::string>& words) {
       }
     } else if (word == "--device") {
       options.device = static_cast<std::int32_t>(number(word, next(), 1023));
+    } else if (word == "--begin") {
+      options.begin_ns = number(word, next(), INT64_MAX);
     } else if (word == "--name") {
       options.name = next();
     } else if (word == "--library") {
@@ -169,6 +174,22 @@ class Progress {
   std::uint64_t percent_ = 101;
   bool shows_;
 };
+
+// The most bytes of the device that tensors have during a call, besides what is alive before it:
+// nothing else allocates in this process.
+void print_bytes_of_a_call(const sconce::torch::Model& model,
+                           const std::vector<sconce::Tensor>& inputs, bool graph) {
+  const std::int32_t device = model.device();
+  sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
+  sconce::detail::check(::sconce_memory_reset_peak_stats(device));
+  sconce::detail::check(::sconce_memory_get_stats(device, &stats));
+  const std::int64_t before = stats.allocated_bytes.all.current;
+  const std::vector<sconce::Tensor> results = graph ? model.run_graph(inputs) : model.run(inputs);
+  wait_for(model);
+  sconce::detail::check(::sconce_memory_get_stats(device, &stats));
+  std::printf("a call takes %lld bytes of the device at most\n",
+              static_cast<long long>(stats.allocated_bytes.all.peak - before));
+}
 
 void measure(const sconce::torch::Model& model, const std::vector<sconce::Tensor>& inputs,
              const Options& options) {
@@ -295,7 +316,11 @@ void run(const Options& options, std::chrono::steady_clock::time_point start) {
       write_npy(options.outputs[at], results[at]);
     }
   }
+  // A model may draw random numbers: of the calls that are asked for, the first alone has a result.
   if (options.repeat != 0) {
+    if (model.device() >= 0) {
+      print_bytes_of_a_call(model, inputs, options.graph);
+    }
     measure(model, inputs, options);
   }
   print_memory(model);
@@ -313,7 +338,10 @@ int main(int count, char** arguments) {
     }
   }
   try {
-    run(read(words), start);
+    const Options options = read(words);
+    // The clock is CLOCK_MONOTONIC on Linux.
+    const std::chrono::nanoseconds begin(options.begin_ns);
+    run(options, options.begin_ns == 0 ? start : std::chrono::steady_clock::time_point(begin));
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "sconce-run: %s\n%s", error.what(), words.empty() ? usage : "");
