@@ -164,6 +164,8 @@ static void sleep_and_wake(void) {
 
 static void memory(void) {
   sconce_memory_stats stats = SCONCE_MEMORY_STATS_INIT;
+  sconce_memory_page_figures pages = SCONCE_MEMORY_PAGE_FIGURES_INIT;
+  bool fixed = false;
   sconce_memory_pool* pool = NULL;
   sconce_memory_snapshot* snapshot = NULL;
   const sconce_memory_segment* segments = NULL;
@@ -193,6 +195,8 @@ static void memory(void) {
   OK(sconce_memory_record_stream(ptr, stream));
   OK(sconce_memory_get_stats(-1, &stats));
   HOLDS(stats.allocation.all.current == 2 && stats.reserved_bytes.all.peak == 4 << 20);
+  OK(sconce_memory_get_page_figures(-1, &pages));
+  HOLDS(pages.pages == 0 && pages.alias_bytes == 0);
 
   OK(sconce_memory_snapshot_create(&snapshot));
   OK(sconce_memory_snapshot_get_segments(snapshot, &segments, &count));
@@ -219,6 +223,13 @@ static void memory(void) {
   OK(sconce_memory_alloc(1, &ptr));
   OK(sconce_memory_pool_end(pool, -1));
   OK(sconce_memory_free(ptr));
+  OK(sconce_memory_pool_set_fixed(pool, true));
+  OK(sconce_memory_pool_is_fixed(pool, &fixed));
+  HOLDS(fixed);
+  OK(sconce_memory_pool_trim(pool, &bytes));
+  HOLDS(bytes == 0);
+  HOLDS(sconce_memory_pool_destroy(pool) == SCONCE_ERROR_INVALID_STATE);
+  OK(sconce_memory_pool_set_fixed(pool, false));
   OK(sconce_memory_pool_trim(pool, &bytes));
   HOLDS(bytes == 2U << 20);
   OK(sconce_memory_pool_destroy(pool));

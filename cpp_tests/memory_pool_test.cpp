@@ -2,6 +2,7 @@
 #include <sconce/guard.hpp>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "memory_support.hpp"
 
@@ -178,6 +179,59 @@ TEST_F(MemoryPoolTest, APoolOfPagesReservesWholePages) {
   EXPECT_EQ(sconce_memory_pool_create_with_policy(3, &pool), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(contains(sconce_last_error_message(), "policy is 3"));
   EXPECT_EQ(pool, nullptr);
+}
+
+TEST_F(MemoryPoolTest, AFixedPoolKeepsItsMemory) {
+  for (const MemPolicy policy : {MemPolicy::Pages, MemPolicy::Segments}) {
+    MemPool pool(policy);
+    void* address = nullptr;
+    {
+      const MemPoolGuard guard(pool);
+      address = DeviceBuffer(12 * kMiB).get();
+    }
+    EXPECT_FALSE(pool.is_fixed());
+    pool.set_fixed();
+    EXPECT_TRUE(pool.is_fixed());
+    EXPECT_EQ(pool.trim(), 0U);
+    allocator::emptyCache();
+    EXPECT_EQ(memory_reserved(), 12 * kMiB);
+    EXPECT_EQ(status_of([&] { pool.sleep(); }), SCONCE_ERROR_INVALID_STATE);
+    EXPECT_TRUE(contains(sconce_last_error_message(), "sconce_memory_pool_set_fixed"));
+    EXPECT_EQ(sconce_memory_pool_destroy(pool.get()), SCONCE_ERROR_INVALID_STATE);
+    {
+      const MemPoolGuard guard(pool);
+      EXPECT_EQ(DeviceBuffer(12 * kMiB).get(), address);
+    }
+    pool.set_fixed(false);
+    EXPECT_FALSE(pool.is_fixed());
+    EXPECT_EQ(pool.trim(), 12 * kMiB);
+  }
+  bool fixed = true;
+  EXPECT_EQ(sconce_memory_pool_set_fixed(nullptr, true), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(sconce_memory_pool_is_fixed(nullptr, &fixed), SCONCE_ERROR_INVALID_HANDLE);
+  EXPECT_TRUE(fixed) << "nothing is written after an error";
+}
+
+TEST_F(MemoryPoolTest, PagesAreCountedApartFromMemory) {
+  allocator::setAllocatorSettings("policy:pages");
+  std::vector<DeviceBuffer> blocks;
+  for (int i = 0; i < 8; ++i) blocks.emplace_back(2 * kMiB);
+  EXPECT_EQ(page_figures().pages, 8U);
+  EXPECT_EQ(page_figures().page_bytes, memory_reserved());
+  EXPECT_EQ(page_figures().alias_bytes, 0U);
+  for (std::size_t i = 0; i < blocks.size(); i += 2) blocks[i].reset();
+  DeviceBuffer joined(8 * kMiB);  // of four pages that were free, one of them where it is
+  const PageFigures figures = page_figures(0);
+  EXPECT_EQ(figures.pages, 8U);
+  EXPECT_EQ(figures.aliases_made, 3U);
+  EXPECT_EQ(figures.mappings, 11U);
+  EXPECT_EQ(figures.alias_bytes, 6 * kMiB);
+  EXPECT_EQ(memory_reserved(), 16 * kMiB) << "aliases are no memory";
+  joined.reset();
+  blocks.clear();
+  allocator::emptyCache();
+  EXPECT_EQ(page_figures().pages, 0U);
+  EXPECT_EQ(page_figures().alias_bytes, 0U);
 }
 
 TEST_F(MemoryPoolTest, DeadHandlesAreRecognised) {

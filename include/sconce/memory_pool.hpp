@@ -56,16 +56,32 @@ class [[nodiscard]] MemPool {
     return bytes;
   }
 
+  /// Fixes the memory of the pool, on every device, or makes the pool an ordinary one again. While it
+  /// is fixed, none of it sleeps or goes back to the driver, and the pool is not destroyed: the
+  /// program has registered it elsewhere, as with `ncclCommRegister`.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the pool is asleep on a device;
+  ///   `SCONCE_ERROR_NOT_SUPPORTED` without caching
+  void set_fixed(bool fixed = true) {
+    detail::check(::sconce_memory_pool_set_fixed(get(), fixed));
+  }
+
+  /// Returns whether the memory of the pool is fixed.
+  [[nodiscard]] bool is_fixed() const {
+    bool fixed = false;
+    detail::check(::sconce_memory_pool_is_fixed(get(), &fixed));
+    return fixed;
+  }
+
   /// Puts the pool to sleep on a device, -1 for the current one: its memory goes back to the
   /// driver, its addresses stay, and the bytes of live blocks are saved. Waits for the device. The
   /// memory must be made of pages: `MemPolicy::Pages`, or `policy:pages` in the settings.
   ///
   /// Until the pool wakes, its blocks may only be freed. Calls of this library refuse such
   /// addresses, allocations from the pool, and launches of graphs whose memory it is.
-  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is asleep or a stream of the device is captured;
-  ///   `SCONCE_ERROR_NOT_SUPPORTED` if memory of it is not of pages; `SCONCE_ERROR_OUT_OF_MEMORY`
-  ///   or `SCONCE_ERROR_IO` of the place. The pool is awake then, unless the message says
-  ///   otherwise.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is asleep or fixed, or a stream of the device
+  ///   is captured; `SCONCE_ERROR_NOT_SUPPORTED` if memory of it is not of pages;
+  ///   `SCONCE_ERROR_OUT_OF_MEMORY` or `SCONCE_ERROR_IO` of the place. The pool is awake then, unless
+  ///   the message says otherwise.
   void sleep(const SleepPlace& place = SleepPlace::host_pinned(), DeviceIndex device = -1) {
     detail::pool_sleep(get(), place, device);
   }
@@ -93,7 +109,7 @@ class [[nodiscard]] MemPool {
  private:
   struct Destroy {
     void operator()(sconce_memory_pool* pool) const noexcept {
-      // Refused inside a guard of the pool; the pool stays then.
+      // Refused inside a guard of the pool, and while its memory is fixed; the pool stays then.
       detail::log_failure(::sconce_memory_pool_destroy(pool), "destroying a MemPool");
     }
   };

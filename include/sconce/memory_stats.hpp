@@ -57,6 +57,17 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
       [&](char** out_text) { return ::sconce_memory_get_summary(device, abbreviated, out_text); });
 }
 
+/// Figures of the pages of a device, under `policy:pages`.
+using PageFigures = ::sconce_memory_page_figures;
+
+/// Returns what the pages of a device are doing: at how many addresses they are mapped, and how often
+/// earlier mappings served requests. Zeros unless memory is made of pages.
+[[nodiscard]] inline PageFigures page_figures(DeviceIndex device = -1) {
+  PageFigures figures = SCONCE_MEMORY_PAGE_FIGURES_INIT;
+  detail::check(::sconce_memory_get_page_figures(device, &figures));
+  return figures;
+}
+
 /// The bytes of a device that callers hold. Corresponds to `torch.cuda.memory_allocated`.
 [[nodiscard]] inline std::size_t memory_allocated(DeviceIndex device = -1) {
   std::size_t bytes = 0;

@@ -139,6 +139,15 @@ struct DLPackExchangeAPI;
   {.struct_size = sizeof(sconce_memory_stats)}
 #endif
 
+/** A `sconce_memory_page_figures`: for results. */
+#ifdef __cplusplus
+#define SCONCE_MEMORY_PAGE_FIGURES_INIT \
+  {sizeof(sconce_memory_page_figures), 0, 0, 0, 0, 0, 0, 0, 0}
+#else
+#define SCONCE_MEMORY_PAGE_FIGURES_INIT \
+  {.struct_size = sizeof(sconce_memory_page_figures)}
+#endif
+
 /** A `sconce_sleep_desc`: to pinned memory of the host. */
 #ifdef __cplusplus
 #define SCONCE_SLEEP_DESC_INIT \
@@ -1872,6 +1881,49 @@ typedef struct sconce_memory_stats {
    */
   int64_t sleeping_bytes;
 } sconce_memory_stats;
+
+/**
+ * Figures of the pages of a device, under `policy:pages`. They count mappings beside memory: a page that is mapped at
+ * several addresses is reserved once.
+ */
+typedef struct sconce_memory_page_figures {
+  /**
+   * `sizeof(sconce_memory_page_figures)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /**
+   * 0.
+   */
+  uint32_t reserved;
+  /**
+   * Pages got from the driver.
+   */
+  uint64_t pages;
+  /**
+   * Their bytes.
+   */
+  uint64_t page_bytes;
+  /**
+   * Mappings of pages, in use or kept for later.
+   */
+  uint64_t mappings;
+  /**
+   * Bytes of mappings beyond one for each page. They are addresses, not memory, and no part of the reserved bytes.
+   */
+  uint64_t alias_bytes;
+  /**
+   * Number of mappings that were made of pages that had one already.
+   */
+  uint64_t aliases_made;
+  /**
+   * Number of requests that earlier mappings served without a call of the driver.
+   */
+  uint64_t alias_hits;
+  /**
+   * Bytes of pages that are asleep: their addresses are kept, and their memory is the driver's.
+   */
+  uint64_t sleeping_bytes;
+} sconce_memory_page_figures;
 
 /**
  * A segment: an allocation taken from the driver.
@@ -3667,7 +3719,7 @@ sconce_status sconce_memory_pool_get_id(struct sconce_memory_pool *pool,
  *
  * - `pool`: NULL is a no-op.
  * - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
- *   `sconce_memory_pool_end`. DRIVER: the pool is destroyed all the same.
+ *   `sconce_memory_pool_end`, or its memory is fixed. DRIVER: the pool is destroyed all the same.
  * - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
  *   block, and the memory goes back when the cache is next emptied.
  * - torch: the destructor of `c10::cuda::MemPool`.
@@ -3698,7 +3750,7 @@ sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
                                      int32_t device);
 
 /**
- * Returns unused memory of a pool to the driver, on every device.
+ * Returns unused memory of a pool to the driver, on every device; nothing while its memory is fixed.
  *
  * - `out_bytes`: receives the number of bytes returned.
  * - Errors: INVALID_STATE: a stream is being captured.
@@ -3710,6 +3762,32 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
                                       size_t *out_bytes);
 
 /**
+ * Fixes the memory of a pool, on every device, or makes the pool an ordinary one again. A program that registers memory of
+ * the pool elsewhere (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before it registers, and makes it ordinary when the
+ * last registration has ended.
+ *
+ * While the memory is fixed, it keeps its pages and addresses: none of it sleeps, and none returns to the driver, blocks
+ * that are freed included, which serve later allocations from the pool. The pool may still get more memory. The memory of
+ * the default pool cannot be fixed; it sleeps when it is told to, and moves between free blocks.
+ *
+ * - `fixed`: whether the memory is fixed from now on. To say it twice is legal, and counts once.
+ * - Errors: INVALID_STATE: the pool is asleep on a device. NOT_SUPPORTED: memory is allocated without caching.
+ * - Ordering: waits for threads that put a pool to sleep, wake it or return memory to the driver.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_set_fixed(struct sconce_memory_pool *pool,
+                                           bool fixed);
+
+/**
+ * Reports whether the memory of a pool is fixed. Needs no device.
+ *
+ * - `out_fixed`: receives the answer.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_pool_is_fixed(struct sconce_memory_pool *pool,
+                                          bool *out_fixed);
+
+/**
  * Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay. The bytes of live blocks
  * are saved; unused memory is dropped. Memory must be made of pages: `policy:pages` in the settings.
  *
@@ -3718,7 +3796,8 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
  *
  * - `pool`: NULL is the default pool.
  * - `desc`: where the bytes go.
- * - Errors: INVALID_STATE: the pool is asleep; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
+ * - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another process has
+ *   a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
  *   pool is in use and not made of pages, and the message names a block. OUT_OF_MEMORY: the host has too little. IO: the
  *   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
  *   that it is asleep all the same, nothing is lost.
@@ -3951,6 +4030,16 @@ SCONCE_NODISCARD
 sconce_status sconce_memory_get_summary(int32_t device,
                                         bool abbreviated,
                                         char **out_text);
+
+/**
+ * Reports what the pages of a device are doing: how many there are, at how many addresses they are mapped, and how often
+ * an earlier mapping served a request. Zeros unless memory is made of pages.
+ *
+ * - `out_figures`: receives the figures; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_memory_get_page_figures(int32_t device,
+                                             struct sconce_memory_page_figures *out_figures);
 
 /**
  * Returns every segment and block of every device, and the recorded history, as JSON for torch's

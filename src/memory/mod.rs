@@ -16,6 +16,7 @@
 //! | `miss/` | when no block fits |
 //! | `sleep/` | pools whose memory is the driver's for a while |
 //! | `pool_holds` | pools whose memory graphs use |
+//! | `fixed_pools` | pools whose memory stays, since the program has registered it elsewhere |
 //! | `pool` | memory kept apart from the default pool |
 //! | `shared_pages` | the pages of blocks that other processes use |
 //! | `shared_blocks` | blocks that other processes use |
@@ -28,6 +29,7 @@ mod addresses;
 mod allocate;
 pub mod check;
 mod figures;
+mod fixed_pools;
 mod heap;
 pub mod history;
 mod miss;

@@ -10,12 +10,14 @@ use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use super::fixed_pools;
+use super::heap::stream_heap::HeapPool;
 use super::miss::{release, release_pages};
 pub(crate) use super::pool_holds::AwaitLaunch;
 use super::pool_holds::{self, SleepFlags};
 use super::sleep;
-use super::source::pool_policy;
 pub use super::source::pool_policy::PoolPolicy;
+use super::source::{pool_policy, uncached};
 use super::streams::cache::StreamCache;
 use super::streams::deferred;
 use super::streams::device::DeviceMemory;
@@ -149,18 +151,24 @@ pub fn begin(pool: Key, index: i32) -> Result<()> {
                  sconce_memory_pool_end first"
             )));
         }
-        let begun = cell.begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, |begun| {
-            begun.checked_add(1).filter(|_| begun != GONE)
-        });
-        begun.map_err(|_| dead())?;
-        if !cell.still() {
-            // Destroyed, and perhaps another pool by now, since it was looked up.
-            cell.begun.fetch_sub(1, Ordering::AcqRel);
-            return Err(dead());
-        }
+        enter(&cell)?;
         diversions.push(Diversion { device, number, captured: false });
         Ok(())
     })
+}
+
+/// Counts a use of a pool, which is not destroyed until it is taken off again.
+fn enter(cell: &Live<'static, PoolCell>) -> Result<()> {
+    let begun = cell.begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, |begun| {
+        begun.checked_add(1).filter(|_| begun != GONE)
+    });
+    begun.map_err(|_| dead())?;
+    if !cell.still() {
+        // Destroyed, and perhaps another pool by now, since it was looked up.
+        cell.begun.fetch_sub(1, Ordering::AcqRel);
+        return Err(dead());
+    }
+    Ok(())
 }
 
 /// Undoes [`begin`].
@@ -185,12 +193,42 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
     })
 }
 
-/// Gives the pool's memory without live blocks back to the driver; returns its bytes. While a graph holds the pool,
-/// nothing goes back.
+/// Fixes a pool's memory, on all devices, or makes the pool an ordinary one again. While it is fixed, none of its memory
+/// sleeps or goes back to the driver, and the pool is not destroyed.
+pub fn set_fixed(pool: Key, fixed: bool) -> Result<()> {
+    let runtime = runtime()?;
+    if fixed && uncached::is_on() {
+        return Err(Error::not_supported(
+            "memory is not fixed without caching (PYTORCH_NO_CUDA_MEMORY_CACHING): each free gives it back; unset that \
+             variable",
+        ));
+    }
+    let cell = cell(pool)?;
+    // Meanwhile the pool cannot be destroyed.
+    enter(&cell)?;
+    let number = cell.number.load(Ordering::Acquire);
+    let outcome = match fixed {
+        true => sleep::fix(runtime, number),
+        false => {
+            fixed_pools::release(number);
+            Ok(())
+        }
+    };
+    cell.begun.fetch_sub(1, Ordering::AcqRel);
+    outcome
+}
+
+/// Whether a pool's memory is fixed.
+pub fn is_fixed(pool: Key) -> Result<bool> {
+    Ok(fixed_pools::is_fixed(number(pool)?))
+}
+
+/// Gives the pool's memory without live blocks back to the driver; returns its bytes. While a graph holds the pool, or
+/// its memory is fixed, nothing goes back.
 pub fn trim(pool: Key) -> Result<usize> {
     let runtime = runtime()?;
     let number = cell(pool)?.number.load(Ordering::Acquire);
-    if pool_holds::is_held(number) {
+    if pool_holds::is_held(number) || fixed_pools::is_fixed(number) {
         return Ok(0);
     }
     let bytes = trim_number(runtime, number);
@@ -220,8 +258,10 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         let _rescue = home.rescue();
         home.count_sync();
         deferred::wait_for_all(runtime, device)?;
-        bytes += release::segments(runtime, device, |_, _, pool| pool.number == number)?;
-        bytes += release_pages::of_pools(runtime, device, |pool| pool.number == number)?;
+        // Asked behind the gate: the pool may be fixed meanwhile.
+        let is_it = |pool: &HeapPool| pool.number == number && !fixed_pools::is_fixed(number);
+        bytes += release::segments(runtime, device, |_, _, pool| is_it(pool))?;
+        bytes += release_pages::of_pools(runtime, device, is_it)?;
     }
     Ok(bytes as usize)
 }
@@ -233,6 +273,7 @@ pub fn destroy(pool: Key) -> Result<()> {
     let live = cell(pool)?;
     let number = live.number.load(Ordering::Acquire);
     let order = (Ordering::AcqRel, Ordering::Acquire);
+    refuse_fixed(number)?;
     if let Err(begun) = live.begun.compare_exchange(0, GONE, order.0, order.1) {
         if begun == GONE || !live.still() {
             return Err(dead());
@@ -240,6 +281,11 @@ pub fn destroy(pool: Key) -> Result<()> {
         return Err(Error::invalid_state(
             "pool is still begun on a thread; call sconce_memory_pool_end there first",
         ));
+    }
+    // Another thread may have fixed it since.
+    if let Err(error) = refuse_fixed(number) {
+        live.begun.store(0, Ordering::Release);
+        return Err(error);
     }
     if !POOLS.remove(pool, |_| ()) {
         return Err(dead());
@@ -250,6 +296,16 @@ pub fn destroy(pool: Key) -> Result<()> {
         return Ok(());
     }
     give_back(number)
+}
+
+fn refuse_fixed(number: u64) -> Result<()> {
+    if !fixed_pools::is_fixed(number) {
+        return Ok(());
+    }
+    Err(Error::invalid_state(
+        "the memory of pool is fixed, since the program has registered it elsewhere; end the registrations and call \
+         sconce_memory_pool_set_fixed with false before the pool is destroyed",
+    ))
 }
 
 /// A graph's hold of a pool.

@@ -362,6 +362,10 @@ fn results_go_into_structs_of_other_sizes() {
                     "sconce_memory_pool_get_sleep_state" => unsafe {
                         sconce_memory_pool_get_sleep_state(null_mut(), 0, place.cast())
                     },
+                    // SAFETY: see above.
+                    "sconce_memory_get_page_figures" => unsafe {
+                        sconce_memory_get_page_figures(0, place.cast())
+                    },
                     other => panic!("this test does not know how to call {other}; teach it"),
                 }
             };

@@ -8,6 +8,7 @@
 //! | `settings` | settings, limits, out-of-memory observers |
 //! | `figures` | the structs of statistics |
 //! | `stats` | statistics |
+//! | `page_figures` | what pages are doing |
 //! | `layout` | the structs of snapshots |
 //! | `snapshot` | snapshots as JSON and pickle, recorded history |
 //! | `snapshot_arrays` | snapshots as arrays of structs |
@@ -17,6 +18,7 @@ mod alloc;
 mod drop_in;
 mod figures;
 mod layout;
+mod page_figures;
 mod pool;
 mod settings;
 mod sleep;
@@ -28,6 +30,7 @@ pub use alloc::*;
 pub use drop_in::*;
 pub use figures::*;
 pub use layout::*;
+pub use page_figures::*;
 pub use pool::*;
 pub use settings::*;
 pub use sleep::*;

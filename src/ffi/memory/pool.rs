@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::{guard, sconce_status};
+use crate::ffi::{CBool, guard, sconce_status};
 use crate::memory::pool::{self, PoolPolicy};
 
 /// A private memory pool: it serves only allocations between its begin and its end. Opaque; created
@@ -104,7 +104,7 @@ pub unsafe extern "C" fn sconce_memory_pool_get_id(
 ///
 /// - `pool`: NULL is a no-op.
 /// - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
-///   `sconce_memory_pool_end`. DRIVER: the pool is destroyed all the same.
+///   `sconce_memory_pool_end`, or its memory is fixed. DRIVER: the pool is destroyed all the same.
 /// - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
 ///   block, and the memory goes back when the cache is next emptied.
 /// - torch: the destructor of `c10::cuda::MemPool`.
@@ -148,7 +148,7 @@ pub extern "C" fn sconce_memory_pool_end(
     guard(|| pool::end(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Returns unused memory of a pool to the driver, on every device.
+/// Returns unused memory of a pool to the driver, on every device; nothing while its memory is fixed.
 ///
 /// - `out_bytes`: receives the number of bytes returned.
 /// - Errors: INVALID_STATE: a stream is being captured.
@@ -163,6 +163,42 @@ pub unsafe extern "C" fn sconce_memory_pool_trim(
     guard(|| {
         let out_bytes = out!(out_bytes);
         out_bytes.write(pool::trim(sconce_memory_pool::key(pool, "pool")?)?);
+        Ok(())
+    })
+}
+
+/// Fixes the memory of a pool, on every device, or makes the pool an ordinary one again. A program that registers memory of
+/// the pool elsewhere (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before it registers, and makes it ordinary when the
+/// last registration has ended.
+///
+/// While the memory is fixed, it keeps its pages and addresses: none of it sleeps, and none returns to the driver, blocks
+/// that are freed included, which serve later allocations from the pool. The pool may still get more memory. The memory of
+/// the default pool cannot be fixed; it sleeps when it is told to, and moves between free blocks.
+///
+/// - `fixed`: whether the memory is fixed from now on. To say it twice is legal, and counts once.
+/// - Errors: INVALID_STATE: the pool is asleep on a device. NOT_SUPPORTED: memory is allocated without caching.
+/// - Ordering: waits for threads that put a pool to sleep, wake it or return memory to the driver.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_pool_set_fixed(
+    pool: *mut sconce_memory_pool,
+    fixed: CBool,
+) -> sconce_status {
+    guard(|| pool::set_fixed(sconce_memory_pool::key(pool, "pool")?, fixed.is_true()))
+}
+
+/// Reports whether the memory of a pool is fixed. Needs no device.
+///
+/// - `out_fixed`: receives the answer.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_is_fixed(
+    pool: *mut sconce_memory_pool,
+    out_fixed: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_fixed = out!(out_fixed);
+        out_fixed.write(pool::is_fixed(sconce_memory_pool::key(pool, "pool")?)?);
         Ok(())
     })
 }

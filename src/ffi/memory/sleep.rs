@@ -156,7 +156,8 @@ fn wake_mode(mode: i32) -> Result<WakeMode> {
 ///
 /// - `pool`: NULL is the default pool.
 /// - `desc`: where the bytes go.
-/// - Errors: INVALID_STATE: the pool is asleep; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
+/// - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another process has
+///   a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
 ///   pool is in use and not made of pages, and the message names a block. OUT_OF_MEMORY: the host has too little. IO: the
 ///   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
 ///   that it is asleep all the same, nothing is lost.

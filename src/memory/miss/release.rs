@@ -6,12 +6,14 @@ use super::{reclaim, release_pages};
 use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
+use crate::memory::fixed_pools;
 use crate::memory::heap::block::BlockRecord;
 use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::history;
+use crate::memory::pool_holds;
 use crate::memory::snapshot::Action;
 use crate::memory::source;
 use crate::memory::streams::cache::{CacheInUse, LockedCache, StreamCache};
@@ -141,7 +143,8 @@ fn give_back(
 }
 
 /// Gives back enough blocks of `max_split` and more that the request's segment should fit: one that
-/// is large enough alone, or several from the largest down. `false` when there are not enough.
+/// is large enough alone, or several from the largest down. `false` when there are not enough, or the pool's memory
+/// stays with it.
 pub(crate) fn oversize(
     runtime: &Runtime,
     cache: &'static StreamCache,
@@ -153,7 +156,8 @@ pub(crate) fn oversize(
     let (enough, whole) = {
         let mut inner = cache.visit();
         let max_split = request.fit.max_split;
-        if max_split == u64::MAX {
+        let stays = pool_holds::is_held(wanted.pool) || fixed_pools::is_fixed(wanted.pool);
+        if max_split == u64::MAX || stays {
             return Ok(false);
         }
         let pool = inner.heap.pool(wanted.pool);

@@ -9,6 +9,7 @@ use crate::context::Runtime;
 use crate::device::peers;
 use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result};
+use crate::memory::fixed_pools;
 use crate::memory::miss::{reclaim, release, release_pages};
 use crate::memory::pool_holds;
 use crate::memory::source::{pages, uncached};
@@ -39,6 +40,7 @@ pub(crate) fn sleep(
     let mut saved = lock(device);
     let Some(number) = pool()? else { return Ok(false) };
     state::check(device, number, false)?;
+    fixed_pools::refuse_sleep(device, number)?;
     let users = users(runtime, device);
     let _no_capture_begins = hold_captures(runtime, device, number, &users)?;
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;

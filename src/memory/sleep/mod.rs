@@ -9,10 +9,12 @@
 //! | `wake` | waking |
 //! | `sweep` | what was freed while its pool slept |
 //! | `state` | what is known of a pool that sleeps |
+//! | `fix` | fixing a pool that does not sleep |
 //!
 //! Where the saved bytes are is not this room's business: [`SavedBytes`] is a trait, implemented above.
 
 mod fall;
+mod fix;
 mod mark;
 mod rise;
 mod state;
@@ -30,6 +32,7 @@ use crate::types::DeviceIndex;
 pub use super::streams::sleepers::SleepMode;
 pub(crate) use super::streams::sleepers::all_of as asleep_on;
 pub(crate) use fall::sleep;
+pub(crate) use fix::fix;
 pub use state::SleepState;
 pub(crate) use state::{
     device_asleep_at, pools_with_memory, refusal, refuse_asleep, saved_at, sleeping_bytes, state,

@@ -1,0 +1,85 @@
+//! What the pages of a device are doing.
+
+use std::mem::{offset_of, size_of};
+
+use crate::ffi::structs::OutStruct;
+use crate::ffi::{guard, sconce_status};
+use crate::memory::{self, PageFigures};
+
+/// Figures of the pages of a device, under `policy:pages`. They count mappings beside memory: a page that is mapped at
+/// several addresses is reserved once.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_memory_page_figures {
+    /// `sizeof(sconce_memory_page_figures)`, set by the caller.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Pages got from the driver.
+    pub pages: u64,
+    /// Their bytes.
+    pub page_bytes: u64,
+    /// Mappings of pages, in use or kept for later.
+    pub mappings: u64,
+    /// Bytes of mappings beyond one for each page. They are addresses, not memory, and no part of the reserved bytes.
+    pub alias_bytes: u64,
+    /// Number of mappings that were made of pages that had one already.
+    pub aliases_made: u64,
+    /// Number of requests that earlier mappings served without a call of the driver.
+    pub alias_hits: u64,
+    /// Bytes of pages that are asleep: their addresses are kept, and their memory is the driver's.
+    pub sleeping_bytes: u64,
+}
+
+grows!(
+    sconce_memory_page_figures, "SCONCE_MEMORY_PAGE_FIGURES_INIT", first version: 64 bytes,
+    reserved, pages, page_bytes, mappings, alias_bytes, aliases_made, alias_hits, sleeping_bytes,
+);
+
+const _: () = {
+    assert!(size_of::<sconce_memory_page_figures>() == 64);
+    assert!(offset_of!(sconce_memory_page_figures, pages) == 8);
+};
+
+impl From<PageFigures> for sconce_memory_page_figures {
+    fn from(figures: PageFigures) -> Self {
+        let PageFigures {
+            pages,
+            page_bytes,
+            mappings,
+            sleeping_bytes,
+            alias_bytes,
+            aliases_made,
+            alias_hits,
+        } = figures;
+        sconce_memory_page_figures {
+            struct_size: size_of::<Self>() as u32,
+            reserved: 0,
+            pages,
+            page_bytes,
+            mappings,
+            alias_bytes,
+            aliases_made,
+            alias_hits,
+            sleeping_bytes,
+        }
+    }
+}
+
+/// Reports what the pages of a device are doing: how many there are, at how many addresses they are mapped, and how often
+/// an earlier mapping served a request. Zeros unless memory is made of pages.
+///
+/// - `out_figures`: receives the figures; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_get_page_figures(
+    device: i32,
+    out_figures: *mut sconce_memory_page_figures,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let out_figures = unsafe { OutStruct::new(out_figures, "out_figures") }?;
+        out_figures.write(memory::page_figures(device)?.into());
+        Ok(())
+    })
+}
