@@ -8,11 +8,43 @@
 raw="$work/memory"
 mkdir -p "$raw"
 
-# The project's targets: the most nanoseconds or milliseconds, and the least million pairs a second. They hold on a
-# machine with a GPU; figures of the simulator include its own time.
-declare -A most_memory=([hit_512]=30 [hit_1M]=30 [handover_shared_ring]=60 [random_10k_1M]=60 [snapshot_50k]=2)
-declare -A least_memory=([own_streams_16]=100)
-readonly promised_memory=(hit_512 hit_1M handover_shared_ring random_10k_1M own_streams_16 snapshot_50k)
+# target TABLE KEY: what bench/memory/targets.txt promises of a measurement, as "LIMIT VALUE"; nothing if it promises
+# nothing.
+target() {
+  local table pattern limit value
+  while read -r table pattern limit value; do
+    # A pattern of the shell.
+    # shellcheck disable=SC2053
+    if [ "$table" = "$1" ] && [[ "$2" == $pattern ]]; then
+      [ "$limit" = none ] || echo "$limit $value"
+      return
+    fi
+  done <"$from/bench/memory/targets.txt"
+}
+
+# unmeasured TABLE FILE: the measures that a table promises and a file of figures lacks.
+unmeasured() {
+  local table pattern limit key found
+  while read -r table pattern limit _; do
+    [ "$table" = "$1" ] && [ "$limit" != none ] || continue
+    found=
+    while read -r key _; do
+      # shellcheck disable=SC2053
+      if [[ "$key" == $pattern ]]; then found=1; fi
+    done <"$2"
+    [ -n "$found" ] || echo "$pattern"
+  done <"$from/bench/memory/targets.txt"
+}
+
+# judged LIMIT TARGET VALUE: ok, over, short, or FAILED where nothing was measured.
+judged() {
+  awk -v limit="$1" -v target="$2" -v value="$3" 'BEGIN {
+    if (value !~ /^[0-9.]+$/) print "FAILED"
+    else if (limit == "most" && value + 0 > target + 0) print "over"
+    else if (limit == "least" && value + 0 < target + 0) print "short"
+    else print "ok"
+  }'
+}
 
 # In the table's order; a peer that cannot be had leaves its column empty.
 readonly memory_peers=(sconce c10 pool plain floor)
@@ -118,19 +150,15 @@ memory_benchmarks() {
     row "memory benchmarks" ok "$((SECONDS - started)) s" "$ran of ${#memory_peers[@]} ran" -
   fi
   [ "$backend" = cuda ] || return 0
-  local key value theirs result
-  for key in "${promised_memory[@]}"; do
-    value="$(figure "$raw/sconce.txt" "$key")"
+  local key value theirs limit target
+  while read -r key value _; do
+    read -r limit target < <(target memory "$key") || continue
     theirs="$(figure "$raw/c10.txt" "$key")"
-    result="$(awk -v value="${value:--}" -v most="${most_memory[$key]:-}" -v least="${least_memory[$key]:-}" '
-      BEGIN {
-        if (value !~ /^[0-9.]+$/) print "FAILED"
-        else if (most != "" && value + 0 > most + 0) print "over"
-        else if (least != "" && value + 0 < least + 0) print "short"
-        else print "ok"
-      }')"
-    row "memory: $key" "$result" "${value:--} of ${most_memory[$key]:-${least_memory[$key]:-}}" "$theirs" -
-  done
+    row "memory: $key" "$(judged "$limit" "$target" "$value")" "$value of $target" "${theirs:--}" -
+  done < <(grep -v '^#' "$raw/sconce.txt")
+  while read -r key; do
+    row "memory: $key" FAILED "not measured" - -
+  done < <(unmeasured memory "$raw/sconce.txt")
 }
 
 # replayed_bytes PEER NAME: what a peer had reserved at most when it replayed a program, or nothing.

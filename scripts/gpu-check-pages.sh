@@ -8,9 +8,6 @@
 pages_raw="$work/pages"
 mkdir -p "$pages_raw"
 
-# What the project promises: bytes reserved at most for each byte requested at most, and times beside segments'.
-readonly most_pages_overhead=1.02 most_pages_first=1.5 most_pages_best=1.0
-
 # pages_replays NAME PROGRAM [ARGUMENT…]: the replays of all recorded programs; NAME=VALUE before them in pages_conf.
 pages_replays() {
   local name="$1" program="$2"
@@ -23,17 +20,12 @@ pages_replays() {
 }
 
 pages_rows() {
-  local key value unit segments peer most result
-  while read -r key value unit; do
-    case "$key" in replay_*_first | replay_*_best | replay_*_overhead) ;; *) continue ;; esac
-    segments="$(figure "$pages_raw/segments.txt" "$key")" peer="$(figure "$pages_raw/expandable.txt" "$key")" most=
-    case "$key" in
-      *_overhead) most=$most_pages_overhead ;;
-      *_first) most="$(awk -v a="$segments" -v m=$most_pages_first 'BEGIN { print a * m }')" ;;
-      *_best) most="$(awk -v a="$segments" -v m=$most_pages_best 'BEGIN { print a * m }')" ;;
-    esac
-    result=ok
-    if awk -v a="$value" -v m="$most" 'BEGIN { exit !(a > m) }'; then result=over; fi
+  local key value segments peer limit most result
+  while read -r key value _; do
+    read -r limit most < <(target pages "$key") || continue
+    segments="$(figure "$pages_raw/segments.txt" "$key")" peer="$(figure "$pages_raw/expandable.txt" "$key")"
+    [ "$limit" = most ] || most="$(awk -v a="$segments" -v m="$most" 'BEGIN { print a * m }')"
+    result="$(judged most "$most" "$value")"
     [ "$backend" = cuda ] || result=rehearsed
     row "pages: ${key#replay_}" "$result" "$value" "${peer:--}" "of ${segments:--}"
   done <"$pages_raw/pages.txt"
