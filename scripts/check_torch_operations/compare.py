@@ -42,6 +42,23 @@ class Check:
                 self.failures.append(f"{what}: result {at}: {problem}")
 
 
+    def same(self, name, device, arguments, pairs, near):
+        """Compares pairs of tensors, each with a name; without `near` their sizes and strides alone."""
+        if near is not None:
+            self.counts[device, name] = self.counts.get((device, name), 0) + 1
+        what = f"{name} on {device} of " + ", ".join(
+            f"{tuple(one.shape)}{one.stride()}{one.dtype}" if isinstance(one, torch.Tensor) else repr(one)
+            for one in arguments)
+        for which, ours, theirs in pairs:
+            if near is None:
+                # The same values, so that only what is around them counts.
+                theirs = torch.empty_strided(theirs.shape, theirs.stride(), dtype=theirs.dtype,
+                                             device=theirs.device).copy_(ours)
+            problem = difference(ours.resolve_conj(), theirs.resolve_conj(), near or 0, near is None)
+            if problem:
+                self.failures.append(f"{what}: {which}: {problem}")
+
+
 def difference(ours, theirs, near, strides, integers=0):
     if ours.dtype != theirs.dtype:
         return f"{ours.dtype} instead of {theirs.dtype}"

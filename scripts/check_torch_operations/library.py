@@ -189,7 +189,7 @@ class Library:
 
     def call_by_name(self, name, arguments, results, kind):
         """Calls an operation of `aten` through the dispatcher, as kernel libraries and models do. The call owns what the
-        words of the arguments do. Returns new tensors."""
+        words of the arguments do, of which none may be left out. Returns new tensors."""
 
         def word(value):
             if isinstance(value, torch.Tensor):
@@ -199,7 +199,7 @@ class Library:
                 self.check("string", self.code.torch_new_string_handle(
                     value.encode(), ctypes.c_size_t(len(value)), ctypes.byref(text)))
                 return text.value
-            return int(value)
+            return int(value or 0)
 
         if kind == "cuda":
             torch.cuda.synchronize()

@@ -70,6 +70,39 @@ def check_unpacking(check, device):
     check.compare("lu_unpack", [packed, pivots, *flags], aten.lu_unpack(packed, pivots, *flags), 0)
 
 
+def check_spectra(check, device):
+    """Values beside PyTorch's. Vectors are some of many: their products make the matrix."""
+    aten = torch.ops.aten
+    dtype, outer, rows, columns = random.choice(FIELDS), batch(), min(size(), 70), min(size(), 70)
+    near = NEAR[dtype]
+    named = lambda name: not check.wanted or any(word in name for word in check.wanted)
+    a, full = matrices([*outer, rows, columns], dtype, device), random.random() < 0.5
+    if random.random() < 0.3:
+        a = a * torch.tensor([1e-3, 0, 1.0], device=device)[torch.randint(0, 3, (columns,), device=device)]
+    expected = aten._linalg_svd(a, full)
+    check.compare("linalg_svdvals", [a, None], [expected[1]], near, by_name=True)
+    if named("_linalg_svd"):
+        u, s, v = check.library.call_by_name("_linalg_svd", [a, full, True, None], 3, device)
+        least = min(rows, columns)
+        check.same("_linalg_svd", device, [a, full], [
+            ("values", s, expected[1]), ("product", (u[..., :least] * s.unsqueeze(-2).to(dtype)) @ v[..., :least, :], a),
+            ("left", u.mH @ u, torch.eye(u.shape[-1], dtype=dtype, device=device).expand(*outer, -1, -1)),
+            ("right", v @ v.mH, torch.eye(v.shape[-2], dtype=dtype, device=device).expand(*outer, -1, -1))], near)
+        check.same("_linalg_svd", device, [a, full], [("left", u, expected[0]), ("right", v, expected[2])], None)
+    b, uplo = matrices([*outer, rows, rows], dtype, device), random.choice(["L", "U"])
+    expected = aten._linalg_eigh(b, uplo)
+    check.compare("linalg_eigvalsh", [b, uplo], [expected[0]], near, by_name=True)
+    if named("_linalg_eigh"):
+        values, vectors = check.library.call_by_name("_linalg_eigh", [b, uplo, True], 2, device)
+        one = torch.eye(rows, dtype=dtype, device=device)
+        whole = b.tril(-1) + b.tril(-1).mH if uplo == "L" else b.triu(1) + b.triu(1).mH
+        whole = whole + one * b.diagonal(dim1=-2, dim2=-1).real.unsqueeze(-1)
+        check.same("_linalg_eigh", device, [b, uplo], [
+            ("values", values, expected[0]), ("product", whole @ vectors, vectors * values.unsqueeze(-2).to(dtype)),
+            ("vectors", vectors.mH @ vectors, one.expand(*outer, -1, -1))], near)
+        check.same("_linalg_eigh", device, [b, uplo], [("vectors", vectors, expected[1])], None)
+
+
 def check_refusals(check, device):
     """A factor with a zero on its diagonal, on the CPU alone: on devices PyTorch does not look."""
     if device == "cuda" or (check.wanted and not any(word in "cholesky_inverse" for word in check.wanted)):
@@ -146,4 +179,4 @@ def check_factors(check, device):
         compare("linalg_householder_product", [factors, tau], [aten.linalg_householder_product(factors, tau)])
 
 
-FAMILIES = [check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_refusals]
+FAMILIES = [check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_spectra, check_refusals]

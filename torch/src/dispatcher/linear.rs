@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::operations::integers::gcd;
 use crate::operations::solvers::checks::factored;
 use crate::operations::solvers::lu::{Factors, lu_factor, unpack};
-use crate::operations::solvers::{definite, determinants, equations, reflections, triangles};
+use crate::operations::solvers::{
+    definite, determinants, equations, reflections, spectra, triangles,
+};
 use crate::registry::value::Value;
 use crate::sconce::Tensor;
 
@@ -149,7 +151,43 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         let found = determinants::sign_and_logarithm(arguments.tensor(0)?)?;
         two(found.sign, found.logarithm)
     }),
+    (
+        "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, \
+         Tensor S, Tensor Vh)",
+        |arguments| singular(arguments, arguments.flag(2)?),
+    ),
+    (
+        "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+        |arguments| singular(arguments, true),
+    ),
+    ("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", |arguments| {
+        one(spectra::singular(arguments.tensor(0)?, false, false).map(|found| found.values))
+    }),
+    (
+        "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
+        |arguments| eigen(arguments, arguments.flag(2)?),
+    ),
+    (
+        "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
+        |arguments| eigen(arguments, true),
+    ),
+    ("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", |arguments| {
+        let uplo = arguments.text(1)?;
+        one(spectra::eigen(arguments.tensor(0)?, &uplo, false).map(|found| found.values))
+    }),
 ];
+
+/// `_linalg_svd(A, full_matrices, compute_uv)`; every driver is this one.
+fn singular(arguments: &Arguments, has_vectors: bool) -> Results {
+    let found = spectra::singular(arguments.tensor(0)?, arguments.flag(1)?, has_vectors)?;
+    all(Ok([found.left, found.values, found.right]))
+}
+
+/// `_linalg_eigh(A, UPLO, compute_v)`
+fn eigen(arguments: &Arguments, has_vectors: bool) -> Results {
+    let found = spectra::eigen(arguments.tensor(0)?, &arguments.text(1)?, has_vectors)?;
+    two(found.values, found.vectors)
+}
 
 /// Several tensors.
 fn all<const N: usize>(tensors: Result<[Tensor; N]>) -> Results {

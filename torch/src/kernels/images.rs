@@ -68,4 +68,6 @@ images! {
     SOLVERS = "solvers";
     /// Panels of factors: LU, reflections.
     SOLVERS_PANELS = "solvers_panels";
+    /// Rotations that make columns orthogonal: singular values, eigenvalues.
+    SOLVERS_JACOBI = "solvers_jacobi";
 }

@@ -29,7 +29,9 @@
   extern "C" void sconce_torch_solvers_join_##name(const View<T>, const View<T>, const T*,         \
                                                    const i64, const u32);                          \
   extern "C" void sconce_torch_solvers_permutation_##name(                                         \
-      const View<T>, const i64, const i32*, const i64, const i64, i32*, const i64);
+      const View<T>, const i64, const i32*, const i64, const i64, i32*, const i64);                \
+  extern "C" void sconce_torch_solvers_rotate_##name(const View<T>, const View<T>, const i64,      \
+                                                     const i64);
 SCONCE_FOR_FIELDS(DECLARED)
 
 #define DIVISORS(name, T) \
@@ -142,6 +144,7 @@ struct Kernels {
   void (*reflect)(const View<T>, const i64, const u32, T*, const i64);
   void (*join)(const View<T>, const View<T>, const T*, const i64, const u32);
   void (*permutation)(const View<T>, const i64, const i32*, const i64, const i64, i32*, const i64);
+  void (*rotate)(const View<T>, const View<T>, const i64, const i64);
   const char* name;
 
   void begin(const char* kernel) const {
@@ -372,6 +375,37 @@ struct Kernels {
     }
   }
 
+  void check_rotate() const {
+    begin("rotate");
+    const i64 count = drawn(1, 2), columns = drawn(0, 3) == 0 ? drawn(60, 75) : drawn(1, 12);
+    const i64 rows = columns + drawn(0, 5);
+    Batch<T> w(count, rows, columns), v(count, columns, columns);
+    for (i64 e = 0; e < count; e++) {
+      for (i64 i = 0; i < columns; i++)
+        for (i64 j = 0; j < columns; j++) v.set(e, i, j, i == j ? 1 : 0);
+      // A column that is 0 stays.
+      for (i64 i = 0; i < rows && drawn(0, 2) == 0; i++) w.set(e, i, 0, 0);
+    }
+    const auto old = w.all();
+    run((u32)count, 1, 1, 32 * THREADS + 16, [&] { rotate(w.view, v.view, rows, columns); });
+    const double most = 10 * within<T>();
+    for (i64 e = 0; e < count; e++)
+      for (i64 j = 0; j < columns; j++) {
+        for (i64 other = 0; other < columns; other++) {
+          Number inner = 0, own = 0;
+          for (i64 i = 0; i < rows; i++) inner += conj(w.at(e, i, other)) * w.at(e, i, j);
+          for (i64 i = 0; i < columns; i++) own += conj(v.at(e, i, other)) * v.at(e, i, j);
+          if (other != j) near(inner, 0, most * (double)rows, "columns");
+          near(own, other == j ? 1 : 0, most, "rotations");
+        }
+        for (i64 i = 0; i < rows; i++) {
+          Number sum = 0;
+          for (i64 k = 0; k < columns; k++) sum += w.before(old, e, i, k) * v.at(e, k, j);
+          near(w.at(e, i, j), sum, most, "product");
+        }
+      }
+  }
+
   void check_all() const {
     check_update();
     check_substitute();
@@ -382,6 +416,7 @@ struct Kernels {
     check_reflect();
     check_join();
     check_permutation();
+    check_rotate();
   }
 };
 
@@ -390,7 +425,8 @@ struct Kernels {
              sconce_torch_solvers_cholesky_##field,  sconce_torch_solvers_part_##field,        \
              sconce_torch_solvers_lu_##field,        sconce_torch_solvers_swap_rows_##field,   \
              sconce_torch_solvers_reflect_##field,   sconce_torch_solvers_join_##field,        \
-             sconce_torch_solvers_permutation_##field, #field}                                 \
+             sconce_torch_solvers_permutation_##field, sconce_torch_solvers_rotate_##field,    \
+             #field}                                                                           \
       .check_all();
 
 template <class T>

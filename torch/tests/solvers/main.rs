@@ -7,9 +7,10 @@
 use std::path::Path;
 use std::process::Command;
 
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     "kernels/solvers.cu",
     "kernels/solvers_panels.cu",
+    "kernels/solvers_jacobi.cu",
     "kernels/integers.cu",
     "tests/solvers/check.cc",
     "tests/attention/emulator/gpu.cc",
@@ -37,9 +38,9 @@ fn kernels_return_what_plain_loops_do() {
     assert!(status.success());
     let output = Command::new(program).arg(ROUNDS.to_string()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    // Nine kernels of four types, and one of five.
+    // Ten kernels of four types, and one of five.
     assert_eq!(
         String::from_utf8_lossy(&output.stdout),
-        format!("{} cases\n", (9 * 4 + 5) * ROUNDS)
+        format!("{} cases\n", (10 * 4 + 5) * ROUNDS)
     );
 }

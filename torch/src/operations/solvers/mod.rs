@@ -14,6 +14,8 @@
 //! | `lu` | LU factors with pivots, what is in them, equations with them |
 //! | `equations` | equations with square matrices, inverses |
 //! | `determinants` | determinants, their signs and logarithms |
+//! | `rotations` | the step that makes columns orthogonal |
+//! | `spectra` | singular values, eigenvalues of Hermitian matrices |
 //! | `checks` | what operands must be, with PyTorch's words |
 
 #[macro_use]
@@ -28,6 +30,8 @@ pub mod matrices;
 pub mod panels;
 pub mod panels_on_cpu;
 pub mod reflections;
+pub mod rotations;
+pub mod spectra;
 pub mod steps;
 pub mod triangles;
 

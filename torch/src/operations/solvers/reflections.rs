@@ -76,7 +76,7 @@ fn factor(a: Matrices, tau: Matrices) -> Result<()> {
 }
 
 /// Replaces `c` by its product with all reflections, or with their adjoint.
-fn multiply(
+pub fn multiply(
     a: Matrices,
     tau: Matrices,
     c: Matrices,

@@ -1,0 +1,109 @@
+//! The step that makes columns orthogonal: rotations of pairs of columns (one-sided Jacobi).
+
+#![allow(unsafe_code, reason = "reads and writes elements, and launches kernels")]
+
+use super::cpu::Matrix;
+use super::field::Field;
+use super::matrices::{Matrices, real_type};
+use super::steps::{THREADS, at, launched};
+use crate::error::Result;
+use crate::kernels::images;
+
+// This is in `torch/kernels/solvers_jacobi.cu` too.
+const MOST_SWEEPS: u32 = 40;
+
+/// Rotates pairs of columns of `w` until all are orthogonal, and the columns of `v` with them.
+pub fn rotate(w: Matrices, v: Matrices) -> Result<()> {
+    debug_assert!(w.columns == v.columns && v.rows == v.columns);
+    if w.is_empty() {
+        return Ok(());
+    }
+    if w.is_on_cpu() {
+        return with_field!(w.dtype, T => {
+            let epsilon = match real_type(w.dtype) {
+                api::SCONCE_DTYPE_F32 => f64::from(f32::EPSILON),
+                _ => f64::EPSILON,
+            };
+            for entry in 0..w.count {
+                let (own, other) = (Matrix::<T>::of(&w, entry), Matrix::<T>::of(&v, entry));
+                on_cpu(own, other, [w.rows, w.columns], epsilon);
+            }
+            Ok(())
+        });
+    }
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
+    unsafe {
+        launched(
+            &images::SOLVERS_JACOBI,
+            "rotate",
+            &w,
+            [0, 0],
+            |_| 32 * THREADS + 16,
+            |entry, _| vec![at(&w, entry), at(&v, entry), Box::new(w.rows), Box::new(w.columns)],
+        )
+    }
+}
+
+/// The rotation of a pair, or nothing if it is orthogonal enough.
+struct Turn<T> {
+    cosine: T,
+    sine: T,
+    phase: T,
+}
+
+impl<T: Field> Turn<T> {
+    fn of(w: Matrix<T>, rows: i64, low: i64, high: i64, limit: f64) -> Option<Turn<T>> {
+        let (mut first, mut second, mut both) = (0.0, 0.0, (0.0, 0.0));
+        for i in 0..rows {
+            // SAFETY: the matrix has these elements.
+            let (a, b) = unsafe { (w.get(i, low), w.get(i, high)) };
+            first += a.real() * a.real() + a.imaginary() * a.imaginary();
+            second += b.real() * b.real() + b.imaginary() * b.imaginary();
+            both.0 += a.real() * b.real() + a.imaginary() * b.imaginary();
+            both.1 += a.real() * b.imaginary() - a.imaginary() * b.real();
+        }
+        let size = f64::hypot(both.0, both.1);
+        // Not a number is not turned, either.
+        if size.is_nan() || size <= limit * first.sqrt() * second.sqrt() {
+            return None;
+        }
+        let zeta = (second - first) / (2.0 * size);
+        let tangent = f64::copysign(1.0, zeta) / (zeta.abs() + zeta.hypot(1.0));
+        let cosine = 1.0 / tangent.hypot(1.0);
+        Some(Turn {
+            cosine: T::of(cosine, 0.0),
+            sine: T::of(cosine * tangent, 0.0),
+            phase: T::of(both.0 / size, -both.1 / size),
+        })
+    }
+
+    fn apply(&self, to: Matrix<T>, rows: i64, low: i64, high: i64) {
+        for i in 0..rows {
+            // SAFETY: the matrix has these elements, which nobody else uses.
+            unsafe {
+                let (old, turned) = (to.get(i, low), self.phase * to.get(i, high));
+                to.set(i, low, self.cosine * old - self.sine * turned);
+                to.set(i, high, self.sine * old + self.cosine * turned);
+            }
+        }
+    }
+}
+
+fn on_cpu<T: Field>(w: Matrix<T>, v: Matrix<T>, [rows, columns]: [i64; 2], epsilon: f64) {
+    let limit = epsilon * (rows as f64).sqrt();
+    for _ in 0..MOST_SWEEPS {
+        let mut is_orthogonal = true;
+        for low in 0..columns {
+            for high in low + 1..columns {
+                if let Some(turn) = Turn::of(w, rows, low, high, limit) {
+                    is_orthogonal = false;
+                    turn.apply(w, rows, low, high);
+                    turn.apply(v, columns, low, high);
+                }
+            }
+        }
+        if is_orthogonal {
+            break;
+        }
+    }
+}
