@@ -2,9 +2,12 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements, and launches kernels")]
 
+use std::ffi::c_void;
+
 use crate::abi::tensors::{dtype_of_tensor, numel_of};
 use crate::error::Result;
 use crate::kernels::{Grid, images, launch};
+use crate::operations::element::{read, write};
 use crate::operations::layout::Layout;
 use crate::operations::tensors::{kernel_name_of, refused_type};
 use crate::sconce::operations::{Operand, combine, copy, empty_like};
@@ -74,24 +77,15 @@ pub fn gcd(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
     let to = Layout::of(result.handle())?;
     let [from, other] = [Layout::of(first.handle())?.data, Layout::of(second.handle())?.data];
     if to.is_on_cpu() {
-        // SAFETY: all three have so many elements, which lie one after another.
-        unsafe {
-            match dtype {
-                api::SCONCE_DTYPE_I8 => {
-                    on_cpu::<i8>(from.cast(), other.cast(), to.data.cast(), count)
-                }
-                api::SCONCE_DTYPE_I16 => {
-                    on_cpu::<i16>(from.cast(), other.cast(), to.data.cast(), count)
-                }
-                api::SCONCE_DTYPE_I32 => {
-                    on_cpu::<i32>(from.cast(), other.cast(), to.data.cast(), count)
-                }
-                api::SCONCE_DTYPE_I64 => {
-                    on_cpu::<i64>(from.cast(), other.cast(), to.data.cast(), count)
-                }
-                _ => on_cpu::<u8>(from.cast(), other.cast(), to.data.cast(), count),
-            }
-        }
+        let run = match dtype {
+            api::SCONCE_DTYPE_I8 => on_cpu::<i8>,
+            api::SCONCE_DTYPE_I16 => on_cpu::<i16>,
+            api::SCONCE_DTYPE_I32 => on_cpu::<i32>,
+            api::SCONCE_DTYPE_I64 => on_cpu::<i64>,
+            _ => on_cpu::<u8>,
+        };
+        // SAFETY: all three have so many elements of the type, which lie one after another.
+        unsafe { run([from, other], to.data, count) };
         return Ok(result);
     }
     let kernel = format!("sconce_torch_gcd_{}", kernel_name_of(dtype)?);
@@ -104,11 +98,15 @@ pub fn gcd(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
 }
 
 /// # Safety
-/// All three have so many elements.
-unsafe fn on_cpu<T: Whole>(first: *const T, second: *const T, result: *mut T, count: i64) {
-    for at in 0..count as usize {
+/// All three have so many elements of the type.
+unsafe fn on_cpu<T: Whole>([first, second]: [*mut c_void; 2], result: *mut c_void, count: i64) {
+    for at in 0..count {
         // SAFETY: the caller's promise.
-        unsafe { result.add(at).write(first.add(at).read().common_divisor(second.add(at).read())) };
+        let a: T = unsafe { read(first, at) };
+        // SAFETY: as above.
+        let b: T = unsafe { read(second, at) };
+        // SAFETY: as above.
+        unsafe { write(result, at, a.common_divisor(b)) };
     }
 }
 

@@ -130,10 +130,12 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_grouped_mm(
         // SAFETY: the caller's promise.
         let offsets = unsafe { optional_tensor(offs) };
         // SAFETY: as above.
-        let others = unsafe { [optional_tensor(bias), optional_tensor(scale_result)] };
+        let bias = unsafe { optional_tensor(bias) };
+        // SAFETY: as above.
+        let scale_result = unsafe { optional_tensor(scale_result) };
         // SAFETY: as above.
         let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
-        for (name, other) in ["Bias", "Scale result"].into_iter().zip(others) {
+        for (name, other) in [("Bias", bias), ("Scale result", scale_result)] {
             if other.is_some() {
                 let why = format!("{name} not supported yet; apply it to the product");
                 return Err(Error::not_supported(why));

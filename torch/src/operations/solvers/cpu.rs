@@ -6,12 +6,12 @@ use super::field::Field;
 use super::matrices::Matrices;
 use super::steps::{ABOVE, BELOW, DIAGONAL, Mode, ONES};
 
-/// A matrix of the CPU.
+/// A matrix of the CPU. The tensor has to live as long as this is used, and nobody else writes to it.
 #[derive(Clone, Copy)]
 pub struct Matrix<T> {
     data: *mut T,
-    row: isize,
-    column: isize,
+    sizes: [i64; 2],
+    strides: [isize; 2],
 }
 
 impl<T: Field> Matrix<T> {
@@ -19,33 +19,40 @@ impl<T: Field> Matrix<T> {
     pub fn of(matrices: &Matrices, entry: i64) -> Matrix<T> {
         let view = matrices.view;
         let data = view.data.cast::<T>().wrapping_offset((entry * view.batch) as isize);
-        Matrix { data, row: view.row as isize, column: view.column as isize }
+        let strides = [view.row as isize, view.column as isize];
+        Matrix { data, sizes: [matrices.rows, matrices.columns], strides }
     }
 
     fn place(self, i: i64, j: i64) -> *mut T {
-        self.data.wrapping_offset(i as isize * self.row + j as isize * self.column)
+        assert!((0..self.sizes[0]).contains(&i) && (0..self.sizes[1]).contains(&j));
+        self.data.wrapping_offset(i as isize * self.strides[0] + j as isize * self.strides[1])
     }
 
     /// An element.
-    ///
-    /// # Safety
-    /// The matrix has the element, and lives.
-    pub unsafe fn get(self, i: i64, j: i64) -> T {
-        // SAFETY: the caller's promise.
+    pub fn get(self, i: i64, j: i64) -> T {
+        // SAFETY: the matrix has the element, and the tensor lives.
         unsafe { self.place(i, j).read() }
     }
 
     /// Writes an element.
-    ///
-    /// # Safety
-    /// As [`Matrix::get`]; nobody else uses the element.
-    pub unsafe fn set(self, i: i64, j: i64, value: T) {
-        // SAFETY: the caller's promise.
+    pub fn set(self, i: i64, j: i64, value: T) {
+        // SAFETY: as above; nobody else uses the element.
         unsafe { self.place(i, j).write(value) };
     }
 
     fn transposed(self) -> Matrix<T> {
-        Matrix { row: self.column, column: self.row, ..self }
+        let ([rows, columns], [row, column]) = (self.sizes, self.strides);
+        Matrix { sizes: [columns, rows], strides: [column, row], ..self }
+    }
+
+    /// A column from a row on, if its elements lie one after another.
+    fn column(self, begin: i64, j: i64) -> Option<(*mut T, usize)> {
+        let is_dense = self.strides[0] == 1 && begin < self.sizes[0];
+        is_dense.then(|| (self.place(begin, j), (self.sizes[0] - begin) as usize))
+    }
+
+    fn lies_by_columns(self) -> bool {
+        self.strides[0].abs() <= self.strides[1].abs()
     }
 }
 
@@ -59,8 +66,7 @@ pub fn update<T: Field>(c: &Matrices, a: &Matrices, b: &Matrices, mode: Mode) {
         if mode == Mode::Set {
             for j in 0..c.columns {
                 for i in 0..c.rows {
-                    // SAFETY: the matrix has the element.
-                    unsafe { to.set(i, j, T::ZERO) };
+                    to.set(i, j, T::ZERO);
                 }
             }
         }
@@ -89,22 +95,14 @@ fn add<T: Field>(
     let other = |value: T| if second_conjugate { value.conjugate() } else { value };
     for j in 0..columns {
         let begin = if is_lower { j.min(rows) } else { 0 };
-        if a.row.abs() <= a.column.abs() {
+        if a.lies_by_columns() {
             for k in 0..inner {
-                // SAFETY: the matrices have these elements; `c` shares none with the factors.
-                unsafe {
-                    let scale = factor * other(b.get(k, j));
-                    if a.row == 1 && c.row == 1 {
-                        // Written out, as the compiler then uses vectors.
-                        let (mut to, mut from) = (c.place(begin, j), a.place(begin, k));
-                        for _ in begin..rows {
-                            *to = *to + own(*from) * scale;
-                            (to, from) = (to.wrapping_add(1), from.wrapping_add(1));
-                        }
-                    } else {
-                        for i in begin..rows {
-                            c.set(i, j, c.get(i, j) + own(a.get(i, k)) * scale);
-                        }
+                let scale = factor * other(b.get(k, j));
+                if let (Some(to), Some(from)) = (c.column(begin, j), a.column(begin, k)) {
+                    add_column(to, from, |value| own(value) * scale);
+                } else {
+                    for i in begin..rows {
+                        c.set(i, j, c.get(i, j) + own(a.get(i, k)) * scale);
                     }
                 }
             }
@@ -112,17 +110,30 @@ fn add<T: Field>(
             for i in begin..rows {
                 // Four sums, which do not wait for each other.
                 let mut sums = [T::ZERO; 4];
-                // SAFETY: as above.
-                unsafe {
-                    for k in 0..inner {
-                        let sum = &mut sums[(k % 4) as usize];
-                        *sum = *sum + own(a.get(i, k)) * other(b.get(k, j));
-                    }
-                    let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-                    c.set(i, j, c.get(i, j) + factor * sum);
+                for k in 0..inner {
+                    let sum = &mut sums[(k % 4) as usize];
+                    *sum = *sum + own(a.get(i, k)) * other(b.get(k, j));
                 }
+                let sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+                c.set(i, j, c.get(i, j) + factor * sum);
             }
         }
+    }
+}
+
+/// Adds a column to another one, each element changed on the way. The loop is over slices, so that the compiler uses
+/// vectors.
+fn add_column<T: Field>(
+    (to, count): (*mut T, usize),
+    (from, length): (*mut T, usize),
+    changed: impl Fn(T) -> T,
+) {
+    // SAFETY: the column has that many elements, which no factor shares.
+    let to = unsafe { std::slice::from_raw_parts_mut(to, count) };
+    // SAFETY: the column has that many elements, which nobody writes.
+    let from = unsafe { std::slice::from_raw_parts(from, length) };
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *to + changed(*from);
     }
 }
 
@@ -131,22 +142,18 @@ pub fn substitute<T: Field>(l: &Matrices, x: &Matrices, is_unit: bool) {
     for entry in 0..x.count {
         let (triangle, to) = (Matrix::<T>::of(l, entry), Matrix::<T>::of(x, entry));
         let factor = |i: i64, j: i64| {
-            // SAFETY: the triangle has the element.
-            let value = unsafe { triangle.get(i, j) };
+            let value = triangle.get(i, j);
             if l.is_conjugate { value.conjugate() } else { value }
         };
         for j in 0..x.columns {
             for i in 0..x.rows {
-                // SAFETY: the matrix has these elements, and shares none with the triangle.
-                unsafe {
-                    let mut value = to.get(i, j);
-                    if !is_unit {
-                        value = value / factor(i, i);
-                    }
-                    to.set(i, j, value);
-                    for below in i + 1..x.rows {
-                        to.set(below, j, to.get(below, j) - factor(below, i) * value);
-                    }
+                let mut value = to.get(i, j);
+                if !is_unit {
+                    value = value / factor(i, i);
+                }
+                to.set(i, j, value);
+                for below in i + 1..x.rows {
+                    to.set(below, j, to.get(below, j) - factor(below, i) * value);
                 }
             }
         }
@@ -165,15 +172,13 @@ pub fn part<T: Field>(to: &Matrices, from: &Matrices, parts: u32) {
                     std::cmp::Ordering::Equal => DIAGONAL,
                 };
                 let value = if parts & own != 0 {
-                    // SAFETY: the source has the parts that are copied.
-                    unsafe { source.get(i, j) }
+                    source.get(i, j)
                 } else if i == j && parts & ONES != 0 {
                     T::ONE
                 } else {
                     T::ZERO
                 };
-                // SAFETY: the matrix has the element.
-                unsafe { target.set(i, j, value) };
+                target.set(i, j, value);
             }
         }
     }
@@ -182,6 +187,5 @@ pub fn part<T: Field>(to: &Matrices, from: &Matrices, parts: u32) {
 /// The first place on the diagonal of a matrix that is 0.
 pub fn first_zero_of_diagonal<T: Field>(matrix: &Matrices) -> Option<i64> {
     let of = Matrix::<T>::of(matrix, 0);
-    // SAFETY: the matrix has these elements.
-    (0..matrix.rows.min(matrix.columns)).find(|&at| unsafe { of.get(at, at) } == T::ZERO)
+    (0..matrix.rows.min(matrix.columns)).find(|&at| of.get(at, at) == T::ZERO)
 }

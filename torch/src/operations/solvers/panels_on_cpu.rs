@@ -8,30 +8,25 @@ use super::matrices::Matrices;
 use super::panels::Numbers;
 
 impl Numbers {
-    /// # Safety
-    /// There is such a number, and it lives.
-    unsafe fn get(self, entry: i64, at: i64) -> i32 {
-        // SAFETY: the caller's promise.
-        unsafe { self.data.wrapping_offset((entry * self.step + at) as isize).read() }
+    fn place(self, entry: i64, at: i64) -> *mut i32 {
+        self.data.wrapping_offset((entry * self.step + at) as isize)
     }
 
-    /// # Safety
-    /// As `get`; nobody else uses the number.
-    unsafe fn set(self, entry: i64, at: i64, value: i32) {
-        // SAFETY: the caller's promise.
-        unsafe { self.data.wrapping_offset((entry * self.step + at) as isize).write(value) };
+    /// A number of a matrix. There has to be such a one, in a tensor that lives.
+    fn get(self, entry: i64, at: i64) -> i32 {
+        // SAFETY: what this function asks for.
+        unsafe { self.place(entry, at).read() }
+    }
+
+    fn set(self, entry: i64, at: i64, value: i32) {
+        // SAFETY: as above; nobody else uses the number.
+        unsafe { self.place(entry, at).write(value) };
     }
 
     /// Notes the first failure of a matrix.
-    ///
-    /// # Safety
-    /// As `set`.
-    unsafe fn note(self, entry: i64, value: i64) {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if self.get(entry, 0) == 0 {
-                self.set(entry, 0, value as i32);
-            }
+    fn note(self, entry: i64, value: i64) {
+        if self.get(entry, 0) == 0 {
+            self.set(entry, 0, value as i32);
         }
     }
 }
@@ -40,28 +35,25 @@ impl Numbers {
 pub fn cholesky<T: Field>(a: &Matrices, info: Numbers, first: i64) {
     for entry in 0..a.count {
         let matrix = Matrix::<T>::of(a, entry);
-        // SAFETY: there is a number for each matrix, and the matrix has these elements.
-        unsafe {
-            if info.get(entry, 0) != 0 {
-                continue;
+        if info.get(entry, 0) != 0 {
+            continue;
+        }
+        for k in 0..a.rows {
+            let pivot = matrix.get(k, k).real();
+            // Not a number counts as not positive, too.
+            if pivot.is_nan() || pivot <= 0.0 {
+                info.note(entry, first + k + 1);
+                break;
             }
-            for k in 0..a.rows {
-                let pivot = matrix.get(k, k).real();
-                // Not a number counts as not positive, too.
-                if pivot.is_nan() || pivot <= 0.0 {
-                    info.note(entry, first + k + 1);
-                    break;
-                }
-                let side = T::of(pivot.sqrt(), 0.0);
-                matrix.set(k, k, side);
-                for i in k + 1..a.rows {
-                    matrix.set(i, k, matrix.get(i, k) / side);
-                }
-                for j in k + 1..a.rows {
-                    let factor = matrix.get(j, k).conjugate();
-                    for i in j..a.rows {
-                        matrix.set(i, j, matrix.get(i, j) - matrix.get(i, k) * factor);
-                    }
+            let side = T::of(pivot.sqrt(), 0.0);
+            matrix.set(k, k, side);
+            for i in k + 1..a.rows {
+                matrix.set(i, k, matrix.get(i, k) / side);
+            }
+            for j in k + 1..a.rows {
+                let factor = matrix.get(j, k).conjugate();
+                for i in j..a.rows {
+                    matrix.set(i, j, matrix.get(i, j) - matrix.get(i, k) * factor);
                 }
             }
         }
@@ -73,36 +65,33 @@ pub fn lu<T: Field>(a: &Matrices, pivots: Numbers, info: Numbers, first: i64) {
     for entry in 0..a.count {
         let matrix = Matrix::<T>::of(a, entry);
         for k in 0..a.rows.min(a.columns) {
-            // SAFETY: the matrix has these elements, and a pivot and a number for it.
-            unsafe {
-                let mut best = (k, matrix.get(k, k).size_of_parts());
+            let mut best = (k, matrix.get(k, k).size_of_parts());
+            for i in k + 1..a.rows {
+                let size = matrix.get(i, k).size_of_parts();
+                if size > best.1 {
+                    best = (i, size);
+                }
+            }
+            pivots.set(entry, k, (first + best.0 + 1) as i32);
+            if best.0 != k {
+                for j in 0..a.columns {
+                    let upper = matrix.get(k, j);
+                    matrix.set(k, j, matrix.get(best.0, j));
+                    matrix.set(best.0, j, upper);
+                }
+            }
+            let pivot = matrix.get(k, k);
+            if pivot == T::ZERO {
+                info.note(entry, first + k + 1);
+                continue;
+            }
+            for i in k + 1..a.rows {
+                matrix.set(i, k, matrix.get(i, k) / pivot);
+            }
+            for j in k + 1..a.columns {
+                let factor = matrix.get(k, j);
                 for i in k + 1..a.rows {
-                    let size = matrix.get(i, k).size_of_parts();
-                    if size > best.1 {
-                        best = (i, size);
-                    }
-                }
-                pivots.set(entry, k, (first + best.0 + 1) as i32);
-                if best.0 != k {
-                    for j in 0..a.columns {
-                        let upper = matrix.get(k, j);
-                        matrix.set(k, j, matrix.get(best.0, j));
-                        matrix.set(best.0, j, upper);
-                    }
-                }
-                let pivot = matrix.get(k, k);
-                if pivot == T::ZERO {
-                    info.note(entry, first + k + 1);
-                    continue;
-                }
-                for i in k + 1..a.rows {
-                    matrix.set(i, k, matrix.get(i, k) / pivot);
-                }
-                for j in k + 1..a.columns {
-                    let factor = matrix.get(k, j);
-                    for i in k + 1..a.rows {
-                        matrix.set(i, j, matrix.get(i, j) - matrix.get(i, k) * factor);
-                    }
+                    matrix.set(i, j, matrix.get(i, j) - matrix.get(i, k) * factor);
                 }
             }
         }
@@ -115,17 +104,14 @@ pub fn swap_rows<T: Field>(a: &Matrices, pivots: Numbers, count: i64, first: i64
         let matrix = Matrix::<T>::of(a, entry);
         for k in 0..count {
             let at = if backwards { count - 1 - k } else { k };
-            // SAFETY: there are so many pivots, which are rows of the matrix.
-            unsafe {
-                let other = i64::from(pivots.get(entry, at)) - 1 - first;
-                if other == at {
-                    continue;
-                }
-                for j in 0..a.columns {
-                    let value = matrix.get(at, j);
-                    matrix.set(at, j, matrix.get(other, j));
-                    matrix.set(other, j, value);
-                }
+            let other = i64::from(pivots.get(entry, at)) - 1 - first;
+            if other == at {
+                continue;
+            }
+            for j in 0..a.columns {
+                let value = matrix.get(at, j);
+                matrix.set(at, j, matrix.get(other, j));
+                matrix.set(other, j, value);
             }
         }
     }
@@ -133,8 +119,7 @@ pub fn swap_rows<T: Field>(a: &Matrices, pivots: Numbers, count: i64, first: i64
 
 /// The length of a column below a row. Squares of parts of the largest element do not overflow.
 fn length_below<T: Field>(matrix: Matrix<T>, rows: i64, k: i64) -> f64 {
-    // SAFETY: the matrix has these elements.
-    let values = || (k + 1..rows).map(|i| unsafe { matrix.get(i, k) });
+    let values = || (k + 1..rows).map(|i| matrix.get(i, k));
     let scale = values().map(T::size_of_parts).fold(0.0, f64::max);
     if scale == 0.0 {
         return values().map(T::size_of_parts).sum();
@@ -149,33 +134,30 @@ pub fn reflect<T: Field>(a: &Matrices, tau: &Matrices) {
         let (matrix, factors) = (Matrix::<T>::of(a, entry), Matrix::<T>::of(tau, entry));
         for k in 0..a.rows.min(a.columns) {
             let length = length_below(matrix, a.rows, k);
-            // SAFETY: the matrix has these elements, and a factor for each column.
-            unsafe {
-                let alpha = matrix.get(k, k);
-                let (real, imaginary) = (alpha.real(), alpha.imaginary());
-                if length == 0.0 && imaginary == 0.0 {
-                    factors.set(k, 0, T::ZERO);
-                    continue;
-                }
-                let size = real.hypot(imaginary).hypot(length);
-                let beta = if real >= 0.0 { -size } else { size };
-                let factor = T::of((beta - real) / beta, -imaginary / beta);
-                let divisor = T::of(real - beta, imaginary);
-                matrix.set(k, k, T::of(beta, 0.0));
-                factors.set(k, 0, factor);
+            let alpha = matrix.get(k, k);
+            let (real, imaginary) = (alpha.real(), alpha.imaginary());
+            if length == 0.0 && imaginary == 0.0 {
+                factors.set(k, 0, T::ZERO);
+                continue;
+            }
+            let size = real.hypot(imaginary).hypot(length);
+            let beta = if real >= 0.0 { -size } else { size };
+            let factor = T::of((beta - real) / beta, -imaginary / beta);
+            let divisor = T::of(real - beta, imaginary);
+            matrix.set(k, k, T::of(beta, 0.0));
+            factors.set(k, 0, factor);
+            for i in k + 1..a.rows {
+                matrix.set(i, k, matrix.get(i, k) / divisor);
+            }
+            for j in k + 1..a.columns {
+                let mut sum = matrix.get(k, j);
                 for i in k + 1..a.rows {
-                    matrix.set(i, k, matrix.get(i, k) / divisor);
+                    sum = sum + matrix.get(i, k).conjugate() * matrix.get(i, j);
                 }
-                for j in k + 1..a.columns {
-                    let mut sum = matrix.get(k, j);
-                    for i in k + 1..a.rows {
-                        sum = sum + matrix.get(i, k).conjugate() * matrix.get(i, j);
-                    }
-                    sum = factor.conjugate() * sum;
-                    matrix.set(k, j, matrix.get(k, j) - sum);
-                    for i in k + 1..a.rows {
-                        matrix.set(i, j, matrix.get(i, j) - matrix.get(i, k) * sum);
-                    }
+                sum = factor.conjugate() * sum;
+                matrix.set(k, j, matrix.get(k, j) - sum);
+                for i in k + 1..a.rows {
+                    matrix.set(i, j, matrix.get(i, j) - matrix.get(i, k) * sum);
                 }
             }
         }
@@ -189,19 +171,16 @@ pub fn join<T: Field>(t: &Matrices, gram: &Matrices, tau: &Matrices) {
         let factors = Matrix::<T>::of(tau, entry);
         for j in 0..t.rows {
             for i in 0..t.rows {
-                // SAFETY: the matrices have these elements; columns before `j` are written.
-                unsafe {
-                    let own = factors.get(j, 0);
-                    let value = match i.cmp(&j) {
-                        std::cmp::Ordering::Greater => T::ZERO,
-                        std::cmp::Ordering::Equal => own,
-                        std::cmp::Ordering::Less => {
-                            let terms = (i..j).map(|l| to.get(i, l) * products.get(l, j));
-                            -own * terms.fold(T::ZERO, |sum, term| sum + term)
-                        }
-                    };
-                    to.set(i, j, value);
-                }
+                let own = factors.get(j, 0);
+                let value = match i.cmp(&j) {
+                    std::cmp::Ordering::Greater => T::ZERO,
+                    std::cmp::Ordering::Equal => own,
+                    std::cmp::Ordering::Less => {
+                        let terms = (i..j).map(|l| to.get(i, l) * products.get(l, j));
+                        -own * terms.fold(T::ZERO, |sum, term| sum + term)
+                    }
+                };
+                to.set(i, j, value);
             }
         }
     }
@@ -213,16 +192,14 @@ pub fn permutation<T: Field>(to: &Matrices, pivots: Numbers, count: i64) {
         let matrix = Matrix::<T>::of(to, entry);
         let mut order: Vec<i64> = (0..to.rows).collect();
         for k in 0..count {
-            // SAFETY: there are so many pivots.
-            let other = i64::from(unsafe { pivots.get(entry, k) }) - 1;
+            let other = i64::from(pivots.get(entry, k)) - 1;
             // Pivots that are no rows exchange nothing.
             if (0..to.rows).contains(&other) {
                 order.swap(k as usize, other as usize);
             }
         }
         for (i, &row) in order.iter().enumerate() {
-            // SAFETY: the matrix has the element.
-            unsafe { matrix.set(row, i as i64, T::ONE) };
+            matrix.set(row, i as i64, T::ONE);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The step that makes columns orthogonal: rotations of pairs of columns (one-sided Jacobi).
 
-#![allow(unsafe_code, reason = "reads and writes elements, and launches kernels")]
+#![allow(unsafe_code, reason = "launches kernels")]
 
 use super::cpu::Matrix;
 use super::field::Field;
@@ -55,8 +55,7 @@ impl<T: Field> Turn<T> {
     fn of(w: Matrix<T>, rows: i64, low: i64, high: i64, limit: f64) -> Option<Turn<T>> {
         let (mut first, mut second, mut both) = (0.0, 0.0, (0.0, 0.0));
         for i in 0..rows {
-            // SAFETY: the matrix has these elements.
-            let (a, b) = unsafe { (w.get(i, low), w.get(i, high)) };
+            let (a, b) = (w.get(i, low), w.get(i, high));
             first += a.real() * a.real() + a.imaginary() * a.imaginary();
             second += b.real() * b.real() + b.imaginary() * b.imaginary();
             both.0 += a.real() * b.real() + a.imaginary() * b.imaginary();
@@ -79,12 +78,9 @@ impl<T: Field> Turn<T> {
 
     fn apply(&self, to: Matrix<T>, rows: i64, low: i64, high: i64) {
         for i in 0..rows {
-            // SAFETY: the matrix has these elements, which nobody else uses.
-            unsafe {
-                let (old, turned) = (to.get(i, low), self.phase * to.get(i, high));
-                to.set(i, low, self.cosine * old - self.sine * turned);
-                to.set(i, high, self.sine * old + self.cosine * turned);
-            }
+            let (old, turned) = (to.get(i, low), self.phase * to.get(i, high));
+            to.set(i, low, self.cosine * old - self.sine * turned);
+            to.set(i, high, self.sine * old + self.cosine * turned);
         }
     }
 }
