@@ -24,7 +24,8 @@ import time
 SEED = 42
 FIXTURES = ("mlp", "encoder", "conv", "two", "dropout", "llama")
 MORE = ("vision", "sequence", "half", "equations")
-FROZEN = ("frozen_mlp", "frozen_images", "frozen_half", "integers", "dynamic_integers", "four_bits")
+FROZEN = (
+    "frozen_mlp", "frozen_images", "frozen_half", "frozen_lstm", "integers", "dynamic_integers", "four_bits")
 # Models for the CPU use vectors of 256 bits, which more machines have than those of 512.
 CPU_BITS = 256
 
@@ -185,6 +186,18 @@ def frozen_half(torch):
             return self.layers(x.bfloat16()).float()
 
     return Half(), (torch.randn(32, 64),), None
+
+
+def frozen_lstm(torch):
+    class Lstm(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = torch.nn.LSTM(24, 40, 2, batch_first=True, bidirectional=True)
+
+        def forward(self, x):
+            return self.layers(x)[0]
+
+    return Lstm(), (torch.randn(3, 7, 24),), None
 
 
 def integers(torch):

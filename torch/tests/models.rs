@@ -212,6 +212,7 @@ fn a_decoder_agrees_with_pytorch() {
 fn weights_that_were_packed_agree_with_pytorch() {
     check("cpu_frozen_mlp");
     check("cpu_frozen_images");
+    check("cpu_frozen_lstm");
     check_within("cpu_frozen_half", 1e-2);
 }
 

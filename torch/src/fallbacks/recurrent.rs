@@ -3,12 +3,12 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use crate::abi::arguments::{array, numbers, optional_tensor};
-use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
-use crate::error::Error;
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
+use crate::error::{Error, Result};
 use crate::fallbacks::{give_all, operation};
 use crate::operations::recurrent::cell::{Cell, Stepped, step};
 use crate::operations::recurrent::layers::{Kind, Layers};
-use crate::sconce::operations::{empty, flip};
+use crate::sconce::operations::{empty, flip, permute, reshape};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
@@ -168,7 +168,8 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
             ));
         }
         let kind = Kind::of(mode)?;
-        let all = [weight0, weight1, weight2, weight3];
+        let (first, second) = (rows_of(weight0)?, rows_of(weight1)?);
+        let all = [first.handle(), second.handle(), weight2, weight3];
         let weights = if has_biases != 0 { &all[..] } else { &all[..2] };
         let layers = Layers {
             kind,
@@ -200,6 +201,16 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
         // SAFETY: the caller's promise for the places.
         unsafe { give_all(results) }
     })
+}
+
+/// The weights of a layer as PyTorch's modules have them: a row for each gate and output. oneDNN's packed ones have a
+/// layer, a direction, inputs, gates and outputs.
+fn rows_of(weights: TensorHandle) -> Result<Tensor> {
+    let [1, 1, inputs, gates, outputs] = sizes_of(weights)?[..] else {
+        return Tensor::retained(weights);
+    };
+    let plain = reshape(weights, &[inputs, gates, outputs])?;
+    reshape(permute(plain.handle(), &[1, 2, 0])?.handle(), &[gates * outputs, inputs])
 }
 
 #[cfg(test)]
@@ -278,5 +289,27 @@ mod tests {
             Dense::of(cells.handle()).assert_near(whole[2].handle(), 1e-6, "cells");
         }
         assert_eq!(live(), before);
+    }
+
+    #[test]
+    fn packed_weights_are_those_of_the_same_layer() {
+        let mut cases = Cases::new(44);
+        let mut make = |sizes: &[i64]| Dense::quarters(&mut cases, sizes);
+        let (input, states) = (make(&[3, 2, 4]).tensor(F32), make(&[1, 2, 2]).tensor(F32));
+        let (first, second) = (make(&[8, 4]), make(&[8, 2]));
+        let packed = |of: &Dense| {
+            let sizes = [1, 1, of.sizes[1], 4, 2];
+            Dense::build(&sizes, |at| of.at(&[at[3] * 2 + at[4], at[2]])).tensor(F32)
+        };
+        let biases = [make(&[8]), make(&[8])];
+        let run = |first: Tensor, second: Tensor| {
+            let [third, fourth] = biases.each_ref().map(|bias| bias.tensor(F32));
+            let weights = [first, second, third, fourth];
+            let (status, results) = layer(&input, &weights, [&states, &states], 0);
+            assert_eq!(status, 0);
+            results.map(|result| Dense::of(result.handle()))
+        };
+        let plain = run(first.tensor(F32), second.tensor(F32));
+        assert_eq!(run(packed(&first), packed(&second)), plain);
     }
 }

@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::description::Constant;
 use super::loaded::{DeviceInUse, Model};
+use crate::abi::blobs::counted_over_memory;
 use crate::abi::constants::dtype_of;
 use crate::abi::pools::typed_part;
 use crate::abi::tensors::{numel_of, storage_of};
@@ -102,8 +103,13 @@ impl Model {
             )));
         }
         let _device = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
+        let own = self.description.constants.iter().filter(|constant| !constant.folded);
+        let names = own.map(|constant| constant.original.clone()).collect();
+        let first = bytes.as_ptr().expose_provenance();
         // SAFETY: the function takes the bytes of all constants, which it copies.
-        unsafe { container.call(FROM_BLOB, [bytes.as_ptr().expose_provenance()]) }?;
+        let (read, _) =
+            counted_over_memory(names, || unsafe { container.call(FROM_BLOB, [first]) });
+        read?;
         self.absent.forget(|_| true);
         Ok(())
     }
