@@ -148,7 +148,7 @@ class Tape {
 /// The sum of a gradient over what was repeated, so that it has the sizes of what was repeated.
 [[nodiscard]] inline Tensor sum_to_size(const Tensor& gradient,
                                         const std::vector<std::int64_t>& sizes) {
-  const std::vector<std::int64_t> from = gradient.sizes();
+  const IntArrayRef from = gradient.sizes();
   if (from == sizes) {
     return gradient;
   }
@@ -166,7 +166,7 @@ class Tape {
 struct OperandShape {
   /// That of a tensor.
   explicit OperandShape(const Tensor& operand)
-      : sizes(operand.sizes()), is_complex(sconce::detail::is_complex(operand)) {}
+      : sizes(operand.sizes().vec()), is_complex(sconce::detail::is_complex(operand)) {}
 
   std::vector<std::int64_t> sizes;  ///< the sizes
   bool is_complex;                  ///< whether the elements are complex
@@ -230,7 +230,7 @@ struct OperandShape {
 /// The sum of all elements.
 [[nodiscard]] inline Variable sum(const Variable& a) {
   return Tape::record(a.value().sum(), "sum", {a},
-                      [sizes = a.value().sizes()](const Tensor& gradient) {
+                      [sizes = a.value().sizes().vec()](const Tensor& gradient) {
                         return std::vector<Tensor>{gradient.expand(sizes)};
                       });
 }

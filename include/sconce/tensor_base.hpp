@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <sconce/int_array_ref.hpp>
 #include <sconce/operand.hpp>
 #include <sconce/scalar.hpp>
 #include <sconce/stream.hpp>
@@ -13,7 +14,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace sconce {
 inline namespace v0 {
@@ -110,17 +110,30 @@ class TensorBase {
 
   /// The number of dimensions.
   [[nodiscard]] std::int64_t dim() const { return static_cast<std::int64_t>(rank()); }
-  /// The size of each dimension.
-  [[nodiscard]] std::vector<std::int64_t> sizes() const {
-    std::vector<std::int64_t> sizes(rank());
-    detail::check(::sconce_tensor_get_sizes(tensor_, sizes.data(), sizes.size()));
-    return sizes;
+  /// The size of each dimension: a view of the tensor's own numbers, valid until the tensor is gone
+  /// or another one is assigned to it, or its sizes change, as by a method that resizes it.
+  [[nodiscard]] IntArrayRef sizes() const& SCONCE_LIFETIMEBOUND {
+    const std::int64_t* numbers = nullptr;
+    detail::check(::sconce_tensor_borrow_sizes(tensor_, &numbers));
+    return {numbers, rank()};
   }
-  /// Elements from one index of each dimension to the next.
-  [[nodiscard]] std::vector<std::int64_t> strides() const {
-    std::vector<std::int64_t> strides(rank());
-    detail::check(::sconce_tensor_get_strides(tensor_, strides.data(), strides.size()));
-    return strides;
+  /// The size of each dimension of a tensor without a name: a copy, since the tensor is gone at the
+  /// end of the expression. `auto sizes = x.t().sizes();` may be kept; an `IntArrayRef` of it may
+  /// not.
+  [[nodiscard]] IntArray sizes() const&& {
+    const TensorBase& self = *this;
+    return IntArray(self.sizes());
+  }
+  /// Elements from one index of each dimension to the next: a view, as `sizes`.
+  [[nodiscard]] IntArrayRef strides() const& SCONCE_LIFETIMEBOUND {
+    const std::int64_t* numbers = nullptr;
+    detail::check(::sconce_tensor_borrow_strides(tensor_, &numbers));
+    return {numbers, rank()};
+  }
+  /// The strides of a tensor without a name: a copy, as `sizes`.
+  [[nodiscard]] IntArray strides() const&& {
+    const TensorBase& self = *this;
+    return IntArray(self.strides());
   }
   /// The size of a dimension; a negative one counts from the end.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such dimension
@@ -233,7 +246,7 @@ class TensorBase {
     detail::check(::sconce_tensor_get_device(tensor_, &device));
     return device;
   }
-  static std::int64_t at(const std::vector<std::int64_t>& numbers, std::int64_t dim) {
+  static std::int64_t at(IntArrayRef numbers, std::int64_t dim) {
     const auto rank = static_cast<std::int64_t>(numbers.size());
     if (dim < -rank || dim >= rank) {
       detail::throw_no_such_dim(dim, numbers.size());

@@ -60,7 +60,7 @@ inline Tensor resized_for_fft(const Tensor& self, std::int64_t n, std::int64_t d
   if (n <= size) {
     return n == size ? self : self.narrow(dim, 0, n);
   }
-  std::vector<std::int64_t> missing = self.sizes();
+  std::vector<std::int64_t> missing = self.sizes().vec();
   missing[static_cast<std::size_t>(dim < 0 ? dim + self.dim() : dim)] = n - size;
   return cat({self, zeros(missing, self.options())}, dim);
 }
