@@ -183,6 +183,87 @@ TEST_P(TensorOperationsTest, TensorsAreJoined) {
   EXPECT_NE(status_of([] { (void)sc::cat({}); }), SCONCE_OK);
 }
 
+TEST_P(TensorOperationsTest, Convolutions) {
+  const Tensor line = floats(1, 2, 3, 4).view({1, 1, 4});
+  const Tensor pair = floats(1, 10).view({1, 1, 2});
+  EXPECT_EQ(sc::conv1d(line, pair).to_vector<float>(), Floats({21, 32, 43}));
+  EXPECT_EQ(sc::conv1d(line[0], pair, floats(0.5), 2).to_vector<float>(), Floats({21.5, 43.5}));
+  EXPECT_EQ(sc::conv1d(line[0], pair).sizes(), Sizes({1, 3})) << "without a batch";
+  EXPECT_EQ(sc::conv1d(line, pair, {}, 1, 1, 2).to_vector<float>(), Floats({20, 31, 42, 3}));
+  const Tensor image = sc::arange(0.0, 16.0, 1.0, place()).view({1, 1, 4, 4});
+  const Tensor corner = floats(1, 0, 0, 0).view({1, 1, 2, 2});
+  EXPECT_EQ(sc::conv2d(image, corner, {}, {2, 1}, {0, 1}).to_vector<float>(),
+            Floats({0, 0, 1, 2, 3, 0, 8, 9, 10, 11}));
+  const Tensor two = sc::ones({1, 2, 2, 2, 2}, place());
+  const Tensor of_groups = sc::ones({2, 1, 2, 2, 2}, place());
+  EXPECT_EQ(sc::conv3d(two, of_groups, {}, 1, 0, 1, 2).to_vector<float>(), Floats({8, 8}));
+  EXPECT_TRUE(contains(error_of([&] {
+                         (void)sc::conv2d(image, corner, {}, {1, 1, 1});
+                       }).what(),
+                       "stride: there are 3 numbers"));
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::conv1d(image, pair); }).what(),
+                       "input: expected 2 dimensions, or 3 with a batch, but it has 4"));
+  EXPECT_EQ(status_of([&] { (void)sc::conv1d(line, pair, floats(1, 2)); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_P(TensorOperationsTest, FourierTransformsOfSeveralDimensions) {
+  using Complex = std::complex<float>;
+  const Tensor a = floats(1, 2, 3, 4, 5, 7, 11, 13, 17, 19, 23, 29).view({3, 2, 2});
+  // Each is the transform of one dimension after the other.
+  const auto by_dims = [](const Tensor& of, const Sizes& dims) {
+    Tensor result = of;
+    for (const std::int64_t dim : dims) result = sc::fft_fft(result, {}, dim);
+    return result;
+  };
+  const auto near = [](const Tensor& left, const Tensor& right) {
+    return left.sizes() == right.sizes() && left.sub(right).abs().lt(1e-3).all().item<bool>();
+  };
+  EXPECT_TRUE(near(sc::fft_fftn(a), by_dims(a, {0, 1, 2})));
+  EXPECT_TRUE(near(sc::fft_fft2(a), by_dims(a, {1, 2})));
+  EXPECT_TRUE(near(sc::fft_fftn(a, {}, {{0, 2}}), by_dims(a, {0, 2})));
+  EXPECT_TRUE(near(sc::fft_ifftn(sc::fft_fftn(a)), sc::fft_ifft(sc::fft_fft(a))));
+  EXPECT_TRUE(near(sc::fft_rfftn(a, {}, {{2, 0}}), by_dims(a, {2, 0}).narrow(0, 0, 2)));
+  EXPECT_TRUE(near(sc::fft_irfftn(sc::fft_rfftn(a, {}, {{2, 0}}), {{2, 3}}, {{2, 0}}), a));
+  EXPECT_TRUE(near(sc::fft_irfft2(sc::fft_rfft2(a)), a));
+  // More dimensions than a call has.
+  const Tensor many = sc::arange(0.0, 144.0, 1.0, place()).view({2, 3, 2, 2, 3, 2});
+  EXPECT_TRUE(near(sc::fft_fftn(many), by_dims(many, {0, 1, 2, 3, 4, 5})));
+  EXPECT_TRUE(near(sc::fft_rfftn(many), by_dims(many, {0, 1, 2, 3, 4, 5})));
+  EXPECT_TRUE(near(sc::fft_irfftn(sc::fft_rfftn(many)), many));
+  EXPECT_TRUE(near(sc::fft_irfftn(sc::fft_rfftn(many, {}, {}, "ortho"), {}, {}, "ortho"), many));
+  Tensor out;
+  EXPECT_TRUE(near(sc::fft_rfftn_out(out, many), sc::fft_rfftn(many)));
+  Tensor other;
+  EXPECT_TRUE(near(sc::fft_ifft2_out(other, a), sc::fft_ifft2(a)));
+  Tensor real = sc::empty({0}, place());
+  EXPECT_TRUE(near(sc::fft_irfftn_out(real, sc::fft_rfftn(many)), many));
+  // Sizes: cut off, filled up, left as they are.
+  EXPECT_EQ(sc::fft_fftn(a, {{4, -1}}).sizes(), Sizes({3, 4, 2}));
+  EXPECT_TRUE(near(sc::fft_fftn(a, {{1, 4}}), sc::fft_fft(sc::fft_fft(a, 4, 2), 1, 1)));
+  EXPECT_EQ(sc::fft_irfftn(sc::fft_rfftn(a), {{2, 2, 5}}).sizes(), Sizes({2, 2, 5}));
+  EXPECT_EQ(sc::fft_fftn(a, {}, {{0, 1}}, "forward")[0][0][0].item<Complex>(), Complex(60.0F / 6));
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::fft_fftn(a, {}, {{0, -3}}); }).what(), "unique"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         (void)sc::fft_fftn(a, {{2}}, {{0, 1}});
+                       }).what(),
+                       "s has 1 sizes, but dim has 2 dimensions"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         (void)sc::fft_fftn(a, {{1, 1, 1, 1}});
+                       }).what(),
+                       "only 3 dimensions"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         (void)sc::fft_fft2(a, {}, {0, 3});
+                       }).what(),
+                       "Dimension out of range"));
+  EXPECT_TRUE(contains(error_of([&] {
+                         (void)sc::fft_fftn(a, {{0, 2}});
+                       }).what(),
+                       "Invalid number of data points (0)"));
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::fft_fftn(sc::tensor(1.0, place())); }).what(),
+                       "at least one dimension"));
+}
+
 TEST_P(TensorOperationsTest, FourierTransformsOfADimension) {
   using Numbers = std::vector<std::complex<float>>;
   const Tensor a = floats(1, 2, 3, 4);

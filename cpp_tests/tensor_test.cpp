@@ -116,6 +116,23 @@ TEST_F(TensorTest, ArraysOfNumbersAreCutAndCompared) {
   }
 }
 
+TEST_F(TensorTest, RandpermIsAnOrderOfItsNumbers) {
+  const Tensor order = sc::randperm(100);
+  EXPECT_EQ(order.dtype(), sc::kLong);
+  EXPECT_EQ(order.device(), sc::empty({1}).device());
+  EXPECT_TRUE(std::get<0>(order.sort()).equal(sc::arange(0, 100, 1)));
+  for (const sc::Device place : {sc::Device(sc::kCPU), sc::Device(sc::kCUDA, 0)}) {
+    sc::manual_seed(3);
+    const Tensor first = sc::randperm(50, sc::TensorOptions(sc::kInt).device(place));
+    const Tensor second = sc::randperm(50, sc::TensorOptions(sc::kInt).device(place));
+    EXPECT_FALSE(first.equal(second));
+    sc::manual_seed(3);
+    EXPECT_TRUE(first.equal(sc::randperm(50, std::nullopt, first.options())));
+  }
+  EXPECT_EQ(sc::randperm(0).numel(), 0);
+  EXPECT_EQ(status_of([] { (void)sc::randperm(-1); }), SCONCE_ERROR_INVALID_ARGUMENT);
+}
+
 TEST_F(TensorTest, OptionsChooseTypeAndPlace) {
   const Tensor a = sc::empty({2, 3}, sc::device(0).dtype(sc::kFloat16));
   EXPECT_EQ(a.dtype(), sc::kHalf);

@@ -61,6 +61,7 @@
 #include <sconce/tensor_copies.hpp>
 #include <sconce/tensor_factories.hpp>
 #include <sconce/tensor_fft.hpp>
+#include <sconce/tensor_fftn.hpp>
 #include <sconce/tensor_fills.hpp>
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>

@@ -12,6 +12,7 @@
 #include <sconce/tensor_body.hpp>
 #include <sconce/tensor_factories.hpp>
 #include <sconce/tensor_fft.hpp>
+#include <sconce/tensor_fftn.hpp>
 #include <sconce/tensor_functions.hpp>
 #include <sconce/tensor_operators.hpp>
 #include <sconce/tensor_outputs.hpp>

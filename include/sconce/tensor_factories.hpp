@@ -160,6 +160,19 @@ inline namespace v0 {
                                     const TensorOptions& options = {}) {
   return randint(0, high, size, std::nullopt, options);
 }
+/// The numbers from 0 to `n - 1` in a random order; the default type is `kLong`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if `n` is negative, or the type cannot hold them
+[[nodiscard]] inline Tensor randperm(std::int64_t n, const cuda::OptionalGenerator& generator,
+                                     const TensorOptions& options = {}) {
+  const sconce_tensor_options asked = options.get();
+  return detail::tensor_of([&](sconce_tensor** out) {
+    return ::sconce_tensor_randperm(n, detail::handle(generator), &asked, out);
+  });
+}
+/// The numbers from 0 to `n - 1` in a random order; the default type is `kLong`.
+[[nodiscard]] inline Tensor randperm(std::int64_t n, const TensorOptions& options = {}) {
+  return randperm(n, std::nullopt, options);
+}
 /// Numbers from 0 to 1, excluding 1, in a tensor like another.
 [[nodiscard]] inline Tensor rand_like(const TensorBase& self, const TensorOptions& options = {}) {
   return empty_like(self, options).uniform_();

@@ -1,5 +1,6 @@
 /// \file
-/// Fourier transforms of tensors, under ATen's names. `<sconce/tensor.hpp>` has all of tensors.
+/// Fourier transforms of a dimension of tensors, under ATen's names; `tensor_fftn.hpp` has those of
+/// several. `<sconce/tensor.hpp>` has all of tensors.
 #ifndef SCONCE_TENSOR_FFT_HPP
 #define SCONCE_TENSOR_FFT_HPP
 
@@ -33,20 +34,23 @@ inline std::int32_t fft_norm_of(std::optional<std::string_view> norm, std::int32
   return divides ? SCONCE_FFT_NORM_BY_N : SCONCE_FFT_NORM_NONE;
 }
 
-/// Transforms one dimension. Corresponds to `at::_fft_c2c`, `at::_fft_r2c` and `at::_fft_c2r`.
+/// Transforms up to three dimensions. Corresponds to `at::_fft_c2c`, `at::_fft_r2c` and
+/// `at::_fft_c2r`.
 inline Tensor fft_of(const TensorBase& self, std::int32_t kind, std::int32_t direction,
-                     std::int32_t norm, std::int64_t dim, std::int64_t length = -1) {
+                     std::int32_t norm, IntArrayRef dims, std::int64_t length = -1) {
   return tensor_of([&](sconce_tensor** out) {
-    return ::sconce_tensor_fft(self.get(), kind, direction, norm, &dim, 1, length, out);
+    return ::sconce_tensor_fft(self.get(), kind, direction, norm, dims.data(), dims.size(), length,
+                               out);
   });
 }
 
-/// Transforms one dimension into a tensor of the caller's.
+/// Transforms up to three dimensions into a tensor of the caller's.
 inline Tensor& fft_out_of(Tensor& out, const TensorBase& self, std::int32_t kind,
-                          std::int32_t direction, std::int32_t norm, std::int64_t dim,
+                          std::int32_t direction, std::int32_t norm, IntArrayRef dims,
                           std::int64_t length = -1) {
   return write_to(out, [&](sconce_tensor* into) {
-    return ::sconce_tensor_fft_out(self.get(), kind, direction, norm, &dim, 1, length, into);
+    return ::sconce_tensor_fft_out(self.get(), kind, direction, norm, dims.data(), dims.size(),
+                                   length, into);
   });
 }
 
@@ -75,7 +79,7 @@ inline namespace v0 {
 /// \name Fourier transforms of a dimension
 /// `n` cuts the dimension off, or fills it up with zeros. `norm` is "backward" (inverse transforms
 /// divide by the size), "forward" (the others do) or "ortho" (all divide by its square root).
-/// Several dimensions: `sconce_tensor_fft`.
+/// Several dimensions: `fft_fftn` and its like.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown `norm`, an `n` below 1 and an empty
 /// dimension; `SCONCE_ERROR_NOT_SUPPORTED` for types that are not transformed
 /// @{

@@ -5,6 +5,7 @@
 #define SCONCE_TENSOR_FUNCTIONS_HPP
 
 #include <sconce/tensor_binary.hpp>
+#include <sconce/tensor_convolutions.hpp>
 #include <sconce/tensor_ordering.hpp>
 #include <sconce/tensor_products.hpp>
 #include <sconce/tensor_reductions.hpp>

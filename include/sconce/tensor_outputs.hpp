@@ -16,6 +16,7 @@
 #include <sconce/tensor_binary.hpp>
 #include <sconce/tensor_factories.hpp>
 #include <sconce/tensor_fft.hpp>
+#include <sconce/tensor_fftn.hpp>
 #include <sconce/tensor_ordering.hpp>
 #include <sconce/tensor_products.hpp>
 #include <sconce/tensor_reductions.hpp>
