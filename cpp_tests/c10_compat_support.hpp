@@ -17,8 +17,14 @@ namespace torch = sconce::compat::torch;
 // What such code has from CUDA's own headers, on top of this library.
 using cudaStream_t = CUstream_st*;
 using cudaEvent_t = CUevent_st*;
+using cudaGraph_t = CUgraph_st*;
+using cudaGraphExec_t = CUgraphExec_st*;
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorLaunchFailure = 719 };
-enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2
+};
 enum : unsigned { cudaEventDefault = 0, cudaEventBlockingSync = 1, cudaEventDisableTiming = 2 };
 struct cudaIpcEventHandle_t {
   char reserved[64];
@@ -48,7 +54,7 @@ using support::contains;
 using support::error_of;
 using support::status_of;
 
-static_assert(std::is_same_v<at::cuda::CUDAGraph, sconce::cuda::CUDAGraph>);
+static_assert(std::is_base_of_v<sconce::cuda::CUDAGraph, at::cuda::CUDAGraph>);
 
 class C10CompatTest : public support::WorkFixture {};
 

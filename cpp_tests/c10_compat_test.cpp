@@ -43,6 +43,12 @@ LINE(5, GuardForAnyDevice) {
   const c10::OptionalDeviceGuard guard(device_of(x));
   const c10::DeviceGuard other(x.device());
   EXPECT_TRUE(guard.current_device().has_value());
+  // Of the CPU they do nothing.
+  const auto y = torch::ones({4}, torch::TensorOptions().device(torch::kCPU));
+  const c10::OptionalDeviceGuard of_the_cpu(device_of(y));
+  const c10::DeviceGuard of_the_cpu_too(y.device());
+  EXPECT_EQ(of_the_cpu.current_device(), c10::Device(c10::kCPU));
+  EXPECT_EQ(of_the_cpu_too.original_device(), c10::Device(c10::kCPU));
 }
 LINE(6, GuardOfTheCpuIsRefused) {
   EXPECT_EQ(status_of([] { const c10::cuda::CUDAGuard guard(c10::Device(c10::kCPU)); }),

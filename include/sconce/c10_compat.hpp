@@ -14,13 +14,15 @@
 #ifndef SCONCE_C10_COMPAT_HPP
 #define SCONCE_C10_COMPAT_HPP
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <mutex>
 #include <optional>
+#include <sconce/c10_compat_device.hpp>
+#include <sconce/c10_compat_dispatch.hpp>
+#include <sconce/c10_compat_graph.hpp>
+#include <sconce/c10_compat_guard.hpp>
 #include <sconce/c10_compat_macros.hpp>
 #include <sconce/c10_compat_memory.hpp>
 #include <sconce/c10_compat_random.hpp>
@@ -36,27 +38,7 @@ struct cublasLtContext;
 namespace sconce {
 inline namespace v0 {
 
-/// The device of a tensor; none if the tensor is undefined. Corresponds to `at::device_of`, which
-/// code calls without a namespace.
-[[nodiscard]] inline std::optional<Device> device_of(const TensorBase& tensor) {
-  return tensor.defined() ? std::optional<Device>(tensor.device()) : std::nullopt;
-}
-
 namespace compat {
-/// \cond
-namespace detail {
-
-/// The index of a CUDA device.
-inline cuda::DeviceIndex cuda_index(const Device& device) {
-  if (!device.is_cuda()) {
-    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "expected a CUDA device, not " + device.str());
-  }
-  return device.index();
-}
-
-}  // namespace detail
-/// \endcond
-
 namespace c10 {
 
 using namespace ::sconce;
@@ -139,41 +121,6 @@ inline DeviceIndex MaybeExchangeDevice(DeviceIndex device) { return ExchangeDevi
 /// `set_device`.
 inline void MaybeSetDevice(DeviceIndex device) { ::sconce::cuda::set_device(device); }
 
-/// A `CUDAGuard` that also takes a `c10::Device`, as that of a tensor.
-class [[nodiscard]] CUDAGuard : public ::sconce::cuda::CUDAGuard {
- public:
-  /// Makes the device with this index current; -1 switches nothing.
-  SCONCE_NODISCARD_CTOR explicit CUDAGuard(DeviceIndex index) : ::sconce::cuda::CUDAGuard(index) {}
-  /// Makes a CUDA device current.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
-  SCONCE_NODISCARD_CTOR explicit CUDAGuard(const ::sconce::Device& device)
-      : ::sconce::cuda::CUDAGuard(compat::detail::cuda_index(device)) {}
-  /// Makes another device current.
-  void set_device(const ::sconce::Device& device) { set_index(compat::detail::cuda_index(device)); }
-  /// Another name of `set_device`.
-  void reset_device(const ::sconce::Device& device) { set_device(device); }
-};
-
-/// An `OptionalCUDAGuard` that also takes a `c10::Device`, as that of a tensor.
-class [[nodiscard]] OptionalCUDAGuard : public ::sconce::cuda::OptionalCUDAGuard {
- public:
-  /// Guards nothing.
-  SCONCE_NODISCARD_CTOR OptionalCUDAGuard() noexcept = default;
-  /// Makes the device with this index current.
-  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(DeviceIndex index)
-      : ::sconce::cuda::OptionalCUDAGuard(index) {}
-  /// Makes a CUDA device current if there is one.
-  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(std::optional<::sconce::Device> device) {
-    if (device) {
-      set_device(*device);
-    }
-  }
-  /// Makes a device current.
-  void set_device(const ::sconce::Device& device) { set_index(compat::detail::cuda_index(device)); }
-  /// Another name of `set_device`.
-  void reset_device(const ::sconce::Device& device) { set_device(device); }
-};
-
 /// Sets how strictly this thread's calls are checked against captures, for a scope. Takes the
 /// numbers of `cudaStreamCaptureMode`.
 class [[nodiscard]] CUDAStreamCaptureModeGuard {
@@ -197,52 +144,12 @@ class [[nodiscard]] CUDAStreamCaptureModeGuard {
   std::int32_t previous_ = 0;
 };
 
-/// Whether a stream is captured. Corresponds to `c10::cuda::CaptureStatus`.
-enum class CaptureStatus : int {
-  None = 0,    ///< it is not
-  Active = 1,  ///< it is
-};
 /// Whether the current stream is captured.
 [[nodiscard]] inline CaptureStatus currentStreamCaptureStatusMayInitCtx() {
-  return getCurrentCUDAStream().is_capturing() ? CaptureStatus::Active : CaptureStatus::None;
+  return getCurrentCUDAStream().capture_status();
 }
 
-/// The number of a memory pool, as c10's pair.
-using MempoolId_t = std::pair<std::uint64_t, std::uint64_t>;
-
-/// Serves the calling thread's allocations on its current device from a pool for a scope. c10's
-/// class only names the active pool; here it is used, too.
-class [[nodiscard]] MemPoolContext {
- public:
-  /// Begins.
-  SCONCE_NODISCARD_CTOR explicit MemPoolContext(MemPool* pool)
-      : guard_(*pool), pool_(pool), previous_(std::exchange(active(), this)) {}
-  MemPoolContext(const MemPoolContext&) = delete;
-  MemPoolContext& operator=(const MemPoolContext&) = delete;
-  /// Ends.
-  ~MemPoolContext() { active() = previous_; }
-  /// The pool of the innermost scope of the thread; null outside.
-  [[nodiscard]] static MemPool* getActiveMemPool() {
-    return active() == nullptr ? nullptr : active()->pool_;
-  }
-
- private:
-  static MemPoolContext*& active() {
-    thread_local MemPoolContext* innermost = nullptr;
-    return innermost;
-  }
-
-  MemPoolGuard guard_;
-  MemPool* pool_;
-  MemPoolContext* previous_;
-};
-
 }  // namespace cuda
-
-/// `CUDAGuard` under the name for any device.
-using DeviceGuard = cuda::CUDAGuard;
-/// `OptionalCUDAGuard` under the name for any device.
-using OptionalDeviceGuard = cuda::OptionalCUDAGuard;
 
 }  // namespace c10
 
@@ -308,66 +215,6 @@ class [[nodiscard]] CUDAEvent : public ::sconce::cuda::CUDAEvent {
     return bytes;
   }
 };
-
-/// Properties of a device by the names of `cudaDeviceProp`.
-struct DeviceProp {
-  char name[256];                          ///< name of the device
-  std::size_t totalGlobalMem;              ///< bytes of memory
-  std::size_t sharedMemPerBlock;           ///< bytes of shared memory of a block
-  std::size_t sharedMemPerBlockOptin;      ///< the same after opting in
-  std::size_t sharedMemPerMultiprocessor;  ///< bytes of shared memory of a multiprocessor
-  int regsPerMultiprocessor;               ///< registers of a multiprocessor
-  int warpSize;                            ///< threads of a warp
-  int maxThreadsPerBlock;                  ///< threads of a block
-  int maxThreadsPerMultiProcessor;         ///< threads of a multiprocessor
-  int multiProcessorCount;                 ///< multiprocessors
-  int major;                               ///< compute capability
-  int minor;                               ///< compute capability, minor part
-  int l2CacheSize;                         ///< bytes of the L2 cache
-  int memoryBusWidth;                      ///< bits of the memory bus
-  int pciDomainID;                         ///< PCI domain
-  int pciBusID;                            ///< PCI bus
-  int pciDeviceID;                         ///< PCI device
-  int integrated;                          ///< whether the memory is the host's
-  int isMultiGpuBoard;                     ///< whether the board has several devices
-};
-
-/// The properties of a device (-1: the current one); the same object each time.
-[[nodiscard]] inline DeviceProp* getDeviceProperties(DeviceIndex device = -1) {
-  static std::array<DeviceProp, 64> all;
-  static std::array<std::once_flag, 64> known;
-  const DeviceIndex index = device == -1 ? current_device() : device;
-  const auto at = static_cast<std::size_t>(index);
-  if (at >= all.size()) {
-    (void)::sconce::cuda::getDeviceProperties(index);  // throws: there is no such device
-  }
-  std::call_once(known.at(at), [&] {
-    const auto from = ::sconce::cuda::getDeviceProperties(index);
-    DeviceProp& to = all[at];
-    std::memcpy(to.name, from.name, sizeof to.name);
-    to.totalGlobalMem = from.total_memory_bytes;
-    to.sharedMemPerBlock = from.shared_memory_per_block_bytes;
-    to.sharedMemPerBlockOptin = from.shared_memory_per_block_optin_bytes;
-    to.sharedMemPerMultiprocessor = from.shared_memory_per_multi_processor_bytes;
-    to.regsPerMultiprocessor = from.registers_per_multi_processor;
-    to.warpSize = from.warp_size;
-    to.maxThreadsPerBlock = from.max_threads_per_block;
-    to.maxThreadsPerMultiProcessor = from.max_threads_per_multi_processor;
-    to.multiProcessorCount = from.multi_processor_count;
-    to.major = from.major;
-    to.minor = from.minor;
-    to.l2CacheSize = static_cast<int>(from.l2_cache_bytes);
-    to.memoryBusWidth = from.memory_bus_width_bits;
-    to.pciDomainID = from.pci_domain_id;
-    to.pciBusID = from.pci_bus_id;
-    to.pciDeviceID = from.pci_device_id;
-    to.integrated = from.integrated;
-    to.isMultiGpuBoard = from.is_multi_gpu_board;
-  });
-  return &all[at];
-}
-/// The properties of the current device.
-[[nodiscard]] inline DeviceProp* getCurrentDeviceProperties() { return getDeviceProperties(); }
 
 /// This thread's cuBLAS handle as a `cublasLtHandle_t`, which it is, too.
 [[nodiscard]] inline cublasLtContext* getCurrentCUDABlasLtHandle() {

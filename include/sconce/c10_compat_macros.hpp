@@ -1,6 +1,6 @@
 /// \file
-/// c10's macros for code written for c10: checks, dispatch over element types, and marks of the
-/// compiler. Part of `<sconce/c10_compat.hpp>`.
+/// c10's macros for code written for c10: checks, and marks of the compiler. Part of
+/// `<sconce/c10_compat.hpp>`.
 ///
 /// Each macro is defined only if it is not defined yet. They mean what c10 documents; the guide's
 /// page "Code written for c10" lists them.
@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <sconce/error.hpp>
-#include <sconce/scalar_type.hpp>
 #include <sstream>
 #include <string>
 
@@ -30,6 +29,25 @@
 namespace sconce {
 inline namespace v0 {
 namespace compat {
+namespace c10 {
+
+/// An index that is out of range. Corresponds to `c10::IndexError`.
+class IndexError : public ::sconce::Error {
+ public:
+  using ::sconce::Error::Error;
+};
+/// A value of another type than is expected. Corresponds to `c10::TypeError`.
+class TypeError : public ::sconce::Error {
+ public:
+  using ::sconce::Error::Error;
+};
+/// A value that is not allowed. Corresponds to `c10::ValueError`.
+class ValueError : public ::sconce::Error {
+ public:
+  using ::sconce::Error::Error;
+};
+
+}  // namespace c10
 namespace detail {
 
 /// The arguments one after another, as c10 builds messages.
@@ -59,6 +77,17 @@ template <class... Arguments>
                                    : text);
 }
 
+/// Throws an exception of a kind for a condition that does not hold.
+template <class Kind, class... Arguments>
+[[noreturn]] void throw_kind(const char* condition, const char* file, int line,
+                             const Arguments&... arguments) {
+  const std::string text = joined(arguments...);
+  throw Kind(SCONCE_ERROR_INVALID_ARGUMENT,
+             text.empty() ? joined("Expected ", condition, " to be true, but got false. (", file,
+                                   ":", line, ")")
+                          : text);
+}
+
 /// Writes a warning to standard error, as c10 does without Python.
 template <class... Arguments>
 void warn(const char* file, int line, const Arguments&... arguments) {
@@ -85,12 +114,26 @@ void warn(const char* file, int line, const Arguments&... arguments) {
           SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""));                               \
     }                                                                             \
   } while (false)
+#define SCONCE_C10_COMPAT_CHECK_KIND(kind, ...)                           \
+  do {                                                                    \
+    if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                     \
+      ::sconce::compat::detail::throw_kind<::sconce::compat::c10::kind>(  \
+          SCONCE_C10_COMPAT_TEXT_OF(__VA_ARGS__, ""), __FILE__, __LINE__, \
+          SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""));                       \
+    }                                                                     \
+  } while (false)
 
 #ifndef TORCH_CHECK
 #define TORCH_CHECK(...) SCONCE_C10_COMPAT_CHECK(SCONCE_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 #endif
 #ifndef TORCH_CHECK_VALUE
-#define TORCH_CHECK_VALUE(...) TORCH_CHECK(__VA_ARGS__)
+#define TORCH_CHECK_VALUE(...) SCONCE_C10_COMPAT_CHECK_KIND(ValueError, __VA_ARGS__)
+#endif
+#ifndef TORCH_CHECK_INDEX
+#define TORCH_CHECK_INDEX(...) SCONCE_C10_COMPAT_CHECK_KIND(IndexError, __VA_ARGS__)
+#endif
+#ifndef TORCH_CHECK_TYPE
+#define TORCH_CHECK_TYPE(...) SCONCE_C10_COMPAT_CHECK_KIND(TypeError, __VA_ARGS__)
 #endif
 #ifndef TORCH_CHECK_NOT_IMPLEMENTED
 #define TORCH_CHECK_NOT_IMPLEMENTED(...)                                              \
@@ -256,135 +299,6 @@ void warn(const char* file, int line, const Arguments&... arguments) {
        i += static_cast<type>(blockDim.x) * gridDim.x)
 #define CUDA_KERNEL_LOOP(i, n) CUDA_KERNEL_LOOP_TYPE(i, n, int)
 #endif
-
-// Dispatch: calls the lambda with `scalar_t` as the C++ type of a ScalarType. Half and BFloat16 are
-// sconce::cuda::Half and BFloat16, which carry bits; kernels compute with CUDA's own types.
-
-#ifndef AT_DISPATCH_CASE
-#define AT_DISPATCH_CASE(type, ...)                                            \
-  case type: {                                                                 \
-    using scalar_t [[maybe_unused]] = ::sconce::compat::detail::CppType<type>; \
-    return __VA_ARGS__();                                                      \
-  }
-#define AT_DISPATCH_SWITCH(type, name, ...)                                           \
-  [&] {                                                                               \
-    const ::sconce::cuda::ScalarType c10_compat_type = (type);                        \
-    switch (c10_compat_type) {                                                        \
-      __VA_ARGS__                                                                     \
-      default:                                                                        \
-        TORCH_CHECK_NOT_IMPLEMENTED(false, '"', name, "\" not implemented for '",     \
-                                    ::sconce::cuda::toString(c10_compat_type), '\''); \
-    }                                                                                 \
-  }()
-#define SCONCE_C10_COMPAT_CASE(type, ...) \
-  AT_DISPATCH_CASE(::sconce::cuda::ScalarType::type, __VA_ARGS__)
-#define AT_DISPATCH_CASE_FLOATING_TYPES(...)  \
-  SCONCE_C10_COMPAT_CASE(Double, __VA_ARGS__) \
-  SCONCE_C10_COMPAT_CASE(Float, __VA_ARGS__)
-#define AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(...) \
-  SCONCE_C10_COMPAT_CASE(Half, __VA_ARGS__)          \
-  SCONCE_C10_COMPAT_CASE(BFloat16, __VA_ARGS__)
-#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) \
-  SCONCE_C10_COMPAT_CASE(Byte, __VA_ARGS__)  \
-  SCONCE_C10_COMPAT_CASE(Char, __VA_ARGS__)  \
-  SCONCE_C10_COMPAT_CASE(Int, __VA_ARGS__)   \
-  SCONCE_C10_COMPAT_CASE(Long, __VA_ARGS__)  \
-  SCONCE_C10_COMPAT_CASE(Short, __VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES(type, name, ...) \
-  AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
-#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(type, name, ...)      \
-  AT_DISPATCH_SWITCH(type, name,                                  \
-                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-                         SCONCE_C10_COMPAT_CASE(Half, __VA_ARGS__))
-#define AT_DISPATCH_FLOATING_TYPES_AND(more, type, name, ...)     \
-  AT_DISPATCH_SWITCH(type, name,                                  \
-                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-                         AT_DISPATCH_CASE(more, __VA_ARGS__))
-#define AT_DISPATCH_FLOATING_TYPES_AND2(more1, more2, type, name, ...)              \
-  AT_DISPATCH_SWITCH(type, name,                                                    \
-                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE( \
-                         more1, __VA_ARGS__) AT_DISPATCH_CASE(more2, __VA_ARGS__))
-#define AT_DISPATCH_REDUCED_FLOATING_TYPES(type, name, ...) \
-  AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(__VA_ARGS__))
-#define AT_DISPATCH_INTEGRAL_TYPES(type, name, ...) \
-  AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES(type, name, ...)                    \
-  AT_DISPATCH_SWITCH(type, name,                                  \
-                     AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) \
-                         AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
-#define AT_DISPATCH_ALL_TYPES_AND2(more1, more2, type, name, ...)                               \
-  AT_DISPATCH_SWITCH(                                                                           \
-      type, name,                                                                               \
-      AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__) \
-          AT_DISPATCH_CASE(more1, __VA_ARGS__) AT_DISPATCH_CASE(more2, __VA_ARGS__))
-#define AT_DISPATCH_INDEX_TYPES(type, name, ...)               \
-  AT_DISPATCH_SWITCH(type, name,                               \
-                     SCONCE_C10_COMPAT_INDEX(Int, __VA_ARGS__) \
-                         SCONCE_C10_COMPAT_INDEX(Long, __VA_ARGS__))
-#define SCONCE_C10_COMPAT_INDEX(type, ...)                                   \
-  case ::sconce::cuda::ScalarType::type: {                                   \
-    using index_t [[maybe_unused]] =                                         \
-        ::sconce::compat::detail::CppType<::sconce::cuda::ScalarType::type>; \
-    return __VA_ARGS__();                                                    \
-  }
-#endif
-
-namespace sconce {
-inline namespace v0 {
-namespace compat {
-namespace detail {
-
-/// The C++ type of a ScalarType.
-template <cuda::ScalarType type>
-struct CppTypeOf;
-template <>
-struct CppTypeOf<cuda::ScalarType::Float> {
-  using type = float;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Double> {
-  using type = double;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Half> {
-  using type = cuda::Half;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::BFloat16> {
-  using type = cuda::BFloat16;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Byte> {
-  using type = std::uint8_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Char> {
-  using type = std::int8_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Short> {
-  using type = std::int16_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Int> {
-  using type = std::int32_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Long> {
-  using type = std::int64_t;
-};
-template <>
-struct CppTypeOf<cuda::ScalarType::Bool> {
-  using type = bool;
-};
-
-template <cuda::ScalarType type>
-using CppType = typename CppTypeOf<type>::type;
-
-}  // namespace detail
-}  // namespace compat
-}  // namespace v0
-}  // namespace sconce
 /// \endcond
 
 #endif  // SCONCE_C10_COMPAT_MACROS_HPP

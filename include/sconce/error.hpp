@@ -6,6 +6,7 @@
 #include <sconce/sconce.h>
 
 #include <cstdint>
+#include <cstring>
 #include <sconce/fwd.hpp>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,15 @@ class Error : public std::runtime_error {
       : std::runtime_error(std::string(status_name(status)) + ": " + message),
         status_(status),
         backend_code_(backend_code) {}
+
+  /// The library's message, without the name of the status. Corresponds to `c10::Error::msg`.
+  [[nodiscard]] std::string msg() const { return what_without_backtrace(); }
+
+  /// `msg`, valid as long as this object. Corresponds to `c10::Error::what_without_backtrace`;
+  /// there is no backtrace.
+  [[nodiscard]] const char* what_without_backtrace() const noexcept {
+    return what() + std::strlen(status_name(status_)) + 2;
+  }
 
   /// The status of the failed call.
   [[nodiscard]] Status status() const noexcept { return status_; }

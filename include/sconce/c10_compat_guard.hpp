@@ -1,0 +1,174 @@
+/// \file
+/// c10's guards of a device, for code written for c10: `CUDAGuard`, `DeviceGuard`, `device_of`.
+/// Part of `<sconce/c10_compat.hpp>`.
+#ifndef SCONCE_C10_COMPAT_GUARD_HPP
+#define SCONCE_C10_COMPAT_GUARD_HPP
+
+#include <optional>
+#include <sconce/guard.hpp>
+#include <sconce/tensor_base.hpp>
+#include <utility>
+
+namespace sconce {
+inline namespace v0 {
+
+/// The device of a tensor; none if the tensor is undefined. Corresponds to `at::device_of`, which
+/// code calls without a namespace.
+[[nodiscard]] inline std::optional<Device> device_of(const TensorBase& tensor) {
+  return tensor.defined() ? std::optional<Device>(tensor.device()) : std::nullopt;
+}
+
+namespace compat {
+/// \cond
+namespace detail {
+
+/// The index of a CUDA device.
+inline ::sconce::cuda::DeviceIndex cuda_index(const Device& device) {
+  if (!device.is_cuda()) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "expected a CUDA device, not " + device.str());
+  }
+  return device.index();
+}
+
+}  // namespace detail
+/// \endcond
+
+namespace c10 {
+namespace cuda {
+
+/// A `CUDAGuard` that also takes a `c10::Device`, as that of a tensor.
+class [[nodiscard]] CUDAGuard : public ::sconce::cuda::CUDAGuard {
+ public:
+  /// Makes the device with this index current; -1 switches nothing.
+  SCONCE_NODISCARD_CTOR explicit CUDAGuard(DeviceIndex index) : ::sconce::cuda::CUDAGuard(index) {}
+  /// Makes a CUDA device current.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
+  SCONCE_NODISCARD_CTOR explicit CUDAGuard(const ::sconce::Device& device)
+      : ::sconce::cuda::CUDAGuard(compat::detail::cuda_index(device)) {}
+  /// Makes another device current.
+  void set_device(const ::sconce::Device& device) { set_index(compat::detail::cuda_index(device)); }
+  /// Another name of `set_device`.
+  void reset_device(const ::sconce::Device& device) { set_device(device); }
+};
+
+/// An `OptionalCUDAGuard` that also takes a `c10::Device`, as that of a tensor.
+class [[nodiscard]] OptionalCUDAGuard : public ::sconce::cuda::OptionalCUDAGuard {
+ public:
+  /// Guards nothing.
+  SCONCE_NODISCARD_CTOR OptionalCUDAGuard() noexcept = default;
+  /// Makes the device with this index current.
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(DeviceIndex index)
+      : ::sconce::cuda::OptionalCUDAGuard(index) {}
+  /// Makes a CUDA device current if there is one.
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(std::optional<::sconce::Device> device) {
+    if (device) {
+      set_device(*device);
+    }
+  }
+  /// Makes a device current.
+  void set_device(const ::sconce::Device& device) { set_index(compat::detail::cuda_index(device)); }
+  /// Another name of `set_device`.
+  void reset_device(const ::sconce::Device& device) { set_device(device); }
+};
+
+}  // namespace cuda
+
+/// Makes a device current for a scope, whatever its kind: of the CPU it does nothing, and calls no
+/// driver. Corresponds to `c10::DeviceGuard`.
+class [[nodiscard]] DeviceGuard {
+ public:
+  /// Makes a CUDA device current; without an index it stays as it is.
+  SCONCE_NODISCARD_CTOR explicit DeviceGuard(const Device& device)
+      : original_(device), current_(device) {
+    enter(device);
+  }
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  DeviceGuard(DeviceGuard&&) = delete;
+  DeviceGuard& operator=(DeviceGuard&&) = delete;
+  ~DeviceGuard() = default;
+
+  /// Makes another device current. One of another kind ends this guard and begins one of its own.
+  void reset_device(const Device& device) {
+    if (device.type() != original_.type()) {
+      guard_.reset();
+      enter(device);
+    } else if (guard_ && device.has_index()) {
+      guard_->set_index(device.index());
+      current_ = device;
+    }
+  }
+  /// Makes another device of the same kind current.
+  void set_index(DeviceIndex index) {
+    if (guard_) {
+      reset_device(Device(DeviceType::CUDA, index));
+    }
+  }
+  /// The device that was current before; the CPU for a guard of it.
+  [[nodiscard]] Device original_device() const noexcept { return original_; }
+  /// The device that the guard made current.
+  [[nodiscard]] Device current_device() const noexcept { return current_; }
+
+ private:
+  /// Begins with a device; there is no guard yet.
+  void enter(const Device& device) {
+    if (device.is_cuda()) {
+      (void)guard_.emplace(device.index());
+      original_ = guard_->original_device();
+      current_ = guard_->current_device();
+    } else {
+      original_ = current_ = device;
+    }
+  }
+
+  std::optional<::sconce::cuda::CUDAGuard> guard_;
+  Device original_;
+  Device current_;
+};
+
+/// A `DeviceGuard` that may guard nothing. Corresponds to `c10::OptionalDeviceGuard`.
+class [[nodiscard]] OptionalDeviceGuard {
+ public:
+  /// Guards nothing.
+  SCONCE_NODISCARD_CTOR OptionalDeviceGuard() noexcept = default;
+  /// Makes a device current, as `DeviceGuard`.
+  SCONCE_NODISCARD_CTOR explicit OptionalDeviceGuard(const Device& device) : guard_(device) {}
+  /// Makes a device current if there is one.
+  SCONCE_NODISCARD_CTOR explicit OptionalDeviceGuard(const std::optional<Device>& device) {
+    if (device) {
+      (void)guard_.emplace(*device);
+    }
+  }
+  OptionalDeviceGuard(const OptionalDeviceGuard&) = delete;
+  OptionalDeviceGuard& operator=(const OptionalDeviceGuard&) = delete;
+  OptionalDeviceGuard(OptionalDeviceGuard&&) = delete;
+  OptionalDeviceGuard& operator=(OptionalDeviceGuard&&) = delete;
+  ~OptionalDeviceGuard() = default;
+
+  /// Makes a device current, also if there was none to guard.
+  void reset_device(const Device& device) {
+    if (guard_) {
+      guard_->reset_device(device);
+    } else {
+      (void)guard_.emplace(device);
+    }
+  }
+  /// The device that was current before; none if nothing is guarded.
+  [[nodiscard]] std::optional<Device> original_device() const {
+    return guard_ ? std::optional<Device>(guard_->original_device()) : std::nullopt;
+  }
+  /// The device that the guard made current; none if nothing is guarded.
+  [[nodiscard]] std::optional<Device> current_device() const {
+    return guard_ ? std::optional<Device>(guard_->current_device()) : std::nullopt;
+  }
+
+ private:
+  std::optional<DeviceGuard> guard_;
+};
+
+}  // namespace c10
+}  // namespace compat
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_C10_COMPAT_GUARD_HPP
