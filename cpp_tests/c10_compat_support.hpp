@@ -1,8 +1,11 @@
 // What the tests of typical lines of c10 and ATen code share: names of CUDA's own headers, and the
-// fixture.
+// fixture. With SCONCE_TEST_CUDA_HEADERS the headers are there, and the compat header includes them
+// by itself, as in a program for CUDA; otherwise stand-ins have their names.
 #pragma once
 
+#ifndef SCONCE_TEST_CUDA_HEADERS
 #define SCONCE_C10_COMPAT_NO_CUDA_RUNTIME
+#endif
 #include <cstdint>
 #include <sconce/c10_compat.hpp>
 #include <type_traits>
@@ -15,6 +18,7 @@ namespace at = sconce::compat::at;
 namespace torch = sconce::compat::torch;
 
 // What such code has from CUDA's own headers, on top of this library.
+#ifndef SCONCE_TEST_CUDA_HEADERS
 using cudaStream_t = CUstream_st*;
 using cudaEvent_t = CUevent_st*;
 using cudaGraph_t = CUgraph_st*;
@@ -33,12 +37,14 @@ struct dim3 {
   explicit dim3(unsigned x_) : x(x_) {}
   unsigned x;
 };
+#endif
 using cublasLtHandle_t = cublasLtContext*;
 using cublasHandle_t = cublasContext*;
 
 namespace c10_lines {
 
 inline cudaError_t last_error = cudaSuccess;
+#ifndef SCONCE_TEST_CUDA_HEADERS
 inline cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 inline cudaError_t cudaMemsetAsync(void* ptr, int value, std::size_t bytes, cudaStream_t stream) {
   sconce::cuda::memory_set(ptr, static_cast<std::uint8_t>(value), bytes,
@@ -49,6 +55,7 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   sconce::cuda::getStreamFromExternal(stream).synchronize();
   return cudaSuccess;
 }
+#endif
 
 using support::contains;
 using support::error_of;
