@@ -1,5 +1,10 @@
 // CUDA graphs: captures that end on every path, replays that do what the work does, and whose
 // memory.
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <sconce/sconce.hpp>
 #include <stdexcept>
 #include <string>
@@ -177,6 +182,63 @@ TEST_F(GraphTest, AGraphTakesTheAddressesOfAnother) {
   EXPECT_NE(graph.raw_cuda_graph_exec(), nullptr);
 }
 
+TEST_F(GraphTest, AGraphIsUploadedBeforeItsFirstLaunch) {
+  const Tensor output = numbers(32);
+  CUDAGraph graph(true);
+  EXPECT_EQ(status_of([&] { graph.upload(); }), SCONCE_ERROR_INVALID_STATE);
+  {
+    GraphGuard capture(graph);
+    output.mul_(2);
+    output.add_(1);
+    capture.end();
+  }
+  EXPECT_EQ(status_of([&] { graph.upload(); }), SCONCE_ERROR_INVALID_STATE) << "not instantiated";
+  graph.instantiate();
+  graph.upload();
+  const CUDAStream stream = getStreamFromPool();
+  graph.upload(stream);
+  EXPECT_EQ(values(output), values(numbers(32))) << "an upload launches nothing";
+  graph.replay(stream);
+  stream.synchronize();
+  EXPECT_EQ(values(output), values(numbers(32) * 2 + 1));
+  {
+    CUDAGraph other;
+    GraphGuard capture(other);
+    const auto inside = error_of([&] { graph.upload(); });
+    EXPECT_EQ(inside.status(), SCONCE_ERROR_INVALID_STATE) << inside.what();
+    output.add_(1);
+    capture.end();
+    EXPECT_EQ(other.node_count(), 1U) << "the capture goes on";
+  }
+  graph.reset();
+  EXPECT_EQ(status_of([&] { graph.upload(stream); }), SCONCE_ERROR_INVALID_STATE);
+}
+
+TEST_F(GraphTest, AGraphIsWrittenToAFile) {
+  const Tensor output = numbers(32);
+  const std::string path = testing::TempDir() + "sconce-graph-" + std::to_string(::getpid());
+  CUDAGraph graph(true);
+  CUDAGraph without(false);
+  EXPECT_EQ(status_of([&] { graph.debug_dump(path); }), SCONCE_ERROR_INVALID_STATE) << "empty";
+  for (CUDAGraph* const each : {&graph, &without}) {
+    GraphGuard capture(*each);
+    output.mul_(2);
+    output.add_(1);
+    capture.end();
+  }
+  graph.debug_dump(path);
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const char* const part : {"digraph", "node_0", "node_1", "->"}) {
+    EXPECT_TRUE(contains(text, part));
+  }
+  EXPECT_EQ(std::remove(path.c_str()), 0);
+  const auto dropped = error_of([&] { without.debug_dump(path); });
+  EXPECT_EQ(dropped.status(), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_TRUE(contains(dropped.what(), "keep_graph"));
+  EXPECT_EQ(status_of([&] { graph.debug_dump(path + "/no/such/folder"); }), SCONCE_ERROR_DRIVER);
+}
+
 TEST_F(GraphTest, RandomNumbersGoOnAtEachReplay) {
   CUDAGenerator captured = createCUDAGenerator();
   captured.set_current_seed(99);
@@ -200,24 +262,6 @@ TEST_F(GraphTest, RandomNumbersGoOnAtEachReplay) {
     EXPECT_EQ(host, other) << replay;
   }
   EXPECT_EQ(captured.get_state(), plain.get_state());
-}
-
-TEST_F(GraphTest, AFunctionOfTensorsBecomesAGraph) {
-  int calls = 0;
-  const auto function = [&](const std::vector<Tensor>& inputs) {
-    ++calls;
-    return std::vector<Tensor>{inputs[0] + inputs[1], (inputs[0] * inputs[1]).relu()};
-  };
-  auto graphed = make_graphed(function, std::vector<Tensor>{numbers(128), numbers(128)});
-  EXPECT_EQ(calls, 4) << "three times to warm up, once to capture";
-  for (const double scale : {1.0, -3.0, 0.5}) {
-    const std::vector<Tensor> inputs = {numbers(128) * scale, numbers(128) + 7};
-    const std::vector<Tensor>& outputs = graphed(inputs);
-    EXPECT_EQ(values(outputs[0]), values(inputs[0] + inputs[1]));
-    EXPECT_EQ(values(outputs[1]), values((inputs[0] * inputs[1]).relu()));
-  }
-  EXPECT_EQ(calls, 4) << "replays do not call the function";
-  EXPECT_EQ(status_of([&] { (void)graphed({numbers(128)}); }), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(GraphTest, ConditionalNodesRunTheirBodies) {

@@ -26,6 +26,7 @@
 #include <sconce/fwd.hpp>
 #include <sconce/generator.hpp>
 #include <sconce/graph.hpp>
+#include <sconce/graph_callables.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/host_memory.hpp>
 #include <sconce/int_array_ref.hpp>

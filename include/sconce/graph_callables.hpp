@@ -1,0 +1,142 @@
+/// \file
+/// Functions of tensors that run as CUDA graphs.
+#ifndef SCONCE_GRAPH_CALLABLES_HPP
+#define SCONCE_GRAPH_CALLABLES_HPP
+
+#include <cstddef>
+#include <memory>
+#include <sconce/graph.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
+
+/// A function that runs as a graph, from `make_graphed`.
+template <class Input, class Result>
+class [[nodiscard]] GraphedCallable {
+ public:
+  /// Copies the inputs into the static inputs on the current stream, and launches the graph there.
+  /// \returns the outputs, which the next call overwrites
+  const Result& operator()(const std::vector<Input>& inputs) {
+    if (inputs.size() != inputs_.size()) {
+      throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "inputs: there are " + std::to_string(inputs.size()) +
+                      ", but the function was captured with " + std::to_string(inputs_.size()));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_(inputs[i], true);
+    graph_.replay();
+    return *outputs_;
+  }
+
+  /// Launches the graph with the contents that the static inputs have.
+  const Result& operator()() {
+    graph_.replay();
+    return *outputs_;
+  }
+
+  /// The tensors that the graph reads.
+  [[nodiscard]] const std::vector<Input>& static_inputs() const noexcept { return inputs_; }
+  /// The graph.
+  [[nodiscard]] const CUDAGraph& graph() const noexcept { return graph_; }
+
+ private:
+  template <class Function, class Tensor>
+  friend auto make_graphed(Function&& function, std::vector<Tensor> static_inputs, int warmups);
+  template <class Function, class Tensor>
+  friend auto make_graphed_callables(const std::vector<Function>& functions,
+                                     std::vector<std::vector<Tensor>> static_inputs, int warmups);
+
+  explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
+
+  /// Calls the function on a stream, behind the current one's work.
+  template <class Function>
+  void warm_up(Function& function, const CUDAStream& stream, int times) const {
+    const CUDAStream current = getCurrentCUDAStream();
+    stream.wait_stream(current);
+    {
+      const CUDAStreamGuard guard(stream);
+      for (int i = 0; i < times; ++i) (void)function(static_inputs());
+    }
+    current.wait_stream(stream);
+  }
+
+  /// Captures the function, with memory of a pool or of one of the graph's own.
+  template <class Function>
+  void capture(Function& function, const CUDAStream& stream, MempoolId pool) {
+    GraphGuard capture(graph_, stream, pool);
+    outputs_ = std::make_unique<Result>(function(static_inputs()));
+    capture.end();
+  }
+
+  CUDAGraph graph_;
+  std::vector<Input> inputs_;
+  std::unique_ptr<Result> outputs_;
+};
+
+/// Captures a function of tensors, and returns a callable that runs it as a graph. The function is
+/// called `warmups` times on a stream of the pool first, so that memory and kernels are there, and
+/// then once for the capture. It must not wait for the device, and does the same work for the same
+/// shapes. Corresponds to the forward pass of `torch.cuda.make_graphed_callables`.
+///
+/// - `function`: takes a `const std::vector<Tensor>&` and returns its outputs.
+/// - `static_inputs`: tensors with the shapes of the inputs; their memory is the graph's input.
+template <class Function, class Tensor>
+[[nodiscard]] auto make_graphed(Function&& function, std::vector<Tensor> static_inputs,
+                                int warmups = 3) {
+  using Result = std::decay_t<decltype(function(std::as_const(static_inputs)))>;
+  static_assert(!std::is_void_v<Result>, "the function returns its outputs");
+  GraphedCallable<Tensor, Result> graphed(std::move(static_inputs));
+  const CUDAStream stream = getStreamFromPool();
+  graphed.warm_up(function, stream, warmups);
+  graphed.capture(function, stream, MempoolId{});
+  return graphed;
+}
+
+/// Captures several functions of tensors, whose graphs share a pool, as `make_graphed` captures
+/// one: together they need about as much memory as the largest. Corresponds to
+/// `torch.cuda.make_graphed_callables` for a tuple, without backward passes.
+///
+/// Call them in the order in which they are given, one behind the other on the device, as a forward
+/// pass does: a call may overwrite the outputs of functions that stand behind it in the list.
+///
+/// - `functions`: each takes a `const std::vector<Tensor>&` and returns its outputs.
+/// - `static_inputs`: the inputs of each.
+/// \returns a `GraphedCallable` for each function, which may be destroyed in any order
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless there are as many functions as inputs
+template <class Function, class Tensor>
+[[nodiscard]] auto make_graphed_callables(const std::vector<Function>& functions,
+                                          std::vector<std::vector<Tensor>> static_inputs,
+                                          int warmups = 3) {
+  using Result =
+      std::decay_t<decltype(std::declval<const Function&>()(std::as_const(static_inputs[0])))>;
+  static_assert(!std::is_void_v<Result>, "the functions return their outputs");
+  if (functions.size() != static_inputs.size()) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "static_inputs: there are " + std::to_string(static_inputs.size()) + ", but " +
+                    std::to_string(functions.size()) + " functions; pass the inputs of each");
+  }
+  std::vector<GraphedCallable<Tensor, Result>> callables;
+  callables.reserve(functions.size());
+  const CUDAStream stream = getStreamFromPool();
+  // All of them first, as in torch: what one captures must not be in the way of another's warm-up.
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    callables.push_back(GraphedCallable<Tensor, Result>(std::move(static_inputs[i])));
+    callables.back().warm_up(functions[i], stream, warmups);
+  }
+  MempoolId pool;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    callables[i].capture(functions[i], stream, pool);
+    pool = callables[i].graph_.pool();
+  }
+  return callables;
+}
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_GRAPH_CALLABLES_HPP
