@@ -10,8 +10,15 @@ pub(crate) const MIB: usize = 1 << 20;
 /// A test in a process of its own, with pages.
 #[track_caller]
 pub(crate) fn with_pages(test: &str, memory: &str, body: impl FnOnce()) {
+    with_pages_on("1", test, memory, body);
+}
+
+/// The same with several devices.
+#[track_caller]
+pub(crate) fn with_pages_on(devices: &str, test: &str, memory: &str, body: impl FnOnce()) {
     let environment = [
         ("SCONCE_BACKEND", "sim"),
+        ("SCONCE_SIM_DEVICES", devices),
         ("SCONCE_LOG", "off"),
         ("SCONCE_SIM_MEMORY", memory),
         ("SCONCE_ALLOC_CONF", "policy:pages"),

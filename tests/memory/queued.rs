@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "gives addresses of buffers to copies")]
 
 use sconce::context::runtime;
-use sconce::driver::RawAddress;
+use sconce::driver::{RawAddress, StreamFlags, StreamHandle};
 use sconce::stream::{self, Stream};
 use sconce::types::DevicePtr;
 
@@ -44,4 +44,12 @@ pub(crate) fn read(address: usize, bytes: usize, on: Stream) -> Vec<u8> {
 
 pub(crate) fn pool_stream() -> Stream {
     stream::from_pool(0, 0).unwrap()
+}
+
+/// A stream of the program, which the library does not own.
+pub(crate) fn foreign_stream() -> Stream {
+    let flags = StreamFlags { non_blocking: true };
+    let native = sconce::sim::external_stream_create(0, flags, 0).unwrap();
+    // SAFETY: a stream that stays until the process ends.
+    stream::from_external(unsafe { StreamHandle::from_native(native) }, 0).unwrap()
 }
