@@ -2,12 +2,16 @@
 // one pinned buffer, which are the speed of the link. Every byte is checked afterwards. Prints a
 // line for each figure: name, value, unit.
 //
-//   sconce_sleep_bench [--gib N]      16 GiB unless told otherwise; less than one on the simulator
+//   sconce_sleep_bench [--gib N] [--folder PATH]
+//
+// 16 GiB unless told otherwise, and less than one on the simulator. The file lies in the folder, or
+// in the one for temporary files; how fast it is depends on what is mounted there.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sconce/sconce.hpp>
 #include <stdexcept>
 #include <string>
@@ -95,7 +99,7 @@ double link(std::size_t bytes, bool to_host) {
   return best;
 }
 
-void run(std::size_t bytes) {
+void run(std::size_t bytes, const std::string& folder) {
   const double out = link(bytes, true);
   const double in = link(bytes, false);
   print("sleep_link_to_host", out, "GB/s");
@@ -121,7 +125,18 @@ void run(std::size_t bytes) {
   round("sleep_pinned_first", cc::SleepPlace::host_pinned());
   round("sleep_pinned", cc::SleepPlace::host_pinned());
   ::sconce::detail::check(::sconce_host_memory_empty_cache());
+  round("sleep_pageable_first", cc::SleepPlace::host_pageable());
   round("sleep_pageable", cc::SleepPlace::host_pageable());
+  // A folder without room is no failure of the library: the figures are left out, and the reason is
+  // said.
+  const auto space = std::filesystem::space(folder);
+  if (space.available > blocks.bytes() + kGiB) {
+    round("sleep_file_first", cc::SleepPlace::file(folder));
+    round("sleep_file", cc::SleepPlace::file(folder));
+  } else {
+    std::fprintf(stderr, "no file: %s has only %llu MiB; name another with --folder\n",
+                 folder.c_str(), static_cast<unsigned long long>(space.available >> 20));
+  }
   round("sleep_discard", cc::SleepPlace::discard());
 }
 
@@ -131,18 +146,21 @@ int main(int argc, char** argv) {
   try {
     const bool simulated = sconce::active_backend() == sconce::Backend::Sim;
     std::size_t bytes = simulated ? 256 * kMiB : 16 * kGiB;
+    std::string folder = std::filesystem::temp_directory_path().string();
     for (int i = 1; i < argc; ++i) {
       if (std::strcmp(argv[i], "--gib") == 0 && i + 1 < argc) {
         bytes = std::strtoull(argv[++i], nullptr, 10) * kGiB;
+      } else if (std::strcmp(argv[i], "--folder") == 0 && i + 1 < argc) {
+        folder = argv[++i];
       } else if (std::strcmp(argv[i], "--quick") != 0) {
         bytes = 0;
       }
     }
     if (bytes == 0) {
-      std::fprintf(stderr, "usage: sconce_sleep_bench [--gib N]\n");
+      std::fprintf(stderr, "usage: sconce_sleep_bench [--gib N] [--folder PATH]\n");
       return 2;
     }
-    run(bytes);
+    run(bytes, folder);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
