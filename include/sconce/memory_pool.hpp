@@ -56,14 +56,12 @@ class [[nodiscard]] MemPool {
     return bytes;
   }
 
-  /// Fixes the memory of the pool, on every device, or makes the pool an ordinary one again. While it
-  /// is fixed, none of it sleeps or goes back to the driver, and the pool is not destroyed: the
+  /// Fixes the memory of the pool, on every device, or makes the pool an ordinary one again. While
+  /// it is fixed, none of it sleeps or goes back to the driver, and the pool is not destroyed: the
   /// program has registered it elsewhere, as with `ncclCommRegister`.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the pool is asleep on a device;
   ///   `SCONCE_ERROR_NOT_SUPPORTED` without caching
-  void set_fixed(bool fixed = true) {
-    detail::check(::sconce_memory_pool_set_fixed(get(), fixed));
-  }
+  void set_fixed(bool fixed = true) { detail::check(::sconce_memory_pool_set_fixed(get(), fixed)); }
 
   /// Returns whether the memory of the pool is fixed.
   [[nodiscard]] bool is_fixed() const {
@@ -80,8 +78,8 @@ class [[nodiscard]] MemPool {
   /// addresses, allocations from the pool, and launches of graphs whose memory it is.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is asleep or fixed, or a stream of the device
   ///   is captured; `SCONCE_ERROR_NOT_SUPPORTED` if memory of it is not of pages;
-  ///   `SCONCE_ERROR_OUT_OF_MEMORY` or `SCONCE_ERROR_IO` of the place. The pool is awake then, unless
-  ///   the message says otherwise.
+  ///   `SCONCE_ERROR_OUT_OF_MEMORY` or `SCONCE_ERROR_IO` of the place. The pool is awake then,
+  ///   unless the message says otherwise.
   void sleep(const SleepPlace& place = SleepPlace::host_pinned(), DeviceIndex device = -1) {
     detail::pool_sleep(get(), place, device);
   }

@@ -60,8 +60,8 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
 /// Figures of the pages of a device, under `policy:pages`.
 using PageFigures = ::sconce_memory_page_figures;
 
-/// Returns what the pages of a device are doing: at how many addresses they are mapped, and how often
-/// earlier mappings served requests. Zeros unless memory is made of pages.
+/// Returns what the pages of a device are doing: at how many addresses they are mapped, and how
+/// often earlier mappings served requests. Zeros unless memory is made of pages.
 [[nodiscard]] inline PageFigures page_figures(DeviceIndex device = -1) {
   PageFigures figures = SCONCE_MEMORY_PAGE_FIGURES_INIT;
   detail::check(::sconce_memory_get_page_figures(device, &figures));

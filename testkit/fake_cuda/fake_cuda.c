@@ -101,9 +101,10 @@ struct fake {
   long active;   // bit n: somebody else made the context of device n
   long waiting;  // cuCtxSynchronize answers this
   long words[8];
-  long handles, mappings, ranges;  // physical memory, its mappings and reserved addresses that are live
-  long rdma_access;                // cuMemSetAccess answers this for memory made for RDMA
-  long all_access;                 // and this for any memory
+  long handles, mappings,
+      ranges;        // physical memory, its mappings and reserved addresses that are live
+  long rdma_access;  // cuMemSetAccess answers this for memory made for RDMA
+  long all_access;   // and this for any memory
 };
 struct fake fake;
 
