@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod faults;
+mod file_faults;
 mod fixed;
 mod model;
 mod rules;
