@@ -1,5 +1,6 @@
 //! Every driver call of captures, instantiations, replays and updates made to fail, each at each of its turns: the
 //! capture ends, nothing is lost, and the next one works.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;

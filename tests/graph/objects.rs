@@ -247,11 +247,12 @@ fn a_graph_that_cannot_be_written_is_refused() {
     refused(dump(unkept, file.path(), 0), state, "keep_graph=true");
     let nowhere = format!("{}/there/is/no/folder", file.path());
     refused(dump(kept, &nowhere, 0), SCONCE_ERROR_DRIVER, "no/folder");
-    // SAFETY: NUL-terminated, or NULL.
-    unsafe {
-        refused(sconce_graph_debug_dump(kept, c"\xff\xfe".as_ptr(), 0), argument, "not UTF-8");
-        refused(sconce_graph_debug_dump(kept, null(), 0), argument, "path");
-    }
+    // SAFETY: NUL-terminated.
+    let no_text = unsafe { sconce_graph_debug_dump(kept, c"\xff\xfe".as_ptr(), 0) };
+    refused(no_text, argument, "not UTF-8");
+    // SAFETY: NULL is refused.
+    let no_path = unsafe { sconce_graph_debug_dump(kept, null(), 0) };
+    refused(no_path, argument, "path");
     assert!(!file.0.exists(), "a refused call wrote a file");
     ok(dump(kept, file.path(), 0));
     ok(sconce_graph_destroy(kept));

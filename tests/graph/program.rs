@@ -138,14 +138,15 @@ unsafe extern "C" fn count(_user: *mut c_void) {
 
 /// The function of the program's own kernel: writes a word to the address that is its argument.
 unsafe extern "C" fn write_word(launch: *mut sconce_sim_launch, _user: *mut c_void) {
-    let mut address = 0_u64;
     let word = 0x5ca1_ab1e_u32;
-    // SAFETY: the launch is the simulator's and has one argument of 8 bytes.
-    let status = unsafe {
-        let argument = (*launch).arguments.read();
-        std::ptr::copy_nonoverlapping(argument.cast(), (&raw mut address).cast::<u8>(), 8);
-        sconce_sim_kernel_write(address, 4, (&raw const word).cast())
-    };
+    // SAFETY: the launch is the simulator's.
+    let arguments = unsafe { (*launch).arguments };
+    // SAFETY: the launch has one argument.
+    let argument = unsafe { arguments.read() };
+    // SAFETY: the argument has 8 bytes.
+    let address = unsafe { argument.cast::<u64>().read_unaligned() };
+    // SAFETY: four readable bytes.
+    let status = unsafe { sconce_sim_kernel_write(address, 4, (&raw const word).cast()) };
     assert_eq!(status, SCONCE_OK);
 }
 
@@ -154,12 +155,12 @@ fn module() -> *mut sconce_module {
     let code = c".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry word()\n{ ret; }\n";
     let (sizes, mut module) = ([8_usize], null_mut());
     let (function, nobody): (sconce_sim_kernel_function, _) = (Some(write_word), null_mut());
-    // SAFETY: a function for any thread, texts, and writable places.
-    unsafe {
-        let (name, sizes) = (WORD.as_ptr(), sizes.as_ptr());
-        ok(sconce_sim_register_kernel(name, sizes, 1, 32, 0, function, nobody, None));
-        ok(sconce_module_load(code.as_ptr().cast(), code.count_bytes(), &raw mut module));
-    }
+    let (name, sizes) = (WORD.as_ptr(), sizes.as_ptr());
+    // SAFETY: a text, the size of a parameter, and a function for any thread.
+    ok(unsafe { sconce_sim_register_kernel(name, sizes, 1, 32, 0, function, nobody, None) });
+    let (text, bytes) = (code.as_ptr().cast(), code.count_bytes());
+    // SAFETY: readable bytes and a writable place.
+    ok(unsafe { sconce_module_load(text, bytes, &raw mut module) });
     module
 }
 

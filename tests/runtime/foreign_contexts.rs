@@ -76,21 +76,14 @@ fn kernel() -> *mut sconce_kernel {
             c".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry where()\n{ ret; }\n";
         let (name, mut module, mut kernel) = (c"where", null_mut(), null_mut());
         let (text, bytes) = (code.as_ptr().cast(), code.count_bytes());
-        // SAFETY: a function for any thread, a text, and writable places.
-        unsafe {
-            ok(sconce_sim_register_kernel(
-                name.as_ptr(),
-                null(),
-                0,
-                32,
-                1024,
-                Some(note_device),
-                null_mut(),
-                None,
-            ));
-            ok(sconce_module_load(text, bytes, &raw mut module));
-            ok(sconce_kernel_get(module, name.as_ptr(), &raw mut kernel));
-        }
+        let at = name.as_ptr();
+        let (function, nobody): (sconce_sim_kernel_function, _) = (Some(note_device), null_mut());
+        // SAFETY: a text, no parameters, and a function for any thread.
+        ok(unsafe { sconce_sim_register_kernel(at, null(), 0, 32, 1024, function, nobody, None) });
+        // SAFETY: readable bytes and a writable place.
+        ok(unsafe { sconce_module_load(text, bytes, &raw mut module) });
+        // SAFETY: a text and a writable place.
+        ok(unsafe { sconce_kernel_get(module, at, &raw mut kernel) });
         kernel.expose_provenance()
     });
     std::ptr::with_exposed_provenance_mut(*made)
@@ -140,11 +133,10 @@ fn seeded() -> i32 {
     ok(sconce_random_manual_seed(seed));
     let has_seed = |device: &i32| {
         let (mut generator, mut found) = (null_mut(), 0);
-        // SAFETY: writable places.
-        unsafe {
-            ok(sconce_generator_get_default(*device, &raw mut generator));
-            ok(sconce_generator_get_initial_seed(generator, &raw mut found));
-        }
+        // SAFETY: a writable place.
+        ok(unsafe { sconce_generator_get_default(*device, &raw mut generator) });
+        // SAFETY: a writable place.
+        ok(unsafe { sconce_generator_get_initial_seed(generator, &raw mut found) });
         found == seed
     };
     let devices: Vec<i32> = (0..2).filter(has_seed).collect();
@@ -156,12 +148,12 @@ fn seeded() -> i32 {
 fn shared_event() -> i32 {
     let (mut event, mut device) = (null_mut(), -1);
     let mut handle = [0; SCONCE_IPC_HANDLE_BYTES];
-    // SAFETY: writable places.
-    unsafe {
-        ok(sconce_event_create(SCONCE_EVENT_INTERPROCESS, &raw mut event));
-        ok(sconce_event_get_ipc_handle(event, handle.as_mut_ptr()));
-        ok(sconce_event_get_device(event, &raw mut device));
-    }
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_event_create(SCONCE_EVENT_INTERPROCESS, &raw mut event) });
+    // SAFETY: as many writable bytes as a handle has.
+    ok(unsafe { sconce_event_get_ipc_handle(event, handle.as_mut_ptr()) });
+    // SAFETY: a writable place.
+    ok(unsafe { sconce_event_get_device(event, &raw mut device) });
     ok(sconce_event_destroy(event));
     device
 }
