@@ -1,6 +1,6 @@
 # The pages part of scripts/gpu-check, which sources this after the memory part: recorded programs replayed with memory
-# of pages, beside segments, PyTorch's expandable segments and the driver's pool, and PyTorch trained on pages. Takes
-# about a minute on a GPU. The table goes to $out/pages.txt, everything else to $out/pages.log.
+# of pages, beside segments, PyTorch's expandable segments and the driver's pool, played for long, and PyTorch trained on
+# pages. Takes some three minutes on a GPU. The table goes to $out/pages.txt, everything else to $out/pages.log.
 # shellcheck shell=bash
 # Set by gpu-check and by the memory part.
 : "${from:?}" "${lib:?}" "${out:?}" "${work:?}" "${backend:?}" "${torch_paths:?}"
@@ -29,6 +29,20 @@ pages_rows() {
     [ "$backend" = cuda ] || result=rehearsed
     row "pages: ${key#replay_}" "$result" "$value" "${peer:--}" "of ${segments:--}"
   done <"$pages_raw/pages.txt"
+}
+
+# Each program again and again, with what the passes before have left.
+pages_soak() {
+  local key value limit most seconds=100
+  [ "$backend" = cuda ] || seconds=5
+  if ! SCONCE_ALLOC_CONF=policy:pages SCONCE_SIM_MEMORY=64G timeout $((seconds + 100)) "$work/bin/sconce_memory_bench" \
+    --soak "$seconds" "$work"/traces/*.csv >"$pages_raw/soak.txt" 2>>"$pages_raw/errors.txt"; then
+    row "pages for long" FAILED "see pages.log" - -
+  fi
+  while read -r key value _; do
+    read -r limit most < <(target pages "$key") || continue
+    row "pages: $key" "$(judged "$limit" "$most" "$value")" "$value of $most" - -
+  done < <(grep -v '^#' "$pages_raw/soak.txt")
 }
 
 pages_table() {
@@ -61,8 +75,10 @@ pages_checks() {
   pages_replays pool "$work/driver_memory" --backend pool
   [ -s "$pages_raw/pages.txt" ] || row "replays with pages" FAILED "see pages.log" - -
   pages_rows
+  pages_soak
   [ "$backend" != cuda ] || drop_in torch-drop-in-pages "$from/bench/memory/torch_drop_in.py" "$lib/libsconce.so" --pages
   pages_table >"$out/pages.txt"
+  cp "$pages_raw/soak.txt" "$out/pages-soak.txt"
   grep -h 'drop-in:' "$raw/torch-drop-in-pages.txt" >>"$out/pages.txt" 2>/dev/null || true
   for file in "$pages_raw"/*; do
     echo "== $(basename "$file")"

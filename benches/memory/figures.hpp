@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <string_view>
@@ -124,6 +125,8 @@ struct Options {
   Effort effort;
   std::string backend;  // which of several, where a program has several
   std::vector<std::string> traces;
+  /// How long the traces are played in place of everything else; 0: not at all.
+  double soak_seconds = 0;
   bool valid = true;
 
   Options(int argc, char** argv) {
@@ -135,11 +138,15 @@ struct Options {
         backend = argv[++i];
       } else if (argument == "--only" && i + 1 < argc) {
         Figures::only(argv[++i]);
+      } else if (argument == "--soak" && i + 1 < argc) {
+        soak_seconds = std::strtod(argv[++i], nullptr);
       } else if (!argument.starts_with('-')) {
         traces.emplace_back(argument);
       } else {
-        std::fprintf(stderr, "usage: %s [--quick] [--backend NAME] [--only PREFIX] [TRACE.csv…]\n",
-                     argv[0]);
+        std::fprintf(
+            stderr,
+            "usage: %s [--quick] [--backend NAME] [--only PREFIX] [--soak SECONDS] [TRACE.csv…]\n",
+            argv[0]);
         valid = false;
         return;
       }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "replay.hpp"
+#include "soak.hpp"
 #include "threads.hpp"
 #include "workloads.hpp"
 
@@ -120,6 +121,15 @@ int run(Backend& backend, const Options& options) {
   const Effort effort = Backend::slow ? options.effort.slow() : options.effort;
   std::printf("# %s\n", backend.title().c_str());
   try {
+    if constexpr (requires { backend.mappings_per_page(); }) {
+      for (const std::string& path : options.traces) {
+        if (options.soak_seconds > 0) {
+          soak(backend, Trace(path),
+               options.soak_seconds / static_cast<double>(options.traces.size()));
+        }
+      }
+    }
+    if (options.soak_seconds > 0) return 0;
     // Replays first: what they reserve is compared, so nothing may lie in the cache before them.
     replays(backend, options, effort);
     one_thread(backend, effort);

@@ -73,6 +73,15 @@ class Sconce {
     must(sconce_memory_reset_peak_stats(0), "resetting the peaks");
   }
 
+  /// At how many addresses a page is mapped, with `policy:pages`.
+  static double mappings_per_page() {
+    sconce_memory_page_figures figures = SCONCE_MEMORY_PAGE_FIGURES_INIT;
+    must(sconce_memory_get_page_figures(0, &figures), "the figures of pages");
+    return figures.pages == 0
+               ? 0
+               : static_cast<double>(figures.mappings) / static_cast<double>(figures.pages);
+  }
+
   static void query_stats() {
     sconce_memory_stats stats;
     stats.struct_size = sizeof stats;

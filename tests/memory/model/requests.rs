@@ -25,6 +25,9 @@ struct Waiting {
     complete: bool,
 }
 
+/// What a block adds to a figure.
+type Figure = fn(&Block) -> i64;
+
 /// The requests of a script under some policy.
 pub struct Requests {
     pub rules: Rules,
@@ -137,7 +140,7 @@ impl Requests {
                 return Err(format!("{name} is {ours:?}, not {theirs:?}"));
             }
         }
-        let figures: [(&str, PoolStats, fn(&Block) -> i64); 3] = [
+        let figures: [(&str, PoolStats, Figure); 3] = [
             ("active", stats.active, |_| 1),
             ("active_bytes", stats.active_bytes, |block| block.bytes),
             ("requested_bytes", stats.requested_bytes, |block| block.requested),

@@ -71,7 +71,10 @@ impl Case {
                 sconce::sim::set_manual(true).unwrap();
                 script.stepper = Some(Stepper::start());
             }
-            Case::Peers => sconce::device::enable_peer_access(PEERS[0], 0).unwrap(),
+            Case::Peers => {
+                sconce::device::enable_peer_access(PEERS[0], 0).unwrap();
+                script.users.push(PEERS[0]);
+            }
             Case::Evicting => {
                 let mut random = Random(7);
                 while script.held.is_empty() || figures().mappings <= 3 * figures().pages {
@@ -101,6 +104,8 @@ struct Script {
     foreign: Stream,
     held: Vec<usize>,
     errors: Vec<Error>,
+    /// Devices that have got access to the memory of device 0.
+    users: Vec<i32>,
     /// In manual mode, lets calls go on that wait.
     stepper: Option<Stepper>,
 }
@@ -143,7 +148,8 @@ impl Script {
         }
         self.alloc(12, first);
         if has_peers {
-            self.note(sconce::device::enable_peer_access(PEERS[1], 0));
+            let enabled = self.note(sconce::device::enable_peer_access(PEERS[1], 0));
+            self.users.extend(enabled.map(|()| PEERS[1]));
         }
         self.alloc(1, first);
         let last = self.held.len().saturating_sub(2);
@@ -175,6 +181,7 @@ impl Script {
         }
         self.note(memory::empty_cache());
         self.note(memory::snapshot());
+        self.check_users();
         // The last pages go, and their addresses with them.
         while !self.held.is_empty() {
             self.free(0);
@@ -250,15 +257,13 @@ impl Script {
         }
     }
 
-    /// Peers may use every block that is held; access that failed can be asked for again.
-    fn check_peers(&self) {
+    /// Every device that has got access may use every block that is held.
+    fn check_users(&self) {
         let runtime = sconce::context::runtime().unwrap();
-        for peer in PEERS {
-            sconce::device::enable_peer_access(peer, 0).unwrap();
-            let theirs = stream::from_pool(peer, 0).unwrap();
+        for user in &self.users {
+            let theirs = stream::from_pool(*user, 0).unwrap();
             for block in &self.held {
-                let bytes = memory::usable_bytes(*block).unwrap();
-                fill(*block, 1, bytes, theirs);
+                fill(*block, 1, memory::usable_bytes(*block).unwrap(), theirs);
             }
             stream::synchronize(runtime, theirs).unwrap();
         }
@@ -269,7 +274,10 @@ impl Script {
         self.errors.clear();
         self.alloc(1, self.first);
         if case == Case::Peers {
-            self.check_peers();
+            // Access that failed can be asked for again.
+            self.users = PEERS.to_vec();
+            PEERS.iter().for_each(|peer| sconce::device::enable_peer_access(*peer, 0).unwrap());
+            self.check_users();
         }
         while !self.held.is_empty() {
             self.free(0);
@@ -290,8 +298,15 @@ fn scenario(case: Case, fault: Option<(&str, u64, i32)>) -> std::result::Result<
         let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
         let (first, second) = (pool_stream(), pool_stream());
         let foreign = foreign_stream();
-        let mut script =
-            Script { first, second, foreign, held: Vec::new(), errors: Vec::new(), stepper: None };
+        let mut script = Script {
+            first,
+            second,
+            foreign,
+            held: Vec::new(),
+            errors: Vec::new(),
+            users: Vec::new(),
+            stepper: None,
+        };
         case.prepare(&mut script);
         sconce::sim::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {

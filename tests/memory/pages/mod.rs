@@ -10,6 +10,7 @@ mod rules;
 mod shared;
 mod sizes;
 mod soak;
+mod traces;
 
 use sconce::memory::{self, PageFigures};
 use sconce::stream::Stream;

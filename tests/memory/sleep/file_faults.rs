@@ -71,8 +71,10 @@ static READS: Planned = Planned::new();
 /// How many bytes a call is to ask for, or what it returns.
 fn outcome(planned: &Planned, bytes: usize) -> Result<usize, isize> {
     let fail = |code| {
-        // SAFETY: the place of the calling thread.
-        unsafe { *libc::__errno_location() = code };
+        // SAFETY: always allowed.
+        let place = unsafe { libc::__errno_location() };
+        // SAFETY: the calling thread's.
+        unsafe { *place = code };
         Err(-1)
     };
     match planned.next() {
@@ -192,11 +194,10 @@ fn a_file_without_room_is_refused_before_anything_is_done() {
         let block = alloc(6 * MIB, own);
         fill(block, 7, 6 * MIB, own);
         let limit = libc::rlimit { rlim_cur: 4 << 20, rlim_max: libc::RLIM_INFINITY };
-        // SAFETY: a limit of this process, which ends with the test, and a signal that is an error code from now on.
-        unsafe {
-            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
-            assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit), 0);
-        }
+        // SAFETY: the signal is an error code from now on.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+        // SAFETY: a limit of this process, which ends with the test.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
         sconce::sim::reset_call_counts().unwrap();
         let error = sleep::sleep(None, 0, &SleepPlace::File(folder())).unwrap_err();
         assert_eq!(error.status(), Status::Io, "{error}");
