@@ -16,7 +16,7 @@
 struct program {
   char source[8192];
   char name[64];
-  char headers[8192];
+  char headers[32768];
   char options[1024];
   char expressions[1024];
   char log[256];

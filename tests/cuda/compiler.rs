@@ -16,7 +16,7 @@ use testkit::fake_cuda::{Fake, open_beside, second};
 struct Given {
     source: [c_char; 8192],
     name: [c_char; 64],
-    headers: [c_char; 8192],
+    headers: [c_char; 32768],
     options: [c_char; 1024],
     expressions: [c_char; 1024],
 }
