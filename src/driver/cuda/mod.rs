@@ -10,7 +10,6 @@
 //! | `result` | codes into errors |
 //! | `primary` | primary contexts, and how a call is made in one |
 //! | `devices`, `contexts`, `captures`, `memory`, `host_memory`, `virtual_memory`, `streams`, `events`, `copies`, `kernels`, `graphs`, `ipc`, `observe` | each implements the trait of its name |
-//! | `rdma_memory` | memory for GPUDirect RDMA, where devices can use it |
 //! | `early_launch` | launches that may begin before the kernel in front has ended |
 //! | `modules/` | modules and kernels of the program |
 //! | `data_types` | the numbers of element types in the libraries below |
@@ -37,7 +36,6 @@ mod memory;
 mod modules;
 mod observe;
 mod primary;
-mod rdma_memory;
 mod result;
 mod streams;
 mod virtual_memory;

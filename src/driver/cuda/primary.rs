@@ -21,10 +21,10 @@ use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
 use once_cell::sync::OnceCell;
 
 use super::CudaDriver;
-use super::rdma_memory::RdmaMemory;
 use super::result::{
     CAPTURE_CODES, GetErrorName, INVALID_CONTEXT, NOT_INITIALIZED, SUCCESS, failure_by_name,
 };
+use super::virtual_memory::RdmaMemory;
 use crate::driver::{Contexts, Devices, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;

@@ -10,11 +10,12 @@ use sconce::event;
 use sconce::memory::size_class::PoolKind;
 use sconce::memory::snapshot::BlockState;
 use sconce::memory::{
-    self, PoolStats,
+    self,
     pool::{self, Key},
 };
 use sconce::types::DeviceIndex;
 
+use super::journal::{Held, Journal, settings, waits};
 use super::oracle::{Kind, MIB, Rules};
 use super::play::{Stage, on_thread};
 use super::requests::Requests;
@@ -24,39 +25,6 @@ use testkit::memory::structure;
 
 /// Room for what is read.
 const SINK: usize = 96 * MIB;
-
-/// A block that a script holds.
-struct Held {
-    id: usize,
-    address: usize,
-    bytes: usize,
-    value: u8,
-    stream: usize,
-    /// Another stream uses it.
-    shared: bool,
-}
-
-impl Held {
-    /// Something of every page.
-    fn parts(&self) -> impl Iterator<Item = (usize, usize)> {
-        let last = self.bytes.saturating_sub(512);
-        let starts = (0..self.bytes).step_by(2 * MIB).chain([last]);
-        starts.map(|at| (at, 512.min(self.bytes - at)))
-    }
-}
-
-/// How a script went under a policy.
-#[derive(Default)]
-struct Journal {
-    /// For each allocation, whether there was memory.
-    served: Vec<bool>,
-    /// The figure that must be the same, after each step.
-    figures: Vec<PoolStats>,
-    /// How many requests had been made by then.
-    requests: Vec<usize>,
-    /// Segments have served in place of pages.
-    fell_back: bool,
-}
 
 struct Play<'a> {
     stage: &'a Stage,
@@ -77,15 +45,6 @@ struct Play<'a> {
     end: usize,
     expected: Vec<(usize, u8)>,
     journal: Journal,
-}
-
-/// The settings of a script under a policy.
-fn settings(text: &str, paged: bool) -> String {
-    match (paged, text) {
-        (false, text) => text.to_owned(),
-        (true, "") => "policy:pages".to_owned(),
-        (true, text) => format!("policy:pages,{text}"),
-    }
 }
 
 /// Plays a script under both policies. `Err` says what was wrong; otherwise how many aliases the pages had.
@@ -143,14 +102,6 @@ fn play_on(stage: &Stage, script: &Script, paged: bool) -> Result<Journal, Strin
             .map_err(|wrong| format!("step {number}, {step:?}: {wrong}"))?;
     }
     play.finish()
-}
-
-/// Driver calls that wait for queued work.
-fn waits() -> u64 {
-    ["event_synchronize", "stream_synchronize", "device_synchronize", "memory_free"]
-        .map(|call| sconce::sim::call_count(call).unwrap())
-        .iter()
-        .sum()
 }
 
 impl Play<'_> {

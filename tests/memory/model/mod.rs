@@ -5,6 +5,7 @@
 #![allow(unreachable_pub, reason = "one word for what other modules of the test use")]
 
 mod both;
+mod journal;
 mod oracle;
 mod play;
 mod requests;

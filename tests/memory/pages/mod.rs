@@ -4,6 +4,7 @@
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
 mod data;
+mod fault_cases;
 mod faults;
 mod figures;
 mod rules;

@@ -5,14 +5,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::CudaDriver;
+use super::super::CudaDriver;
 use crate::driver::{Access, PhysicalHandle, VirtualMemory};
 use crate::error::{Error, Result, Status};
 use crate::types::DeviceIndex;
 
 /// What is known of a device's memory for GPUDirect RDMA.
 #[derive(Default)]
-pub(super) struct RdmaMemory {
+pub(in crate::driver::cuda) struct RdmaMemory {
     refused: AtomicBool,
     usable: AtomicBool,
 }

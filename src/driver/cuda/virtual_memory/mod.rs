@@ -3,6 +3,8 @@
 //! None of these calls works in a context: devices are named in the properties. They are made
 //! without one, so that reserving address space for a device does not wake it.
 
+mod rdma;
+
 use std::ffi::c_void;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::{from_mut, null_mut};
@@ -21,6 +23,7 @@ use super::result::{INVALID_VALUE, NOT_FOUND, SUCCESS, released};
 use crate::driver::{Access, PhysicalHandle, VirtualMemory};
 use crate::error::{Error, Result, Status};
 use crate::types::{DeviceIndex, DevicePtr};
+pub(super) use rdma::RdmaMemory;
 
 const FILE_DESCRIPTOR: HandleType = HandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
@@ -200,7 +203,7 @@ impl CudaDriver {
     }
 
     /// Makes physical memory, for GPUDirect RDMA or not.
-    pub(super) fn create(
+    fn create(
         &self,
         device: DeviceIndex,
         bytes: usize,
