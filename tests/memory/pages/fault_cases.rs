@@ -30,9 +30,7 @@ impl Case {
                 "stream_is_capturing",
                 "exchange_capture_mode",
             ],
-            Case::Peers => {
-                &["virtual_set_access", "virtual_unmap", "enable_peer_access", "can_access_peer"]
-            }
+            Case::Peers => &["virtual_set_access", "enable_peer_access", "can_access_peer"],
             Case::Working => &[
                 "memory_alloc",
                 "memory_free",
