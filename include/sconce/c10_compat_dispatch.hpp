@@ -118,8 +118,9 @@ using CppType = typename CppTypeOf<type>::type;
 // Each group of types as cases and as a whole, and with up to eight more types, each of which adds
 // a case to the macro before.
 
-#define AT_DISPATCH_CASE_FLOATING_TYPES(...) \
-  SCONCE_C10_COMPAT_CASE(Double, __VA_ARGS__) SCONCE_C10_COMPAT_CASE(Float, __VA_ARGS__)
+#define AT_DISPATCH_CASE_FLOATING_TYPES(...)  \
+  SCONCE_C10_COMPAT_CASE(Double, __VA_ARGS__) \
+  SCONCE_C10_COMPAT_CASE(Float, __VA_ARGS__)
 #define AT_DISPATCH_FLOATING_TYPES(type, name, ...) \
   AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(...) \
@@ -154,7 +155,8 @@ using CppType = typename CppTypeOf<type>::type;
       type, name,                                                                           \
       AT_DISPATCH_CASE_FLOATING_TYPES_AND5(more1, more2, more3, more4, more5, __VA_ARGS__))
 #define AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(...) \
-  SCONCE_C10_COMPAT_CASE(Half, __VA_ARGS__) SCONCE_C10_COMPAT_CASE(BFloat16, __VA_ARGS__)
+  SCONCE_C10_COMPAT_CASE(Half, __VA_ARGS__)          \
+  SCONCE_C10_COMPAT_CASE(BFloat16, __VA_ARGS__)
 #define AT_DISPATCH_REDUCED_FLOATING_TYPES(type, name, ...) \
   AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_CASE_COMPLEX_TYPES(...)          \
@@ -212,11 +214,12 @@ using CppType = typename CppTypeOf<type>::type;
   AT_DISPATCH_SWITCH(type, name,                                                                  \
                      AT_DISPATCH_CASE_FLOATING_AND_COMPLEX_TYPES_AND6(more1, more2, more3, more4, \
                                                                       more5, more6, __VA_ARGS__))
-#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...)                                         \
-  SCONCE_C10_COMPAT_CASE(Byte, __VA_ARGS__)                                          \
-  SCONCE_C10_COMPAT_CASE(Char, __VA_ARGS__)                                          \
-  SCONCE_C10_COMPAT_CASE(Int, __VA_ARGS__) SCONCE_C10_COMPAT_CASE(Long, __VA_ARGS__) \
-      SCONCE_C10_COMPAT_CASE(Short, __VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) \
+  SCONCE_C10_COMPAT_CASE(Byte, __VA_ARGS__)  \
+  SCONCE_C10_COMPAT_CASE(Char, __VA_ARGS__)  \
+  SCONCE_C10_COMPAT_CASE(Int, __VA_ARGS__)   \
+  SCONCE_C10_COMPAT_CASE(Long, __VA_ARGS__)  \
+  SCONCE_C10_COMPAT_CASE(Short, __VA_ARGS__)
 #define AT_DISPATCH_INTEGRAL_TYPES(type, name, ...) \
   AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_INTEGRAL_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_CASE_INTEGRAL_TYPES_AND(more1, ...) \

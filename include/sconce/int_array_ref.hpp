@@ -169,6 +169,7 @@ class IntArrayRef {
 /// return of a tensor without a name, whose own numbers would be gone at the end of the expression.
 class IntArray : public std::vector<std::int64_t> {
  public:
+  /// The constructors of a vector.
   using std::vector<std::int64_t>::vector;
   /// A copy of the numbers of a view.
   explicit IntArray(IntArrayRef numbers)

@@ -38,8 +38,8 @@ struct StreamData3 {
   DeviceType device_type;    ///< always `DeviceType::CUDA`
 };
 
-/// Whether a stream is captured. Corresponds to `c10::cuda::CaptureStatus`, and the values are those
-/// of `cudaStreamCaptureStatus`.
+/// Whether a stream is captured. Corresponds to `c10::cuda::CaptureStatus`, and the values are
+/// those of `cudaStreamCaptureStatus`.
 enum class CaptureStatus : std::int32_t {
   None = SCONCE_CAPTURE_STATUS_NONE,                ///< it is not
   Active = SCONCE_CAPTURE_STATUS_ACTIVE,            ///< it is, and its capture is valid
