@@ -22,14 +22,14 @@ SCONCE_INLINE T common_divisor(T a, T b) {
   return b;
 }
 
-#define GCD(name, T)                                                                  \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_gcd_##name(      \
-      const T* first, const T* second, T* result, const i64 count) {                  \
-    const i64 begin = (i64)blockIdx.x * THREADS * EACH + threadIdx.x;                 \
-    _Pragma("unroll 1") for (u32 e = 0; e < EACH; ++e) {                              \
-      const i64 at = begin + (i64)e * THREADS;                                        \
-      if (at < count) result[at] = common_divisor<T>(first[at], second[at]);          \
-    }                                                                                 \
+#define GCD(name, T)                                                                         \
+  extern "C" __global__ void __launch_bounds__(THREADS)                                      \
+      sconce_torch_gcd_##name(const T* first, const T* second, T* result, const i64 count) { \
+    const i64 begin = (i64)blockIdx.x * THREADS * EACH + threadIdx.x;                        \
+    _Pragma("unroll 1") for (u32 e = 0; e < EACH; ++e) {                                     \
+      const i64 at = begin + (i64)e * THREADS;                                               \
+      if (at < count) result[at] = common_divisor<T>(first[at], second[at]);                 \
+    }                                                                                        \
   }
 
 GCD(i8, i8)

@@ -172,25 +172,23 @@ SCONCE_INLINE void part(View<T> to, View<T> from, i64 rows, i64 columns, u32 par
   to.of(blockIdx.z).at(i, j) = value;
 }
 
-#define KERNELS(name, T)                                                                        \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                         \
-      sconce_torch_solvers_update_##name(const View<T> c, const View<T> a, const View<T> b,     \
-                                         const i64 rows, const i64 columns, const i64 inner,    \
-                                         const u32 mode) {                                      \
-    update<T>(c, a, b, rows, columns, inner, mode);                                             \
-  }                                                                                             \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_substitute_##name( \
-      const View<T> l, const View<T> x, const u32 size, const i64 columns, const u32 flags) {   \
-    substitute<T>(l, x, size, columns, flags);                                                  \
-  }                                                                                             \
-  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_cholesky_##name(   \
-      const View<T> a, const u32 size, i32* info, const u32 first) {                            \
-    cholesky<T>(a, size, info, first);                                                          \
-  }                                                                                             \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                         \
-      sconce_torch_solvers_part_##name(const View<T> to, const View<T> from, const i64 rows,    \
-                                       const i64 columns, const u32 parts) {                    \
-    part<T>(to, from, rows, columns, parts);                                                    \
+#define KERNELS(name, T)                                                                          \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_update_##name(       \
+      const View<T> c, const View<T> a, const View<T> b, const i64 rows, const i64 columns,       \
+      const i64 inner, const u32 mode) {                                                          \
+    update<T>(c, a, b, rows, columns, inner, mode);                                               \
+  }                                                                                               \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_substitute_##name(   \
+      const View<T> l, const View<T> x, const u32 size, const i64 columns, const u32 flags) {     \
+    substitute<T>(l, x, size, columns, flags);                                                    \
+  }                                                                                               \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_cholesky_##name(     \
+      const View<T> a, const u32 size, i32* info, const u32 first) {                              \
+    cholesky<T>(a, size, info, first);                                                            \
+  }                                                                                               \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_part_##name(         \
+      const View<T> to, const View<T> from, const i64 rows, const i64 columns, const u32 parts) { \
+    part<T>(to, from, rows, columns, parts);                                                      \
   }
 
 SCONCE_FOR_FIELDS(KERNELS)

@@ -118,7 +118,8 @@ SCONCE_INLINE void reflect(View<T> a, i64 rows, u32 columns, T* tau, i64 tau_ste
 #pragma unroll 1
   for (u32 k = 0; k < count; ++k) {
     const T alpha = a.at(k, k);
-    // The length of what is below the diagonal: squares of parts of the largest one do not overflow.
+    // The length of what is below the diagonal: squares of parts of the largest one do not
+    // overflow.
     Found<R> most = {0, 0};
     for (i64 i = k + 1 + threadIdx.x; i < rows; i += THREADS) {
       const R size = size_of_parts(a.at(i, k));
@@ -175,8 +176,8 @@ SCONCE_INLINE void reflect(View<T> a, i64 rows, u32 columns, T* tau, i64 tau_ste
   }
 }
 
-// The factor t of a panel's reflections, whose product is 1 - v t v'. `gram` is v' v. A thread has a
-// row of t.
+// The factor t of a panel's reflections, whose product is 1 - v t v'. `gram` is v' v. A thread has
+// a row of t.
 template <class T>
 SCONCE_INLINE void join(View<T> t, View<T> gram, const T* tau, i64 tau_step, u32 size) {
   extern __shared__ __align__(128) u8 shared[];
@@ -230,9 +231,8 @@ SCONCE_INLINE void permutation(View<T> to, i64 rows, const i32* pivots, i64 pivo
       const View<T> a, const i64 rows, const u32 columns, T* tau, const i64 tau_step) {            \
     reflect<T>(a, rows, columns, tau, tau_step);                                                   \
   }                                                                                                \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                            \
-      sconce_torch_solvers_join_##name(const View<T> t, const View<T> gram, const T* tau,          \
-                                       const i64 tau_step, const u32 size) {                       \
+  extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_join_##name(          \
+      const View<T> t, const View<T> gram, const T* tau, const i64 tau_step, const u32 size) {     \
     join<T>(t, gram, tau, tau_step, size);                                                         \
   }                                                                                                \
   extern "C" __global__ void __launch_bounds__(THREADS) sconce_torch_solvers_permutation_##name(   \

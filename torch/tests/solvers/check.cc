@@ -28,8 +28,8 @@
                                                       const i64);                                  \
   extern "C" void sconce_torch_solvers_join_##name(const View<T>, const View<T>, const T*,         \
                                                    const i64, const u32);                          \
-  extern "C" void sconce_torch_solvers_permutation_##name(                                         \
-      const View<T>, const i64, const i32*, const i64, const i64, i32*, const i64);                \
+  extern "C" void sconce_torch_solvers_permutation_##name(const View<T>, const i64, const i32*,    \
+                                                          const i64, const i64, i32*, const i64);  \
   extern "C" void sconce_torch_solvers_rotate_##name(const View<T>, const View<T>, const i64,      \
                                                      const i64);
 SCONCE_FOR_FIELDS(DECLARED)
@@ -47,7 +47,9 @@ std::mt19937 generator(1);
 unsigned cases = 0;
 std::string what;
 
-i64 drawn(i64 least, i64 most) { return std::uniform_int_distribution<i64>(least, most)(generator); }
+i64 drawn(i64 least, i64 most) {
+  return std::uniform_int_distribution<i64>(least, most)(generator);
+}
 double real() { return std::normal_distribution<double>()(generator); }
 
 // The blocks of a launch; those along x are run by the emulator.
@@ -171,7 +173,8 @@ struct Kernels {
             const Number left = a.at(e, i, k), right = b.at(e, k, j);
             sum += (mode & 2 ? conj(left) : left) * (mode & 4 ? conj(right) : right);
           }
-          near(c.at(e, i, j), mode & 1 ? c.before(old, e, i, j) - sum : sum, within<T>(), "product");
+          near(c.at(e, i, j), mode & 1 ? c.before(old, e, i, j) - sum : sum, within<T>(),
+               "product");
         }
   }
 
@@ -252,9 +255,8 @@ struct Kernels {
     for (i64 i = 0; i < rows && zero >= 0; i++) a.set(0, i, zero, 0);
     const auto old = a.all();
     std::vector<i32> pivots(count * least, -1), info(count, 0);
-    run((u32)count, 1, 1, 16 * THREADS, [&] {
-      lu(a.view, rows, (u32)columns, pivots.data(), least, info.data(), (u32)first);
-    });
+    run((u32)count, 1, 1, 16 * THREADS,
+        [&] { lu(a.view, rows, (u32)columns, pivots.data(), least, info.data(), (u32)first); });
     for (i64 e = 0; e < count; e++) {
       const bool fails = e == 0 && zero >= 0 && zero < least;
       near(info[e], fails ? (double)(first + zero + 1) : 0.0, 0, "info");
@@ -337,7 +339,8 @@ struct Kernels {
     const i64 count = drawn(1, 2), size = drawn(1, PANEL);
     Batch<T> t(count, size, size), gram(count, size, size);
     std::vector<T> tau;
-    for (i64 at = 0; at < count * size; at++) tau.push_back(From<T>::of({real() * 0.2, real() * 0.2}));
+    for (i64 at = 0; at < count * size; at++)
+      tau.push_back(From<T>::of({real() * 0.2, real() * 0.2}));
     run((u32)count, 1, 1, PANEL * (PANEL + 1) * sizeof(T),
         [&] { join(t.view, gram.view, tau.data(), size, (u32)size); });
     for (i64 e = 0; e < count; e++)
@@ -371,7 +374,8 @@ struct Kernels {
         std::swap(order[k], order[pivots[e * pivots_count + k] - 1]);
       }
       for (i64 i = 0; i < rows; i++)
-        for (i64 j = 0; j < rows; j++) near(to.at(e, i, j), order[j] == i ? 1.0 : 0.0, 0, "element");
+        for (i64 j = 0; j < rows; j++)
+          near(to.at(e, i, j), order[j] == i ? 1.0 : 0.0, 0, "element");
     }
   }
 
@@ -420,13 +424,18 @@ struct Kernels {
   }
 };
 
-#define OF_FIELD(field, T)                                                                     \
-  Kernels<T>{sconce_torch_solvers_update_##field,    sconce_torch_solvers_substitute_##field,  \
-             sconce_torch_solvers_cholesky_##field,  sconce_torch_solvers_part_##field,        \
-             sconce_torch_solvers_lu_##field,        sconce_torch_solvers_swap_rows_##field,   \
-             sconce_torch_solvers_reflect_##field,   sconce_torch_solvers_join_##field,        \
-             sconce_torch_solvers_permutation_##field, sconce_torch_solvers_rotate_##field,    \
-             #field}                                                                           \
+#define OF_FIELD(field, T)                             \
+  Kernels<T>{sconce_torch_solvers_update_##field,      \
+             sconce_torch_solvers_substitute_##field,  \
+             sconce_torch_solvers_cholesky_##field,    \
+             sconce_torch_solvers_part_##field,        \
+             sconce_torch_solvers_lu_##field,          \
+             sconce_torch_solvers_swap_rows_##field,   \
+             sconce_torch_solvers_reflect_##field,     \
+             sconce_torch_solvers_join_##field,        \
+             sconce_torch_solvers_permutation_##field, \
+             sconce_torch_solvers_rotate_##field,      \
+             #field}                                   \
       .check_all();
 
 template <class T>
