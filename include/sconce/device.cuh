@@ -30,15 +30,16 @@ namespace philox {
 namespace detail {
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-SCONCE_DEVICE float fused(float a, float b, float c) { return fmaf(a, b, c); }
-SCONCE_DEVICE double fused(double a, double b, double c) { return fma(a, b, c); }
-SCONCE_DEVICE float radius(float unit) { return sqrtf(-2.0f * logf(unit)); }
-SCONCE_DEVICE double radius(double unit) { return sqrt(-2.0 * log(unit)); }
+// Functions of CUDA, whatever else has their names in this namespace.
+SCONCE_DEVICE float fused(float a, float b, float c) { return ::fmaf(a, b, c); }
+SCONCE_DEVICE double fused(double a, double b, double c) { return ::fma(a, b, c); }
+SCONCE_DEVICE float radius(float unit) { return ::sqrtf(-2.0f * ::logf(unit)); }
+SCONCE_DEVICE double radius(double unit) { return ::sqrt(-2.0 * ::log(unit)); }
 SCONCE_DEVICE void sine_cosine(float angle, float* sine, float* cosine) {
-  __sincosf(angle, sine, cosine);
+  ::__sincosf(angle, sine, cosine);
 }
 SCONCE_DEVICE void sine_cosine_of_half_turns(double turns, double* sine, double* cosine) {
-  sincospi(turns, sine, cosine);
+  ::sincospi(turns, sine, cosine);
 }
 #else
 SCONCE_DEVICE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
