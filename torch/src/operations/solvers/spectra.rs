@@ -82,8 +82,17 @@ fn check_finite(name: &str, a: TensorHandle) -> Result<()> {
     )))
 }
 
-/// `_linalg_svd(a, full_matrices, compute_uv)`
+/// `_linalg_svd(a, full_matrices, compute_uv)`. The right vectors lie row by row on devices, and column by column on the
+/// CPU, as PyTorch's.
 pub fn singular(a: TensorHandle, is_full: bool, has_vectors: bool) -> Result<Singular> {
+    let mut found = singular_by_columns(a, is_full, has_vectors)?;
+    if has_vectors && device_of_tensor(a)? != api::SCONCE_DEVICE_CPU {
+        found.right = operations::contiguous(found.right.handle())?;
+    }
+    Ok(found)
+}
+
+fn singular_by_columns(a: TensorHandle, is_full: bool, has_vectors: bool) -> Result<Singular> {
     let name = "linalg.svd";
     let sizes = checks::matrices(name, "A", a)?;
     let (dtype, device) = (dtype_of_tensor(a)?, device_of_tensor(a)?);
