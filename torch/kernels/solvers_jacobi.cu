@@ -10,6 +10,8 @@ constexpr u32 MOST_SWEEPS = 40;
 template <class T>
 struct Precision {
   static constexpr Real<T> EPSILON = sizeof(Real<T>) == 4 ? 1.2e-7 : 2.3e-16;
+  // What is smaller has fewer digits than a rotation needs. The largest element of a matrix is 1.
+  static constexpr Real<T> LEAST = sizeof(Real<T>) == 4 ? 1e-31 : 1e-292;
 };
 
 // What a thread has found of a pair: the squares of both lengths, and their product.
@@ -81,8 +83,8 @@ SCONCE_INLINE void rotate(View<T> w, View<T> v, i64 rows, i64 columns) {
             sums.second += found.second;
             sums.both = sums.both + found.both;
           }
-          const R size = root(square_of(sums.both));
-          if (size > limit * root(sums.first) * root(sums.second)) {
+          const R size = length_of(sums.both);
+          if (size > Precision<T>::LEAST && size > limit * root(sums.first) * root(sums.second)) {
             own = 1;
             const R zeta = (sums.second - sums.first) / (2 * size);
             const R tangent = (zeta < 0 ? -1 : 1) / (absolute(zeta) + root(1 + zeta * zeta));

@@ -91,6 +91,16 @@ SCONCE_INLINE Real<T> square_of(T value) {
   return real_part(value) * real_part(value) + imaginary_part(value) * imaginary_part(value);
 }
 
+// The absolute value. The square of a small number has few digits, or none.
+template <class T>
+SCONCE_INLINE Real<T> length_of(T value) {
+  const Real<T> re = absolute(real_part(value)), im = absolute(imaginary_part(value));
+  const Real<T> most = re > im ? re : im, least = re > im ? im : re;
+  if (most == 0) return 0;
+  const Real<T> ratio = least / most;
+  return most * root(1 + ratio * ratio);
+}
+
 template <class T>
 SCONCE_INLINE T zero() {
   return Field<T>::of(0);

@@ -389,6 +389,12 @@ struct Kernels {
         for (i64 j = 0; j < columns; j++) v.set(e, i, j, i == j ? 1 : 0);
       // A column that is 0 stays.
       for (i64 i = 0; i < rows && drawn(0, 2) == 0; i++) w.set(e, i, 0, 0);
+      // Squares of products with so small a column have few digits.
+      const double tiny = sizeof(Real<T>) == 4 ? 1e-21 : 1e-161;
+      const i64 last = columns - 1;
+      for (i64 i = 0, small = drawn(0, 1); small && i < rows; i++) {
+        w.set(e, i, last, w.at(e, i, last) * tiny);
+      }
     }
     const auto old = w.all();
     run((u32)count, 1, 1, 32 * THREADS + 16, [&] { rotate(w.view, v.view, rows, columns); });

@@ -9,8 +9,10 @@ use super::steps::{THREADS, at, launched};
 use crate::error::Result;
 use crate::kernels::images;
 
-// This is in `torch/kernels/solvers_jacobi.cu` too.
+// These are in `torch/kernels/solvers_jacobi.cu` too.
 const MOST_SWEEPS: u32 = 40;
+/// A product of columns that is smaller has fewer digits than a rotation needs. The largest element of a matrix is 1.
+const LEAST: f64 = 1e-292;
 
 /// Rotates pairs of columns of `w` until all are orthogonal, and the columns of `v` with them.
 pub fn rotate(w: Matrices, v: Matrices) -> Result<()> {
@@ -63,7 +65,7 @@ impl<T: Field> Turn<T> {
         }
         let size = f64::hypot(both.0, both.1);
         // Not a number is not turned, either.
-        if size.is_nan() || size <= limit * first.sqrt() * second.sqrt() {
+        if size.is_nan() || size <= LEAST || size <= limit * first.sqrt() * second.sqrt() {
             return None;
         }
         let zeta = (second - first) / (2.0 * size);
