@@ -283,7 +283,12 @@ fn the_drivers_handles_are_the_graphs() {
     ok(sconce_graph_replay(kept, stream));
     assert_eq!(native_exec(kept), exec, "a launch changed the executable graph");
     ok(sconce_graph_instantiate(kept));
-    assert_ne!(native_exec(kept).1, exec.1, "the executable graph was not replaced");
+    // A driver that uses freed handles again at once may give the same one.
+    let replaced = native_exec(kept);
+    assert!(replaced.0 == SCONCE_OK && !replaced.1.is_null());
+    if std::env::var_os("SCONCE_SIM_REUSE_ADDRESSES").is_none() {
+        assert_ne!(replaced.1, exec.1, "the executable graph was not replaced");
+    }
     assert_eq!(native(kept), handle);
     // Without keep_graph there is only the executable graph.
     refused(native(unkept).0, state, "keep_graph=true");
