@@ -76,8 +76,8 @@ fn check(round: usize) {
     assert!(now.mappings <= 4 * now.pages, "round {round}: {now:?}");
     let stats = memory::stats(0).unwrap();
     let (reserved, asked) = (stats.reserved_bytes.all.peak, stats.requested_bytes.all.peak);
-    // The streams always have work, so pages rarely move from one to another.
-    let most = asked + asked * 3 / 20;
+    // The streams always have work, so pages rarely move from one to another; how often depends on the machine's load.
+    let most = asked + asked / 5;
     assert!(reserved <= most, "round {round}: {reserved} reserved at most, {asked} asked for");
 }
 
