@@ -12,7 +12,7 @@
 //! | `json` | a reader of JSON; the crate `testkit-json` |
 //! | `statuses` | what a call of the C API must return |
 //! | `random_golden`, `numbers` | PyTorch's recorded random fills; numbers of the floating-point types |
-//! | `threads` | how long tests of many threads run, and their random choices |
+//! | `threads` | scopes of threads, how long they run, and their random choices |
 //! | `twin` | the device that is asked for, and the same bytes on it and on the host |
 //! | `stepper` | a thread that takes the steps of simulated devices in manual mode while a call waits |
 

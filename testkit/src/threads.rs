@@ -1,4 +1,4 @@
-//! What tests of many threads share: scopes, how long they run, and random choices.
+//! What tests of many threads share: scopes, how long they run and how much they do, and random choices.
 
 use std::cell::RefCell;
 use std::panic::resume_unwind;
@@ -13,6 +13,11 @@ pub fn asked_seconds() -> Option<f64> {
 /// How long a test of many threads runs, unless `SCONCE_TEST_SECONDS` has another time.
 pub fn seconds(default: f64) -> Duration {
     Duration::from_secs_f64(asked_seconds().unwrap_or(default))
+}
+
+/// What threads must do at least in their time: so much, or a tenth of it under ThreadSanitizer, which slows them down.
+pub fn least_work(amount: i64) -> i64 {
+    if std::env::var_os("TSAN_OPTIONS").is_some() { amount / 10 } else { amount }
 }
 
 /// A small generator of pseudo-random numbers, one for each thread. The seed must not be 0.
