@@ -5,7 +5,7 @@
 //! | `child` | a test run again in a child process with an environment of its own |
 //! | `fork` | work in a forked child: how the child ends, or what the work returns |
 //! | `header`, `structs` | the C header, read: prototypes, and structs laid out as C does |
-//! | `simulated`, `places`, `modelled` | simulated devices, memory of every kind on them, and modelled time |
+//! | `simulated`, `places`, `modelled` | simulated devices and what is launched on them, memory of every kind there, and modelled time |
 //! | `drivers`, `fake_cuda` | the fake CUDA libraries: built, opened, reached into |
 //! | `libraries/`, `shapes` | calls of the libraries and of strided copies, and the expected results |
 //! | `memory/` | the caching allocator: snapshots, figures, PyTorch's recording, sequences of C calls |

@@ -101,3 +101,16 @@ pub fn state(generator: *mut sconce_generator) -> [u8; 16] {
     assert_eq!(status, sconce_status::SCONCE_OK);
     state
 }
+
+/// The description of a launch: blocks in a row, of threads in a row.
+pub fn launch_desc(blocks: u32, threads: u32) -> sconce_launch_desc {
+    sconce_launch_desc {
+        struct_size: size_of::<sconce_launch_desc>() as u32,
+        grid: [blocks, 1, 1],
+        block: [threads, 1, 1],
+        cluster: [0; 3],
+        shared_bytes: 0,
+        cooperative: CBool::FALSE,
+        reserved: [0; 3],
+    }
+}

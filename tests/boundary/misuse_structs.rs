@@ -14,6 +14,7 @@ use testkit::libraries::fft;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::libraries::products::{self, Block};
+use testkit::simulated::launch_desc;
 use testkit::structs::{self, Struct};
 use testkit::{in_child, last_message};
 
@@ -185,15 +186,7 @@ fn good(name: &str) -> Bytes {
             dst_strides: [1, 3, 0, 0, 0, 0, 0, 0],
             src_strides: [5, 1, 0, 0, 0, 0, 0, 0],
         }),
-        "sconce_launch_desc" => Bytes::of(sconce_launch_desc {
-            struct_size: size_of::<sconce_launch_desc>() as u32,
-            grid: [1; 3],
-            block: [1; 3],
-            cluster: [0; 3],
-            shared_bytes: 0,
-            cooperative: CBool::FALSE,
-            reserved: [0; 3],
-        }),
+        "sconce_launch_desc" => Bytes::of(launch_desc(1, 1)),
         "sconce_sleep_desc" => Bytes::of(sconce_sleep_desc {
             struct_size: size_of::<sconce_sleep_desc>() as u32,
             mode: sconce_sleep_mode::SCONCE_SLEEP_HOST_PINNED as i32,

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::last_message;
+use testkit::simulated::launch_desc;
 use testkit::statuses::ok;
 
 use crate::support;
@@ -316,15 +317,7 @@ impl Setup {
         let mut kernel = null_mut();
         // SAFETY: a text and a writable place.
         done(unsafe { sconce_kernel_get(self.module, WORD.as_ptr(), &raw mut kernel) })?;
-        let shape = sconce_launch_desc {
-            struct_size: size_of::<sconce_launch_desc>() as u32,
-            grid: [1; 3],
-            block: [1; 3],
-            cluster: [0; 3],
-            shared_bytes: 0,
-            cooperative: CBool::FALSE,
-            reserved: [0; 3],
-        };
+        let shape = launch_desc(1, 1);
         let value = address.addr();
         let arguments: [*const c_void; 1] = [(&raw const value).cast()];
         // SAFETY: a whole description, and one argument of its size.

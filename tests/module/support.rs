@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+pub(crate) use testkit::simulated::launch_desc as desc;
 use testkit::simulated::{self, Memory};
 
 /// How often the function of [`FILL`] has run.
@@ -99,18 +100,6 @@ pub(crate) fn filler() -> (*mut sconce_module, *mut sconce_kernel) {
     register_fill();
     let module = load(ptx(&[FILL]).as_bytes()).unwrap();
     (module, get(module, FILL).unwrap())
-}
-
-pub(crate) fn desc(grid: u32, block: u32) -> sconce_launch_desc {
-    sconce_launch_desc {
-        struct_size: size_of::<sconce_launch_desc>() as u32,
-        grid: [grid, 1, 1],
-        block: [block, 1, 1],
-        cluster: [0; 3],
-        shared_bytes: 0,
-        cooperative: CBool::FALSE,
-        reserved: [0; 3],
-    }
 }
 
 /// Launches a kernel with arguments as bytes on a stream, or on the current one.

@@ -15,6 +15,7 @@ use sconce::stream::{self, Stream};
 use sconce::{device, sim};
 use testkit::fake_cuda::Built;
 use testkit::fake_cuda::streams::Program;
+use testkit::simulated::launch_desc;
 use testkit::statuses::ok;
 use testkit::{in_child, last_message};
 
@@ -90,15 +91,7 @@ fn kernel() -> *mut sconce_kernel {
 }
 
 fn launch() -> sconce_status {
-    let shape = sconce_launch_desc {
-        struct_size: size_of::<sconce_launch_desc>() as u32,
-        grid: [1; 3],
-        block: [1; 3],
-        cluster: [0; 3],
-        shared_bytes: 0,
-        cooperative: CBool::FALSE,
-        reserved: [0; 3],
-    };
+    let shape = launch_desc(1, 1);
     // SAFETY: a whole description, and no arguments.
     unsafe { sconce_kernel_launch(kernel(), &raw const shape, null(), null(), 0) }
 }
