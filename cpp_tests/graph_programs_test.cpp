@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "graph_support.hpp"
 
 namespace {
 
@@ -16,14 +17,9 @@ using namespace sconce::cuda;
 using sconce::Tensor;
 using support::contains;
 using support::error_of;
+using support::values;
 
 class GraphPrograms : public support::WorkFixture {};
-
-std::vector<float> values(const Tensor& tensor) {
-  const Tensor host = tensor.cpu().contiguous();
-  const auto* const begin = static_cast<const float*>(host.data_ptr());
-  return {begin, begin + host.numel()};
-}
 
 Tensor waves(const std::vector<std::int64_t>& sizes, double step) {
   std::int64_t count = 1;

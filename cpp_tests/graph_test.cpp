@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "graph_support.hpp"
 
 namespace {
 
@@ -19,19 +20,11 @@ using namespace sconce::cuda;
 using sconce::Tensor;
 using support::contains;
 using support::error_of;
+using support::numbers;
 using support::status_of;
+using support::values;
 
 class GraphTest : public support::WorkFixture {};
-
-std::vector<float> values(const Tensor& tensor) {
-  const Tensor host = tensor.cpu().contiguous();
-  const auto* const begin = static_cast<const float*>(host.data_ptr());
-  return {begin, begin + host.numel()};
-}
-
-Tensor numbers(std::int64_t count) {
-  return sconce::arange(count, sconce::TensorOptions(sconce::kCUDA).dtype(sconce::kFloat));
-}
 
 TEST_F(GraphTest, AReplayDoesWhatTheWorkDoes) {
   const Tensor input = numbers(1000);
