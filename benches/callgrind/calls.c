@@ -254,24 +254,21 @@ static void own_kernel(void) {
     both(status, sconce_sim_set_manual(true));
   }
 }
+/* What the kernel is launched with. */
+static uint64_t launch_out;
+static uint32_t launch_a;
+static uint32_t launch_b;
+static const void* const launch_arguments[] = {&launch_out, &launch_a, &launch_b};
+static const size_t launch_bytes[] = {sizeof launch_out, sizeof launch_a, sizeof launch_b};
+
 static void kernel_launch(void) {
-  static uint64_t out;
-  static uint32_t a;
-  static uint32_t b;
-  static const void* const arguments[] = {&out, &a, &b};
-  static const size_t bytes[] = {sizeof out, sizeof a, sizeof b};
   const sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
-  status = sconce_kernel_launch_on(launched, &desc, arguments, bytes, 3, stream);
+  status = sconce_kernel_launch_on(launched, &desc, launch_arguments, launch_bytes, 3, stream);
 }
 
 static void kernel_launch_here(void) {
-  static uint64_t out;
-  static uint32_t a;
-  static uint32_t b;
-  static const void* const arguments[] = {&out, &a, &b};
-  static const size_t bytes[] = {sizeof out, sizeof a, sizeof b};
   const sconce_launch_desc desc = SCONCE_LAUNCH_DESC_INIT;
-  status = sconce_kernel_launch(launched, &desc, arguments, bytes, 3);
+  status = sconce_kernel_launch(launched, &desc, launch_arguments, launch_bytes, 3);
 }
 
 /* A graph of one fill. */
