@@ -173,7 +173,7 @@ pub unsafe extern "C" fn sconce_memory_pool_trim(
 ///
 /// While the memory is fixed, it keeps its pages and addresses: none of it sleeps, and none returns to the driver, blocks
 /// that are freed included, which serve later allocations from the pool. The pool may still get more memory. The memory of
-/// the default pool cannot be fixed; it sleeps when it is told to, and moves between free blocks.
+/// the default pool cannot be fixed; it sleeps on request, and moves between free blocks.
 ///
 /// - `fixed`: whether the memory is fixed from now on. To say it twice is legal, and counts once.
 /// - Errors: INVALID_STATE: the pool is asleep on a device. NOT_SUPPORTED: memory is allocated without caching.
