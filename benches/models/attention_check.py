@@ -2,7 +2,7 @@
 """Attention of libsconce_torch.so on a GPU: results beside sums in float64, times beside PyTorch's.
 
     attention_check.py FOLDER results   random cases of all forms, types, masks and strides, each calculated twice
-    attention_check.py FOLDER times     long sequences, one query with many keys, and a small case
+    attention_check.py FOLDER times     long and short sequences, one query with many keys, and a small case
     attention_check.py FOLDER few       a few cases without PyTorch or results, for compute-sanitizer
 
 FOLDER has libsconce.so.0 and libsconce_torch.so.0. Ends with 1 if a result differs. Without a GPU `results` compares
@@ -94,16 +94,18 @@ def results(folder):
             around = lambda sizes: max(1, random.choice(sizes) + random.randint(-2, 2))
             queries = random.choice([1, 1, random.randint(1, 300), around([16, 32, 64, 128, 256])])
             keys = random.choice([random.randint(1, 300), around([32, 64, 128, 256, 512]), random.randint(500, 2500)])
-            if number % 24 == 0 and device == "cuda":
-                # So many queries that the form of many is taken.
-                batch, heads, key_heads, queries, keys = 3, 40, random.choice([8, 40]), around([384]), around([256])
+            has_many_queries = number % 8 == 0 and device == "cuda"
+            if has_many_queries:
+                # So many queries and keys that a form of many is taken.
+                batch, heads, key_heads = 3, 40, random.choice([8, 40])
+                queries, keys = around([130, 192, 384]), around([200, 260, 384, 600])
             width = random.choice([8, 32, 40, 64, 64, 80, 128, 128, 256, random.randint(1, 256)])
             value_width = width if random.random() < 0.8 else random.choice([8, 64, 72, 128, 200])
             make = lambda heads, positions, width: random_tensor(
                 torch, dtype, device, batch, heads, positions, width)
             query, key = make(heads, queries, width), make(key_heads, keys, width)
             value = make(key_heads, keys, value_width)
-            mask = None if number % 24 == 0 else mask_of(torch, device, batch, heads, queries, keys)
+            mask = None if has_many_queries else mask_of(torch, device, batch, heads, queries, keys)
             is_causal, scale = random.random() < 0.3, random.choice([None, None, 0.3, -0.2])
             arguments = [query, key, value, Optional(None, mask), True, 0.0, is_causal,
                          Optional(ctypes.c_double, scale)]
@@ -175,6 +177,9 @@ def times(folder):
     cases += [(f"{batch}x32/{heads}x1x128, 4096 keys", dtype, (batch, 32, 1, 128), heads, 4096, False)
               for batch in (1, 8) for heads in (32, 8) for dtype in short]
     cases += [("2x4x48x32", dtype, (2, 4, 48, 32), 4, 48, False) for dtype in (torch.float32, torch.float16)]
+    cases += [("x".join(map(str, sizes)), dtype, sizes, sizes[1], sizes[2], is_causal)
+              for sizes in ((1, 32, 512, 128), (1, 32, 2048, 128), (8, 12, 197, 64), (16, 16, 512, 64))
+              for dtype in (torch.float16, torch.bfloat16) for is_causal in (False, True)]
     print("on the device (kernels alone), and a call in a row        µs      torch    ratio   TFLOP/s   torch |"
           "  call µs    torch")
     for what, dtype, (batch, heads, queries, width), key_heads, keys, is_causal in cases:

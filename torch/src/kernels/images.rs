@@ -11,7 +11,8 @@ macro_rules! form {
     };
 }
 
-/// The forms of an image: PTX and machine code, or PTX alone.
+/// The forms of an image: PTX and machine code, or PTX alone, or both for devices of compute capability 9.0, which alone
+/// take such images.
 macro_rules! forms {
     ($name:literal) => {
         &[
@@ -24,6 +25,9 @@ macro_rules! forms {
     };
     ($name:literal ptx) => {
         &[form!($name, ".ptx", None)]
+    };
+    ($name:literal hopper) => {
+        &[form!($name, ".ptx", None), form!($name, ".sm_90a.cubin", Some((9, 0)))]
     };
 }
 
@@ -50,6 +54,10 @@ images! {
     ATTENTION_TENSOR_F16 = "attention_tensor_f16";
     /// As `ATTENTION_TENSOR_F16`.
     ATTENTION_TENSOR_BF16 = "attention_tensor_bf16";
+    /// Attention with products of warp groups, which compute capability 9.0 alone has.
+    ATTENTION_GROUPS_F16 = "attention_groups_f16" hopper;
+    /// As `ATTENTION_GROUPS_F16`.
+    ATTENTION_GROUPS_BF16 = "attention_groups_bf16" hopper;
     /// Elements at indices: reads, writes, and writes that combine; see `operations::indexed`.
     INDEXED = "indexed";
     /// The greatest common divisor; see `operations::integers`.

@@ -16,6 +16,8 @@
   KERNEL(tensor_128_64_##suffix)  \
   KERNEL(tensor_128_128_##suffix) \
   KERNEL(tensor_256_64_##suffix)  \
+  KERNEL(groups_64_192_##suffix)  \
+  KERNEL(groups_128_128_##suffix) \
   KERNEL(combine_##suffix)
 OF_TENSOR_CORES(f16)
 OF_TENSOR_CORES(bf16)
@@ -36,6 +38,10 @@ struct Form {
   u32 width, queries, keys;
   // Masks, and scales that are not positive.
   bool takes_masks;
+  u32 threads = THREADS;
+
+  // Those of warp groups leave parts to others.
+  bool has_groups() const { return threads != THREADS; }
 };
 
 #define FORM(way, width, queries, keys, suffix, takes_masks)                       \
@@ -44,10 +50,17 @@ struct Form {
         sconce_torch_attention_##way##width##_##queries##_##suffix,                \
         sconce_torch_attention_combine_##suffix, width, queries, keys, takes_masks \
   }
+#define OF_GROUPS(width, queries, suffix)                                                      \
+  Form {                                                                                       \
+    "groups_" #width "_" #queries "_" #suffix,                                                 \
+        sconce_torch_attention_groups_##width##_##queries##_##suffix, nullptr, width, queries, \
+        128, false, queries / 64 * 128 + 128                                                   \
+  }
 #define FORMS(suffix)                                                                       \
   FORM(tensor_, 64, 64, 64, suffix, true), FORM(tensor_, 64, 128, 64, suffix, false),       \
       FORM(tensor_, 128, 64, 64, suffix, true), FORM(tensor_, 128, 128, 64, suffix, false), \
-      FORM(tensor_, 256, 64, 32, suffix, true)
+      FORM(tensor_, 256, 64, 32, suffix, true), OF_GROUPS(64, 192, suffix),                 \
+      OF_GROUPS(128, 128, suffix)
 const Form HALVES[] = {FORMS(f16)}, BRAINS[] = {FORMS(bf16)};
 const Form SINGLES[] = {FORM(, 32, 16, 64, f32, true), FORM(, 64, 64, 32, f32, true),
                         FORM(, 128, 64, 32, f32, true)};
@@ -130,6 +143,8 @@ double rounding(Brain) { return 0x1p-8; }
 // Dynamic shared memory as `fallbacks/attention` calculates it.
 template <typename T>
 u32 shared_bytes(const Form& form) {
+  // Three tiles of keys and of values with two barriers each, or two.
+  if (form.has_groups()) return (form.queries + 6 * form.keys) * form.width * sizeof(T) + 12 * 8;
   return (form.queries + 4 * form.keys) * form.width * sizeof(T);
 }
 template <>
@@ -144,10 +159,10 @@ struct Call {
   Attention attention;
 };
 
-void launch(Kernel* kernel, const Attention& attention, u32 blocks, u32 bytes) {
+void launch(Kernel* kernel, const Attention& attention, u32 blocks, u32 threads, u32 bytes) {
   const Call call = {kernel, attention};
   run_blocks(
-      blocks, THREADS, bytes, generator(),
+      blocks, threads, bytes, generator(),
       [](const void* argument) {
         const Call& call = *(const Call*)argument;
         call.kernel(call.attention);
@@ -213,7 +228,7 @@ void check(const Form& form, u32 number) {
   const i64 of_head = (i64)c.queries * c.keys;
   const u32 tiles = (c.queries + form.queries - 1) / form.queries;
   const u32 key_tiles = (c.keys + form.keys - 1) / form.keys;
-  const u32 of_part = drawn(1, key_tiles);
+  const u32 of_part = form.has_groups() ? key_tiles : drawn(1, key_tiles);
   const u32 parts = (key_tiles + of_part - 1) / of_part;
   const u32 lines = c.batch * c.heads * c.queries;
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -243,8 +258,9 @@ void check(const Form& form, u32 number) {
       kind,
       is_causal,
       scale * PER_LN};
-  launch(form.kernel, attention, tiles * c.batch * c.heads * parts, shared_bytes<T>(form));
-  if (parts > 1) launch(form.combine, attention, lines, 0);
+  launch(form.kernel, attention, tiles * c.batch * c.heads * parts, form.threads,
+         shared_bytes<T>(form));
+  if (parts > 1) launch(form.combine, attention, lines, THREADS, 0);
 
   const std::string what = std::string(form.name) + " case " + std::to_string(number) + ": " +
                            std::to_string(c.batch) + " x " + std::to_string(c.heads) + " / " +

@@ -6,9 +6,11 @@
 
 mod emulator;
 
-const SOURCES: [&str; 4] = [
+const SOURCES: [&str; 6] = [
     "kernels/attention_tensor_f16.cu",
     "kernels/attention_tensor_bf16.cu",
+    "kernels/attention_groups_f16.cu",
+    "kernels/attention_groups_bf16.cu",
     "kernels/attention_f32.cu",
     "tests/attention/check.cc",
 ];
@@ -18,7 +20,7 @@ const ROUNDS: u32 = 4;
 
 #[test]
 fn kernels_return_what_sums_in_doubles_are() {
-    // Five forms of each 16-bit type, and three in float32.
-    let cases = format!("{} cases\n", 13 * ROUNDS);
+    // Seven forms of each 16-bit type, and three in float32.
+    let cases = format!("{} cases\n", 17 * ROUNDS);
     assert_eq!(emulator::run("attention", &SOURCES, ROUNDS), cases);
 }

@@ -43,6 +43,20 @@ void wait_for_copies();
 void run_blocks(unsigned blocks, unsigned threads, unsigned shared_bytes, unsigned seed,
                 void (*kernel)(const void*), const void* argument);
 
+// The same for the four warps of a warp group.
+void group_together(void* brought, void (*all)(void* const* brought));
+
+// Barriers in shared memory, as `group_machine.cuh` describes them.
+void make_barrier(unsigned barrier, unsigned count);
+void arrive(unsigned barrier);
+// Arrives once the copies that this thread has begun are made: some time later.
+void arrive_behind_copies(unsigned barrier);
+void wait_until_phase_ends(unsigned barrier, unsigned parity);
+
+// Barriers with numbers, for some threads of the block.
+void meet(unsigned number, unsigned count);
+void pass(unsigned number, unsigned count);
+
 inline void __syncwarp() { together(nullptr, nullptr); }
 
 template <typename To, typename From>

@@ -1,5 +1,6 @@
 //! The forms of the kernel, and which one attention takes on a device.
 
+use super::THREADS;
 use crate::kernels::Properties;
 
 /// The most numbers of a position that a form has.
@@ -21,6 +22,8 @@ pub(super) enum Way {
     InTurn,
     /// 16-bit numbers on tensor cores; two tiles of keys and of values.
     TensorCores,
+    /// 16-bit numbers with products of warp groups; three tiles of keys and of values.
+    WarpGroups,
 }
 
 /// A form of the kernel.
@@ -56,6 +59,13 @@ const ON_TENSOR_CORES: &Forms = &[
     [form(256, 64, 32, Way::TensorCores), form(256, 64, 32, Way::TensorCores)],
 ];
 
+/// Those of `warp_groups.cuh`, for many queries, with the fewest keys from which on they are faster than others. They
+/// change no scores, and blocks share no keys.
+const OF_WARP_GROUPS: &[(Form, i64)] =
+    &[(form(64, 192, 128, Way::WarpGroups), 384), (form(128, 128, 128, Way::WarpGroups), 129)];
+/// The devices that have their instructions: no others do.
+const WARP_GROUPS: (i32, i32) = (9, 0);
+
 /// What there is to calculate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
@@ -86,6 +96,9 @@ impl Form {
         let forms = if work.on_tensor_cores { ON_TENSOR_CORES } else { TILES };
         let [few, many] = *forms.iter().find(|[few, _]| work.width <= i64::from(few.width))?;
         let multiprocessors = i64::from(device.multiprocessors);
+        if let Some(form) = Form::of_warp_groups(work, device) {
+            return Some(form);
+        }
         let is_large = if work.on_tensor_cores {
             // Where a multiprocessor has no room for two blocks, one alone waits for its memory too often.
             !work.changes_scores
@@ -95,6 +108,29 @@ impl Form {
             many.blocks(work) >= 2 * multiprocessors
         };
         Some(if is_large { many } else { few })
+    }
+
+    /// The form of warp groups, where a device has them, queries fill most of a block, and half of the multiprocessors
+    /// have one.
+    fn of_warp_groups(work: &Work, device: &Properties) -> Option<Form> {
+        let fits = |(form, _): &&(Form, i64)| work.width <= i64::from(form.width);
+        let (form, fewest_keys) = *OF_WARP_GROUPS.iter().find(fits)?;
+        let is_usable = device.capability == WARP_GROUPS
+            && work.on_tensor_cores
+            && !work.changes_scores
+            && work.keys >= fewest_keys
+            && work.queries > i64::from(form.queries) / 2
+            && form.blocks(work).saturating_mul(2) >= i64::from(device.multiprocessors);
+        is_usable.then_some(form)
+    }
+
+    /// Threads of a block. `arguments.cuh` and `warp_groups.cuh` have these numbers, too.
+    pub(super) fn threads(self) -> u32 {
+        match self.way {
+            // A group has 64 queries, and one more copies.
+            Way::WarpGroups => (self.queries / 64 + 1) * 128,
+            Way::Both | Way::InTurn | Way::TensorCores => THREADS,
+        }
     }
 
     /// Blocks of queries of all heads.
@@ -108,7 +144,7 @@ impl Form {
         let whole = Parts { count: 1, keys: work.keys };
         let room = i64::from(self.at_once(device)) * i64::from(device.multiprocessors);
         let wanted = (room / self.blocks(work).max(1)).min(work.keys / LEAST_KEYS);
-        if work.keys < KEYS_TO_SHARE || wanted < 2 {
+        if work.keys < KEYS_TO_SHARE || wanted < 2 || self.way == Way::WarpGroups {
             return whole;
         }
         let tile = i64::from(self.keys);
@@ -122,7 +158,11 @@ impl Form {
 
     /// Blocks that a multiprocessor runs at the same time: as many as its shared memory and its registers allow.
     fn at_once(self, device: &Properties) -> u32 {
-        let of_registers = if self.way == Way::TensorCores { 2 } else { 3 };
+        let of_registers = match self.way {
+            Way::Both | Way::InTurn => 3,
+            Way::TensorCores => 2,
+            Way::WarpGroups => 1,
+        };
         (device.shared_bytes / (self.shared_bytes() + RESERVED_BYTES)).clamp(1, of_registers)
     }
 
@@ -134,12 +174,18 @@ impl Form {
             Way::Both => in_float32(queries + 2 * keys),
             Way::InTurn => in_float32(queries + keys),
             Way::TensorCores => 2 * width * (queries + 4 * keys),
+            // Each tile has two barriers of 8 bytes.
+            Way::WarpGroups => 2 * width * (queries + 6 * keys) + 6 * 2 * 8,
         }
     }
 
     /// The name of its kernel, for the type that a name ends with.
     pub(super) fn name(self, suffix: &str) -> String {
-        let way = if self.way == Way::TensorCores { "tensor_" } else { "" };
+        let way = match self.way {
+            Way::Both | Way::InTurn => "",
+            Way::TensorCores => "tensor_",
+            Way::WarpGroups => "groups_",
+        };
         format!("sconce_torch_attention_{way}{}_{}_{suffix}", self.width, self.queries)
     }
 }
@@ -151,6 +197,7 @@ mod tests {
 
     const H100: Properties =
         Properties { capability: (9, 0), multiprocessors: 132, shared_bytes: 228 << 10 };
+    const BLACKWELL: Properties = Properties { capability: (10, 0), ..H100 };
     const A100: Properties =
         Properties { capability: (8, 0), multiprocessors: 108, shared_bytes: 164 << 10 };
     const T4: Properties =
@@ -182,7 +229,7 @@ mod tests {
     #[test]
     fn tensor_cores_have_forms_of_their_own() {
         let large = work(128, 4096, 16, 4096);
-        assert_eq!(Form::of(&large, &H100), Some(ON_TENSOR_CORES[1][1]));
+        assert_eq!(Form::of(&large, &BLACKWELL), Some(ON_TENSOR_CORES[1][1]));
         assert_eq!(Form::of(&in_float32(large), &H100), Some(TILES[2][1]));
         assert_eq!(Form::of(&in_float32(large), &T4), Some(TILES[2][1]));
         assert_eq!(Form::of(&work(8, 48, 8, 48), &H100), Some(ON_TENSOR_CORES[0][0]));
@@ -200,6 +247,34 @@ mod tests {
         // 197 blocks of 128 queries are too few, 198 are enough.
         assert_eq!(Form::of(&work(64, 128, 197, 128), &H100), Some(ON_TENSOR_CORES[0][0]));
         assert_eq!(Form::of(&work(64, 128, 198, 128), &H100), Some(ON_TENSOR_CORES[0][1]));
+    }
+
+    #[test]
+    fn warp_groups_have_work_for_half_of_the_device_and_enough_keys() {
+        let [of_64, of_128] = OF_WARP_GROUPS else { panic!() };
+        assert_eq!(Form::of(&work(128, 4096, 16, 4096), &H100), Some(of_128.0));
+        assert_eq!(Form::of(&work(40, 4096, 16, 4096), &H100), Some(of_64.0));
+        assert_eq!(Form::of(&work(128, 128, 66, 129), &H100), Some(of_128.0));
+        assert_eq!(Form::of(&work(64, 384, 33, 384), &H100), Some(of_64.0));
+        // Blocks share no keys, though half of the device has no work.
+        assert_eq!(parts(work(128, 128, 66, 4096), &H100), Parts { count: 1, keys: 4096 });
+        for other in [
+            work(128, 128, 65, 129),
+            work(128, 128, 66, 128),
+            work(64, 384, 33, 383),
+            work(128, 64, 1000, 4096),
+            work(136, 4096, 16, 4096),
+            Work { changes_scores: true, ..work(128, 4096, 16, 4096) },
+        ] {
+            assert_eq!(Form::of(&other, &H100).unwrap().way, Way::TensorCores, "{other:?}");
+        }
+        for (form, _) in OF_WARP_GROUPS {
+            // What a block of these devices may have.
+            assert!(form.shared_bytes() <= 227 << 10);
+            assert!(form.threads() <= 1024);
+        }
+        assert_eq!([of_64.0, of_128.0].map(Form::threads), [512, 384]);
+        assert_eq!(TILES[0][0].threads(), 128);
     }
 
     fn parts(work: Work, device: &Properties) -> Parts {
@@ -229,7 +304,7 @@ mod tests {
 
     #[test]
     fn parts_have_whole_tiles_and_all_keys_and_none_is_empty() {
-        for device in [&H100, &A100, &T4] {
+        for device in [&H100, &BLACKWELL, &A100, &T4] {
             for width in [32, 64, 128, 256] {
                 for (heads, queries) in [(1, 1), (3, 7), (32, 1), (2, 300)] {
                     for keys in (1..3000).step_by(37).chain([4096, 100_000, (1 << 31) - 1]) {
@@ -260,5 +335,6 @@ mod tests {
             "sconce_torch_attention_tensor_128_128_bf16"
         );
         assert_eq!(TILES[0][0].name("f32"), "sconce_torch_attention_32_16_f32");
+        assert_eq!(OF_WARP_GROUPS[1].0.name("f16"), "sconce_torch_attention_groups_128_128_f16");
     }
 }

@@ -12,6 +12,7 @@ mod forms;
 mod padded;
 mod plan;
 
+use self::forms::Way;
 use self::padded::Padded;
 use self::plan::{Plan, Tensors, uses_tensor_cores};
 use super::{Attention, Shapes};
@@ -21,17 +22,23 @@ use crate::operations::layout::Layout;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, operations};
 
-/// Threads of a block; `arguments.cuh` has this number, too.
+/// Threads of a block of most forms; `arguments.cuh` has this number, too.
 const THREADS: u32 = 128;
 
-/// The image of forms on tensor cores or of the others for a type, and what the names of its kernels end with.
-fn image(dtype: i32, on_tensor_cores: bool) -> Option<(&'static Image, &'static str)> {
-    match (dtype, on_tensor_cores) {
-        (api::SCONCE_DTYPE_F32, false) => Some((&images::ATTENTION_F32, "f32")),
-        (api::SCONCE_DTYPE_F16, false) => Some((&images::ATTENTION_F16, "f16")),
-        (api::SCONCE_DTYPE_F16, true) => Some((&images::ATTENTION_TENSOR_F16, "f16")),
-        (api::SCONCE_DTYPE_BF16, false) => Some((&images::ATTENTION_BF16, "bf16")),
-        (api::SCONCE_DTYPE_BF16, true) => Some((&images::ATTENTION_TENSOR_BF16, "bf16")),
+/// The image of a form for a type, and what the names of its kernels end with.
+fn image(dtype: i32, way: Way) -> Option<(&'static Image, &'static str)> {
+    match (dtype, way) {
+        (api::SCONCE_DTYPE_F32, Way::Both | Way::InTurn) => Some((&images::ATTENTION_F32, "f32")),
+        (api::SCONCE_DTYPE_F16, Way::Both | Way::InTurn) => Some((&images::ATTENTION_F16, "f16")),
+        (api::SCONCE_DTYPE_F16, Way::TensorCores) => Some((&images::ATTENTION_TENSOR_F16, "f16")),
+        (api::SCONCE_DTYPE_F16, Way::WarpGroups) => Some((&images::ATTENTION_GROUPS_F16, "f16")),
+        (api::SCONCE_DTYPE_BF16, Way::Both | Way::InTurn) => {
+            Some((&images::ATTENTION_BF16, "bf16"))
+        }
+        (api::SCONCE_DTYPE_BF16, Way::TensorCores) => {
+            Some((&images::ATTENTION_TENSOR_BF16, "bf16"))
+        }
+        (api::SCONCE_DTYPE_BF16, Way::WarpGroups) => Some((&images::ATTENTION_GROUPS_BF16, "bf16")),
         _ => None,
     }
 }
@@ -96,7 +103,7 @@ fn launched(
         log_sums: log_sums.as_ref(),
     };
     let Some(plan) = Plan::of(attention, shapes, &tensors, device) else { return Ok(false) };
-    let Some((image, suffix)) = image(query.dtype, plan.is_on_tensor_cores()) else {
+    let Some((image, suffix)) = image(query.dtype, plan.form.way) else {
         return Ok(false);
     };
     calculate(plan, image, suffix, query.device)?;
@@ -115,7 +122,7 @@ fn calculate(mut plan: Plan, image: &'static Image, suffix: &str, device: i32) -
     }
     let grid = Grid {
         blocks: [plan.blocks, 1, 1],
-        threads: [THREADS, 1, 1],
+        threads: [plan.form.threads(), 1, 1],
         shared_bytes: plan.form.shared_bytes(),
     };
     let name = plan.form.name(suffix);

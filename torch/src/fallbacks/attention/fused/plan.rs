@@ -1,7 +1,7 @@
 //! Form and arguments of the kernel for some tensors.
 
 use super::arguments::{Arguments, Positions, mask_kind};
-use super::forms::{Form, Way, Work};
+use super::forms::{Form, Work};
 use crate::fallbacks::attention::{Attention, Shapes};
 use crate::kernels::Properties;
 use crate::operations::layout::Layout;
@@ -80,10 +80,6 @@ impl Plan {
         Some(Plan { form, arguments, blocks: small(blocks)?, lines: small(lines)? })
     }
 
-    pub(super) fn is_on_tensor_cores(&self) -> bool {
-        self.form.way == Way::TensorCores
-    }
-
     /// Numbers in float32 that the parts of all queries have: the greatest score and the sum of exponentials of each,
     /// and behind all of these the sums of values. 0 if there is one part.
     pub(super) fn numbers_of_parts(&self) -> i64 {
@@ -154,6 +150,7 @@ fn arguments(attention: &Attention, shapes: &Shapes, tensors: &Tensors) -> Optio
 mod tests {
     use std::ptr::null_mut;
 
+    use super::super::forms::Way;
     use super::*;
     use crate::operations::layout::contiguous_strides;
 
@@ -214,7 +211,7 @@ mod tests {
     #[test]
     fn one_query_shares_its_keys_among_blocks() {
         let mut plan = Case::decode(32, api::SCONCE_DTYPE_F16).plan(|_| ()).unwrap();
-        assert!(plan.is_on_tensor_cores());
+        assert_eq!(plan.form.way, Way::TensorCores);
         assert_eq!((plan.arguments.parts, plan.arguments.part_keys), (8, 512));
         assert_eq!((plan.blocks, plan.lines), (256, 32));
         assert_eq!(plan.numbers_of_parts(), 32 * 8 * (2 + 128));
@@ -222,7 +219,7 @@ mod tests {
         assert_eq!(plan.arguments.part_totals, 512);
         assert_eq!(plan.arguments.part_sums, 512 + 32 * 8 * 2 * 4);
         let singles = Case::decode(32, api::SCONCE_DTYPE_F32).plan(|_| ()).unwrap();
-        assert!(!singles.is_on_tensor_cores());
+        assert_eq!(singles.form.way, Way::Both);
         assert_eq!(singles.blocks, 32 * singles.arguments.parts);
     }
 
