@@ -48,10 +48,14 @@ impl<'a, T: Trial> Search<'a, T> {
 
     /// Runs the first that can do it; before all others the one that was `found` earlier.
     pub(super) fn first(mut self, found: Option<usize>) -> Result<Chosen> {
-        let count = self.engines.count();
-        let found = found.filter(|index| *index < count);
-        let others = (0..count).filter(|index| Some(*index) != found);
-        for index in found.into_iter().chain(others) {
+        for index in found.into_iter().chain((0..).filter(|index| Some(*index) != found)) {
+            if !self.engines.has(index)? {
+                // The list may have become shorter since an engine was found; behind its end there is nothing.
+                if Some(index) == found {
+                    continue;
+                }
+                break;
+            }
             let run = self.ready(index).and_then(|(mut plan, workspace)| {
                 self.trial.execute(plan.as_mut(), &workspace)?;
                 Ok(plan)
@@ -67,7 +71,10 @@ impl<'a, T: Trial> Search<'a, T> {
     pub(super) fn fastest(mut self, limit: usize) -> Result<Chosen> {
         let mut best: Option<(f32, usize, Box<dyn ConvolutionPlan>)> = None;
         let mut timed = 0;
-        for index in 0..self.engines.count() {
+        for index in 0.. {
+            if !self.engines.has(index)? {
+                break;
+            }
             let run = self.ready(index).and_then(|(mut plan, workspace)| {
                 let took = self.trial.time(plan.as_mut(), &workspace)?;
                 Ok((took, index, plan))
@@ -161,11 +168,13 @@ mod tests {
         }
     }
 
-    struct Engines(Vec<Engine>);
+    /// All of them, and how many have been asked for.
+    struct Engines(Vec<Engine>, usize);
 
     impl ConvolutionEngines for Engines {
-        fn count(&self) -> usize {
-            self.0.len()
+        fn has(&mut self, index: usize) -> Result<bool> {
+            self.1 = self.1.max(index + 1);
+            Ok(index < self.0.len())
         }
 
         fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>> {
@@ -232,7 +241,7 @@ mod tests {
 
     fn first(engines: &[Engine], memory: usize, found: Option<usize>) -> Result<(usize, bool)> {
         let device = device(memory, &[]);
-        let mut engines = Engines(engines.to_vec());
+        let mut engines = Engines(engines.to_vec(), 0);
         let search = Search::new(&mut engines, &device, false);
         let chosen = search.first(found)?;
         assert_eq!((device.held.get(), device.ran.get()), (0, 1));
@@ -253,6 +262,19 @@ mod tests {
     }
 
     #[test]
+    fn no_more_engines_are_asked_for_than_are_tried() {
+        let three = vec![Engine(UNABLE, 0), Engine(FINE, 0), Engine(FINE, 0)];
+        for (found, asked) in [(None, 2), (Some(2), 3), (Some(1), 2)] {
+            let (device, mut engines) = (device(0, &[]), Engines(three.clone(), 0));
+            Search::new(&mut engines, &device, false).first(found).unwrap();
+            assert_eq!(engines.1, asked, "{found:?}");
+        }
+        let (device, mut engines) = (device(0, &[1.0]), Engines(three, 0));
+        Search::new(&mut engines, &device, false).fastest(1).unwrap();
+        assert_eq!(engines.1, 2);
+    }
+
+    #[test]
     fn other_failures_end_the_search() {
         for status in [Status::Driver, Status::InvalidArgument, Status::LibraryNotFound] {
             let engines = [Engine(Some(status), 0), Engine(FINE, 0)];
@@ -261,7 +283,7 @@ mod tests {
     }
 
     fn fastest(device: &Device, engines: &[Engine], limit: usize) -> Result<usize> {
-        let mut engines = Engines(engines.to_vec());
+        let mut engines = Engines(engines.to_vec(), 0);
         let chosen = Search::new(&mut engines, device, false).fastest(limit)?;
         assert_eq!((device.held.get(), device.ran.get()), (0, 1));
         Ok(chosen.index)
@@ -306,7 +328,7 @@ mod tests {
         assert_eq!(error.status(), Status::NotSupported);
         for fast in [false, true] {
             let device = device(0, &[]);
-            let mut engines = Engines(Vec::new());
+            let mut engines = Engines(Vec::new(), 0);
             let search = Search::new(&mut engines, &device, true);
             let chosen = if fast { search.fastest(0) } else { search.first(None) };
             let error = chosen.err().unwrap();

@@ -52,7 +52,7 @@ pub(super) fn plans(
         engines => engines?,
     };
     let mut plans = Vec::new();
-    for index in 0..engines.count() {
+    for index in 0..engines.count()? {
         match engines.plan(index) {
             Ok(plan) => plans.push(plan),
             Err(error) if error.status() == Status::NotSupported => {}
@@ -181,7 +181,7 @@ fn the_order_of_engines_is_the_same_each_time(stage: &Stage<'_>) -> Outcome {
     for operation in OPERATIONS {
         let problem = PLAIN.problem(operation, Dtype::F16);
         let told = |dnn: &mut dyn DnnHandle| -> Outcome<(usize, Vec<usize>)> {
-            let count = dnn.engines(&problem, EXACT)?.count();
+            let count = dnn.engines(&problem, EXACT)?.count()?;
             let plans = plans(dnn, &problem, EXACT, ENGINES)?;
             Ok((count, plans.iter().map(|plan| plan.workspace_bytes()).collect()))
         };

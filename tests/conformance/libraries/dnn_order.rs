@@ -113,7 +113,7 @@ fn refused_problems_leave_the_handle_usable(stage: &Stage<'_>) -> Outcome {
     let (mut dnn, _stream) = handle(stage, ZERO)?;
     for operation in OPERATIONS {
         let good = PLAIN.problem(operation, Dtype::F32);
-        let mut refused = |problem: &Convolution| dnn.engines(problem, EXACT).map(|it| it.count());
+        let mut refused = |problem: &Convolution| dnn.engines(problem, EXACT)?.count();
         let mut wrong = [good; 3];
         wrong[0].output.sizes[3] += 1;
         wrong[1].output.sizes[1] = 7;
@@ -129,7 +129,8 @@ fn refused_problems_leave_the_handle_usable(stage: &Stage<'_>) -> Outcome {
         fails_with(refused(&gaps), Status::NotSupported);
 
         let mut engines = dnn.engines(&good, EXACT)?;
-        let past_the_end = engines.plan(engines.count()).map(|plan| plan.workspace_bytes());
+        let count = engines.count()?;
+        let past_the_end = engines.plan(count).map(|plan| plan.workspace_bytes());
         fails_with(past_the_end, Status::InvalidArgument);
         let placed = PlacedConvolution::new(stage, ZERO, good)?;
         let mut plan = first_plan(dnn.as_mut(), &good)?;

@@ -59,6 +59,7 @@ pub(crate) struct State {
 
 /// A kind of descriptor, by cuDNN's numbers.
 pub(crate) const CONVOLUTION: i32 = 1;
+pub(crate) const HEURISTIC: i32 = 4;
 pub(crate) const PLAN: i32 = 5;
 pub(crate) const PACK: i32 = 16;
 pub(crate) const TENSOR: i32 = 17;

@@ -7,7 +7,9 @@ mod failures;
 mod fake;
 mod shapes;
 
-use fake::{CONVOLUTION, Dnn, Engine, FALLBACK, MODE_A, PACK, PLAN, TENSOR, device, engine, open};
+use fake::{
+    CONVOLUTION, Dnn, Engine, FALLBACK, HEURISTIC, MODE_A, PACK, PLAN, TENSOR, device, engine, open,
+};
 use sconce::driver::prelude::*;
 use sconce::driver::{ConvolutionOperation, EngineChoice, StreamRef, alignment_of};
 use sconce::element::Dtype;
@@ -47,7 +49,7 @@ fn given(dnn: &Dnn, element: Dtype, choice: EngineChoice) -> Vec<usize> {
     let mut handle = dnn.create().unwrap();
     let shape = convolution(ConvolutionOperation::Forward, element);
     let mut engines = handle.engines(&shape, choice).unwrap();
-    (0..engines.count()).map(|i| engines.plan(i).unwrap().workspace_bytes()).collect()
+    (0..engines.count().unwrap()).map(|i| engines.plan(i).unwrap().workspace_bytes()).collect()
 }
 
 #[test]
@@ -62,8 +64,8 @@ fn a_shape_arrives_in_every_attribute() {
         let mut shape = convolution(operation, Dtype::Bf16);
         shape.input.alignment = 2;
         shape.filter.alignment = 4;
-        let engines = handle.engines(&shape, ANY).unwrap();
-        assert_eq!(engines.count(), 2);
+        let mut engines = handle.engines(&shape, ANY).unwrap();
+        assert_eq!(engines.count(), Ok(2));
         let of = |nth, attribute| dnn.attribute(TENSOR, nth, attribute);
         for (nth, tensor) in [shape.input, shape.filter, shape.output].into_iter().enumerate() {
             let nth = nth as i32;
@@ -215,6 +217,24 @@ fn a_list_may_give_fewer_than_it_promised_or_none() {
     assert_eq!(given(&dnn, Dtype::F32, choice), [], "none is no failure");
     assert_eq!(dnn.state().live, 0);
     dnn.assert_orderly();
+}
+
+#[test]
+fn the_list_of_fallbacks_is_requested_only_when_it_is_needed() {
+    let dnn = dnn();
+    let mut handle = dnn.create().unwrap();
+    let shape = convolution(ConvolutionOperation::Forward, Dtype::F32);
+    let mut engines = handle.engines(&shape, ANY).unwrap();
+    assert_eq!(engines.has(0), Ok(true));
+    engines.plan(0).unwrap();
+    assert_eq!(dnn.count(HEURISTIC), 1);
+    assert_eq!((engines.has(1), engines.has(2)), (Ok(true), Ok(false)));
+    assert_eq!(dnn.count(HEURISTIC), 2);
+    assert_eq!(engines.plan(1).unwrap().workspace_bytes(), 0);
+    // A list that cannot be had later is as one without engines.
+    dnn.state().mode_codes[FALLBACK as usize] = 3000;
+    let mut engines = handle.engines(&shape, ANY).unwrap();
+    assert_eq!((engines.has(1), engines.count()), (Ok(false), Ok(1)));
 }
 
 #[test]

@@ -130,8 +130,17 @@ pub trait DnnHandle: Send {
 
 /// The engines for a problem. They belong to the handle they came from, and to that handle's thread.
 pub trait ConvolutionEngines: Send {
-    /// How many there are.
-    fn count(&self) -> usize;
+    /// Whether there is an engine at a place in the order. The library may list its engines in several
+    /// steps: the next one is requested only for a place behind the last engine.
+    fn has(&mut self, index: usize) -> Result<bool>;
+    /// How many there are. All lists of the library are requested.
+    fn count(&mut self) -> Result<usize> {
+        let mut count = 0;
+        while self.has(count)? {
+            count += 1;
+        }
+        Ok(count)
+    }
     /// Prepares the engine at a place in the order; past the end is an `InvalidArgument`.
     /// `NotSupported` when that engine cannot do the problem after all; the next one may.
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>>;

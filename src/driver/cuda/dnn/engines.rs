@@ -25,21 +25,28 @@ use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::log;
 
-/// The heuristics that are queried, in the order in which their engines are listed.
-const MODES: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
+/// The lists, in the order in which their engines are listed. One is asked for when no engine of those before it will
+/// do: a list takes milliseconds.
+const LISTS: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
 /// A list is a few dozen long.
 const MOST_IN_A_LIST: usize = 1024;
 
 /// Engines of a problem that may be used, as cuDNN's engine configurations.
 pub(super) struct Engines {
     session: Arc<Session>,
+    element: Dtype,
+    choice: EngineChoice,
     configs: Vec<Arc<Descriptor>>,
+    /// Lists that have not been asked for.
+    lists: &'static [Mode],
+    /// Why the first list that failed did.
+    failed: Option<Error>,
     /// What the configurations are about.
-    _problem: Problem,
+    problem: Problem,
 }
 
 impl Engines {
-    /// Asks cuDNN. The session's context is current.
+    /// Asks cuDNN, until it knows an engine. The session's context is current.
     pub(super) fn new(
         session: &Arc<Session>,
         convolution: &Convolution,
@@ -47,28 +54,44 @@ impl Engines {
     ) -> Result<Engines> {
         let choice = narrowed(version_of(&session.functions)?, convolution, choice);
         let problem = Problem::new(session, convolution)?;
-        let mut configs = Vec::new();
-        let mut failed = None;
-        for mode in MODES {
-            match listed(session, &problem, mode) {
+        let mut engines = Engines {
+            session: session.clone(),
+            element: convolution.element,
+            choice,
+            configs: Vec::new(),
+            lists: &LISTS,
+            failed: None,
+            problem,
+        };
+        engines.list_until(0)?;
+        match engines.failed.take() {
+            Some(error) if engines.configs.is_empty() => Err(error),
+            _ => Ok(engines),
+        }
+    }
+
+    /// Asks for lists until there is an engine at a place, or no list is left. The session's context is current.
+    fn list_until(&mut self, index: usize) -> Result<()> {
+        while self.configs.len() <= index
+            && let Some((mode, others)) = self.lists.split_first()
+        {
+            self.lists = others;
+            match listed(&self.session, &self.problem, *mode) {
                 Ok(list) => {
                     for config in list {
-                        if is_acceptable(&config, convolution.element, choice)? {
-                            configs.push(Arc::new(config));
+                        if is_acceptable(&config, self.element, self.choice)? {
+                            self.configs.push(Arc::new(config));
                         }
                     }
                 }
                 // The other list may know a way all the same.
                 Err(error) => {
                     log::debug(format_args!("{mode:?} gives no engine: {}", error.message()));
-                    failed = failed.or(Some(error));
+                    self.failed.get_or_insert(error);
                 }
             }
         }
-        match failed {
-            Some(error) if configs.is_empty() => Err(error),
-            _ => Ok(Engines { session: session.clone(), configs, _problem: problem }),
-        }
+        Ok(())
     }
 }
 
@@ -108,11 +131,17 @@ fn allows(note: i32, element: Dtype, choice: EngineChoice) -> bool {
 }
 
 impl ConvolutionEngines for Engines {
-    fn count(&self) -> usize {
-        self.configs.len()
+    fn has(&mut self, index: usize) -> Result<bool> {
+        if self.configs.len() <= index && !self.lists.is_empty() {
+            let context = self.session.context;
+            let _entered = context.enter()?;
+            self.list_until(index)?;
+        }
+        Ok(index < self.configs.len())
     }
 
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>> {
+        self.has(index)?;
         let config = self.configs.get(index).ok_or_else(|| {
             Error::invalid_argument(format!(
                 "engine {index} does not exist; there are {}",

@@ -100,8 +100,8 @@ struct SimConvolutionEngines {
 }
 
 impl ConvolutionEngines for SimConvolutionEngines {
-    fn count(&self) -> usize {
-        self.engines.len()
+    fn has(&mut self, index: usize) -> Result<bool> {
+        Ok(index < self.engines.len())
     }
 
     fn plan(&mut self, index: usize) -> Result<Box<dyn ConvolutionPlan>> {
