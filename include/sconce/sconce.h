@@ -31,11 +31,11 @@
  * - FORKED: the process is a forked child of a process that had initialised devices.
  * - DRIVER: a driver call failed, possibly because earlier work of the device failed.
  * - NOT_SUPPORTED: the function is one of `sconce_sim_…`, and the backend is not the simulator.
- * - INTERNAL: a defect of the library.
+ * - INTERNAL: the library has a defect.
  *
- * **Ownership.** No ownership changes hands. What parameters point to is used only during the call. The
- * caller frees texts from `char **out_…` parameters with `sconce_string_free`. A destroyed handle is
- * recognised as such.
+ * **Ownership.** Ownership is not transferred. The library uses the targets of pointer parameters only
+ * during the call. The caller frees texts from `char **out_…` parameters with `sconce_string_free`. The
+ * library detects handles that have been destroyed.
  *
  * **Ordering.** A call neither waits for a device nor for queued work. If `CUDA_LAUNCH_BLOCKING=1` is in
  * the environment, functions that queue kernels, copies or host functions wait for them.
@@ -45,10 +45,10 @@
  *
  * **Safety.** Host pointers are NULL or valid for the described access during the call: for one value, for
  * the stated number of values, or for `struct_size` bytes. Texts are NUL-terminated. Device addresses and
- * handles are checked, and never followed on the host.
+ * handles are checked, and never dereferenced on the host.
  *
  * **torch.** A line that begins with `torch:` names what the function corresponds to in PyTorch. Without
- * such a line there is nothing in PyTorch that corresponds.
+ * such a line, PyTorch has no counterpart.
  */
 
 #ifndef SCONCE_SCONCE_H_
@@ -77,7 +77,7 @@
 #define SCONCE_VERSION_PATCH 0
 
 /*
- * Structs of DLPack, which programs that use them get from dlpack.h (version 1.0 or newer).
+ * Structs of DLPack. Programs that use them include dlpack.h (version 1.0 or newer).
  */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
@@ -88,8 +88,8 @@ struct DLPackExchangeAPI;
  *
  *   sconce_matmul_desc desc = SCONCE_MATMUL_DESC_INIT;
  *
- * A struct may grow in later versions. A struct of an older program is accepted, and so is one of a newer
- * program whose additional fields are 0. A description whose fields are all 0 is refused.
+ * A struct may grow in later versions. The library accepts a struct of an older program, and one of a
+ * newer program if its additional fields are 0. It refuses a description whose fields are all 0.
  */
 
 /** A `sconce_options`: all options follow the environment. */
@@ -184,7 +184,7 @@ struct DLPackExchangeAPI;
   {.struct_size = sizeof(sconce_strided_copy)}
 #endif
 
-/** A `sconce_tensor_options`: all options are left to the call. */
+/** A `sconce_tensor_options`: the call uses its defaults. */
 #ifdef __cplusplus
 #define SCONCE_TENSOR_OPTIONS_INIT \
   {sizeof(sconce_tensor_options), SCONCE_DTYPE_DEFAULT, -1, 0, false, {}}
@@ -810,7 +810,7 @@ enum sconce_unary_operation
    */
   SCONCE_UNARY_NEG = 0,
   /**
-   * The size of x; of a complex number a real one.
+   * The absolute value; a real number, also for complex `x`.
    */
   SCONCE_UNARY_ABS = 1,
   /**
@@ -894,11 +894,11 @@ enum sconce_unary_operation
    */
   SCONCE_UNARY_LOGICAL_NOT = 21,
   /**
-   * All bits inverted; of a truth value its opposite.
+   * Inverts all bits; for BOOL, the logical negation.
    */
   SCONCE_UNARY_BITWISE_NOT = 22,
   /**
-   * Whether x is no number.
+   * Whether x is NaN.
    */
   SCONCE_UNARY_IS_NAN = 23,
   /**
@@ -935,7 +935,7 @@ enum sconce_binary_operation
    */
   SCONCE_BINARY_MUL = 2,
   /**
-   * `a / b`, of integers a floating-point number.
+   * `a / b`; a floating-point number, also for integers.
    */
   SCONCE_BINARY_DIV = 3,
   /**
@@ -947,7 +947,7 @@ enum sconce_binary_operation
    */
   SCONCE_BINARY_TRUNC_DIVIDE = 5,
   /**
-   * With the sign of `b`, as in Python.
+   * The remainder, with the sign of `b`, as in Python.
    */
   SCONCE_BINARY_REMAINDER = 6,
   /**
@@ -955,11 +955,11 @@ enum sconce_binary_operation
    */
   SCONCE_BINARY_POW = 7,
   /**
-   * The smaller; NaN if one is.
+   * The smaller of the two; NaN if either is NaN.
    */
   SCONCE_BINARY_MINIMUM = 8,
   /**
-   * The larger; NaN if one is.
+   * The larger of the two; NaN if either is NaN.
    */
   SCONCE_BINARY_MAXIMUM = 9,
   /**
@@ -987,27 +987,27 @@ enum sconce_binary_operation
    */
   SCONCE_BINARY_GE = 15,
   /**
-   * The bits that both have.
+   * `a & b`.
    */
   SCONCE_BINARY_BITWISE_AND = 16,
   /**
-   * The bits that one has.
+   * `a | b`.
    */
   SCONCE_BINARY_BITWISE_OR = 17,
   /**
-   * The bits that exactly one has.
+   * `a ^ b`.
    */
   SCONCE_BINARY_BITWISE_XOR = 18,
   /**
-   * Whether neither is 0.
+   * Whether both are nonzero.
    */
   SCONCE_BINARY_LOGICAL_AND = 19,
   /**
-   * Whether one is not 0.
+   * Whether at least one is nonzero.
    */
   SCONCE_BINARY_LOGICAL_OR = 20,
   /**
-   * Whether exactly one is not 0.
+   * Whether exactly one is nonzero.
    */
   SCONCE_BINARY_LOGICAL_XOR = 21,
 };
@@ -1028,39 +1028,39 @@ enum sconce_reduction
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The sum; 0 of no elements. Integers are added as I64.
+   * The sum; 0 if there are no elements. Integers are added as I64.
    */
   SCONCE_REDUCE_SUM = 0,
   /**
-   * The mean of floating-point or complex numbers; NaN of no elements.
+   * The mean of floating-point or complex numbers; NaN if there are no elements.
    */
   SCONCE_REDUCE_MEAN = 1,
   /**
-   * The product; 1 of no elements.
+   * The product; 1 if there are no elements.
    */
   SCONCE_REDUCE_PROD = 2,
   /**
-   * The largest; NaN if there is one.
+   * The largest element; NaN if any element is NaN.
    */
   SCONCE_REDUCE_AMAX = 3,
   /**
-   * The smallest; NaN if there is one.
+   * The smallest element; NaN if any element is NaN.
    */
   SCONCE_REDUCE_AMIN = 4,
   /**
-   * The index of the first of the largest, as I64.
+   * The index of the first largest element, as I64.
    */
   SCONCE_REDUCE_ARGMAX = 5,
   /**
-   * The index of the first of the smallest, as I64.
+   * The index of the first smallest element, as I64.
    */
   SCONCE_REDUCE_ARGMIN = 6,
   /**
-   * Whether no element is 0.
+   * Whether all elements are nonzero.
    */
   SCONCE_REDUCE_ALL = 7,
   /**
-   * Whether an element is not 0.
+   * Whether any element is nonzero.
    */
   SCONCE_REDUCE_ANY = 8,
 };
@@ -1081,19 +1081,19 @@ enum sconce_line_operation
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * `exp(x)` over the sum of `exp(x)`.
+   * The softmax: `exp(x)` divided by the sum of `exp(x)`.
    */
   SCONCE_LINE_SOFTMAX = 0,
   /**
-   * The logarithm of it.
+   * The logarithm of the softmax.
    */
   SCONCE_LINE_LOG_SOFTMAX = 1,
   /**
-   * The sum of the elements up to each.
+   * The running sum: for each element, the sum of the elements up to it.
    */
   SCONCE_LINE_CUMSUM = 2,
   /**
-   * The product of the elements up to each.
+   * The running product: for each element, the product of the elements up to it.
    */
   SCONCE_LINE_CUMPROD = 3,
 };
@@ -1250,7 +1250,7 @@ typedef int32_t sconce_capture_mode;
 #endif // __cplusplus
 
 /**
- * Whether a stream is captured. The values are CUDA's.
+ * Whether a stream is being captured. The values are CUDA's.
  */
 enum sconce_capture_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1258,15 +1258,16 @@ enum sconce_capture_status
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * It is not.
+   * The stream is not being captured.
    */
   SCONCE_CAPTURE_STATUS_NONE = 0,
   /**
-   * It is, and its capture is valid.
+   * The stream is being captured, and the capture is valid.
    */
   SCONCE_CAPTURE_STATUS_ACTIVE = 1,
   /**
-   * It is, but a call has made its capture invalid: it takes no more work, and has to be ended.
+   * The stream is being captured, but a call has made the capture invalid. The stream accepts no
+   * work until the capture is ended.
    */
   SCONCE_CAPTURE_STATUS_INVALIDATED = 2,
 };
@@ -1279,9 +1280,9 @@ typedef int32_t sconce_capture_status;
 #endif // __cplusplus
 
 /**
- * How the values of all ranks become one. Sums of floating-point numbers are added up in an order
- * that NCCL chooses; the simulator adds in the order of the ranks. Sums of bools are their maximum,
- * products their minimum, as in torch; complex numbers have sums and averages only.
+ * How the values of all ranks are combined. NCCL chooses the order in which floating-point numbers
+ * are added; the simulator adds them in the order of the ranks. As in torch, the sum of bools is
+ * their maximum, and the product is their minimum. Complex numbers support sums and averages only.
  */
 enum sconce_comm_op
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1297,11 +1298,11 @@ enum sconce_comm_op
    */
   SCONCE_COMM_PROD = 1,
   /**
-   * The least.
+   * The smallest value.
    */
   SCONCE_COMM_MIN = 2,
   /**
-   * The greatest.
+   * The largest value.
    */
   SCONCE_COMM_MAX = 3,
   /**
@@ -1309,7 +1310,7 @@ enum sconce_comm_op
    */
   SCONCE_COMM_AVG = 4,
   /**
-   * The sum of each rank's values times the factor that the rank gives.
+   * The sum of each rank's values, multiplied by a factor that the rank passes.
    */
   SCONCE_COMM_PREMUL_SUM = 5,
 };
@@ -1330,7 +1331,8 @@ enum sconce_graph_conditional_kind
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * Runs its first body once if the condition is not 0, else its second body if it has two.
+   * Runs its first body once if the condition is not 0; otherwise runs its second body, if it
+   * has two.
    */
   SCONCE_GRAPH_IF = 0,
   /**
@@ -1338,7 +1340,8 @@ enum sconce_graph_conditional_kind
    */
   SCONCE_GRAPH_WHILE = 1,
   /**
-   * Runs the body whose number, from 0 on, is the condition; none if there is no such body.
+   * Runs the body whose number, counted from 0, equals the condition. Runs nothing if there is
+   * no such body.
    */
   SCONCE_GRAPH_SWITCH = 2,
 };
@@ -1359,15 +1362,15 @@ enum sconce_memory_policy
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * What the settings say when the pool obtains memory (`policy`, `expandable_segments`).
+   * As the settings `policy` and `expandable_segments` choose when the pool obtains memory.
    */
   SCONCE_MEMORY_POLICY_OF_SETTINGS = 0,
   /**
-   * Segments, whatever the settings say.
+   * Segments, regardless of the settings.
    */
   SCONCE_MEMORY_POLICY_SEGMENTS = 1,
   /**
-   * Pages, whatever the settings say: torch's expandable segments.
+   * Pages, regardless of the settings. torch calls them expandable segments.
    */
   SCONCE_MEMORY_POLICY_PAGES = 2,
 };
@@ -1388,15 +1391,15 @@ enum sconce_sleep_mode
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * The pool is awake. Only in a state.
+   * The pool is awake. Only reported, never requested.
    */
   SCONCE_SLEEP_NONE = 0,
   /**
-   * Nowhere: they are lost.
+   * Nowhere: the bytes are lost.
    */
   SCONCE_SLEEP_DISCARD = 1,
   /**
-   * In pinned memory of the host, which is as fast as the link.
+   * In pinned memory of the host. Copies run at the speed of the link.
    */
   SCONCE_SLEEP_HOST_PINNED = 2,
   /**
@@ -1417,7 +1420,7 @@ typedef int32_t sconce_sleep_mode;
 #endif // __cplusplus
 
 /**
- * What live blocks hold when their pool has woken.
+ * What live blocks contain after their pool has woken.
  */
 enum sconce_wake_mode
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -1425,11 +1428,12 @@ enum sconce_wake_mode
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * What they held, or what the program has put in its place; after `SCONCE_SLEEP_DISCARD` anything.
+   * The saved bytes, or those with which the program has replaced them. Undefined after
+   * `SCONCE_SLEEP_DISCARD`.
    */
   SCONCE_WAKE_RESTORE = 0,
   /**
-   * Anything.
+   * Undefined contents: nothing is copied.
    */
   SCONCE_WAKE_EMPTY = 1,
 };
@@ -1465,8 +1469,9 @@ typedef struct sconce_event sconce_event;
 
 /**
  * A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
- * Opaque; created by `sconce_generator_create`, or the default generator of a device or of the CPU. A generator
- * of the CPU (`SCONCE_DEVICE_CPU`) has a Mersenne Twister in place of the offset, as torch's.
+ * Opaque; created by `sconce_generator_create`, or the default generator of a device or of the
+ * CPU. As in torch, a generator /// of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
+ * Twister instead of an offset.
  */
 typedef struct sconce_generator sconce_generator;
 
@@ -1477,7 +1482,7 @@ typedef struct sconce_generator sconce_generator;
 typedef struct sconce_graph sconce_graph;
 
 /**
- * A kernel of a module. Opaque; found by `sconce_kernel_get`, and live as long as its module.
+ * A kernel of a module. Opaque; returned by `sconce_kernel_get`, and valid as long as its module.
  */
 typedef struct sconce_kernel sconce_kernel;
 
@@ -1488,8 +1493,8 @@ typedef struct sconce_kernel sconce_kernel;
 typedef struct sconce_kernel_source sconce_kernel_source;
 
 /**
- * A private memory pool: it serves only allocations between its begin and its end. Opaque; created
- * by `sconce_memory_pool_create`.
+ * A private memory pool: it serves only allocations between `sconce_memory_pool_begin` and
+ * `sconce_memory_pool_end`. Opaque; created by `sconce_memory_pool_create`.
  */
 typedef struct sconce_memory_pool sconce_memory_pool;
 
@@ -1512,9 +1517,9 @@ typedef struct sconce_module sconce_module;
 typedef struct sconce_store sconce_store;
 
 /**
- * A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
- * returns one returns a handle that the caller releases with `sconce_tensor_release`; a view keeps the
- * memory alive by itself.
+ * A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. The caller
+ * releases every handle that a function returns with `sconce_tensor_release`. A view keeps its
+ * memory alive.
  */
 typedef struct sconce_tensor sconce_tensor;
 
@@ -1580,7 +1585,7 @@ typedef struct sconce_device_properties {
    */
   uint8_t uuid[16];
   /**
-   * All of the device's memory, in bytes.
+   * Total memory of the device, in bytes.
    */
   uint64_t total_memory_bytes;
   /**
@@ -1668,7 +1673,8 @@ typedef struct sconce_device_properties {
    */
   int32_t max_blocks_per_multi_processor;
   /**
-   * 1 when the device launches grids whose blocks can wait for each other, else 0.
+   * 1 when the device supports cooperative launches, whose blocks can wait for each other, else
+   * 0.
    */
   int32_t cooperative_launch;
   /**
@@ -1706,7 +1712,8 @@ typedef void (*sconce_host_function)(void *user);
 typedef void (*sconce_scoped_function)(void *user);
 
 /**
- * Where a pool's bytes go. Begin with `SCONCE_SLEEP_DESC_INIT`: to pinned memory.
+ * Where the bytes of a pool are saved. Begin with `SCONCE_SLEEP_DESC_INIT`, which means pinned
+ * memory.
  */
 typedef struct sconce_sleep_desc {
   /**
@@ -1718,7 +1725,7 @@ typedef struct sconce_sleep_desc {
    */
   int32_t mode;
   /**
-   * The folder for the file of `SCONCE_SLEEP_FILE`, which has no name in it; otherwise NULL.
+   * For `SCONCE_SLEEP_FILE`: the folder in which an unnamed file is made. Otherwise NULL.
    */
   const char *path;
 } sconce_sleep_desc;
@@ -1732,11 +1739,11 @@ typedef struct sconce_memory_sleep_state {
    */
   uint32_t struct_size;
   /**
-   * `SCONCE_SLEEP_…`; `SCONCE_SLEEP_NONE`: it is awake, and the other fields are 0.
+   * `SCONCE_SLEEP_…`. With `SCONCE_SLEEP_NONE` the pool is awake, and the other fields are 0.
    */
   int32_t mode;
   /**
-   * Bytes of the pool whose memory is the driver's.
+   * Bytes of the pool whose memory has gone back to the driver.
    */
   uint64_t sleeping_bytes;
   /**
@@ -1747,8 +1754,8 @@ typedef struct sconce_memory_sleep_state {
 
 /**
  * A function that is called when an allocation fails for lack of memory, with the device, the
- * bytes requested from the driver, the bytes that may be used (all of the device's, or the allowed
- * share), the bytes that the device has free, and the caller's pointer.
+ * bytes requested from the driver, the bytes that the process may use (all of the device's, or the
+ * allowed share), the free bytes of the device, and the caller's pointer.
  */
 typedef void (*sconce_oom_observer)(int32_t device,
                                     size_t requested_bytes,
@@ -1877,14 +1884,15 @@ typedef struct sconce_memory_stats {
    */
   int64_t max_split_size;
   /**
-   * Bytes of pools that sleep whose memory is the driver's. They are not reserved.
+   * Bytes of sleeping pools whose memory has gone back to the driver. Reserved bytes exclude
+   * them.
    */
   int64_t sleeping_bytes;
 } sconce_memory_stats;
 
 /**
- * Figures of the pages of a device, under `policy:pages`. They count mappings beside memory: a page that is mapped at
- * several addresses is reserved once.
+ * Figures of the pages of a device, under `policy:pages`. Mappings are counted separately from
+ * memory: a page that is mapped at several addresses is reserved once.
  */
 typedef struct sconce_memory_page_figures {
   /**
@@ -1896,11 +1904,11 @@ typedef struct sconce_memory_page_figures {
    */
   uint32_t reserved;
   /**
-   * Pages got from the driver.
+   * Number of pages taken from the driver.
    */
   uint64_t pages;
   /**
-   * Their bytes.
+   * Bytes of these pages.
    */
   uint64_t page_bytes;
   /**
@@ -1908,19 +1916,21 @@ typedef struct sconce_memory_page_figures {
    */
   uint64_t mappings;
   /**
-   * Bytes of mappings beyond one for each page. They are addresses, not memory, and no part of the reserved bytes.
+   * Bytes of mappings beyond the first of each page. They are addresses, not memory: reserved
+   * bytes exclude them.
    */
   uint64_t alias_bytes;
   /**
-   * Number of mappings that were made of pages that had one already.
+   * Number of mappings made of pages that were mapped already.
    */
   uint64_t aliases_made;
   /**
-   * Number of requests that earlier mappings served without a call of the driver.
+   * Number of requests that an earlier mapping served without a driver call.
    */
   uint64_t alias_hits;
   /**
-   * Bytes of pages that are asleep: their addresses are kept, and their memory is the driver's.
+   * Bytes of sleeping pages: their addresses are kept, and their memory has gone back to the
+   * driver.
    */
   uint64_t sleeping_bytes;
 } sconce_memory_page_figures;
@@ -1955,7 +1965,8 @@ typedef struct sconce_memory_segment {
    */
   uint64_t stream;
   /**
-   * The private pool to which it belongs, as torch's pair; 0, 0 is none.
+   * The private pool to which it belongs, as torch's pair of numbers; 0, 0 means no private
+   * pool.
    */
   uint64_t pool_id[2];
   /**
@@ -2024,7 +2035,7 @@ typedef struct sconce_memory_trace_entry {
    */
   int64_t time_us;
   /**
-   * The private pool, as torch's pair; 0, 0 is none.
+   * The private pool, as torch's pair of numbers; 0, 0 means no private pool.
    */
   uint64_t pool_id[2];
   /**
@@ -2146,7 +2157,7 @@ typedef struct sconce_strided_copy {
 } sconce_strided_copy;
 
 /**
- * What a kernel needs on a device, and how far a launch may go. Begin with
+ * Resources that a kernel needs on a device, and the limits of a launch. Begin with
  * `SCONCE_KERNEL_ATTRIBUTES_INIT`.
  */
 typedef struct sconce_kernel_attributes {
@@ -2171,16 +2182,16 @@ typedef struct sconce_kernel_attributes {
    */
   uint32_t constant_bytes;
   /**
-   * Threads that a block may have at most.
+   * The largest number of threads that a block may have.
    */
   uint32_t max_threads_per_block;
   /**
    * Dynamic shared memory that a launch may have at present, in bytes. A launch with more raises
-   * it.
+   * this limit.
    */
   uint32_t dynamic_shared_bytes;
   /**
-   * Dynamic shared memory that a launch may have at most, in bytes.
+   * The largest dynamic shared memory that a launch may have, in bytes.
    */
   uint32_t most_dynamic_shared_bytes;
 } sconce_kernel_attributes;
@@ -2211,7 +2222,8 @@ typedef struct sconce_launch_desc {
    */
   uint32_t shared_bytes;
   /**
-   * All blocks run at the same time, and may wait for each other (`grid.sync()`).
+   * Whether all blocks run at the same time, so that they may wait for each other
+   * (`grid.sync()`).
    */
   bool cooperative;
   /**
@@ -2221,7 +2233,7 @@ typedef struct sconce_launch_desc {
 } sconce_launch_desc;
 
 /**
- * The seed and offset of a kernel: two numbers, or the place in device memory that holds them.
+ * The seed and offset of a kernel: two numbers, or the address in device memory that holds them.
  */
 typedef struct sconce_philox_state {
   /**
@@ -2241,7 +2253,7 @@ typedef struct sconce_philox_state {
 /**
  * Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
  *
- * A linear layer's `x @ w.T` has `transpose_b` with `w` as it is stored. Begin with
+ * For a linear layer's `x @ w.T`, pass `w` as it is stored and set `transpose_b`. Begin with
  * `SCONCE_MATMUL_DESC_INIT`, which sets `batch` and `alpha` to 1.
  *
  * Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if
@@ -2462,7 +2474,7 @@ typedef struct sconce_fft_desc {
    */
   int64_t batch;
   /**
-   * Distance of transforms in the input; 0 repeats one if there are other strides.
+   * Distance of transforms in the input; 0 repeats one transform if another stride is set.
    */
   int64_t in_batch_stride;
   /**
@@ -2484,8 +2496,8 @@ typedef struct sconce_fft_desc {
 } sconce_fft_desc;
 
 /**
- * Type, place and order in memory of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, which leaves all
- * to the call.
+ * Type, device and memory format of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, with
+ * which the call uses its defaults.
  */
 typedef struct sconce_tensor_options {
   /**
@@ -2497,8 +2509,8 @@ typedef struct sconce_tensor_options {
    */
   int32_t dtype;
   /**
-   * An index, -1 for the default of the call (the current device, or the device of the tensor that the new
-   * one is like), or `SCONCE_DEVICE_CPU`.
+   * An index, `SCONCE_DEVICE_CPU`, or -1 for the default of the call: the current device, or for
+   * a `…_like` function the device of the other tensor.
    */
   int32_t device;
   /**
@@ -2516,7 +2528,7 @@ typedef struct sconce_tensor_options {
 } sconce_tensor_options;
 
 /**
- * A number. The kind counts in the type of results, as that of a Python number does in torch.
+ * A number. Its kind affects the type of results, as the kind of a Python number does in torch.
  */
 typedef struct sconce_scalar {
   /**
@@ -2528,22 +2540,22 @@ typedef struct sconce_scalar {
    */
   int32_t reserved;
   /**
-   * Of an integer or a truth value.
+   * The value of an integer or a truth value.
    */
   int64_t integer;
   /**
-   * Of a real or complex number.
+   * The value of a real number, or the real part of a complex number.
    */
   double real;
   /**
-   * Of a complex number.
+   * The imaginary part of a complex number.
    */
   double imaginary;
 } sconce_scalar;
 
 /**
- * Gives memory back to its owner: called once with the `context` that was passed with it, on any thread, also at
- * exit.
+ * Returns memory to its owner. Called once, with the `context` that was passed with the function,
+ * on any thread, possibly at exit.
  */
 typedef void (*sconce_deleter)(void *context);
 
@@ -2556,7 +2568,8 @@ typedef struct sconce_backward_edge {
    */
   uint64_t node;
   /**
-   * Which input of the node: 0 for a leaf, else the result of the forward operation that the gradient is of.
+   * Which input of the node: 0 for a leaf, else the index of the forward operation's result to
+   * which the gradient belongs.
    */
   uint64_t input;
 } sconce_backward_edge;
@@ -2564,10 +2577,12 @@ typedef struct sconce_backward_edge {
 /**
  * Computes the gradients of an operation's inputs from those of its results.
  *
- * `gradients` has an entry for each result of the operation, NULL where no gradient came. The function owns none of
- * them. It sets the entries of `out_gradients`, one for each edge, to tensors that it gives away, or leaves them
- * NULL; an entry of `gradients` that is given away is first retained with `sconce_tensor_retain`. It returns
- * `SCONCE_OK` or another status, and does not throw. The node's device and stream are current.
+ * `gradients` has an entry for each result of the operation; an entry is NULL if the result has no
+ * gradient. The function borrows these tensors. `out_gradients` has an entry for each edge. The
+ * function sets an entry to a tensor whose ownership it transfers, or leaves it NULL. To return a
+ * tensor of `gradients`, it first retains that tensor with `sconce_tensor_retain`. It returns
+ * `SCONCE_OK` or another status, and does not throw. The node's device and stream are current
+ * during the call.
  */
 typedef int32_t (*sconce_backward_function)(void *context,
                                             struct sconce_tensor *const *gradients,
@@ -2599,18 +2614,18 @@ typedef struct sconce_backward_root {
 typedef void (*sconce_dlpack_set_error)(void *error_ctx, const char *kind, const char *message);
 
 /**
- * Bytes by which the ranks of a communicator find each other.
+ * The bytes with which the ranks of a communicator find each other.
  */
 typedef struct sconce_comm_id {
   /**
-   * Anything; copied from rank to rank as it is.
+   * Opaque bytes, copied unchanged from rank to rank.
    */
   uint8_t bytes[SCONCE_COMM_ID_BYTES];
 } sconce_comm_id;
 
 /**
- * How a communicator is made. All ranks give the same. Begin with `SCONCE_COMM_CONFIG_INIT`; a
- * field that is 0 has its default.
+ * Configuration of a communicator. All ranks must pass the same. Begin with
+ * `SCONCE_COMM_CONFIG_INIT`; a field that is 0 has its default.
  */
 typedef struct sconce_comm_config {
   /**
@@ -2630,9 +2645,9 @@ typedef struct sconce_comm_config {
    */
   int32_t cga_cluster_size;
   /**
-   * Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
-   * exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, work that
-   * is queued is not watched. -1: no limit.
+   * Timeout of calls that wait for other ranks, and of queued calls, in milliseconds. When it
+   * expires, the communicator is aborted. 0: calls that wait fail after 10 minutes, and queued
+   * calls have no timeout. -1: no timeout.
    */
   int64_t timeout_ms;
   /**
@@ -2640,7 +2655,7 @@ typedef struct sconce_comm_config {
    */
   bool split_share;
   /**
-   * Whether the stream of asynchronous calls has the greatest priority.
+   * Whether the stream of asynchronous calls has the highest priority.
    */
   bool high_priority;
   /**
@@ -2670,10 +2685,10 @@ typedef struct sconce_fft_cache_stats {
    */
   uint64_t bytes;
   /**
-   * Memory that cuFFT itself took while the plans were made, unknown to the allocator. The
-   * driver hands it out in large pieces, so one plan's figure may include memory that several
-   * plans will use. Measured as the change in free device memory, so allocations that other
-   * libraries made meanwhile are included.
+   * Memory that cuFFT itself took while the plans were made, and that the allocator does not
+   * know. The driver allocates it in large pieces, so the figure of one plan may include memory
+   * that several plans will use. It is measured as the change in free device memory, and
+   * therefore includes allocations that other libraries made at the same time.
    */
   uint64_t plan_bytes;
   /**
@@ -2700,7 +2715,7 @@ typedef struct sconce_fft_cache_stats {
 } sconce_fft_cache_stats;
 
 /**
- * A launch, as the function that stands for its kernel sees it.
+ * A launch, passed to the function that runs in place of its kernel.
  */
 typedef struct sconce_sim_launch {
   /**
@@ -2716,7 +2731,7 @@ typedef struct sconce_sim_launch {
    */
   uint32_t cluster[3];
   /**
-   * Dynamic shared memory of a block, in bytes. The function makes that memory itself.
+   * Dynamic shared memory of a block, in bytes. The function provides that memory itself.
    */
   uint32_t shared_bytes;
   /**
@@ -2750,7 +2765,7 @@ typedef struct sconce_sim_launch {
 } sconce_sim_launch;
 
 /**
- * A function that stands for a kernel: it does the work of a launch, of all its blocks.
+ * A function that runs in place of a kernel: it does the work of all blocks of a launch.
  */
 typedef void (*sconce_sim_kernel_function)(struct sconce_sim_launch *launch, void *user);
 
@@ -2767,10 +2782,10 @@ extern "C" {
 const char *sconce_status_name(int32_t status);
 
 /**
- * Returns the message of the calling thread's newest failed call. It names the argument that was
- * wrong, or the driver call that failed with the driver's own name for the error.
+ * Returns the message of the calling thread's most recent failed call. The message names the
+ * argument that was wrong, or the driver call that failed and the driver's name for the error.
  *
- * Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+ * Never NULL: the text is empty before the first failure. A successful call does not change it.
  *
  * - Ownership: borrowed, until the next call of this thread that fails, or the thread's end.
  * - torch: the text of the exception that torch would throw.
@@ -2778,11 +2793,11 @@ const char *sconce_status_name(int32_t status);
 const char *sconce_last_error_message(void);
 
 /**
- * Returns the driver's error number for the calling thread's newest failed call. 0 if no driver
- * call caused that failure, or if no call has failed yet.
+ * Returns the driver's error number for the calling thread's most recent failed call. 0 if no
+ * driver call caused that failure, or if no call has failed yet.
  *
- * - torch: `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears
- *   nothing.
+ * - torch: `cudaGetLastError`, whose result torch puts into its exceptions. Unlike there, reading
+ *   the number does not clear it.
  */
 int32_t sconce_last_error_backend_code(void);
 
@@ -2811,10 +2826,10 @@ uint32_t sconce_abi_version(void);
 /**
  * Sends log messages to a function of the caller instead of standard error.
  *
- * `SCONCE_LOG` = `off`, `error`, `warn` (default), `info` or `debug` sets which messages there
- * are. A message is passed on when the call that caused it ends. The library holds no lock then,
- * so the callback may call the library. Messages that the callback causes follow after it has
- * returned.
+ * `SCONCE_LOG` = `off`, `error`, `warn` (default), `info` or `debug` selects the messages. A
+ * message is delivered at the end of the call that caused it. The library holds no lock at that
+ * time, so the callback may call the library. Messages that the callback itself causes are
+ * delivered after it has returned.
  *
  * - `callback`: NULL sends messages to standard error again.
  * - `user`: passed to each call of `callback`.
@@ -2832,17 +2847,18 @@ void sconce_log_set_callback(sconce_log_callback callback, void *user);
  * of the status, and `sconce_last_error_message()`.
  *
  * Logs nothing in a forked child, and nothing after the driver has shut down at the end of the
- * process: what the failed call would have released no longer exists then.
+ * process, because then the objects that the failed call would have released no longer exist.
  *
  * - `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing.
  * - `what`: the operation that failed, e.g. `freeing a buffer`; NULL omits it.
- * - Threads: the thread of the failed call, before its next call.
- * - torch: `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+ * - Threads: called by the thread of the failed call, before its next call.
+ * - torch: `C10_CUDA_CHECK_WARN`, with which torch's destructors warn.
  */
 void sconce_log_failure(int32_t status, const char *what);
 
 /**
- * Logs a message of the caller, as the library logs its own: for libraries that build on this one.
+ * Logs a message of the caller in the same way as the library's own messages. For libraries that
+ * build on this one.
  *
  * - `level`: `SCONCE_LOG_…`; a message of another level is logged as an error.
  * - `message`: the text; NULL logs nothing.
@@ -2864,8 +2880,8 @@ void sconce_log_message(int32_t level, const char *message);
 SCONCE_NODISCARD sconce_status sconce_init(void);
 
 /**
- * Initialises the library with a backend of the caller's choice, and for the simulator with a
- * machine of the caller's choice. Also possible after a call that found no device.
+ * Initialises the library with a backend that the caller chooses, and for the simulator with the
+ * devices that the caller chooses. The call is also allowed after a call that found no device.
  *
  * - `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
  * - Errors: INVALID_ARGUMENT: a field is out of range. INVALID_STATE: the library is initialised
@@ -2909,19 +2925,20 @@ bool sconce_is_initialized(void);
 void sconce_context_set_allow_tf32_cublas(bool allow);
 
 /**
- * Returns whether products of float32 matrices use TF32 on the calling thread: as it chose for itself, else as the
- * process has it.
+ * Returns whether products of float32 matrices use TF32 on the calling thread: the setting of the
+ * thread if it has one, else the setting of the process.
  *
  * - torch: `at::globalContext().allowTF32CuBLAS`.
  */
 bool sconce_context_get_allow_tf32_cublas(void);
 
 /**
- * Sets whether products of float32 matrices use TF32 on the calling thread, whatever the process has set.
- * `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with false.
+ * Sets whether products of float32 matrices use TF32 on the calling thread, regardless of the
+ * setting of the process. `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with
+ * false.
  *
  * - `allow`: 0 or 1; -1 follows the setting of the process, which is the default.
- * - `out_before`: receives what was set before, as in `allow`.
+ * - `out_before`: receives the previous setting, with the same values as `allow`.
  * - Errors: INVALID_ARGUMENT: `allow` is another number.
  */
 SCONCE_NODISCARD
@@ -2958,16 +2975,16 @@ void sconce_context_set_benchmark_cudnn(bool benchmark);
 bool sconce_context_get_benchmark_cudnn(void);
 
 /**
- * Sets how many of cuDNN's engines are measured for a shape at most. 10 by default.
+ * Sets the largest number of cuDNN's engines that are measured for a shape. 10 by default.
  *
- * - `limit`: the number of engines, in the order in which cuDNN recommends them; 0 is all. A
- *   negative one is INVALID_ARGUMENT.
+ * - `limit`: the number of engines, in the order in which cuDNN recommends them; 0 means all. A
+ *   negative number is INVALID_ARGUMENT.
  * - torch: `torch.backends.cudnn.benchmark_limit`.
  */
 SCONCE_NODISCARD sconce_status sconce_context_set_benchmark_limit_cudnn(int32_t limit);
 
 /**
- * Returns how many of cuDNN's engines are measured for a shape at most; 0 is all.
+ * Returns the largest number of cuDNN's engines that are measured for a shape; 0 means all.
  *
  * - torch: `torch.backends.cudnn.benchmark_limit`.
  */
@@ -3040,8 +3057,8 @@ SCONCE_NODISCARD sconce_status sconce_device_get_current(int32_t *out_device);
  * the same thread.
  *
  * The first use of a device makes its context, which blocks. With `SCONCE_CHECK_DEVICE=1`, the
- * default of debug builds, the current device follows other code of the thread that calls
- * `cudaSetDevice`, and a warning says so once; otherwise that is not noticed.
+ * default of debug builds, the current device follows a `cudaSetDevice` that other code calls on
+ * the thread, and the library logs one warning. Otherwise the library does not notice such a call.
  *
  * - `device`: index; a negative one changes nothing, as in torch.
  * - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
@@ -3058,7 +3075,7 @@ SCONCE_NODISCARD sconce_status sconce_device_set_current(int32_t device);
  *
  * - `device`: index; -1 keeps the current one.
  * - `out_previous`: receives the index of the device that was current.
- * - torch: `c10::cuda::ExchangeDevice`; -1 is what `CUDAGuard(-1)` needs.
+ * - torch: `c10::cuda::ExchangeDevice`; `CUDAGuard(-1)` corresponds to -1.
  */
 SCONCE_NODISCARD sconce_status sconce_device_exchange(int32_t device, int32_t *out_previous);
 
@@ -3072,8 +3089,8 @@ SCONCE_NODISCARD sconce_status sconce_device_exchange(int32_t device, int32_t *o
 SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *out_active);
 
 /**
- * Waits until a device has finished all work queued on it so far, on every stream. The current
- * device stays what it is.
+ * Waits until a device has finished all work queued on it so far, on every stream. Does not change
+ * the current device.
  *
  * - Ordering: blocks the calling thread.
  * - torch: `torch.cuda.synchronize(device)`.
@@ -3136,8 +3153,8 @@ sconce_status sconce_device_can_access_peer(int32_t device,
 SCONCE_NODISCARD sconce_status sconce_device_enable_peer_access(int32_t device, int32_t peer);
 
 /**
- * Reports the free and the total memory of a device, in bytes. The figures take every process into
- * account. Makes the device's context.
+ * Reports the free and the total memory of a device, in bytes. Free memory takes all processes
+ * into account. Makes the device's context.
  *
  * - `out_free_bytes`, `out_total_bytes`: receive the two figures.
  * - torch: `torch.cuda.mem_get_info()`.
@@ -3158,11 +3175,11 @@ sconce_status sconce_device_get_memory_info(int32_t device,
 SCONCE_NODISCARD sconce_status sconce_device_of_pointer(const void *pointer, int32_t *out_device);
 
 /**
- * Lists the processes that hold memory of a device, as text in torch's words: a line
- * `GPU:<index>`, then a line for each process with its id and its memory in MiB, or `no processes
- * are running`.
+ * Lists the processes that hold memory of a device, as text in torch's format: a line
+ * `GPU:<index>`, then a line for each process with its id and its memory in MiB, or
+ * `no processes are running`.
  *
- * The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` does not matter.
+ * The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` has no influence.
  * Containers may hide processes or show other ids. Makes no context.
  *
  * - `out_text`: receives the text.
@@ -3195,8 +3212,8 @@ sconce_status sconce_stream_get_current(int32_t device,
                                         struct sconce_stream *out_stream);
 
 /**
- * Makes a stream the calling thread's current one on the stream's device. The current device stays
- * what it is.
+ * Makes a stream the calling thread's current one on the stream's device. Does not change the
+ * current device.
  *
  * Makes no driver call.
  *
@@ -3242,7 +3259,7 @@ sconce_status sconce_stream_restore(struct sconce_stream previous,
  *
  * Pooled streams are non-blocking: only events order their work with that of the default stream.
  *
- * - `priority`: 0 is low, -1 is high; lower values are still higher, down to -3.
+ * - `priority`: 0 is low, -1 is high; lower numbers mean still higher priorities, down to -3.
  * - `out_stream`: receives the stream.
  * - Errors: INVALID_ARGUMENT: `priority` is above 0.
  * - torch: `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
@@ -3259,10 +3276,10 @@ sconce_status sconce_stream_get_from_pool(int32_t device,
  * - `out_stream`: receives the stream.
  * - Errors: INVALID_ARGUMENT: `native` cannot be a stream handle. INVALID_HANDLE: the simulator,
  *   which knows all its streams, does not know `native`.
- * - Ownership: the other code keeps the native stream. It may destroy the stream as soon as no
- *   call receives it or runs while it is the calling thread's current stream. Memory may still be
- *   held then that was allocated for it or noted with a `…_record_stream` function. If the driver
- *   reuses the handle for another stream, pass it to this function again.
+ * - Ownership: the other code keeps the native stream. It may destroy the stream once no call uses
+ *   it, as an argument or as the calling thread's current stream. Memory that was allocated for
+ *   the stream, or noted with a `…_record_stream` function, may still be held at that time. If the
+ *   driver reuses the handle for another stream, pass the handle to this function again.
  * - Safety: `native` is NULL or a live stream of the device.
  * - torch: `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
  */
@@ -3307,7 +3324,7 @@ SCONCE_NODISCARD sconce_status sconce_event_destroy(struct sconce_event *event);
 
 /**
  * Records an event on a stream: the event is complete when the work queued on the stream so far
- * has finished. The record replaces an earlier one. Waits for the earlier record are not affected.
+ * has finished. The record replaces an earlier one, but does not affect waits for the earlier one.
  *
  * - `stream`: a stream of the event's device, which the first record determines.
  * - Errors: CROSS_DEVICE: the event was first recorded on another device.
@@ -3318,7 +3335,7 @@ sconce_status sconce_event_record(struct sconce_event *event,
                                   struct sconce_stream stream);
 
 /**
- * Reports whether an event's newest record is complete. True if the event was never recorded.
+ * Reports whether an event's most recent record is complete. True if the event was never recorded.
  *
  * - `out_complete`: receives the answer.
  * - torch: `torch.cuda.Event.query()`.
@@ -3326,7 +3343,7 @@ sconce_status sconce_event_record(struct sconce_event *event,
 SCONCE_NODISCARD sconce_status sconce_event_query(struct sconce_event *event, bool *out_complete);
 
 /**
- * Waits until an event's newest record is complete. Returns at once if the event was never
+ * Waits until an event's most recent record is complete. Returns at once if the event was never
  * recorded.
  *
  * - Ordering: blocks the calling thread, which spins, or sleeps if the event has
@@ -3372,7 +3389,7 @@ sconce_status sconce_event_get_native(struct sconce_event *event,
                                       void **out_native);
 
 /**
- * Returns the bytes by which another process can open an event.
+ * Returns the bytes with which another process can open an event.
  *
  * - `event`: made with `SCONCE_EVENT_INTERPROCESS`, else INVALID_ARGUMENT. If it was never
  *   recorded, the current device becomes its device.
@@ -3426,10 +3443,12 @@ sconce_status sconce_stream_get_priority(struct sconce_stream stream,
                                          int32_t *out_priority);
 
 /**
- * Reports the priorities that make a difference on the current device. Makes the device's context.
+ * Reports the range of priorities that the current device distinguishes. Makes the device's
+ * context.
  *
  * - `out_least`: receives 0.
- * - `out_greatest`: receives a negative number, at the lowest -3, for which there are pools.
+ * - `out_greatest`: receives a negative number, not below -3, the highest priority that has a
+ *   pool.
  * - torch: `torch.cuda.Stream.priority_range()`.
  */
 SCONCE_NODISCARD
@@ -3463,13 +3482,14 @@ sconce_status sconce_stream_get_capture_status(struct sconce_stream stream,
 
 /**
  * Sets how strictly calls of the calling thread are checked against captures that are under way,
- * and reports the mode before. It concerns all calls of the thread to the driver, also those of
- * other code.
+ * and reports the previous mode. The mode applies to all driver calls of the thread, including
+ * those of other code.
  *
- * - `mode`: `SCONCE_CAPTURE_GLOBAL`: calls that are unsafe in a capture fail during the thread's own
- *   captures and during global ones of other threads; threads begin with it. `_THREAD_LOCAL`: only
- *   during its own. `_RELAXED`: never. Another number is INVALID_ARGUMENT.
- * - `out_previous`: receives the mode before.
+ * - `mode`: With `SCONCE_CAPTURE_GLOBAL`, the initial mode of a thread, calls that are unsafe in a
+ *   capture fail during the thread's own captures and during global captures of other threads.
+ *   With `_THREAD_LOCAL` they fail only during the thread's own captures, and with `_RELAXED`
+ *   never. Another number is INVALID_ARGUMENT.
+ * - `out_previous`: receives the previous mode.
  * - torch: `c10::cuda::CUDAStreamCaptureModeGuard`, `cudaThreadExchangeStreamCaptureMode`.
  */
 SCONCE_NODISCARD
@@ -3477,8 +3497,8 @@ sconce_status sconce_stream_exchange_capture_mode(int32_t mode,
                                                   int32_t *out_previous);
 
 /**
- * Orders work that is queued on a stream from now on after an event's newest record. Later records
- * do not change the wait. An event that was never recorded causes no wait.
+ * Makes work that is queued on a stream from now on wait for an event's most recent record. Later
+ * records do not change the wait. An event that was never recorded causes no wait.
  *
  * - `event`: of any device.
  * - torch: `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
@@ -3488,7 +3508,7 @@ sconce_status sconce_stream_wait_event(struct sconce_stream stream,
                                        struct sconce_event *event);
 
 /**
- * Orders work that is queued on `waiting` from now on after the work queued on `waited` so far.
+ * Makes work that is queued on `waiting` from now on wait for the work queued on `waited` so far.
  *
  * - `waiting`, `waited`: streams of any devices.
  * - torch: `torch.cuda.Stream.wait_stream()`.
@@ -3501,16 +3521,16 @@ sconce_status sconce_stream_wait_stream(struct sconce_stream waiting,
  * Queues a host function on a stream: the function runs after all work queued so far, and work
  * queued later starts after it has returned.
  *
- * The function must not use a device: it must not call CUDA, and of this library only functions
- * that need no backend, and those that give something back: `sconce_memory_free`,
- * `sconce_host_memory_free`, `sconce_event_destroy`, `sconce_tensor_release`. All others return
- * DRIVER with the code 800, on both backends. The function must not follow addresses of devices; on
- * the simulator a message names the address, and the process ends.
+ * The function must not use a device. It must not call CUDA. Of this library, it may only call
+ * functions that need no backend, and those that release something: `sconce_memory_free`,
+ * `sconce_host_memory_free`, `sconce_event_destroy`, `sconce_tensor_release`. All other functions
+ * return DRIVER with the code 800, on both backends. The function must not dereference device
+ * addresses; on the simulator that ends the process, with a message that names the address.
  *
  * - `function`: called once, on a thread of the driver; not called if earlier work of the stream
  *   fails. If the stream is being captured, the function is called at each launch of the graph.
  * - `user`: passed to `function`.
- * - Ownership: `user` must live until `function` has run; if it is captured, as long as the graph.
+ * - Ownership: `user` must live until `function` has run; after a capture, as long as the graph.
  * - Safety: `function` may be called with `user` on another thread, and does not unwind.
  * - torch: `cudaLaunchHostFunc`.
  */
@@ -3520,16 +3540,17 @@ sconce_status sconce_stream_launch_host_function(struct sconce_stream stream,
                                                  void *user);
 
 /**
- * Queues a host function on a stream, and another that is called instead if the first one will not
- * run. Exactly one of the two is called, once, unless the process ends before. Otherwise as
- * `sconce_stream_launch_host_function`.
+ * Queues a host function on a stream, and a second one that is called instead if the first one
+ * will not run. Exactly one of the two is called, once, unless the process ends first. Otherwise
+ * as `sconce_stream_launch_host_function`.
  *
  * - `function`: called after all work queued so far, if that succeeds.
- * - `otherwise`: called if work of the device fails before, at some time after the failure and on a
- *   thread of the driver. The same rules apply to it as to `function`.
+ * - `otherwise`: called on a thread of the driver, some time after work of the device has failed.
+ *   The same rules apply to it as to `function`.
  * - `user`: passed to whichever is called.
- * - Errors: INVALID_STATE: the stream is being captured; a graph runs a function any number of times.
- *   NOT_SUPPORTED: the driver has no `cuStreamAddCallback`. If the call fails, neither is called.
+ * - Errors: INVALID_STATE: the stream is being captured: a graph would run the function any number
+ *   of times. NOT_SUPPORTED: the driver has no `cuStreamAddCallback`. If the call fails, neither
+ *   function is called.
  * - Ownership: `user` must live until one of the two has run.
  * - Safety: `function` or `otherwise` may be called with `user` on another thread, and does not
  *   unwind.
@@ -3542,21 +3563,20 @@ sconce_status sconce_stream_launch_host_function_or(struct sconce_stream stream,
                                                     void *user);
 
 /**
- * Calls a function while a stream is current on its device, and that device is current, on the
- * calling thread. Afterwards both are what they were.
+ * Makes a stream and its device current on the calling thread, calls a function, and restores the
+ * previous stream and device.
  *
- * The calls that `function` makes on this thread use the stream, as all calls of tensors do that
- * have no `stream` parameter. Callers whose threads are not their own, as goroutines and tasks of
- * an async runtime, get a stream for several calls that way, because a function does not change its
- * thread.
+ * Calls without a `stream` parameter that `function` makes on this thread, such as those of
+ * tensors, use the stream. The function is for programs whose tasks move between threads, such as
+ * goroutines and tasks of an async runtime: a task does not change its thread during the call.
  *
  * - `function`: called once, on the calling thread, before this call returns. It may call this
  *   library.
  * - `user`: passed to `function`.
- * - Errors: as `sconce_stream_exchange`, and then `function` is not called; as
+ * - Errors: as `sconce_stream_exchange`, in which case `function` is not called; as
  *   `sconce_stream_restore`.
- * - Ordering: the calls of `function` return as they do elsewhere; this call does not wait for what
- *   they queue.
+ * - Ordering: the calls of `function` block as they do elsewhere; this call does not wait for the
+ *   work that they queue.
  * - Safety: `function` may be called with `user`, and does not unwind.
  * - torch: a block of `with torch.cuda.stream(s)`.
  */
@@ -3566,7 +3586,7 @@ sconce_status sconce_stream_run(struct sconce_stream stream,
                                 void *user);
 
 /**
- * Queues a kernel that keeps a stream busy for a time, for tests and examples of overlap.
+ * Queues a kernel that keeps a stream busy for a given time, for tests and examples of overlap.
  *
  * - `duration_ns`: nanoseconds.
  * - torch: `torch.cuda._sleep`, which counts cycles instead.
@@ -3580,13 +3600,13 @@ sconce_status sconce_stream_sleep(struct sconce_stream stream,
  * or else from the driver. The contents are undefined.
  *
  * The memory is for work of that stream: earlier work of the stream may still use the same bytes.
- * Work of other streams must be ordered after an event of that stream and noted with
+ * Work of other streams must wait for an event of that stream, and must be noted with
  * `sconce_memory_record_stream`.
  *
  * - `bytes`: 0 returns NULL.
  * - `out_ptr`: receives a device address, a multiple of 512, that the host cannot access.
- * - Errors: OUT_OF_MEMORY: neither the device nor the share of it that the process may use has
- *   enough memory left; the message lists the figures.
+ * - Errors: OUT_OF_MEMORY: the device, or the share of it that the process may use, has not enough
+ *   memory left; the message lists the figures.
  * - Ownership: the caller frees the memory with `sconce_memory_free`.
  * - Ordering: blocks only while the driver allocates.
  * - torch: `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
@@ -3610,8 +3630,8 @@ sconce_status sconce_memory_alloc_on(size_t bytes,
  * Frees memory, on any thread. The cache keeps the memory for later allocations on the stream for
  * which it was allocated.
  *
- * Nothing has to be waited for: queued work may still use the memory, on the stream for which it
- * was allocated and on streams noted with `sconce_memory_record_stream`.
+ * The caller need not wait for queued work that uses the memory, on the stream for which it was
+ * allocated and on streams noted with `sconce_memory_record_stream`.
  *
  * - `ptr`: the address that an allocating function returned; NULL is a no-op.
  * - Errors: INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed
@@ -3627,13 +3647,13 @@ SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
  *
  * An external stream may be destroyed before the memory is freed. The memory is then reused after
  * a call of this library has waited for the whole device. If an external stream is not current
- * when the memory is freed, the library does not touch the stream at that time. It regains the
- * memory in a later call that names the stream (this function, an allocation on it,
+ * when the memory is freed, the library does not access the stream at that time. The memory
+ * becomes reusable in a later call that names the stream (this function, an allocation on it,
  * `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or that waits for the device
  * (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no memory).
  *
- * - `ptr`: any address in an allocation of this library; it stands for the whole block. NULL and
- *   memory that is not of this library are ignored.
+ * - `ptr`: any address in an allocation of this library; the call applies to the whole block. NULL
+ *   and memory that is not of this library are ignored.
  * - `stream`: ignored if it is the stream for which the memory was allocated.
  * - Errors: INVALID_ARGUMENT: the memory was freed already.
  * - torch: `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
@@ -3644,8 +3664,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sco
  * Returns all unused memory of every device to the driver.
  *
  * - Errors: INVALID_STATE: a stream is being captured.
- * - Ordering: waits for the streams whose work may still use freed memory. Returning memory waits
- *   for the device.
+ * - Ordering: waits for the streams whose work may still use freed memory. Returning memory to the
+ *   driver waits for the device.
  * - torch: `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_empty_cache(void);
@@ -3668,8 +3688,8 @@ sconce_status sconce_memory_get_base(const void *ptr,
 
 /**
  * Reports the size of an allocation's block: the requested size, rounded up, plus a remainder that
- * was too small to be split off. The caller may use all of these bytes. `malloc_usable_size` is
- * the model.
+ * was too small to be split off. The caller may use all of these bytes, as with
+ * `malloc_usable_size`.
  *
  * - `ptr`: the address that an allocating function returned.
  * - `out_bytes`: receives the size.
@@ -3692,8 +3712,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_po
  * Creates a private memory pool with a policy of its own, without any memory yet. It serves all devices.
  * Needs no device.
  *
- * - `policy`: what its memory is made of. Where the driver refuses pages, segments are used, with a
- *   warning, as for the setting `policy:pages`.
+ * - `policy`: `SCONCE_MEMORY_POLICY_…`. If the driver does not support pages, the pool uses
+ *   segments, and a warning is logged, as for the setting `policy:pages`.
  * - `out_pool`: receives the pool.
  * - Errors: INVALID_ARGUMENT: no such policy. OUT_OF_MEMORY: too many pools.
  * - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
@@ -3705,8 +3725,8 @@ sconce_status sconce_memory_pool_create_with_policy(int32_t policy,
 /**
  * Reports the number of a pool in snapshots and histories. Needs no device.
  *
- * - `out_id`: receives the second number of torch's pair, whose first number is 0. It is never 0,
- *   and never used again.
+ * - `out_id`: receives the second number of torch's pair, whose first number is 0. The number is
+ *   never 0, and is not reused.
  * - torch: `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
  */
 SCONCE_NODISCARD
@@ -3719,7 +3739,8 @@ sconce_status sconce_memory_pool_get_id(struct sconce_memory_pool *pool,
  *
  * - `pool`: NULL is a no-op.
  * - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
- *   `sconce_memory_pool_end`, or its memory is fixed. DRIVER: the pool is destroyed all the same.
+ *   `sconce_memory_pool_end`, or the memory of the pool is fixed. DRIVER: the pool is destroyed
+ *   all the same.
  * - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
  *   block, and the memory goes back when the cache is next emptied.
  * - torch: the destructor of `c10::cuda::MemPool`.
@@ -3728,7 +3749,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_pool_destroy(struct sconce_memory_p
 
 /**
  * Serves the calling thread's allocations on a device from a pool, until `sconce_memory_pool_end`.
- * If a thread has begun several pools, the newest one serves.
+ * If a thread has begun several pools, the one begun last serves.
  *
  * - Errors: INVALID_STATE: the thread has begun this pool on this device already.
  * - torch: entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
@@ -3750,7 +3771,8 @@ sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
                                      int32_t device);
 
 /**
- * Returns unused memory of a pool to the driver, on every device; nothing while its memory is fixed.
+ * Returns unused memory of a pool to the driver, on every device. Returns nothing while the memory
+ * is fixed.
  *
  * - `out_bytes`: receives the number of bytes returned.
  * - Errors: INVALID_STATE: a stream is being captured.
@@ -3762,15 +3784,17 @@ sconce_status sconce_memory_pool_trim(struct sconce_memory_pool *pool,
                                       size_t *out_bytes);
 
 /**
- * Fixes the memory of a pool, on every device, or makes the pool an ordinary one again. A program that registers memory of
- * the pool elsewhere (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before it registers, and makes it ordinary when the
- * last registration has ended.
+ * Fixes the memory of a pool on every device, or ends that. A program that registers memory of the
+ * pool with another library (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before the first
+ * registration, and ends that after the last registration has ended.
  *
- * While the memory is fixed, it keeps its pages and addresses: none of it sleeps, and none returns to the driver, blocks
- * that are freed included, which serve later allocations from the pool. The pool may still get more memory. The memory of
- * the default pool cannot be fixed; it sleeps on request, and moves between free blocks.
+ * Fixed memory keeps its pages and addresses. It cannot sleep, and it does not return to the
+ * driver, not even in freed blocks, which serve later allocations from the pool. The pool may
+ * still take more memory. The default pool cannot be fixed: its memory may sleep, and its pages
+ * move between free blocks.
  *
- * - `fixed`: whether the memory is fixed from now on. To say it twice is legal, and counts once.
+ * - `fixed`: whether the memory is fixed from now on. Repeated calls with the same value have no
+ *   further effect.
  * - Errors: INVALID_STATE: the pool is asleep on a device. NOT_SUPPORTED: memory is allocated without caching.
  * - Ordering: waits for threads that put a pool to sleep, wake it or return memory to the driver.
  */
@@ -3788,22 +3812,25 @@ sconce_status sconce_memory_pool_is_fixed(struct sconce_memory_pool *pool,
                                           bool *out_fixed);
 
 /**
- * Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay. The bytes of live blocks
- * are saved; unused memory is dropped. Memory must be made of pages: `policy:pages` in the settings.
+ * Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay
+ * reserved. The bytes of live blocks are saved; unused memory is dropped. The pool's memory must
+ * consist of pages (`SCONCE_MEMORY_POLICY_PAGES`, or `policy:pages` in the settings).
  *
- * Until the pool wakes, its memory must not be used; calls of this library with such addresses, allocations from the
- * pool, and launches of graphs whose memory it is fail with INVALID_STATE. Kernels are not checked. Blocks may be freed.
+ * Until the pool wakes, its memory must not be used, but blocks may be freed. Calls of this
+ * library with such addresses, allocations from the pool, and launches of graphs that use the
+ * pool's memory fail with INVALID_STATE. Addresses that kernels use are not checked.
  *
  * - `pool`: NULL is the default pool.
- * - `desc`: where the bytes go.
- * - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another process has
- *   a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
- *   pool is in use and not made of pages, and the message names a block. OUT_OF_MEMORY: the host has too little. IO: the
- *   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
- *   that it is asleep all the same, nothing is lost.
+ * - `desc`: where the bytes are saved.
+ * - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another
+ *   process has a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the ///
+ *   pool is in use and does not consist of pages; the message names a block. OUT_OF_MEMORY: the host has too little
+ *   /// memory. IO: the file cannot be written. After an error the pool is awake, with its bytes unless they were
+ *   to be /// discarded. In rare cases the message says that the pool is asleep all the same; then no data is lost.
  * - Ordering: waits for the device, and for devices with access to its memory.
- * - Threads: any; one thread at a time puts pools of a device to sleep or wakes them. A thread that destroys a pool
- *   waits for it, and so does one that begins a capture while a pool falls asleep.
+ * - Threads: any. Only one thread at a time puts pools of a device to sleep or wakes them; others
+ *   wait for it. A thread that destroys a pool waits as well, and so does one that begins a
+ *   capture while a pool is being put to sleep.
  * - torch: vLLM's `CuMemAllocator.sleep`, `torch_memory_saver.pause`.
  */
 SCONCE_NODISCARD
@@ -3812,12 +3839,14 @@ sconce_status sconce_memory_pool_sleep(struct sconce_memory_pool *pool,
                                        const struct sconce_sleep_desc *desc);
 
 /**
- * Wakes a pool on a device: its memory is at its addresses again.
+ * Wakes a pool on a device: takes memory from the driver, and restores the pool's bytes at their
+ * addresses.
  *
  * - `pool`: NULL is the default pool.
  * - `mode`: `SCONCE_WAKE_…`.
- * - Errors: INVALID_STATE: the pool is awake. OUT_OF_MEMORY: the device or the limit has too little, cached memory
- *   included. IO: the file. After an error the pool sleeps as before, and can be woken later.
+ * - Errors: INVALID_STATE: the pool is awake. OUT_OF_MEMORY: the device or the limit has too
+ *   little memory, even after the cache was emptied. IO: the file cannot be read. After an error
+ *   the pool sleeps as before, and can be woken later.
  * - Ordering: returns when the memory can be used on every stream.
  * - torch: vLLM's `CuMemAllocator.wake_up`, `torch_memory_saver.resume`.
  */
@@ -3839,15 +3868,16 @@ sconce_status sconce_memory_pool_get_sleep_state(struct sconce_memory_pool *pool
                                                  struct sconce_memory_sleep_state *out_state);
 
 /**
- * Returns where the bytes of a live block are in memory of the host while its pool sleeps, so that they can be replaced:
- * the pool wakes with what lies there then.
+ * Returns the host address of the saved bytes of a live block while its pool sleeps, so that a
+ * program can replace them: the pool wakes with the bytes that are there at that time.
  *
  * - `pool`: NULL is the default pool.
  * - `ptr`: an address in the block.
- * - `out_host`: receives the place of that address. The bytes up to the end of the block follow it.
+ * - `out_host`: receives the host address of the byte at `ptr`. The bytes up to the end of the
+ *   block follow it.
  * - Errors: INVALID_ARGUMENT: `ptr` is in no live block of the pool. INVALID_STATE: the block is not asleep, or its
  *   bytes are not in memory of the host.
- * - Ownership: the library's. The place is valid until the pool wakes.
+ * - Ownership: borrowed. The address is valid until the pool wakes.
  * - torch: `tms_get_cpu_backup_pointer` of torch_memory_saver.
  */
 SCONCE_NODISCARD
@@ -3867,16 +3897,15 @@ sconce_status sconce_memory_sleep(int32_t device,
                                   const struct sconce_sleep_desc *desc);
 
 /**
- * Wakes every pool of a device that is asleep, also those that were destroyed meanwhile and have live blocks.
+ * Wakes every sleeping pool of a device, including pools that have been destroyed but still have
+ * live blocks.
  *
  * - `mode`: as in `sconce_memory_pool_wake`.
- * - Errors: OUT_OF_MEMORY, IO: as in `sconce_memory_pool_wake`; that pool and those after it, by their numbers, stay
- *   asleep.
+ * - Errors: OUT_OF_MEMORY, IO: as in `sconce_memory_pool_wake`. Pools are woken in the order of
+ *   their numbers; the pool that failed and those after it stay asleep.
  * - Ordering: as `sconce_memory_pool_wake`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_memory_wake(int32_t device,
-                                 int32_t mode);
+SCONCE_NODISCARD sconce_status sconce_memory_wake(int32_t device, int32_t mode);
 
 /**
  * Configures the allocator from now on. Existing memory stays as it is. Needs no device.
@@ -3885,22 +3914,26 @@ sconce_status sconce_memory_wake(int32_t device,
  * `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. These keys have an effect:
  * `max_split_size_mb` (blocks of this size and more are not split), `max_non_split_rounding_mb`,
  * `roundup_power2_divisions` (a power of two, or a list such as `[64:8,256:4,>:1]`),
- * `garbage_collection_threshold` (a fraction between 0 and 1), `large_segment_size_mb` and
- * `per_process_memory_fraction` (on devices without a fraction of their own). PyTorch's other keys
- * are accepted without effect, and a warning reports that once. `PYTORCH_NO_CUDA_MEMORY_CACHING=1`
- * in the environment turns caching off.
+ * `garbage_collection_threshold` (a fraction between 0 and 1), `large_segment_size_mb`,
+ * `per_process_memory_fraction` (on devices without a fraction of their own), `policy` (`segments`
+ * or `pages`; not a key of PyTorch) or its synonym `expandable_segments`, and for pinned memory
+ * `pinned_use_cuda_host_register`, `pinned_num_register_threads`, `pinned_use_background_threads`,
+ * `pinned_free_catch_all`, `pinned_reserve_segment_size_mb` and `pinned_max_cached_size_mb`.
+ * `docs/design/memory_settings.md` describes them. PyTorch's other keys are accepted without
+ * effect, and a warning reports that once. `PYTORCH_NO_CUDA_MEMORY_CACHING=1` in the environment
+ * turns caching off.
  *
  * - `conf`: `key:value` pairs separated by commas, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`.
- *   Keys that are not named return to their defaults; "" sets all defaults.
+ *   Keys that are not named are reset to their defaults; "" resets all keys.
  * - Errors: INVALID_ARGUMENT: a key or value is not known; the message names it, and the
- *   configuration stays as it was.
+ *   configuration does not change.
  * - torch: `torch.cuda.memory._set_allocator_settings()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_configure(const char *conf);
 
 /**
- * Limits the share of a device's memory that this process takes from the driver. The process keeps
- * memory that it has already. Makes the device's context.
+ * Limits the share of a device's memory that this process takes from the driver. Memory that the
+ * process has already stays allocated. Makes the device's context.
  *
  * - `fraction`: 0 to 1, else INVALID_ARGUMENT; 1 is no limit.
  * - torch: `torch.cuda.set_per_process_memory_fraction()`,
@@ -3941,8 +3974,8 @@ sconce_status sconce_memory_attach_oom_observer(sconce_oom_observer observer,
                                                 uint64_t *out_id);
 
 /**
- * Removes an observer. A call of it may still be running on another thread. An observer may detach
- * itself.
+ * Removes an observer. The observer may still be running on another thread when this function
+ * returns. An observer may detach itself.
  *
  * - `id`: the number from `sconce_memory_attach_oom_observer`; INVALID_ARGUMENT if there is no
  *   such observer.
@@ -3952,7 +3985,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_detach_oom_observer(uint64_t id);
 /**
  * Reports all figures of a device; zeros if nothing has been allocated on it yet.
  *
- * While other threads allocate, a peak may be reported up to a sixteenth too high, never too low.
+ * While other threads allocate, a reported peak may be up to a sixteenth too high. It is never too
+ * low.
  *
  * - `out_stats`: receives the figures; begin with `SCONCE_MEMORY_STATS_INIT`.
  * - torch: `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
@@ -3979,7 +4013,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_stats_json(int32_t device, char
 SCONCE_NODISCARD sconce_status sconce_memory_get_allocated(int32_t device, size_t *out_bytes);
 
 /**
- * Reports the most bytes of a device that callers have held at a time, since the start or
+ * Reports the peak of the bytes of a device that callers hold, since the start or
  * `sconce_memory_reset_peak_stats`.
  *
  * - `out_bytes`: receives the figure.
@@ -3996,8 +4030,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_max_allocated(int32_t device, s
 SCONCE_NODISCARD sconce_status sconce_memory_get_reserved(int32_t device, size_t *out_bytes);
 
 /**
- * Reports the most bytes of a device that this process has held from the driver at a time, since
- * the start or `sconce_memory_reset_peak_stats`.
+ * Reports the peak of the bytes of a device that this process has taken from the driver, since the
+ * start or `sconce_memory_reset_peak_stats`.
  *
  * - `out_bytes`: receives the figure.
  * - torch: `torch.cuda.max_memory_reserved()`.
@@ -4032,8 +4066,9 @@ sconce_status sconce_memory_get_summary(int32_t device,
                                         char **out_text);
 
 /**
- * Reports what the pages of a device are doing: how many there are, at how many addresses they are mapped, and how often
- * an earlier mapping served a request. Zeros unless memory is made of pages.
+ * Reports the figures of a device's pages: how many there are, at how many addresses they are
+ * mapped, and how often an earlier mapping served a request. All figures are 0 if no memory
+ * consists of pages.
  *
  * - `out_figures`: receives the figures; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
  */
@@ -4046,8 +4081,8 @@ sconce_status sconce_memory_get_page_figures(int32_t device,
  * viewer.
  *
  * - `out_json`: receives the text.
- * - Ordering: does not wait for devices. Allocations of other threads wait while the blocks of
- *   their stream are copied.
+ * - Ordering: does not wait for devices. Other threads that allocate wait while the records of the
+ *   blocks of their stream are copied.
  * - torch: `json.dumps(torch.cuda.memory._snapshot())`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_snapshot_json(char **out_json);
@@ -4064,14 +4099,14 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_snapshot_json(char **out_json);
 SCONCE_NODISCARD sconce_status sconce_memory_save_snapshot(const char *path);
 
 /**
- * Starts or stops the recording of memory events for snapshots. Stopping discards what was
- * recorded; starting again keeps it. Needs no device.
+ * Starts or stops the recording of memory events for snapshots. Stopping discards the recorded
+ * events; starting again without stopping keeps them. Needs no device.
  *
  * While recording, every allocation and free takes a little longer.
  *
  * - `enabled`: whether to record.
- * - `max_entries`: the number of entries kept for each device, of which the oldest are replaced;
- *   more than 0 if `enabled`, else ignored.
+ * - `max_entries`: the number of entries that are kept for each device; further entries replace
+ *   the oldest. More than 0 if `enabled`, else ignored.
  * - torch: `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_record_history(bool enabled, size_t max_entries);
@@ -4092,7 +4127,7 @@ sconce_status sconce_memory_snapshot_create(struct sconce_memory_snapshot **out_
  * Destroys a snapshot and its arrays.
  *
  * - `snapshot`: NULL is a no-op.
- * - Safety: the arrays of the snapshot are not used any more.
+ * - Safety: the arrays of the snapshot must not be used any more.
  * - torch: the destructor of `CUDACachingAllocator::SnapshotInfo`.
  */
 SCONCE_NODISCARD
@@ -4218,7 +4253,7 @@ void sconce_ort_empty_cache(void);
  * Allocates page-locked host memory, from cached memory or else from the driver. Every device can
  * copy from and to it at full speed and without blocking. The contents are undefined.
  *
- * Neither the host nor a copy queued earlier uses the memory any more.
+ * No copy that was queued earlier still uses the memory.
  *
  * - `bytes`: 0 returns NULL.
  * - `out_ptr`: receives a host address, a multiple of 64.
@@ -4233,8 +4268,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_alloc(size_t bytes, void **out
 /**
  * Frees pinned memory, on any thread. The cache keeps it for later allocations.
  *
- * Nothing has to be waited for: the memory is not handed out again before the copies of this
- * library that use it have finished, and the work of streams noted with
+ * The caller need not wait: the memory is not allocated again before the copies of this library
+ * that use it have finished, and the work of streams noted with
  * `sconce_host_memory_record_stream`.
  *
  * - `ptr`: the address that `sconce_host_memory_alloc` returned; NULL is a no-op.
@@ -4250,8 +4285,8 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_free(void *ptr);
 
 /**
  * Notes that work of a stream uses pinned memory. After the memory is freed, it is not reused
- * before the work that is queued on that stream at the time of the free has finished. The copies
- * of this library need no note.
+ * before the work that is queued on that stream at the time of the free has finished. Copies of
+ * this library are noted automatically.
  *
  * External streams are treated as in `sconce_memory_record_stream`.
  *
@@ -4269,8 +4304,8 @@ sconce_status sconce_host_memory_record_stream(void *ptr,
  * Returns all unused pinned memory to the system.
  *
  * - Errors: INVALID_STATE: a stream is being captured; nothing is returned.
- * - Ordering: waits for no copy: memory that a copy may still use stays, unless its stream no
- *   longer exists. Returning memory waits for the devices in use.
+ * - Ordering: does not wait for copies: memory that a copy may still use is kept, unless its
+ *   stream no longer exists. Returning memory waits for the devices in use.
  * - torch: `torch._C._host_emptyCache()`, `at::cuda::CachingHostAllocator_emptyCache`.
  */
 SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
@@ -4328,21 +4363,21 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_reset_accumulated_stats(void);
  *
  * - `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes.
  * - `bytes`: how many.
- * - `non_blocking`: whether to return before the copy is done where that is safe.
+ * - `non_blocking`: whether the call may return before the copy is done, where that is safe.
  * - Errors: INVALID_ARGUMENT: pinned memory was freed, or a range leaves its allocation: the block
  *   of this library that contains its first byte, or the driver allocation if the memory is of
- *   other code. INVALID_STATE: a stream involved is being captured, and the copy needs ordinary
- *   memory or has to wait; copy pinned memory with `non_blocking`. Also if a copy between devices
- *   involves a captured stream and one that is not captured.
+ *   other code. INVALID_STATE: a stream involved is being captured, and the copy uses ordinary
+ *   memory or has to wait; use pinned memory and `non_blocking`. INVALID_STATE: a copy between
+ *   devices involves one stream that is being captured and one that is not.
  * - Ordering: *Host to host*: done when the call returns. *Between host and device*: on the
  *   device's current stream. The call returns when the copy is done. With `non_blocking` it
  *   returns once the copy is queued if the host memory is pinned, once the source may be changed
  *   if the source is ordinary memory, and when the copy is done if the destination is ordinary
  *   memory. *Within a device*: queued on its current stream. *Between devices*: queued on the
  *   source device's current stream, after the work queued on the destination device's current
- *   stream, whose later work waits for the copy. Where the hardware allows it, this enables peer
- *   access from the source device to the destination's memory. Pinned memory of this library may
- *   be freed while copies use it. `CUDA_LAUNCH_BLOCKING=1` makes every call wait.
+ *   stream; later work of the latter waits for the copy. If the hardware supports it, the call
+ *   enables peer access from the source device to the destination's memory. Pinned memory of this
+ *   library may be freed while copies use it. `CUDA_LAUNCH_BLOCKING=1` makes every call wait.
  * - Safety: host ranges are valid for the access, do not overlap, and stay as they are until the
  *   copy is done. Device ranges are checked.
  * - torch: `torch.Tensor.copy_(src, non_blocking)`.
@@ -4370,15 +4405,16 @@ sconce_status sconce_copy(void *dst,
 SCONCE_NODISCARD sconce_status sconce_memory_set(void *ptr, uint8_t value, size_t bytes);
 
 /**
- * Copies bytes between any two places on a stream, which takes the place of the current one of its
- * device. Otherwise as `sconce_copy`.
+ * Copies bytes between any two places on a stream, which is used instead of the current stream of
+ * its device. Otherwise as `sconce_copy`.
  *
- * - `stream`: the stream on which the copy is queued: of the device whose memory is involved, of
- *   the source's between two devices. A copy from host to host does not use it.
+ * - `stream`: the stream on which the copy is queued. It is of the device whose memory is
+ *   involved; between two devices, of the source's device. A copy from host to host does not use
+ *   it.
  * - Errors: CROSS_DEVICE: the stream is of another device. Otherwise as `sconce_copy`.
  * - Ordering: as `sconce_copy`. Between two devices the destination's side is ordered with the
  *   calling thread's current stream there, which is the default stream unless the thread set it.
- * - Threads: any; the calling thread's device and streams stay what they are.
+ * - Threads: any; the calling thread's device and streams do not change.
  * - Safety: as `sconce_copy`.
  * - torch: `torch.Tensor.copy_(src, non_blocking)` inside `torch.cuda.stream()`.
  */
@@ -4390,11 +4426,11 @@ sconce_status sconce_copy_on(void *dst,
                              struct sconce_stream stream);
 
 /**
- * Sets bytes of device or host memory on a stream, which takes the place of the current one, and
- * its device that of the current device. Otherwise as `sconce_memory_set`.
+ * Sets bytes of device or host memory on a stream. The stream and its device are used instead of
+ * the current ones. Otherwise as `sconce_memory_set`.
  *
- * - `stream`: the stream on which the fill is queued. Host memory is set without it.
- * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - `stream`: the stream on which the fill is queued. For host memory it is not used.
+ * - Threads: any; the calling thread's device and streams have no effect and do not change.
  * - Safety: as `sconce_memory_set`.
  * - torch: `cudaMemsetAsync` with a stream.
  */
@@ -4516,9 +4552,9 @@ sconce_status sconce_memory_set_2d_on(void *ptr,
                                       struct sconce_stream stream);
 
 /**
- * Returns a handle by which another process can open the driver allocation that contains device
- * memory, and the place of the memory in it. For a block of memory of pages (`policy:pages`,
- * `expandable_segments:True`) that is all pages which hold a part of the block.
+ * Returns a handle with which another process can open the driver allocation that contains device
+ * memory, and the offset of the memory in it. For a block of pages (`policy:pages`,
+ * `expandable_segments:True`) the handle stands for all pages that hold a part of the block.
  *
  * - `ptr`: device memory, of this library or of other code of the process. Virtual memory must
  *   have been made shareable by file descriptor.
@@ -4528,8 +4564,8 @@ sconce_status sconce_memory_set_2d_on(void *ptr,
  *   allocation, or of the first page.
  * - Errors: INVALID_ARGUMENT: `ptr` is not device memory, was freed, is memory of another process,
  *   or cannot be shared. INVALID_STATE: `ptr` is memory of a pool that is asleep. NOT_SUPPORTED:
- *   the driver does not share such memory, or not the pages of the block. IO: the socket on which
- *   other processes send their requests cannot be opened.
+ *   the driver cannot share such memory, or the pages of the block. IO: the socket on which other
+ *   processes send their requests cannot be opened.
  * - Ownership: the memory stays the caller's. If it is freed while another process has it open, it
  *   is not reused before that process has closed it or ended. Memory that other code took from the
  *   driver must not be freed before then. Freed memory cannot be opened.
@@ -4565,22 +4601,22 @@ sconce_status sconce_ipc_open_memory(int32_t device,
                                      void **out_ptr);
 
 /**
- * Closes memory of another process. After the last closing of an allocation its addresses are
- * invalid.
+ * Closes memory of another process. Once an allocation has been closed as often as opened, its
+ * addresses are invalid.
  *
  * - `ptr`: the address that `sconce_ipc_open_memory` returned; NULL is a no-op.
  * - Errors: INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened.
  *   INVALID_STATE: a stream of the device is being captured; the wait would invalidate the
  *   capture. After INVALID_STATE and DRIVER the memory is still open.
- * - Ordering: the last closing of an address waits for the device; the other process may then use
- *   the memory.
+ * - Ordering: the last close of an address waits for the device; afterwards the other process may
+ *   use the memory.
  * - torch: the end of a shared storage, `cudaIpcCloseMemHandle`.
  */
 SCONCE_NODISCARD sconce_status sconce_ipc_close_memory(void *ptr);
 
 /**
- * Makes freed memory reusable that the last process has closed, or that was open in processes that
- * have ended. This also happens without the call soon after; the call completes it now.
+ * Makes freed memory reusable if all processes that had it open have closed it or have ended. The
+ * library also does this by itself a little later; the call does it now.
  *
  * - Errors: DRIVER, and INVALID_STATE while a stream of the device is being captured: without
  *   caching, memory cannot be returned to the driver now; the next call tries again.
@@ -4606,11 +4642,11 @@ SCONCE_NODISCARD sconce_status sconce_ipc_set_timeout_ms(uint32_t milliseconds);
 SCONCE_NODISCARD sconce_status sconce_ipc_get_timeout_ms(uint32_t *out_milliseconds);
 
 /**
- * Makes a module of code in memory: PTX, machine code (the ELF file that `nvcc -cubin` writes), or a
- * fat binary (`nvcc -fatbin`).
+ * Creates a module from code in memory: PTX, machine code (the ELF file that `nvcc -cubin`
+ * writes), or a fat binary (`nvcc -fatbin`).
  *
  * Checks the code and copies it. Needs no device and makes no driver call: a device loads the
- * module when one of its kernels is first used there. A stream capture does not prevent that.
+ * module when one of its kernels is first used there, even during a stream capture.
  *
  * - `image`: the code.
  * - `image_bytes`: its size. PTX needs no NUL byte at its end.
@@ -4626,7 +4662,7 @@ sconce_status sconce_module_load(const void *image,
                                  struct sconce_module **out_module);
 
 /**
- * Makes a module of the code in a file. As `sconce_module_load`.
+ * Creates a module from the code in a file. Otherwise as `sconce_module_load`.
  *
  * - `path`: the file.
  * - `out_module`: receives the module.
@@ -4639,30 +4675,30 @@ sconce_status sconce_module_load_file(const char *path,
                                       struct sconce_module **out_module);
 
 /**
- * Unloads a module. Its kernels end with it.
+ * Unloads a module. The handles of its kernels become invalid.
  *
- * Queued launches of its kernels still run. A module of which a launch was captured into a graph
- * stays loaded until the process ends, since the graph may be launched at any time; so does one on a
- * device with a stream under capture.
+ * Queued launches of its kernels still run. If a launch was captured into a graph, the module
+ * stays loaded until the process ends, because the graph may be launched at any time. The same
+ * holds on a device with a stream that is being captured.
  *
- * - `module`: NULL is a no-op. The handle is dead afterwards, also if the call fails.
+ * - `module`: NULL is a no-op. The handle is invalid afterwards, even if the call fails.
  * - Ordering: waits for calls that use the module, and for the devices that have loaded it.
  * - torch: `cuModuleUnload`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_module_unload(struct sconce_module *module);
+SCONCE_NODISCARD sconce_status sconce_module_unload(struct sconce_module *module);
 
 /**
- * Finds a kernel of a module. The current device loads the module if it has not; other devices do
- * at the first use of the kernel there.
+ * Finds a kernel of a module. The current device loads the module unless it has done so; other
+ * devices load it at the first use of the kernel there.
  *
- * - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled. Of a
- *   module that was compiled from a source also an expression of `sconce_kernel_source_add_kernel`.
- * - `out_kernel`: receives the kernel, the same one at each call.
+ * - `name`: the name of the entry point in the code, which is mangled unless the kernel is
+ *   `extern "C"`. For a module that was compiled from a source, also an expression that was passed
+ *   to `sconce_kernel_source_add_kernel`.
+ * - `out_kernel`: receives the kernel; the same one for each call with this name.
  * - Errors: INVALID_ARGUMENT: the module has no kernel of that name, or the device cannot load the
- *   code; the message contains the words of the driver's compiler. On the simulator also: no
- *   function stands for the kernel (`sconce_sim_register_kernel`). OUT_OF_MEMORY: of the device.
- * - Ownership: borrowed; the kernel ends with its module.
+ *   code; the message contains that of the driver's compiler. On the simulator also: no function
+ *   is registered for the kernel (`sconce_sim_register_kernel`). OUT_OF_MEMORY: of the device.
+ * - Ownership: borrowed; valid until the module is unloaded.
  * - Ordering: the first use of a module on a device may wait for the device and take the time of a
  *   compilation.
  * - torch: `cuModuleGetFunction`.
@@ -4673,10 +4709,10 @@ sconce_status sconce_kernel_get(struct sconce_module *module,
                                 struct sconce_kernel **out_kernel);
 
 /**
- * Makes a source of CUDA C++. Compiles nothing and needs no backend.
+ * Creates a source of CUDA C++. Compiles nothing and needs no backend.
  *
- * The source finds `sconce/device.cuh` without a path, and the headers of a CUDA toolkit
- * (`cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
+ * The source can include `sconce/device.cuh` without an include path, and the headers of a CUDA
+ * toolkit (such as `cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
  *
  * - `code`: the text. NVRTC compiles device code only.
  * - `name`: the name in the compiler's messages; NULL stands for `source.cu`.
@@ -4703,8 +4739,8 @@ SCONCE_NODISCARD sconce_status sconce_kernel_source_destroy(struct sconce_kernel
  * Adds a header that the source may include.
  *
  * - `source`: the source.
- * - `name`: as the source includes it: `mine.cuh` for `#include "mine.cuh"`. A header that was
- *   added under the name is replaced, and `sconce/device.cuh` may be.
+ * - `name`: the name that the source includes: `mine.cuh` for `#include "mine.cuh"`. The header
+ *   replaces an earlier one of that name; it may also replace `sconce/device.cuh`.
  * - `code`: its text.
  * - Ownership: the texts are copied.
  * - torch: the headers of `nvrtcCreateProgram`.
@@ -4716,8 +4752,8 @@ sconce_status sconce_kernel_source_add_header(struct sconce_kernel_source *sourc
 
 /**
  * Adds an option of the compiler: `--use_fast_math`, `--std=c++20`, `-DN=4`,
- * `--include-path=folder`. Options are passed in the order in which they were added. With
- * `--gpu-architecture` the caller chooses for what is compiled; otherwise the library does.
+ * `--include-path=folder`. Options are passed in the order in which they were added. The library
+ * chooses the architecture, unless `--gpu-architecture` is among the options.
  *
  * - `source`: the source.
  * - `option`: an option of NVRTC, not one of nvcc.
@@ -4729,12 +4765,13 @@ sconce_status sconce_kernel_source_add_option(struct sconce_kernel_source *sourc
                                               const char *option);
 
 /**
- * Adds a kernel by a C++ expression that names it. The compiler makes the templates that
- * expressions name, and `sconce_kernel_get` takes the expression as the kernel's name. Kernels that
- * are `extern "C"` need no expression.
+ * Adds a kernel by a C++ expression that names it. The compiler instantiates the templates that
+ * expressions name, and `sconce_kernel_get` accepts the expression as the kernel's name. Kernels
+ * that are `extern "C"` need no expression.
  *
  * - `source`: the source.
- * - `expression`: `scale<float>`, `mine::step`. `sconce_kernel_get` takes the same text.
+ * - `expression`: for example `scale<float>` or `mine::step`. `sconce_kernel_get` accepts the same
+ *   text.
  * - Errors: INVALID_ARGUMENT: `expression` is empty.
  * - Ownership: the text is copied.
  * - torch: `nvrtcAddNameExpression`.
@@ -4744,26 +4781,26 @@ sconce_status sconce_kernel_source_add_kernel(struct sconce_kernel_source *sourc
                                               const char *expression);
 
 /**
- * Compiles a source into a module, with NVRTC where it is installed.
+ * Compiles a source into a module with an installed NVRTC.
  *
- * The result is machine code for the device, or PTX where NVRTC does not know the device's
- * architecture yet. On the simulator nothing is compiled: each kernel is a function that is
- * registered under the kernel's name (`sconce_sim_register_kernel`), and the source is only searched
- * for the functions' names.
+ * The result is machine code for the device, or PTX if NVRTC does not know the device's
+ * architecture yet. On the simulator nothing is compiled: functions that are registered under the
+ * kernels' names (`sconce_sim_register_kernel`) run instead, and the source is only searched for
+ * these names.
  *
- * - `source`: the source; it may be compiled again, also with more in it.
+ * - `source`: the source; it may be compiled again, also after additions.
  * - `device`: the device; -1 for the current one. Its context is not made.
- * - `ptx`: whether to make PTX, which later architectures accept too. Devices compile it at the
- *   first use of a kernel.
+ * - `ptx`: whether to produce PTX, which newer architectures accept too. A device compiles it at
+ *   the first use of a kernel.
  * - `out_module`: receives the module.
  * - Errors: INVALID_ARGUMENT: the source does not compile, an option is unknown, or an expression
- *   names no kernel; the message contains the compiler's, as does the log. LIBRARY_NOT_FOUND: NVRTC
+ *   names no kernel; the message and the log contain those of the compiler. LIBRARY_NOT_FOUND: NVRTC
  *   is not installed; the message names what was searched, and `SCONCE_LIBNVRTC` names another place.
  *   NOT_SUPPORTED: the installed NVRTC no longer knows the device's architecture.
  * - Ownership: the caller unloads the module with `sconce_module_unload`.
- * - Ordering: the calling thread compiles. A stream capture does not prevent that.
+ * - Ordering: compiles on the calling thread, also during a stream capture.
  * - Threads: threads that compile the same source do not wait for each other; the log is that of
- *   the compilation that ended last.
+ *   the compilation that finished last.
  * - torch: `nvrtcCompileProgram`, `nvrtcGetCUBIN`, `nvrtcGetLoweredName`; torch's NVRTC fuser.
  */
 SCONCE_NODISCARD
@@ -4773,11 +4810,11 @@ sconce_status sconce_kernel_source_compile(struct sconce_kernel_source *source,
                                            struct sconce_module **out_module);
 
 /**
- * Returns what the compiler said at the last compilation of a source: its errors, or the warnings
- * of one that succeeded.
+ * Returns the compiler's messages of the last compilation of a source: its errors, or its warnings
+ * if it succeeded.
  *
  * - `source`: the source.
- * - `out_log`: receives the text; empty if the compiler said nothing.
+ * - `out_log`: receives the text; empty if there are no messages.
  * - Ownership: the caller frees the text with `sconce_string_free`.
  * - torch: `nvrtcGetProgramLog`.
  */
@@ -4786,7 +4823,8 @@ sconce_status sconce_kernel_source_get_log(struct sconce_kernel_source *source,
                                            char **out_log);
 
 /**
- * Reports what a kernel needs on a device. The device loads the kernel's module if it has not.
+ * Reports the resources that a kernel needs on a device. The device loads the kernel's module
+ * unless it has done so.
  *
  * - `out_attributes`: receives the figures; begin with `SCONCE_KERNEL_ATTRIBUTES_INIT`. On the
  *   simulator they are those of `sconce_sim_register_kernel`.
@@ -4799,10 +4837,10 @@ sconce_status sconce_kernel_get_attributes(struct sconce_kernel *kernel,
                                            struct sconce_kernel_attributes *out_attributes);
 
 /**
- * Allows launches of a kernel on a device up to so much dynamic shared memory. A launch that has
- * more does that by itself; call this function to learn of a failure earlier.
+ * Raises the dynamic shared memory that launches of a kernel may have on a device. A launch with
+ * more raises the limit by itself; call this function to detect a failure earlier.
  *
- * - `bytes`: per block. A smaller number than is allowed already changes nothing.
+ * - `bytes`: the new limit, per block. A number below the present limit changes nothing.
  * - Errors: INVALID_ARGUMENT: more than a block can have. Otherwise as `sconce_kernel_get`.
  * - torch: `cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)`.
  */
@@ -4829,12 +4867,13 @@ sconce_status sconce_kernel_get_occupancy(struct sconce_kernel *kernel,
                                           uint32_t *out_blocks);
 
 /**
- * Reports the block size with which a kernel has the most threads running on a multiprocessor.
+ * Reports the block size with which the largest number of a kernel's threads runs on a
+ * multiprocessor at the same time.
  *
  * - `shared_bytes`: dynamic shared memory of a block, whatever its size.
  * - `most_threads`: the largest block that the caller can use; 0 for any.
  * - `out_threads`: receives the threads of a block.
- * - `out_min_blocks`: receives the number of blocks with which the whole device is busy.
+ * - `out_min_blocks`: receives the smallest number of blocks that fills the whole device.
  * - Errors: INVALID_ARGUMENT: `shared_bytes` is more than a block can have. Otherwise as
  *   `sconce_kernel_get`.
  * - torch: `cudaOccupancyMaxPotentialBlockSize`.
@@ -4851,24 +4890,24 @@ sconce_status sconce_kernel_get_best_block(struct sconce_kernel *kernel,
  * Launches a kernel on the calling thread's current stream of the current device.
  *
  * Arguments are passed by value, in the order of the kernel's parameters: `arguments[i]` points to
- * the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer that is the address
- * of a variable that contains a device address. Device memory is not checked: the kernel follows
- * whatever addresses it receives.
+ * the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer parameter, pass
+ * the address of a variable that contains a device address. Device addresses are not checked: the
+ * kernel uses whatever addresses it receives.
  *
  * - `desc`: grid, block and the rest; begin with `SCONCE_LAUNCH_DESC_INIT`. Dynamic shared
  *   memory beyond 48 KiB needs no further call.
  * - `arguments`: addresses of the values, in ordinary memory. May be NULL if there are none.
  * - `argument_bytes`: their sizes. May be NULL if there are none.
  * - `argument_count`: their number.
- * - Errors: INVALID_ARGUMENT: number or size of an argument differs from the kernel's parameters (on
- *   CUDA, drivers before 12.4 do not tell them, and nothing is checked), or the device does not
- *   accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the device or
- *   the driver does not have. Otherwise as `sconce_kernel_get`.
+ * - Errors: INVALID_ARGUMENT: the number or a size of the arguments differs from the kernel's
+ *   parameters (drivers before CUDA 12.4 do not report them, so nothing is checked), or the device
+ *   does not accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the
+ *   device or the driver does not support. Otherwise as `sconce_kernel_get`.
  * - Ownership: the values are copied. The memory that a kernel uses must stay allocated until the
- *   launch is done; tell the allocator of other streams with `sconce_memory_record_stream`.
+ *   launch is done; note other streams with `sconce_memory_record_stream`.
  * - Ordering: queued on the stream. The first launch on a device loads the kernel's module.
- * - Safety: where the driver does not tell a kernel's parameters, the caller passes all of them in
- *   their sizes.
+ * - Safety: if the driver does not report a kernel's parameters, the caller must pass all of them
+ *   with their correct sizes.
  * - torch: `cuLaunchKernel`, `cuLaunchKernelEx`, `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
  */
 SCONCE_NODISCARD
@@ -4879,7 +4918,7 @@ sconce_status sconce_kernel_launch(struct sconce_kernel *kernel,
                                    size_t argument_count);
 
 /**
- * Launches a kernel on a stream, whatever device and stream are current. Otherwise as
+ * Launches a kernel on a stream, independently of the current device and stream. Otherwise as
  * `sconce_kernel_launch`.
  *
  * - `desc`: as for `sconce_kernel_launch`.
@@ -4927,8 +4966,8 @@ sconce_status sconce_generator_create(int32_t device,
                                       struct sconce_generator **out_generator);
 
 /**
- * Creates a generator with the device and the state of another. Afterwards the two are
- * independent.
+ * Creates a generator with the device and the state of another one. The two are independent
+ * afterwards.
  *
  * - `out_generator`: receives the clone.
  * - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_set_seed`.
@@ -4961,14 +5000,14 @@ sconce_status sconce_generator_get_device(struct sconce_generator *generator,
                                           int32_t *out_device);
 
 /**
- * Sets a generator's seed, and its offset to 0; of a generator of the CPU, whose lower half counts, the state
- * that belongs to it.
+ * Sets a generator's seed, and its offset to 0. For a generator of the CPU, sets the state that
+ * belongs to the lower 32 bits of the seed.
  *
  * - `seed`: any number.
  * - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
  * - Ordering: waits for the device if a graph has been captured that uses the generator; otherwise
  *   does not block.
- * - torch: `torch.Generator.manual_seed()`; add 2^64 to the negative seeds of torch.
+ * - torch: `torch.Generator.manual_seed()`; for a negative seed of torch, pass the seed plus 2^64.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_set_seed(struct sconce_generator *generator,
@@ -5051,10 +5090,10 @@ sconce_status sconce_generator_get_cpu_state(struct sconce_generator *generator,
  * Sets a generator's state from the bytes that `sconce_generator_get_state` or torch returned.
  *
  * - `state`: the bytes.
- * - `length`: their number: 16, or 8 for the seed alone, with offset 0; 5056 for a generator of the CPU.
- * - Errors: INVALID_ARGUMENT: `length` is none of them, the offset is not a multiple of 4, or no Mersenne
- *   Twister has the state.
- *   INVALID_STATE: as `sconce_generator_set_seed`.
+ * - `length`: the number of bytes: 16, or 8 for only the seed with offset 0; 5056 for a generator
+ *   of the CPU.
+ * - Errors: INVALID_ARGUMENT: `length` is another number, the offset is not a multiple of 4, or no
+ *   Mersenne Twister has the state. INVALID_STATE: as `sconce_generator_set_seed`.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.cuda.set_rng_state()`, `torch.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
  */
@@ -5064,11 +5103,11 @@ sconce_status sconce_generator_set_state(struct sconce_generator *generator,
                                          size_t length);
 
 /**
- * Reserves a range of a generator's sequence for a kernel of the caller. No other reservation
- * overlaps it, those of other threads included.
+ * Reserves a range of a generator's sequence for a kernel of the caller. The range overlaps no
+ * other reservation, including those of other threads.
  *
- * - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
- *   multiple of 4.
+ * - `increment`: the largest number of 32-bit words that a thread of the kernel draws, rounded up
+ *   to a multiple of 4.
  * - `out_seed`: receives the seed.
  * - `out_offset`: receives the offset at which the range begins.
  * - Errors: INVALID_STATE: as `sconce_generator_set_seed`; a captured kernel needs
@@ -5085,14 +5124,14 @@ sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator
 /**
  * Reserves a range of a generator's sequence for one kernel that the caller is about to launch on
  * its current stream of the generator's device. If that stream is being captured into a graph,
- * every replay receives a range of its own, which the kernel reads from device memory.
+ * every replay receives its own range, which the kernel reads from device memory.
  *
- * - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
- *   multiple of 4.
+ * - `increment`: the largest number of 32-bit words that a thread of the kernel draws, rounded up
+ *   to a multiple of 4.
  * - `out_state`: receives the state; its `device_state` stays valid until the process ends.
- * - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has no memory left for
- *   what a graph needs (`sconce_generator_prepare_capture`).
- * - Ordering: queues a tiny kernel on the current stream during a capture; otherwise as
+ * - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left
+ *   for the generator state of graphs (`sconce_generator_prepare_capture`).
+ * - Ordering: during a capture, queues a small kernel on the current stream; otherwise as
  *   `sconce_generator_reserve_philox`.
  * - torch: `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
  */
@@ -5138,7 +5177,7 @@ SCONCE_NODISCARD sconce_status sconce_random_manual_seed_all(uint64_t seed);
  * Seeds the default generators of the CPU and of all devices. Needs no device and does not initialise the
  * library: the seed is kept until a generator is first used.
  *
- * - `seed`: any number; add 2^64 to the negative seeds of torch.
+ * - `seed`: any number; for a negative seed of torch, pass the seed plus 2^64.
  * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.manual_seed()`.
@@ -5186,12 +5225,12 @@ SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed
  * - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128 (both parts are drawn).
  * - `low`, `high`: bounds.
  * - `generator`: a generator of the current device; NULL for its default generator.
- * - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is beyond the type,
- *   `dtype` is unknown, `ptr` is no device memory, or `n` elements reach beyond its block.
- *   NOT_SUPPORTED: the distribution is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
- *   another device, or `ptr` to one to which the current device has no peer access. OUT_OF_MEMORY:
- *   the stream is being captured, and the device has no memory left for what a graph needs
- *   (`sconce_generator_prepare_capture`).
+ * - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is out of the range of the
+ *   type, `dtype` is unknown, `ptr` is not device memory, or `n` elements reach beyond its block.
+ *   NOT_SUPPORTED: the distribution is not defined for `dtype`. CROSS_DEVICE: `generator` belongs
+ *   to another device, or `ptr` to a device to which the current device has no peer access.
+ *   OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left for the
+ *   generator state of graphs (`sconce_generator_prepare_capture`).
  * - Ownership: the memory must stay allocated until the fill is done.
  * - Ordering: queued on the current stream. A device's first fill with a distribution takes
  *   longer, since it loads the kernels. In a graph every replay draws new numbers.
@@ -5274,8 +5313,8 @@ sconce_status sconce_random_cauchy(void *ptr,
                                    struct sconce_generator *generator);
 
 /**
- * Fills device memory with numbers of trials up to the first success. The bits are torch's on a
- * GPU. Otherwise as `sconce_random_uniform`.
+ * Fills device memory with geometrically distributed numbers: numbers of trials up to the first
+ * success. The bits are torch's on a GPU. Otherwise as `sconce_random_uniform`.
  *
  * - `dtype`: `SCONCE_DTYPE_` of any real number.
  * - `p`: probability of success, between 0 and 1, else INVALID_ARGUMENT.
@@ -5334,14 +5373,13 @@ sconce_status sconce_random_full_range(void *ptr,
                                        struct sconce_generator *generator);
 
 /**
- * Fills device memory with numbers from `low` to `high` on a stream, which
- * takes the place of the current one, and its device that of the current device. Otherwise as
- * `sconce_random_uniform`.
+ * Fills device memory with numbers from `low` to `high` on a stream. The stream and its device are
+ * used instead of the current ones. Otherwise as `sconce_random_uniform`.
  *
  * - `ptr`: memory of the stream's device for `n` elements, or of a peer of that device.
  * - `generator`: a generator of the stream's device; NULL for its default generator.
  * - `stream`: the stream on which the fill is queued.
- * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Threads: any; the calling thread's device and streams have no effect and do not change.
  * - torch: `torch.Tensor.uniform_()` inside `torch.cuda.stream()`.
  */
 SCONCE_NODISCARD
@@ -5479,7 +5517,7 @@ sconce_status sconce_random_full_range_on(void *ptr,
 /**
  * Creates an empty graph. Needs no device.
  *
- * - `keep_graph`: keeps the driver's graph after the capture, for
+ * - `keep_graph`: whether to keep the driver's graph after the capture, for
  *   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the caller then
  *   instantiates the graph with `sconce_graph_instantiate`.
  * - `out_graph`: receives the graph.
@@ -5504,26 +5542,26 @@ SCONCE_NODISCARD sconce_status sconce_graph_destroy(struct sconce_graph *graph);
 
 /**
  * Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
- * lets go of its pool and of the pinned memory that it copies.
+ * releases its pool and the pinned memory that it copies.
  *
  * - `graph`: one that is not being captured.
  * - Errors: INVALID_STATE: the graph is being captured.
- * - Ordering: waits for the device if memory of the pool goes back to the driver, which is when no
- *   other graph holds the pool. While a stream is being captured the call does not wait, and the
- *   memory goes back when the cache is next emptied.
+ * - Ordering: if no other graph holds the pool, its memory goes back to the driver, and the call
+ *   waits for the device. While a stream is being captured the call does not wait, and the memory
+ *   goes back when the cache is next emptied.
  * - torch: `torch.cuda.CUDAGraph.reset()`.
  */
 SCONCE_NODISCARD sconce_status sconce_graph_reset(struct sconce_graph *graph);
 
 /**
- * Begins to capture a stream: work that is queued on it becomes part of the graph and does not run.
- * Other streams join the capture by waiting for an event that was recorded in it, and must be
- * waited for before its end. Until the end, the calling thread's allocations on the stream's device
- * come from the pool.
+ * Begins to capture a stream: work that is queued on it becomes part of the graph and does not
+ * run. Another stream joins the capture by waiting for an event that was recorded in the capture.
+ * The captured stream must wait for it before the capture ends. Until the end, the calling
+ * thread's allocations on the stream's device come from the pool.
  *
  * - `graph`: an empty one.
- * - `stream`: no default stream.
- * - `pool`: the pool for allocations, or NULL for one of the graph's own. Graphs may share a pool if
+ * - `stream`: not a default stream.
+ * - `pool`: the pool for allocations, or NULL for the graph's own pool. Graphs may share a pool if
  *   they are launched in the order of their captures and never at the same time.
  * - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
  * - Errors: INVALID_STATE: the graph is not empty; the stream is a default stream or is being
@@ -5544,27 +5582,27 @@ sconce_status sconce_graph_capture_begin(struct sconce_graph *graph,
  * warning.
  *
  * - `graph`: one that is being captured.
- * - Errors: INVALID_STATE: the graph is not being captured, or by another thread; backend code 901 if
- *   a call made the capture invalid, 904 if a stream that joined it was not waited for; a conditional
- *   node was not ended.
+ * - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it; a call
+ *   made the capture invalid (backend code 901); a stream that joined the capture was not waited
+ *   for (904); a conditional node was not ended.
  * - Threads: the thread that began the capture.
  * - torch: `torch.cuda.CUDAGraph.capture_end()`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_graph_capture_end(struct sconce_graph *graph);
+SCONCE_NODISCARD sconce_status sconce_graph_capture_end(struct sconce_graph *graph);
 
 /**
  * Ends the capture of a graph and discards it, whether it is valid or not. The graph is empty
  * afterwards.
  *
  * - `graph`: one that is being captured.
- * - Errors: INVALID_STATE: the graph is not being captured, or by another thread.
+ * - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
  * - Threads: the thread that began the capture.
  */
 SCONCE_NODISCARD sconce_status sconce_graph_capture_abort(struct sconce_graph *graph);
 
 /**
- * Reports the graph that the calling thread is capturing; of several, the newest.
+ * Reports the graph that the calling thread is capturing; if there are several, the one begun
+ * last.
  *
  * - `out_graph`: receives the graph, or NULL.
  * - Ownership: borrowed.
@@ -5597,17 +5635,18 @@ sconce_status sconce_graph_get_device(struct sconce_graph *graph,
                                       int32_t *out_device);
 
 /**
- * Queues a launch of a graph: all of its work runs once, behind the work queued on the stream so
- * far and behind earlier launches of the graph; later work of the stream runs behind it. Captured
+ * Queues a launch of a graph. All of its work runs once, after the work queued on the stream so
+ * far and after earlier launches of the graph. Later work of the stream runs after it. Captured
  * random fills draw the numbers that ordinary fills would draw at this point.
  *
  * - `graph`: one that was captured.
- * - `stream`: of the device that the graph was captured on, also its default stream; not being
- *   captured.
+ * - `stream`: a stream of the device on which the graph was captured; may be its default stream.
+ *   Must not be being captured.
  * - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
  *   captured.
- * - Ownership: all memory that the captured work names must live until the launch is done. What was
- *   allocated during the capture, and pinned memory of this library, the graph keeps.
+ * - Ownership: all memory that the captured work uses must live until the launch is done. The
+ *   graph itself keeps the memory that was allocated during the capture, and pinned memory of this
+ *   library.
  * - torch: `torch.cuda.CUDAGraph.replay()` in a scope of `torch.cuda.stream`.
  */
 SCONCE_NODISCARD
@@ -5637,11 +5676,11 @@ sconce_status sconce_graph_replay_on_current(struct sconce_graph *graph);
 SCONCE_NODISCARD sconce_status sconce_graph_instantiate(struct sconce_graph *graph);
 
 /**
- * Prepares the first launch of a graph on the device, in stream order, so that it takes no longer
- * than later ones.
+ * Prepares the first launch of a graph on the device, in stream order, so that the first launch
+ * takes no longer than later ones.
  *
  * - `graph`: one that was captured.
- * - `stream`: of the device that the graph was captured on; not being captured.
+ * - `stream`: a stream of the device on which the graph was captured. Must not be being captured.
  * - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
  *   captured.
  */
@@ -5650,14 +5689,15 @@ sconce_status sconce_graph_upload(struct sconce_graph *graph,
                                   struct sconce_stream stream);
 
 /**
- * Gives a graph the addresses and numbers of another graph with the same nodes and edges, which is
- * much faster than to instantiate that one. Launches that are queued are not affected.
+ * Updates a graph with the addresses and numbers of another graph that has the same nodes and
+ * edges. That is much faster than instantiating the other graph. Launches that are queued are not
+ * affected.
  *
  * - `graph`: the graph to be changed.
  * - `from`: a captured graph that was created with `keep_graph`. Its memory must live as long as
  *   `graph` is launched.
- * - `out_updated`: receives false if the graphs differ in their nodes or edges; `graph` is then as it
- *   was, and the difference is logged for debugging.
+ * - `out_updated`: receives false if the graphs differ in their nodes or edges. `graph` is then
+ *   unchanged, and the difference is logged at level debug.
  * - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
  *   `from` is `graph`, or keeps no graph.
  */
@@ -5681,9 +5721,9 @@ sconce_status sconce_graph_node_count(struct sconce_graph *graph,
  * Writes a graph to a file in the language of Graphviz.
  *
  * - `graph`: one that was captured.
- * - `path`: where to; an existing file is overwritten.
+ * - `path`: the file; an existing one is overwritten.
  * - `flags`: bits of `CUgraphDebugDot_flags`; 0 writes the least, 1 everything. Simulated devices
- *   write the same for all.
+ *   ignore them.
  * - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`. DRIVER: the
  *   file cannot be written.
  * - torch: `torch.cuda.CUDAGraph.debug_dump(path)`.
@@ -5721,13 +5761,14 @@ sconce_status sconce_graph_get_native_exec(struct sconce_graph *graph,
                                            void **out_native);
 
 /**
- * Makes a condition in the graph that is being captured, or in the body of its innermost conditional
- * node. It is 0 when a launch begins. Each conditional node needs one of its own.
+ * Creates a condition in the graph that is being captured, or in the body of its innermost
+ * conditional node. The condition is 0 when a launch begins. Each conditional node needs its own
+ * condition.
  *
  * - `graph`: one that is being captured.
  * - `out_condition`: receives the number of the condition.
- * - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
- *   driver is older than CUDA 12.3.
+ * - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+ *   NOT_SUPPORTED: the driver is older than CUDA 12.3.
  * - Threads: the thread that began the capture.
  * - torch: part of `CUDAGraph::begin_capture_to_if_node`.
  */
@@ -5736,12 +5777,14 @@ sconce_status sconce_graph_condition_create(struct sconce_graph *graph,
                                             uint64_t *out_condition);
 
 /**
- * Captures a kernel that sets a condition to an integer in memory, which it reads when it runs.
+ * Captures a kernel that sets a condition to an integer in memory. The kernel reads the integer
+ * when it runs.
  *
  * - `graph`: the graph that `stream` is captured into.
- * - `condition`: of this capture.
- * - `value`: memory of the stream's device, or pinned memory: an integer without a sign.
- * - `bytes`: of the integer: 1, 4 or 8. It is a multiple of this.
+ * - `condition`: a condition of this capture.
+ * - `value`: the address of an unsigned integer in memory of the stream's device or in pinned
+ *   memory; a multiple of `bytes`.
+ * - `bytes`: the size of the integer: 1, 4 or 8.
  * - `stream`: one that is being captured.
  * - Errors: INVALID_STATE: `stream` is not being captured.
  * - Threads: the thread that began the capture.
@@ -5755,19 +5798,19 @@ sconce_status sconce_graph_condition_set(struct sconce_graph *graph,
                                          struct sconce_stream stream);
 
 /**
- * Adds a conditional node behind the work captured from the graph's stream so far, and begins to
- * capture its first body. Inside a body the node goes into the body. Later work of the outer stream
- * comes behind the node.
+ * Adds a conditional node after the work captured from the graph's stream so far, and begins to
+ * capture its first body. Inside a body, the node becomes part of that body. Later work of the
+ * outer stream runs after the node.
  *
  * - `graph`: one that is being captured.
- * - `condition`: of this capture, and of no other node.
+ * - `condition`: a condition of this capture that no other node uses.
  * - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
- * - `bodies`: how many bodies the node has: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
- * - `stream`: the stream that the bodies are captured from: of the graph's device, not a default
- *   stream, and not being captured.
- * - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
- *   driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8, and the node has a
- *   second body or is a `_SWITCH`.
+ * - `bodies`: the number of bodies: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+ * - `stream`: the stream from which the bodies are captured: a stream of the graph's device that
+ *   is not a default stream and is not being captured.
+ * - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+ *   NOT_SUPPORTED: the driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8,
+ *   and the node has a second body or is a `_SWITCH`.
  * - Threads: the thread that began the capture.
  * - torch: `CUDAGraph::begin_capture_to_if_node`.
  */
@@ -5791,8 +5834,8 @@ SCONCE_NODISCARD sconce_status sconce_graph_conditional_next(struct sconce_graph
  * Ends the innermost conditional node. Bodies that were not captured stay empty.
  *
  * - `graph`: one that is being captured.
- * - Errors: INVALID_STATE: the capture is in no conditional node, or backend code 901 or 904 as in
- *   `sconce_graph_capture_end`; the graph's capture can then only be aborted.
+ * - Errors: INVALID_STATE: the capture is in no conditional node, or fails with the backend code
+ *   901 or 904 as in `sconce_graph_capture_end`; the graph's capture can then only be aborted.
  * - Threads: the thread that began the capture.
  * - torch: `CUDAGraph::end_capture_to_conditional_node`.
  */
@@ -5813,9 +5856,9 @@ SCONCE_NODISCARD sconce_status sconce_graph_conditional_end(struct sconce_graph 
  *   callback of a call that is setting up the handle.
  * - Ownership: borrowed. The handle belongs to the thread until the thread ends; another thread
  *   may then receive it. The caller may change its stream, math mode and workspace: the next call
- *   of this function sets stream and math mode again, the next product of this library or change
- *   of stream sets the workspace. Other settings, such as the pointer mode, must be restored
- *   before the library uses the handle.
+ *   of this function sets stream and math mode again, and the next product of this library or
+ *   change of stream sets the workspace. The caller must restore other settings, such as the
+ *   pointer mode, before the library uses the handle.
  * - Ordering: does not block, except for the first handle of a device.
  * - torch: `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
  */
@@ -5847,13 +5890,13 @@ SCONCE_NODISCARD sconce_status sconce_blas_clear_workspaces(void);
  *
  * - `desc`: sizes, strides, factors; begin with `SCONCE_MATMUL_DESC_INIT`.
  * - `a`, `b`: addresses of the first elements of the factors.
- * - `c`: address of the first element of the result. All three are memory of one device, aligned
- *   to their type; NULL is allowed for a matrix without elements.
- * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, `c` overlaps itself or a
- *   factor, or a matrix is no device memory or reaches beyond its allocation. CROSS_DEVICE: the
- *   matrices are on several devices. NOT_SUPPORTED: the type, or sizes that the installed cuBLAS
- *   does not take. INVALID_STATE: deterministic algorithms are required, and
- *   `CUBLAS_WORKSPACE_CONFIG` is neither `:4096:8` nor `:16:8`. Otherwise as
+ * - `c`: address of the first element of the result. All three are in memory of one device,
+ *   aligned to the element type; NULL is allowed for a matrix without elements.
+ * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, elements of `c` overlap each
+ *   other or a factor, or a matrix is not in device memory or reaches beyond its allocation.
+ *   CROSS_DEVICE: the matrices are on different devices. NOT_SUPPORTED: the type, or sizes that
+ *   the installed cuBLAS does not accept. INVALID_STATE: deterministic algorithms are required,
+ *   and `CUBLAS_WORKSPACE_CONFIG` is neither `:4096:8` nor `:16:8`. Otherwise as
  *   `sconce_blas_get_handle`.
  * - Ownership: the memory must stay allocated until the product is done.
  * - Ordering: queued on the current stream of the device that holds the memory.
@@ -5866,13 +5909,13 @@ sconce_status sconce_matmul(const struct sconce_matmul_desc *desc,
                             void *c);
 
 /**
- * Multiplies matrices on a stream, which takes the place of the current one. Otherwise as
+ * Multiplies matrices on a stream, which is used instead of the current one. Otherwise as
  * `sconce_matmul`.
  *
  * - `stream`: the stream on which the product is queued.
- * - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+ * - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
  *   `sconce_matmul`.
- * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Threads: any; the calling thread's device and streams have no effect and do not change.
  * - Safety: as `sconce_matmul`.
  * - torch: `torch.matmul` inside `torch.cuda.stream()`.
  */
@@ -5893,16 +5936,15 @@ sconce_status sconce_blas_get_workspace_stats(int32_t device,
                                               struct sconce_blas_workspace_stats *out_stats);
 
 /**
- * Sets the most bytes that the cuBLAS workspaces of a device may have together. The default is the
- * environment variable `SCONCE_BLAS_WORKSPACE_MAX` (bytes, with an optional K, M or G), or no
- * limit.
+ * Limits the total size of the cuBLAS workspaces of a device. The default is the environment
+ * variable `SCONCE_BLAS_WORKSPACE_MAX` (bytes, with an optional K, M or G), or no limit.
  *
  * A new workspace that would exceed the limit replaces idle ones, least recently used first. If
  * that does not suffice, the handle has no workspace: its products then use only algorithms that
  * need none, which can be slower and round differently. Idle workspaces beyond a new limit return
- * to the allocator's cache at once; those in use stay.
+ * to the allocator's cache at once; workspaces in use are kept.
  *
- * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit.
+ * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX means no limit.
  */
 SCONCE_NODISCARD
 sconce_status sconce_blas_set_workspace_max_bytes(int32_t device,
@@ -5934,18 +5976,19 @@ SCONCE_NODISCARD sconce_status sconce_dnn_get_handle(void **out_handle);
  *
  * - `out_version`: receives the number; 90000 on the simulator.
  * - Errors: LIBRARY_NOT_FOUND: cuDNN cannot be opened.
- * - torch: `torch.backends.cudnn.version`, which is None where this fails.
+ * - torch: `torch.backends.cudnn.version`, which is None where this function fails.
  */
 SCONCE_NODISCARD sconce_status sconce_dnn_get_version(int64_t *out_version);
 
 /**
  * Computes the spatial sizes of a convolution's output. Needs no device.
  *
- * - `desc`: the convolution, without regard to strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
+ * - `desc`: the convolution, whose strides are not read; begin with
+ *   `SCONCE_CONVOLUTION_DESC_INIT`.
  * - `out_sizes`: receives `spatial_rank` numbers.
  * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, or the filter is larger than
  *   the padded input.
- * - torch: the shape of the results of `torch.nn.functional.conv1d`, `conv2d` and `conv3d`.
+ * - torch: the shapes of the results of `torch.nn.functional.conv1d`, `conv2d` and `conv3d`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolution_desc *desc,
@@ -5958,19 +6001,20 @@ sconce_status sconce_convolution_get_output_sizes(const struct sconce_convolutio
  * `_BACKWARD_DATA` the input's gradient from the output's gradient `a` and the filter `b`;
  * `_BACKWARD_FILTER` the filter's gradient from the output's gradient `a` and the input `b`. A
  * result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between
- * its elements goes through a packed temporary. The settings
+ * its elements is copied through a packed temporary. The settings
  * `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms`
  * apply as they are at the time of the call.
  *
  * - `desc`: operation, sizes, strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
  * - `a`, `b`: addresses of the first elements that are read.
- * - `result`: address of the first element that is written. All three are memory of one device,
- *   aligned to their type; NULL is allowed for a tensor without elements.
- * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, the result overlaps itself
- *   or what is read, or a tensor is no device memory or reaches beyond its allocation.
- *   CROSS_DEVICE: the tensors are on several devices. NOT_SUPPORTED: no engine of cuDNN, or no
- *   deterministic one if that is required, computes this. OUT_OF_MEMORY: no engine's workspace
- *   fits, or no temporary. Otherwise as `sconce_dnn_get_handle`.
+ * - `result`: address of the first element that is written. All three are in memory of one device,
+ *   aligned to the element type; NULL is allowed for a tensor without elements.
+ * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, elements of the result
+ *   overlap each other or an operand, or a tensor is not in device memory or reaches beyond its
+ *   allocation. CROSS_DEVICE: the tensors are on different devices. NOT_SUPPORTED: cuDNN has no
+ *   engine, or no deterministic one if that is required, for this convolution. OUT_OF_MEMORY:
+ *   there is not enough memory for any engine's workspace, or for a temporary. Otherwise as
+ *   `sconce_dnn_get_handle`.
  * - Ownership: the memory must stay allocated until the convolution is done.
  * - Ordering: queued on the current stream of the device that holds the memory. The first
  *   convolution of a shape takes milliseconds. Under `sconce_context_set_benchmark_cudnn` it waits
@@ -5985,13 +6029,13 @@ sconce_status sconce_convolution(const struct sconce_convolution_desc *desc,
                                  void *result);
 
 /**
- * Convolves on a stream, which takes the place of the current one. Otherwise as
+ * Computes a convolution on a stream, which is used instead of the current one. Otherwise as
  * `sconce_convolution`.
  *
  * - `stream`: the stream on which the convolution is queued.
- * - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+ * - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
  *   `sconce_convolution`.
- * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Threads: any; the calling thread's device and streams have no effect and do not change.
  * - Safety: as `sconce_convolution`.
  * - torch: `torch.nn.functional.conv2d` inside `torch.cuda.stream()`.
  */
@@ -6014,26 +6058,26 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
 /**
  * Computes Fourier transforms as `desc` describes, with a plan of the device's cache.
  *
- * The input stays unchanged, except in place and for C2R with `may_overwrite_input`. Strides that
- * cuFFT does not take go through packed temporaries.
+ * The input does not change, except in place and for C2R with `may_overwrite_input`. If cuFFT does
+ * not support the strides, elements are copied through packed temporaries.
  *
  * - `desc`: kind, sizes, strides; begin with `SCONCE_FFT_DESC_INIT`.
  * - `input`: address of the input's first element.
  * - `output`: address of the output's first element. Equal to `input` for a transform in place:
  *   every element of the output must then lie where an element of the input of the same transform
- *   lies, as in cuFFT (R2C: rows of 2 * (n / 2 + 1) reals). Both are memory of one device, aligned
- *   to their elements.
+ *   lies, as in cuFFT (R2C: rows of 2 * (n / 2 + 1) reals). Both are in memory of one device,
+ *   aligned to their elements.
  * - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, R2C is not forward or C2R
- *   not inverse, the output overlaps itself, or overlaps the input other than in place, or one of
- *   them is no device memory or reaches beyond its allocation. CROSS_DEVICE: they are on two
- *   devices. NOT_SUPPORTED: cuFFT refuses the sizes; F16 takes powers of two only.
- *   LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what was searched, and
- *   `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its workspace or a
- *   temporary.
+ *   not inverse, elements of the output overlap each other, the output overlaps the input other
+ *   than in place, or one of them is not in device memory or reaches beyond its allocation.
+ *   CROSS_DEVICE: they are on different devices. NOT_SUPPORTED: cuFFT refuses the sizes; F16
+ *   supports powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what
+ *   was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its
+ *   workspace or a temporary.
  * - Ownership: the memory must stay allocated until the transform is done.
  * - Ordering: queued on the current stream of the device that holds the memory. The first
  *   transform of a shape makes its plan, which takes milliseconds.
- * - Threads: any. Transforms of one shape on one device are queued one after the other.
+ * - Threads: any. Threads that queue transforms of the same shape on one device take turns.
  * - Safety: `desc` does not change during the call.
  * - torch: `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`,
  *   `_fft_r2c`, `_fft_c2r`.
@@ -6044,12 +6088,13 @@ sconce_status sconce_fft(const struct sconce_fft_desc *desc,
                          void *output);
 
 /**
- * Transforms on a stream, which takes the place of the current one. Otherwise as `sconce_fft`.
+ * Computes Fourier transforms on a stream, which is used instead of the current one. Otherwise as
+ * `sconce_fft`.
  *
  * - `stream`: the stream on which the transform is queued.
- * - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+ * - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
  *   `sconce_fft`.
- * - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+ * - Threads: any; the calling thread's device and streams have no effect and do not change.
  * - Safety: as `sconce_fft`.
  * - torch: `torch.fft.fftn` and the like inside `torch.cuda.stream()`.
  */
@@ -6060,30 +6105,29 @@ sconce_status sconce_fft_on(const struct sconce_fft_desc *desc,
                             struct sconce_stream stream);
 
 /**
- * Owns a tensor once more: it must be released once more.
+ * Adds an owner to a tensor handle: the handle must be released once more.
  *
  * - torch: a second reference to the same `at::Tensor`.
  */
 SCONCE_NODISCARD sconce_status sconce_tensor_retain(struct sconce_tensor *tensor);
 
 /**
- * Gives up a tensor. When its last owner has, the handle is dead; and when no tensor uses the memory any
- * more, it is freed.
+ * Removes an owner from a tensor handle. The last release makes the handle invalid. The memory is
+ * freed when no tensor uses it any more.
  *
  * - `tensor`: NULL does nothing.
- * - Ordering: device memory goes back to the allocator in the order of the stream that it was allocated
- *   for; see `sconce_tensor_record_stream`.
- * - Threads: a foreign deleter is called by the thread that gives up the last tensor.
+ * - Ordering: device memory goes back to the allocator in the order of the stream for which it was
+ *   allocated for; see `sconce_tensor_record_stream`.
+ * - Threads: the thread that releases the last tensor calls the deleter of imported memory.
  * - torch: the end of an `at::Tensor`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_tensor_release(struct sconce_tensor *tensor);
+SCONCE_NODISCARD sconce_status sconce_tensor_release(struct sconce_tensor *tensor);
 
 /**
- * Lets a handle hold another tensor: the same memory, type and shape as `source`. Other owners of the handle
- * see it, too.
+ * Replaces the tensor of a handle by another one: the memory, type and shape of `source`. All
+ * owners of the handle see the new tensor.
  *
- * - `tensor`: what it held is given up.
+ * - `tensor`: its previous tensor is released.
  * - `source`: may be undefined.
  * - torch: `a = b` of an `at::Tensor` that is passed by reference.
  */
@@ -6092,7 +6136,8 @@ sconce_status sconce_tensor_assign(struct sconce_tensor *tensor,
                                    struct sconce_tensor *source);
 
 /**
- * Returns a tensor without memory, type or shape. Functions other than those of handles refuse it.
+ * Returns an undefined tensor, which has no memory, type or shape. Functions refuse it, except
+ * those of handles.
  *
  * - `out_tensor`: receives the tensor.
  * - torch: `at::Tensor()`.
@@ -6100,8 +6145,8 @@ sconce_status sconce_tensor_assign(struct sconce_tensor *tensor,
 SCONCE_NODISCARD sconce_status sconce_tensor_undefined(struct sconce_tensor **out_tensor);
 
 /**
- * Returns the number of tensors that are alive in the process, undefined ones included: for tests that look
- * for leaks.
+ * Returns the number of live tensor handles in the process, including undefined tensors. For tests
+ * that look for leaks.
  */
 size_t sconce_tensor_live_count(void);
 
@@ -6149,7 +6194,7 @@ sconce_status sconce_tensor_get_rank(struct sconce_tensor *tensor,
  * Returns the sizes.
  *
  * - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
- * - `room`: entries of `out_sizes`.
+ * - `room`: capacity of `out_sizes`, in entries.
  * - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
  * - torch: `torch.Tensor.size()`.
  */
@@ -6162,7 +6207,7 @@ sconce_status sconce_tensor_get_sizes(struct sconce_tensor *tensor,
  * Returns the strides, in elements.
  *
  * - `out_strides`: receives an entry for each dimension; may be NULL without dimensions.
- * - `room`: entries of `out_strides`.
+ * - `room`: capacity of `out_strides`, in entries.
  * - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
  * - torch: `torch.Tensor.stride()`.
  */
@@ -6172,7 +6217,7 @@ sconce_status sconce_tensor_get_strides(struct sconce_tensor *tensor,
                                         size_t room);
 
 /**
- * Returns where the sizes lie: `sconce_tensor_get_rank` numbers.
+ * Returns the address of the sizes: `sconce_tensor_get_rank` numbers.
  *
  * - `out_sizes`: receives their address.
  * - Ownership: borrowed; valid until the handle's last owner has released it, or another tensor is assigned to it.
@@ -6183,7 +6228,7 @@ sconce_status sconce_tensor_borrow_sizes(struct sconce_tensor *tensor,
                                          const int64_t **out_sizes);
 
 /**
- * Returns where the strides lie: `sconce_tensor_get_rank` numbers, in elements.
+ * Returns the address of the strides: `sconce_tensor_get_rank` numbers, in elements.
  *
  * - `out_strides`: receives their address.
  * - Ownership: as `sconce_tensor_borrow_sizes`.
@@ -6194,7 +6239,8 @@ sconce_status sconce_tensor_borrow_strides(struct sconce_tensor *tensor,
                                            const int64_t **out_strides);
 
 /**
- * Returns how many elements lie between the begin of the memory and the first element.
+ * Returns the number of elements between the beginning of the memory and the first element of the
+ * tensor.
  *
  * - `out_offset`: receives the number.
  * - torch: `torch.Tensor.storage_offset()`.
@@ -6234,10 +6280,10 @@ sconce_status sconce_tensor_get_data(struct sconce_tensor *tensor,
                                      void **out_address);
 
 /**
- * Returns the memory behind a tensor: where it begins, and its bytes.
+ * Returns the memory of a tensor: its address and its size.
  *
- * - `out_address`: receives where the memory begins; NULL if it has no bytes.
- * - `out_bytes`: receives how many bytes it has.
+ * - `out_address`: receives the address at which the memory begins; NULL if it has no bytes.
+ * - `out_bytes`: receives the size.
  * - Ownership: as `sconce_tensor_get_data`.
  * - torch: `torch.Tensor.untyped_storage()`.
  */
@@ -6247,9 +6293,10 @@ sconce_status sconce_tensor_get_storage(struct sconce_tensor *tensor,
                                         size_t *out_bytes);
 
 /**
- * Returns whether elements lie one after another, in an order of the dimensions.
+ * Returns whether the elements are contiguous in memory, in a given order of the dimensions.
  *
- * - `memory_format`: `SCONCE_MEMORY_FORMAT_…`; PRESERVE asks whether they are dense in any order.
+ * - `memory_format`: `SCONCE_MEMORY_FORMAT_…`; with PRESERVE, whether the elements are dense in
+ *   any order.
  * - `out_contiguous`: receives whether they are.
  * - torch: `torch.Tensor.is_contiguous(memory_format)`.
  */
@@ -6269,7 +6316,7 @@ sconce_status sconce_tensor_is_pinned(struct sconce_tensor *tensor,
                                       bool *out_pinned);
 
 /**
- * Returns whether two tensors use the same memory, whatever part of it.
+ * Returns whether two tensors are parts of the same memory, even if the parts do not overlap.
  *
  * - `other`: the other tensor.
  * - `out_shares`: receives whether they do.
@@ -6281,11 +6328,11 @@ sconce_status sconce_tensor_shares_storage(struct sconce_tensor *tensor,
                                            bool *out_shares);
 
 /**
- * Notes that a stream uses the memory, so that it is not used again before that stream's work at the time of
- * its release is done.
+ * Notes that a stream uses the memory of a tensor. After its release, the memory is not reused
+ * before the work that is queued on that stream at that time has finished.
  *
- * - `stream`: ignored for memory that its stream was allocated for, for ordinary memory of the host and for memory
- *   of others.
+ * - `stream`: ignored if the memory was allocated for this stream, and for ordinary host memory
+ *   and memory of other owners.
  * - torch: `torch.Tensor.record_stream(stream)`.
  */
 SCONCE_NODISCARD
@@ -6311,7 +6358,7 @@ sconce_status sconce_tensor_empty(const int64_t *sizes,
                                   struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor with strides of the caller's choice, whose values are not set. Otherwise as
+ * Creates a tensor with the given strides, whose values are not set. Otherwise as
  * `sconce_tensor_empty`.
  *
  * - `strides`: elements from one index to the next, at least 0; 0 repeats elements.
@@ -6329,8 +6376,7 @@ sconce_status sconce_tensor_empty_strided(const int64_t *sizes,
 /**
  * Creates a tensor with the sizes of another, whose values are not set.
  *
- * - `options`: what is left at its default is the tensor's: type, device, and the order of its dimensions in
- *   memory.
+ * - `options`: fields at their defaults are taken from `tensor`: type, device and memory format.
  * - `out_tensor`: receives the tensor.
  * - Errors: as `sconce_tensor_empty`.
  * - Ownership: as `sconce_tensor_empty`.
@@ -6342,7 +6388,7 @@ sconce_status sconce_tensor_empty_like(struct sconce_tensor *tensor,
                                        struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor of one value.
+ * Creates a tensor whose elements all have one value.
  *
  * - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`; the default type is that of the value: I64, F32,
  *   BOOL or C64.
@@ -6361,7 +6407,8 @@ sconce_status sconce_tensor_full(const int64_t *sizes,
                                  struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor of one value, with the sizes of another. Otherwise as `sconce_tensor_empty_like`.
+ * Creates a tensor with the sizes of another, whose elements all have one value. Otherwise as
+ * `sconce_tensor_empty_like`.
  *
  * - `value`: the value of every element.
  * - `out_tensor`: receives the tensor.
@@ -6375,13 +6422,14 @@ sconce_status sconce_tensor_full_like(struct sconce_tensor *tensor,
                                       struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor with values of the caller's memory.
+ * Creates a tensor with values from the caller's memory.
  *
  * - `values`: the elements in row-major order, of the type that `options` names.
- * - `bytes`: of all of them.
+ * - `bytes`: the size of all elements.
  * - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take. Otherwise as `sconce_tensor_empty`.
+ * - Errors: INVALID_ARGUMENT: `bytes` is not the size of the elements. Otherwise as
+ *   `sconce_tensor_empty`.
  * - Ownership: as `sconce_tensor_empty`.
  * - Ordering: as `sconce_copy` from ordinary memory: `values` may be changed once the call returns.
  * - torch: `torch.tensor`.
@@ -6395,24 +6443,25 @@ sconce_status sconce_tensor_from_values(const void *values,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor over memory of others.
+ * Creates a tensor over memory of another owner.
  *
- * - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
- * - `bytes`: how many bytes from there on belong to the tensor.
+ * - `address`: the first element, in memory of a device or of the host; may be NULL if there are
+ *   no elements.
+ * - `bytes`: the size of the memory that begins there.
  * - `sizes`, `rank`: as in `sconce_tensor_empty`.
  * - `strides`: in elements; NULL if the elements lie one after another.
  * - `dtype`: `SCONCE_DTYPE_…`.
- * - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+ * - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
  * - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
  *   of them. It is not called if this call fails.
  * - `context`: the deleter's argument.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
- *   of a device is not aligned to the elements.
+ * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
+ *   device, or device memory is not aligned to the elements.
  * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
  *   deleter is called.
- * - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
- *   later work in the deleter if it frees the memory out of the order of the streams.
+ * - Ordering: the caller must order earlier work on the memory before the device's current stream.
+ *   A deleter that frees the memory out of stream order must wait for later work on it.
  * - Threads: the deleter is called once, on the thread that releases the last tensor.
  * - torch: `torch::from_blob`.
  */
@@ -6429,7 +6478,8 @@ sconce_status sconce_tensor_from_memory(void *address,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
+ * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but
+ * excluding `end`.
  *
  * - `start`, `end`, `step`: the first number, the bound and the distance.
  * - `options`: the default type is I64 if all three are integers, else F32.
@@ -6487,7 +6537,7 @@ sconce_status sconce_tensor_eye(int64_t rows,
  * Sets every element of a tensor to a value, converted to the tensor's type.
  *
  * - `value`: the value of every element.
- * - Errors: INVALID_ARGUMENT: several elements of the tensor are one place in memory.
+ * - Errors: INVALID_ARGUMENT: several elements of the tensor share a place in memory.
  * - Ordering: as `sconce_tensor_full`.
  * - torch: `torch.Tensor.fill_`, `torch.Tensor.zero_`.
  */
@@ -6502,9 +6552,9 @@ sconce_status sconce_tensor_fill(struct sconce_tensor *tensor,
  * - `low`, `high`: bounds.
  * - `generator`: a generator of the tensor's device, or of the CPU for a tensor there; NULL for its default
  *   generator.
- * - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements of the tensor
- *   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type. CROSS_DEVICE:
- *   `generator` belongs to another device.
+ * - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements
+ *   of the tensor share a place in memory. NOT_SUPPORTED: the distribution is not defined for the
+ *   tensor's type. CROSS_DEVICE: `generator` belongs to another device.
  * - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
  * - torch: `torch.Tensor.uniform_`.
  */
@@ -6590,7 +6640,7 @@ sconce_status sconce_tensor_bernoulli(struct sconce_tensor *tensor,
                                       struct sconce_generator *generator);
 
 /**
- * Fills a tensor with whole numbers from `low` to `high`, excluding `high`. Otherwise as
+ * Fills a tensor with integers from `low` to `high`, excluding `high`. Otherwise as
  * `sconce_tensor_uniform`.
  *
  * - `low`, `high`: bounds.
@@ -6603,8 +6653,8 @@ sconce_status sconce_tensor_random_integers(struct sconce_tensor *tensor,
                                             struct sconce_generator *generator);
 
 /**
- * Fills a tensor with whole numbers of the range of its type. Otherwise as
- * `sconce_tensor_uniform`.
+ * Fills a tensor with integers from 0 to the largest of its type, as `sconce_random_full_range`
+ * does. Otherwise as `sconce_tensor_uniform`.
  *
  * - torch: `torch.Tensor.random_`.
  */
@@ -6620,9 +6670,9 @@ sconce_status sconce_tensor_random(struct sconce_tensor *tensor,
  *   generator.
  * - `options`: NULL or fields left at their defaults: I64, on the current device.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: another
- *   type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
- *   device. OUT_OF_MEMORY: for the result or for work memory.
+ * - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED:
+ *   the type is neither an integer nor a real floating-point number. CROSS_DEVICE: `generator`
+ *   belongs to another device. OUT_OF_MEMORY: for the result or for work memory.
  * - Ownership: the caller releases the tensor with `sconce_tensor_release`.
  * - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
  * - torch: `torch.randperm`.
@@ -6634,14 +6684,14 @@ sconce_status sconce_tensor_randperm(int64_t n,
                                      struct sconce_tensor **out_tensor);
 
 /**
- * Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
- * devices.
+ * Copies the elements of `source` to `tensor`, between any devices. The elements are converted to
+ * the type of `tensor` and broadcast to its shape.
  *
- * - `source`: what is copied.
+ * - `source`: the tensor to copy.
  * - `non_blocking`: as in `sconce_copy`.
- * - Errors: INVALID_ARGUMENT: the shape of `source` cannot be repeated to that of `tensor`, or the two share
- *   part of their memory. Otherwise as `sconce_copy_strided`.
- * - Ordering: as `sconce_copy_strided`. Elements are converted where they come from.
+ * - Errors: INVALID_ARGUMENT: the shape of `source` cannot be broadcast to that of `tensor`, or
+ *   the two partly overlap in memory. Otherwise as `sconce_copy_strided`.
+ * - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`.
  * - torch: `torch.Tensor.copy_(source, non_blocking)`.
  */
 SCONCE_NODISCARD
@@ -6650,15 +6700,16 @@ sconce_status sconce_tensor_copy(struct sconce_tensor *tensor,
                                  bool non_blocking);
 
 /**
- * Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
- * owned once more.
+ * Returns a tensor with another type, device or memory format. If nothing changes, returns the
+ * tensor itself, with one more owner.
  *
- * - `options`: what is left at its default stays as it is. `pinned` is not used.
+ * - `options`: fields at their defaults change nothing. `pinned` is not used.
  * - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.
  * - `copy`: copies even if nothing changes.
  * - `out_tensor`: receives the tensor.
  * - Errors: as `sconce_tensor_empty` and `sconce_tensor_copy`.
- * - Ownership: the caller releases the result with `sconce_tensor_release`, also if it is the same handle.
+ * - Ownership: the caller releases the result with `sconce_tensor_release`, even if it is the same
+ *   handle.
  * - Ordering: as `sconce_tensor_copy`.
  * - torch: `torch.Tensor.to`, `.cuda()`, `.cpu()`.
  */
@@ -6670,7 +6721,7 @@ sconce_status sconce_tensor_to(struct sconce_tensor *tensor,
                                struct sconce_tensor **out_tensor);
 
 /**
- * Returns a copy in memory of its own.
+ * Returns a copy of a tensor in new memory.
  *
  * - `memory_format`: `SCONCE_MEMORY_FORMAT_…`.
  * - `out_tensor`: receives the copy.
@@ -6684,7 +6735,8 @@ sconce_status sconce_tensor_clone(struct sconce_tensor *tensor,
                                   struct sconce_tensor **out_tensor);
 
 /**
- * Returns a tensor whose elements lie one after another: the tensor itself, owned once more, or a copy.
+ * Returns a tensor whose elements are contiguous in memory: the tensor itself, with one more
+ * owner, or a copy.
  *
  * - `memory_format`: `SCONCE_MEMORY_FORMAT_…` other than PRESERVE.
  * - `out_tensor`: receives the tensor.
@@ -6698,7 +6750,7 @@ sconce_status sconce_tensor_contiguous(struct sconce_tensor *tensor,
                                        struct sconce_tensor **out_tensor);
 
 /**
- * Returns a tensor in page-locked memory of the host: the tensor itself, owned once more, or a copy.
+ * Returns a tensor in page-locked host memory: the tensor itself, with one more owner, or a copy.
  *
  * - `out_tensor`: receives the tensor.
  * - Errors: INVALID_ARGUMENT: the tensor is on a device.
@@ -6713,9 +6765,9 @@ sconce_status sconce_tensor_pin_memory(struct sconce_tensor *tensor,
 /**
  * Writes all elements to the caller's memory, in row-major order.
  *
- * - `out_values`: receives the elements; may be NULL without elements.
- * - `bytes`: of all of them.
- * - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take.
+ * - `out_values`: receives the elements; may be NULL if there are none.
+ * - `bytes`: the size of all elements.
+ * - Errors: INVALID_ARGUMENT: `bytes` is not the size of the elements.
  * - Ordering: after earlier work of the current stream of the tensor's device; done when the call returns.
  * - torch: `torch.Tensor.tolist()`, `.cpu().numpy()`.
  */
@@ -6737,8 +6789,9 @@ sconce_status sconce_tensor_item(struct sconce_tensor *tensor,
                                  struct sconce_scalar *out_value);
 
 /**
- * Returns a tensor as torch prints it in Python, such as `tensor([1., 2.], device='cuda:0')`. Of more than
- * 1000 elements, only the first and last three of each dimension are printed.
+ * Returns a tensor as text, as torch prints it in Python, such as
+ * `tensor([1., 2.], device='cuda:0')`. If there are more than 1000 elements, only the first and
+ * last three of each dimension are printed.
  *
  * - `tensor`: may be undefined.
  * - `out_text`: receives the text.
@@ -6752,11 +6805,11 @@ sconce_status sconce_tensor_to_string(struct sconce_tensor *tensor,
 /**
  * Returns the elements of a tensor with other sizes, without a copy.
  *
- * - `sizes`: of which one may be -1, and is then what is left.
+ * - `sizes`: one may be -1, and is then computed from the others.
  * - `rank`: number of sizes.
  * - `out_tensor`: receives the view, which shares the memory.
- * - Errors: INVALID_ARGUMENT: the sizes have another number of elements, or no strides reach the elements in that
- *   shape (`sconce_tensor_reshape` copies then).
+ * - Errors: INVALID_ARGUMENT: the sizes have another number of elements, or the elements cannot be
+ *   addressed with strides in that shape (`sconce_tensor_reshape` then makes a copy).
  * - Ownership: the caller releases the view with `sconce_tensor_release`; it keeps the memory alive.
  * - torch: `torch.Tensor.view(sizes)`.
  */
@@ -6781,12 +6834,13 @@ sconce_status sconce_tensor_reshape(struct sconce_tensor *tensor,
                                     struct sconce_tensor **out_tensor);
 
 /**
- * Returns the memory of a tensor with sizes, strides and offset of the caller's choice.
+ * Returns a view of the memory of a tensor with the given sizes, strides and offset.
  *
  * - `sizes`: elements along each dimension.
  * - `strides`: in elements, at least 0.
  * - `rank`: number of sizes and of strides.
- * - `storage_offset`: elements from the begin of the memory to the first element; -1 for the tensor's own.
+ * - `storage_offset`: elements from the beginning of the memory to the first element; -1 for the
+ *   tensor's own.
  * - `out_tensor`: receives the view.
  * - Errors: INVALID_ARGUMENT: an element lies outside of the memory.
  * - Ownership: as `sconce_tensor_view`.
@@ -6804,7 +6858,7 @@ sconce_status sconce_tensor_as_strided(struct sconce_tensor *tensor,
  * Returns a part of a dimension.
  *
  * - `start`: the first index; counts from the end if it is negative.
- * - `length`: how many indices.
+ * - `length`: the number of indices.
  * - `out_tensor`: receives the view.
  * - Errors: INVALID_ARGUMENT: the part reaches beyond the dimension.
  * - Ownership: as `sconce_tensor_view`.
@@ -6818,10 +6872,10 @@ sconce_status sconce_tensor_narrow(struct sconce_tensor *tensor,
                                    struct sconce_tensor **out_tensor);
 
 /**
- * Returns every `step`-th index of a dimension from `start` up to, but without, `end`.
+ * Returns every `step`-th index of a dimension from `start` up to, but excluding, `end`.
  *
- * - `start`, `end`: count from the end if they are negative, and are cut to the dimension; INT64_MAX as `end` is
- *   the end of the dimension.
+ * - `start`, `end`: count from the end if they are negative, and are clamped to the dimension.
+ *   INT64_MAX as `end` means the end of the dimension.
  * - `step`: at least 1.
  * - `out_tensor`: receives the view.
  * - Errors: INVALID_ARGUMENT: `step` is less than 1.
@@ -6886,7 +6940,7 @@ sconce_status sconce_tensor_permute(struct sconce_tensor *tensor,
  * - `sizes`: -1 keeps a size; dimensions that the tensor does not have come first.
  * - `rank`: number of sizes.
  * - `out_tensor`: receives the view.
- * - Errors: INVALID_ARGUMENT: a dimension of more than one element is to have another size.
+ * - Errors: INVALID_ARGUMENT: a dimension of more than one element would have another size.
  * - Ownership: as `sconce_tensor_view`.
  * - torch: `torch.Tensor.expand`.
  */
@@ -6897,7 +6951,7 @@ sconce_status sconce_tensor_expand(struct sconce_tensor *tensor,
                                    struct sconce_tensor **out_tensor);
 
 /**
- * Returns a tensor without those of the given dimensions that have one element.
+ * Returns a tensor without the given dimensions, as far as they have one element.
  *
  * - `dims`: NULL for all dimensions.
  * - `count`: number of entries of `dims`.
@@ -6924,8 +6978,8 @@ sconce_status sconce_tensor_unsqueeze(struct sconce_tensor *tensor,
                                       struct sconce_tensor **out_tensor);
 
 /**
- * Returns a tensor with the dimensions from `start` to `end`, both included, joined to one: a view where possible,
- * else a copy.
+ * Returns a tensor with the dimensions from `start` to `end`, both included, joined into one: a
+ * view where possible, else a copy.
  *
  * - `out_tensor`: receives the view or the copy.
  * - Ownership: as `sconce_tensor_view`.
@@ -6941,7 +6995,7 @@ sconce_status sconce_tensor_flatten(struct sconce_tensor *tensor,
 /**
  * Returns a tensor with one dimension replaced by several.
  *
- * - `sizes`: whose product is the dimension's size; one may be -1.
+ * - `sizes`: their product is the size of the dimension; one may be -1.
  * - `count`: number of sizes.
  * - `out_tensor`: receives the view.
  * - Errors: INVALID_ARGUMENT: the sizes have another product.
@@ -6973,11 +7027,11 @@ sconce_status sconce_tensor_diagonal(struct sconce_tensor *tensor,
                                      struct sconce_tensor **out_tensor);
 
 /**
- * Cuts a dimension into at most `chunks` pieces of equal size, the last one as large as what is left.
+ * Splits a dimension into at most `chunks` pieces of equal size; the last piece may be smaller.
  *
  * - `chunks`: at least 1.
  * - `out_tensors`: receives the views.
- * - `room`: entries of `out_tensors`.
+ * - `room`: capacity of `out_tensors`, in entries.
  * - `out_count`: receives the number of views.
  * - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `room` is less than the number of pieces.
  * - Ownership: the caller releases each view with `sconce_tensor_release`; it keeps the memory alive.
@@ -6992,7 +7046,7 @@ sconce_status sconce_tensor_chunk(struct sconce_tensor *tensor,
                                   size_t *out_count);
 
 /**
- * Cuts a dimension into pieces of `size` indices, the last one as large as what is left. Otherwise as
+ * Splits a dimension into pieces of `size` indices; the last piece may be smaller. Otherwise as
  * `sconce_tensor_chunk`.
  *
  * - `out_tensors`: receives the views.
@@ -7008,8 +7062,8 @@ sconce_status sconce_tensor_split(struct sconce_tensor *tensor,
                                   size_t *out_count);
 
 /**
- * Cuts a dimension into pieces of the given sizes, whose sum is the dimension's. Otherwise as
- * `sconce_tensor_chunk`.
+ * Splits a dimension into pieces of the given sizes, whose sum is the size of the dimension.
+ * Otherwise as `sconce_tensor_chunk`.
  *
  * - `sizes`: indices of each piece.
  * - `count`: number of sizes.
@@ -7041,16 +7095,16 @@ sconce_status sconce_tensor_unbind(struct sconce_tensor *tensor,
                                    size_t *out_count);
 
 /**
- * An operation on every element.
+ * Applies an operation to every element.
  *
  * - `operation`: `SCONCE_UNARY_…`.
- * - `into`: receives the result, as in `sconce_tensor_reduce_out`, in any type that the result's can be cast to. It may
- *   be the tensor itself; then it is not resized. NULL makes a new tensor.
- * - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
- * - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type, in torch's words.
- *   INVALID_ARGUMENT: `into` has a type that cannot hold the result, shares a part of its memory with the tensor, is
- *   read-only or has several elements in one place, or is memory of others that is too small. CROSS_DEVICE: `into`
- *   is on another device. OUT_OF_MEMORY: for the result.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`. It may have any type to which the type of the
+ *   result can be cast. It may be the tensor itself; then it is not resized. NULL makes a new tensor.
+ * - `out_tensor`: receives the new tensor; may be NULL if `into` is not.
+ * - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type; the message is torch's.
+ *   INVALID_ARGUMENT: `into` has a type that cannot hold the result, partly overlaps the tensor in memory, is
+ *   read-only, has several elements in one place, or is memory of another owner that is too small. CROSS_DEVICE:
+ *   `into` is on another device. OUT_OF_MEMORY: for the result.
  * - Ownership: the caller releases the new tensor with `sconce_tensor_release`.
  * - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
  * - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.exp(…, out=into)` and
@@ -7063,20 +7117,21 @@ sconce_status sconce_tensor_unary(int32_t operation,
                                   struct sconce_tensor **out_tensor);
 
 /**
- * An operation on every pair of elements of two operands, which are repeated to a common shape. An operand is a
- * tensor, or a number. The result has torch's type: numbers and tensors without dimensions count only by their
- * kind.
+ * Applies an operation to every pair of elements of two operands, which are broadcast to a common shape. An operand
+ * is a tensor or a number. The type of the result follows torch's promotion rules: numbers and tensors without
+ * dimensions affect it only by their kind.
  *
  * - `operation`: `SCONCE_BINARY_…`.
- * - `first`, `second`: tensors; NULL where there is a number instead.
- * - `first_number`, `second_number`: numbers; NULL where there is a tensor instead.
- * - `alpha`: of sums and differences the factor of the second operand; NULL is 1.
- * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand, and then is not resized. NULL
- *   makes a new tensor.
- * - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
- * - Errors: INVALID_ARGUMENT: the shapes do not fit, both or neither of a tensor and a number are given, or
- *   `into` is not fit for the result. CROSS_DEVICE: the tensors are on several devices; tensors of the CPU
- *   without dimensions may meet those of a device. NOT_SUPPORTED: the operation is not defined for the type.
+ * - `first`, `second`: tensors; NULL for an operand that is a number.
+ * - `first_number`, `second_number`: numbers; NULL for an operand that is a tensor.
+ * - `alpha`: for sums and differences, the factor of the second operand; NULL means 1.
+ * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand, and then is
+ *   not resized. NULL makes a new tensor.
+ * - `out_tensor`: receives the new tensor; may be NULL if `into` is not.
+ * - Errors: INVALID_ARGUMENT: the shapes cannot be broadcast, an operand has both or neither of a tensor and a
+ *   number, or `into` cannot hold the result. CROSS_DEVICE: the tensors are on different devices; tensors of the
+ *   CPU without dimensions may be combined with those of a device. NOT_SUPPORTED: the operation is not defined for
+ *   the type.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
  * - torch: the functions of the same names, such as `torch.add`; with `into` `torch.add(…, out=into)` and
@@ -7093,12 +7148,13 @@ sconce_status sconce_tensor_binary(int32_t operation,
                                    struct sconce_tensor **out_tensor);
 
 /**
- * Moves every element into bounds.
+ * Clamps every element to bounds.
  *
- * - `least`, `most`: the bounds as tensors; NULL where there is a number or no bound.
- * - `least_number`, `most_number`: the bounds as numbers; NULL where there is a tensor or no bound.
+ * - `least`, `most`: the bounds as tensors; NULL for a bound that is a number or absent.
+ * - `least_number`, `most_number`: the bounds as numbers; NULL for a bound that is a tensor or
+ *   absent.
  * - `out_tensor`: receives the new tensor.
- * - Errors: INVALID_ARGUMENT: there is no bound. Otherwise as `sconce_tensor_binary`.
+ * - Errors: INVALID_ARGUMENT: both bounds are absent. Otherwise as `sconce_tensor_binary`.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_binary`.
  * - torch: `torch.clamp`.
@@ -7112,11 +7168,11 @@ sconce_status sconce_tensor_clamp(struct sconce_tensor *tensor,
                                   struct sconce_tensor **out_tensor);
 
 /**
- * Returns elements of one operand where a condition is true, else those of another.
+ * Selects elements of one operand where a condition is true, else those of another.
  *
  * - `condition`: a tensor of BOOL.
- * - `if_true`, `if_false`: tensors; NULL where there is a number instead.
- * - `true_number`, `false_number`: numbers; NULL where there is a tensor instead.
+ * - `if_true`, `if_false`: tensors; NULL for an operand that is a number.
+ * - `true_number`, `false_number`: numbers; NULL for an operand that is a tensor.
  * - `out_tensor`: receives the new tensor.
  * - Errors: as `sconce_tensor_binary`.
  * - Ownership: as `sconce_tensor_unary`.
@@ -7135,16 +7191,18 @@ sconce_status sconce_tensor_where(struct sconce_tensor *condition,
  * Reduces dimensions of a tensor.
  *
  * - `operation`: `SCONCE_REDUCE_…`.
- * - `dims`: the dimensions that go; NULL for all. ARGMAX and ARGMIN take one or all.
+ * - `dims`: the dimensions to reduce; NULL for all. ARGMAX and ARGMIN accept one or all.
  * - `count`: number of entries of `dims`.
- * - `keep_dims`: whether they stay, with one element.
- * - `dtype`: of sums, means and products: the type that elements are converted to first, and that of the result;
- *   else `SCONCE_DTYPE_DEFAULT`.
+ * - `keep_dims`: whether the result keeps these dimensions, with one element.
+ * - `dtype`: for sums, means and products, the type to which elements are converted first, and the
+ *   type of the result; else `SCONCE_DTYPE_DEFAULT`.
  * - `out_tensor`: receives the new tensor.
- * - Errors: INVALID_ARGUMENT: a dimension is named twice, or the largest of no elements is asked for.
- *   NOT_SUPPORTED: the operation is not defined for the type, in torch's words. OUT_OF_MEMORY: for the result.
+ * - Errors: INVALID_ARGUMENT: a dimension is named twice, or there are no elements of which to
+ *   find the largest or smallest. NOT_SUPPORTED: the operation is not defined for the type; the
+ *   message is torch's. OUT_OF_MEMORY: for the result.
  * - Ownership: as `sconce_tensor_unary`.
- * - Ordering: as `sconce_tensor_unary`. The same sizes and strides on the same device give the same bits.
+ * - Ordering: as `sconce_tensor_unary`. Results are reproducible: the same sizes and strides on
+ *   the same device produce the same bits.
  * - torch: the functions of the same names, such as `torch.sum`.
  */
 SCONCE_NODISCARD
@@ -7157,13 +7215,15 @@ sconce_status sconce_tensor_reduce(int32_t operation,
                                    struct sconce_tensor **out_tensor);
 
 /**
- * Calculates along a dimension; the result has the tensor's sizes.
+ * Computes softmax or a running sum or product along a dimension. The result has the tensor's
+ * sizes.
  *
  * - `operation`: `SCONCE_LINE_…`.
- * - `dtype`: the type that elements are converted to first, and that of the result; or
- *   `SCONCE_DTYPE_DEFAULT`: the tensor's, I64 for running sums and products of integers.
+ * - `dtype`: the type to which elements are converted first, and the type of the result.
+ *   `SCONCE_DTYPE_DEFAULT`: the tensor's type, or I64 for running sums and products of integers.
  * - `out_tensor`: receives the new tensor.
- * - Errors: NOT_SUPPORTED: softmax of a type that is not real floating-point. OUT_OF_MEMORY: for the result.
+ * - Errors: NOT_SUPPORTED: softmax of a type that is not a real floating-point type.
+ *   OUT_OF_MEMORY: for the result.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.softmax`, `torch.log_softmax`, `torch.cumsum`, `torch.cumprod`.
@@ -7176,9 +7236,9 @@ sconce_status sconce_tensor_along(int32_t operation,
                                   struct sconce_tensor **out_tensor);
 
 /**
- * Joins tensors along an existing dimension. The result's type is the tensors' common one.
+ * Joins tensors along an existing dimension. The result has the tensors' common type.
  *
- * - `tensors`: at least one; of shape [0] they are left out.
+ * - `tensors`: at least one; tensors of shape [0] are skipped.
  * - `count`: number of tensors.
  * - `out_tensor`: receives the new tensor.
  * - Errors: INVALID_ARGUMENT: the shapes differ in another dimension. CROSS_DEVICE: the tensors are on several
@@ -7210,8 +7270,9 @@ sconce_status sconce_tensor_stack(struct sconce_tensor *const *tensors,
  *
  * - `index`: a vector of I32 or I64 on the same device.
  * - `out_tensor`: receives the new tensor.
- * - Errors: INVALID_ARGUMENT: `index` is no such vector, or on the CPU an index is out of range. CROSS_DEVICE: the
- *   tensors are on several devices. On a device an index out of range makes the device fail, as in torch.
+ * - Errors: INVALID_ARGUMENT: `index` is not such a vector, or on the CPU an index is out of
+ *   range. CROSS_DEVICE: the tensors are on different devices. On a device, an index out of range
+ *   makes the device fail, as in torch.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.index_select`.
@@ -7225,9 +7286,9 @@ sconce_status sconce_tensor_index_select(struct sconce_tensor *tensor,
 /**
  * Sorts along a dimension. Equal elements keep their order; NaN counts as the largest.
  *
- * - `descending`: whether the largest comes first.
+ * - `descending`: whether the largest element comes first.
  * - `out_values`: receives the sorted elements.
- * - `out_indices`: receives where along the dimension each was, as I64.
+ * - `out_indices`: receives the original index of each element along the dimension, as I64.
  * - Errors: NOT_SUPPORTED: the type is complex. OUT_OF_MEMORY: for the results or for work memory.
  * - Ownership: the caller releases both with `sconce_tensor_release`.
  * - Ordering: as `sconce_tensor_unary`.
@@ -7276,13 +7337,14 @@ sconce_status sconce_tensor_allclose(struct sconce_tensor *first,
                                      bool *out_close);
 
 /**
- * Multiplies vectors, matrices or batches of matrices, as torch does. Small products are computed in the order of the
- * inner dimension and without TF32, large ones as by `sconce_matmul`.
+ * Multiplies vectors, matrices or batches of matrices, as torch does. Small products are added up
+ * in the order of the inner dimension and without TF32; large ones are computed as by
+ * `sconce_matmul`.
  *
- * - `first`, `second`: of one type: F16, BF16, F32 or F64.
+ * - `first`, `second`: the factors, of the same type: F16, BF16, F32 or F64.
  * - `out_tensor`: receives the new tensor.
- * - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another type. CROSS_DEVICE:
- *   the tensors are on several devices. Otherwise as `sconce_matmul`.
+ * - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another
+ *   type. CROSS_DEVICE: the tensors are on different devices. Otherwise as `sconce_matmul`.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.matmul`.
@@ -7295,7 +7357,7 @@ sconce_status sconce_tensor_matmul(struct sconce_tensor *first,
 /**
  * Multiplies two batches of matrices. Otherwise as `sconce_tensor_matmul`.
  *
- * - `first`, `second`: of three dimensions.
+ * - `first`, `second`: tensors of three dimensions.
  * - `out_tensor`: receives the new tensor.
  * - torch: `torch.bmm`.
  */
@@ -7307,7 +7369,7 @@ sconce_status sconce_tensor_bmm(struct sconce_tensor *first,
 /**
  * Returns `beta * tensor + alpha * (first @ second)`. Otherwise as `sconce_tensor_matmul`.
  *
- * - `tensor`: repeated to the product's shape; with a `beta` of 0 it is not read.
+ * - `tensor`: broadcast to the product's shape; if `beta` is 0, it is not read.
  * - `first`, `second`: matrices.
  * - `out_tensor`: receives the new tensor.
  * - torch: `torch.addmm`.
@@ -7349,17 +7411,19 @@ sconce_status sconce_tensor_convolution(struct sconce_tensor *tensor,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Transforms one to three dimensions of a tensor.
+ * Computes Fourier transforms over one to three dimensions of a tensor.
  *
- * - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
+ * - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are converted to complex ones for
+ *   C2C and C2R.
  * - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
  * - `normalization`: `SCONCE_FFT_NORM_…`; torch's default is NONE forward and BY_N inverse.
- * - `dims`: the dimensions; R2C leaves half of the last one.
+ * - `dims`: the dimensions. R2C returns only the first half of the last one.
  * - `count`: number of dimensions, 1 to 3.
- * - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
+ * - `length`: for C2R, the size of the result along the last dimension; -1 for 2 * (n - 1), where
+ *   n is the tensor's size.
  * - `out_tensor`: receives the new tensor.
- * - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
- *   type; on the CPU that is F16, too. Otherwise as `sconce_fft`.
+ * - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit.
+ *   NOT_SUPPORTED: the type, which on the CPU includes F16. Otherwise as `sconce_fft`.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.
@@ -7375,21 +7439,22 @@ sconce_status sconce_tensor_fft(struct sconce_tensor *tensor,
                                 struct sconce_tensor **out_tensor);
 
 /**
- * Reduces dimensions of a tensor, and writes the result to a tensor of the caller's. Otherwise as
+ * Reduces dimensions of a tensor, and writes the result to a tensor of the caller. Otherwise as
  * `sconce_tensor_reduce`.
  *
- * - `into`: receives the result. A tensor of the result's shape keeps its memory and strides. One of another shape
- *   becomes a contiguous tensor: in its memory if that is large enough and not `tensor`'s, else in new memory; if it
- *   had elements, a warning is logged, once in the process. An undefined tensor becomes a new one.
- * - `dtype`: `SCONCE_DTYPE_DEFAULT`: sums, means and products are calculated in the type of `into`; ALL and ANY write
- *   BOOL or U8. Otherwise the type that `into` has.
- * - Errors: INVALID_ARGUMENT: `into` has another type than the result, is read-only, or has several elements in one
- *   place; it shares a part of its memory with `tensor`; or it is memory of others that is too small.
- *   CROSS_DEVICE: `into` is on another device. Otherwise as `sconce_tensor_reduce`.
- * - Ownership: `into` stays the caller's; all owners of the handle see the result. If its memory is replaced, views of
- *   the old memory keep that.
- * - Ordering: as `sconce_tensor_unary`. If `into` uses the memory of `tensor`, the result is calculated in new memory
- *   and then copied.
+ * - `into`: receives the result. A tensor of the result's shape keeps its memory and strides. A
+ *   tensor of another shape is resized and becomes contiguous. It keeps its memory if that is
+ *   large enough and is not the memory of `tensor`; otherwise it gets new memory. If it had
+ *   elements, a warning is logged, once in the process. An undefined tensor becomes a new one.
+ * - `dtype`: with `SCONCE_DTYPE_DEFAULT`, sums, means and products are computed in the type of
+ *   `into`, and ALL and ANY write BOOL or U8. Any other value must be the type of `into`.
+ * - Errors: INVALID_ARGUMENT: `into` has another type than the result, is read-only, has several
+ *   elements in one place, partly overlaps `tensor` in memory, or is memory of another owner that
+ *   is too small. CROSS_DEVICE: `into` is on another device. Otherwise as `sconce_tensor_reduce`.
+ * - Ownership: `into` stays the caller's; all owners of the handle see the result. If its memory
+ *   is replaced, views keep the old memory.
+ * - Ordering: as `sconce_tensor_unary`. If `into` uses the memory of `tensor`, the result is
+ *   computed in new memory and then copied.
  * - torch: `torch.sum(…, out=into)` and the other functions of the same names; `at::sum_out`.
  */
 SCONCE_NODISCARD
@@ -7402,11 +7467,11 @@ sconce_status sconce_tensor_reduce_out(int32_t operation,
                                        struct sconce_tensor *into);
 
 /**
- * Calculates along a dimension, and writes the result to a tensor of the caller's. Otherwise as
- * `sconce_tensor_along`.
+ * Computes softmax or a running sum or product along a dimension, and writes the result to a
+ * tensor of the caller. Otherwise as `sconce_tensor_along`.
  *
- * - `dtype`: `SCONCE_DTYPE_DEFAULT`: running sums and products are calculated in the type of `into`, softmax in that
- *   of `tensor`. Otherwise the type that `into` has.
+ * - `dtype`: with `SCONCE_DTYPE_DEFAULT`, running sums and products are computed in the type of
+ *   `into`, and softmax in the type of `tensor`. Any other value must be the type of `into`.
  * - `into`: receives the result, as in `sconce_tensor_reduce_out`; it may be `tensor`.
  * - Errors: as `sconce_tensor_reduce_out`, and as `sconce_tensor_along`.
  * - Ownership: as `sconce_tensor_reduce_out`.
@@ -7421,11 +7486,11 @@ sconce_status sconce_tensor_along_out(int32_t operation,
                                       struct sconce_tensor *into);
 
 /**
- * Moves every element into bounds, and writes the result to a tensor of the caller's. Otherwise as
+ * Clamps every element to bounds, and writes the result to a tensor of the caller. Otherwise as
  * `sconce_tensor_clamp`.
  *
  * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand.
- * - Errors: as `sconce_tensor_clamp`; of `into` as `sconce_tensor_unary`.
+ * - Errors: as `sconce_tensor_clamp`; for `into`, as `sconce_tensor_unary`.
  * - Ownership: as `sconce_tensor_reduce_out`.
  * - Ordering: as `sconce_tensor_binary`.
  * - torch: `torch.clamp(…, out=into)`, `torch.Tensor.clamp_`; `at::clamp_out`.
@@ -7439,11 +7504,11 @@ sconce_status sconce_tensor_clamp_out(struct sconce_tensor *tensor,
                                       struct sconce_tensor *into);
 
 /**
- * Writes elements of one operand where a condition is true, else those of another, to a tensor of the caller's.
- * Otherwise as `sconce_tensor_where`.
+ * Selects elements of one operand where a condition is true, else those of another, and writes
+ * them to a tensor of the caller. Otherwise as `sconce_tensor_where`.
  *
  * - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand.
- * - Errors: as `sconce_tensor_where`; of `into` as `sconce_tensor_unary`.
+ * - Errors: as `sconce_tensor_where`; for `into`, as `sconce_tensor_unary`.
  * - Ownership: as `sconce_tensor_reduce_out`.
  * - Ordering: as `sconce_tensor_binary`.
  * - torch: `torch.where(…, out=into)`; `at::where_out`.
@@ -7457,13 +7522,13 @@ sconce_status sconce_tensor_where_out(struct sconce_tensor *condition,
                                       struct sconce_tensor *into);
 
 /**
- * Joins tensors along an existing dimension, and writes the result to a tensor of the caller's. Otherwise as
- * `sconce_tensor_cat`.
+ * Joins tensors along an existing dimension, and writes the result to a tensor of the caller.
+ * Otherwise as `sconce_tensor_cat`.
  *
- * - `into`: receives the result, as in `sconce_tensor_reduce_out`; of a type that the tensors' common one can be cast
- *   to.
- * - Errors: INVALID_ARGUMENT: `into` shares memory with one of the tensors. Otherwise as `sconce_tensor_cat`; of
- *   `into` as `sconce_tensor_unary`.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`. It may have any type to which
+ *   the tensors' common type can be cast.
+ * - Errors: INVALID_ARGUMENT: `into` shares memory with one of the tensors. Otherwise as
+ *   `sconce_tensor_cat`; for `into`, as `sconce_tensor_unary`.
  * - Ownership: as `sconce_tensor_reduce_out`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.cat(…, out=into)`; `at::cat_out`.
@@ -7475,8 +7540,8 @@ sconce_status sconce_tensor_cat_out(struct sconce_tensor *const *tensors,
                                     struct sconce_tensor *into);
 
 /**
- * Joins tensors of one shape along a new dimension, and writes the result to a tensor of the caller's. Otherwise as
- * `sconce_tensor_cat_out`.
+ * Joins tensors of one shape along a new dimension, and writes the result to a tensor of the
+ * caller. Otherwise as `sconce_tensor_cat_out`.
  *
  * - `into`: receives the result, as in `sconce_tensor_cat_out`.
  * - torch: `torch.stack(…, out=into)`; `at::stack_out`.
@@ -7488,10 +7553,10 @@ sconce_status sconce_tensor_stack_out(struct sconce_tensor *const *tensors,
                                       struct sconce_tensor *into);
 
 /**
- * Writes the elements at the given indices of a dimension to a tensor of the caller's. Otherwise as
+ * Writes the elements at the given indices of a dimension to a tensor of the caller. Otherwise as
  * `sconce_tensor_index_select`.
  *
- * - `into`: receives the result, as in `sconce_tensor_reduce_out`; of the type of `tensor`.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; has the type of `tensor`.
  * - Errors: INVALID_ARGUMENT: `into` shares memory with `tensor` or `index`. Otherwise as
  *   `sconce_tensor_index_select`, and as `sconce_tensor_reduce_out`.
  * - Ownership: as `sconce_tensor_reduce_out`.
@@ -7505,11 +7570,13 @@ sconce_status sconce_tensor_index_select_out(struct sconce_tensor *tensor,
                                              struct sconce_tensor *into);
 
 /**
- * Sorts along a dimension, and writes the results to tensors of the caller's. Otherwise as `sconce_tensor_sort`.
+ * Sorts along a dimension, and writes the results to tensors of the caller. Otherwise as
+ * `sconce_tensor_sort`.
  *
- * - `into_values`: receives the sorted elements, as in `sconce_tensor_reduce_out`; of the type of `tensor`, which it
- *   may be.
- * - `into_indices`: receives where along the dimension each was, as in `sconce_tensor_reduce_out`; of I64.
+ * - `into_values`: receives the sorted elements, as in `sconce_tensor_reduce_out`; has the type of
+ *   `tensor`, and may be `tensor`.
+ * - `into_indices`: receives the original index of each element along the dimension, as in
+ *   `sconce_tensor_reduce_out`; has the type I64.
  * - Errors: INVALID_ARGUMENT: the two share memory. Otherwise as `sconce_tensor_sort`, and as
  *   `sconce_tensor_reduce_out`.
  * - Ownership: as `sconce_tensor_reduce_out`.
@@ -7524,11 +7591,12 @@ sconce_status sconce_tensor_sort_out(struct sconce_tensor *tensor,
                                      struct sconce_tensor *into_indices);
 
 /**
- * Multiplies vectors, matrices or batches of matrices, and writes the result to a tensor of the caller's. Otherwise
- * as `sconce_tensor_matmul`.
+ * Multiplies vectors, matrices or batches of matrices, and writes the result to a tensor of the
+ * caller. Otherwise as `sconce_tensor_matmul`.
  *
- * - `into`: receives the result, as in `sconce_tensor_reduce_out`; of the type of the factors. If it is not
- *   contiguous, or uses the memory of a factor, the product is calculated in new memory and then copied.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`; has the type of the factors. If
+ *   it is not contiguous, or uses the memory of a factor, the product is computed in new memory
+ *   and then copied.
  * - Errors: as `sconce_tensor_matmul`, and as `sconce_tensor_reduce_out`.
  * - Ownership: as `sconce_tensor_reduce_out`.
  * - Ordering: as `sconce_tensor_unary`.
@@ -7540,8 +7608,8 @@ sconce_status sconce_tensor_matmul_out(struct sconce_tensor *first,
                                        struct sconce_tensor *into);
 
 /**
- * Multiplies two batches of matrices, and writes the result to a tensor of the caller's. Otherwise as
- * `sconce_tensor_bmm`.
+ * Multiplies two batches of matrices, and writes the result to a tensor of the caller. Otherwise
+ * as `sconce_tensor_bmm`.
  *
  * - `into`: receives the result, as in `sconce_tensor_matmul_out`.
  * - Errors: as `sconce_tensor_bmm`, and as `sconce_tensor_reduce_out`.
@@ -7555,7 +7623,8 @@ sconce_status sconce_tensor_bmm_out(struct sconce_tensor *first,
                                     struct sconce_tensor *into);
 
 /**
- * Writes `beta * tensor + alpha * (first @ second)` to a tensor of the caller's. Otherwise as `sconce_tensor_addmm`.
+ * Writes `beta * tensor + alpha * (first @ second)` to a tensor of the caller. Otherwise as
+ * `sconce_tensor_addmm`.
  *
  * - `into`: receives the result, as in `sconce_tensor_matmul_out`; it may be `tensor`.
  * - Errors: as `sconce_tensor_addmm`, and as `sconce_tensor_reduce_out`.
@@ -7572,13 +7641,14 @@ sconce_status sconce_tensor_addmm_out(struct sconce_tensor *tensor,
                                       struct sconce_tensor *into);
 
 /**
- * Transforms one to three dimensions of a tensor, and writes the result to a tensor of the caller's. Otherwise as
- * `sconce_tensor_fft`.
+ * Computes Fourier transforms over one to three dimensions of a tensor, and writes the result to a
+ * tensor of the caller. Otherwise as `sconce_tensor_fft`.
  *
- * - `into`: receives the result, as in `sconce_tensor_reduce_out`; complex numbers, of C2R real ones, which are
- *   converted from the type of the transform. It may use the memory of `tensor`.
- * - Errors: INVALID_ARGUMENT: `into` is not complex, or of C2R not floating-point. Otherwise as `sconce_tensor_fft`,
- *   and as `sconce_tensor_reduce_out`.
+ * - `into`: receives the result, as in `sconce_tensor_reduce_out`: complex numbers, or real ones
+ *   for C2R. They are converted from the type of the transform to that of `into`. It may use the
+ *   memory of `tensor`.
+ * - Errors: INVALID_ARGUMENT: `into` is not complex, or for C2R not floating-point. Otherwise as
+ *   `sconce_tensor_fft`, and as `sconce_tensor_reduce_out`.
  * - Ownership: as `sconce_tensor_reduce_out`.
  * - Ordering: as `sconce_tensor_unary`.
  * - torch: `torch.fft.fft(…, out=into)` and the other functions of `sconce_tensor_fft`; `at::fft_fft_out`.
@@ -7594,15 +7664,16 @@ sconce_status sconce_tensor_fft_out(struct sconce_tensor *tensor,
                                     struct sconce_tensor *into);
 
 /**
- * Gives a tensor other sizes; it is contiguous then. Elements stay where they are in memory, and what comes to them is
- * not set. Nothing changes if it has the sizes.
+ * Changes the sizes of a tensor, and makes it contiguous. Elements keep their places in memory,
+ * and additional elements are not set. Does nothing if the tensor has the given sizes.
  *
- * - `tensor`: keeps its memory if that is large enough; else it gets new memory, with the old elements at its begin.
+ * - `tensor`: keeps its memory if that is large enough; else it gets new memory, which begins with
+ *   the old elements.
  * - `sizes`: elements along each dimension, at least 0.
  * - `rank`: number of dimensions.
- * - Errors: INVALID_ARGUMENT: a size is negative, or the memory belongs to others and is too small. OUT_OF_MEMORY: for
- *   new memory.
- * - Ownership: views of the memory that is replaced keep it.
+ * - Errors: INVALID_ARGUMENT: a size is negative, or the memory belongs to another owner and is
+ *   too small. OUT_OF_MEMORY: for new memory.
+ * - Ownership: if the memory is replaced, views keep the old memory.
  * - Ordering: a copy to new memory is queued on the current stream of the tensor's device.
  * - torch: `torch.Tensor.resize_`.
  */
@@ -7612,10 +7683,11 @@ sconce_status sconce_tensor_resize(struct sconce_tensor *tensor,
                                    size_t rank);
 
 /**
- * Writes evenly spaced numbers to a tensor of the caller's, in its type. Otherwise as `sconce_tensor_arange`.
+ * Writes evenly spaced numbers to a tensor of the caller, in its type. Otherwise as
+ * `sconce_tensor_arange`.
  *
- * - `into`: receives the numbers. With as many elements it keeps its shape; otherwise it becomes a vector, as in
- *   `sconce_tensor_reduce_out`.
+ * - `into`: receives the numbers. It keeps its shape if it has the right number of elements;
+ *   otherwise it becomes a vector, as in `sconce_tensor_reduce_out`.
  * - Errors: as `sconce_tensor_arange`, and as `sconce_tensor_reduce_out`.
  * - Ownership: as `sconce_tensor_reduce_out`.
  * - Ordering: as `sconce_tensor_full`.
@@ -7628,7 +7700,8 @@ sconce_status sconce_tensor_arange_out(const struct sconce_scalar *start,
                                        struct sconce_tensor *into);
 
 /**
- * Writes numbers at equal distances to a tensor of the caller's, in its type. Otherwise as `sconce_tensor_linspace`.
+ * Writes numbers at equal distances to a tensor of the caller, in its type. Otherwise as
+ * `sconce_tensor_linspace`.
  *
  * - `into`: receives the numbers, as in `sconce_tensor_arange_out`.
  * - Errors: as `sconce_tensor_linspace`, and as `sconce_tensor_reduce_out`.
@@ -7643,8 +7716,8 @@ sconce_status sconce_tensor_linspace_out(const struct sconce_scalar *start,
                                          struct sconce_tensor *into);
 
 /**
- * Writes ones on the main diagonal, and zeros elsewhere, to a tensor of the caller's, in its type. Otherwise as
- * `sconce_tensor_eye`.
+ * Writes ones on the main diagonal, and zeros elsewhere, to a tensor of the caller, in its type.
+ * Otherwise as `sconce_tensor_eye`.
  *
  * - `into`: receives the matrix, as in `sconce_tensor_reduce_out`.
  * - Errors: as `sconce_tensor_eye`, and as `sconce_tensor_reduce_out`.
@@ -7658,8 +7731,8 @@ sconce_status sconce_tensor_eye_out(int64_t rows,
                                     struct sconce_tensor *into);
 
 /**
- * Writes the numbers 0 to `n - 1` in a random order to a tensor of the caller's, in its type, with torch's bits.
- * Otherwise as `sconce_tensor_randperm`.
+ * Writes the numbers 0 to `n - 1` in a random order to a tensor of the caller, in its type, with
+ * torch's bits. Otherwise as `sconce_tensor_randperm`.
  *
  * - `into`: receives the numbers, as in `sconce_tensor_arange_out`.
  * - Errors: as `sconce_tensor_randperm`, and as `sconce_tensor_reduce_out`.
@@ -7673,18 +7746,20 @@ sconce_status sconce_tensor_randperm_out(int64_t n,
                                          struct sconce_tensor *into);
 
 /**
- * Copies a tensor to devices. On the tensor's own device the result is the tensor itself, owned once more.
+ * Copies a tensor to devices. On the tensor's own device the result is the tensor itself, with one
+ * more owner.
  *
  * - `tensor`: on a device or the CPU.
- * - `devices`: indices; -1 is not one of them.
+ * - `devices`: indices; -1 is not allowed.
  * - `count`: number of devices.
  * - `out_tensors`: receives `count` tensors, of the sizes, type and order in memory of `tensor`.
  * - Errors: INVALID_ARGUMENT: an index is negative. OUT_OF_MEMORY: nothing is queued then.
  * - Ownership: the caller releases each result with `sconce_tensor_release`.
- * - Ordering: each copy as `sconce_copy` between devices: on the current stream of the tensor's device, and the
- *   current stream of the other device waits for it. From 1 MiB on, three or more devices have one collective call
- *   on the current streams of all of them, if NCCL is there; the first such call makes a communicator of the devices,
- *   which waits for it on the host.
+ * - Ordering: each copy is ordered as by `sconce_copy` between devices: it runs on the current
+ *   stream of the tensor's device, and the current stream of the other device waits for it. If
+ *   NCCL is installed, copies of 1 MiB or more to three or more devices are one collective
+ *   operation on the current streams of all of them. The first such operation makes a communicator
+ *   of the devices, and the host waits for that.
  * - torch: `torch.cuda.comm.broadcast(tensor, devices)`.
  */
 SCONCE_NODISCARD
@@ -7710,18 +7785,19 @@ sconce_status sconce_comm_tensors_broadcast_out(struct sconce_tensor *tensor,
                                                 size_t count);
 
 /**
- * Copies many tensors to devices, in few copies: tensors of one type are joined until they have `buffer_bytes`.
+ * Copies many tensors to devices with few copies: tensors of one type are joined until they have
+ * `buffer_bytes` or more.
  *
  * - `tensors`: on the first device.
  * - `count`: number of tensors.
- * - `devices`: indices; -1 is not one of them.
+ * - `devices`: indices; -1 is not allowed.
  * - `device_count`: number of devices, at least 1.
  * - `buffer_bytes`: 10,485,760 in torch.
  * - `out_tensors`: receives `device_count * count` tensors: those of the first device, which are the tensors
  *   themselves, then those of the second one, and so on.
  * - Errors: INVALID_ARGUMENT: a tensor is not on the first device, or an index is negative.
- * - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block,
- *   which is freed with the last of them.
+ * - Ownership: the caller releases each result with `sconce_tensor_release`. Results that were
+ *   joined share a block, which is freed with the last of them.
  * - Ordering: as `sconce_comm_tensors_broadcast`.
  * - torch: `torch.cuda.comm.broadcast_coalesced(tensors, devices, buffer_size)`.
  */
@@ -7734,19 +7810,20 @@ sconce_status sconce_comm_tensors_broadcast_coalesced(struct sconce_tensor *cons
                                                       struct sconce_tensor **out_tensors);
 
 /**
- * Cuts a tensor along a dimension, and copies each part to a device. A part that is on its device already is a view.
+ * Splits a tensor along a dimension, and copies each part to a device. A part that is on its
+ * device already is a view.
  *
- * - `tensor`: on a device or the CPU; at least one dimension.
- * - `devices`: indices; -1 is not one of them.
+ * - `tensor`: on a device or the CPU, with at least one dimension.
+ * - `devices`: indices; -1 is not allowed.
  * - `count`: number of devices, at least 1.
- * - `chunk_sizes`: the size of each part, `count` of them; NULL for parts of equal size, the last one smaller. There
- *   may be fewer parts than devices then.
- * - `streams`: `count` pointers, each NULL or to a stream of the device, which takes the place of the current one
- *   there; NULL for none.
- * - `out_tensors`: room for `count` tensors; receives the parts.
+ * - `chunk_sizes`: the sizes of the `count` parts; NULL for parts of equal size, of which the last
+ *   may be smaller. With NULL there may be fewer parts than devices.
+ * - `streams`: `count` pointers, each NULL or to a stream of the device, which is used instead of
+ *   the current one there; NULL to use the current streams.
+ * - `out_tensors`: receives the parts; has room for `count` tensors.
  * - `out_count`: receives the number of parts.
- * - Errors: INVALID_ARGUMENT: the sizes do not make up the dimension, a stream is of another device, or an index is
- *   negative.
+ * - Errors: INVALID_ARGUMENT: the sum of the sizes is not the size of the dimension, a stream is
+ *   of another device, or an index is negative.
  * - Ownership: the caller releases each result with `sconce_tensor_release`.
  * - Ordering: as `sconce_comm_tensors_broadcast`.
  * - torch: `torch.cuda.comm.scatter(tensor, devices, chunk_sizes, dim, streams)`.
@@ -7764,8 +7841,9 @@ sconce_status sconce_comm_tensors_scatter(struct sconce_tensor *tensor,
 /**
  * Copies the parts of a tensor along a dimension to tensors of devices.
  *
- * - `tensor`: on a device or the CPU; at least one dimension.
- * - `outputs`: tensors of devices, whose sizes along `dim` make up the tensor's and are otherwise its.
+ * - `tensor`: on a device or the CPU, with at least one dimension.
+ * - `outputs`: tensors of devices. The sum of their sizes along `dim` is the tensor's size; their
+ *   other sizes are the tensor's.
  * - `count`: number of outputs, at least 1.
  * - Errors: INVALID_ARGUMENT: an output is on the CPU or has another shape. After any failure the contents of the
  *   outputs are undefined.
@@ -7779,13 +7857,16 @@ sconce_status sconce_comm_tensors_scatter_out(struct sconce_tensor *tensor,
                                               int64_t dim);
 
 /**
- * Adds tensors of devices. Of a single tensor the result is that tensor, owned once more.
+ * Adds tensors of devices. If there is only one tensor, the result is that tensor, with one more
+ * owner.
  *
- * - `tensors`: of one shape, on devices; at least 1. Elements are added in their order, the one on the destination
- *   first; integers, whose sum has no order, by one collective call where `sconce_comm_tensors_broadcast` makes one.
+ * - `tensors`: at least one tensor; all of the same shape, on devices. They are added in their
+ *   order, beginning with the one on the destination. Integers, for which the order does not
+ *   matter, are added with one collective operation under the conditions of
+ *   `sconce_comm_tensors_broadcast`.
  * - `count`: number of tensors.
- * - `destination`: the device of the result, on which one of the tensors is; the last one there is the first to be
- *   added. -1 for the current device.
+ * - `destination`: the device of the result; one of the tensors must be there. If several are, the
+ *   addition begins with the last of them. -1 for the current device.
  * - `out_tensor`: receives the sum.
  * - Errors: INVALID_ARGUMENT: a tensor is on the CPU, has another shape, or none is on the destination.
  * - Ownership: the caller releases the result with `sconce_tensor_release`.
@@ -7800,18 +7881,20 @@ sconce_status sconce_comm_tensors_reduce_add(struct sconce_tensor *const *tensor
                                              struct sconce_tensor **out_tensor);
 
 /**
- * Adds many tensors of devices, in few copies: tensors of one type are joined as long as they have no more than
- * `buffer_bytes`.
+ * Adds many tensors of devices with few copies: tensors of one type are joined into buffers of up
+ * to `buffer_bytes`.
  *
  * - `tensors`: `lists * count` tensors: those of the first device, then those of the second one, and so on; each list
  *   has the same types and shapes.
  * - `lists`: number of devices, at least 1.
  * - `count`: number of tensors of each device.
- * - `destination`: the device of the results, on which one of the lists is; -1 for the current device.
+ * - `destination`: the device of the results; one of the lists must be there. -1 for the current
+ *   device.
  * - `buffer_bytes`: 10,485,760 in torch.
  * - `out_tensors`: receives `count` sums.
  * - Errors: INVALID_ARGUMENT: as `sconce_comm_tensors_reduce_add`, or the lists differ.
- * - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block.
+ * - Ownership: the caller releases each result with `sconce_tensor_release`. Results that were
+ *   joined share a block.
  * - Ordering: as `sconce_comm_tensors_reduce_add`.
  * - torch: `torch.cuda.comm.reduce_add_coalesced(inputs, destination, buffer_size)`.
  */
@@ -7829,12 +7912,12 @@ sconce_status sconce_comm_tensors_reduce_add_coalesced(struct sconce_tensor *con
  * - `tensors`: on devices, of shapes that differ only in `dim`; at least 1, with at least one dimension.
  * - `count`: number of tensors.
  * - `destination`: the device of the result, -1 for the current one, or `SCONCE_DEVICE_CPU`.
- * - `out_tensor`: receives the joined tensor, of the type of the first one. Its channels are last in memory if those
- *   of all tensors are.
+ * - `out_tensor`: receives the joined tensor, which has the type of the first one. It has the
+ *   channels-last memory format if all tensors have it.
  * - Errors: INVALID_ARGUMENT: a tensor is on the CPU, or the shapes do not fit.
  * - Ownership: the caller releases the result with `sconce_tensor_release`.
- * - Ordering: the result is ready in the order of the destination's current stream. To the CPU the call waits for the
- *   copies.
+ * - Ordering: the result is ready in the order of the destination's current stream. If the
+ *   destination is the CPU, the call waits for the copies.
  * - torch: `torch.cuda.comm.gather(tensors, dim, destination)`.
  */
 SCONCE_NODISCARD
@@ -7845,7 +7928,7 @@ sconce_status sconce_comm_tensors_gather(struct sconce_tensor *const *tensors,
                                          struct sconce_tensor **out_tensor);
 
 /**
- * Joins tensors of devices along a dimension, in a tensor of the caller.
+ * Joins tensors of devices along a dimension, and writes the result to a tensor of the caller.
  *
  * - `tensors`: as for `sconce_comm_tensors_gather`.
  * - `count`: number of tensors.
@@ -7862,7 +7945,7 @@ sconce_status sconce_comm_tensors_gather_out(struct sconce_tensor *const *tensor
                                              struct sconce_tensor *output);
 
 /**
- * Creates a graph without nodes.
+ * Creates an empty graph for backward passes.
  *
  * - `out_graph`: receives the graph.
  * - Errors: OUT_OF_MEMORY: too many graphs.
@@ -7873,31 +7956,34 @@ SCONCE_NODISCARD
 sconce_status sconce_backward_graph_create(struct sconce_backward_graph **out_graph);
 
 /**
- * Destroys a graph with its nodes and gradients. Passes that run end first to use them.
+ * Destroys a graph with its nodes and gradients. Passes that are running may still use them until
+ * they end.
  *
  * - `graph`: NULL is a no-op.
- * - Threads: deleters of contexts are called by this thread, or by that of the last pass.
- * - torch: the end of the last tensor with a `grad_fn`.
+ * - Threads: deleters of contexts are called by this thread, or by the thread of the last pass.
+ * - torch: the destruction of the last tensor with a `grad_fn`.
  */
 SCONCE_NODISCARD sconce_status sconce_backward_graph_destroy(struct sconce_backward_graph *graph);
 
 /**
- * Forgets all operations of a graph, and keeps leaves and their gradients: for the next step of a training.
+ * Removes all operations from a graph, and keeps the leaves and their gradients. For the next
+ * training step.
  *
  * - `graph`: the graph.
  * - Threads: as `sconce_backward_graph_destroy`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_backward_graph_clear(struct sconce_backward_graph *graph);
+SCONCE_NODISCARD sconce_status sconce_backward_graph_clear(struct sconce_backward_graph *graph);
 
 /**
- * Adds a leaf: a node whose gradient passes add to, on the stream that is current on its device now.
+ * Adds a leaf: a node to whose gradient backward passes add, on the stream that is current on its
+ * device now.
  *
  * - `graph`: the graph.
  * - `device`: the device of its gradients; -1 for the current device, or `SCONCE_DEVICE_CPU`.
  * - `name`: for messages.
  * - `out_node`: receives the number of the node, at least 1.
- * - torch: `AccumulateGrad`, which a tensor with `requires_grad` gets at its first use.
+ * - torch: `AccumulateGrad`, which torch creates for a tensor with `requires_grad` at its first
+ *   use.
  */
 SCONCE_NODISCARD
 sconce_status sconce_backward_add_leaf(struct sconce_backward_graph *graph,
@@ -7911,17 +7997,20 @@ sconce_status sconce_backward_add_leaf(struct sconce_backward_graph *graph,
  * - `graph`: the graph.
  * - `device`: the device of the operation; -1 for the current device, or `SCONCE_DEVICE_CPU`.
  * - `name`: for messages.
- * - `gradient_count`: number of results of the operation, at least 1: the function gets so many gradients.
- * - `edges`: for each gradient that the function returns, where it goes: to nodes that were added before.
+ * - `gradient_count`: number of results of the operation, at least 1. The function receives a
+ *   gradient for each.
+ * - `edges`: the destination of each gradient that the function returns: nodes that were added
+ *   before.
  * - `edge_count`: number of entries of `edges`.
  * - `function`: computes the gradients.
  * - `deleter`: called with `context` when the function is not called any more; may be NULL. It is not called if this
  *   call fails.
  * - `context`: passed to `function` and `deleter`.
- * - `out_node`: receives the number of the node, above those of all nodes before.
- * - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node does not have.
- * - Threads: the function runs on a thread that is that of its device, or on the one that calls
- *   `sconce_backward_run` for nodes of the CPU; the deleter on any.
+ * - `out_node`: receives the number of the node, which is larger than those of all earlier nodes.
+ * - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node
+ *   does not have.
+ * - Threads: the function runs on the worker thread of its device, or for nodes of the CPU on the
+ *   thread that calls `sconce_backward_run`. The deleter runs on any thread.
  * - torch: a `torch::autograd::Node` with its `next_edges`.
  */
 SCONCE_NODISCARD
@@ -7942,8 +8031,8 @@ sconce_status sconce_backward_add_node(struct sconce_backward_graph *graph,
  * - `graph`: the graph.
  * - `leaf`: the number that `sconce_backward_add_leaf` returned.
  * - `out_gradient`: receives the gradient; an undefined tensor if there is none.
- * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory that later passes
- *   add to.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory
+ *   to which later passes add.
  * - torch: `torch.Tensor.grad`.
  */
 SCONCE_NODISCARD
@@ -7956,7 +8045,7 @@ sconce_status sconce_backward_get_gradient(struct sconce_backward_graph *graph,
  *
  * - `graph`: the graph.
  * - `leaf`: the number that `sconce_backward_add_leaf` returned.
- * - `gradient`: the memory that later passes add to; NULL for none.
+ * - `gradient`: the tensor to which later passes add; NULL for none.
  * - Errors: CROSS_DEVICE: the gradient is not on the leaf's device.
  * - torch: `x.grad = gradient`, `torch.optim.Optimizer.zero_grad`.
  */
@@ -7966,23 +8055,24 @@ sconce_status sconce_backward_set_gradient(struct sconce_backward_graph *graph,
                                            struct sconce_tensor *gradient);
 
 /**
- * Runs a backward pass: calls the functions of all nodes that the roots lead to, each on the stream of its forward
- * operation, and adds to the gradients of leaves.
+ * Runs a backward pass: calls the functions of all nodes that are reachable from the roots, each
+ * on the stream of its forward operation, and adds to the gradients of leaves.
  *
  * Blocks until all functions have returned, but does not wait for the devices.
  *
  * - `graph`: the graph.
- * - `roots`: the nodes that initial gradients go to.
+ * - `roots`: the nodes that receive initial gradients.
  * - `count`: number of entries of `roots`.
- * - `keep_graph`: whether the nodes can run again; else their contexts are given back as soon as they have run.
- * - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16 passes are called in
- *   each other already. Otherwise the first failure of a function or of the engine, with the node's name; then
- *   leaves may have received some gradients.
- * - Ordering: initial gradients are used as made on the calling thread's current streams. Later work of the calling
- *   thread's current streams comes after the work on the gradients of leaves. A node's stream waits for the streams
- *   of the gradients that it gets.
- * - Threads: see `sconce_backward_add_node`. A function may call this function. Passes of several threads may run over
- *   one graph at once, with `keep_graph`.
+ * - `keep_graph`: whether the nodes can run again; if not, the deleter of each context is called
+ *   as soon as its node has run.
+ * - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16
+ *   passes are nested already. Otherwise the first failure of a function or of the engine, with
+ *   the node's name; leaves may have received some gradients then.
+ * - Ordering: initial gradients are taken to be computed on the calling thread's current streams.
+ *   Later work of these streams runs after the work on the gradients of leaves. A node's stream
+ *   waits for the streams of the gradients that it receives.
+ * - Threads: see `sconce_backward_add_node`. A node's function may call this function. With
+ *   `keep_graph`, several threads may run passes over one graph at the same time.
  * - torch: `torch.autograd.backward(tensors, grad_tensors, retain_graph)`.
  */
 SCONCE_NODISCARD
@@ -7994,19 +8084,22 @@ sconce_status sconce_backward_run(struct sconce_backward_graph *graph,
 /**
  * Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.
  *
- * `byte_offset` is 0 and `strides` is given. Pinned memory is `kDLCPU`, which every consumer takes.
+ * `byte_offset` is 0, and `strides` is not NULL. Pinned memory is exported as `kDLCPU`, which
+ * every consumer accepts.
  *
- * - `consumer_stream`: the stream on which the consumer will use the memory: NULL or -1: none, 1: the legacy
- *   default stream, 2: the per-thread default stream, else a `cudaStream_t` of the tensor's device.
+ * - `consumer_stream`: the stream on which the consumer will use the memory. NULL or -1 means
+ *   none, 1 the legacy default stream, 2 the per-thread default stream; any other value is a
+ *   `cudaStream_t` of the tensor's device.
  * - `out_managed`: receives the struct.
  * - Errors: INVALID_ARGUMENT: the tensor is undefined; a stream is named for a tensor of the CPU.
- * - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives until then,
- *   whether or not the tensor does.
- * - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device, and the memory is not
- *   used again before that stream's work at the time of the deleter. Without a stream, the consumer works on the
- *   current stream, or waits for it. Memory of the host may still be written to by copies that are queued.
+ * - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives
+ *   until then, even if the tensor is released earlier.
+ * - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device. The
+ *   memory is not reused before the work that is queued on `consumer_stream` when the deleter is
+ *   called has finished. Without a stream, the consumer must work on the current stream, or wait
+ *   for it. Queued copies may still write to memory of the host.
  * - Threads: any thread may call the deleter.
- * - Safety: `consumer_stream` is a live stream, if it is one.
+ * - Safety: `consumer_stream` is a live stream, if it is a handle.
  * - torch: `torch.Tensor.__dlpack__(stream=...)`, `at::toDLPackVersioned`.
  */
 SCONCE_NODISCARD
@@ -8015,13 +8108,13 @@ sconce_status sconce_tensor_to_dlpack(struct sconce_tensor *tensor,
                                       struct DLManagedTensorVersioned **out_managed);
 
 /**
- * Exports a tensor as a `DLManagedTensor`, for libraries that know DLPack before 1.0 only. Otherwise as
- * `sconce_tensor_to_dlpack`.
+ * Exports a tensor as a `DLManagedTensor`, for libraries that support only DLPack before 1.0.
+ * Otherwise as `sconce_tensor_to_dlpack`.
  *
  * - `consumer_stream`: as in `sconce_tensor_to_dlpack`.
  * - `out_managed`: receives the struct.
- * - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot say. Otherwise as
- *   `sconce_tensor_to_dlpack`.
+ * - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot express. Otherwise
+ *   as `sconce_tensor_to_dlpack`.
  * - Ownership: as `sconce_tensor_to_dlpack`.
  * - Ordering: as `sconce_tensor_to_dlpack`.
  * - Safety: as `sconce_tensor_to_dlpack`.
@@ -8035,23 +8128,27 @@ sconce_status sconce_tensor_to_dlpack_unversioned(struct sconce_tensor *tensor,
 /**
  * Imports a tensor of another library: a tensor over the same memory.
  *
- * - `managed`: a `DLManagedTensorVersioned`, in memory of the host, of a GPU, or managed.
- * - `producer_stream`: the stream on which the producer uses the memory, as `consumer_stream` of
- *   `sconce_tensor_to_dlpack`. NULL or -1: the current stream, or the producer has made the current stream wait.
- * - `out_tensor`: receives the tensor. If `managed` says READ_ONLY, functions refuse to write to it.
- * - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the major version is
- *   not 1; the memory, the type, a flag or a negative stride is nothing that this library has. INVALID_DEVICE:
- *   there is no such device.
- * - Ownership: the caller releases the tensor with `sconce_tensor_release`. It owns `managed`, and calls the
- *   deleter once when no tensor uses the memory any more. If this call fails, the caller still owns `managed`;
- *   only if its major version is not 1, its deleter has been called, as DLPack demands.
- * - Ordering: makes the current stream of the device wait for `producer_stream`. At the end, the producer's
- *   stream (without one, the current stream of the import) waits for the other streams that used the memory:
- *   the current one of the import, and those of `sconce_tensor_record_stream`. Where that stream cannot be
- *   named any more, the last release waits for the device.
- * - Threads: the deleter is called by the thread that gives up the last tensor.
- * - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is called.
- *   `producer_stream` is a live stream, if it is one.
+ * - `managed`: a `DLManagedTensorVersioned` over host memory, GPU memory or managed memory.
+ * - `producer_stream`: the stream on which the producer uses the memory, with the values of
+ *   `consumer_stream` of `sconce_tensor_to_dlpack`. NULL or -1 means that the producer uses the
+ *   current stream, or has made it wait.
+ * - `out_tensor`: receives the tensor. If `managed` has the flag READ_ONLY, functions refuse to
+ *   write to it.
+ * - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the
+ *   major version is not 1, or this library does not support the kind of memory, the type, a flag
+ *   or a negative stride. INVALID_DEVICE: there is no such device.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The tensor owns
+ *   `managed`, and calls its deleter once no tensor uses the memory any more. If this call fails,
+ *   the caller still owns `managed`. The exception is a major version other than 1: then the
+ *   deleter has been called, as DLPack demands.
+ * - Ordering: makes the current stream of the device wait for `producer_stream`. Before the
+ *   deleter is called, the producer's stream (without one, the stream that was current at the
+ *   import) waits for the other streams that used the memory: the stream that was current at the
+ *   import, and those of `sconce_tensor_record_stream`. If the producer's stream can no longer be
+ *   named, the last release waits for the device.
+ * - Threads: the thread that releases the last tensor calls the deleter.
+ * - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is
+ *   called. `producer_stream` is a live stream, if it is a handle.
  * - torch: `torch.from_dlpack`, `at::fromDLPackVersioned`.
  */
 SCONCE_NODISCARD
@@ -8060,7 +8157,8 @@ sconce_status sconce_tensor_from_dlpack(struct DLManagedTensorVersioned *managed
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as `sconce_tensor_from_dlpack`.
+ * Imports a tensor of a library that supports only DLPack before 1.0. Otherwise as
+ * `sconce_tensor_from_dlpack`.
  *
  * - `managed`: a `DLManagedTensor`. It has no version and no flags.
  * - `producer_stream`, `out_tensor`: as in `sconce_tensor_from_dlpack`.
@@ -8088,10 +8186,10 @@ sconce_status sconce_tensor_is_read_only(struct sconce_tensor *tensor,
 /**
  * Allocates a tensor for another library: `DLPackManagedTensorAllocator` of the C exchange table.
  *
- * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes, too.
+ * Returns 0, or -1 on failure, which `sconce_last_error_message()` describes as well.
  *
- * - `prototype`: a `DLTensor` of which only type, dimensions, shape and device are read: `kDLCPU`, `kDLCUDA`
- *   or `kDLCUDAHost` (pinned memory).
+ * - `prototype`: a `DLTensor`, of which only type, dimensions, shape and device are read. The
+ *   device is `kDLCPU`, `kDLCUDA` or `kDLCUDAHost` (pinned memory).
  * - `out_managed`: receives the struct, whose values are not set; NULL on failure.
  * - `error_ctx`: passed to `set_error`.
  * - `set_error`: called once on failure with `MemoryError`, `ValueError`, `BufferError` or `RuntimeError`; may
@@ -8113,8 +8211,8 @@ int32_t sconce_dlpack_allocator(void *prototype,
  *
  * - `device_type`: `kDLCUDA`, `kDLCUDAManaged`, `kDLCPU` or `kDLCUDAHost`.
  * - `device_id`: the index of the device, at least 0.
- * - `out_stream`: receives the handle; NULL for a default stream (parameters such as `consumer_stream` call it
- *   1), and for memory of the host.
+ * - `out_stream`: receives the handle; NULL for a default stream (which is 1 in parameters such as
+ *   `consumer_stream`), and for memory of the host.
  * - Ownership: borrowed; never destroy it.
  * - torch: `torch.cuda.current_stream(device_id).cuda_stream`.
  */
@@ -8123,8 +8221,8 @@ int32_t sconce_dlpack_current_stream(int32_t device_type,
                                      void **out_stream);
 
 /**
- * Returns the C exchange table of DLPack 1.3 with what needs no Python objects: `managed_tensor_allocator` and
- * `current_work_stream`.
+ * Returns the C exchange table of DLPack 1.3 with the functions that need no Python objects:
+ * `managed_tensor_allocator` and `current_work_stream`.
  *
  * `managed_tensor_from_py_object_no_sync`, `managed_tensor_to_py_object_no_sync` and
  * `dltensor_from_py_object_no_sync` are NULL. DLPack allows that for the last one only: a Python binding copies
@@ -8145,8 +8243,8 @@ const struct DLPackExchangeAPI *sconce_dlpack_exchange_api(void);
 SCONCE_NODISCARD sconce_status sconce_comm_get_version(int32_t *out_version);
 
 /**
- * Makes the bytes by which the ranks of one communicator find each other. One rank makes them; the
- * program carries them to the others.
+ * Makes the bytes with which the ranks of one communicator find each other. One rank makes them,
+ * and the program passes them to the others.
  *
  * - `out_id`: receives the bytes.
  * - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`.
@@ -8155,13 +8253,13 @@ SCONCE_NODISCARD sconce_status sconce_comm_get_version(int32_t *out_version);
 SCONCE_NODISCARD sconce_status sconce_comm_get_unique_id(struct sconce_comm_id *out_id);
 
 /**
- * Makes one rank of a communicator. All ranks call, in one process or in several, each on a thread
- * of its own or as the only rank of its process.
+ * Makes one rank of a communicator. All ranks must call this function, in one process or in
+ * several, each on its own thread.
  *
  * - `id`: the bytes of `sconce_comm_get_unique_id`, the same for all ranks, used for one communicator.
  * - `ranks`: the number of ranks, at least 1.
  * - `rank`: the number of this rank, below `ranks`.
- * - `device`: the device on which the rank works; no other rank may have it.
+ * - `device`: the device on which the rank works; no other rank may use it.
  * - `config`: NULL for the defaults.
  * - `out_comm`: receives the communicator.
  * - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`. TIMEOUT: not all ranks have called.
@@ -8179,18 +8277,20 @@ sconce_status sconce_comm_init_rank(const struct sconce_comm_id *id,
                                     struct sconce_comm **out_comm);
 
 /**
- * Makes one rank of a communicator whose ranks share a store. Rank 0 makes the id and gives it to the others through
- * the store; all wait until every rank has come, and then do as in `sconce_comm_init_rank`.
+ * Makes one rank of a communicator whose ranks share a store. Rank 0 makes the id and passes it to
+ * the others through the store. All wait until every rank has joined, and then proceed as in
+ * `sconce_comm_init_rank`.
  *
- * - `store`: of the same table at all ranks. It is not used after the call.
+ * - `store`: a store of the same table at all ranks. It is not used after the call.
  * - `name`: the communicator's name, the same for all ranks. It can be used again for the next one.
  * - `ranks`: the number of ranks, at least 1.
  * - `rank`: the number of this rank, below `ranks`.
- * - `device`: the device on which the rank works; no other rank may have it.
+ * - `device`: the device on which the rank works; no other rank may use it.
  * - `config`: NULL for the defaults.
  * - `out_comm`: receives the communicator.
- * - Errors: TIMEOUT: not all ranks have come; the message names those that are missing, at all others. REMOTE: rank 0
- *   has no NCCL, or its store has gone. Otherwise as `sconce_comm_init_rank`, and those of the store.
+ * - Errors: TIMEOUT: not all ranks have joined; on every rank that has, the message names the
+ *   missing ones. REMOTE: rank 0 cannot open NCCL, or the server of the store has ended. Otherwise
+ *   as `sconce_comm_init_rank`, and errors of the store.
  * - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
  * - Ordering: blocks until all ranks have called, within the limit of `config`.
  * - torch: `torch.distributed.init_process_group(store=…)`.
@@ -8207,9 +8307,10 @@ sconce_status sconce_comm_init_store(struct sconce_store *store,
 /**
  * Makes all ranks of a communicator in this process.
  *
- * A thread that makes a call for several of them does so in a group (`sconce_comm_group_start`).
+ * A thread that makes calls for several ranks must make them in a group
+ * (`sconce_comm_group_start`).
  *
- * - `devices`: `count` devices, all different; rank i works on the i-th. NULL: devices 0 to
+ * - `devices`: `count` devices, all different; rank i works on the i-th. NULL means devices 0 to
  *   `count - 1`.
  * - `count`: the number of ranks.
  * - `config`: NULL for the defaults.
@@ -8226,14 +8327,16 @@ sconce_status sconce_comm_init_all(const int32_t *devices,
                                    struct sconce_comm **out_comms);
 
 /**
- * Splits a communicator: ranks that give the same colour are a new one. All ranks of `comm` call.
+ * Splits a communicator: ranks that pass the same color form a new communicator. All ranks of
+ * `comm` must call this function.
  *
- * - `color`: not negative; a negative one keeps the rank out of all new communicators.
+ * - `color`: the number of the new communicator; a negative number keeps the rank out of all of
+ *   them.
  * - `key`: orders the ranks of the new communicator; ranks with equal keys keep their order.
- * - `config`: of the new communicator; NULL for the defaults.
+ * - `config`: the configuration of the new communicator; NULL for the defaults.
  * - `out_comm`: receives the new communicator; NULL with a negative `color`.
  * - Errors: NOT_SUPPORTED: the installed NCCL cannot split. Otherwise as `sconce_comm_init_rank`,
- *   and those of a broken communicator (`sconce_comm_get_async_error`).
+ *   and the errors of a broken communicator (`sconce_comm_get_async_error`).
  * - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
  * - Ordering: blocks until all ranks have called, within the limit of `config`.
  * - torch: `torch.distributed.new_group`, `split_group`.
@@ -8246,40 +8349,41 @@ sconce_status sconce_comm_split(struct sconce_comm *comm,
                                 struct sconce_comm **out_comm);
 
 /**
- * Waits until all that this rank has queued is done. The communicator takes no calls afterwards.
+ * Waits until everything that this rank has queued is done. The communicator accepts no calls
+ * afterwards.
  *
- * - Errors: TIMEOUT: it is not done within the limit of the configuration; the communicator is then
- *   aborted. Those of a broken communicator (`sconce_comm_get_async_error`).
+ * - Errors: TIMEOUT: the work is not done within the limit of the configuration; the communicator
+ *   is then aborted. The errors of a broken communicator (`sconce_comm_get_async_error`).
  * - Ordering: blocks the calling thread.
  * - torch: `torch.distributed.destroy_process_group`.
  */
 SCONCE_NODISCARD sconce_status sconce_comm_finalize(struct sconce_comm *comm);
 
 /**
- * Ends a communicator at once, also while another thread waits in one of its calls: queued calls of this rank end,
- * without a result unless all ranks have made them, and later ones fail with ABORTED. The other ranks wait for this one
- * until they abort, too. A communicator that is broken already stays so.
+ * Aborts a communicator at once, even while another thread waits in one of its calls. Queued calls
+ * of this rank end; they have no result unless all ranks have made them. Later calls fail with
+ * ABORTED. The other ranks wait for this one until they abort as well. A communicator that is
+ * broken already does not change.
  *
  * - Ordering: does not wait for other ranks.
  * - torch: `torch.distributed.ProcessGroupNCCL.abort()`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_comm_abort(struct sconce_comm *comm);
+SCONCE_NODISCARD sconce_status sconce_comm_abort(struct sconce_comm *comm);
 
 /**
- * Destroys a communicator; finalizes it first unless that was done or it is broken.
+ * Destroys a communicator. Finalizes it first, unless it has been finalized or is broken.
  *
  * - `comm`: NULL is a no-op.
  * - Errors: as `sconce_comm_finalize`; the communicator is destroyed all the same.
- * - Ordering: as `sconce_comm_finalize`. Nothing is waited for at the end of the process.
+ * - Ordering: as `sconce_comm_finalize`. At the end of the process, the call does not wait.
  * - torch: `torch.distributed.destroy_process_group`.
  */
 SCONCE_NODISCARD sconce_status sconce_comm_destroy(struct sconce_comm *comm);
 
 /**
- * Reports the number of a communicator's rank.
+ * Reports the rank of a communicator's handle.
  *
- * - `out_rank`: receives it.
+ * - `out_rank`: receives the number of the rank.
  * - torch: `torch.distributed.get_rank()`.
  */
 SCONCE_NODISCARD sconce_status sconce_comm_get_rank(struct sconce_comm *comm, int32_t *out_rank);
@@ -8302,8 +8406,8 @@ sconce_status sconce_comm_get_device(struct sconce_comm *comm,
                                      int32_t *out_device);
 
 /**
- * Returns the `ncclComm_t` of a communicator, for other libraries. NCCL takes calls of a
- * communicator by one thread at a time; the communicator is a blocking one.
+ * Returns the `ncclComm_t` of a communicator, for other libraries. NCCL allows one thread at a
+ * time to make calls of a communicator; the communicator is a blocking one.
  *
  * - `out_native`: receives the handle; NULL once the communicator is aborted. The simulator's handle
  *   is of use to this library only.
@@ -8315,12 +8419,12 @@ sconce_status sconce_comm_get_native(struct sconce_comm *comm,
                                      void **out_native);
 
 /**
- * Fails if a communicator is broken; later calls of it fail for the same reason. A broken
- * communicator can only be destroyed.
+ * Reports whether a communicator is broken, by failing with the reason. All later calls of a
+ * broken communicator fail for the same reason; it can only be destroyed.
  *
- * - Errors: ABORTED: this process has aborted it. REMOTE: another rank has failed. TIMEOUT: a call
- *   has exceeded its limit. On the simulator INVALID_STATE: the ranks made calls that do not match;
- *   the message quotes two of them.
+ * - Errors: ABORTED: this process has aborted the communicator. REMOTE: another rank has failed.
+ *   TIMEOUT: a call has exceeded its limit. INVALID_STATE, on the simulator only: the ranks made
+ *   calls that do not match; the message quotes two of them.
  * - torch: `ncclCommGetAsyncError`.
  */
 SCONCE_NODISCARD sconce_status sconce_comm_get_async_error(struct sconce_comm *comm);
@@ -8329,28 +8433,31 @@ SCONCE_NODISCARD sconce_status sconce_comm_get_async_error(struct sconce_comm *c
  * Reduces the values of all ranks; every rank receives the result. All ranks call with the same
  * `count`, `dtype` and `op`.
  *
- * What follows holds for all calls of communicators. All ranks make the same calls in the same
- * order. Memory is of the communicator's device.
+ * The following holds for all calls of communicators. All ranks must make the same calls in the
+ * same order. Memory must be on the communicator's device.
  *
- * - `send`: `count` values. May be `recv`, but not overlap it otherwise.
+ * - `send`: `count` values. May be equal to `recv`, but must not overlap it otherwise.
  * - `recv`: receives `count` values.
  * - `count`: elements.
- * - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers cannot be reduced, and of the 8-bit floats those of
- *   `SCONCE_DTYPE_F8_E4M3FN` and `SCONCE_DTYPE_F8_E5M2` alone, with NCCL 2.24 or newer on devices of compute
- *   capability 9.0 or later. Their results that are too large become the largest finite number.
+ * - `dtype`: `SCONCE_DTYPE_…`. 16-bit integers cannot be reduced. Of the 8-bit floats, only
+ *   `SCONCE_DTYPE_F8_E4M3FN` and `SCONCE_DTYPE_F8_E5M2` can be reduced, with NCCL 2.24 or newer on
+ *   devices of compute capability 9.0 or later; results that are too large become the largest
+ *   finite number.
  * - `op`: `SCONCE_COMM_…`.
- * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
- * - `stream`: a stream of the communicator's device. Without a work the call is queued there.
- * - `out_work`: NULL; or receives a work, and the call is queued on the communicator's own stream,
- *   behind what is on `stream` now.
- * - Errors: CROSS_DEVICE: memory or stream of another device. INVALID_STATE: the communicator has
- *   been finalized. ABORTED, REMOTE, TIMEOUT: the communicator is broken. NOT_SUPPORTED: the type.
- * - Ownership: without a work the memory stays allocated until the call is done, or is freed in the
- *   order of `stream`. With one, memory of this library's allocator may be freed early: it is not
- *   used again before the call is done. The caller destroys the work.
- * - Ordering: does not block, except that the first calls of a communicator may wait for other ranks,
- *   within the limit of its configuration. Inside a group the call is queued by the group's end. Work
- *   in a capture becomes part of the graph.
+ * - `factor`: the factor of `SCONCE_COMM_PREMUL_SUM`; else ignored.
+ * - `stream`: a stream of the communicator's device. If `out_work` is NULL, the operation is
+ *   queued on it.
+ * - `out_work`: NULL, or receives a work. With a work, the operation is queued on the
+ *   communicator's own stream, after the work that is queued on `stream` now.
+ * - Errors: CROSS_DEVICE: the memory or the stream is of another device. INVALID_STATE: the
+ *   communicator has been finalized. ABORTED, REMOTE, TIMEOUT: the communicator is broken.
+ *   NOT_SUPPORTED: the type.
+ * - Ownership: without a work, the memory must stay allocated until the operation is done, or be
+ *   freed in the order of `stream`. With a work, memory of this library's allocator may be freed
+ *   earlier: it is not reused before the operation is done. The caller destroys the work.
+ * - Ordering: does not block, except that the first calls of a communicator may wait for other
+ *   ranks, within the limit of its configuration. Inside a group, the operation is queued when the
+ *   group ends. During a capture, the operation becomes part of the graph.
  * - torch: `torch.distributed.all_reduce`.
  */
 SCONCE_NODISCARD
@@ -8371,7 +8478,7 @@ sconce_status sconce_comm_all_reduce(struct sconce_comm *comm,
  *
  * - `send`: `count` values.
  * - `recv`: receives `count` values at the root; ignored elsewhere.
- * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+ * - `factor`: the factor of `SCONCE_COMM_PREMUL_SUM`; else ignored.
  * - `root`: the rank that receives.
  * - torch: `torch.distributed.reduce`.
  */
@@ -8395,7 +8502,7 @@ sconce_status sconce_comm_reduce(struct sconce_comm *comm,
  * - `send`: `recv_count` values for each rank.
  * - `recv`: receives `recv_count` values; may be this rank's part of `send`.
  * - `recv_count`: elements that each rank receives.
- * - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+ * - `factor`: the factor of `SCONCE_COMM_PREMUL_SUM`; else ignored.
  * - torch: `torch.distributed.reduce_scatter_tensor`.
  */
 SCONCE_NODISCARD
@@ -8410,8 +8517,8 @@ sconce_status sconce_comm_reduce_scatter(struct sconce_comm *comm,
                                          struct sconce_comm_work **out_work);
 
 /**
- * Orders the ranks: work of a rank behind the barrier begins when all ranks have reached it. The host
- * does not wait; synchronise the stream or the work for that.
+ * Synchronises the ranks: work that a rank queues after the barrier begins when all ranks have
+ * reached the barrier. The host does not wait; synchronise the stream or the work for that.
  *
  * Otherwise as `sconce_comm_all_reduce`.
  *
@@ -8482,15 +8589,16 @@ sconce_status sconce_comm_all_to_all(struct sconce_comm *comm,
                                      struct sconce_comm_work **out_work);
 
 /**
- * Sends a part of each rank's values to every rank. What a rank sends to another is as much as the
- * other receives from it.
+ * Sends a part of each rank's values to every rank. The count that a rank sends to another one
+ * must be the count that the other receives from it.
  *
  * Otherwise as `sconce_comm_all_reduce`.
  *
- * - `send`: the values that the offsets count from; must not overlap `recv`.
- * - `send_counts`, `send_offsets`: for each rank how many elements it is sent, and where they begin.
+ * - `send`: the values, from which the offsets count; must not overlap `recv`.
+ * - `send_counts`, `send_offsets`: for each rank, the number of elements to send to it, and the
+ *   offset of the first one, in elements.
  * - `recv`: receives the values.
- * - `recv_counts`, `recv_offsets`: the same for what is received from each rank.
+ * - `recv_counts`, `recv_offsets`: the same for the elements that are received from each rank.
  * - `dtype`: any `SCONCE_DTYPE_…`.
  * - torch: `torch.distributed.all_to_all_single` with split sizes.
  */
@@ -8549,8 +8657,8 @@ sconce_status sconce_comm_scatter(struct sconce_comm *comm,
                                   struct sconce_comm_work **out_work);
 
 /**
- * Sends values to one rank, which receives as many bytes. Sends and receives that need each other
- * are in one group on each rank, or they wait for each other for ever.
+ * Sends values to one rank, which must receive the same number of bytes. Sends and receives that
+ * depend on each other must be in one group on each rank; otherwise they deadlock.
  *
  * Otherwise as `sconce_comm_all_reduce`.
  *
@@ -8569,7 +8677,7 @@ sconce_status sconce_comm_send(struct sconce_comm *comm,
                                struct sconce_comm_work **out_work);
 
 /**
- * Receives values from one rank, which sends as many bytes.
+ * Receives values from one rank, which must send the same number of bytes.
  *
  * Otherwise as `sconce_comm_all_reduce`.
  *
@@ -8588,41 +8696,39 @@ sconce_status sconce_comm_recv(struct sconce_comm *comm,
                                struct sconce_comm_work **out_work);
 
 /**
- * Begins a group on the calling thread. Groups nest. Calls of communicators inside of it are checked
- * at once and queued when the outermost group ends, all together, so that none waits for another:
- * as is necessary where one thread makes calls for several ranks, and for sends and receives that
- * need each other. All calls of one communicator in a group have the same stream.
+ * Begins a group on the calling thread. Groups nest. Calls of communicators in the group are
+ * checked at once, and queued together when the outermost group ends, so that none waits for
+ * another. That is necessary if one thread makes calls for several ranks, and for sends and
+ * receives that depend on each other. All calls of one communicator in a group must have the same
+ * stream.
  *
- * - Threads: begins and ends on one thread.
+ * - Threads: the same thread must begin and end the group.
  * - torch: `ncclGroupStart`, `torch.distributed.batch_isend_irecv`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_comm_group_start(void);
+SCONCE_NODISCARD sconce_status sconce_comm_group_start(void);
 
 /**
  * Ends the innermost group of the calling thread.
  *
- * - Errors: INVALID_STATE: the thread is in no group. Otherwise those of the calls; the group has ended
- *   in any case.
- * - Ordering: the outermost end queues the calls, as they would be alone.
+ * - Errors: INVALID_STATE: the thread is in no group. Otherwise the errors of the calls; the group
+ *   has ended in any case.
+ * - Ordering: the end of the outermost group queues the calls with the ordering of single calls.
  * - torch: `ncclGroupEnd`.
  */
-SCONCE_NODISCARD
-sconce_status sconce_comm_group_end(void);
+SCONCE_NODISCARD sconce_status sconce_comm_group_end(void);
 
 /**
- * Ends the innermost group of the calling thread without queueing its calls: for a program that has failed between its
- * begin and its end. Calls of groups around it are dropped, too, and their ends fail.
- * A group that had calls is logged as a warning.
+ * Ends the innermost group of the calling thread without queueing its calls. For a program that
+ * has failed inside the group. The calls of enclosing groups are dropped as well, and ending these
+ * groups fails. A group that had calls is logged as a warning.
  *
  * - Errors: INVALID_STATE: the thread is in no group.
  */
-SCONCE_NODISCARD
-sconce_status sconce_comm_group_cancel(void);
+SCONCE_NODISCARD sconce_status sconce_comm_group_cancel(void);
 
 /**
- * Orders later work of a stream after an asynchronous call. The work lets go of the tensors that it
- * keeps.
+ * Makes later work of a stream wait for an asynchronous call. The work handle releases the tensors
+ * that it keeps.
  *
  * - Errors: ABORTED, REMOTE, TIMEOUT: the communicator is broken. INVALID_STATE: the call is in a
  *   group that has not ended.
@@ -8644,12 +8750,13 @@ sconce_status sconce_comm_work_query(struct sconce_comm_work *work,
                                      bool *out_complete);
 
 /**
- * Waits on the calling thread until an asynchronous call is done. The work lets go of the tensors that
- * it keeps.
+ * Waits on the calling thread until an asynchronous call is done. The work handle releases the
+ * tensors that it keeps.
  *
- * - `timeout_ms`: the limit in milliseconds; -1: none.
- * - Errors: TIMEOUT: the call is not done; it goes on, and the caller may wait again or abort the
- *   communicator. Otherwise as `sconce_comm_work_wait`, also when the communicator breaks meanwhile.
+ * - `timeout_ms`: the limit in milliseconds; -1 means no limit.
+ * - Errors: TIMEOUT: the call is not done. It continues, and the caller may wait again or abort
+ *   the communicator. Otherwise as `sconce_comm_work_wait`, including when the communicator breaks
+ *   during the wait.
  * - Ordering: blocks the calling thread.
  * - torch: `torch.distributed.Work.wait(timeout)` in blocking mode.
  */
@@ -8658,10 +8765,10 @@ sconce_status sconce_comm_work_synchronize(struct sconce_comm_work *work,
                                            int64_t timeout_ms);
 
 /**
- * Lets a work keep a tensor that its call uses, until the work is waited for or destroyed. The
- * caller may release the tensor at once.
+ * Makes a work handle keep a tensor that its call uses, until the work is waited for or destroyed.
+ * The caller may release the tensor at once.
  *
- * - `tensor`: its memory is kept, whatever the handle is assigned later.
+ * - `tensor`: its memory is kept, even if another tensor is assigned to the handle later.
  * - torch: the tensors that `ProcessGroupNCCL` stashes in its works.
  */
 SCONCE_NODISCARD
@@ -8669,9 +8776,10 @@ sconce_status sconce_comm_work_keep(struct sconce_comm_work *work,
                                     struct sconce_tensor *tensor);
 
 /**
- * Reports the number of a call among those of its communicator's rank, as error messages name it.
+ * Reports the sequence number of a call on its communicator, with which error messages name the
+ * call.
  *
- * - `out_sequence`: receives the number; the first call has 1.
+ * - `out_sequence`: receives the number; the first call of the rank has 1.
  * - torch: `torch.distributed.Work._get_sequence_number`.
  */
 SCONCE_NODISCARD
@@ -8679,13 +8787,12 @@ sconce_status sconce_comm_work_get_sequence(struct sconce_comm_work *work,
                                             uint64_t *out_sequence);
 
 /**
- * Destroys a work. The call goes on; its memory is not used again before the call is done, if it is of
- * this library's allocator.
+ * Destroys a work handle. The call continues. Its memory, if it is of this library's allocator, is
+ * not reused before the call is done.
  *
  * - `work`: NULL is a no-op.
  */
-SCONCE_NODISCARD
-sconce_status sconce_comm_work_destroy(struct sconce_comm_work *work);
+SCONCE_NODISCARD sconce_status sconce_comm_work_destroy(struct sconce_comm_work *work);
 
 /**
  * Reports the number of plans in a device's cache.
@@ -8696,8 +8803,8 @@ sconce_status sconce_comm_work_destroy(struct sconce_comm_work *work);
 SCONCE_NODISCARD sconce_status sconce_fft_cache_get_size(int32_t device, size_t *out_size);
 
 /**
- * Reports the most plans that a device's cache keeps. 4096 by default, 1023 with a cuFFT before
- * CUDA 10.
+ * Reports the largest number of plans that a device's cache keeps. 4096 by default, 1023 with a
+ * cuFFT before CUDA 10.
  *
  * - `out_max_size`: receives the number.
  * - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size`.
@@ -8705,12 +8812,11 @@ SCONCE_NODISCARD sconce_status sconce_fft_cache_get_size(int32_t device, size_t 
 SCONCE_NODISCARD sconce_status sconce_fft_cache_get_max_size(int32_t device, size_t *out_max_size);
 
 /**
- * Sets the most plans that a device's cache keeps. Plans beyond it are evicted at once, least
- * recently used first.
+ * Sets the largest number of plans that a device's cache keeps. Plans beyond it are evicted at
+ * once, least recently used first.
  *
  * - `max_size`: with 0 no plan is kept, and each transform makes its own.
- * - Errors: INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10 can
- *   keep.
+ * - Errors: INVALID_ARGUMENT: `max_size` is negative, or exceeds 1023 with a cuFFT before CUDA 10.
  * - Ordering: waits for other threads that are queuing a transform with an evicted plan.
  *   Destroying plans may wait for the device.
  * - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
@@ -8718,28 +8824,28 @@ SCONCE_NODISCARD sconce_status sconce_fft_cache_get_max_size(int32_t device, siz
 SCONCE_NODISCARD sconce_status sconce_fft_cache_set_max_size(int32_t device, int64_t max_size);
 
 /**
- * Reports the most bytes of device memory that the plans of a device's cache may take. No limit by
+ * Reports the limit of the device memory that the plans of a device's cache may use. No limit by
  * default.
  *
- * - `out_max_bytes`: receives bytes; INT64_MAX is no limit.
+ * - `out_max_bytes`: receives the limit in bytes; INT64_MAX means no limit.
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft_cache_get_max_bytes(int32_t device,
                                              uint64_t *out_max_bytes);
 
 /**
- * Sets the most bytes of device memory that the plans of a device's cache may take
- * (`sconce_fft_cache_stats::bytes`). Plans beyond it are evicted at once, least recently used
- * first.
+ * Limits the device memory that the plans of a device's cache may use
+ * (`sconce_fft_cache_stats::bytes`). Plans beyond the limit are evicted at once, least recently
+ * used first.
  *
- * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit. A plan that is larger
- *   by itself is used once and not kept.
+ * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX means no limit. A single plan that
+ *   exceeds the limit is used once and not kept.
  * - Ordering: as `sconce_fft_cache_set_max_size`.
  */
 SCONCE_NODISCARD sconce_status sconce_fft_cache_set_max_bytes(int32_t device, int64_t max_bytes);
 
 /**
- * Evicts all plans of a device's cache. Limits and counts stay.
+ * Evicts all plans of a device's cache. Limits and counts do not change.
  *
  * - Ordering: as `sconce_fft_cache_set_max_size`.
  * - torch: `torch.backends.cuda.cufft_plan_cache[device].clear()`.
@@ -8762,15 +8868,17 @@ sconce_status sconce_fft_cache_get_stats(int32_t device,
 SCONCE_NODISCARD sconce_status sconce_fft_cache_reset_stats(int32_t device);
 
 /**
- * Creates a store in a file on a file system that all processes see. PyTorch's `FileStore` uses the same format, so
- * both can use one file.
+ * Creates a store in a file on a file system that all processes can access. PyTorch's `FileStore`
+ * uses the same format, so both can use one file.
  *
- * - `path`: the file. It is made if it is not there; a file of an earlier job must be removed first.
- * - `world_size`: the number of processes; the last one to destroy its store removes the file. 0: nobody does.
- * - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+ * - `path`: the file, which is created if it does not exist. Remove the file of an earlier job
+ *   first.
+ * - `world_size`: the number of processes. The last one to destroy its store removes the file.
+ *   With 0, nobody removes it.
+ * - `timeout_ms`: the timeout of this call, and the default of later ones; -1 for 300,000.
  * - `out_store`: receives the store.
- * - Errors: IO: the file cannot be opened, locked, read or written, or is no store's. TIMEOUT: another process holds
- *   the file's lock.
+ * - Errors: IO: the file cannot be opened, locked, read or written, or is not the file of a store.
+ *   TIMEOUT: another process holds the file's lock.
  * - Ownership: the caller destroys the store with `sconce_store_destroy`.
  * - torch: `torch.distributed.FileStore`.
  */
@@ -8786,10 +8894,10 @@ sconce_status sconce_store_create_file(const char *path,
  *
  * - `host`: the server's machine, as a name or an address.
  * - `port`: the server's port.
- * - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+ * - `timeout_ms`: the timeout of this call, and the default of later ones; -1 for 300,000.
  * - `out_store`: receives the store.
- * - Errors: TIMEOUT: no server has answered; the message has the last reason. INVALID_ARGUMENT: something else than a
- *   store's server has.
+ * - Errors: TIMEOUT: no server has answered; the message states the last failure.
+ *   INVALID_ARGUMENT: a server that is not a store's has answered.
  * - Ownership: the caller destroys the store with `sconce_store_destroy`.
  * - Ordering: waits for the server. Resolving a name may take longer than the timeout.
  * - torch: `torch.distributed.TCPStore(host, port, is_master=False, wait_for_workers=False)`.
@@ -8801,17 +8909,18 @@ sconce_status sconce_store_create_tcp_client(const char *host,
                                              struct sconce_store **out_store);
 
 /**
- * Creates a server in this process, and a client of it. PyTorch's `TCPStore` can be a client, too. The server has no
- * authentication: whoever can connect can read and write. It bounds what peers can take of its memory.
+ * Creates a server in this process, and a client of it. PyTorch's `TCPStore` can be a client as
+ * well. The server has no authentication: anyone who can connect can read and write. It limits the
+ * memory that clients can make it use.
  *
- * - `host`: the address of this machine to listen on, and no other: `127.0.0.1` for processes of the machine,
- *   `0.0.0.0` or `::` for all interfaces.
- * - `port`: 0 takes a free one, which `sconce_store_get_port` returns.
+ * - `host`: the only address on which the server listens: `127.0.0.1` for processes of this
+ *   machine, `0.0.0.0` or `::` for all interfaces.
+ * - `port`: 0 selects a free port, which `sconce_store_get_port` returns.
  * - `timeout_ms`: the default of later calls; -1 for 300,000.
  * - `out_store`: receives the store.
- * - Errors: IO: the address is not of this machine, or the port is taken.
- * - Ownership: the caller destroys the store with `sconce_store_destroy`, which ends the server. All other processes
- *   must have done with it before.
+ * - Errors: IO: the address is not of this machine, or the port is in use.
+ * - Ownership: the caller destroys the store with `sconce_store_destroy`, which ends the server.
+ *   All other processes must have finished using the server before.
  * - Threads: starts a thread, which ends with the store or the process.
  * - torch: `torch.distributed.TCPStore(host, port, is_master=True, wait_for_workers=False)`.
  */
@@ -8825,7 +8934,7 @@ sconce_status sconce_store_create_tcp_server(const char *host,
  * Creates a store of the same table whose keys begin with `prefix/`, so that parts of a program do not use the same
  * keys by accident.
  *
- * - `prefix`: also of a store that has a prefix; that one comes first.
+ * - `prefix`: a text. If `store` has a prefix, that prefix comes first.
  * - `out_store`: receives the store.
  * - Ownership: the caller destroys the new store with `sconce_store_destroy`. It may outlive `store`.
  * - torch: `torch.distributed.PrefixStore`.
@@ -8842,11 +8951,14 @@ sconce_status sconce_store_create_prefixed(struct sconce_store *store,
  *
  * - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
  * - `out_store`: receives the store.
- * - `out_rank`, `out_world_size`, `out_local_rank`: receive the place of this process: its number, the number of
- *   processes, and its number on its machine, which is usually the number of its device.
- * - Errors: INVALID_STATE: a variable is missing or malformed. TIMEOUT: the server or another process has not come.
- *   IO: MASTER_ADDR is not this machine's, or the port is taken.
- * - Ownership: the caller destroys the store with `sconce_store_destroy`, rank 0 after all others have done with it.
+ * - `out_rank`, `out_world_size`, `out_local_rank`: receive the number of this process, the number
+ *   of processes, and the number of this process on its machine, which is usually the index of its
+ *   device.
+ * - Errors: INVALID_STATE: a variable is missing or malformed. TIMEOUT: the server has not
+ *   answered, or another process has not joined. IO: MASTER_ADDR is not an address of this
+ *   machine, or the port is in use.
+ * - Ownership: the caller destroys the store with `sconce_store_destroy`; rank 0 does so after all
+ *   others have finished using it.
  * - Ordering: waits for the other processes.
  * - torch: `torch.distributed.init_process_group(init_method="env://")`.
  */
@@ -8858,15 +8970,15 @@ sconce_status sconce_store_create_from_environment(int64_t timeout_ms,
                                                    int32_t *out_local_rank);
 
 /**
- * Destroys a store. Calls of other threads that wait in it end with INVALID_STATE. The server of the last store of a
- * table ends; its clients in other processes then receive REMOTE.
+ * Destroys a store. Calls of other threads that wait in the store fail with INVALID_STATE. With
+ * the last store of a table in this process, its server ends; calls of clients in other processes
+ * then fail with REMOTE.
  *
  * - `store`: NULL is a no-op.
- * - Ordering: waits for the server's thread, which ends at once.
+ * - Ordering: waits for the server's thread to end, which takes little time.
  * - torch: the destructor of a store.
  */
-SCONCE_NODISCARD
-sconce_status sconce_store_destroy(struct sconce_store *store);
+SCONCE_NODISCARD sconce_status sconce_store_destroy(struct sconce_store *store);
 
 /**
  * Returns the port of a store's server.
@@ -8880,7 +8992,7 @@ sconce_status sconce_store_get_port(struct sconce_store *store,
                                     uint16_t *out_port);
 
 /**
- * Returns the longest wait of calls that name none.
+ * Returns the timeout of calls that name none.
  *
  * - `out_timeout_ms`: receives milliseconds.
  * - torch: `torch.distributed.Store.timeout`.
@@ -8890,7 +9002,7 @@ sconce_status sconce_store_get_timeout_ms(struct sconce_store *store,
                                           int64_t *out_timeout_ms);
 
 /**
- * Sets the longest wait of calls that name none. Calls in progress keep theirs.
+ * Sets the timeout of calls that name none. Calls in progress keep their timeout.
  *
  * - `timeout_ms`: milliseconds; -1 for 300,000.
  * - torch: `torch.distributed.Store.set_timeout`.
@@ -8900,7 +9012,7 @@ sconce_status sconce_store_set_timeout_ms(struct sconce_store *store,
                                           int64_t timeout_ms);
 
 /**
- * Sets a key to a value. When the call returns, all processes see it.
+ * Sets a key to a value. All processes can see the value when the call returns.
  *
  * - `key`: a text, at most 8,192 bytes with its prefixes.
  * - `value`: any bytes; may be NULL if `bytes` is 0.
@@ -8916,15 +9028,17 @@ sconce_status sconce_store_set(struct sconce_store *store,
                                size_t bytes);
 
 /**
- * Waits until a key is there, and returns its value.
+ * Waits until a key exists, and returns its value.
  *
  * - `key`: a text, at most 8,192 bytes with its prefixes.
- * - `timeout_ms`: the longest wait; 0 looks once; -1 for the store's timeout.
- * - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL if `room` is 0.
- * - `room`: bytes of `buffer`.
- * - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with more room.
- * - Errors: TIMEOUT: the key is not there; the message names it. REMOTE: the server has ended. IO. INVALID_STATE: the
- *   store was destroyed meanwhile.
+ * - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
+ * - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL
+ *   if `room` is 0.
+ * - `room`: the size of `buffer`, in bytes.
+ * - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with
+ *   a larger buffer.
+ * - Errors: TIMEOUT: the key does not exist; the message names it. REMOTE: the server has ended.
+ *   IO. INVALID_STATE: the store was destroyed during the call.
  * - Ordering: waits for another process.
  * - torch: `torch.distributed.Store.get`.
  */
@@ -8937,13 +9051,15 @@ sconce_status sconce_store_get(struct sconce_store *store,
                                size_t *out_bytes);
 
 /**
- * Adds to a counter, at once for all processes. A counter is decimal text and 0 while it is missing.
+ * Adds to a counter, atomically among all processes. A counter is stored as decimal text. A
+ * missing counter counts as 0.
  *
  * - `key`: a text, at most 8,192 bytes with its prefixes.
  * - `delta`: what to add; 0 reads the counter.
  * - `out_value`: receives the sum.
- * - Errors: INVALID_STATE: in a file, the value is no number, or the sum has more than 64 bits. REMOTE: the same at a
- *   server; or it has ended, and the addition may have happened. TIMEOUT. IO.
+ * - Errors: INVALID_STATE: the value is not a number, or the sum has more than 64 bits, for a
+ *   store in a file. REMOTE: the same for a store with a server; or the server has ended, in which
+ *   case the addition may have happened. TIMEOUT. IO.
  * - torch: `torch.distributed.Store.add`.
  */
 SCONCE_NODISCARD
@@ -8953,9 +9069,9 @@ sconce_status sconce_store_add(struct sconce_store *store,
                                int64_t *out_value);
 
 /**
- * Sets a key to `desired` if its value is `expected`, at once for all processes, and returns the value that it has
- * then. A missing key counts as an empty value; if it is missing and `expected` is not empty, `expected` is returned
- * and nothing is set.
+ * Sets a key to `desired` if its value is `expected`, atomically among all processes, and returns
+ * the value of the key afterwards. A missing key counts as an empty value. If the key is missing
+ * and `expected` is not empty, nothing is set, and `expected` is returned.
  *
  * - `key`: a text, at most 8,192 bytes with its prefixes.
  * - `expected`, `desired`: any bytes; may be NULL if they have none.
@@ -8977,7 +9093,7 @@ sconce_status sconce_store_compare_set(struct sconce_store *store,
                                        size_t *out_bytes);
 
 /**
- * Reports whether all of some keys are there.
+ * Reports whether all of the given keys exist.
  *
  * - `keys`: texts.
  * - `count`: number of keys, at least 1.
@@ -8991,13 +9107,13 @@ sconce_status sconce_store_check(struct sconce_store *store,
                                  bool *out_present);
 
 /**
- * Waits until all of some keys are there.
+ * Waits until all of the given keys exist.
  *
  * - `keys`: texts.
  * - `count`: number of keys, at least 1.
- * - `timeout_ms`: the longest wait; 0 looks once; -1 for the store's timeout.
- * - Errors: TIMEOUT: a key is not there. REMOTE: the server has ended. IO. INVALID_STATE: the store was destroyed
- *   meanwhile.
+ * - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
+ * - Errors: TIMEOUT: a key does not exist. REMOTE: the server has ended. IO. INVALID_STATE: the
+ *   store was destroyed during the call.
  * - Ordering: waits for other processes.
  * - torch: `torch.distributed.Store.wait`.
  */
@@ -9011,7 +9127,7 @@ sconce_status sconce_store_wait(struct sconce_store *store,
  * Deletes a key.
  *
  * - `key`: a text, at most 8,192 bytes with its prefixes.
- * - `out_deleted`: receives whether the key was there.
+ * - `out_deleted`: receives whether the key existed.
  * - torch: `torch.distributed.Store.delete_key`.
  */
 SCONCE_NODISCARD
@@ -9035,8 +9151,9 @@ sconce_status sconce_store_get_num_keys(struct sconce_store *store,
  *
  * - `name`: names the barrier; its keys are `name/barrier/…`.
  * - `world_size`: at least 1, and the same in all calls.
- * - `timeout_ms`: the longest wait; -1 for the store's timeout.
- * - Errors: TIMEOUT: not all have come; the message counts them. The name cannot be used again then.
+ * - `timeout_ms`: the timeout; -1 for the store's timeout.
+ * - Errors: TIMEOUT: not all have called; the message states how many have. The name cannot be
+ *   used again then.
  * - Ordering: waits for other processes.
  * - torch: `torch.distributed.barrier`, over a store.
  */
@@ -9049,7 +9166,7 @@ sconce_status sconce_store_barrier(struct sconce_store *store,
 /**
  * Marks a moment for a profiling tool.
  *
- * This function and the other `sconce_nvtx_…` functions need no device, and cost next to nothing
+ * This function and the other `sconce_nvtx_…` functions need no device, and take hardly any time
  * if no tool is attached.
  *
  * - `message`: the text that the tool shows.
@@ -9062,7 +9179,7 @@ SCONCE_NODISCARD sconce_status sconce_nvtx_mark(const char *message);
  *
  * - `message`: the text that the tool shows.
  * - `out_depth`: receives the depth of the range, 0 for the outermost; if a tool is attached, the
- *   tool's number.
+ *   number that the tool returns.
  * - torch: `torch.cuda.nvtx.range_push()`.
  */
 SCONCE_NODISCARD sconce_status sconce_nvtx_range_push(const char *message, int32_t *out_depth);
@@ -9102,10 +9219,10 @@ SCONCE_NODISCARD sconce_status sconce_nvtx_range_end(uint64_t id);
 SCONCE_NODISCARD sconce_status sconce_sim_set_manual(bool manual);
 
 /**
- * Completes the first pending operation of a stream, if everything that it waits for has happened.
- * Runs it, also a host function, on the calling thread.
+ * Completes the first pending operation of a stream, if everything for which it waits has
+ * happened. The operation, even a host function, runs on the calling thread.
  *
- * - `out_stepped`: receives whether there was such an operation.
+ * - `out_stepped`: receives whether an operation was completed.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_step(struct sconce_stream stream, bool *out_stepped);
 
@@ -9150,7 +9267,7 @@ SCONCE_NODISCARD sconce_status sconce_sim_get_call_count(const char *call, uint6
 SCONCE_NODISCARD sconce_status sconce_sim_reset_call_counts(void);
 
 /**
- * Makes the `nth` driver call of a kind from now on fail at once.
+ * Makes the `nth` driver call of a kind, counted from now on, fail at once.
  *
  * - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
  * - `nth`: 1 is the next call; 0 is INVALID_ARGUMENT.
@@ -9162,8 +9279,9 @@ sconce_status sconce_sim_inject_fault(const char *call,
                                       int32_t code);
 
 /**
- * Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device fails
- * with it: every later call that queues work there or waits for work fails with the same code.
+ * Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device then
+ * fails as well: every later call that queues work there or waits for work fails with the same
+ * code.
  *
  * - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
  * - `nth`: 1 is the next operation; 0 is INVALID_ARGUMENT.
@@ -9175,7 +9293,8 @@ sconce_status sconce_sim_inject_async_fault(const char *call,
                                             int32_t code);
 
 /**
- * Makes the `nth` event record from now on never complete, nor any later work of its stream.
+ * Makes the `nth` event record, counted from now on, never complete. Later work of its stream does
+ * not complete either.
  *
  * - `nth`: 1 is the next record; 0 is INVALID_ARGUMENT.
  */
@@ -9188,7 +9307,7 @@ SCONCE_NODISCARD sconce_status sconce_sim_clear_faults(void);
 
 /**
  * Clears the asynchronous error of a device, which no real driver can do. Work that was queued at
- * the time of the error stays undone.
+ * the time of the error is not executed.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_clear_device_error(int32_t device);
 
@@ -9205,9 +9324,9 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
 
 /**
  * Begins a capture on a simulated stream, as other code does with `cuStreamBeginCapture` on a real
- * one, for tests of calls during a capture. Work queued on the stream until `sconce_sim_end_capture`
- * does not run, neither then nor later: the graph is dropped. Work queued earlier still runs. Graphs
- * that can be launched are made by `sconce_graph_capture_begin`.
+ * one, for tests of calls during a capture. Work queued on the stream until
+ * `sconce_sim_end_capture` never runs: the graph is discarded. Work queued earlier still runs. To
+ * make a graph that can be launched, use `sconce_graph_capture_begin`.
  *
  * - `stream`: not a default stream.
  * - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is
@@ -9215,9 +9334,7 @@ sconce_status sconce_sim_set_peer_access(int32_t device,
  * - Errors: INVALID_STATE: `stream` is a default stream or is being captured.
  * - Threads: any; unless `mode` is relaxed, the same thread must end the capture.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_begin_capture(struct sconce_stream stream,
-                                       int32_t mode);
+SCONCE_NODISCARD sconce_status sconce_sim_begin_capture(struct sconce_stream stream, int32_t mode);
 
 /**
  * Ends the capture that began on a simulated stream. A failure that reports an invalid capture or
@@ -9252,10 +9369,10 @@ sconce_status sconce_sim_stream_create(int32_t device,
  * runs.
  *
  * Any later simulated driver call that receives the handle ends the process with a message that
- * names the call and the handle: CUDA reads freed memory there. With address reuse a new stream or
- * event may have the same handle.
+ * names the call and the handle, because CUDA would read freed memory. With address reuse, a new
+ * stream or event may have the same handle.
  *
- * - `native`: the handle; INVALID_HANDLE if it was never one, or is a default stream.
+ * - `native`: the handle; INVALID_HANDLE if it was never a handle, or is a default stream.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_stream_destroy(void *native);
 
@@ -9269,8 +9386,8 @@ SCONCE_NODISCARD sconce_status sconce_sim_stream_destroy(void *native);
 SCONCE_NODISCARD sconce_status sconce_sim_set_current_device(int32_t device);
 
 /**
- * Reports the simulated device whose context is current on the calling thread, as code beside the
- * library sees it with `cuCtxGetDevice`.
+ * Reports the simulated device whose context is current on the calling thread, as other code of
+ * the process sees it with `cuCtxGetDevice`.
  *
  * - `out_device`: receives the index; -1 if no context is current.
  */
@@ -9296,7 +9413,7 @@ sconce_status sconce_sim_event_create(int32_t device,
  * Any later simulated driver call that receives the handle ends the process with a message that
  * names the call and the handle.
  *
- * - `native`: the handle; INVALID_HANDLE if it was never one.
+ * - `native`: the handle; INVALID_HANDLE if it was never a handle.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_event_destroy(void *native);
 
@@ -9305,25 +9422,25 @@ SCONCE_NODISCARD sconce_status sconce_sim_event_destroy(void *native);
  *
  * - `event`: the event's handle.
  * - `stream`: the stream's handle; NULL is the default stream of the event's device.
- * - Errors: INVALID_HANDLE: a handle is none, or the stream is of another device than the event.
- *   INVALID_STATE: a capture forbids it.
+ * - Errors: INVALID_HANDLE: an argument is not a handle, or the stream and the event are of
+ *   different devices. INVALID_STATE: a capture forbids it.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_event_record(void *event, void *stream);
 
 /**
- * Reports whether the newest record of an event that other code made has completed, as
+ * Reports whether the most recent record of an event that other code made has completed, as
  * `cuEventQuery` does. True if there is no record.
  *
- * - `event`: the event's handle; INVALID_HANDLE if it is none.
+ * - `event`: the event's handle, else INVALID_HANDLE.
  * - `out_done`: receives the answer.
  * - Errors: INVALID_STATE: a capture forbids it.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_event_query(void *event, bool *out_done);
 
 /**
- * Waits for the newest record of an event that other code made, as `cuEventSynchronize` does.
+ * Waits for the most recent record of an event that other code made, as `cuEventSynchronize` does.
  *
- * - `event`: the event's handle; INVALID_HANDLE if it is none.
+ * - `event`: the event's handle, else INVALID_HANDLE.
  * - Errors: INVALID_STATE: a capture forbids it.
  * - Ordering: blocks until the record has completed.
  */
@@ -9333,12 +9450,12 @@ SCONCE_NODISCARD sconce_status sconce_sim_event_synchronize(void *event);
  * Turns the reuse of freed addresses and handles on or off. The default is
  * `SCONCE_SIM_REUSE_ADDRESSES` (0 or 1), which is 0 by default.
  *
- * *On*: the next allocation that fits returns the address freed last, for device memory, reserved
- * ranges and pinned host memory, and new streams and events have the handles of destroyed ones, as
- * with CUDA drivers. *Off*: freed addresses stay unused as long as possible, so that a use after
- * free is found.
+ * *On*: for device memory, reserved ranges and pinned host memory, the next allocation that fits
+ * returns the address that was freed last, and new streams and events have the handles of
+ * destroyed ones, as with CUDA drivers. *Off*: freed addresses stay unused as long as possible, so
+ * that a use after free is found.
  *
- * - `reuse`: only what is freed from now on is reused at once.
+ * - `reuse`: whether addresses and handles that are freed from now on are reused at once.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_set_address_reuse(bool reuse);
 
@@ -9391,23 +9508,24 @@ sconce_status sconce_sim_memory_read(const void *ptr,
 SCONCE_NODISCARD sconce_status sconce_sim_memory_write(void *ptr, size_t bytes, const void *data);
 
 /**
- * Ends a communicator's rank as if its process had died: what it has queued ends without a result,
- * its calls fail with ABORTED, and the other ranks that wait for it fail with REMOTE.
+ * Ends a communicator's rank as if its process had died: the calls that it has queued end without
+ * a result, its later calls fail with ABORTED, and calls of other ranks that wait for it fail with
+ * REMOTE.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_comm_kill(struct sconce_comm *comm);
 
 /**
- * Lets each call of a communicator's rank begin later than it could, as on a slow machine. The
- * delay is of the clock, not of the simulated time.
+ * Delays the beginning of each call of a communicator's rank, as on a slow machine. The delay is
+ * in real time, not in simulated time.
  *
- * - `nanoseconds`: the delay of each call from now on; 0: none.
+ * - `nanoseconds`: the delay of each call from now on; 0 means none.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_comm_delay(struct sconce_comm *comm,
                                     uint64_t nanoseconds);
 
 /**
- * Lets a communicator's rank fail asynchronously, as NCCL may report through
+ * Makes a communicator's rank fail asynchronously, as NCCL may report with
  * `ncclCommGetAsyncError`.
  *
  * - `code`: an `ncclResult_t`, such as 6 for `ncclRemoteError`.
@@ -9415,41 +9533,43 @@ sconce_status sconce_sim_comm_delay(struct sconce_comm *comm,
 SCONCE_NODISCARD sconce_status sconce_sim_comm_fail(struct sconce_comm *comm, int32_t code);
 
 /**
- * Sets how long calls of communicators wait for other ranks, where NCCL waits for ever. A call that has
- * waited for so long ends, and its communicator is broken with a message that says what was waited for.
+ * Sets how long calls of communicators wait for other ranks; NCCL would wait forever. A call that
+ * has waited that long ends, and breaks its communicator with a message that states what it waited
+ * for.
  *
  * - `milliseconds`: 60,000 by default.
  */
-SCONCE_NODISCARD
-sconce_status sconce_sim_set_comm_patience_ms(uint64_t milliseconds);
+SCONCE_NODISCARD sconce_status sconce_sim_set_comm_patience_ms(uint64_t milliseconds);
 
 /**
- * Registers a function that stands for a kernel of the program on simulated devices, in all modules
- * that have a kernel of that name. One of the same name is replaced; launches and kernels that were
- * found before keep it.
+ * Registers a function that runs in place of a kernel of the program on simulated devices, in all
+ * modules that have a kernel of that name. It replaces a function that is registered under the
+ * same name; launches and kernels that were found before keep the old function.
  *
- * The function is called for each launch, in stream order, on a thread of the simulator. It does the
- * work of all blocks, and reaches device memory through `sconce_sim_kernel_read` and
- * `sconce_sim_kernel_write` only. An address that the device may not use fails the launch and with
- * it the device, as an illegal address does on CUDA (700); the message names the kernel, the block
- * and the thread.
+ * The function is called for each launch, in stream order, on a thread of the simulator. It does
+ * the work of all blocks, and accesses device memory only with `sconce_sim_kernel_read` and
+ * `sconce_sim_kernel_write`. An address that the device may not use fails the launch and its
+ * device, as an illegal address does on CUDA (700); the message names the kernel, the block and
+ * the thread.
  *
  * Needs no backend, and has no effect on CUDA.
  *
- * - `name`: of the kernel's entry point.
- * - `parameter_bytes`: bytes of each parameter of the kernel. May be NULL if there are none.
- * - `parameter_count`: their number.
- * - `registers`: registers of a thread, for the kernel's attributes and occupancy.
- * - `static_shared_bytes`: shared memory of a block that the kernel declares, for the same.
- * - `function`: does the work.
+ * - `name`: the name of the kernel's entry point.
+ * - `parameter_bytes`: the size of each parameter of the kernel. May be NULL if there are none.
+ * - `parameter_count`: the number of parameters.
+ * - `registers`: registers of a thread, reported in the kernel's attributes and used for
+ *   occupancy.
+ * - `static_shared_bytes`: shared memory of a block that the kernel declares, for the same
+ *   purposes.
+ * - `function`: the function to run.
  * - `user`: passed to `function`.
  * - `deleter`: called with `user` when nothing uses the function any more; may be NULL. Not called
  *   if the registration fails.
  * - Errors: INVALID_ARGUMENT: the name is empty, a parameter has no bytes, or there are more
  *   parameters than a kernel can have.
  * - Ownership: `user` must live until `deleter` is called, or until the process ends.
- * - Safety: `function` may be called with `user` on any thread, on several at the same time, and
- *   does not unwind; `deleter` may be called once on any thread.
+ * - Safety: `function` may be called with `user` on any thread, on several threads at the same
+ *   time, and does not unwind; `deleter` may be called once, on any thread.
  */
 SCONCE_NODISCARD
 sconce_status sconce_sim_register_kernel(const char *name,
@@ -9462,19 +9582,19 @@ sconce_status sconce_sim_register_kernel(const char *name,
                                          sconce_deleter deleter);
 
 /**
- * Takes a function that stands for a kernel off the list. Kernels that were found before keep it.
- * A name that is not registered is a no-op.
+ * Removes a function that was registered for a kernel. Kernels that were found before keep it. A
+ * name that is not registered is a no-op.
  *
- * - `name`: of the kernel's entry point.
+ * - `name`: the name of the kernel's entry point.
  */
 SCONCE_NODISCARD sconce_status sconce_sim_unregister_kernel(const char *name);
 
 /**
- * Reads device memory, for a function that stands for a kernel.
+ * Reads device memory, from a function that runs in place of a kernel.
  *
- * - `address`: a device address, as an argument of the launch.
+ * - `address`: a device address, such as an argument of the launch.
  * - `bytes`: how many.
- * - `out_data`: receives them.
+ * - `out_data`: receives the bytes.
  * - Errors: INVALID_STATE: the device may not read there, which fails the launch; the launch has
  *   failed before; or no such function runs on the calling thread. Then nothing is read; the
  *   function should return.
@@ -9486,9 +9606,9 @@ sconce_status sconce_sim_kernel_read(uint64_t address,
                                      void *out_data);
 
 /**
- * Writes device memory, for a function that stands for a kernel.
+ * Writes device memory, from a function that runs in place of a kernel.
  *
- * - `address`: a device address, as an argument of the launch.
+ * - `address`: a device address, such as an argument of the launch.
  * - `bytes`: how many.
  * - `data`: the bytes.
  * - Errors: INVALID_STATE: the device may not write there, which fails the launch; the launch has
@@ -9502,12 +9622,12 @@ sconce_status sconce_sim_kernel_write(uint64_t address,
                                       const void *data);
 
 /**
- * Fails a launch and its device from the function that stands for its kernel, as an assertion in a
- * kernel does.
+ * Fails a launch and its device, from the function that runs in place of its kernel, as an
+ * assertion in a kernel does.
  *
  * - `code`: CUDA's number, not 0, e.g. 710 (`CUDA_ERROR_ASSERT`) or 716
  *   (`CUDA_ERROR_MISALIGNED_ADDRESS`).
- * - `message`: words for the log and for later failures of the device.
+ * - `message`: the text for the log and for later failures of the device.
  * - Errors: INVALID_ARGUMENT: `code` is 0. INVALID_STATE: no such function runs on the calling
  *   thread.
  * - Threads: the thread that called the function.

@@ -36,8 +36,8 @@ pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: CBool) {
     guard_value((), || precision::set_allow_tf32_cublas(allow.is_true()));
 }
 
-/// Returns whether products of float32 matrices use TF32 on the calling thread: as it chose for itself, else as the
-/// process has it.
+/// Returns whether products of float32 matrices use TF32 on the calling thread: the setting of the
+/// thread if it has one, else the setting of the process.
 ///
 /// - torch: `at::globalContext().allowTF32CuBLAS`.
 #[unsafe(no_mangle)]
@@ -45,11 +45,12 @@ pub extern "C" fn sconce_context_get_allow_tf32_cublas() -> bool {
     guard_value(false, precision::allow_tf32_cublas)
 }
 
-/// Sets whether products of float32 matrices use TF32 on the calling thread, whatever the process has set.
-/// `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with false.
+/// Sets whether products of float32 matrices use TF32 on the calling thread, regardless of the
+/// setting of the process. `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with
+/// false.
 ///
 /// - `allow`: 0 or 1; -1 follows the setting of the process, which is the default.
-/// - `out_before`: receives what was set before, as in `allow`.
+/// - `out_before`: receives the previous setting, with the same values as `allow`.
 /// - Errors: INVALID_ARGUMENT: `allow` is another number.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -108,10 +109,10 @@ pub extern "C" fn sconce_context_get_benchmark_cudnn() -> bool {
     guard_value(false, precision::benchmark_cudnn)
 }
 
-/// Sets how many of cuDNN's engines are measured for a shape at most. 10 by default.
+/// Sets the largest number of cuDNN's engines that are measured for a shape. 10 by default.
 ///
-/// - `limit`: the number of engines, in the order in which cuDNN recommends them; 0 is all. A
-///   negative one is INVALID_ARGUMENT.
+/// - `limit`: the number of engines, in the order in which cuDNN recommends them; 0 means all. A
+///   negative number is INVALID_ARGUMENT.
 /// - torch: `torch.backends.cudnn.benchmark_limit`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -119,7 +120,7 @@ pub extern "C" fn sconce_context_set_benchmark_limit_cudnn(limit: i32) -> sconce
     guard_lockless(|| precision::set_benchmark_limit_cudnn(limit))
 }
 
-/// Returns how many of cuDNN's engines are measured for a shape at most; 0 is all.
+/// Returns the largest number of cuDNN's engines that are measured for a shape; 0 means all.
 ///
 /// - torch: `torch.backends.cudnn.benchmark_limit`.
 #[unsafe(no_mangle)]

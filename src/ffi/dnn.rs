@@ -152,7 +152,7 @@ pub unsafe extern "C" fn sconce_dnn_get_handle(out_handle: *mut *mut c_void) -> 
 ///
 /// - `out_version`: receives the number; 90000 on the simulator.
 /// - Errors: LIBRARY_NOT_FOUND: cuDNN cannot be opened.
-/// - torch: `torch.backends.cudnn.version`, which is None where this fails.
+/// - torch: `torch.backends.cudnn.version`, which is None where this function fails.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_dnn_get_version(out_version: *mut i64) -> sconce_status {
@@ -165,11 +165,12 @@ pub unsafe extern "C" fn sconce_dnn_get_version(out_version: *mut i64) -> sconce
 
 /// Computes the spatial sizes of a convolution's output. Needs no device.
 ///
-/// - `desc`: the convolution, without regard to strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
+/// - `desc`: the convolution, whose strides are not read; begin with
+///   `SCONCE_CONVOLUTION_DESC_INIT`.
 /// - `out_sizes`: receives `spatial_rank` numbers.
 /// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, or the filter is larger than
 ///   the padded input.
-/// - torch: the shape of the results of `torch.nn.functional.conv1d`, `conv2d` and `conv3d`.
+/// - torch: the shapes of the results of `torch.nn.functional.conv1d`, `conv2d` and `conv3d`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
@@ -197,19 +198,20 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
 /// `_BACKWARD_DATA` the input's gradient from the output's gradient `a` and the filter `b`;
 /// `_BACKWARD_FILTER` the filter's gradient from the output's gradient `a` and the input `b`. A
 /// result whose sums have no terms is set to 0. A filter, or a filter's gradient, with gaps between
-/// its elements goes through a packed temporary. The settings
+/// its elements is copied through a packed temporary. The settings
 /// `sconce_context_set_allow_tf32_cudnn`, `_deterministic_cudnn` and `_deterministic_algorithms`
 /// apply as they are at the time of the call.
 ///
 /// - `desc`: operation, sizes, strides; begin with `SCONCE_CONVOLUTION_DESC_INIT`.
 /// - `a`, `b`: addresses of the first elements that are read.
-/// - `result`: address of the first element that is written. All three are memory of one device,
-///   aligned to their type; NULL is allowed for a tensor without elements.
-/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, the result overlaps itself
-///   or what is read, or a tensor is no device memory or reaches beyond its allocation.
-///   CROSS_DEVICE: the tensors are on several devices. NOT_SUPPORTED: no engine of cuDNN, or no
-///   deterministic one if that is required, computes this. OUT_OF_MEMORY: no engine's workspace
-///   fits, or no temporary. Otherwise as `sconce_dnn_get_handle`.
+/// - `result`: address of the first element that is written. All three are in memory of one device,
+///   aligned to the element type; NULL is allowed for a tensor without elements.
+/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, elements of the result
+///   overlap each other or an operand, or a tensor is not in device memory or reaches beyond its
+///   allocation. CROSS_DEVICE: the tensors are on different devices. NOT_SUPPORTED: cuDNN has no
+///   engine, or no deterministic one if that is required, for this convolution. OUT_OF_MEMORY:
+///   there is not enough memory for any engine's workspace, or for a temporary. Otherwise as
+///   `sconce_dnn_get_handle`.
 /// - Ownership: the memory must stay allocated until the convolution is done.
 /// - Ordering: queued on the current stream of the device that holds the memory. The first
 ///   convolution of a shape takes milliseconds. Under `sconce_context_set_benchmark_cudnn` it waits
@@ -231,13 +233,13 @@ pub unsafe extern "C" fn sconce_convolution(
     })
 }
 
-/// Convolves on a stream, which takes the place of the current one. Otherwise as
+/// Computes a convolution on a stream, which is used instead of the current one. Otherwise as
 /// `sconce_convolution`.
 ///
 /// - `stream`: the stream on which the convolution is queued.
-/// - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+/// - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
 ///   `sconce_convolution`.
-/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Threads: any; the calling thread's device and streams have no effect and do not change.
 /// - Safety: as `sconce_convolution`.
 /// - torch: `torch.nn.functional.conv2d` inside `torch.cuda.stream()`.
 #[must_use]

@@ -97,7 +97,7 @@ pub extern "C" fn sconce_event_destroy(event: *mut sconce_event) -> sconce_statu
 }
 
 /// Records an event on a stream: the event is complete when the work queued on the stream so far
-/// has finished. The record replaces an earlier one. Waits for the earlier record are not affected.
+/// has finished. The record replaces an earlier one, but does not affect waits for the earlier one.
 ///
 /// - `stream`: a stream of the event's device, which the first record determines.
 /// - Errors: CROSS_DEVICE: the event was first recorded on another device.
@@ -114,7 +114,7 @@ pub extern "C" fn sconce_event_record(
     })
 }
 
-/// Reports whether an event's newest record is complete. True if the event was never recorded.
+/// Reports whether an event's most recent record is complete. True if the event was never recorded.
 ///
 /// - `out_complete`: receives the answer.
 /// - torch: `torch.cuda.Event.query()`.
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn sconce_event_query(
     })
 }
 
-/// Waits until an event's newest record is complete. Returns at once if the event was never
+/// Waits until an event's most recent record is complete. Returns at once if the event was never
 /// recorded.
 ///
 /// - Ordering: blocks the calling thread, which spins, or sleeps if the event has
@@ -204,7 +204,7 @@ pub unsafe extern "C" fn sconce_event_get_native(
     })
 }
 
-/// Returns the bytes by which another process can open an event.
+/// Returns the bytes with which another process can open an event.
 ///
 /// - `event`: made with `SCONCE_EVENT_INTERPROCESS`, else INVALID_ARGUMENT. If it was never
 ///   recorded, the current device becomes its device.

@@ -7,9 +7,9 @@ use super::{Out, SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
 use crate::driver::IpcHandle;
 use crate::ipc;
 
-/// Returns a handle by which another process can open the driver allocation that contains device
-/// memory, and the place of the memory in it. For a block of memory of pages (`policy:pages`,
-/// `expandable_segments:True`) that is all pages which hold a part of the block.
+/// Returns a handle with which another process can open the driver allocation that contains device
+/// memory, and the offset of the memory in it. For a block of pages (`policy:pages`,
+/// `expandable_segments:True`) the handle stands for all pages that hold a part of the block.
 ///
 /// - `ptr`: device memory, of this library or of other code of the process. Virtual memory must
 ///   have been made shareable by file descriptor.
@@ -19,8 +19,8 @@ use crate::ipc;
 ///   allocation, or of the first page.
 /// - Errors: INVALID_ARGUMENT: `ptr` is not device memory, was freed, is memory of another process,
 ///   or cannot be shared. INVALID_STATE: `ptr` is memory of a pool that is asleep. NOT_SUPPORTED:
-///   the driver does not share such memory, or not the pages of the block. IO: the socket on which
-///   other processes send their requests cannot be opened.
+///   the driver cannot share such memory, or the pages of the block. IO: the socket on which other
+///   processes send their requests cannot be opened.
 /// - Ownership: the memory stays the caller's. If it is freed while another process has it open, it
 ///   is not reused before that process has closed it or ended. Memory that other code took from the
 ///   driver must not be freed before then. Freed memory cannot be opened.
@@ -80,15 +80,15 @@ pub unsafe extern "C" fn sconce_ipc_open_memory(
     })
 }
 
-/// Closes memory of another process. After the last closing of an allocation its addresses are
-/// invalid.
+/// Closes memory of another process. Once an allocation has been closed as often as opened, its
+/// addresses are invalid.
 ///
 /// - `ptr`: the address that `sconce_ipc_open_memory` returned; NULL is a no-op.
 /// - Errors: INVALID_ARGUMENT: `ptr` was not opened, or was closed as often as opened.
 ///   INVALID_STATE: a stream of the device is being captured; the wait would invalidate the
 ///   capture. After INVALID_STATE and DRIVER the memory is still open.
-/// - Ordering: the last closing of an address waits for the device; the other process may then use
-///   the memory.
+/// - Ordering: the last close of an address waits for the device; afterwards the other process may
+///   use the memory.
 /// - torch: the end of a shared storage, `cudaIpcCloseMemHandle`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -96,8 +96,8 @@ pub extern "C" fn sconce_ipc_close_memory(ptr: *mut c_void) -> sconce_status {
     guard(|| ipc::close(ptr as usize))
 }
 
-/// Makes freed memory reusable that the last process has closed, or that was open in processes that
-/// have ended. This also happens without the call soon after; the call completes it now.
+/// Makes freed memory reusable if all processes that had it open have closed it or have ended. The
+/// library also does this by itself a little later; the call does it now.
 ///
 /// - Errors: DRIVER, and INVALID_STATE while a stream of the device is being captured: without
 ///   caching, memory cannot be returned to the driver now; the next call tries again.

@@ -81,10 +81,10 @@ pub(in crate::ffi) fn of_function<R>(function: impl FnOnce() -> R) -> (R, Option
     (result, message)
 }
 
-/// Returns the message of the calling thread's newest failed call. It names the argument that was
-/// wrong, or the driver call that failed with the driver's own name for the error.
+/// Returns the message of the calling thread's most recent failed call. The message names the
+/// argument that was wrong, or the driver call that failed and the driver's name for the error.
 ///
-/// Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+/// Never NULL: the text is empty before the first failure. A successful call does not change it.
 ///
 /// - Ownership: borrowed, until the next call of this thread that fails, or the thread's end.
 /// - torch: the text of the exception that torch would throw.
@@ -93,11 +93,11 @@ pub extern "C" fn sconce_last_error_message() -> *const c_char {
     last().map_or(c"".as_ptr(), |last| last.message.as_ptr())
 }
 
-/// Returns the driver's error number for the calling thread's newest failed call. 0 if no driver
-/// call caused that failure, or if no call has failed yet.
+/// Returns the driver's error number for the calling thread's most recent failed call. 0 if no
+/// driver call caused that failure, or if no call has failed yet.
 ///
-/// - torch: `cudaGetLastError`, which torch puts into its exceptions; unlike there, reading clears
-///   nothing.
+/// - torch: `cudaGetLastError`, whose result torch puts into its exceptions. Unlike there, reading
+///   the number does not clear it.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_backend_code() -> i32 {
     last().map_or(0, |last| last.backend_code)

@@ -7,7 +7,7 @@ use crate::nvtx;
 
 /// Marks a moment for a profiling tool.
 ///
-/// This function and the other `sconce_nvtx_…` functions need no device, and cost next to nothing
+/// This function and the other `sconce_nvtx_…` functions need no device, and take hardly any time
 /// if no tool is attached.
 ///
 /// - `message`: the text that the tool shows.
@@ -27,7 +27,7 @@ pub unsafe extern "C" fn sconce_nvtx_mark(message: *const c_char) -> sconce_stat
 ///
 /// - `message`: the text that the tool shows.
 /// - `out_depth`: receives the depth of the range, 0 for the outermost; if a tool is attached, the
-///   tool's number.
+///   number that the tool returns.
 /// - torch: `torch.cuda.nvtx.range_push()`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -11,10 +11,12 @@ use crate::tensor::Tensor;
 
 /// Computes the gradients of an operation's inputs from those of its results.
 ///
-/// `gradients` has an entry for each result of the operation, NULL where no gradient came. The function owns none of
-/// them. It sets the entries of `out_gradients`, one for each edge, to tensors that it gives away, or leaves them
-/// NULL; an entry of `gradients` that is given away is first retained with `sconce_tensor_retain`. It returns
-/// `SCONCE_OK` or another status, and does not throw. The node's device and stream are current.
+/// `gradients` has an entry for each result of the operation; an entry is NULL if the result has no
+/// gradient. The function borrows these tensors. `out_gradients` has an entry for each edge. The
+/// function sets an entry to a tensor whose ownership it transfers, or leaves it NULL. To return a
+/// tensor of `gradients`, it first retains that tensor with `sconce_tensor_retain`. It returns
+/// `SCONCE_OK` or another status, and does not throw. The node's device and stream are current
+/// during the call.
 pub type sconce_backward_function = Option<
     unsafe extern "C" fn(
         context: *mut c_void,

@@ -29,7 +29,8 @@ impl OpaqueHandle for sconce_backward_graph {
 pub struct sconce_backward_edge {
     /// The number of a node; 0: the gradient is not used.
     pub node: u64,
-    /// Which input of the node: 0 for a leaf, else the result of the forward operation that the gradient is of.
+    /// Which input of the node: 0 for a leaf, else the index of the forward operation's result to
+    /// which the gradient belongs.
     pub input: u64,
 }
 
@@ -62,7 +63,7 @@ fn index_of(input: u64) -> usize {
     usize::try_from(input).unwrap_or(usize::MAX)
 }
 
-/// Creates a graph without nodes.
+/// Creates an empty graph for backward passes.
 ///
 /// - `out_graph`: receives the graph.
 /// - Errors: OUT_OF_MEMORY: too many graphs.
@@ -80,11 +81,12 @@ pub unsafe extern "C" fn sconce_backward_graph_create(
     })
 }
 
-/// Destroys a graph with its nodes and gradients. Passes that run end first to use them.
+/// Destroys a graph with its nodes and gradients. Passes that are running may still use them until
+/// they end.
 ///
 /// - `graph`: NULL is a no-op.
-/// - Threads: deleters of contexts are called by this thread, or by that of the last pass.
-/// - torch: the end of the last tensor with a `grad_fn`.
+/// - Threads: deleters of contexts are called by this thread, or by the thread of the last pass.
+/// - torch: the destruction of the last tensor with a `grad_fn`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_backward_graph_destroy(
@@ -96,7 +98,8 @@ pub extern "C" fn sconce_backward_graph_destroy(
     })
 }
 
-/// Forgets all operations of a graph, and keeps leaves and their gradients: for the next step of a training.
+/// Removes all operations from a graph, and keeps the leaves and their gradients. For the next
+/// training step.
 ///
 /// - `graph`: the graph.
 /// - Threads: as `sconce_backward_graph_destroy`.
@@ -109,13 +112,15 @@ pub extern "C" fn sconce_backward_graph_clear(graph: *mut sconce_backward_graph)
     })
 }
 
-/// Adds a leaf: a node whose gradient passes add to, on the stream that is current on its device now.
+/// Adds a leaf: a node to whose gradient backward passes add, on the stream that is current on its
+/// device now.
 ///
 /// - `graph`: the graph.
 /// - `device`: the device of its gradients; -1 for the current device, or `SCONCE_DEVICE_CPU`.
 /// - `name`: for messages.
 /// - `out_node`: receives the number of the node, at least 1.
-/// - torch: `AccumulateGrad`, which a tensor with `requires_grad` gets at its first use.
+/// - torch: `AccumulateGrad`, which torch creates for a tensor with `requires_grad` at its first
+///   use.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_backward_add_leaf(
@@ -139,17 +144,20 @@ pub unsafe extern "C" fn sconce_backward_add_leaf(
 /// - `graph`: the graph.
 /// - `device`: the device of the operation; -1 for the current device, or `SCONCE_DEVICE_CPU`.
 /// - `name`: for messages.
-/// - `gradient_count`: number of results of the operation, at least 1: the function gets so many gradients.
-/// - `edges`: for each gradient that the function returns, where it goes: to nodes that were added before.
+/// - `gradient_count`: number of results of the operation, at least 1. The function receives a
+///   gradient for each.
+/// - `edges`: the destination of each gradient that the function returns: nodes that were added
+///   before.
 /// - `edge_count`: number of entries of `edges`.
 /// - `function`: computes the gradients.
 /// - `deleter`: called with `context` when the function is not called any more; may be NULL. It is not called if this
 ///   call fails.
 /// - `context`: passed to `function` and `deleter`.
-/// - `out_node`: receives the number of the node, above those of all nodes before.
-/// - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node does not have.
-/// - Threads: the function runs on a thread that is that of its device, or on the one that calls
-///   `sconce_backward_run` for nodes of the CPU; the deleter on any.
+/// - `out_node`: receives the number of the node, which is larger than those of all earlier nodes.
+/// - Errors: INVALID_ARGUMENT: an edge leads to no node of this graph, or to an input that the node
+///   does not have.
+/// - Threads: the function runs on the worker thread of its device, or for nodes of the CPU on the
+///   thread that calls `sconce_backward_run`. The deleter runs on any thread.
 /// - torch: a `torch::autograd::Node` with its `next_edges`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -204,8 +212,8 @@ pub unsafe extern "C" fn sconce_backward_add_node(
 /// - `graph`: the graph.
 /// - `leaf`: the number that `sconce_backward_add_leaf` returned.
 /// - `out_gradient`: receives the gradient; an undefined tensor if there is none.
-/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory that later passes
-///   add to.
+/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. It shares the memory
+///   to which later passes add.
 /// - torch: `torch.Tensor.grad`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -225,7 +233,7 @@ pub unsafe extern "C" fn sconce_backward_get_gradient(
 ///
 /// - `graph`: the graph.
 /// - `leaf`: the number that `sconce_backward_add_leaf` returned.
-/// - `gradient`: the memory that later passes add to; NULL for none.
+/// - `gradient`: the tensor to which later passes add; NULL for none.
 /// - Errors: CROSS_DEVICE: the gradient is not on the leaf's device.
 /// - torch: `x.grad = gradient`, `torch.optim.Optimizer.zero_grad`.
 #[must_use]
@@ -245,23 +253,24 @@ pub extern "C" fn sconce_backward_set_gradient(
     })
 }
 
-/// Runs a backward pass: calls the functions of all nodes that the roots lead to, each on the stream of its forward
-/// operation, and adds to the gradients of leaves.
+/// Runs a backward pass: calls the functions of all nodes that are reachable from the roots, each
+/// on the stream of its forward operation, and adds to the gradients of leaves.
 ///
 /// Blocks until all functions have returned, but does not wait for the devices.
 ///
 /// - `graph`: the graph.
-/// - `roots`: the nodes that initial gradients go to.
+/// - `roots`: the nodes that receive initial gradients.
 /// - `count`: number of entries of `roots`.
-/// - `keep_graph`: whether the nodes can run again; else their contexts are given back as soon as they have run.
-/// - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16 passes are called in
-///   each other already. Otherwise the first failure of a function or of the engine, with the node's name; then
-///   leaves may have received some gradients.
-/// - Ordering: initial gradients are used as made on the calling thread's current streams. Later work of the calling
-///   thread's current streams comes after the work on the gradients of leaves. A node's stream waits for the streams
-///   of the gradients that it gets.
-/// - Threads: see `sconce_backward_add_node`. A function may call this function. Passes of several threads may run over
-///   one graph at once, with `keep_graph`.
+/// - `keep_graph`: whether the nodes can run again; if not, the deleter of each context is called
+///   as soon as its node has run.
+/// - Errors: INVALID_STATE: a pass without `keep_graph` has run a node before. NOT_SUPPORTED: 16
+///   passes are nested already. Otherwise the first failure of a function or of the engine, with
+///   the node's name; leaves may have received some gradients then.
+/// - Ordering: initial gradients are taken to be computed on the calling thread's current streams.
+///   Later work of these streams runs after the work on the gradients of leaves. A node's stream
+///   waits for the streams of the gradients that it receives.
+/// - Threads: see `sconce_backward_add_node`. A node's function may call this function. With
+///   `keep_graph`, several threads may run passes over one graph at the same time.
 /// - torch: `torch.autograd.backward(tensors, grad_tensors, retain_graph)`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -8,7 +8,7 @@ use crate::ffi::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 
 /// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///
-/// A linear layer's `x @ w.T` has `transpose_b` with `w` as it is stored. Begin with
+/// For a linear layer's `x @ w.T`, pass `w` as it is stored and set `transpose_b`. Begin with
 /// `SCONCE_MATMUL_DESC_INIT`, which sets `batch` and `alpha` to 1.
 ///
 /// Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if
@@ -86,9 +86,9 @@ impl sconce_matmul_desc {
 ///   callback of a call that is setting up the handle.
 /// - Ownership: borrowed. The handle belongs to the thread until the thread ends; another thread
 ///   may then receive it. The caller may change its stream, math mode and workspace: the next call
-///   of this function sets stream and math mode again, the next product of this library or change
-///   of stream sets the workspace. Other settings, such as the pointer mode, must be restored
-///   before the library uses the handle.
+///   of this function sets stream and math mode again, and the next product of this library or
+///   change of stream sets the workspace. The caller must restore other settings, such as the
+///   pointer mode, before the library uses the handle.
 /// - Ordering: does not block, except for the first handle of a device.
 /// - torch: `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
 #[must_use]
@@ -129,13 +129,13 @@ pub extern "C" fn sconce_blas_clear_workspaces() -> sconce_status {
 ///
 /// - `desc`: sizes, strides, factors; begin with `SCONCE_MATMUL_DESC_INIT`.
 /// - `a`, `b`: addresses of the first elements of the factors.
-/// - `c`: address of the first element of the result. All three are memory of one device, aligned
-///   to their type; NULL is allowed for a matrix without elements.
-/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, `c` overlaps itself or a
-///   factor, or a matrix is no device memory or reaches beyond its allocation. CROSS_DEVICE: the
-///   matrices are on several devices. NOT_SUPPORTED: the type, or sizes that the installed cuBLAS
-///   does not take. INVALID_STATE: deterministic algorithms are required, and
-///   `CUBLAS_WORKSPACE_CONFIG` is neither `:4096:8` nor `:16:8`. Otherwise as
+/// - `c`: address of the first element of the result. All three are in memory of one device,
+///   aligned to the element type; NULL is allowed for a matrix without elements.
+/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, elements of `c` overlap each
+///   other or a factor, or a matrix is not in device memory or reaches beyond its allocation.
+///   CROSS_DEVICE: the matrices are on different devices. NOT_SUPPORTED: the type, or sizes that
+///   the installed cuBLAS does not accept. INVALID_STATE: deterministic algorithms are required,
+///   and `CUBLAS_WORKSPACE_CONFIG` is neither `:4096:8` nor `:16:8`. Otherwise as
 ///   `sconce_blas_get_handle`.
 /// - Ownership: the memory must stay allocated until the product is done.
 /// - Ordering: queued on the current stream of the device that holds the memory.
@@ -155,13 +155,13 @@ pub unsafe extern "C" fn sconce_matmul(
     })
 }
 
-/// Multiplies matrices on a stream, which takes the place of the current one. Otherwise as
+/// Multiplies matrices on a stream, which is used instead of the current one. Otherwise as
 /// `sconce_matmul`.
 ///
 /// - `stream`: the stream on which the product is queued.
-/// - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+/// - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
 ///   `sconce_matmul`.
-/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Threads: any; the calling thread's device and streams have no effect and do not change.
 /// - Safety: as `sconce_matmul`.
 /// - torch: `torch.matmul` inside `torch.cuda.stream()`.
 #[must_use]

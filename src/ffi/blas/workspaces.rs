@@ -67,16 +67,15 @@ pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
     })
 }
 
-/// Sets the most bytes that the cuBLAS workspaces of a device may have together. The default is the
-/// environment variable `SCONCE_BLAS_WORKSPACE_MAX` (bytes, with an optional K, M or G), or no
-/// limit.
+/// Limits the total size of the cuBLAS workspaces of a device. The default is the environment
+/// variable `SCONCE_BLAS_WORKSPACE_MAX` (bytes, with an optional K, M or G), or no limit.
 ///
 /// A new workspace that would exceed the limit replaces idle ones, least recently used first. If
 /// that does not suffice, the handle has no workspace: its products then use only algorithms that
 /// need none, which can be slower and round differently. Idle workspaces beyond a new limit return
-/// to the allocator's cache at once; those in use stay.
+/// to the allocator's cache at once; workspaces in use are kept.
 ///
-/// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit.
+/// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX means no limit.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_blas_set_workspace_max_bytes(

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::ffi::CBool;
 use crate::ffi::structs::read;
 
-/// How a communicator is made. All ranks give the same. Begin with `SCONCE_COMM_CONFIG_INIT`; a
-/// field that is 0 has its default.
+/// Configuration of a communicator. All ranks must pass the same. Begin with
+/// `SCONCE_COMM_CONFIG_INIT`; a field that is 0 has its default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_comm_config {
@@ -20,13 +20,13 @@ pub struct sconce_comm_config {
     pub max_ctas: i32,
     /// Thread blocks of a cluster; 0: NCCL chooses.
     pub cga_cluster_size: i32,
-    /// Limit of calls that wait for other ranks, and of queued calls, in milliseconds. When it is
-    /// exceeded the communicator is aborted. 0: calls that wait give up after 10 minutes, work that
-    /// is queued is not watched. -1: no limit.
+    /// Timeout of calls that wait for other ranks, and of queued calls, in milliseconds. When it
+    /// expires, the communicator is aborted. 0: calls that wait fail after 10 minutes, and queued
+    /// calls have no timeout. -1: no timeout.
     pub timeout_ms: i64,
     /// Whether communicators that are split from this one share its resources.
     pub split_share: CBool,
-    /// Whether the stream of asynchronous calls has the greatest priority.
+    /// Whether the stream of asynchronous calls has the highest priority.
     pub high_priority: CBool,
     /// 0.
     pub reserved: [u8; 6],

@@ -93,15 +93,16 @@ pub unsafe extern "C" fn sconce_comm_all_to_all(
     })
 }
 
-/// Sends a part of each rank's values to every rank. What a rank sends to another is as much as the
-/// other receives from it.
+/// Sends a part of each rank's values to every rank. The count that a rank sends to another one
+/// must be the count that the other receives from it.
 ///
 /// Otherwise as `sconce_comm_all_reduce`.
 ///
-/// - `send`: the values that the offsets count from; must not overlap `recv`.
-/// - `send_counts`, `send_offsets`: for each rank how many elements it is sent, and where they begin.
+/// - `send`: the values, from which the offsets count; must not overlap `recv`.
+/// - `send_counts`, `send_offsets`: for each rank, the number of elements to send to it, and the
+///   offset of the first one, in elements.
 /// - `recv`: receives the values.
-/// - `recv_counts`, `recv_offsets`: the same for what is received from each rank.
+/// - `recv_counts`, `recv_offsets`: the same for the elements that are received from each rank.
 /// - `dtype`: any `SCONCE_DTYPE_…`.
 /// - torch: `torch.distributed.all_to_all_single` with split sizes.
 #[must_use]
@@ -194,8 +195,8 @@ pub unsafe extern "C" fn sconce_comm_scatter(
     })
 }
 
-/// Sends values to one rank, which receives as many bytes. Sends and receives that need each other
-/// are in one group on each rank, or they wait for each other for ever.
+/// Sends values to one rank, which must receive the same number of bytes. Sends and receives that
+/// depend on each other must be in one group on each rank; otherwise they deadlock.
 ///
 /// Otherwise as `sconce_comm_all_reduce`.
 ///
@@ -222,7 +223,7 @@ pub unsafe extern "C" fn sconce_comm_send(
     })
 }
 
-/// Receives values from one rank, which sends as many bytes.
+/// Receives values from one rank, which must send the same number of bytes.
 ///
 /// Otherwise as `sconce_comm_all_reduce`.
 ///

@@ -14,11 +14,11 @@ use super::config::{config_of, sconce_comm_config};
 /// Bytes of a `sconce_comm_id`.
 pub const SCONCE_COMM_ID_BYTES: usize = 128;
 
-/// Bytes by which the ranks of a communicator find each other.
+/// The bytes with which the ranks of a communicator find each other.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_comm_id {
-    /// Anything; copied from rank to rank as it is.
+    /// Opaque bytes, copied unchanged from rank to rank.
     pub bytes: [u8; SCONCE_COMM_ID_BYTES],
 }
 
@@ -49,8 +49,8 @@ pub unsafe extern "C" fn sconce_comm_get_version(out_version: *mut i32) -> sconc
     })
 }
 
-/// Makes the bytes by which the ranks of one communicator find each other. One rank makes them; the
-/// program carries them to the others.
+/// Makes the bytes with which the ranks of one communicator find each other. One rank makes them,
+/// and the program passes them to the others.
 ///
 /// - `out_id`: receives the bytes.
 /// - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`.
@@ -65,13 +65,13 @@ pub unsafe extern "C" fn sconce_comm_get_unique_id(out_id: *mut sconce_comm_id) 
     })
 }
 
-/// Makes one rank of a communicator. All ranks call, in one process or in several, each on a thread
-/// of its own or as the only rank of its process.
+/// Makes one rank of a communicator. All ranks must call this function, in one process or in
+/// several, each on its own thread.
 ///
 /// - `id`: the bytes of `sconce_comm_get_unique_id`, the same for all ranks, used for one communicator.
 /// - `ranks`: the number of ranks, at least 1.
 /// - `rank`: the number of this rank, below `ranks`.
-/// - `device`: the device on which the rank works; no other rank may have it.
+/// - `device`: the device on which the rank works; no other rank may use it.
 /// - `config`: NULL for the defaults.
 /// - `out_comm`: receives the communicator.
 /// - Errors: LIBRARY_NOT_FOUND: as `sconce_comm_get_version`. TIMEOUT: not all ranks have called.
@@ -104,18 +104,20 @@ pub unsafe extern "C" fn sconce_comm_init_rank(
     })
 }
 
-/// Makes one rank of a communicator whose ranks share a store. Rank 0 makes the id and gives it to the others through
-/// the store; all wait until every rank has come, and then do as in `sconce_comm_init_rank`.
+/// Makes one rank of a communicator whose ranks share a store. Rank 0 makes the id and passes it to
+/// the others through the store. All wait until every rank has joined, and then proceed as in
+/// `sconce_comm_init_rank`.
 ///
-/// - `store`: of the same table at all ranks. It is not used after the call.
+/// - `store`: a store of the same table at all ranks. It is not used after the call.
 /// - `name`: the communicator's name, the same for all ranks. It can be used again for the next one.
 /// - `ranks`: the number of ranks, at least 1.
 /// - `rank`: the number of this rank, below `ranks`.
-/// - `device`: the device on which the rank works; no other rank may have it.
+/// - `device`: the device on which the rank works; no other rank may use it.
 /// - `config`: NULL for the defaults.
 /// - `out_comm`: receives the communicator.
-/// - Errors: TIMEOUT: not all ranks have come; the message names those that are missing, at all others. REMOTE: rank 0
-///   has no NCCL, or its store has gone. Otherwise as `sconce_comm_init_rank`, and those of the store.
+/// - Errors: TIMEOUT: not all ranks have joined; on every rank that has, the message names the
+///   missing ones. REMOTE: rank 0 cannot open NCCL, or the server of the store has ended. Otherwise
+///   as `sconce_comm_init_rank`, and errors of the store.
 /// - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
 /// - Ordering: blocks until all ranks have called, within the limit of `config`.
 /// - torch: `torch.distributed.init_process_group(store=…)`.
@@ -145,9 +147,10 @@ pub unsafe extern "C" fn sconce_comm_init_store(
 
 /// Makes all ranks of a communicator in this process.
 ///
-/// A thread that makes a call for several of them does so in a group (`sconce_comm_group_start`).
+/// A thread that makes calls for several ranks must make them in a group
+/// (`sconce_comm_group_start`).
 ///
-/// - `devices`: `count` devices, all different; rank i works on the i-th. NULL: devices 0 to
+/// - `devices`: `count` devices, all different; rank i works on the i-th. NULL means devices 0 to
 ///   `count - 1`.
 /// - `count`: the number of ranks.
 /// - `config`: NULL for the defaults.
@@ -204,14 +207,16 @@ pub unsafe extern "C" fn sconce_comm_init_all(
     })
 }
 
-/// Splits a communicator: ranks that give the same colour are a new one. All ranks of `comm` call.
+/// Splits a communicator: ranks that pass the same color form a new communicator. All ranks of
+/// `comm` must call this function.
 ///
-/// - `color`: not negative; a negative one keeps the rank out of all new communicators.
+/// - `color`: the number of the new communicator; a negative number keeps the rank out of all of
+///   them.
 /// - `key`: orders the ranks of the new communicator; ranks with equal keys keep their order.
-/// - `config`: of the new communicator; NULL for the defaults.
+/// - `config`: the configuration of the new communicator; NULL for the defaults.
 /// - `out_comm`: receives the new communicator; NULL with a negative `color`.
 /// - Errors: NOT_SUPPORTED: the installed NCCL cannot split. Otherwise as `sconce_comm_init_rank`,
-///   and those of a broken communicator (`sconce_comm_get_async_error`).
+///   and the errors of a broken communicator (`sconce_comm_get_async_error`).
 /// - Ownership: the caller destroys the communicator with `sconce_comm_destroy`.
 /// - Ordering: blocks until all ranks have called, within the limit of `config`.
 /// - torch: `torch.distributed.new_group`, `split_group`.
@@ -236,10 +241,11 @@ pub unsafe extern "C" fn sconce_comm_split(
     })
 }
 
-/// Waits until all that this rank has queued is done. The communicator takes no calls afterwards.
+/// Waits until everything that this rank has queued is done. The communicator accepts no calls
+/// afterwards.
 ///
-/// - Errors: TIMEOUT: it is not done within the limit of the configuration; the communicator is then
-///   aborted. Those of a broken communicator (`sconce_comm_get_async_error`).
+/// - Errors: TIMEOUT: the work is not done within the limit of the configuration; the communicator
+///   is then aborted. The errors of a broken communicator (`sconce_comm_get_async_error`).
 /// - Ordering: blocks the calling thread.
 /// - torch: `torch.distributed.destroy_process_group`.
 #[must_use]
@@ -248,9 +254,10 @@ pub extern "C" fn sconce_comm_finalize(comm: *mut sconce_comm) -> sconce_status 
     guard(|| collectives::finalize(sconce_comm::key(comm, "comm")?))
 }
 
-/// Ends a communicator at once, also while another thread waits in one of its calls: queued calls of this rank end,
-/// without a result unless all ranks have made them, and later ones fail with ABORTED. The other ranks wait for this one
-/// until they abort, too. A communicator that is broken already stays so.
+/// Aborts a communicator at once, even while another thread waits in one of its calls. Queued calls
+/// of this rank end; they have no result unless all ranks have made them. Later calls fail with
+/// ABORTED. The other ranks wait for this one until they abort as well. A communicator that is
+/// broken already does not change.
 ///
 /// - Ordering: does not wait for other ranks.
 /// - torch: `torch.distributed.ProcessGroupNCCL.abort()`.
@@ -260,11 +267,11 @@ pub extern "C" fn sconce_comm_abort(comm: *mut sconce_comm) -> sconce_status {
     guard(|| collectives::abort(sconce_comm::key(comm, "comm")?))
 }
 
-/// Destroys a communicator; finalizes it first unless that was done or it is broken.
+/// Destroys a communicator. Finalizes it first, unless it has been finalized or is broken.
 ///
 /// - `comm`: NULL is a no-op.
 /// - Errors: as `sconce_comm_finalize`; the communicator is destroyed all the same.
-/// - Ordering: as `sconce_comm_finalize`. Nothing is waited for at the end of the process.
+/// - Ordering: as `sconce_comm_finalize`. At the end of the process, the call does not wait.
 /// - torch: `torch.distributed.destroy_process_group`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -277,9 +284,9 @@ pub extern "C" fn sconce_comm_destroy(comm: *mut sconce_comm) -> sconce_status {
     })
 }
 
-/// Reports the number of a communicator's rank.
+/// Reports the rank of a communicator's handle.
 ///
-/// - `out_rank`: receives it.
+/// - `out_rank`: receives the number of the rank.
 /// - torch: `torch.distributed.get_rank()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -327,8 +334,8 @@ pub unsafe extern "C" fn sconce_comm_get_device(
     })
 }
 
-/// Returns the `ncclComm_t` of a communicator, for other libraries. NCCL takes calls of a
-/// communicator by one thread at a time; the communicator is a blocking one.
+/// Returns the `ncclComm_t` of a communicator, for other libraries. NCCL allows one thread at a
+/// time to make calls of a communicator; the communicator is a blocking one.
 ///
 /// - `out_native`: receives the handle; NULL once the communicator is aborted. The simulator's handle
 ///   is of use to this library only.
@@ -348,12 +355,12 @@ pub unsafe extern "C" fn sconce_comm_get_native(
     })
 }
 
-/// Fails if a communicator is broken; later calls of it fail for the same reason. A broken
-/// communicator can only be destroyed.
+/// Reports whether a communicator is broken, by failing with the reason. All later calls of a
+/// broken communicator fail for the same reason; it can only be destroyed.
 ///
-/// - Errors: ABORTED: this process has aborted it. REMOTE: another rank has failed. TIMEOUT: a call
-///   has exceeded its limit. On the simulator INVALID_STATE: the ranks made calls that do not match;
-///   the message quotes two of them.
+/// - Errors: ABORTED: this process has aborted the communicator. REMOTE: another rank has failed.
+///   TIMEOUT: a call has exceeded its limit. INVALID_STATE, on the simulator only: the ranks made
+///   calls that do not match; the message quotes two of them.
 /// - torch: `ncclCommGetAsyncError`.
 #[must_use]
 #[unsafe(no_mangle)]

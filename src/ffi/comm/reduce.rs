@@ -10,9 +10,9 @@ use crate::ffi::{dtype_of, guard, misaligned, sconce_comm, sconce_status, sconce
 
 use super::work::sconce_comm_work;
 
-/// How the values of all ranks become one. Sums of floating-point numbers are added up in an order
-/// that NCCL chooses; the simulator adds in the order of the ranks. Sums of bools are their maximum,
-/// products their minimum, as in torch; complex numbers have sums and averages only.
+/// How the values of all ranks are combined. NCCL chooses the order in which floating-point numbers
+/// are added; the simulator adds them in the order of the ranks. As in torch, the sum of bools is
+/// their maximum, and the product is their minimum. Complex numbers support sums and averages only.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_comm_op {
@@ -20,13 +20,13 @@ pub enum sconce_comm_op {
     SCONCE_COMM_SUM = 0,
     /// The product.
     SCONCE_COMM_PROD = 1,
-    /// The least.
+    /// The smallest value.
     SCONCE_COMM_MIN = 2,
-    /// The greatest.
+    /// The largest value.
     SCONCE_COMM_MAX = 3,
     /// The sum divided by the number of ranks.
     SCONCE_COMM_AVG = 4,
-    /// The sum of each rank's values times the factor that the rank gives.
+    /// The sum of each rank's values, multiplied by a factor that the rank passes.
     SCONCE_COMM_PREMUL_SUM = 5,
 }
 
@@ -76,28 +76,31 @@ pub(super) unsafe fn submit(
 /// Reduces the values of all ranks; every rank receives the result. All ranks call with the same
 /// `count`, `dtype` and `op`.
 ///
-/// What follows holds for all calls of communicators. All ranks make the same calls in the same
-/// order. Memory is of the communicator's device.
+/// The following holds for all calls of communicators. All ranks must make the same calls in the
+/// same order. Memory must be on the communicator's device.
 ///
-/// - `send`: `count` values. May be `recv`, but not overlap it otherwise.
+/// - `send`: `count` values. May be equal to `recv`, but must not overlap it otherwise.
 /// - `recv`: receives `count` values.
 /// - `count`: elements.
-/// - `dtype`: `SCONCE_DTYPE_…`; 16-bit integers cannot be reduced, and of the 8-bit floats those of
-///   `SCONCE_DTYPE_F8_E4M3FN` and `SCONCE_DTYPE_F8_E5M2` alone, with NCCL 2.24 or newer on devices of compute
-///   capability 9.0 or later. Their results that are too large become the largest finite number.
+/// - `dtype`: `SCONCE_DTYPE_…`. 16-bit integers cannot be reduced. Of the 8-bit floats, only
+///   `SCONCE_DTYPE_F8_E4M3FN` and `SCONCE_DTYPE_F8_E5M2` can be reduced, with NCCL 2.24 or newer on
+///   devices of compute capability 9.0 or later; results that are too large become the largest
+///   finite number.
 /// - `op`: `SCONCE_COMM_…`.
-/// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
-/// - `stream`: a stream of the communicator's device. Without a work the call is queued there.
-/// - `out_work`: NULL; or receives a work, and the call is queued on the communicator's own stream,
-///   behind what is on `stream` now.
-/// - Errors: CROSS_DEVICE: memory or stream of another device. INVALID_STATE: the communicator has
-///   been finalized. ABORTED, REMOTE, TIMEOUT: the communicator is broken. NOT_SUPPORTED: the type.
-/// - Ownership: without a work the memory stays allocated until the call is done, or is freed in the
-///   order of `stream`. With one, memory of this library's allocator may be freed early: it is not
-///   used again before the call is done. The caller destroys the work.
-/// - Ordering: does not block, except that the first calls of a communicator may wait for other ranks,
-///   within the limit of its configuration. Inside a group the call is queued by the group's end. Work
-///   in a capture becomes part of the graph.
+/// - `factor`: the factor of `SCONCE_COMM_PREMUL_SUM`; else ignored.
+/// - `stream`: a stream of the communicator's device. If `out_work` is NULL, the operation is
+///   queued on it.
+/// - `out_work`: NULL, or receives a work. With a work, the operation is queued on the
+///   communicator's own stream, after the work that is queued on `stream` now.
+/// - Errors: CROSS_DEVICE: the memory or the stream is of another device. INVALID_STATE: the
+///   communicator has been finalized. ABORTED, REMOTE, TIMEOUT: the communicator is broken.
+///   NOT_SUPPORTED: the type.
+/// - Ownership: without a work, the memory must stay allocated until the operation is done, or be
+///   freed in the order of `stream`. With a work, memory of this library's allocator may be freed
+///   earlier: it is not reused before the operation is done. The caller destroys the work.
+/// - Ordering: does not block, except that the first calls of a communicator may wait for other
+///   ranks, within the limit of its configuration. Inside a group, the operation is queued when the
+///   group ends. During a capture, the operation becomes part of the graph.
 /// - torch: `torch.distributed.all_reduce`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -126,7 +129,7 @@ pub unsafe extern "C" fn sconce_comm_all_reduce(
 ///
 /// - `send`: `count` values.
 /// - `recv`: receives `count` values at the root; ignored elsewhere.
-/// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+/// - `factor`: the factor of `SCONCE_COMM_PREMUL_SUM`; else ignored.
 /// - `root`: the rank that receives.
 /// - torch: `torch.distributed.reduce`.
 #[must_use]
@@ -158,7 +161,7 @@ pub unsafe extern "C" fn sconce_comm_reduce(
 /// - `send`: `recv_count` values for each rank.
 /// - `recv`: receives `recv_count` values; may be this rank's part of `send`.
 /// - `recv_count`: elements that each rank receives.
-/// - `factor`: for `SCONCE_COMM_PREMUL_SUM`; else ignored.
+/// - `factor`: the factor of `SCONCE_COMM_PREMUL_SUM`; else ignored.
 /// - torch: `torch.distributed.reduce_scatter_tensor`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -182,8 +185,8 @@ pub unsafe extern "C" fn sconce_comm_reduce_scatter(
     })
 }
 
-/// Orders the ranks: work of a rank behind the barrier begins when all ranks have reached it. The host
-/// does not wait; synchronise the stream or the work for that.
+/// Synchronises the ranks: work that a rank queues after the barrier begins when all ranks have
+/// reached the barrier. The host does not wait; synchronise the stream or the work for that.
 ///
 /// Otherwise as `sconce_comm_all_reduce`.
 ///

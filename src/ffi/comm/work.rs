@@ -18,12 +18,13 @@ impl OpaqueHandle for sconce_comm_work {
     const SOURCE: &'static str = "calls of communicators return works through out_work";
 }
 
-/// Begins a group on the calling thread. Groups nest. Calls of communicators inside of it are checked
-/// at once and queued when the outermost group ends, all together, so that none waits for another:
-/// as is necessary where one thread makes calls for several ranks, and for sends and receives that
-/// need each other. All calls of one communicator in a group have the same stream.
+/// Begins a group on the calling thread. Groups nest. Calls of communicators in the group are
+/// checked at once, and queued together when the outermost group ends, so that none waits for
+/// another. That is necessary if one thread makes calls for several ranks, and for sends and
+/// receives that depend on each other. All calls of one communicator in a group must have the same
+/// stream.
 ///
-/// - Threads: begins and ends on one thread.
+/// - Threads: the same thread must begin and end the group.
 /// - torch: `ncclGroupStart`, `torch.distributed.batch_isend_irecv`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -33,9 +34,9 @@ pub extern "C" fn sconce_comm_group_start() -> sconce_status {
 
 /// Ends the innermost group of the calling thread.
 ///
-/// - Errors: INVALID_STATE: the thread is in no group. Otherwise those of the calls; the group has ended
-///   in any case.
-/// - Ordering: the outermost end queues the calls, as they would be alone.
+/// - Errors: INVALID_STATE: the thread is in no group. Otherwise the errors of the calls; the group
+///   has ended in any case.
+/// - Ordering: the end of the outermost group queues the calls with the ordering of single calls.
 /// - torch: `ncclGroupEnd`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -43,9 +44,9 @@ pub extern "C" fn sconce_comm_group_end() -> sconce_status {
     guard(collectives::group_end)
 }
 
-/// Ends the innermost group of the calling thread without queueing its calls: for a program that has failed between its
-/// begin and its end. Calls of groups around it are dropped, too, and their ends fail.
-/// A group that had calls is logged as a warning.
+/// Ends the innermost group of the calling thread without queueing its calls. For a program that
+/// has failed inside the group. The calls of enclosing groups are dropped as well, and ending these
+/// groups fails. A group that had calls is logged as a warning.
 ///
 /// - Errors: INVALID_STATE: the thread is in no group.
 #[must_use]
@@ -54,8 +55,8 @@ pub extern "C" fn sconce_comm_group_cancel() -> sconce_status {
     guard(collectives::group_cancel)
 }
 
-/// Orders later work of a stream after an asynchronous call. The work lets go of the tensors that it
-/// keeps.
+/// Makes later work of a stream wait for an asynchronous call. The work handle releases the tensors
+/// that it keeps.
 ///
 /// - Errors: ABORTED, REMOTE, TIMEOUT: the communicator is broken. INVALID_STATE: the call is in a
 ///   group that has not ended.
@@ -90,12 +91,13 @@ pub unsafe extern "C" fn sconce_comm_work_query(
     })
 }
 
-/// Waits on the calling thread until an asynchronous call is done. The work lets go of the tensors that
-/// it keeps.
+/// Waits on the calling thread until an asynchronous call is done. The work handle releases the
+/// tensors that it keeps.
 ///
-/// - `timeout_ms`: the limit in milliseconds; -1: none.
-/// - Errors: TIMEOUT: the call is not done; it goes on, and the caller may wait again or abort the
-///   communicator. Otherwise as `sconce_comm_work_wait`, also when the communicator breaks meanwhile.
+/// - `timeout_ms`: the limit in milliseconds; -1 means no limit.
+/// - Errors: TIMEOUT: the call is not done. It continues, and the caller may wait again or abort
+///   the communicator. Otherwise as `sconce_comm_work_wait`, including when the communicator breaks
+///   during the wait.
 /// - Ordering: blocks the calling thread.
 /// - torch: `torch.distributed.Work.wait(timeout)` in blocking mode.
 #[must_use]
@@ -118,10 +120,10 @@ pub extern "C" fn sconce_comm_work_synchronize(
     })
 }
 
-/// Lets a work keep a tensor that its call uses, until the work is waited for or destroyed. The
-/// caller may release the tensor at once.
+/// Makes a work handle keep a tensor that its call uses, until the work is waited for or destroyed.
+/// The caller may release the tensor at once.
 ///
-/// - `tensor`: its memory is kept, whatever the handle is assigned later.
+/// - `tensor`: its memory is kept, even if another tensor is assigned to the handle later.
 /// - torch: the tensors that `ProcessGroupNCCL` stashes in its works.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -135,9 +137,10 @@ pub extern "C" fn sconce_comm_work_keep(
     })
 }
 
-/// Reports the number of a call among those of its communicator's rank, as error messages name it.
+/// Reports the sequence number of a call on its communicator, with which error messages name the
+/// call.
 ///
-/// - `out_sequence`: receives the number; the first call has 1.
+/// - `out_sequence`: receives the number; the first call of the rank has 1.
 /// - torch: `torch.distributed.Work._get_sequence_number`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -152,8 +155,8 @@ pub unsafe extern "C" fn sconce_comm_work_get_sequence(
     })
 }
 
-/// Destroys a work. The call goes on; its memory is not used again before the call is done, if it is of
-/// this library's allocator.
+/// Destroys a work handle. The call continues. Its memory, if it is of this library's allocator, is
+/// not reused before the call is done.
 ///
 /// - `work`: NULL is a no-op.
 #[must_use]

@@ -6,13 +6,16 @@ use crate::ffi::tensor::handle::{again, defined, returned, tensors_of};
 use crate::ffi::tensor::sconce_tensor;
 use crate::ffi::{guard, sconce_status};
 
-/// Adds tensors of devices. Of a single tensor the result is that tensor, owned once more.
+/// Adds tensors of devices. If there is only one tensor, the result is that tensor, with one more
+/// owner.
 ///
-/// - `tensors`: of one shape, on devices; at least 1. Elements are added in their order, the one on the destination
-///   first; integers, whose sum has no order, by one collective call where `sconce_comm_tensors_broadcast` makes one.
+/// - `tensors`: at least one tensor; all of the same shape, on devices. They are added in their
+///   order, beginning with the one on the destination. Integers, for which the order does not
+///   matter, are added with one collective operation under the conditions of
+///   `sconce_comm_tensors_broadcast`.
 /// - `count`: number of tensors.
-/// - `destination`: the device of the result, on which one of the tensors is; the last one there is the first to be
-///   added. -1 for the current device.
+/// - `destination`: the device of the result; one of the tensors must be there. If several are, the
+///   addition begins with the last of them. -1 for the current device.
 /// - `out_tensor`: receives the sum.
 /// - Errors: INVALID_ARGUMENT: a tensor is on the CPU, has another shape, or none is on the destination.
 /// - Ownership: the caller releases the result with `sconce_tensor_release`.
@@ -41,18 +44,20 @@ pub unsafe extern "C" fn sconce_comm_tensors_reduce_add(
     })
 }
 
-/// Adds many tensors of devices, in few copies: tensors of one type are joined as long as they have no more than
-/// `buffer_bytes`.
+/// Adds many tensors of devices with few copies: tensors of one type are joined into buffers of up
+/// to `buffer_bytes`.
 ///
 /// - `tensors`: `lists * count` tensors: those of the first device, then those of the second one, and so on; each list
 ///   has the same types and shapes.
 /// - `lists`: number of devices, at least 1.
 /// - `count`: number of tensors of each device.
-/// - `destination`: the device of the results, on which one of the lists is; -1 for the current device.
+/// - `destination`: the device of the results; one of the lists must be there. -1 for the current
+///   device.
 /// - `buffer_bytes`: 10,485,760 in torch.
 /// - `out_tensors`: receives `count` sums.
 /// - Errors: INVALID_ARGUMENT: as `sconce_comm_tensors_reduce_add`, or the lists differ.
-/// - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block.
+/// - Ownership: the caller releases each result with `sconce_tensor_release`. Results that were
+///   joined share a block.
 /// - Ordering: as `sconce_comm_tensors_reduce_add`.
 /// - torch: `torch.cuda.comm.reduce_add_coalesced(inputs, destination, buffer_size)`.
 #[must_use]
@@ -80,12 +85,12 @@ pub unsafe extern "C" fn sconce_comm_tensors_reduce_add_coalesced(
 /// - `tensors`: on devices, of shapes that differ only in `dim`; at least 1, with at least one dimension.
 /// - `count`: number of tensors.
 /// - `destination`: the device of the result, -1 for the current one, or `SCONCE_DEVICE_CPU`.
-/// - `out_tensor`: receives the joined tensor, of the type of the first one. Its channels are last in memory if those
-///   of all tensors are.
+/// - `out_tensor`: receives the joined tensor, which has the type of the first one. It has the
+///   channels-last memory format if all tensors have it.
 /// - Errors: INVALID_ARGUMENT: a tensor is on the CPU, or the shapes do not fit.
 /// - Ownership: the caller releases the result with `sconce_tensor_release`.
-/// - Ordering: the result is ready in the order of the destination's current stream. To the CPU the call waits for the
-///   copies.
+/// - Ordering: the result is ready in the order of the destination's current stream. If the
+///   destination is the CPU, the call waits for the copies.
 /// - torch: `torch.cuda.comm.gather(tensors, dim, destination)`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -105,7 +110,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_gather(
     })
 }
 
-/// Joins tensors of devices along a dimension, in a tensor of the caller.
+/// Joins tensors of devices along a dimension, and writes the result to a tensor of the caller.
 ///
 /// - `tensors`: as for `sconce_comm_tensors_gather`.
 /// - `count`: number of tensors.

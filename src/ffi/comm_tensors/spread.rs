@@ -8,18 +8,20 @@ use crate::ffi::tensor::handle::{defined, tensors_of};
 use crate::ffi::tensor::sconce_tensor;
 use crate::ffi::{guard, sconce_status, sconce_stream};
 
-/// Copies a tensor to devices. On the tensor's own device the result is the tensor itself, owned once more.
+/// Copies a tensor to devices. On the tensor's own device the result is the tensor itself, with one
+/// more owner.
 ///
 /// - `tensor`: on a device or the CPU.
-/// - `devices`: indices; -1 is not one of them.
+/// - `devices`: indices; -1 is not allowed.
 /// - `count`: number of devices.
 /// - `out_tensors`: receives `count` tensors, of the sizes, type and order in memory of `tensor`.
 /// - Errors: INVALID_ARGUMENT: an index is negative. OUT_OF_MEMORY: nothing is queued then.
 /// - Ownership: the caller releases each result with `sconce_tensor_release`.
-/// - Ordering: each copy as `sconce_copy` between devices: on the current stream of the tensor's device, and the
-///   current stream of the other device waits for it. From 1 MiB on, three or more devices have one collective call
-///   on the current streams of all of them, if NCCL is there; the first such call makes a communicator of the devices,
-///   which waits for it on the host.
+/// - Ordering: each copy is ordered as by `sconce_copy` between devices: it runs on the current
+///   stream of the tensor's device, and the current stream of the other device waits for it. If
+///   NCCL is installed, copies of 1 MiB or more to three or more devices are one collective
+///   operation on the current streams of all of them. The first such operation makes a communicator
+///   of the devices, and the host waits for that.
 /// - torch: `torch.cuda.comm.broadcast(tensor, devices)`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -67,18 +69,19 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_out(
     })
 }
 
-/// Copies many tensors to devices, in few copies: tensors of one type are joined until they have `buffer_bytes`.
+/// Copies many tensors to devices with few copies: tensors of one type are joined until they have
+/// `buffer_bytes` or more.
 ///
 /// - `tensors`: on the first device.
 /// - `count`: number of tensors.
-/// - `devices`: indices; -1 is not one of them.
+/// - `devices`: indices; -1 is not allowed.
 /// - `device_count`: number of devices, at least 1.
 /// - `buffer_bytes`: 10,485,760 in torch.
 /// - `out_tensors`: receives `device_count * count` tensors: those of the first device, which are the tensors
 ///   themselves, then those of the second one, and so on.
 /// - Errors: INVALID_ARGUMENT: a tensor is not on the first device, or an index is negative.
-/// - Ownership: the caller releases each result with `sconce_tensor_release`. Those that were joined share a block,
-///   which is freed with the last of them.
+/// - Ownership: the caller releases each result with `sconce_tensor_release`. Results that were
+///   joined share a block, which is freed with the last of them.
 /// - Ordering: as `sconce_comm_tensors_broadcast`.
 /// - torch: `torch.cuda.comm.broadcast_coalesced(tensors, devices, buffer_size)`.
 #[must_use]
@@ -112,19 +115,20 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_coalesced(
     })
 }
 
-/// Cuts a tensor along a dimension, and copies each part to a device. A part that is on its device already is a view.
+/// Splits a tensor along a dimension, and copies each part to a device. A part that is on its
+/// device already is a view.
 ///
-/// - `tensor`: on a device or the CPU; at least one dimension.
-/// - `devices`: indices; -1 is not one of them.
+/// - `tensor`: on a device or the CPU, with at least one dimension.
+/// - `devices`: indices; -1 is not allowed.
 /// - `count`: number of devices, at least 1.
-/// - `chunk_sizes`: the size of each part, `count` of them; NULL for parts of equal size, the last one smaller. There
-///   may be fewer parts than devices then.
-/// - `streams`: `count` pointers, each NULL or to a stream of the device, which takes the place of the current one
-///   there; NULL for none.
-/// - `out_tensors`: room for `count` tensors; receives the parts.
+/// - `chunk_sizes`: the sizes of the `count` parts; NULL for parts of equal size, of which the last
+///   may be smaller. With NULL there may be fewer parts than devices.
+/// - `streams`: `count` pointers, each NULL or to a stream of the device, which is used instead of
+///   the current one there; NULL to use the current streams.
+/// - `out_tensors`: receives the parts; has room for `count` tensors.
 /// - `out_count`: receives the number of parts.
-/// - Errors: INVALID_ARGUMENT: the sizes do not make up the dimension, a stream is of another device, or an index is
-///   negative.
+/// - Errors: INVALID_ARGUMENT: the sum of the sizes is not the size of the dimension, a stream is
+///   of another device, or an index is negative.
 /// - Ownership: the caller releases each result with `sconce_tensor_release`.
 /// - Ordering: as `sconce_comm_tensors_broadcast`.
 /// - torch: `torch.cuda.comm.scatter(tensor, devices, chunk_sizes, dim, streams)`.
@@ -183,8 +187,9 @@ pub unsafe extern "C" fn sconce_comm_tensors_scatter(
 
 /// Copies the parts of a tensor along a dimension to tensors of devices.
 ///
-/// - `tensor`: on a device or the CPU; at least one dimension.
-/// - `outputs`: tensors of devices, whose sizes along `dim` make up the tensor's and are otherwise its.
+/// - `tensor`: on a device or the CPU, with at least one dimension.
+/// - `outputs`: tensors of devices. The sum of their sizes along `dim` is the tensor's size; their
+///   other sizes are the tensor's.
 /// - `count`: number of outputs, at least 1.
 /// - Errors: INVALID_ARGUMENT: an output is on the CPU or has another shape. After any failure the contents of the
 ///   outputs are undefined.

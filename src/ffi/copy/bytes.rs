@@ -11,21 +11,21 @@ use crate::ffi::{CBool, guard, sconce_status, sconce_stream};
 ///
 /// - `dst`, `src`: addresses, also inside allocations; they may be NULL for 0 bytes.
 /// - `bytes`: how many.
-/// - `non_blocking`: whether to return before the copy is done where that is safe.
+/// - `non_blocking`: whether the call may return before the copy is done, where that is safe.
 /// - Errors: INVALID_ARGUMENT: pinned memory was freed, or a range leaves its allocation: the block
 ///   of this library that contains its first byte, or the driver allocation if the memory is of
-///   other code. INVALID_STATE: a stream involved is being captured, and the copy needs ordinary
-///   memory or has to wait; copy pinned memory with `non_blocking`. Also if a copy between devices
-///   involves a captured stream and one that is not captured.
+///   other code. INVALID_STATE: a stream involved is being captured, and the copy uses ordinary
+///   memory or has to wait; use pinned memory and `non_blocking`. INVALID_STATE: a copy between
+///   devices involves one stream that is being captured and one that is not.
 /// - Ordering: *Host to host*: done when the call returns. *Between host and device*: on the
 ///   device's current stream. The call returns when the copy is done. With `non_blocking` it
 ///   returns once the copy is queued if the host memory is pinned, once the source may be changed
 ///   if the source is ordinary memory, and when the copy is done if the destination is ordinary
 ///   memory. *Within a device*: queued on its current stream. *Between devices*: queued on the
 ///   source device's current stream, after the work queued on the destination device's current
-///   stream, whose later work waits for the copy. Where the hardware allows it, this enables peer
-///   access from the source device to the destination's memory. Pinned memory of this library may
-///   be freed while copies use it. `CUDA_LAUNCH_BLOCKING=1` makes every call wait.
+///   stream; later work of the latter waits for the copy. If the hardware supports it, the call
+///   enables peer access from the source device to the destination's memory. Pinned memory of this
+///   library may be freed while copies use it. `CUDA_LAUNCH_BLOCKING=1` makes every call wait.
 /// - Safety: host ranges are valid for the access, do not overlap, and stay as they are until the
 ///   copy is done. Device ranges are checked.
 /// - torch: `torch.Tensor.copy_(src, non_blocking)`.
@@ -72,15 +72,16 @@ pub unsafe extern "C" fn sconce_memory_set(
     })
 }
 
-/// Copies bytes between any two places on a stream, which takes the place of the current one of its
-/// device. Otherwise as `sconce_copy`.
+/// Copies bytes between any two places on a stream, which is used instead of the current stream of
+/// its device. Otherwise as `sconce_copy`.
 ///
-/// - `stream`: the stream on which the copy is queued: of the device whose memory is involved, of
-///   the source's between two devices. A copy from host to host does not use it.
+/// - `stream`: the stream on which the copy is queued. It is of the device whose memory is
+///   involved; between two devices, of the source's device. A copy from host to host does not use
+///   it.
 /// - Errors: CROSS_DEVICE: the stream is of another device. Otherwise as `sconce_copy`.
 /// - Ordering: as `sconce_copy`. Between two devices the destination's side is ordered with the
 ///   calling thread's current stream there, which is the default stream unless the thread set it.
-/// - Threads: any; the calling thread's device and streams stay what they are.
+/// - Threads: any; the calling thread's device and streams do not change.
 /// - Safety: as `sconce_copy`.
 /// - torch: `torch.Tensor.copy_(src, non_blocking)` inside `torch.cuda.stream()`.
 #[must_use]
@@ -101,11 +102,11 @@ pub unsafe extern "C" fn sconce_copy_on(
     })
 }
 
-/// Sets bytes of device or host memory on a stream, which takes the place of the current one, and
-/// its device that of the current device. Otherwise as `sconce_memory_set`.
+/// Sets bytes of device or host memory on a stream. The stream and its device are used instead of
+/// the current ones. Otherwise as `sconce_memory_set`.
 ///
-/// - `stream`: the stream on which the fill is queued. Host memory is set without it.
-/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - `stream`: the stream on which the fill is queued. For host memory it is not used.
+/// - Threads: any; the calling thread's device and streams have no effect and do not change.
 /// - Safety: as `sconce_memory_set`.
 /// - torch: `cudaMemsetAsync` with a stream.
 #[must_use]

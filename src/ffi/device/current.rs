@@ -32,8 +32,8 @@ pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> scon
 /// the same thread.
 ///
 /// The first use of a device makes its context, which blocks. With `SCONCE_CHECK_DEVICE=1`, the
-/// default of debug builds, the current device follows other code of the thread that calls
-/// `cudaSetDevice`, and a warning says so once; otherwise that is not noticed.
+/// default of debug builds, the current device follows a `cudaSetDevice` that other code calls on
+/// the thread, and the library logs one warning. Otherwise the library does not notice such a call.
 ///
 /// - `device`: index; a negative one changes nothing, as in torch.
 /// - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
@@ -52,7 +52,7 @@ pub extern "C" fn sconce_device_set_current(device: i32) -> sconce_status {
 ///
 /// - `device`: index; -1 keeps the current one.
 /// - `out_previous`: receives the index of the device that was current.
-/// - torch: `c10::cuda::ExchangeDevice`; -1 is what `CUDAGuard(-1)` needs.
+/// - torch: `c10::cuda::ExchangeDevice`; `CUDAGuard(-1)` corresponds to -1.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_device_exchange(
@@ -84,8 +84,8 @@ pub unsafe extern "C" fn sconce_device_has_context(
     })
 }
 
-/// Waits until a device has finished all work queued on it so far, on every stream. The current
-/// device stays what it is.
+/// Waits until a device has finished all work queued on it so far, on every stream. Does not change
+/// the current device.
 ///
 /// - Ordering: blocks the calling thread.
 /// - torch: `torch.cuda.synchronize(device)`.

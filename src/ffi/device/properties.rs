@@ -21,7 +21,7 @@ pub struct sconce_device_properties {
     pub name: [c_char; 256],
     /// Unique id, the same in every process.
     pub uuid: [u8; 16],
-    /// All of the device's memory, in bytes.
+    /// Total memory of the device, in bytes.
     pub total_memory_bytes: u64,
     /// L2 cache, in bytes.
     pub l2_cache_bytes: u64,
@@ -65,7 +65,8 @@ pub struct sconce_device_properties {
     pub registers_per_block: i32,
     /// Blocks that a multiprocessor can hold.
     pub max_blocks_per_multi_processor: i32,
-    /// 1 when the device launches grids whose blocks can wait for each other, else 0.
+    /// 1 when the device supports cooperative launches, whose blocks can wait for each other, else
+    /// 0.
     pub cooperative_launch: i32,
     /// 1 when the device runs several kernels at the same time, else 0.
     pub concurrent_kernels: i32,

@@ -116,8 +116,8 @@ pub extern "C" fn sconce_device_enable_peer_access(device: i32, peer: i32) -> sc
     guard(|| device::enable_peer_access(device, peer))
 }
 
-/// Reports the free and the total memory of a device, in bytes. The figures take every process into
-/// account. Makes the device's context.
+/// Reports the free and the total memory of a device, in bytes. Free memory takes all processes
+/// into account. Makes the device's context.
 ///
 /// - `out_free_bytes`, `out_total_bytes`: receive the two figures.
 /// - torch: `torch.cuda.mem_get_info()`.
@@ -157,11 +157,11 @@ pub unsafe extern "C" fn sconce_device_of_pointer(
     })
 }
 
-/// Lists the processes that hold memory of a device, as text in torch's words: a line
-/// `GPU:<index>`, then a line for each process with its id and its memory in MiB, or `no processes
-/// are running`.
+/// Lists the processes that hold memory of a device, as text in torch's format: a line
+/// `GPU:<index>`, then a line for each process with its id and its memory in MiB, or
+/// `no processes are running`.
 ///
-/// The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` does not matter.
+/// The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` has no influence.
 /// Containers may hide processes or show other ids. Makes no context.
 ///
 /// - `out_text`: receives the text.

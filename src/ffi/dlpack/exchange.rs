@@ -18,10 +18,10 @@ pub type sconce_dlpack_set_error = Option<
 
 /// Allocates a tensor for another library: `DLPackManagedTensorAllocator` of the C exchange table.
 ///
-/// Returns 0, or -1 on failure, which `sconce_last_error_message()` describes, too.
+/// Returns 0, or -1 on failure, which `sconce_last_error_message()` describes as well.
 ///
-/// - `prototype`: a `DLTensor` of which only type, dimensions, shape and device are read: `kDLCPU`, `kDLCUDA`
-///   or `kDLCUDAHost` (pinned memory).
+/// - `prototype`: a `DLTensor`, of which only type, dimensions, shape and device are read. The
+///   device is `kDLCPU`, `kDLCUDA` or `kDLCUDAHost` (pinned memory).
 /// - `out_managed`: receives the struct, whose values are not set; NULL on failure.
 /// - `error_ctx`: passed to `set_error`.
 /// - `set_error`: called once on failure with `MemoryError`, `ValueError`, `BufferError` or `RuntimeError`; may
@@ -82,8 +82,8 @@ unsafe fn allocated(prototype: *const DlpackTensor) -> Result<*mut DlpackManaged
 ///
 /// - `device_type`: `kDLCUDA`, `kDLCUDAManaged`, `kDLCPU` or `kDLCUDAHost`.
 /// - `device_id`: the index of the device, at least 0.
-/// - `out_stream`: receives the handle; NULL for a default stream (parameters such as `consumer_stream` call it
-///   1), and for memory of the host.
+/// - `out_stream`: receives the handle; NULL for a default stream (which is 1 in parameters such as
+///   `consumer_stream`), and for memory of the host.
 /// - Ownership: borrowed; never destroy it.
 /// - torch: `torch.cuda.current_stream(device_id).cuda_stream`.
 #[unsafe(no_mangle)]
@@ -110,8 +110,8 @@ static EXCHANGE_API: DlpackExchangeApi = DlpackExchangeApi {
     current_work_stream: sconce_dlpack_current_stream,
 };
 
-/// Returns the C exchange table of DLPack 1.3 with what needs no Python objects: `managed_tensor_allocator` and
-/// `current_work_stream`.
+/// Returns the C exchange table of DLPack 1.3 with the functions that need no Python objects:
+/// `managed_tensor_allocator` and `current_work_stream`.
 ///
 /// `managed_tensor_from_py_object_no_sync`, `managed_tensor_to_py_object_no_sync` and
 /// `dltensor_from_py_object_no_sync` are NULL. DLPack allows that for the last one only: a Python binding copies

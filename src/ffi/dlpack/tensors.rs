@@ -37,19 +37,22 @@ unsafe extern "C" fn delete_unversioned(managed: *mut c_void) {
 
 /// Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.
 ///
-/// `byte_offset` is 0 and `strides` is given. Pinned memory is `kDLCPU`, which every consumer takes.
+/// `byte_offset` is 0, and `strides` is not NULL. Pinned memory is exported as `kDLCPU`, which
+/// every consumer accepts.
 ///
-/// - `consumer_stream`: the stream on which the consumer will use the memory: NULL or -1: none, 1: the legacy
-///   default stream, 2: the per-thread default stream, else a `cudaStream_t` of the tensor's device.
+/// - `consumer_stream`: the stream on which the consumer will use the memory. NULL or -1 means
+///   none, 1 the legacy default stream, 2 the per-thread default stream; any other value is a
+///   `cudaStream_t` of the tensor's device.
 /// - `out_managed`: receives the struct.
 /// - Errors: INVALID_ARGUMENT: the tensor is undefined; a stream is named for a tensor of the CPU.
-/// - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives until then,
-///   whether or not the tensor does.
-/// - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device, and the memory is not
-///   used again before that stream's work at the time of the deleter. Without a stream, the consumer works on the
-///   current stream, or waits for it. Memory of the host may still be written to by copies that are queued.
+/// - Ownership: the caller, or the consumer, calls the struct's deleter once. The memory lives
+///   until then, even if the tensor is released earlier.
+/// - Ordering: makes `consumer_stream` wait for the current stream of the tensor's device. The
+///   memory is not reused before the work that is queued on `consumer_stream` when the deleter is
+///   called has finished. Without a stream, the consumer must work on the current stream, or wait
+///   for it. Queued copies may still write to memory of the host.
 /// - Threads: any thread may call the deleter.
-/// - Safety: `consumer_stream` is a live stream, if it is one.
+/// - Safety: `consumer_stream` is a live stream, if it is a handle.
 /// - torch: `torch.Tensor.__dlpack__(stream=...)`, `at::toDLPackVersioned`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -69,13 +72,13 @@ pub unsafe extern "C" fn sconce_tensor_to_dlpack(
     })
 }
 
-/// Exports a tensor as a `DLManagedTensor`, for libraries that know DLPack before 1.0 only. Otherwise as
-/// `sconce_tensor_to_dlpack`.
+/// Exports a tensor as a `DLManagedTensor`, for libraries that support only DLPack before 1.0.
+/// Otherwise as `sconce_tensor_to_dlpack`.
 ///
 /// - `consumer_stream`: as in `sconce_tensor_to_dlpack`.
 /// - `out_managed`: receives the struct.
-/// - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot say. Otherwise as
-///   `sconce_tensor_to_dlpack`.
+/// - Errors: INVALID_ARGUMENT: the tensor is read-only, which the struct cannot express. Otherwise
+///   as `sconce_tensor_to_dlpack`.
 /// - Ownership: as `sconce_tensor_to_dlpack`.
 /// - Ordering: as `sconce_tensor_to_dlpack`.
 /// - Safety: as `sconce_tensor_to_dlpack`.
@@ -100,23 +103,27 @@ pub unsafe extern "C" fn sconce_tensor_to_dlpack_unversioned(
 
 /// Imports a tensor of another library: a tensor over the same memory.
 ///
-/// - `managed`: a `DLManagedTensorVersioned`, in memory of the host, of a GPU, or managed.
-/// - `producer_stream`: the stream on which the producer uses the memory, as `consumer_stream` of
-///   `sconce_tensor_to_dlpack`. NULL or -1: the current stream, or the producer has made the current stream wait.
-/// - `out_tensor`: receives the tensor. If `managed` says READ_ONLY, functions refuse to write to it.
-/// - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the major version is
-///   not 1; the memory, the type, a flag or a negative stride is nothing that this library has. INVALID_DEVICE:
-///   there is no such device.
-/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. It owns `managed`, and calls the
-///   deleter once when no tensor uses the memory any more. If this call fails, the caller still owns `managed`;
-///   only if its major version is not 1, its deleter has been called, as DLPack demands.
-/// - Ordering: makes the current stream of the device wait for `producer_stream`. At the end, the producer's
-///   stream (without one, the current stream of the import) waits for the other streams that used the memory:
-///   the current one of the import, and those of `sconce_tensor_record_stream`. Where that stream cannot be
-///   named any more, the last release waits for the device.
-/// - Threads: the deleter is called by the thread that gives up the last tensor.
-/// - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is called.
-///   `producer_stream` is a live stream, if it is one.
+/// - `managed`: a `DLManagedTensorVersioned` over host memory, GPU memory or managed memory.
+/// - `producer_stream`: the stream on which the producer uses the memory, with the values of
+///   `consumer_stream` of `sconce_tensor_to_dlpack`. NULL or -1 means that the producer uses the
+///   current stream, or has made it wait.
+/// - `out_tensor`: receives the tensor. If `managed` has the flag READ_ONLY, functions refuse to
+///   write to it.
+/// - Errors: INVALID_ARGUMENT: a field contradicts another one or the memory. NOT_SUPPORTED: the
+///   major version is not 1, or this library does not support the kind of memory, the type, a flag
+///   or a negative stride. INVALID_DEVICE: there is no such device.
+/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The tensor owns
+///   `managed`, and calls its deleter once no tensor uses the memory any more. If this call fails,
+///   the caller still owns `managed`. The exception is a major version other than 1: then the
+///   deleter has been called, as DLPack demands.
+/// - Ordering: makes the current stream of the device wait for `producer_stream`. Before the
+///   deleter is called, the producer's stream (without one, the stream that was current at the
+///   import) waits for the other streams that used the memory: the stream that was current at the
+///   import, and those of `sconce_tensor_record_stream`. If the producer's stream can no longer be
+///   named, the last release waits for the device.
+/// - Threads: the thread that releases the last tensor calls the deleter.
+/// - Safety: `managed` and what it points to are as DLPack describes them, until the deleter is
+///   called. `producer_stream` is a live stream, if it is a handle.
 /// - torch: `torch.from_dlpack`, `at::fromDLPackVersioned`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -152,7 +159,8 @@ pub unsafe extern "C" fn sconce_tensor_from_dlpack(
     })
 }
 
-/// Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as `sconce_tensor_from_dlpack`.
+/// Imports a tensor of a library that supports only DLPack before 1.0. Otherwise as
+/// `sconce_tensor_from_dlpack`.
 ///
 /// - `managed`: a `DLManagedTensor`. It has no version and no flags.
 /// - `producer_stream`, `out_tensor`: as in `sconce_tensor_from_dlpack`.

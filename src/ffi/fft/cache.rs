@@ -18,10 +18,10 @@ pub struct sconce_fft_cache_stats {
     pub max_size: u64,
     /// Device memory of the cache's plans: the sum of the next two.
     pub bytes: u64,
-    /// Memory that cuFFT itself took while the plans were made, unknown to the allocator. The
-    /// driver hands it out in large pieces, so one plan's figure may include memory that several
-    /// plans will use. Measured as the change in free device memory, so allocations that other
-    /// libraries made meanwhile are included.
+    /// Memory that cuFFT itself took while the plans were made, and that the allocator does not
+    /// know. The driver allocates it in large pieces, so the figure of one plan may include memory
+    /// that several plans will use. It is measured as the change in free device memory, and
+    /// therefore includes allocations that other libraries made at the same time.
     pub plan_bytes: u64,
     /// Workspaces of all plans, which calls take from the allocator.
     pub workspace_bytes: u64,
@@ -75,8 +75,8 @@ pub unsafe extern "C" fn sconce_fft_cache_get_size(
     })
 }
 
-/// Reports the most plans that a device's cache keeps. 4096 by default, 1023 with a cuFFT before
-/// CUDA 10.
+/// Reports the largest number of plans that a device's cache keeps. 4096 by default, 1023 with a
+/// cuFFT before CUDA 10.
 ///
 /// - `out_max_size`: receives the number.
 /// - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size`.
@@ -93,12 +93,11 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_size(
     })
 }
 
-/// Sets the most plans that a device's cache keeps. Plans beyond it are evicted at once, least
-/// recently used first.
+/// Sets the largest number of plans that a device's cache keeps. Plans beyond it are evicted at
+/// once, least recently used first.
 ///
 /// - `max_size`: with 0 no plan is kept, and each transform makes its own.
-/// - Errors: INVALID_ARGUMENT: `max_size` is negative, or more than a cuFFT before CUDA 10 can
-///   keep.
+/// - Errors: INVALID_ARGUMENT: `max_size` is negative, or exceeds 1023 with a cuFFT before CUDA 10.
 /// - Ordering: waits for other threads that are queuing a transform with an evicted plan.
 ///   Destroying plans may wait for the device.
 /// - torch: `torch.backends.cuda.cufft_plan_cache[device].max_size = n`.
@@ -108,10 +107,10 @@ pub extern "C" fn sconce_fft_cache_set_max_size(device: i32, max_size: i64) -> s
     guard(|| fft::set_max_size(device, max_size))
 }
 
-/// Reports the most bytes of device memory that the plans of a device's cache may take. No limit by
+/// Reports the limit of the device memory that the plans of a device's cache may use. No limit by
 /// default.
 ///
-/// - `out_max_bytes`: receives bytes; INT64_MAX is no limit.
+/// - `out_max_bytes`: receives the limit in bytes; INT64_MAX means no limit.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
@@ -125,12 +124,12 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
     })
 }
 
-/// Sets the most bytes of device memory that the plans of a device's cache may take
-/// (`sconce_fft_cache_stats::bytes`). Plans beyond it are evicted at once, least recently used
-/// first.
+/// Limits the device memory that the plans of a device's cache may use
+/// (`sconce_fft_cache_stats::bytes`). Plans beyond the limit are evicted at once, least recently
+/// used first.
 ///
-/// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX is no limit. A plan that is larger
-///   by itself is used once and not kept.
+/// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX means no limit. A single plan that
+///   exceeds the limit is used once and not kept.
 /// - Ordering: as `sconce_fft_cache_set_max_size`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -138,7 +137,7 @@ pub extern "C" fn sconce_fft_cache_set_max_bytes(device: i32, max_bytes: i64) ->
     guard(|| fft::set_max_bytes(device, max_bytes))
 }
 
-/// Evicts all plans of a device's cache. Limits and counts stay.
+/// Evicts all plans of a device's cache. Limits and counts do not change.
 ///
 /// - Ordering: as `sconce_fft_cache_set_max_size`.
 /// - torch: `torch.backends.cuda.cufft_plan_cache[device].clear()`.

@@ -82,7 +82,7 @@ pub struct sconce_fft_desc {
     pub sizes: [i64; SCONCE_FFT_MOST_RANK],
     /// Number of transforms; 0 does nothing.
     pub batch: i64,
-    /// Distance of transforms in the input; 0 repeats one if there are other strides.
+    /// Distance of transforms in the input; 0 repeats one transform if another stride is set.
     pub in_batch_stride: i64,
     /// Distance of elements along each dimension of the input.
     pub in_strides: [i64; SCONCE_FFT_MOST_RANK],
@@ -179,26 +179,26 @@ impl sconce_fft_desc {
 
 /// Computes Fourier transforms as `desc` describes, with a plan of the device's cache.
 ///
-/// The input stays unchanged, except in place and for C2R with `may_overwrite_input`. Strides that
-/// cuFFT does not take go through packed temporaries.
+/// The input does not change, except in place and for C2R with `may_overwrite_input`. If cuFFT does
+/// not support the strides, elements are copied through packed temporaries.
 ///
 /// - `desc`: kind, sizes, strides; begin with `SCONCE_FFT_DESC_INIT`.
 /// - `input`: address of the input's first element.
 /// - `output`: address of the output's first element. Equal to `input` for a transform in place:
 ///   every element of the output must then lie where an element of the input of the same transform
-///   lies, as in cuFFT (R2C: rows of 2 * (n / 2 + 1) reals). Both are memory of one device, aligned
-///   to their elements.
+///   lies, as in cuFFT (R2C: rows of 2 * (n / 2 + 1) reals). Both are in memory of one device,
+///   aligned to their elements.
 /// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, R2C is not forward or C2R
-///   not inverse, the output overlaps itself, or overlaps the input other than in place, or one of
-///   them is no device memory or reaches beyond its allocation. CROSS_DEVICE: they are on two
-///   devices. NOT_SUPPORTED: cuFFT refuses the sizes; F16 takes powers of two only.
-///   LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what was searched, and
-///   `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its workspace or a
-///   temporary.
+///   not inverse, elements of the output overlap each other, the output overlaps the input other
+///   than in place, or one of them is not in device memory or reaches beyond its allocation.
+///   CROSS_DEVICE: they are on different devices. NOT_SUPPORTED: cuFFT refuses the sizes; F16
+///   supports powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what
+///   was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its
+///   workspace or a temporary.
 /// - Ownership: the memory must stay allocated until the transform is done.
 /// - Ordering: queued on the current stream of the device that holds the memory. The first
 ///   transform of a shape makes its plan, which takes milliseconds.
-/// - Threads: any. Transforms of one shape on one device are queued one after the other.
+/// - Threads: any. Threads that queue transforms of the same shape on one device take turns.
 /// - Safety: `desc` does not change during the call.
 /// - torch: `torch.fft.fft`, `ifft`, `rfft`, `irfft` and their n-dimensional forms; `at::_fft_c2c`,
 ///   `_fft_r2c`, `_fft_c2r`.
@@ -221,12 +221,13 @@ pub unsafe extern "C" fn sconce_fft(
     })
 }
 
-/// Transforms on a stream, which takes the place of the current one. Otherwise as `sconce_fft`.
+/// Computes Fourier transforms on a stream, which is used instead of the current one. Otherwise as
+/// `sconce_fft`.
 ///
 /// - `stream`: the stream on which the transform is queued.
-/// - Errors: CROSS_DEVICE: the memory is of another device than the stream. Otherwise as
+/// - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
 ///   `sconce_fft`.
-/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Threads: any; the calling thread's device and streams have no effect and do not change.
 /// - Safety: as `sconce_fft`.
 /// - torch: `torch.fft.fftn` and the like inside `torch.cuda.stream()`.
 #[must_use]

@@ -18,7 +18,7 @@ impl OpaqueHandle for sconce_graph {
 
 /// Creates an empty graph. Needs no device.
 ///
-/// - `keep_graph`: keeps the driver's graph after the capture, for
+/// - `keep_graph`: whether to keep the driver's graph after the capture, for
 ///   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the caller then
 ///   instantiates the graph with `sconce_graph_instantiate`.
 /// - `out_graph`: receives the graph.
@@ -57,13 +57,13 @@ pub extern "C" fn sconce_graph_destroy(graph: *mut sconce_graph) -> sconce_statu
 }
 
 /// Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
-/// lets go of its pool and of the pinned memory that it copies.
+/// releases its pool and the pinned memory that it copies.
 ///
 /// - `graph`: one that is not being captured.
 /// - Errors: INVALID_STATE: the graph is being captured.
-/// - Ordering: waits for the device if memory of the pool goes back to the driver, which is when no
-///   other graph holds the pool. While a stream is being captured the call does not wait, and the
-///   memory goes back when the cache is next emptied.
+/// - Ordering: if no other graph holds the pool, its memory goes back to the driver, and the call
+///   waits for the device. While a stream is being captured the call does not wait, and the memory
+///   goes back when the cache is next emptied.
 /// - torch: `torch.cuda.CUDAGraph.reset()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -71,14 +71,14 @@ pub extern "C" fn sconce_graph_reset(graph: *mut sconce_graph) -> sconce_status 
     guard(|| graph::reset(sconce_graph::key(graph, "graph")?))
 }
 
-/// Begins to capture a stream: work that is queued on it becomes part of the graph and does not run.
-/// Other streams join the capture by waiting for an event that was recorded in it, and must be
-/// waited for before its end. Until the end, the calling thread's allocations on the stream's device
-/// come from the pool.
+/// Begins to capture a stream: work that is queued on it becomes part of the graph and does not
+/// run. Another stream joins the capture by waiting for an event that was recorded in the capture.
+/// The captured stream must wait for it before the capture ends. Until the end, the calling
+/// thread's allocations on the stream's device come from the pool.
 ///
 /// - `graph`: an empty one.
-/// - `stream`: no default stream.
-/// - `pool`: the pool for allocations, or NULL for one of the graph's own. Graphs may share a pool if
+/// - `stream`: not a default stream.
+/// - `pool`: the pool for allocations, or NULL for the graph's own pool. Graphs may share a pool if
 ///   they are launched in the order of their captures and never at the same time.
 /// - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
 /// - Errors: INVALID_STATE: the graph is not empty; the stream is a default stream or is being
@@ -108,9 +108,9 @@ pub extern "C" fn sconce_graph_capture_begin(
 /// warning.
 ///
 /// - `graph`: one that is being captured.
-/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread; backend code 901 if
-///   a call made the capture invalid, 904 if a stream that joined it was not waited for; a conditional
-///   node was not ended.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it; a call
+///   made the capture invalid (backend code 901); a stream that joined the capture was not waited
+///   for (904); a conditional node was not ended.
 /// - Threads: the thread that began the capture.
 /// - torch: `torch.cuda.CUDAGraph.capture_end()`.
 #[must_use]
@@ -126,7 +126,7 @@ pub extern "C" fn sconce_graph_capture_end(graph: *mut sconce_graph) -> sconce_s
 /// afterwards.
 ///
 /// - `graph`: one that is being captured.
-/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
 /// - Threads: the thread that began the capture.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -134,7 +134,8 @@ pub extern "C" fn sconce_graph_capture_abort(graph: *mut sconce_graph) -> sconce
     guard(|| graph::abort(sconce_graph::key(graph, "graph")?))
 }
 
-/// Reports the graph that the calling thread is capturing; of several, the newest.
+/// Reports the graph that the calling thread is capturing; if there are several, the one begun
+/// last.
 ///
 /// - `out_graph`: receives the graph, or NULL.
 /// - Ownership: borrowed.

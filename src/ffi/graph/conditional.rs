@@ -14,11 +14,13 @@ use crate::graph;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_graph_conditional_kind {
-    /// Runs its first body once if the condition is not 0, else its second body if it has two.
+    /// Runs its first body once if the condition is not 0; otherwise runs its second body, if it
+    /// has two.
     SCONCE_GRAPH_IF = 0,
     /// Runs its only body as long as the condition is not 0.
     SCONCE_GRAPH_WHILE = 1,
-    /// Runs the body whose number, from 0 on, is the condition; none if there is no such body.
+    /// Runs the body whose number, counted from 0, equals the condition. Runs nothing if there is
+    /// no such body.
     SCONCE_GRAPH_SWITCH = 2,
 }
 
@@ -35,13 +37,14 @@ fn kind_of(kind: i32) -> Result<ConditionalKind> {
     }
 }
 
-/// Makes a condition in the graph that is being captured, or in the body of its innermost conditional
-/// node. It is 0 when a launch begins. Each conditional node needs one of its own.
+/// Creates a condition in the graph that is being captured, or in the body of its innermost
+/// conditional node. The condition is 0 when a launch begins. Each conditional node needs its own
+/// condition.
 ///
 /// - `graph`: one that is being captured.
 /// - `out_condition`: receives the number of the condition.
-/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
-///   driver is older than CUDA 12.3.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+///   NOT_SUPPORTED: the driver is older than CUDA 12.3.
 /// - Threads: the thread that began the capture.
 /// - torch: part of `CUDAGraph::begin_capture_to_if_node`.
 #[must_use]
@@ -57,12 +60,14 @@ pub unsafe extern "C" fn sconce_graph_condition_create(
     })
 }
 
-/// Captures a kernel that sets a condition to an integer in memory, which it reads when it runs.
+/// Captures a kernel that sets a condition to an integer in memory. The kernel reads the integer
+/// when it runs.
 ///
 /// - `graph`: the graph that `stream` is captured into.
-/// - `condition`: of this capture.
-/// - `value`: memory of the stream's device, or pinned memory: an integer without a sign.
-/// - `bytes`: of the integer: 1, 4 or 8. It is a multiple of this.
+/// - `condition`: a condition of this capture.
+/// - `value`: the address of an unsigned integer in memory of the stream's device or in pinned
+///   memory; a multiple of `bytes`.
+/// - `bytes`: the size of the integer: 1, 4 or 8.
 /// - `stream`: one that is being captured.
 /// - Errors: INVALID_STATE: `stream` is not being captured.
 /// - Threads: the thread that began the capture.
@@ -84,19 +89,19 @@ pub unsafe extern "C" fn sconce_graph_condition_set(
     })
 }
 
-/// Adds a conditional node behind the work captured from the graph's stream so far, and begins to
-/// capture its first body. Inside a body the node goes into the body. Later work of the outer stream
-/// comes behind the node.
+/// Adds a conditional node after the work captured from the graph's stream so far, and begins to
+/// capture its first body. Inside a body, the node becomes part of that body. Later work of the
+/// outer stream runs after the node.
 ///
 /// - `graph`: one that is being captured.
-/// - `condition`: of this capture, and of no other node.
+/// - `condition`: a condition of this capture that no other node uses.
 /// - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
-/// - `bodies`: how many bodies the node has: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
-/// - `stream`: the stream that the bodies are captured from: of the graph's device, not a default
-///   stream, and not being captured.
-/// - Errors: INVALID_STATE: the graph is not being captured, or by another thread. NOT_SUPPORTED: the
-///   driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8, and the node has a
-///   second body or is a `_SWITCH`.
+/// - `bodies`: the number of bodies: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+/// - `stream`: the stream from which the bodies are captured: a stream of the graph's device that
+///   is not a default stream and is not being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+///   NOT_SUPPORTED: the driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8,
+///   and the node has a second body or is a `_SWITCH`.
 /// - Threads: the thread that began the capture.
 /// - torch: `CUDAGraph::begin_capture_to_if_node`.
 #[must_use]
@@ -131,8 +136,8 @@ pub extern "C" fn sconce_graph_conditional_next(graph: *mut sconce_graph) -> sco
 /// Ends the innermost conditional node. Bodies that were not captured stay empty.
 ///
 /// - `graph`: one that is being captured.
-/// - Errors: INVALID_STATE: the capture is in no conditional node, or backend code 901 or 904 as in
-///   `sconce_graph_capture_end`; the graph's capture can then only be aborted.
+/// - Errors: INVALID_STATE: the capture is in no conditional node, or fails with the backend code
+///   901 or 904 as in `sconce_graph_capture_end`; the graph's capture can then only be aborted.
 /// - Threads: the thread that began the capture.
 /// - torch: `CUDAGraph::end_capture_to_conditional_node`.
 #[must_use]

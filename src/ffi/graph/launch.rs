@@ -11,17 +11,18 @@ use crate::ffi::{guard, sconce_status, sconce_stream, text};
 use crate::graph;
 use crate::log;
 
-/// Queues a launch of a graph: all of its work runs once, behind the work queued on the stream so
-/// far and behind earlier launches of the graph; later work of the stream runs behind it. Captured
+/// Queues a launch of a graph. All of its work runs once, after the work queued on the stream so
+/// far and after earlier launches of the graph. Later work of the stream runs after it. Captured
 /// random fills draw the numbers that ordinary fills would draw at this point.
 ///
 /// - `graph`: one that was captured.
-/// - `stream`: of the device that the graph was captured on, also its default stream; not being
-///   captured.
+/// - `stream`: a stream of the device on which the graph was captured; may be its default stream.
+///   Must not be being captured.
 /// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
 ///   captured.
-/// - Ownership: all memory that the captured work names must live until the launch is done. What was
-///   allocated during the capture, and pinned memory of this library, the graph keeps.
+/// - Ownership: all memory that the captured work uses must live until the launch is done. The
+///   graph itself keeps the memory that was allocated during the capture, and pinned memory of this
+///   library.
 /// - torch: `torch.cuda.CUDAGraph.replay()` in a scope of `torch.cuda.stream`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -64,11 +65,11 @@ pub extern "C" fn sconce_graph_instantiate(graph: *mut sconce_graph) -> sconce_s
     guard(|| graph::instantiate(sconce_graph::key(graph, "graph")?))
 }
 
-/// Prepares the first launch of a graph on the device, in stream order, so that it takes no longer
-/// than later ones.
+/// Prepares the first launch of a graph on the device, in stream order, so that the first launch
+/// takes no longer than later ones.
 ///
 /// - `graph`: one that was captured.
-/// - `stream`: of the device that the graph was captured on; not being captured.
+/// - `stream`: a stream of the device on which the graph was captured. Must not be being captured.
 /// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
 ///   captured.
 #[must_use]
@@ -84,14 +85,15 @@ pub extern "C" fn sconce_graph_upload(
     })
 }
 
-/// Gives a graph the addresses and numbers of another graph with the same nodes and edges, which is
-/// much faster than to instantiate that one. Launches that are queued are not affected.
+/// Updates a graph with the addresses and numbers of another graph that has the same nodes and
+/// edges. That is much faster than instantiating the other graph. Launches that are queued are not
+/// affected.
 ///
 /// - `graph`: the graph to be changed.
 /// - `from`: a captured graph that was created with `keep_graph`. Its memory must live as long as
 ///   `graph` is launched.
-/// - `out_updated`: receives false if the graphs differ in their nodes or edges; `graph` is then as it
-///   was, and the difference is logged for debugging.
+/// - `out_updated`: receives false if the graphs differ in their nodes or edges. `graph` is then
+///   unchanged, and the difference is logged at level debug.
 /// - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
 ///   `from` is `graph`, or keeps no graph.
 #[must_use]
@@ -134,9 +136,9 @@ pub unsafe extern "C" fn sconce_graph_node_count(
 /// Writes a graph to a file in the language of Graphviz.
 ///
 /// - `graph`: one that was captured.
-/// - `path`: where to; an existing file is overwritten.
+/// - `path`: the file; an existing one is overwritten.
 /// - `flags`: bits of `CUgraphDebugDot_flags`; 0 writes the least, 1 everything. Simulated devices
-///   write the same for all.
+///   ignore them.
 /// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`. DRIVER: the
 ///   file cannot be written.
 /// - torch: `torch.cuda.CUDAGraph.debug_dump(path)`.

@@ -14,7 +14,7 @@ use crate::host_memory;
 /// Allocates page-locked host memory, from cached memory or else from the driver. Every device can
 /// copy from and to it at full speed and without blocking. The contents are undefined.
 ///
-/// Neither the host nor a copy queued earlier uses the memory any more.
+/// No copy that was queued earlier still uses the memory.
 ///
 /// - `bytes`: 0 returns NULL.
 /// - `out_ptr`: receives a host address, a multiple of 64.
@@ -38,8 +38,8 @@ pub unsafe extern "C" fn sconce_host_memory_alloc(
 
 /// Frees pinned memory, on any thread. The cache keeps it for later allocations.
 ///
-/// Nothing has to be waited for: the memory is not handed out again before the copies of this
-/// library that use it have finished, and the work of streams noted with
+/// The caller need not wait: the memory is not allocated again before the copies of this library
+/// that use it have finished, and the work of streams noted with
 /// `sconce_host_memory_record_stream`.
 ///
 /// - `ptr`: the address that `sconce_host_memory_alloc` returned; NULL is a no-op.
@@ -57,8 +57,8 @@ pub extern "C" fn sconce_host_memory_free(ptr: *mut c_void) -> sconce_status {
 }
 
 /// Notes that work of a stream uses pinned memory. After the memory is freed, it is not reused
-/// before the work that is queued on that stream at the time of the free has finished. The copies
-/// of this library need no note.
+/// before the work that is queued on that stream at the time of the free has finished. Copies of
+/// this library are noted automatically.
 ///
 /// External streams are treated as in `sconce_memory_record_stream`.
 ///
@@ -82,8 +82,8 @@ pub extern "C" fn sconce_host_memory_record_stream(
 /// Returns all unused pinned memory to the system.
 ///
 /// - Errors: INVALID_STATE: a stream is being captured; nothing is returned.
-/// - Ordering: waits for no copy: memory that a copy may still use stays, unless its stream no
-///   longer exists. Returning memory waits for the devices in use.
+/// - Ordering: does not wait for copies: memory that a copy may still use is kept, unless its
+///   stream no longer exists. Returning memory waits for the devices in use.
 /// - torch: `torch._C._host_emptyCache()`, `at::cuda::CachingHostAllocator_emptyCache`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -100,8 +100,8 @@ pub extern "C" fn sconce_init() -> sconce_status {
     guard(|| context::initialize().map(|_| ()))
 }
 
-/// Initialises the library with a backend of the caller's choice, and for the simulator with a
-/// machine of the caller's choice. Also possible after a call that found no device.
+/// Initialises the library with a backend that the caller chooses, and for the simulator with the
+/// devices that the caller chooses. The call is also allowed after a call that found no device.
 ///
 /// - `options`: begin with `SCONCE_OPTIONS_INIT`; fields that are 0 follow the environment.
 /// - Errors: INVALID_ARGUMENT: a field is out of range. INVALID_STATE: the library is initialised

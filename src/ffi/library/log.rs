@@ -37,10 +37,10 @@ pub type sconce_log_callback =
 
 /// Sends log messages to a function of the caller instead of standard error.
 ///
-/// `SCONCE_LOG` = `off`, `error`, `warn` (default), `info` or `debug` sets which messages there
-/// are. A message is passed on when the call that caused it ends. The library holds no lock then,
-/// so the callback may call the library. Messages that the callback causes follow after it has
-/// returned.
+/// `SCONCE_LOG` = `off`, `error`, `warn` (default), `info` or `debug` selects the messages. A
+/// message is delivered at the end of the call that caused it. The library holds no lock at that
+/// time, so the callback may call the library. Messages that the callback itself causes are
+/// delivered after it has returned.
 ///
 /// - `callback`: NULL sends messages to standard error again.
 /// - `user`: passed to each call of `callback`.
@@ -62,12 +62,12 @@ pub unsafe extern "C" fn sconce_log_set_callback(callback: sconce_log_callback, 
 /// of the status, and `sconce_last_error_message()`.
 ///
 /// Logs nothing in a forked child, and nothing after the driver has shut down at the end of the
-/// process: what the failed call would have released no longer exists then.
+/// process, because then the objects that the failed call would have released no longer exist.
 ///
 /// - `status`: what the failed call of this thread returned; `SCONCE_OK` logs nothing.
 /// - `what`: the operation that failed, e.g. `freeing a buffer`; NULL omits it.
-/// - Threads: the thread of the failed call, before its next call.
-/// - torch: `C10_CUDA_CHECK_WARN`, by which torch's destructors warn.
+/// - Threads: called by the thread of the failed call, before its next call.
+/// - torch: `C10_CUDA_CHECK_WARN`, with which torch's destructors warn.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
     guard_value((), || {
@@ -91,7 +91,8 @@ pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
     });
 }
 
-/// Logs a message of the caller, as the library logs its own: for libraries that build on this one.
+/// Logs a message of the caller in the same way as the library's own messages. For libraries that
+/// build on this one.
 ///
 /// - `level`: `SCONCE_LOG_…`; a message of another level is logged as an error.
 /// - `message`: the text; NULL logs nothing.

@@ -11,13 +11,13 @@ use crate::memory;
 /// or else from the driver. The contents are undefined.
 ///
 /// The memory is for work of that stream: earlier work of the stream may still use the same bytes.
-/// Work of other streams must be ordered after an event of that stream and noted with
+/// Work of other streams must wait for an event of that stream, and must be noted with
 /// `sconce_memory_record_stream`.
 ///
 /// - `bytes`: 0 returns NULL.
 /// - `out_ptr`: receives a device address, a multiple of 512, that the host cannot access.
-/// - Errors: OUT_OF_MEMORY: neither the device nor the share of it that the process may use has
-///   enough memory left; the message lists the figures.
+/// - Errors: OUT_OF_MEMORY: the device, or the share of it that the process may use, has not enough
+///   memory left; the message lists the figures.
 /// - Ownership: the caller frees the memory with `sconce_memory_free`.
 /// - Ordering: blocks only while the driver allocates.
 /// - torch: `torch.cuda.caching_allocator_alloc()`, `c10::cuda::CUDACachingAllocator::raw_alloc`.
@@ -58,8 +58,8 @@ pub unsafe extern "C" fn sconce_memory_alloc_on(
 /// Frees memory, on any thread. The cache keeps the memory for later allocations on the stream for
 /// which it was allocated.
 ///
-/// Nothing has to be waited for: queued work may still use the memory, on the stream for which it
-/// was allocated and on streams noted with `sconce_memory_record_stream`.
+/// The caller need not wait for queued work that uses the memory, on the stream for which it was
+/// allocated and on streams noted with `sconce_memory_record_stream`.
 ///
 /// - `ptr`: the address that an allocating function returned; NULL is a no-op.
 /// - Errors: INVALID_ARGUMENT: `ptr` is not memory of this library, points into it, or was freed
@@ -77,13 +77,13 @@ pub extern "C" fn sconce_memory_free(ptr: *mut c_void) -> sconce_status {
 ///
 /// An external stream may be destroyed before the memory is freed. The memory is then reused after
 /// a call of this library has waited for the whole device. If an external stream is not current
-/// when the memory is freed, the library does not touch the stream at that time. It regains the
-/// memory in a later call that names the stream (this function, an allocation on it,
+/// when the memory is freed, the library does not access the stream at that time. The memory
+/// becomes reusable in a later call that names the stream (this function, an allocation on it,
 /// `sconce_stream_get_from_external`, `sconce_stream_synchronize`) or that waits for the device
 /// (`sconce_device_synchronize`, `sconce_memory_empty_cache`, an allocation that finds no memory).
 ///
-/// - `ptr`: any address in an allocation of this library; it stands for the whole block. NULL and
-///   memory that is not of this library are ignored.
+/// - `ptr`: any address in an allocation of this library; the call applies to the whole block. NULL
+///   and memory that is not of this library are ignored.
 /// - `stream`: ignored if it is the stream for which the memory was allocated.
 /// - Errors: INVALID_ARGUMENT: the memory was freed already.
 /// - torch: `torch.Tensor.record_stream()`, `c10::cuda::CUDACachingAllocator::recordStream`.
@@ -102,8 +102,8 @@ pub extern "C" fn sconce_memory_record_stream(
 /// Returns all unused memory of every device to the driver.
 ///
 /// - Errors: INVALID_STATE: a stream is being captured.
-/// - Ordering: waits for the streams whose work may still use freed memory. Returning memory waits
-///   for the device.
+/// - Ordering: waits for the streams whose work may still use freed memory. Returning memory to the
+///   driver waits for the device.
 /// - torch: `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -138,8 +138,8 @@ pub unsafe extern "C" fn sconce_memory_get_base(
 }
 
 /// Reports the size of an allocation's block: the requested size, rounded up, plus a remainder that
-/// was too small to be split off. The caller may use all of these bytes. `malloc_usable_size` is
-/// the model.
+/// was too small to be split off. The caller may use all of these bytes, as with
+/// `malloc_usable_size`.
 ///
 /// - `ptr`: the address that an allocating function returned.
 /// - `out_bytes`: receives the size.

@@ -76,7 +76,8 @@ pub struct sconce_memory_stats {
     pub num_device_free: i64,
     /// The size in bytes from which blocks are not split; -1 if there is no such size.
     pub max_split_size: i64,
-    /// Bytes of pools that sleep whose memory is the driver's. They are not reserved.
+    /// Bytes of sleeping pools whose memory has gone back to the driver. Reserved bytes exclude
+    /// them.
     pub sleeping_bytes: i64,
 }
 

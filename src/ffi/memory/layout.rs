@@ -74,7 +74,8 @@ pub struct sconce_memory_segment {
     pub requested_bytes: u64,
     /// The `cudaStream_t` of the stream that it serves.
     pub stream: u64,
-    /// The private pool to which it belongs, as torch's pair; 0, 0 is none.
+    /// The private pool to which it belongs, as torch's pair of numbers; 0, 0 means no private
+    /// pool.
     pub pool_id: [u64; 2],
     /// Index of its first block in the snapshot's blocks; the others follow by address.
     pub first_block: u64,
@@ -115,7 +116,7 @@ pub struct sconce_memory_trace_entry {
     pub stream: u64,
     /// Microseconds since 1970.
     pub time_us: i64,
-    /// The private pool, as torch's pair; 0, 0 is none.
+    /// The private pool, as torch's pair of numbers; 0, 0 means no private pool.
     pub pool_id: [u64; 2],
     /// `SCONCE_TRACE_…`.
     pub action: i32,

@@ -6,8 +6,8 @@ use crate::ffi::structs::OutStruct;
 use crate::ffi::{guard, sconce_status};
 use crate::memory::{self, PageFigures};
 
-/// Figures of the pages of a device, under `policy:pages`. They count mappings beside memory: a page that is mapped at
-/// several addresses is reserved once.
+/// Figures of the pages of a device, under `policy:pages`. Mappings are counted separately from
+/// memory: a page that is mapped at several addresses is reserved once.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_memory_page_figures {
@@ -15,19 +15,21 @@ pub struct sconce_memory_page_figures {
     pub struct_size: u32,
     /// 0.
     pub reserved: u32,
-    /// Pages got from the driver.
+    /// Number of pages taken from the driver.
     pub pages: u64,
-    /// Their bytes.
+    /// Bytes of these pages.
     pub page_bytes: u64,
     /// Mappings of pages, in use or kept for later.
     pub mappings: u64,
-    /// Bytes of mappings beyond one for each page. They are addresses, not memory, and no part of the reserved bytes.
+    /// Bytes of mappings beyond the first of each page. They are addresses, not memory: reserved
+    /// bytes exclude them.
     pub alias_bytes: u64,
-    /// Number of mappings that were made of pages that had one already.
+    /// Number of mappings made of pages that were mapped already.
     pub aliases_made: u64,
-    /// Number of requests that earlier mappings served without a call of the driver.
+    /// Number of requests that an earlier mapping served without a driver call.
     pub alias_hits: u64,
-    /// Bytes of pages that are asleep: their addresses are kept, and their memory is the driver's.
+    /// Bytes of sleeping pages: their addresses are kept, and their memory has gone back to the
+    /// driver.
     pub sleeping_bytes: u64,
 }
 
@@ -66,8 +68,9 @@ impl From<PageFigures> for sconce_memory_page_figures {
     }
 }
 
-/// Reports what the pages of a device are doing: how many there are, at how many addresses they are mapped, and how often
-/// an earlier mapping served a request. Zeros unless memory is made of pages.
+/// Reports the figures of a device's pages: how many there are, at how many addresses they are
+/// mapped, and how often an earlier mapping served a request. All figures are 0 if no memory
+/// consists of pages.
 ///
 /// - `out_figures`: receives the figures; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
 #[must_use]

@@ -5,8 +5,8 @@ use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{CBool, guard, sconce_status};
 use crate::memory::pool::{self, PoolPolicy};
 
-/// A private memory pool: it serves only allocations between its begin and its end. Opaque; created
-/// by `sconce_memory_pool_create`.
+/// A private memory pool: it serves only allocations between `sconce_memory_pool_begin` and
+/// `sconce_memory_pool_end`. Opaque; created by `sconce_memory_pool_create`.
 pub struct sconce_memory_pool {
     _private: [u8; 0],
 }
@@ -37,11 +37,11 @@ pub unsafe extern "C" fn sconce_memory_pool_create(
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_memory_policy {
-    /// What the settings say when the pool obtains memory (`policy`, `expandable_segments`).
+    /// As the settings `policy` and `expandable_segments` choose when the pool obtains memory.
     SCONCE_MEMORY_POLICY_OF_SETTINGS = 0,
-    /// Segments, whatever the settings say.
+    /// Segments, regardless of the settings.
     SCONCE_MEMORY_POLICY_SEGMENTS = 1,
-    /// Pages, whatever the settings say: torch's expandable segments.
+    /// Pages, regardless of the settings. torch calls them expandable segments.
     SCONCE_MEMORY_POLICY_PAGES = 2,
 }
 
@@ -63,8 +63,8 @@ fn policy_of(policy: i32) -> Result<PoolPolicy> {
 /// Creates a private memory pool with a policy of its own, without any memory yet. It serves all devices.
 /// Needs no device.
 ///
-/// - `policy`: what its memory is made of. Where the driver refuses pages, segments are used, with a
-///   warning, as for the setting `policy:pages`.
+/// - `policy`: `SCONCE_MEMORY_POLICY_…`. If the driver does not support pages, the pool uses
+///   segments, and a warning is logged, as for the setting `policy:pages`.
 /// - `out_pool`: receives the pool.
 /// - Errors: INVALID_ARGUMENT: no such policy. OUT_OF_MEMORY: too many pools.
 /// - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn sconce_memory_pool_create_with_policy(
 
 /// Reports the number of a pool in snapshots and histories. Needs no device.
 ///
-/// - `out_id`: receives the second number of torch's pair, whose first number is 0. It is never 0,
-///   and never used again.
+/// - `out_id`: receives the second number of torch's pair, whose first number is 0. The number is
+///   never 0, and is not reused.
 /// - torch: `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -104,7 +104,8 @@ pub unsafe extern "C" fn sconce_memory_pool_get_id(
 ///
 /// - `pool`: NULL is a no-op.
 /// - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
-///   `sconce_memory_pool_end`, or its memory is fixed. DRIVER: the pool is destroyed all the same.
+///   `sconce_memory_pool_end`, or the memory of the pool is fixed. DRIVER: the pool is destroyed
+///   all the same.
 /// - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
 ///   block, and the memory goes back when the cache is next emptied.
 /// - torch: the destructor of `c10::cuda::MemPool`.
@@ -120,7 +121,7 @@ pub extern "C" fn sconce_memory_pool_destroy(pool: *mut sconce_memory_pool) -> s
 }
 
 /// Serves the calling thread's allocations on a device from a pool, until `sconce_memory_pool_end`.
-/// If a thread has begun several pools, the newest one serves.
+/// If a thread has begun several pools, the one begun last serves.
 ///
 /// - Errors: INVALID_STATE: the thread has begun this pool on this device already.
 /// - torch: entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
@@ -148,7 +149,8 @@ pub extern "C" fn sconce_memory_pool_end(
     guard(|| pool::end(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Returns unused memory of a pool to the driver, on every device; nothing while its memory is fixed.
+/// Returns unused memory of a pool to the driver, on every device. Returns nothing while the memory
+/// is fixed.
 ///
 /// - `out_bytes`: receives the number of bytes returned.
 /// - Errors: INVALID_STATE: a stream is being captured.
@@ -167,15 +169,17 @@ pub unsafe extern "C" fn sconce_memory_pool_trim(
     })
 }
 
-/// Fixes the memory of a pool, on every device, or makes the pool an ordinary one again. A program that registers memory of
-/// the pool elsewhere (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before it registers, and makes it ordinary when the
-/// last registration has ended.
+/// Fixes the memory of a pool on every device, or ends that. A program that registers memory of the
+/// pool with another library (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before the first
+/// registration, and ends that after the last registration has ended.
 ///
-/// While the memory is fixed, it keeps its pages and addresses: none of it sleeps, and none returns to the driver, blocks
-/// that are freed included, which serve later allocations from the pool. The pool may still get more memory. The memory of
-/// the default pool cannot be fixed; it sleeps on request, and moves between free blocks.
+/// Fixed memory keeps its pages and addresses. It cannot sleep, and it does not return to the
+/// driver, not even in freed blocks, which serve later allocations from the pool. The pool may
+/// still take more memory. The default pool cannot be fixed: its memory may sleep, and its pages
+/// move between free blocks.
 ///
-/// - `fixed`: whether the memory is fixed from now on. To say it twice is legal, and counts once.
+/// - `fixed`: whether the memory is fixed from now on. Repeated calls with the same value have no
+///   further effect.
 /// - Errors: INVALID_STATE: the pool is asleep on a device. NOT_SUPPORTED: memory is allocated without caching.
 /// - Ordering: waits for threads that put a pool to sleep, wake it or return memory to the driver.
 #[must_use]

@@ -9,8 +9,8 @@ use crate::memory::observers::OutOfMemory;
 use crate::memory::{self, attach_observer, detach_observer};
 
 /// A function that is called when an allocation fails for lack of memory, with the device, the
-/// bytes requested from the driver, the bytes that may be used (all of the device's, or the allowed
-/// share), the bytes that the device has free, and the caller's pointer.
+/// bytes requested from the driver, the bytes that the process may use (all of the device's, or the
+/// allowed share), the free bytes of the device, and the caller's pointer.
 pub type sconce_oom_observer = Option<
     unsafe extern "C" fn(
         device: i32,
@@ -27,15 +27,19 @@ pub type sconce_oom_observer = Option<
 /// `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. These keys have an effect:
 /// `max_split_size_mb` (blocks of this size and more are not split), `max_non_split_rounding_mb`,
 /// `roundup_power2_divisions` (a power of two, or a list such as `[64:8,256:4,>:1]`),
-/// `garbage_collection_threshold` (a fraction between 0 and 1), `large_segment_size_mb` and
-/// `per_process_memory_fraction` (on devices without a fraction of their own). PyTorch's other keys
-/// are accepted without effect, and a warning reports that once. `PYTORCH_NO_CUDA_MEMORY_CACHING=1`
-/// in the environment turns caching off.
+/// `garbage_collection_threshold` (a fraction between 0 and 1), `large_segment_size_mb`,
+/// `per_process_memory_fraction` (on devices without a fraction of their own), `policy` (`segments`
+/// or `pages`; not a key of PyTorch) or its synonym `expandable_segments`, and for pinned memory
+/// `pinned_use_cuda_host_register`, `pinned_num_register_threads`, `pinned_use_background_threads`,
+/// `pinned_free_catch_all`, `pinned_reserve_segment_size_mb` and `pinned_max_cached_size_mb`.
+/// `docs/design/memory_settings.md` describes them. PyTorch's other keys are accepted without
+/// effect, and a warning reports that once. `PYTORCH_NO_CUDA_MEMORY_CACHING=1` in the environment
+/// turns caching off.
 ///
 /// - `conf`: `key:value` pairs separated by commas, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`.
-///   Keys that are not named return to their defaults; "" sets all defaults.
+///   Keys that are not named are reset to their defaults; "" resets all keys.
 /// - Errors: INVALID_ARGUMENT: a key or value is not known; the message names it, and the
-///   configuration stays as it was.
+///   configuration does not change.
 /// - torch: `torch.cuda.memory._set_allocator_settings()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -48,8 +52,8 @@ pub unsafe extern "C" fn sconce_memory_configure(conf: *const c_char) -> sconce_
     })
 }
 
-/// Limits the share of a device's memory that this process takes from the driver. The process keeps
-/// memory that it has already. Makes the device's context.
+/// Limits the share of a device's memory that this process takes from the driver. Memory that the
+/// process has already stays allocated. Makes the device's context.
 ///
 /// - `fraction`: 0 to 1, else INVALID_ARGUMENT; 1 is no limit.
 /// - torch: `torch.cuda.set_per_process_memory_fraction()`,
@@ -135,8 +139,8 @@ pub unsafe extern "C" fn sconce_memory_attach_oom_observer(
     })
 }
 
-/// Removes an observer. A call of it may still be running on another thread. An observer may detach
-/// itself.
+/// Removes an observer. The observer may still be running on another thread when this function
+/// returns. An observer may detach itself.
 ///
 /// - `id`: the number from `sconce_memory_attach_oom_observer`; INVALID_ARGUMENT if there is no
 ///   such observer.

@@ -16,11 +16,11 @@ use crate::sleep::{self, SleepPlace, WakeMode};
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_sleep_mode {
-    /// The pool is awake. Only in a state.
+    /// The pool is awake. Only reported, never requested.
     SCONCE_SLEEP_NONE = 0,
-    /// Nowhere: they are lost.
+    /// Nowhere: the bytes are lost.
     SCONCE_SLEEP_DISCARD = 1,
-    /// In pinned memory of the host, which is as fast as the link.
+    /// In pinned memory of the host. Copies run at the speed of the link.
     SCONCE_SLEEP_HOST_PINNED = 2,
     /// In ordinary memory of the host.
     SCONCE_SLEEP_HOST_PAGEABLE = 3,
@@ -30,19 +30,21 @@ pub enum sconce_sleep_mode {
 
 numbers_of!(sconce_sleep_mode as i32: SCONCE_SLEEP_NONE, SCONCE_SLEEP_DISCARD, SCONCE_SLEEP_HOST_PINNED, SCONCE_SLEEP_HOST_PAGEABLE, SCONCE_SLEEP_FILE);
 
-/// What live blocks hold when their pool has woken.
+/// What live blocks contain after their pool has woken.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_wake_mode {
-    /// What they held, or what the program has put in its place; after `SCONCE_SLEEP_DISCARD` anything.
+    /// The saved bytes, or those with which the program has replaced them. Undefined after
+    /// `SCONCE_SLEEP_DISCARD`.
     SCONCE_WAKE_RESTORE = 0,
-    /// Anything.
+    /// Undefined contents: nothing is copied.
     SCONCE_WAKE_EMPTY = 1,
 }
 
 numbers_of!(sconce_wake_mode as i32: SCONCE_WAKE_RESTORE, SCONCE_WAKE_EMPTY);
 
-/// Where a pool's bytes go. Begin with `SCONCE_SLEEP_DESC_INIT`: to pinned memory.
+/// Where the bytes of a pool are saved. Begin with `SCONCE_SLEEP_DESC_INIT`, which means pinned
+/// memory.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_sleep_desc {
@@ -50,7 +52,7 @@ pub struct sconce_sleep_desc {
     pub struct_size: u32,
     /// `SCONCE_SLEEP_DISCARD`, `_HOST_PINNED`, `_HOST_PAGEABLE` or `_FILE`.
     pub mode: i32,
-    /// The folder for the file of `SCONCE_SLEEP_FILE`, which has no name in it; otherwise NULL.
+    /// For `SCONCE_SLEEP_FILE`: the folder in which an unnamed file is made. Otherwise NULL.
     pub path: *const c_char,
 }
 
@@ -65,9 +67,9 @@ grows!(
 pub struct sconce_memory_sleep_state {
     /// `sizeof(sconce_memory_sleep_state)`, set by the caller.
     pub struct_size: u32,
-    /// `SCONCE_SLEEP_…`; `SCONCE_SLEEP_NONE`: it is awake, and the other fields are 0.
+    /// `SCONCE_SLEEP_…`. With `SCONCE_SLEEP_NONE` the pool is awake, and the other fields are 0.
     pub mode: i32,
-    /// Bytes of the pool whose memory is the driver's.
+    /// Bytes of the pool whose memory has gone back to the driver.
     pub sleeping_bytes: u64,
     /// Bytes of live blocks that were saved.
     pub saved_bytes: u64,
@@ -148,22 +150,25 @@ fn wake_mode(mode: i32) -> Result<WakeMode> {
     }
 }
 
-/// Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay. The bytes of live blocks
-/// are saved; unused memory is dropped. Memory must be made of pages: `policy:pages` in the settings.
+/// Puts a pool to sleep on a device: its memory returns to the driver, and its addresses stay
+/// reserved. The bytes of live blocks are saved; unused memory is dropped. The pool's memory must
+/// consist of pages (`SCONCE_MEMORY_POLICY_PAGES`, or `policy:pages` in the settings).
 ///
-/// Until the pool wakes, its memory must not be used; calls of this library with such addresses, allocations from the
-/// pool, and launches of graphs whose memory it is fail with INVALID_STATE. Kernels are not checked. Blocks may be freed.
+/// Until the pool wakes, its memory must not be used, but blocks may be freed. Calls of this
+/// library with such addresses, allocations from the pool, and launches of graphs that use the
+/// pool's memory fail with INVALID_STATE. Addresses that kernels use are not checked.
 ///
 /// - `pool`: NULL is the default pool.
-/// - `desc`: where the bytes go.
-/// - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another process has
-///   a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
-///   pool is in use and not made of pages, and the message names a block. OUT_OF_MEMORY: the host has too little. IO: the
-///   file. After an error the pool is awake, with its bytes unless they are discarded; if the message says
-///   that it is asleep all the same, nothing is lost.
+/// - `desc`: where the bytes are saved.
+/// - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another
+///   process has a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the ///
+///   pool is in use and does not consist of pages; the message names a block. OUT_OF_MEMORY: the host has too little
+///   /// memory. IO: the file cannot be written. After an error the pool is awake, with its bytes unless they were
+///   to be /// discarded. In rare cases the message says that the pool is asleep all the same; then no data is lost.
 /// - Ordering: waits for the device, and for devices with access to its memory.
-/// - Threads: any; one thread at a time puts pools of a device to sleep or wakes them. A thread that destroys a pool
-///   waits for it, and so does one that begins a capture while a pool falls asleep.
+/// - Threads: any. Only one thread at a time puts pools of a device to sleep or wakes them; others
+///   wait for it. A thread that destroys a pool waits as well, and so does one that begins a
+///   capture while a pool is being put to sleep.
 /// - torch: vLLM's `CuMemAllocator.sleep`, `torch_memory_saver.pause`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -179,12 +184,14 @@ pub unsafe extern "C" fn sconce_memory_pool_sleep(
     })
 }
 
-/// Wakes a pool on a device: its memory is at its addresses again.
+/// Wakes a pool on a device: takes memory from the driver, and restores the pool's bytes at their
+/// addresses.
 ///
 /// - `pool`: NULL is the default pool.
 /// - `mode`: `SCONCE_WAKE_…`.
-/// - Errors: INVALID_STATE: the pool is awake. OUT_OF_MEMORY: the device or the limit has too little, cached memory
-///   included. IO: the file. After an error the pool sleeps as before, and can be woken later.
+/// - Errors: INVALID_STATE: the pool is awake. OUT_OF_MEMORY: the device or the limit has too
+///   little memory, even after the cache was emptied. IO: the file cannot be read. After an error
+///   the pool sleeps as before, and can be woken later.
 /// - Ordering: returns when the memory can be used on every stream.
 /// - torch: vLLM's `CuMemAllocator.wake_up`, `torch_memory_saver.resume`.
 #[must_use]
@@ -217,15 +224,16 @@ pub unsafe extern "C" fn sconce_memory_pool_get_sleep_state(
     })
 }
 
-/// Returns where the bytes of a live block are in memory of the host while its pool sleeps, so that they can be replaced:
-/// the pool wakes with what lies there then.
+/// Returns the host address of the saved bytes of a live block while its pool sleeps, so that a
+/// program can replace them: the pool wakes with the bytes that are there at that time.
 ///
 /// - `pool`: NULL is the default pool.
 /// - `ptr`: an address in the block.
-/// - `out_host`: receives the place of that address. The bytes up to the end of the block follow it.
+/// - `out_host`: receives the host address of the byte at `ptr`. The bytes up to the end of the
+///   block follow it.
 /// - Errors: INVALID_ARGUMENT: `ptr` is in no live block of the pool. INVALID_STATE: the block is not asleep, or its
 ///   bytes are not in memory of the host.
-/// - Ownership: the library's. The place is valid until the pool wakes.
+/// - Ownership: borrowed. The address is valid until the pool wakes.
 /// - torch: `tms_get_cpu_backup_pointer` of torch_memory_saver.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -260,11 +268,12 @@ pub unsafe extern "C" fn sconce_memory_sleep(
     })
 }
 
-/// Wakes every pool of a device that is asleep, also those that were destroyed meanwhile and have live blocks.
+/// Wakes every sleeping pool of a device, including pools that have been destroyed but still have
+/// live blocks.
 ///
 /// - `mode`: as in `sconce_memory_pool_wake`.
-/// - Errors: OUT_OF_MEMORY, IO: as in `sconce_memory_pool_wake`; that pool and those after it, by their numbers, stay
-///   asleep.
+/// - Errors: OUT_OF_MEMORY, IO: as in `sconce_memory_pool_wake`. Pools are woken in the order of
+///   their numbers; the pool that failed and those after it stay asleep.
 /// - Ordering: as `sconce_memory_pool_wake`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -9,8 +9,8 @@ use crate::memory::{self, report};
 /// viewer.
 ///
 /// - `out_json`: receives the text.
-/// - Ordering: does not wait for devices. Allocations of other threads wait while the blocks of
-///   their stream are copied.
+/// - Ordering: does not wait for devices. Other threads that allocate wait while the records of the
+///   blocks of their stream are copied.
 /// - torch: `json.dumps(torch.cuda.memory._snapshot())`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -41,14 +41,14 @@ pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sco
     })
 }
 
-/// Starts or stops the recording of memory events for snapshots. Stopping discards what was
-/// recorded; starting again keeps it. Needs no device.
+/// Starts or stops the recording of memory events for snapshots. Stopping discards the recorded
+/// events; starting again without stopping keeps them. Needs no device.
 ///
 /// While recording, every allocation and free takes a little longer.
 ///
 /// - `enabled`: whether to record.
-/// - `max_entries`: the number of entries kept for each device, of which the oldest are replaced;
-///   more than 0 if `enabled`, else ignored.
+/// - `max_entries`: the number of entries that are kept for each device; further entries replace
+///   the oldest. More than 0 if `enabled`, else ignored.
 /// - torch: `torch.cuda.memory._record_memory_history()`; stack traces are not recorded.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -107,7 +107,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_create(
 /// Destroys a snapshot and its arrays.
 ///
 /// - `snapshot`: NULL is a no-op.
-/// - Safety: the arrays of the snapshot are not used any more.
+/// - Safety: the arrays of the snapshot must not be used any more.
 /// - torch: the destructor of `CUDACachingAllocator::SnapshotInfo`.
 #[must_use]
 #[unsafe(no_mangle)]

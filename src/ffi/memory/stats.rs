@@ -11,7 +11,8 @@ use crate::memory::{self, MemoryStats, report};
 
 /// Reports all figures of a device; zeros if nothing has been allocated on it yet.
 ///
-/// While other threads allocate, a peak may be reported up to a sixteenth too high, never too low.
+/// While other threads allocate, a reported peak may be up to a sixteenth too high. It is never too
+/// low.
 ///
 /// - `out_stats`: receives the figures; begin with `SCONCE_MEMORY_STATS_INIT`.
 /// - torch: `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
@@ -75,7 +76,7 @@ pub unsafe extern "C" fn sconce_memory_get_allocated(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.current) })
 }
 
-/// Reports the most bytes of a device that callers have held at a time, since the start or
+/// Reports the peak of the bytes of a device that callers hold, since the start or
 /// `sconce_memory_reset_peak_stats`.
 ///
 /// - `out_bytes`: receives the figure.
@@ -104,8 +105,8 @@ pub unsafe extern "C" fn sconce_memory_get_reserved(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.current) })
 }
 
-/// Reports the most bytes of a device that this process has held from the driver at a time, since
-/// the start or `sconce_memory_reset_peak_stats`.
+/// Reports the peak of the bytes of a device that this process has taken from the driver, since the
+/// start or `sconce_memory_reset_peak_stats`.
 ///
 /// - `out_bytes`: receives the figure.
 /// - torch: `torch.cuda.max_memory_reserved()`.

@@ -5,7 +5,7 @@ use crate::ffi::structs::OutStruct;
 use crate::ffi::{guard, sconce_kernel, sconce_status};
 use crate::module;
 
-/// What a kernel needs on a device, and how far a launch may go. Begin with
+/// Resources that a kernel needs on a device, and the limits of a launch. Begin with
 /// `SCONCE_KERNEL_ATTRIBUTES_INIT`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +20,12 @@ pub struct sconce_kernel_attributes {
     pub local_bytes: u32,
     /// Constant memory that the kernel declares, in bytes.
     pub constant_bytes: u32,
-    /// Threads that a block may have at most.
+    /// The largest number of threads that a block may have.
     pub max_threads_per_block: u32,
     /// Dynamic shared memory that a launch may have at present, in bytes. A launch with more raises
-    /// it.
+    /// this limit.
     pub dynamic_shared_bytes: u32,
-    /// Dynamic shared memory that a launch may have at most, in bytes.
+    /// The largest dynamic shared memory that a launch may have, in bytes.
     pub most_dynamic_shared_bytes: u32,
 }
 
@@ -35,7 +35,8 @@ grows!(
     dynamic_shared_bytes, most_dynamic_shared_bytes,
 );
 
-/// Reports what a kernel needs on a device. The device loads the kernel's module if it has not.
+/// Reports the resources that a kernel needs on a device. The device loads the kernel's module
+/// unless it has done so.
 ///
 /// - `out_attributes`: receives the figures; begin with `SCONCE_KERNEL_ATTRIBUTES_INIT`. On the
 ///   simulator they are those of `sconce_sim_register_kernel`.
@@ -66,10 +67,10 @@ pub unsafe extern "C" fn sconce_kernel_get_attributes(
     })
 }
 
-/// Allows launches of a kernel on a device up to so much dynamic shared memory. A launch that has
-/// more does that by itself; call this function to learn of a failure earlier.
+/// Raises the dynamic shared memory that launches of a kernel may have on a device. A launch with
+/// more raises the limit by itself; call this function to detect a failure earlier.
 ///
-/// - `bytes`: per block. A smaller number than is allowed already changes nothing.
+/// - `bytes`: the new limit, per block. A number below the present limit changes nothing.
 /// - Errors: INVALID_ARGUMENT: more than a block can have. Otherwise as `sconce_kernel_get`.
 /// - torch: `cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)`.
 #[must_use]
@@ -107,12 +108,13 @@ pub unsafe extern "C" fn sconce_kernel_get_occupancy(
     })
 }
 
-/// Reports the block size with which a kernel has the most threads running on a multiprocessor.
+/// Reports the block size with which the largest number of a kernel's threads runs on a
+/// multiprocessor at the same time.
 ///
 /// - `shared_bytes`: dynamic shared memory of a block, whatever its size.
 /// - `most_threads`: the largest block that the caller can use; 0 for any.
 /// - `out_threads`: receives the threads of a block.
-/// - `out_min_blocks`: receives the number of blocks with which the whole device is busy.
+/// - `out_min_blocks`: receives the smallest number of blocks that fills the whole device.
 /// - Errors: INVALID_ARGUMENT: `shared_bytes` is more than a block can have. Otherwise as
 ///   `sconce_kernel_get`.
 /// - torch: `cudaOccupancyMaxPotentialBlockSize`.

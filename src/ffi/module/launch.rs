@@ -29,7 +29,8 @@ pub struct sconce_launch_desc {
     pub cluster: [u32; 3],
     /// Dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// All blocks run at the same time, and may wait for each other (`grid.sync()`).
+    /// Whether all blocks run at the same time, so that they may wait for each other
+    /// (`grid.sync()`).
     pub cooperative: CBool,
     /// 0.
     pub reserved: [u8; 3],
@@ -119,24 +120,24 @@ unsafe fn request(desc: *const sconce_launch_desc) -> Result<LaunchConfig> {
 /// Launches a kernel on the calling thread's current stream of the current device.
 ///
 /// Arguments are passed by value, in the order of the kernel's parameters: `arguments[i]` points to
-/// the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer that is the address
-/// of a variable that contains a device address. Device memory is not checked: the kernel follows
-/// whatever addresses it receives.
+/// the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer parameter, pass
+/// the address of a variable that contains a device address. Device addresses are not checked: the
+/// kernel uses whatever addresses it receives.
 ///
 /// - `desc`: grid, block and the rest; begin with `SCONCE_LAUNCH_DESC_INIT`. Dynamic shared
 ///   memory beyond 48 KiB needs no further call.
 /// - `arguments`: addresses of the values, in ordinary memory. May be NULL if there are none.
 /// - `argument_bytes`: their sizes. May be NULL if there are none.
 /// - `argument_count`: their number.
-/// - Errors: INVALID_ARGUMENT: number or size of an argument differs from the kernel's parameters (on
-///   CUDA, drivers before 12.4 do not tell them, and nothing is checked), or the device does not
-///   accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the device or
-///   the driver does not have. Otherwise as `sconce_kernel_get`.
+/// - Errors: INVALID_ARGUMENT: the number or a size of the arguments differs from the kernel's
+///   parameters (drivers before CUDA 12.4 do not report them, so nothing is checked), or the device
+///   does not accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the
+///   device or the driver does not support. Otherwise as `sconce_kernel_get`.
 /// - Ownership: the values are copied. The memory that a kernel uses must stay allocated until the
-///   launch is done; tell the allocator of other streams with `sconce_memory_record_stream`.
+///   launch is done; note other streams with `sconce_memory_record_stream`.
 /// - Ordering: queued on the stream. The first launch on a device loads the kernel's module.
-/// - Safety: where the driver does not tell a kernel's parameters, the caller passes all of them in
-///   their sizes.
+/// - Safety: if the driver does not report a kernel's parameters, the caller must pass all of them
+///   with their correct sizes.
 /// - torch: `cuLaunchKernel`, `cuLaunchKernelEx`, `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -159,7 +160,7 @@ pub unsafe extern "C" fn sconce_kernel_launch(
     })
 }
 
-/// Launches a kernel on a stream, whatever device and stream are current. Otherwise as
+/// Launches a kernel on a stream, independently of the current device and stream. Otherwise as
 /// `sconce_kernel_launch`.
 ///
 /// - `desc`: as for `sconce_kernel_launch`.

@@ -18,7 +18,7 @@ impl OpaqueHandle for sconce_module {
         compile them with sconce_kernel_source_compile";
 }
 
-/// A kernel of a module. Opaque; found by `sconce_kernel_get`, and live as long as its module.
+/// A kernel of a module. Opaque; returned by `sconce_kernel_get`, and valid as long as its module.
 pub struct sconce_kernel {
     _private: [u8; 0],
 }
@@ -27,11 +27,11 @@ impl OpaqueHandle for sconce_kernel {
     const SOURCE: &'static str = "find kernels with sconce_kernel_get";
 }
 
-/// Makes a module of code in memory: PTX, machine code (the ELF file that `nvcc -cubin` writes), or a
-/// fat binary (`nvcc -fatbin`).
+/// Creates a module from code in memory: PTX, machine code (the ELF file that `nvcc -cubin`
+/// writes), or a fat binary (`nvcc -fatbin`).
 ///
 /// Checks the code and copies it. Needs no device and makes no driver call: a device loads the
-/// module when one of its kernels is first used there. A stream capture does not prevent that.
+/// module when one of its kernels is first used there, even during a stream capture.
 ///
 /// - `image`: the code.
 /// - `image_bytes`: its size. PTX needs no NUL byte at its end.
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn sconce_module_load(
     })
 }
 
-/// Makes a module of the code in a file. As `sconce_module_load`.
+/// Creates a module from the code in a file. Otherwise as `sconce_module_load`.
 ///
 /// - `path`: the file.
 /// - `out_module`: receives the module.
@@ -86,13 +86,13 @@ pub unsafe extern "C" fn sconce_module_load_file(
     })
 }
 
-/// Unloads a module. Its kernels end with it.
+/// Unloads a module. The handles of its kernels become invalid.
 ///
-/// Queued launches of its kernels still run. A module of which a launch was captured into a graph
-/// stays loaded until the process ends, since the graph may be launched at any time; so does one on a
-/// device with a stream under capture.
+/// Queued launches of its kernels still run. If a launch was captured into a graph, the module
+/// stays loaded until the process ends, because the graph may be launched at any time. The same
+/// holds on a device with a stream that is being captured.
 ///
-/// - `module`: NULL is a no-op. The handle is dead afterwards, also if the call fails.
+/// - `module`: NULL is a no-op. The handle is invalid afterwards, even if the call fails.
 /// - Ordering: waits for calls that use the module, and for the devices that have loaded it.
 /// - torch: `cuModuleUnload`.
 #[must_use]
@@ -106,16 +106,17 @@ pub extern "C" fn sconce_module_unload(module: *mut sconce_module) -> sconce_sta
     })
 }
 
-/// Finds a kernel of a module. The current device loads the module if it has not; other devices do
-/// at the first use of the kernel there.
+/// Finds a kernel of a module. The current device loads the module unless it has done so; other
+/// devices load it at the first use of the kernel there.
 ///
-/// - `name`: of the entry point, as it stands in the code. Without `extern "C"` it is mangled. Of a
-///   module that was compiled from a source also an expression of `sconce_kernel_source_add_kernel`.
-/// - `out_kernel`: receives the kernel, the same one at each call.
+/// - `name`: the name of the entry point in the code, which is mangled unless the kernel is
+///   `extern "C"`. For a module that was compiled from a source, also an expression that was passed
+///   to `sconce_kernel_source_add_kernel`.
+/// - `out_kernel`: receives the kernel; the same one for each call with this name.
 /// - Errors: INVALID_ARGUMENT: the module has no kernel of that name, or the device cannot load the
-///   code; the message contains the words of the driver's compiler. On the simulator also: no
-///   function stands for the kernel (`sconce_sim_register_kernel`). OUT_OF_MEMORY: of the device.
-/// - Ownership: borrowed; the kernel ends with its module.
+///   code; the message contains that of the driver's compiler. On the simulator also: no function
+///   is registered for the kernel (`sconce_sim_register_kernel`). OUT_OF_MEMORY: of the device.
+/// - Ownership: borrowed; valid until the module is unloaded.
 /// - Ordering: the first use of a module on a device may wait for the device and take the time of a
 ///   compilation.
 /// - torch: `cuModuleGetFunction`.

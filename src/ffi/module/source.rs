@@ -17,10 +17,10 @@ impl OpaqueHandle for sconce_kernel_source {
     const SOURCE: &'static str = "create sources with sconce_kernel_source_create";
 }
 
-/// Makes a source of CUDA C++. Compiles nothing and needs no backend.
+/// Creates a source of CUDA C++. Compiles nothing and needs no backend.
 ///
-/// The source finds `sconce/device.cuh` without a path, and the headers of a CUDA toolkit
-/// (`cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
+/// The source can include `sconce/device.cuh` without an include path, and the headers of a CUDA
+/// toolkit (such as `cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
 ///
 /// - `code`: the text. NVRTC compiles device code only.
 /// - `name`: the name in the compiler's messages; NULL stands for `source.cu`.
@@ -66,8 +66,8 @@ pub extern "C" fn sconce_kernel_source_destroy(source: *mut sconce_kernel_source
 /// Adds a header that the source may include.
 ///
 /// - `source`: the source.
-/// - `name`: as the source includes it: `mine.cuh` for `#include "mine.cuh"`. A header that was
-///   added under the name is replaced, and `sconce/device.cuh` may be.
+/// - `name`: the name that the source includes: `mine.cuh` for `#include "mine.cuh"`. The header
+///   replaces an earlier one of that name; it may also replace `sconce/device.cuh`.
 /// - `code`: its text.
 /// - Ownership: the texts are copied.
 /// - torch: the headers of `nvrtcCreateProgram`.
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn sconce_kernel_source_add_header(
 }
 
 /// Adds an option of the compiler: `--use_fast_math`, `--std=c++20`, `-DN=4`,
-/// `--include-path=folder`. Options are passed in the order in which they were added. With
-/// `--gpu-architecture` the caller chooses for what is compiled; otherwise the library does.
+/// `--include-path=folder`. Options are passed in the order in which they were added. The library
+/// chooses the architecture, unless `--gpu-architecture` is among the options.
 ///
 /// - `source`: the source.
 /// - `option`: an option of NVRTC, not one of nvcc.
@@ -108,12 +108,13 @@ pub unsafe extern "C" fn sconce_kernel_source_add_option(
     })
 }
 
-/// Adds a kernel by a C++ expression that names it. The compiler makes the templates that
-/// expressions name, and `sconce_kernel_get` takes the expression as the kernel's name. Kernels that
-/// are `extern "C"` need no expression.
+/// Adds a kernel by a C++ expression that names it. The compiler instantiates the templates that
+/// expressions name, and `sconce_kernel_get` accepts the expression as the kernel's name. Kernels
+/// that are `extern "C"` need no expression.
 ///
 /// - `source`: the source.
-/// - `expression`: `scale<float>`, `mine::step`. `sconce_kernel_get` takes the same text.
+/// - `expression`: for example `scale<float>` or `mine::step`. `sconce_kernel_get` accepts the same
+///   text.
 /// - Errors: INVALID_ARGUMENT: `expression` is empty.
 /// - Ownership: the text is copied.
 /// - torch: `nvrtcAddNameExpression`.
@@ -130,26 +131,26 @@ pub unsafe extern "C" fn sconce_kernel_source_add_kernel(
     })
 }
 
-/// Compiles a source into a module, with NVRTC where it is installed.
+/// Compiles a source into a module with an installed NVRTC.
 ///
-/// The result is machine code for the device, or PTX where NVRTC does not know the device's
-/// architecture yet. On the simulator nothing is compiled: each kernel is a function that is
-/// registered under the kernel's name (`sconce_sim_register_kernel`), and the source is only searched
-/// for the functions' names.
+/// The result is machine code for the device, or PTX if NVRTC does not know the device's
+/// architecture yet. On the simulator nothing is compiled: functions that are registered under the
+/// kernels' names (`sconce_sim_register_kernel`) run instead, and the source is only searched for
+/// these names.
 ///
-/// - `source`: the source; it may be compiled again, also with more in it.
+/// - `source`: the source; it may be compiled again, also after additions.
 /// - `device`: the device; -1 for the current one. Its context is not made.
-/// - `ptx`: whether to make PTX, which later architectures accept too. Devices compile it at the
-///   first use of a kernel.
+/// - `ptx`: whether to produce PTX, which newer architectures accept too. A device compiles it at
+///   the first use of a kernel.
 /// - `out_module`: receives the module.
 /// - Errors: INVALID_ARGUMENT: the source does not compile, an option is unknown, or an expression
-///   names no kernel; the message contains the compiler's, as does the log. LIBRARY_NOT_FOUND: NVRTC
+///   names no kernel; the message and the log contain those of the compiler. LIBRARY_NOT_FOUND: NVRTC
 ///   is not installed; the message names what was searched, and `SCONCE_LIBNVRTC` names another place.
 ///   NOT_SUPPORTED: the installed NVRTC no longer knows the device's architecture.
 /// - Ownership: the caller unloads the module with `sconce_module_unload`.
-/// - Ordering: the calling thread compiles. A stream capture does not prevent that.
+/// - Ordering: compiles on the calling thread, also during a stream capture.
 /// - Threads: threads that compile the same source do not wait for each other; the log is that of
-///   the compilation that ended last.
+///   the compilation that finished last.
 /// - torch: `nvrtcCompileProgram`, `nvrtcGetCUBIN`, `nvrtcGetLoweredName`; torch's NVRTC fuser.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -171,11 +172,11 @@ pub unsafe extern "C" fn sconce_kernel_source_compile(
     })
 }
 
-/// Returns what the compiler said at the last compilation of a source: its errors, or the warnings
-/// of one that succeeded.
+/// Returns the compiler's messages of the last compilation of a source: its errors, or its warnings
+/// if it succeeded.
 ///
 /// - `source`: the source.
-/// - `out_log`: receives the text; empty if the compiler said nothing.
+/// - `out_log`: receives the text; empty if there are no messages.
 /// - Ownership: the caller frees the text with `sconce_string_free`.
 /// - torch: `nvrtcGetProgramLog`.
 #[must_use]

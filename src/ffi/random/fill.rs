@@ -26,12 +26,12 @@ pub(super) fn fill(
 /// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128 (both parts are drawn).
 /// - `low`, `high`: bounds.
 /// - `generator`: a generator of the current device; NULL for its default generator.
-/// - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is beyond the type,
-///   `dtype` is unknown, `ptr` is no device memory, or `n` elements reach beyond its block.
-///   NOT_SUPPORTED: the distribution is not drawn for `dtype`. CROSS_DEVICE: `generator` belongs to
-///   another device, or `ptr` to one to which the current device has no peer access. OUT_OF_MEMORY:
-///   the stream is being captured, and the device has no memory left for what a graph needs
-///   (`sconce_generator_prepare_capture`).
+/// - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is out of the range of the
+///   type, `dtype` is unknown, `ptr` is not device memory, or `n` elements reach beyond its block.
+///   NOT_SUPPORTED: the distribution is not defined for `dtype`. CROSS_DEVICE: `generator` belongs
+///   to another device, or `ptr` to a device to which the current device has no peer access.
+///   OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left for the
+///   generator state of graphs (`sconce_generator_prepare_capture`).
 /// - Ownership: the memory must stay allocated until the fill is done.
 /// - Ordering: queued on the current stream. A device's first fill with a distribution takes
 ///   longer, since it loads the kernels. In a graph every replay draws new numbers.
@@ -129,8 +129,8 @@ pub extern "C" fn sconce_random_cauchy(
     guard(|| fill(ptr, n, dtype, FillRequest::Cauchy(median, sigma), generator))
 }
 
-/// Fills device memory with numbers of trials up to the first success. The bits are torch's on a
-/// GPU. Otherwise as `sconce_random_uniform`.
+/// Fills device memory with geometrically distributed numbers: numbers of trials up to the first
+/// success. The bits are torch's on a GPU. Otherwise as `sconce_random_uniform`.
 ///
 /// - `dtype`: `SCONCE_DTYPE_` of any real number.
 /// - `p`: probability of success, between 0 and 1, else INVALID_ARGUMENT.

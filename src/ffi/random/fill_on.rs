@@ -17,14 +17,13 @@ fn fill(
     stream.run(|| super::fill::fill(ptr, n, dtype, request, generator))
 }
 
-/// Fills device memory with numbers from `low` to `high` on a stream, which
-/// takes the place of the current one, and its device that of the current device. Otherwise as
-/// `sconce_random_uniform`.
+/// Fills device memory with numbers from `low` to `high` on a stream. The stream and its device are
+/// used instead of the current ones. Otherwise as `sconce_random_uniform`.
 ///
 /// - `ptr`: memory of the stream's device for `n` elements, or of a peer of that device.
 /// - `generator`: a generator of the stream's device; NULL for its default generator.
 /// - `stream`: the stream on which the fill is queued.
-/// - Threads: any; the calling thread's device and streams have no effect and stay what they are.
+/// - Threads: any; the calling thread's device and streams have no effect and do not change.
 /// - torch: `torch.Tensor.uniform_()` inside `torch.cuda.stream()`.
 #[must_use]
 #[unsafe(no_mangle)]

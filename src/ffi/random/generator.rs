@@ -5,8 +5,9 @@ use crate::ffi::{guard, sconce_status};
 use crate::random;
 
 /// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
-/// Opaque; created by `sconce_generator_create`, or the default generator of a device or of the CPU. A generator
-/// of the CPU (`SCONCE_DEVICE_CPU`) has a Mersenne Twister in place of the offset, as torch's.
+/// Opaque; created by `sconce_generator_create`, or the default generator of a device or of the
+/// CPU. As in torch, a generator /// of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
+/// Twister instead of an offset.
 pub struct sconce_generator {
     _private: [u8; 0],
 }
@@ -58,8 +59,8 @@ pub unsafe extern "C" fn sconce_generator_create(
     })
 }
 
-/// Creates a generator with the device and the state of another. Afterwards the two are
-/// independent.
+/// Creates a generator with the device and the state of another one. The two are independent
+/// afterwards.
 ///
 /// - `out_generator`: receives the clone.
 /// - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_set_seed`.
@@ -114,14 +115,14 @@ pub unsafe extern "C" fn sconce_generator_get_device(
     })
 }
 
-/// Sets a generator's seed, and its offset to 0; of a generator of the CPU, whose lower half counts, the state
-/// that belongs to it.
+/// Sets a generator's seed, and its offset to 0. For a generator of the CPU, sets the state that
+/// belongs to the lower 32 bits of the seed.
 ///
 /// - `seed`: any number.
 /// - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
 /// - Ordering: waits for the device if a graph has been captured that uses the generator; otherwise
 ///   does not block.
-/// - torch: `torch.Generator.manual_seed()`; add 2^64 to the negative seeds of torch.
+/// - torch: `torch.Generator.manual_seed()`; for a negative seed of torch, pass the seed plus 2^64.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_generator_set_seed(

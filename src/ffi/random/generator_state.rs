@@ -12,7 +12,7 @@ pub const SCONCE_GENERATOR_CPU_STATE_BYTES: usize = 5056;
 
 const _: () = assert!(SCONCE_GENERATOR_CPU_STATE_BYTES == crate::mersenne::STATE_BYTES);
 
-/// The seed and offset of a kernel: two numbers, or the place in device memory that holds them.
+/// The seed and offset of a kernel: two numbers, or the address in device memory that holds them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_philox_state {
@@ -105,10 +105,10 @@ pub unsafe extern "C" fn sconce_generator_get_cpu_state(
 /// Sets a generator's state from the bytes that `sconce_generator_get_state` or torch returned.
 ///
 /// - `state`: the bytes.
-/// - `length`: their number: 16, or 8 for the seed alone, with offset 0; 5056 for a generator of the CPU.
-/// - Errors: INVALID_ARGUMENT: `length` is none of them, the offset is not a multiple of 4, or no Mersenne
-///   Twister has the state.
-///   INVALID_STATE: as `sconce_generator_set_seed`.
+/// - `length`: the number of bytes: 16, or 8 for only the seed with offset 0; 5056 for a generator
+///   of the CPU.
+/// - Errors: INVALID_ARGUMENT: `length` is another number, the offset is not a multiple of 4, or no
+///   Mersenne Twister has the state. INVALID_STATE: as `sconce_generator_set_seed`.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.cuda.set_rng_state()`, `torch.set_rng_state()`; the 816 bytes of releases before 2.0 are refused.
 #[must_use]
@@ -132,11 +132,11 @@ pub unsafe extern "C" fn sconce_generator_set_state(
     })
 }
 
-/// Reserves a range of a generator's sequence for a kernel of the caller. No other reservation
-/// overlaps it, those of other threads included.
+/// Reserves a range of a generator's sequence for a kernel of the caller. The range overlaps no
+/// other reservation, including those of other threads.
 ///
-/// - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
-///   multiple of 4.
+/// - `increment`: the largest number of 32-bit words that a thread of the kernel draws, rounded up
+///   to a multiple of 4.
 /// - `out_seed`: receives the seed.
 /// - `out_offset`: receives the offset at which the range begins.
 /// - Errors: INVALID_STATE: as `sconce_generator_set_seed`; a captured kernel needs
@@ -164,14 +164,14 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox(
 
 /// Reserves a range of a generator's sequence for one kernel that the caller is about to launch on
 /// its current stream of the generator's device. If that stream is being captured into a graph,
-/// every replay receives a range of its own, which the kernel reads from device memory.
+/// every replay receives its own range, which the kernel reads from device memory.
 ///
-/// - `increment`: the most 32-bit words that each thread of the kernel draws, rounded up to a
-///   multiple of 4.
+/// - `increment`: the largest number of 32-bit words that a thread of the kernel draws, rounded up
+///   to a multiple of 4.
 /// - `out_state`: receives the state; its `device_state` stays valid until the process ends.
-/// - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has no memory left for
-///   what a graph needs (`sconce_generator_prepare_capture`).
-/// - Ordering: queues a tiny kernel on the current stream during a capture; otherwise as
+/// - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left
+///   for the generator state of graphs (`sconce_generator_prepare_capture`).
+/// - Ordering: during a capture, queues a small kernel on the current stream; otherwise as
 ///   `sconce_generator_reserve_philox`.
 /// - torch: `CUDAGeneratorImpl::philox_cuda_state`, `at::cuda::philox::unpack`.
 #[must_use]

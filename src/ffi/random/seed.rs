@@ -32,7 +32,7 @@ pub extern "C" fn sconce_random_manual_seed_all(seed: u64) -> sconce_status {
 /// Seeds the default generators of the CPU and of all devices. Needs no device and does not initialise the
 /// library: the seed is kept until a generator is first used.
 ///
-/// - `seed`: any number; add 2^64 to the negative seeds of torch.
+/// - `seed`: any number; for a negative seed of torch, pass the seed plus 2^64.
 /// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.manual_seed()`.

@@ -7,9 +7,9 @@ use crate::ffi::{guard, sconce_status, sconce_stream};
 use crate::sim;
 
 /// Begins a capture on a simulated stream, as other code does with `cuStreamBeginCapture` on a real
-/// one, for tests of calls during a capture. Work queued on the stream until `sconce_sim_end_capture`
-/// does not run, neither then nor later: the graph is dropped. Work queued earlier still runs. Graphs
-/// that can be launched are made by `sconce_graph_capture_begin`.
+/// one, for tests of calls during a capture. Work queued on the stream until
+/// `sconce_sim_end_capture` never runs: the graph is discarded. Work queued earlier still runs. To
+/// make a graph that can be launched, use `sconce_graph_capture_begin`.
 ///
 /// - `stream`: not a default stream.
 /// - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`; another number is

@@ -27,10 +27,10 @@ pub extern "C" fn sconce_sim_set_manual(manual: CBool) -> sconce_status {
     guard(|| sim::set_manual(manual.is_true()))
 }
 
-/// Completes the first pending operation of a stream, if everything that it waits for has happened.
-/// Runs it, also a host function, on the calling thread.
+/// Completes the first pending operation of a stream, if everything for which it waits has
+/// happened. The operation, even a host function, runs on the calling thread.
 ///
-/// - `out_stepped`: receives whether there was such an operation.
+/// - `out_stepped`: receives whether an operation was completed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_step(
@@ -114,7 +114,7 @@ pub extern "C" fn sconce_sim_reset_call_counts() -> sconce_status {
     guard(sim::reset_call_counts)
 }
 
-/// Makes the `nth` driver call of a kind from now on fail at once.
+/// Makes the `nth` driver call of a kind, counted from now on, fail at once.
 ///
 /// - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
 /// - `nth`: 1 is the next call; 0 is INVALID_ARGUMENT.
@@ -133,8 +133,9 @@ pub unsafe extern "C" fn sconce_sim_inject_fault(
     })
 }
 
-/// Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device fails
-/// with it: every later call that queues work there or waits for work fails with the same code.
+/// Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device then
+/// fails as well: every later call that queues work there or waits for work fails with the same
+/// code.
 ///
 /// - `call`: name of a driver call, as in `sconce_sim_get_call_count`.
 /// - `nth`: 1 is the next operation; 0 is INVALID_ARGUMENT.
@@ -153,7 +154,8 @@ pub unsafe extern "C" fn sconce_sim_inject_async_fault(
     })
 }
 
-/// Makes the `nth` event record from now on never complete, nor any later work of its stream.
+/// Makes the `nth` event record, counted from now on, never complete. Later work of its stream does
+/// not complete either.
 ///
 /// - `nth`: 1 is the next record; 0 is INVALID_ARGUMENT.
 #[must_use]
@@ -170,7 +172,7 @@ pub extern "C" fn sconce_sim_clear_faults() -> sconce_status {
 }
 
 /// Clears the asynchronous error of a device, which no real driver can do. Work that was queued at
-/// the time of the error stays undone.
+/// the time of the error is not executed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_clear_device_error(device: i32) -> sconce_status {

@@ -55,10 +55,10 @@ pub unsafe extern "C" fn sconce_sim_stream_create(
 /// runs.
 ///
 /// Any later simulated driver call that receives the handle ends the process with a message that
-/// names the call and the handle: CUDA reads freed memory there. With address reuse a new stream or
-/// event may have the same handle.
+/// names the call and the handle, because CUDA would read freed memory. With address reuse, a new
+/// stream or event may have the same handle.
 ///
-/// - `native`: the handle; INVALID_HANDLE if it was never one, or is a default stream.
+/// - `native`: the handle; INVALID_HANDLE if it was never a handle, or is a default stream.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_stream_destroy(native: *mut c_void) -> sconce_status {
@@ -76,8 +76,8 @@ pub extern "C" fn sconce_sim_set_current_device(device: i32) -> sconce_status {
     guard(|| sim::external_set_current_device(device))
 }
 
-/// Reports the simulated device whose context is current on the calling thread, as code beside the
-/// library sees it with `cuCtxGetDevice`.
+/// Reports the simulated device whose context is current on the calling thread, as other code of
+/// the process sees it with `cuCtxGetDevice`.
 ///
 /// - `out_device`: receives the index; -1 if no context is current.
 #[must_use]
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn sconce_sim_event_create(
 /// Any later simulated driver call that receives the handle ends the process with a message that
 /// names the call and the handle.
 ///
-/// - `native`: the handle; INVALID_HANDLE if it was never one.
+/// - `native`: the handle; INVALID_HANDLE if it was never a handle.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_event_destroy(native: *mut c_void) -> sconce_status {
@@ -128,8 +128,8 @@ pub extern "C" fn sconce_sim_event_destroy(native: *mut c_void) -> sconce_status
 ///
 /// - `event`: the event's handle.
 /// - `stream`: the stream's handle; NULL is the default stream of the event's device.
-/// - Errors: INVALID_HANDLE: a handle is none, or the stream is of another device than the event.
-///   INVALID_STATE: a capture forbids it.
+/// - Errors: INVALID_HANDLE: an argument is not a handle, or the stream and the event are of
+///   different devices. INVALID_STATE: a capture forbids it.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_event_record(
@@ -139,10 +139,10 @@ pub extern "C" fn sconce_sim_event_record(
     guard(|| sim::external_event_record(event.addr(), stream.addr()))
 }
 
-/// Reports whether the newest record of an event that other code made has completed, as
+/// Reports whether the most recent record of an event that other code made has completed, as
 /// `cuEventQuery` does. True if there is no record.
 ///
-/// - `event`: the event's handle; INVALID_HANDLE if it is none.
+/// - `event`: the event's handle, else INVALID_HANDLE.
 /// - `out_done`: receives the answer.
 /// - Errors: INVALID_STATE: a capture forbids it.
 #[must_use]
@@ -158,9 +158,9 @@ pub unsafe extern "C" fn sconce_sim_event_query(
     })
 }
 
-/// Waits for the newest record of an event that other code made, as `cuEventSynchronize` does.
+/// Waits for the most recent record of an event that other code made, as `cuEventSynchronize` does.
 ///
-/// - `event`: the event's handle; INVALID_HANDLE if it is none.
+/// - `event`: the event's handle, else INVALID_HANDLE.
 /// - Errors: INVALID_STATE: a capture forbids it.
 /// - Ordering: blocks until the record has completed.
 #[must_use]
@@ -172,12 +172,12 @@ pub extern "C" fn sconce_sim_event_synchronize(event: *mut c_void) -> sconce_sta
 /// Turns the reuse of freed addresses and handles on or off. The default is
 /// `SCONCE_SIM_REUSE_ADDRESSES` (0 or 1), which is 0 by default.
 ///
-/// *On*: the next allocation that fits returns the address freed last, for device memory, reserved
-/// ranges and pinned host memory, and new streams and events have the handles of destroyed ones, as
-/// with CUDA drivers. *Off*: freed addresses stay unused as long as possible, so that a use after
-/// free is found.
+/// *On*: for device memory, reserved ranges and pinned host memory, the next allocation that fits
+/// returns the address that was freed last, and new streams and events have the handles of
+/// destroyed ones, as with CUDA drivers. *Off*: freed addresses stay unused as long as possible, so
+/// that a use after free is found.
 ///
-/// - `reuse`: only what is freed from now on is reused at once.
+/// - `reuse`: whether addresses and handles that are freed from now on are reused at once.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_sim_set_address_reuse(reuse: CBool) -> sconce_status {

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::ffi::{guard, null as null_argument, sconce_deleter, sconce_status, text};
 use crate::sim;
 
-/// A launch, as the function that stands for its kernel sees it.
+/// A launch, passed to the function that runs in place of its kernel.
 #[repr(C)]
 #[derive(Debug)]
 pub struct sconce_sim_launch {
@@ -20,7 +20,7 @@ pub struct sconce_sim_launch {
     pub block: [u32; 3],
     /// Blocks of a cluster along x, y and z; 1 without clusters.
     pub cluster: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes. The function makes that memory itself.
+    /// Dynamic shared memory of a block, in bytes. The function provides that memory itself.
     pub shared_bytes: u32,
     /// The device.
     pub device: i32,
@@ -38,7 +38,7 @@ pub struct sconce_sim_launch {
     pub thread_index: [u32; 3],
 }
 
-/// A function that stands for a kernel: it does the work of a launch, of all its blocks.
+/// A function that runs in place of a kernel: it does the work of all blocks of a launch.
 pub type sconce_sim_kernel_function =
     Option<unsafe extern "C" fn(launch: *mut sconce_sim_launch, user: *mut c_void)>;
 
@@ -125,32 +125,34 @@ fn failed() -> Error {
     Error::invalid_state("the launch has failed; return from its function")
 }
 
-/// Registers a function that stands for a kernel of the program on simulated devices, in all modules
-/// that have a kernel of that name. One of the same name is replaced; launches and kernels that were
-/// found before keep it.
+/// Registers a function that runs in place of a kernel of the program on simulated devices, in all
+/// modules that have a kernel of that name. It replaces a function that is registered under the
+/// same name; launches and kernels that were found before keep the old function.
 ///
-/// The function is called for each launch, in stream order, on a thread of the simulator. It does the
-/// work of all blocks, and reaches device memory through `sconce_sim_kernel_read` and
-/// `sconce_sim_kernel_write` only. An address that the device may not use fails the launch and with
-/// it the device, as an illegal address does on CUDA (700); the message names the kernel, the block
-/// and the thread.
+/// The function is called for each launch, in stream order, on a thread of the simulator. It does
+/// the work of all blocks, and accesses device memory only with `sconce_sim_kernel_read` and
+/// `sconce_sim_kernel_write`. An address that the device may not use fails the launch and its
+/// device, as an illegal address does on CUDA (700); the message names the kernel, the block and
+/// the thread.
 ///
 /// Needs no backend, and has no effect on CUDA.
 ///
-/// - `name`: of the kernel's entry point.
-/// - `parameter_bytes`: bytes of each parameter of the kernel. May be NULL if there are none.
-/// - `parameter_count`: their number.
-/// - `registers`: registers of a thread, for the kernel's attributes and occupancy.
-/// - `static_shared_bytes`: shared memory of a block that the kernel declares, for the same.
-/// - `function`: does the work.
+/// - `name`: the name of the kernel's entry point.
+/// - `parameter_bytes`: the size of each parameter of the kernel. May be NULL if there are none.
+/// - `parameter_count`: the number of parameters.
+/// - `registers`: registers of a thread, reported in the kernel's attributes and used for
+///   occupancy.
+/// - `static_shared_bytes`: shared memory of a block that the kernel declares, for the same
+///   purposes.
+/// - `function`: the function to run.
 /// - `user`: passed to `function`.
 /// - `deleter`: called with `user` when nothing uses the function any more; may be NULL. Not called
 ///   if the registration fails.
 /// - Errors: INVALID_ARGUMENT: the name is empty, a parameter has no bytes, or there are more
 ///   parameters than a kernel can have.
 /// - Ownership: `user` must live until `deleter` is called, or until the process ends.
-/// - Safety: `function` may be called with `user` on any thread, on several at the same time, and
-///   does not unwind; `deleter` may be called once on any thread.
+/// - Safety: `function` may be called with `user` on any thread, on several threads at the same
+///   time, and does not unwind; `deleter` may be called once, on any thread.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_register_kernel(
@@ -198,10 +200,10 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
     })
 }
 
-/// Takes a function that stands for a kernel off the list. Kernels that were found before keep it.
-/// A name that is not registered is a no-op.
+/// Removes a function that was registered for a kernel. Kernels that were found before keep it. A
+/// name that is not registered is a no-op.
 ///
-/// - `name`: of the kernel's entry point.
+/// - `name`: the name of the kernel's entry point.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_unregister_kernel(name: *const c_char) -> sconce_status {
@@ -213,11 +215,11 @@ pub unsafe extern "C" fn sconce_sim_unregister_kernel(name: *const c_char) -> sc
     })
 }
 
-/// Reads device memory, for a function that stands for a kernel.
+/// Reads device memory, from a function that runs in place of a kernel.
 ///
-/// - `address`: a device address, as an argument of the launch.
+/// - `address`: a device address, such as an argument of the launch.
 /// - `bytes`: how many.
-/// - `out_data`: receives them.
+/// - `out_data`: receives the bytes.
 /// - Errors: INVALID_STATE: the device may not read there, which fails the launch; the launch has
 ///   failed before; or no such function runs on the calling thread. Then nothing is read; the
 ///   function should return.
@@ -242,9 +244,9 @@ pub unsafe extern "C" fn sconce_sim_kernel_read(
     })
 }
 
-/// Writes device memory, for a function that stands for a kernel.
+/// Writes device memory, from a function that runs in place of a kernel.
 ///
-/// - `address`: a device address, as an argument of the launch.
+/// - `address`: a device address, such as an argument of the launch.
 /// - `bytes`: how many.
 /// - `data`: the bytes.
 /// - Errors: INVALID_STATE: the device may not write there, which fails the launch; the launch has
@@ -278,12 +280,12 @@ fn check_bytes(bytes: usize) -> Result<()> {
     Err(Error::invalid_argument(format!("bytes is {bytes}; no memory is so large")))
 }
 
-/// Fails a launch and its device from the function that stands for its kernel, as an assertion in a
-/// kernel does.
+/// Fails a launch and its device, from the function that runs in place of its kernel, as an
+/// assertion in a kernel does.
 ///
 /// - `code`: CUDA's number, not 0, e.g. 710 (`CUDA_ERROR_ASSERT`) or 716
 ///   (`CUDA_ERROR_MISALIGNED_ADDRESS`).
-/// - `message`: words for the log and for later failures of the device.
+/// - `message`: the text for the log and for later failures of the device.
 /// - Errors: INVALID_ARGUMENT: `code` is 0. INVALID_STATE: no such function runs on the calling
 ///   thread.
 /// - Threads: the thread that called the function.

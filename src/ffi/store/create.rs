@@ -28,15 +28,17 @@ fn first_timeout(timeout_ms: i64) -> Result<Duration> {
     Ok(timeout_of(timeout_ms)?.unwrap_or(DEFAULT_TIMEOUT))
 }
 
-/// Creates a store in a file on a file system that all processes see. PyTorch's `FileStore` uses the same format, so
-/// both can use one file.
+/// Creates a store in a file on a file system that all processes can access. PyTorch's `FileStore`
+/// uses the same format, so both can use one file.
 ///
-/// - `path`: the file. It is made if it is not there; a file of an earlier job must be removed first.
-/// - `world_size`: the number of processes; the last one to destroy its store removes the file. 0: nobody does.
-/// - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+/// - `path`: the file, which is created if it does not exist. Remove the file of an earlier job
+///   first.
+/// - `world_size`: the number of processes. The last one to destroy its store removes the file.
+///   With 0, nobody removes it.
+/// - `timeout_ms`: the timeout of this call, and the default of later ones; -1 for 300,000.
 /// - `out_store`: receives the store.
-/// - Errors: IO: the file cannot be opened, locked, read or written, or is no store's. TIMEOUT: another process holds
-///   the file's lock.
+/// - Errors: IO: the file cannot be opened, locked, read or written, or is not the file of a store.
+///   TIMEOUT: another process holds the file's lock.
 /// - Ownership: the caller destroys the store with `sconce_store_destroy`.
 /// - torch: `torch.distributed.FileStore`.
 #[must_use]
@@ -63,10 +65,10 @@ pub unsafe extern "C" fn sconce_store_create_file(
 ///
 /// - `host`: the server's machine, as a name or an address.
 /// - `port`: the server's port.
-/// - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
+/// - `timeout_ms`: the timeout of this call, and the default of later ones; -1 for 300,000.
 /// - `out_store`: receives the store.
-/// - Errors: TIMEOUT: no server has answered; the message has the last reason. INVALID_ARGUMENT: something else than a
-///   store's server has.
+/// - Errors: TIMEOUT: no server has answered; the message states the last failure.
+///   INVALID_ARGUMENT: a server that is not a store's has answered.
 /// - Ownership: the caller destroys the store with `sconce_store_destroy`.
 /// - Ordering: waits for the server. Resolving a name may take longer than the timeout.
 /// - torch: `torch.distributed.TCPStore(host, port, is_master=False, wait_for_workers=False)`.
@@ -91,17 +93,18 @@ pub unsafe extern "C" fn sconce_store_create_tcp_client(
     })
 }
 
-/// Creates a server in this process, and a client of it. PyTorch's `TCPStore` can be a client, too. The server has no
-/// authentication: whoever can connect can read and write. It bounds what peers can take of its memory.
+/// Creates a server in this process, and a client of it. PyTorch's `TCPStore` can be a client as
+/// well. The server has no authentication: anyone who can connect can read and write. It limits the
+/// memory that clients can make it use.
 ///
-/// - `host`: the address of this machine to listen on, and no other: `127.0.0.1` for processes of the machine,
-///   `0.0.0.0` or `::` for all interfaces.
-/// - `port`: 0 takes a free one, which `sconce_store_get_port` returns.
+/// - `host`: the only address on which the server listens: `127.0.0.1` for processes of this
+///   machine, `0.0.0.0` or `::` for all interfaces.
+/// - `port`: 0 selects a free port, which `sconce_store_get_port` returns.
 /// - `timeout_ms`: the default of later calls; -1 for 300,000.
 /// - `out_store`: receives the store.
-/// - Errors: IO: the address is not of this machine, or the port is taken.
-/// - Ownership: the caller destroys the store with `sconce_store_destroy`, which ends the server. All other processes
-///   must have done with it before.
+/// - Errors: IO: the address is not of this machine, or the port is in use.
+/// - Ownership: the caller destroys the store with `sconce_store_destroy`, which ends the server.
+///   All other processes must have finished using the server before.
 /// - Threads: starts a thread, which ends with the store or the process.
 /// - torch: `torch.distributed.TCPStore(host, port, is_master=True, wait_for_workers=False)`.
 #[must_use]
@@ -125,7 +128,7 @@ pub unsafe extern "C" fn sconce_store_create_tcp_server(
 /// Creates a store of the same table whose keys begin with `prefix/`, so that parts of a program do not use the same
 /// keys by accident.
 ///
-/// - `prefix`: also of a store that has a prefix; that one comes first.
+/// - `prefix`: a text. If `store` has a prefix, that prefix comes first.
 /// - `out_store`: receives the store.
 /// - Ownership: the caller destroys the new store with `sconce_store_destroy`. It may outlive `store`.
 /// - torch: `torch.distributed.PrefixStore`.
@@ -152,11 +155,14 @@ pub unsafe extern "C" fn sconce_store_create_prefixed(
 ///
 /// - `timeout_ms`: the longest wait of this call and the default of later ones; -1 for 300,000.
 /// - `out_store`: receives the store.
-/// - `out_rank`, `out_world_size`, `out_local_rank`: receive the place of this process: its number, the number of
-///   processes, and its number on its machine, which is usually the number of its device.
-/// - Errors: INVALID_STATE: a variable is missing or malformed. TIMEOUT: the server or another process has not come.
-///   IO: MASTER_ADDR is not this machine's, or the port is taken.
-/// - Ownership: the caller destroys the store with `sconce_store_destroy`, rank 0 after all others have done with it.
+/// - `out_rank`, `out_world_size`, `out_local_rank`: receive the number of this process, the number
+///   of processes, and the number of this process on its machine, which is usually the index of its
+///   device.
+/// - Errors: INVALID_STATE: a variable is missing or malformed. TIMEOUT: the server has not
+///   answered, or another process has not joined. IO: MASTER_ADDR is not an address of this
+///   machine, or the port is in use.
+/// - Ownership: the caller destroys the store with `sconce_store_destroy`; rank 0 does so after all
+///   others have finished using it.
 /// - Ordering: waits for the other processes.
 /// - torch: `torch.distributed.init_process_group(init_method="env://")`.
 #[must_use]
@@ -182,11 +188,12 @@ pub unsafe extern "C" fn sconce_store_create_from_environment(
     })
 }
 
-/// Destroys a store. Calls of other threads that wait in it end with INVALID_STATE. The server of the last store of a
-/// table ends; its clients in other processes then receive REMOTE.
+/// Destroys a store. Calls of other threads that wait in the store fail with INVALID_STATE. With
+/// the last store of a table in this process, its server ends; calls of clients in other processes
+/// then fail with REMOTE.
 ///
 /// - `store`: NULL is a no-op.
-/// - Ordering: waits for the server's thread, which ends at once.
+/// - Ordering: waits for the server's thread to end, which takes little time.
 /// - torch: the destructor of a store.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -215,7 +222,7 @@ pub unsafe extern "C" fn sconce_store_get_port(
     })
 }
 
-/// Returns the longest wait of calls that name none.
+/// Returns the timeout of calls that name none.
 ///
 /// - `out_timeout_ms`: receives milliseconds.
 /// - torch: `torch.distributed.Store.timeout`.
@@ -233,7 +240,7 @@ pub unsafe extern "C" fn sconce_store_get_timeout_ms(
     })
 }
 
-/// Sets the longest wait of calls that name none. Calls in progress keep theirs.
+/// Sets the timeout of calls that name none. Calls in progress keep their timeout.
 ///
 /// - `timeout_ms`: milliseconds; -1 for 300,000.
 /// - torch: `torch.distributed.Store.set_timeout`.

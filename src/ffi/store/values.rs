@@ -76,7 +76,7 @@ impl Room {
     }
 }
 
-/// Sets a key to a value. When the call returns, all processes see it.
+/// Sets a key to a value. All processes can see the value when the call returns.
 ///
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
 /// - `value`: any bytes; may be NULL if `bytes` is 0.
@@ -101,15 +101,17 @@ pub unsafe extern "C" fn sconce_store_set(
     })
 }
 
-/// Waits until a key is there, and returns its value.
+/// Waits until a key exists, and returns its value.
 ///
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
-/// - `timeout_ms`: the longest wait; 0 looks once; -1 for the store's timeout.
-/// - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL if `room` is 0.
-/// - `room`: bytes of `buffer`.
-/// - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with more room.
-/// - Errors: TIMEOUT: the key is not there; the message names it. REMOTE: the server has ended. IO. INVALID_STATE: the
-///   store was destroyed meanwhile.
+/// - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
+/// - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL
+///   if `room` is 0.
+/// - `room`: the size of `buffer`, in bytes.
+/// - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with
+///   a larger buffer.
+/// - Errors: TIMEOUT: the key does not exist; the message names it. REMOTE: the server has ended.
+///   IO. INVALID_STATE: the store was destroyed during the call.
 /// - Ordering: waits for another process.
 /// - torch: `torch.distributed.Store.get`.
 #[must_use]
@@ -136,13 +138,15 @@ pub unsafe extern "C" fn sconce_store_get(
     })
 }
 
-/// Adds to a counter, at once for all processes. A counter is decimal text and 0 while it is missing.
+/// Adds to a counter, atomically among all processes. A counter is stored as decimal text. A
+/// missing counter counts as 0.
 ///
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
 /// - `delta`: what to add; 0 reads the counter.
 /// - `out_value`: receives the sum.
-/// - Errors: INVALID_STATE: in a file, the value is no number, or the sum has more than 64 bits. REMOTE: the same at a
-///   server; or it has ended, and the addition may have happened. TIMEOUT. IO.
+/// - Errors: INVALID_STATE: the value is not a number, or the sum has more than 64 bits, for a
+///   store in a file. REMOTE: the same for a store with a server; or the server has ended, in which
+///   case the addition may have happened. TIMEOUT. IO.
 /// - torch: `torch.distributed.Store.add`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -161,9 +165,9 @@ pub unsafe extern "C" fn sconce_store_add(
     })
 }
 
-/// Sets a key to `desired` if its value is `expected`, at once for all processes, and returns the value that it has
-/// then. A missing key counts as an empty value; if it is missing and `expected` is not empty, `expected` is returned
-/// and nothing is set.
+/// Sets a key to `desired` if its value is `expected`, atomically among all processes, and returns
+/// the value of the key afterwards. A missing key counts as an empty value. If the key is missing
+/// and `expected` is not empty, nothing is set, and `expected` is returned.
 ///
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
 /// - `expected`, `desired`: any bytes; may be NULL if they have none.
@@ -203,7 +207,7 @@ pub unsafe extern "C" fn sconce_store_compare_set(
     })
 }
 
-/// Reports whether all of some keys are there.
+/// Reports whether all of the given keys exist.
 ///
 /// - `keys`: texts.
 /// - `count`: number of keys, at least 1.
@@ -226,13 +230,13 @@ pub unsafe extern "C" fn sconce_store_check(
     })
 }
 
-/// Waits until all of some keys are there.
+/// Waits until all of the given keys exist.
 ///
 /// - `keys`: texts.
 /// - `count`: number of keys, at least 1.
-/// - `timeout_ms`: the longest wait; 0 looks once; -1 for the store's timeout.
-/// - Errors: TIMEOUT: a key is not there. REMOTE: the server has ended. IO. INVALID_STATE: the store was destroyed
-///   meanwhile.
+/// - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
+/// - Errors: TIMEOUT: a key does not exist. REMOTE: the server has ended. IO. INVALID_STATE: the
+///   store was destroyed during the call.
 /// - Ordering: waits for other processes.
 /// - torch: `torch.distributed.Store.wait`.
 #[must_use]
@@ -253,7 +257,7 @@ pub unsafe extern "C" fn sconce_store_wait(
 /// Deletes a key.
 ///
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
-/// - `out_deleted`: receives whether the key was there.
+/// - `out_deleted`: receives whether the key existed.
 /// - torch: `torch.distributed.Store.delete_key`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -293,8 +297,9 @@ pub unsafe extern "C" fn sconce_store_get_num_keys(
 ///
 /// - `name`: names the barrier; its keys are `name/barrier/…`.
 /// - `world_size`: at least 1, and the same in all calls.
-/// - `timeout_ms`: the longest wait; -1 for the store's timeout.
-/// - Errors: TIMEOUT: not all have come; the message counts them. The name cannot be used again then.
+/// - `timeout_ms`: the timeout; -1 for the store's timeout.
+/// - Errors: TIMEOUT: not all have called; the message states how many have. The name cannot be
+///   used again then.
 /// - Ordering: waits for other processes.
 /// - torch: `torch.distributed.barrier`, over a store.
 #[must_use]

@@ -19,15 +19,16 @@ pub enum sconce_capture_mode {
 
 numbers_of!(sconce_capture_mode as i32: SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_THREAD_LOCAL, SCONCE_CAPTURE_RELAXED);
 
-/// Whether a stream is captured. The values are CUDA's.
+/// Whether a stream is being captured. The values are CUDA's.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_capture_status {
-    /// It is not.
+    /// The stream is not being captured.
     SCONCE_CAPTURE_STATUS_NONE = 0,
-    /// It is, and its capture is valid.
+    /// The stream is being captured, and the capture is valid.
     SCONCE_CAPTURE_STATUS_ACTIVE = 1,
-    /// It is, but a call has made its capture invalid: it takes no more work, and has to be ended.
+    /// The stream is being captured, but a call has made the capture invalid. The stream accepts no
+    /// work until the capture is ended.
     SCONCE_CAPTURE_STATUS_INVALIDATED = 2,
 }
 

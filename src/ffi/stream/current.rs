@@ -80,8 +80,8 @@ pub unsafe extern "C" fn sconce_stream_get_current(
     })
 }
 
-/// Makes a stream the calling thread's current one on the stream's device. The current device stays
-/// what it is.
+/// Makes a stream the calling thread's current one on the stream's device. Does not change the
+/// current device.
 ///
 /// Makes no driver call.
 ///
@@ -152,7 +152,7 @@ pub extern "C" fn sconce_stream_restore(
 ///
 /// Pooled streams are non-blocking: only events order their work with that of the default stream.
 ///
-/// - `priority`: 0 is low, -1 is high; lower values are still higher, down to -3.
+/// - `priority`: 0 is low, -1 is high; lower numbers mean still higher priorities, down to -3.
 /// - `out_stream`: receives the stream.
 /// - Errors: INVALID_ARGUMENT: `priority` is above 0.
 /// - torch: `torch.cuda.Stream(device, priority)`, `c10::cuda::getStreamFromPool`.
@@ -176,10 +176,10 @@ pub unsafe extern "C" fn sconce_stream_get_from_pool(
 /// - `out_stream`: receives the stream.
 /// - Errors: INVALID_ARGUMENT: `native` cannot be a stream handle. INVALID_HANDLE: the simulator,
 ///   which knows all its streams, does not know `native`.
-/// - Ownership: the other code keeps the native stream. It may destroy the stream as soon as no
-///   call receives it or runs while it is the calling thread's current stream. Memory may still be
-///   held then that was allocated for it or noted with a `…_record_stream` function. If the driver
-///   reuses the handle for another stream, pass it to this function again.
+/// - Ownership: the other code keeps the native stream. It may destroy the stream once no call uses
+///   it, as an argument or as the calling thread's current stream. Memory that was allocated for
+///   the stream, or noted with a `…_record_stream` function, may still be held at that time. If the
+///   driver reuses the handle for another stream, pass the handle to this function again.
 /// - Safety: `native` is NULL or a live stream of the device.
 /// - torch: `torch.cuda.ExternalStream`, `c10::cuda::getStreamFromExternal`.
 #[must_use]

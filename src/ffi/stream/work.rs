@@ -64,10 +64,12 @@ pub unsafe extern "C" fn sconce_stream_get_priority(
     })
 }
 
-/// Reports the priorities that make a difference on the current device. Makes the device's context.
+/// Reports the range of priorities that the current device distinguishes. Makes the device's
+/// context.
 ///
 /// - `out_least`: receives 0.
-/// - `out_greatest`: receives a negative number, at the lowest -3, for which there are pools.
+/// - `out_greatest`: receives a negative number, not below -3, the highest priority that has a
+///   pool.
 /// - torch: `torch.cuda.Stream.priority_range()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -128,13 +130,14 @@ pub unsafe extern "C" fn sconce_stream_get_capture_status(
 }
 
 /// Sets how strictly calls of the calling thread are checked against captures that are under way,
-/// and reports the mode before. It concerns all calls of the thread to the driver, also those of
-/// other code.
+/// and reports the previous mode. The mode applies to all driver calls of the thread, including
+/// those of other code.
 ///
-/// - `mode`: `SCONCE_CAPTURE_GLOBAL`: calls that are unsafe in a capture fail during the thread's own
-///   captures and during global ones of other threads; threads begin with it. `_THREAD_LOCAL`: only
-///   during its own. `_RELAXED`: never. Another number is INVALID_ARGUMENT.
-/// - `out_previous`: receives the mode before.
+/// - `mode`: With `SCONCE_CAPTURE_GLOBAL`, the initial mode of a thread, calls that are unsafe in a
+///   capture fail during the thread's own captures and during global captures of other threads.
+///   With `_THREAD_LOCAL` they fail only during the thread's own captures, and with `_RELAXED`
+///   never. Another number is INVALID_ARGUMENT.
+/// - `out_previous`: receives the previous mode.
 /// - torch: `c10::cuda::CUDAStreamCaptureModeGuard`, `cudaThreadExchangeStreamCaptureMode`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -150,8 +153,8 @@ pub unsafe extern "C" fn sconce_stream_exchange_capture_mode(
     })
 }
 
-/// Orders work that is queued on a stream from now on after an event's newest record. Later records
-/// do not change the wait. An event that was never recorded causes no wait.
+/// Makes work that is queued on a stream from now on wait for an event's most recent record. Later
+/// records do not change the wait. An event that was never recorded causes no wait.
 ///
 /// - `event`: of any device.
 /// - torch: `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
@@ -167,7 +170,7 @@ pub extern "C" fn sconce_stream_wait_event(
     })
 }
 
-/// Orders work that is queued on `waiting` from now on after the work queued on `waited` so far.
+/// Makes work that is queued on `waiting` from now on wait for the work queued on `waited` so far.
 ///
 /// - `waiting`, `waited`: streams of any devices.
 /// - torch: `torch.cuda.Stream.wait_stream()`.
@@ -186,16 +189,16 @@ pub extern "C" fn sconce_stream_wait_stream(
 /// Queues a host function on a stream: the function runs after all work queued so far, and work
 /// queued later starts after it has returned.
 ///
-/// The function must not use a device: it must not call CUDA, and of this library only functions
-/// that need no backend, and those that give something back: `sconce_memory_free`,
-/// `sconce_host_memory_free`, `sconce_event_destroy`, `sconce_tensor_release`. All others return
-/// DRIVER with the code 800, on both backends. The function must not follow addresses of devices; on
-/// the simulator a message names the address, and the process ends.
+/// The function must not use a device. It must not call CUDA. Of this library, it may only call
+/// functions that need no backend, and those that release something: `sconce_memory_free`,
+/// `sconce_host_memory_free`, `sconce_event_destroy`, `sconce_tensor_release`. All other functions
+/// return DRIVER with the code 800, on both backends. The function must not dereference device
+/// addresses; on the simulator that ends the process, with a message that names the address.
 ///
 /// - `function`: called once, on a thread of the driver; not called if earlier work of the stream
 ///   fails. If the stream is being captured, the function is called at each launch of the graph.
 /// - `user`: passed to `function`.
-/// - Ownership: `user` must live until `function` has run; if it is captured, as long as the graph.
+/// - Ownership: `user` must live until `function` has run; after a capture, as long as the graph.
 /// - Safety: `function` may be called with `user` on another thread, and does not unwind.
 /// - torch: `cudaLaunchHostFunc`.
 #[must_use]
@@ -215,16 +218,17 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
     })
 }
 
-/// Queues a host function on a stream, and another that is called instead if the first one will not
-/// run. Exactly one of the two is called, once, unless the process ends before. Otherwise as
-/// `sconce_stream_launch_host_function`.
+/// Queues a host function on a stream, and a second one that is called instead if the first one
+/// will not run. Exactly one of the two is called, once, unless the process ends first. Otherwise
+/// as `sconce_stream_launch_host_function`.
 ///
 /// - `function`: called after all work queued so far, if that succeeds.
-/// - `otherwise`: called if work of the device fails before, at some time after the failure and on a
-///   thread of the driver. The same rules apply to it as to `function`.
+/// - `otherwise`: called on a thread of the driver, some time after work of the device has failed.
+///   The same rules apply to it as to `function`.
 /// - `user`: passed to whichever is called.
-/// - Errors: INVALID_STATE: the stream is being captured; a graph runs a function any number of times.
-///   NOT_SUPPORTED: the driver has no `cuStreamAddCallback`. If the call fails, neither is called.
+/// - Errors: INVALID_STATE: the stream is being captured: a graph would run the function any number
+///   of times. NOT_SUPPORTED: the driver has no `cuStreamAddCallback`. If the call fails, neither
+///   function is called.
 /// - Ownership: `user` must live until one of the two has run.
 /// - Safety: `function` or `otherwise` may be called with `user` on another thread, and does not
 ///   unwind.
@@ -248,21 +252,20 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function_or(
     })
 }
 
-/// Calls a function while a stream is current on its device, and that device is current, on the
-/// calling thread. Afterwards both are what they were.
+/// Makes a stream and its device current on the calling thread, calls a function, and restores the
+/// previous stream and device.
 ///
-/// The calls that `function` makes on this thread use the stream, as all calls of tensors do that
-/// have no `stream` parameter. Callers whose threads are not their own, as goroutines and tasks of
-/// an async runtime, get a stream for several calls that way, because a function does not change its
-/// thread.
+/// Calls without a `stream` parameter that `function` makes on this thread, such as those of
+/// tensors, use the stream. The function is for programs whose tasks move between threads, such as
+/// goroutines and tasks of an async runtime: a task does not change its thread during the call.
 ///
 /// - `function`: called once, on the calling thread, before this call returns. It may call this
 ///   library.
 /// - `user`: passed to `function`.
-/// - Errors: as `sconce_stream_exchange`, and then `function` is not called; as
+/// - Errors: as `sconce_stream_exchange`, in which case `function` is not called; as
 ///   `sconce_stream_restore`.
-/// - Ordering: the calls of `function` return as they do elsewhere; this call does not wait for what
-///   they queue.
+/// - Ordering: the calls of `function` block as they do elsewhere; this call does not wait for the
+///   work that they queue.
 /// - Safety: `function` may be called with `user`, and does not unwind.
 /// - torch: a block of `with torch.cuda.stream(s)`.
 #[must_use]
@@ -282,7 +285,7 @@ pub unsafe extern "C" fn sconce_stream_run(
     })
 }
 
-/// Queues a kernel that keeps a stream busy for a time, for tests and examples of overlap.
+/// Queues a kernel that keeps a stream busy for a given time, for tests and examples of overlap.
 ///
 /// - `duration_ns`: nanoseconds.
 /// - torch: `torch.cuda._sleep`, which counts cycles instead.

@@ -10,14 +10,14 @@ use crate::ffi::{CBool, guard, sconce_status, string};
 use crate::tensor::transfer::{self, Conversion};
 use crate::tensor::{MemoryFormat, print};
 
-/// Copies every element of `source` to `tensor`, converted to its type and repeated to its shape, between any
-/// devices.
+/// Copies the elements of `source` to `tensor`, between any devices. The elements are converted to
+/// the type of `tensor` and broadcast to its shape.
 ///
-/// - `source`: what is copied.
+/// - `source`: the tensor to copy.
 /// - `non_blocking`: as in `sconce_copy`.
-/// - Errors: INVALID_ARGUMENT: the shape of `source` cannot be repeated to that of `tensor`, or the two share
-///   part of their memory. Otherwise as `sconce_copy_strided`.
-/// - Ordering: as `sconce_copy_strided`. Elements are converted where they come from.
+/// - Errors: INVALID_ARGUMENT: the shape of `source` cannot be broadcast to that of `tensor`, or
+///   the two partly overlap in memory. Otherwise as `sconce_copy_strided`.
+/// - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`.
 /// - torch: `torch.Tensor.copy_(source, non_blocking)`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -32,15 +32,16 @@ pub extern "C" fn sconce_tensor_copy(
     })
 }
 
-/// Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
-/// owned once more.
+/// Returns a tensor with another type, device or memory format. If nothing changes, returns the
+/// tensor itself, with one more owner.
 ///
-/// - `options`: what is left at its default stays as it is. `pinned` is not used.
+/// - `options`: fields at their defaults change nothing. `pinned` is not used.
 /// - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.
 /// - `copy`: copies even if nothing changes.
 /// - `out_tensor`: receives the tensor.
 /// - Errors: as `sconce_tensor_empty` and `sconce_tensor_copy`.
-/// - Ownership: the caller releases the result with `sconce_tensor_release`, also if it is the same handle.
+/// - Ownership: the caller releases the result with `sconce_tensor_release`, even if it is the same
+///   handle.
 /// - Ordering: as `sconce_tensor_copy`.
 /// - torch: `torch.Tensor.to`, `.cuda()`, `.cpu()`.
 #[must_use]
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn sconce_tensor_to(
     })
 }
 
-/// Returns a copy in memory of its own.
+/// Returns a copy of a tensor in new memory.
 ///
 /// - `memory_format`: `SCONCE_MEMORY_FORMAT_…`.
 /// - `out_tensor`: receives the copy.
@@ -90,7 +91,8 @@ pub unsafe extern "C" fn sconce_tensor_clone(
     })
 }
 
-/// Returns a tensor whose elements lie one after another: the tensor itself, owned once more, or a copy.
+/// Returns a tensor whose elements are contiguous in memory: the tensor itself, with one more
+/// owner, or a copy.
 ///
 /// - `memory_format`: `SCONCE_MEMORY_FORMAT_…` other than PRESERVE.
 /// - `out_tensor`: receives the tensor.
@@ -119,7 +121,7 @@ pub unsafe extern "C" fn sconce_tensor_contiguous(
     })
 }
 
-/// Returns a tensor in page-locked memory of the host: the tensor itself, owned once more, or a copy.
+/// Returns a tensor in page-locked host memory: the tensor itself, with one more owner, or a copy.
 ///
 /// - `out_tensor`: receives the tensor.
 /// - Errors: INVALID_ARGUMENT: the tensor is on a device.
@@ -144,9 +146,9 @@ pub unsafe extern "C" fn sconce_tensor_pin_memory(
 
 /// Writes all elements to the caller's memory, in row-major order.
 ///
-/// - `out_values`: receives the elements; may be NULL without elements.
-/// - `bytes`: of all of them.
-/// - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take.
+/// - `out_values`: receives the elements; may be NULL if there are none.
+/// - `bytes`: the size of all elements.
+/// - Errors: INVALID_ARGUMENT: `bytes` is not the size of the elements.
 /// - Ordering: after earlier work of the current stream of the tensor's device; done when the call returns.
 /// - torch: `torch.Tensor.tolist()`, `.cpu().numpy()`.
 #[must_use]
@@ -185,8 +187,9 @@ pub unsafe extern "C" fn sconce_tensor_item(
     })
 }
 
-/// Returns a tensor as torch prints it in Python, such as `tensor([1., 2.], device='cuda:0')`. Of more than
-/// 1000 elements, only the first and last three of each dimension are printed.
+/// Returns a tensor as text, as torch prints it in Python, such as
+/// `tensor([1., 2.], device='cuda:0')`. If there are more than 1000 elements, only the first and
+/// last three of each dimension are printed.
 ///
 /// - `tensor`: may be undefined.
 /// - `out_text`: receives the text.

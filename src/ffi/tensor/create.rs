@@ -55,7 +55,7 @@ pub unsafe extern "C" fn sconce_tensor_empty(
     })
 }
 
-/// Creates a tensor with strides of the caller's choice, whose values are not set. Otherwise as
+/// Creates a tensor with the given strides, whose values are not set. Otherwise as
 /// `sconce_tensor_empty`.
 ///
 /// - `strides`: elements from one index to the next, at least 0; 0 repeats elements.
@@ -80,8 +80,7 @@ pub unsafe extern "C" fn sconce_tensor_empty_strided(
 
 /// Creates a tensor with the sizes of another, whose values are not set.
 ///
-/// - `options`: what is left at its default is the tensor's: type, device, and the order of its dimensions in
-///   memory.
+/// - `options`: fields at their defaults are taken from `tensor`: type, device and memory format.
 /// - `out_tensor`: receives the tensor.
 /// - Errors: as `sconce_tensor_empty`.
 /// - Ownership: as `sconce_tensor_empty`.
@@ -101,7 +100,7 @@ pub unsafe extern "C" fn sconce_tensor_empty_like(
     })
 }
 
-/// Creates a tensor of one value.
+/// Creates a tensor whose elements all have one value.
 ///
 /// - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`; the default type is that of the value: I64, F32,
 ///   BOOL or C64.
@@ -128,7 +127,8 @@ pub unsafe extern "C" fn sconce_tensor_full(
     })
 }
 
-/// Creates a tensor of one value, with the sizes of another. Otherwise as `sconce_tensor_empty_like`.
+/// Creates a tensor with the sizes of another, whose elements all have one value. Otherwise as
+/// `sconce_tensor_empty_like`.
 ///
 /// - `value`: the value of every element.
 /// - `out_tensor`: receives the tensor.
@@ -150,13 +150,14 @@ pub unsafe extern "C" fn sconce_tensor_full_like(
     })
 }
 
-/// Creates a tensor with values of the caller's memory.
+/// Creates a tensor with values from the caller's memory.
 ///
 /// - `values`: the elements in row-major order, of the type that `options` names.
-/// - `bytes`: of all of them.
+/// - `bytes`: the size of all elements.
 /// - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: `bytes` is not what the elements take. Otherwise as `sconce_tensor_empty`.
+/// - Errors: INVALID_ARGUMENT: `bytes` is not the size of the elements. Otherwise as
+///   `sconce_tensor_empty`.
 /// - Ownership: as `sconce_tensor_empty`.
 /// - Ordering: as `sconce_copy` from ordinary memory: `values` may be changed once the call returns.
 /// - torch: `torch.tensor`.
@@ -181,28 +182,29 @@ pub unsafe extern "C" fn sconce_tensor_from_values(
     })
 }
 
-/// Gives memory back to its owner: called once with the `context` that was passed with it, on any thread, also at
-/// exit.
+/// Returns memory to its owner. Called once, with the `context` that was passed with the function,
+/// on any thread, possibly at exit.
 pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
-/// Creates a tensor over memory of others.
+/// Creates a tensor over memory of another owner.
 ///
-/// - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
-/// - `bytes`: how many bytes from there on belong to the tensor.
+/// - `address`: the first element, in memory of a device or of the host; may be NULL if there are
+///   no elements.
+/// - `bytes`: the size of the memory that begins there.
 /// - `sizes`, `rank`: as in `sconce_tensor_empty`.
 /// - `strides`: in elements; NULL if the elements lie one after another.
 /// - `dtype`: `SCONCE_DTYPE_…`.
-/// - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+/// - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
 /// - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
 ///   of them. It is not called if this call fails.
 /// - `context`: the deleter's argument.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
-///   of a device is not aligned to the elements.
+/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
+///   device, or device memory is not aligned to the elements.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
 ///   deleter is called.
-/// - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
-///   later work in the deleter if it frees the memory out of the order of the streams.
+/// - Ordering: the caller must order earlier work on the memory before the device's current stream.
+///   A deleter that frees the memory out of stream order must wait for later work on it.
 /// - Threads: the deleter is called once, on the thread that releases the last tensor.
 /// - torch: `torch::from_blob`.
 #[must_use]
@@ -292,7 +294,8 @@ fn check_place(address: usize, bytes: usize, dtype: Dtype, place: Place) -> Resu
     }
 }
 
-/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
+/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but
+/// excluding `end`.
 ///
 /// - `start`, `end`, `step`: the first number, the bound and the distance.
 /// - `options`: the default type is I64 if all three are integers, else F32.
@@ -371,7 +374,7 @@ pub unsafe extern "C" fn sconce_tensor_eye(
 /// Sets every element of a tensor to a value, converted to the tensor's type.
 ///
 /// - `value`: the value of every element.
-/// - Errors: INVALID_ARGUMENT: several elements of the tensor are one place in memory.
+/// - Errors: INVALID_ARGUMENT: several elements of the tensor share a place in memory.
 /// - Ordering: as `sconce_tensor_full`.
 /// - torch: `torch.Tensor.fill_`, `torch.Tensor.zero_`.
 #[must_use]

@@ -7,9 +7,9 @@ use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
 use crate::tensor::{Tensor, TensorLayout, handle};
 
-/// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. Every function that
-/// returns one returns a handle that the caller releases with `sconce_tensor_release`; a view keeps the
-/// memory alive by itself.
+/// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. The caller
+/// releases every handle that a function returns with `sconce_tensor_release`. A view keeps its
+/// memory alive.
 pub struct sconce_tensor {
     _private: [u8; 0],
 }
@@ -188,7 +188,7 @@ pub(in crate::ffi) unsafe fn tensors_of(
     Ok(found)
 }
 
-/// Owns a tensor once more: it must be released once more.
+/// Adds an owner to a tensor handle: the handle must be released once more.
 ///
 /// - torch: a second reference to the same `at::Tensor`.
 #[must_use]
@@ -197,13 +197,13 @@ pub extern "C" fn sconce_tensor_retain(tensor: *mut sconce_tensor) -> sconce_sta
     guard(|| handle::retain(sconce_tensor::key(tensor, "tensor")?, "tensor"))
 }
 
-/// Gives up a tensor. When its last owner has, the handle is dead; and when no tensor uses the memory any
-/// more, it is freed.
+/// Removes an owner from a tensor handle. The last release makes the handle invalid. The memory is
+/// freed when no tensor uses it any more.
 ///
 /// - `tensor`: NULL does nothing.
-/// - Ordering: device memory goes back to the allocator in the order of the stream that it was allocated
-///   for; see `sconce_tensor_record_stream`.
-/// - Threads: a foreign deleter is called by the thread that gives up the last tensor.
+/// - Ordering: device memory goes back to the allocator in the order of the stream for which it was
+///   allocated for; see `sconce_tensor_record_stream`.
+/// - Threads: the thread that releases the last tensor calls the deleter of imported memory.
 /// - torch: the end of an `at::Tensor`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -214,10 +214,10 @@ pub extern "C" fn sconce_tensor_release(tensor: *mut sconce_tensor) -> sconce_st
     })
 }
 
-/// Lets a handle hold another tensor: the same memory, type and shape as `source`. Other owners of the handle
-/// see it, too.
+/// Replaces the tensor of a handle by another one: the memory, type and shape of `source`. All
+/// owners of the handle see the new tensor.
 ///
-/// - `tensor`: what it held is given up.
+/// - `tensor`: its previous tensor is released.
 /// - `source`: may be undefined.
 /// - torch: `a = b` of an `at::Tensor` that is passed by reference.
 #[must_use]
@@ -232,7 +232,8 @@ pub extern "C" fn sconce_tensor_assign(
     })
 }
 
-/// Returns a tensor without memory, type or shape. Functions other than those of handles refuse it.
+/// Returns an undefined tensor, which has no memory, type or shape. Functions refuse it, except
+/// those of handles.
 ///
 /// - `out_tensor`: receives the tensor.
 /// - torch: `at::Tensor()`.
@@ -244,8 +245,8 @@ pub unsafe extern "C" fn sconce_tensor_undefined(
     new_tensor!(out_tensor, { Tensor::default() })
 }
 
-/// Returns the number of tensors that are alive in the process, undefined ones included: for tests that look
-/// for leaks.
+/// Returns the number of live tensor handles in the process, including undefined tensors. For tests
+/// that look for leaks.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_tensor_live_count() -> usize {
     crate::ffi::guard::guard_value(0, handle::count)

@@ -54,8 +54,8 @@ pub(super) fn optional_dtype(number: i32, name: &str) -> Result<Option<Dtype>> {
     Dtype::try_from(number).map(Some).map_err(named)
 }
 
-/// Type, place and order in memory of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, which leaves all
-/// to the call.
+/// Type, device and memory format of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, with
+/// which the call uses its defaults.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_tensor_options {
@@ -63,8 +63,8 @@ pub struct sconce_tensor_options {
     pub struct_size: u32,
     /// `SCONCE_DTYPE_…`, or `SCONCE_DTYPE_DEFAULT`.
     pub dtype: i32,
-    /// An index, -1 for the default of the call (the current device, or the device of the tensor that the new
-    /// one is like), or `SCONCE_DEVICE_CPU`.
+    /// An index, `SCONCE_DEVICE_CPU`, or -1 for the default of the call: the current device, or for
+    /// a `…_like` function the device of the other tensor.
     pub device: i32,
     /// `SCONCE_MEMORY_FORMAT_…`.
     pub memory_format: i32,

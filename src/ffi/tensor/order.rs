@@ -4,9 +4,9 @@ use super::handle::{defined, made_in_place, returned, sconce_tensor};
 use crate::ffi::{CBool, guard, sconce_status};
 use crate::tensor::{handle, operations};
 
-/// Joins tensors along an existing dimension. The result's type is the tensors' common one.
+/// Joins tensors along an existing dimension. The result has the tensors' common type.
 ///
-/// - `tensors`: at least one; of shape [0] they are left out.
+/// - `tensors`: at least one; tensors of shape [0] are skipped.
 /// - `count`: number of tensors.
 /// - `out_tensor`: receives the new tensor.
 /// - Errors: INVALID_ARGUMENT: the shapes differ in another dimension. CROSS_DEVICE: the tensors are on several
@@ -50,8 +50,9 @@ pub unsafe extern "C" fn sconce_tensor_stack(
 ///
 /// - `index`: a vector of I32 or I64 on the same device.
 /// - `out_tensor`: receives the new tensor.
-/// - Errors: INVALID_ARGUMENT: `index` is no such vector, or on the CPU an index is out of range. CROSS_DEVICE: the
-///   tensors are on several devices. On a device an index out of range makes the device fail, as in torch.
+/// - Errors: INVALID_ARGUMENT: `index` is not such a vector, or on the CPU an index is out of
+///   range. CROSS_DEVICE: the tensors are on different devices. On a device, an index out of range
+///   makes the device fail, as in torch.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.index_select`.
@@ -71,9 +72,9 @@ pub unsafe extern "C" fn sconce_tensor_index_select(
 
 /// Sorts along a dimension. Equal elements keep their order; NaN counts as the largest.
 ///
-/// - `descending`: whether the largest comes first.
+/// - `descending`: whether the largest element comes first.
 /// - `out_values`: receives the sorted elements.
-/// - `out_indices`: receives where along the dimension each was, as I64.
+/// - `out_indices`: receives the original index of each element along the dimension, as I64.
 /// - Errors: NOT_SUPPORTED: the type is complex. OUT_OF_MEMORY: for the results or for work memory.
 /// - Ownership: the caller releases both with `sconce_tensor_release`.
 /// - Ordering: as `sconce_tensor_unary`.

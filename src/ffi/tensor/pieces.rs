@@ -46,11 +46,11 @@ unsafe fn write_pieces(
     Ok(())
 }
 
-/// Cuts a dimension into at most `chunks` pieces of equal size, the last one as large as what is left.
+/// Splits a dimension into at most `chunks` pieces of equal size; the last piece may be smaller.
 ///
 /// - `chunks`: at least 1.
 /// - `out_tensors`: receives the views.
-/// - `room`: entries of `out_tensors`.
+/// - `room`: capacity of `out_tensors`, in entries.
 /// - `out_count`: receives the number of views.
 /// - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `room` is less than the number of pieces.
 /// - Ownership: the caller releases each view with `sconce_tensor_release`; it keeps the memory alive.
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn sconce_tensor_chunk(
     })
 }
 
-/// Cuts a dimension into pieces of `size` indices, the last one as large as what is left. Otherwise as
+/// Splits a dimension into pieces of `size` indices; the last piece may be smaller. Otherwise as
 /// `sconce_tensor_chunk`.
 ///
 /// - `out_tensors`: receives the views.
@@ -97,8 +97,8 @@ pub unsafe extern "C" fn sconce_tensor_split(
     })
 }
 
-/// Cuts a dimension into pieces of the given sizes, whose sum is the dimension's. Otherwise as
-/// `sconce_tensor_chunk`.
+/// Splits a dimension into pieces of the given sizes, whose sum is the size of the dimension.
+/// Otherwise as `sconce_tensor_chunk`.
 ///
 /// - `sizes`: indices of each piece.
 /// - `count`: number of sizes.

@@ -16,7 +16,7 @@ use crate::tensor::operations::{self, BinaryOperation, TensorOperand, UnaryOpera
 pub enum sconce_unary_operation {
     /// `-x`.
     SCONCE_UNARY_NEG = 0,
-    /// The size of x; of a complex number a real one.
+    /// The absolute value; a real number, also for complex `x`.
     SCONCE_UNARY_ABS = 1,
     /// -1, 0 or 1.
     SCONCE_UNARY_SIGN = 2,
@@ -58,9 +58,9 @@ pub enum sconce_unary_operation {
     SCONCE_UNARY_TRUNC = 20,
     /// Whether x is 0.
     SCONCE_UNARY_LOGICAL_NOT = 21,
-    /// All bits inverted; of a truth value its opposite.
+    /// Inverts all bits; for BOOL, the logical negation.
     SCONCE_UNARY_BITWISE_NOT = 22,
-    /// Whether x is no number.
+    /// Whether x is NaN.
     SCONCE_UNARY_IS_NAN = 23,
     /// Whether x is neither infinite nor NaN.
     SCONCE_UNARY_IS_FINITE = 24,
@@ -78,19 +78,19 @@ pub enum sconce_binary_operation {
     SCONCE_BINARY_SUB = 1,
     /// `a * b`.
     SCONCE_BINARY_MUL = 2,
-    /// `a / b`, of integers a floating-point number.
+    /// `a / b`; a floating-point number, also for integers.
     SCONCE_BINARY_DIV = 3,
     /// The quotient rounded down.
     SCONCE_BINARY_FLOOR_DIVIDE = 4,
     /// The quotient rounded toward 0.
     SCONCE_BINARY_TRUNC_DIVIDE = 5,
-    /// With the sign of `b`, as in Python.
+    /// The remainder, with the sign of `b`, as in Python.
     SCONCE_BINARY_REMAINDER = 6,
     /// `a` to the power of `b`.
     SCONCE_BINARY_POW = 7,
-    /// The smaller; NaN if one is.
+    /// The smaller of the two; NaN if either is NaN.
     SCONCE_BINARY_MINIMUM = 8,
-    /// The larger; NaN if one is.
+    /// The larger of the two; NaN if either is NaN.
     SCONCE_BINARY_MAXIMUM = 9,
     /// Whether `a == b`.
     SCONCE_BINARY_EQ = 10,
@@ -104,17 +104,17 @@ pub enum sconce_binary_operation {
     SCONCE_BINARY_GT = 14,
     /// Whether `a >= b`.
     SCONCE_BINARY_GE = 15,
-    /// The bits that both have.
+    /// `a & b`.
     SCONCE_BINARY_BITWISE_AND = 16,
-    /// The bits that one has.
+    /// `a | b`.
     SCONCE_BINARY_BITWISE_OR = 17,
-    /// The bits that exactly one has.
+    /// `a ^ b`.
     SCONCE_BINARY_BITWISE_XOR = 18,
-    /// Whether neither is 0.
+    /// Whether both are nonzero.
     SCONCE_BINARY_LOGICAL_AND = 19,
-    /// Whether one is not 0.
+    /// Whether at least one is nonzero.
     SCONCE_BINARY_LOGICAL_OR = 20,
-    /// Whether exactly one is not 0.
+    /// Whether exactly one is nonzero.
     SCONCE_BINARY_LOGICAL_XOR = 21,
 }
 
@@ -244,16 +244,16 @@ pub(super) fn operand((tensor, number): &(Tensor, Option<Scalar>)) -> TensorOper
     }
 }
 
-/// An operation on every element.
+/// Applies an operation to every element.
 ///
 /// - `operation`: `SCONCE_UNARY_…`.
-/// - `into`: receives the result, as in `sconce_tensor_reduce_out`, in any type that the result's can be cast to. It may
-///   be the tensor itself; then it is not resized. NULL makes a new tensor.
-/// - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
-/// - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type, in torch's words.
-///   INVALID_ARGUMENT: `into` has a type that cannot hold the result, shares a part of its memory with the tensor, is
-///   read-only or has several elements in one place, or is memory of others that is too small. CROSS_DEVICE: `into`
-///   is on another device. OUT_OF_MEMORY: for the result.
+/// - `into`: receives the result, as in `sconce_tensor_reduce_out`. It may have any type to which the type of the
+///   result can be cast. It may be the tensor itself; then it is not resized. NULL makes a new tensor.
+/// - `out_tensor`: receives the new tensor; may be NULL if `into` is not.
+/// - Errors: NOT_SUPPORTED: the operation is not defined for the tensor's type; the message is torch's.
+///   INVALID_ARGUMENT: `into` has a type that cannot hold the result, partly overlaps the tensor in memory, is
+///   read-only, has several elements in one place, or is memory of another owner that is too small. CROSS_DEVICE:
+///   `into` is on another device. OUT_OF_MEMORY: for the result.
 /// - Ownership: the caller releases the new tensor with `sconce_tensor_release`.
 /// - Ordering: queued on the current stream of the tensor's device; done at once on the CPU.
 /// - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.exp(…, out=into)` and
@@ -276,20 +276,21 @@ pub unsafe extern "C" fn sconce_tensor_unary(
     })
 }
 
-/// An operation on every pair of elements of two operands, which are repeated to a common shape. An operand is a
-/// tensor, or a number. The result has torch's type: numbers and tensors without dimensions count only by their
-/// kind.
+/// Applies an operation to every pair of elements of two operands, which are broadcast to a common shape. An operand
+/// is a tensor or a number. The type of the result follows torch's promotion rules: numbers and tensors without
+/// dimensions affect it only by their kind.
 ///
 /// - `operation`: `SCONCE_BINARY_…`.
-/// - `first`, `second`: tensors; NULL where there is a number instead.
-/// - `first_number`, `second_number`: numbers; NULL where there is a tensor instead.
-/// - `alpha`: of sums and differences the factor of the second operand; NULL is 1.
-/// - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand, and then is not resized. NULL
-///   makes a new tensor.
-/// - `out_tensor`: receives the new tensor; may be NULL if there is an `into`.
-/// - Errors: INVALID_ARGUMENT: the shapes do not fit, both or neither of a tensor and a number are given, or
-///   `into` is not fit for the result. CROSS_DEVICE: the tensors are on several devices; tensors of the CPU
-///   without dimensions may meet those of a device. NOT_SUPPORTED: the operation is not defined for the type.
+/// - `first`, `second`: tensors; NULL for an operand that is a number.
+/// - `first_number`, `second_number`: numbers; NULL for an operand that is a tensor.
+/// - `alpha`: for sums and differences, the factor of the second operand; NULL means 1.
+/// - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand, and then is
+///   not resized. NULL makes a new tensor.
+/// - `out_tensor`: receives the new tensor; may be NULL if `into` is not.
+/// - Errors: INVALID_ARGUMENT: the shapes cannot be broadcast, an operand has both or neither of a tensor and a
+///   number, or `into` cannot hold the result. CROSS_DEVICE: the tensors are on different devices; tensors of the
+///   CPU without dimensions may be combined with those of a device. NOT_SUPPORTED: the operation is not defined for
+///   the type.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
 /// - torch: the functions of the same names, such as `torch.add`; with `into` `torch.add(…, out=into)` and
@@ -340,12 +341,13 @@ pub unsafe extern "C" fn sconce_tensor_binary(
     })
 }
 
-/// Moves every element into bounds.
+/// Clamps every element to bounds.
 ///
-/// - `least`, `most`: the bounds as tensors; NULL where there is a number or no bound.
-/// - `least_number`, `most_number`: the bounds as numbers; NULL where there is a tensor or no bound.
+/// - `least`, `most`: the bounds as tensors; NULL for a bound that is a number or absent.
+/// - `least_number`, `most_number`: the bounds as numbers; NULL for a bound that is a tensor or
+///   absent.
 /// - `out_tensor`: receives the new tensor.
-/// - Errors: INVALID_ARGUMENT: there is no bound. Otherwise as `sconce_tensor_binary`.
+/// - Errors: INVALID_ARGUMENT: both bounds are absent. Otherwise as `sconce_tensor_binary`.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_binary`.
 /// - torch: `torch.clamp`.
@@ -367,11 +369,11 @@ pub unsafe extern "C" fn sconce_tensor_clamp(
     })
 }
 
-/// Returns elements of one operand where a condition is true, else those of another.
+/// Selects elements of one operand where a condition is true, else those of another.
 ///
 /// - `condition`: a tensor of BOOL.
-/// - `if_true`, `if_false`: tensors; NULL where there is a number instead.
-/// - `true_number`, `false_number`: numbers; NULL where there is a tensor instead.
+/// - `if_true`, `if_false`: tensors; NULL for an operand that is a number.
+/// - `true_number`, `false_number`: numbers; NULL for an operand that is a tensor.
 /// - `out_tensor`: receives the new tensor.
 /// - Errors: as `sconce_tensor_binary`.
 /// - Ownership: as `sconce_tensor_unary`.

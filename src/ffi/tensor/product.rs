@@ -5,13 +5,14 @@ use crate::ffi::fft::{direction_of, kind_of, normalization_of};
 use crate::ffi::sconce_status;
 use crate::tensor::operations::{self, FilterSteps, TensorFft};
 
-/// Multiplies vectors, matrices or batches of matrices, as torch does. Small products are computed in the order of the
-/// inner dimension and without TF32, large ones as by `sconce_matmul`.
+/// Multiplies vectors, matrices or batches of matrices, as torch does. Small products are added up
+/// in the order of the inner dimension and without TF32; large ones are computed as by
+/// `sconce_matmul`.
 ///
-/// - `first`, `second`: of one type: F16, BF16, F32 or F64.
+/// - `first`, `second`: the factors, of the same type: F16, BF16, F32 or F64.
 /// - `out_tensor`: receives the new tensor.
-/// - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another type. CROSS_DEVICE:
-///   the tensors are on several devices. Otherwise as `sconce_matmul`.
+/// - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another
+///   type. CROSS_DEVICE: the tensors are on different devices. Otherwise as `sconce_matmul`.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.matmul`.
@@ -30,7 +31,7 @@ pub unsafe extern "C" fn sconce_tensor_matmul(
 
 /// Multiplies two batches of matrices. Otherwise as `sconce_tensor_matmul`.
 ///
-/// - `first`, `second`: of three dimensions.
+/// - `first`, `second`: tensors of three dimensions.
 /// - `out_tensor`: receives the new tensor.
 /// - torch: `torch.bmm`.
 #[must_use]
@@ -48,7 +49,7 @@ pub unsafe extern "C" fn sconce_tensor_bmm(
 
 /// Returns `beta * tensor + alpha * (first @ second)`. Otherwise as `sconce_tensor_matmul`.
 ///
-/// - `tensor`: repeated to the product's shape; with a `beta` of 0 it is not read.
+/// - `tensor`: broadcast to the product's shape; if `beta` is 0, it is not read.
 /// - `first`, `second`: matrices.
 /// - `out_tensor`: receives the new tensor.
 /// - torch: `torch.addmm`.
@@ -110,17 +111,19 @@ pub unsafe extern "C" fn sconce_tensor_convolution(
     })
 }
 
-/// Transforms one to three dimensions of a tensor.
+/// Computes Fourier transforms over one to three dimensions of a tensor.
 ///
-/// - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are made complex for C2C and C2R.
+/// - `kind`: `SCONCE_FFT_C2C`, `_R2C` or `_C2R`. Real elements are converted to complex ones for
+///   C2C and C2R.
 /// - `direction`: `SCONCE_FFT_FORWARD` or `_INVERSE`.
 /// - `normalization`: `SCONCE_FFT_NORM_…`; torch's default is NONE forward and BY_N inverse.
-/// - `dims`: the dimensions; R2C leaves half of the last one.
+/// - `dims`: the dimensions. R2C returns only the first half of the last one.
 /// - `count`: number of dimensions, 1 to 3.
-/// - `length`: for C2R the size of the result along the last dimension; -1 for twice what leads to it.
+/// - `length`: for C2R, the size of the result along the last dimension; -1 for 2 * (n - 1), where
+///   n is the tensor's size.
 /// - `out_tensor`: receives the new tensor.
-/// - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit. NOT_SUPPORTED: the
-///   type; on the CPU that is F16, too. Otherwise as `sconce_fft`.
+/// - Errors: INVALID_ARGUMENT: a dimension is named twice, is empty, or `length` does not fit.
+///   NOT_SUPPORTED: the type, which on the CPU includes F16. Otherwise as `sconce_fft`.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions.

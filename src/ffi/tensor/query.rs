@@ -110,7 +110,7 @@ unsafe fn write_dims(
 /// Returns the sizes.
 ///
 /// - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
-/// - `room`: entries of `out_sizes`.
+/// - `room`: capacity of `out_sizes`, in entries.
 /// - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
 /// - torch: `torch.Tensor.size()`.
 #[must_use]
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn sconce_tensor_get_sizes(
 /// Returns the strides, in elements.
 ///
 /// - `out_strides`: receives an entry for each dimension; may be NULL without dimensions.
-/// - `room`: entries of `out_strides`.
+/// - `room`: capacity of `out_strides`, in entries.
 /// - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
 /// - torch: `torch.Tensor.stride()`.
 #[must_use]
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn sconce_tensor_get_strides(
     })
 }
 
-/// Returns where the sizes lie: `sconce_tensor_get_rank` numbers.
+/// Returns the address of the sizes: `sconce_tensor_get_rank` numbers.
 ///
 /// - `out_sizes`: receives their address.
 /// - Ownership: borrowed; valid until the handle's last owner has released it, or another tensor is assigned to it.
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn sconce_tensor_borrow_sizes(
     })
 }
 
-/// Returns where the strides lie: `sconce_tensor_get_rank` numbers, in elements.
+/// Returns the address of the strides: `sconce_tensor_get_rank` numbers, in elements.
 ///
 /// - `out_strides`: receives their address.
 /// - Ownership: as `sconce_tensor_borrow_sizes`.
@@ -189,7 +189,8 @@ pub unsafe extern "C" fn sconce_tensor_borrow_strides(
     })
 }
 
-/// Returns how many elements lie between the begin of the memory and the first element.
+/// Returns the number of elements between the beginning of the memory and the first element of the
+/// tensor.
 ///
 /// - `out_offset`: receives the number.
 /// - torch: `torch.Tensor.storage_offset()`.
@@ -260,10 +261,10 @@ pub unsafe extern "C" fn sconce_tensor_get_data(
     })
 }
 
-/// Returns the memory behind a tensor: where it begins, and its bytes.
+/// Returns the memory of a tensor: its address and its size.
 ///
-/// - `out_address`: receives where the memory begins; NULL if it has no bytes.
-/// - `out_bytes`: receives how many bytes it has.
+/// - `out_address`: receives the address at which the memory begins; NULL if it has no bytes.
+/// - `out_bytes`: receives the size.
 /// - Ownership: as `sconce_tensor_get_data`.
 /// - torch: `torch.Tensor.untyped_storage()`.
 #[must_use]
@@ -284,9 +285,10 @@ pub unsafe extern "C" fn sconce_tensor_get_storage(
     })
 }
 
-/// Returns whether elements lie one after another, in an order of the dimensions.
+/// Returns whether the elements are contiguous in memory, in a given order of the dimensions.
 ///
-/// - `memory_format`: `SCONCE_MEMORY_FORMAT_…`; PRESERVE asks whether they are dense in any order.
+/// - `memory_format`: `SCONCE_MEMORY_FORMAT_…`; with PRESERVE, whether the elements are dense in
+///   any order.
 /// - `out_contiguous`: receives whether they are.
 /// - torch: `torch.Tensor.is_contiguous(memory_format)`.
 #[must_use]
@@ -322,7 +324,7 @@ pub unsafe extern "C" fn sconce_tensor_is_pinned(
     })
 }
 
-/// Returns whether two tensors use the same memory, whatever part of it.
+/// Returns whether two tensors are parts of the same memory, even if the parts do not overlap.
 ///
 /// - `other`: the other tensor.
 /// - `out_shares`: receives whether they do.
@@ -343,11 +345,11 @@ pub unsafe extern "C" fn sconce_tensor_shares_storage(
     })
 }
 
-/// Notes that a stream uses the memory, so that it is not used again before that stream's work at the time of
-/// its release is done.
+/// Notes that a stream uses the memory of a tensor. After its release, the memory is not reused
+/// before the work that is queued on that stream at that time has finished.
 ///
-/// - `stream`: ignored for memory that its stream was allocated for, for ordinary memory of the host and for memory
-///   of others.
+/// - `stream`: ignored if the memory was allocated for this stream, and for ordinary host memory
+///   and memory of other owners.
 /// - torch: `torch.Tensor.record_stream(stream)`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -24,9 +24,9 @@ fn fill(
 /// - `low`, `high`: bounds.
 /// - `generator`: a generator of the tensor's device, or of the CPU for a tensor there; NULL for its default
 ///   generator.
-/// - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements of the tensor
-///   are one place in memory. NOT_SUPPORTED: the distribution is not drawn for the tensor's type. CROSS_DEVICE:
-///   `generator` belongs to another device.
+/// - Errors: INVALID_ARGUMENT: the parameters, as in `sconce_random_uniform`; or several elements
+///   of the tensor share a place in memory. NOT_SUPPORTED: the distribution is not defined for the
+///   tensor's type. CROSS_DEVICE: `generator` belongs to another device.
 /// - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
 /// - torch: `torch.Tensor.uniform_`.
 #[must_use]
@@ -133,7 +133,7 @@ pub extern "C" fn sconce_tensor_bernoulli(
     guard(|| fill(tensor, FillRequest::Bernoulli(p), generator))
 }
 
-/// Fills a tensor with whole numbers from `low` to `high`, excluding `high`. Otherwise as
+/// Fills a tensor with integers from `low` to `high`, excluding `high`. Otherwise as
 /// `sconce_tensor_uniform`.
 ///
 /// - `low`, `high`: bounds.
@@ -149,8 +149,8 @@ pub extern "C" fn sconce_tensor_random_integers(
     guard(|| fill(tensor, FillRequest::Integers(low, high), generator))
 }
 
-/// Fills a tensor with whole numbers of the range of its type. Otherwise as
-/// `sconce_tensor_uniform`.
+/// Fills a tensor with integers from 0 to the largest of its type, as `sconce_random_full_range`
+/// does. Otherwise as `sconce_tensor_uniform`.
 ///
 /// - torch: `torch.Tensor.random_`.
 #[must_use]
@@ -169,9 +169,9 @@ pub extern "C" fn sconce_tensor_random(
 ///   generator.
 /// - `options`: NULL or fields left at their defaults: I64, on the current device.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED: another
-///   type than integers and real floating-point numbers. CROSS_DEVICE: `generator` belongs to another
-///   device. OUT_OF_MEMORY: for the result or for work memory.
+/// - Errors: INVALID_ARGUMENT: `n` is negative, or the type cannot hold the numbers. NOT_SUPPORTED:
+///   the type is neither an integer nor a real floating-point number. CROSS_DEVICE: `generator`
+///   belongs to another device. OUT_OF_MEMORY: for the result or for work memory.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`.
 /// - Ordering: queued on the current stream of the tensor's device; a tensor of the CPU is filled on return.
 /// - torch: `torch.randperm`.

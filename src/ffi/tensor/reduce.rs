@@ -11,23 +11,23 @@ use crate::tensor::operations::{self, LineOperation, Reduction};
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_reduction {
-    /// The sum; 0 of no elements. Integers are added as I64.
+    /// The sum; 0 if there are no elements. Integers are added as I64.
     SCONCE_REDUCE_SUM = 0,
-    /// The mean of floating-point or complex numbers; NaN of no elements.
+    /// The mean of floating-point or complex numbers; NaN if there are no elements.
     SCONCE_REDUCE_MEAN = 1,
-    /// The product; 1 of no elements.
+    /// The product; 1 if there are no elements.
     SCONCE_REDUCE_PROD = 2,
-    /// The largest; NaN if there is one.
+    /// The largest element; NaN if any element is NaN.
     SCONCE_REDUCE_AMAX = 3,
-    /// The smallest; NaN if there is one.
+    /// The smallest element; NaN if any element is NaN.
     SCONCE_REDUCE_AMIN = 4,
-    /// The index of the first of the largest, as I64.
+    /// The index of the first largest element, as I64.
     SCONCE_REDUCE_ARGMAX = 5,
-    /// The index of the first of the smallest, as I64.
+    /// The index of the first smallest element, as I64.
     SCONCE_REDUCE_ARGMIN = 6,
-    /// Whether no element is 0.
+    /// Whether all elements are nonzero.
     SCONCE_REDUCE_ALL = 7,
-    /// Whether an element is not 0.
+    /// Whether any element is nonzero.
     SCONCE_REDUCE_ANY = 8,
 }
 
@@ -37,13 +37,13 @@ numbers_of!(sconce_reduction as i32: SCONCE_REDUCE_SUM, SCONCE_REDUCE_MEAN, SCON
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_line_operation {
-    /// `exp(x)` over the sum of `exp(x)`.
+    /// The softmax: `exp(x)` divided by the sum of `exp(x)`.
     SCONCE_LINE_SOFTMAX = 0,
-    /// The logarithm of it.
+    /// The logarithm of the softmax.
     SCONCE_LINE_LOG_SOFTMAX = 1,
-    /// The sum of the elements up to each.
+    /// The running sum: for each element, the sum of the elements up to it.
     SCONCE_LINE_CUMSUM = 2,
-    /// The product of the elements up to each.
+    /// The running product: for each element, the product of the elements up to it.
     SCONCE_LINE_CUMPROD = 3,
 }
 
@@ -68,16 +68,18 @@ pub(super) fn op_of<T: Copy>(number: i32, all: &[T], prefix: &str) -> Result<T> 
 /// Reduces dimensions of a tensor.
 ///
 /// - `operation`: `SCONCE_REDUCE_…`.
-/// - `dims`: the dimensions that go; NULL for all. ARGMAX and ARGMIN take one or all.
+/// - `dims`: the dimensions to reduce; NULL for all. ARGMAX and ARGMIN accept one or all.
 /// - `count`: number of entries of `dims`.
-/// - `keep_dims`: whether they stay, with one element.
-/// - `dtype`: of sums, means and products: the type that elements are converted to first, and that of the result;
-///   else `SCONCE_DTYPE_DEFAULT`.
+/// - `keep_dims`: whether the result keeps these dimensions, with one element.
+/// - `dtype`: for sums, means and products, the type to which elements are converted first, and the
+///   type of the result; else `SCONCE_DTYPE_DEFAULT`.
 /// - `out_tensor`: receives the new tensor.
-/// - Errors: INVALID_ARGUMENT: a dimension is named twice, or the largest of no elements is asked for.
-///   NOT_SUPPORTED: the operation is not defined for the type, in torch's words. OUT_OF_MEMORY: for the result.
+/// - Errors: INVALID_ARGUMENT: a dimension is named twice, or there are no elements of which to
+///   find the largest or smallest. NOT_SUPPORTED: the operation is not defined for the type; the
+///   message is torch's. OUT_OF_MEMORY: for the result.
 /// - Ownership: as `sconce_tensor_unary`.
-/// - Ordering: as `sconce_tensor_unary`. The same sizes and strides on the same device give the same bits.
+/// - Ordering: as `sconce_tensor_unary`. Results are reproducible: the same sizes and strides on
+///   the same device produce the same bits.
 /// - torch: the functions of the same names, such as `torch.sum`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -99,13 +101,15 @@ pub unsafe extern "C" fn sconce_tensor_reduce(
     })
 }
 
-/// Calculates along a dimension; the result has the tensor's sizes.
+/// Computes softmax or a running sum or product along a dimension. The result has the tensor's
+/// sizes.
 ///
 /// - `operation`: `SCONCE_LINE_…`.
-/// - `dtype`: the type that elements are converted to first, and that of the result; or
-///   `SCONCE_DTYPE_DEFAULT`: the tensor's, I64 for running sums and products of integers.
+/// - `dtype`: the type to which elements are converted first, and the type of the result.
+///   `SCONCE_DTYPE_DEFAULT`: the tensor's type, or I64 for running sums and products of integers.
 /// - `out_tensor`: receives the new tensor.
-/// - Errors: NOT_SUPPORTED: softmax of a type that is not real floating-point. OUT_OF_MEMORY: for the result.
+/// - Errors: NOT_SUPPORTED: softmax of a type that is not a real floating-point type.
+///   OUT_OF_MEMORY: for the result.
 /// - Ownership: as `sconce_tensor_unary`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.softmax`, `torch.log_softmax`, `torch.cumsum`, `torch.cumprod`.

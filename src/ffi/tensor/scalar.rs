@@ -20,7 +20,7 @@ pub enum sconce_scalar_kind {
 
 numbers_of!(sconce_scalar_kind as i32: SCONCE_SCALAR_INTEGER, SCONCE_SCALAR_REAL, SCONCE_SCALAR_BOOL, SCONCE_SCALAR_COMPLEX);
 
-/// A number. The kind counts in the type of results, as that of a Python number does in torch.
+/// A number. Its kind affects the type of results, as the kind of a Python number does in torch.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct sconce_scalar {
@@ -28,11 +28,11 @@ pub struct sconce_scalar {
     pub kind: i32,
     /// 0.
     pub reserved: i32,
-    /// Of an integer or a truth value.
+    /// The value of an integer or a truth value.
     pub integer: i64,
-    /// Of a real or complex number.
+    /// The value of a real number, or the real part of a complex number.
     pub real: f64,
-    /// Of a complex number.
+    /// The imaginary part of a complex number.
     pub imaginary: f64,
 }
 

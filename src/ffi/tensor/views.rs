@@ -8,11 +8,11 @@ use crate::tensor::{transfer, views};
 
 /// Returns the elements of a tensor with other sizes, without a copy.
 ///
-/// - `sizes`: of which one may be -1, and is then what is left.
+/// - `sizes`: one may be -1, and is then computed from the others.
 /// - `rank`: number of sizes.
 /// - `out_tensor`: receives the view, which shares the memory.
-/// - Errors: INVALID_ARGUMENT: the sizes have another number of elements, or no strides reach the elements in that
-///   shape (`sconce_tensor_reshape` copies then).
+/// - Errors: INVALID_ARGUMENT: the sizes have another number of elements, or the elements cannot be
+///   addressed with strides in that shape (`sconce_tensor_reshape` then makes a copy).
 /// - Ownership: the caller releases the view with `sconce_tensor_release`; it keeps the memory alive.
 /// - torch: `torch.Tensor.view(sizes)`.
 #[must_use]
@@ -49,12 +49,13 @@ pub unsafe extern "C" fn sconce_tensor_reshape(
     })
 }
 
-/// Returns the memory of a tensor with sizes, strides and offset of the caller's choice.
+/// Returns a view of the memory of a tensor with the given sizes, strides and offset.
 ///
 /// - `sizes`: elements along each dimension.
 /// - `strides`: in elements, at least 0.
 /// - `rank`: number of sizes and of strides.
-/// - `storage_offset`: elements from the begin of the memory to the first element; -1 for the tensor's own.
+/// - `storage_offset`: elements from the beginning of the memory to the first element; -1 for the
+///   tensor's own.
 /// - `out_tensor`: receives the view.
 /// - Errors: INVALID_ARGUMENT: an element lies outside of the memory.
 /// - Ownership: as `sconce_tensor_view`.
@@ -79,7 +80,7 @@ pub unsafe extern "C" fn sconce_tensor_as_strided(
 /// Returns a part of a dimension.
 ///
 /// - `start`: the first index; counts from the end if it is negative.
-/// - `length`: how many indices.
+/// - `length`: the number of indices.
 /// - `out_tensor`: receives the view.
 /// - Errors: INVALID_ARGUMENT: the part reaches beyond the dimension.
 /// - Ownership: as `sconce_tensor_view`.
@@ -98,10 +99,10 @@ pub unsafe extern "C" fn sconce_tensor_narrow(
     })
 }
 
-/// Returns every `step`-th index of a dimension from `start` up to, but without, `end`.
+/// Returns every `step`-th index of a dimension from `start` up to, but excluding, `end`.
 ///
-/// - `start`, `end`: count from the end if they are negative, and are cut to the dimension; INT64_MAX as `end` is
-///   the end of the dimension.
+/// - `start`, `end`: count from the end if they are negative, and are clamped to the dimension.
+///   INT64_MAX as `end` means the end of the dimension.
 /// - `step`: at least 1.
 /// - `out_tensor`: receives the view.
 /// - Errors: INVALID_ARGUMENT: `step` is less than 1.
@@ -189,7 +190,7 @@ pub unsafe extern "C" fn sconce_tensor_permute(
 /// - `sizes`: -1 keeps a size; dimensions that the tensor does not have come first.
 /// - `rank`: number of sizes.
 /// - `out_tensor`: receives the view.
-/// - Errors: INVALID_ARGUMENT: a dimension of more than one element is to have another size.
+/// - Errors: INVALID_ARGUMENT: a dimension of more than one element would have another size.
 /// - Ownership: as `sconce_tensor_view`.
 /// - torch: `torch.Tensor.expand`.
 #[must_use]
@@ -206,7 +207,7 @@ pub unsafe extern "C" fn sconce_tensor_expand(
     })
 }
 
-/// Returns a tensor without those of the given dimensions that have one element.
+/// Returns a tensor without the given dimensions, as far as they have one element.
 ///
 /// - `dims`: NULL for all dimensions.
 /// - `count`: number of entries of `dims`.
@@ -250,8 +251,8 @@ pub unsafe extern "C" fn sconce_tensor_unsqueeze(
     })
 }
 
-/// Returns a tensor with the dimensions from `start` to `end`, both included, joined to one: a view where possible,
-/// else a copy.
+/// Returns a tensor with the dimensions from `start` to `end`, both included, joined into one: a
+/// view where possible, else a copy.
 ///
 /// - `out_tensor`: receives the view or the copy.
 /// - Ownership: as `sconce_tensor_view`.
@@ -276,7 +277,7 @@ pub unsafe extern "C" fn sconce_tensor_flatten(
 
 /// Returns a tensor with one dimension replaced by several.
 ///
-/// - `sizes`: whose product is the dimension's size; one may be -1.
+/// - `sizes`: their product is the size of the dimension; one may be -1.
 /// - `count`: number of sizes.
 /// - `out_tensor`: receives the view.
 /// - Errors: INVALID_ARGUMENT: the sizes have another product.

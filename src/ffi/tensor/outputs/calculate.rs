@@ -9,21 +9,22 @@ use crate::ffi::{CBool, guard, null, sconce_status};
 use crate::reduction::ReduceOp;
 use crate::tensor::operations::{self, Reduction};
 
-/// Reduces dimensions of a tensor, and writes the result to a tensor of the caller's. Otherwise as
+/// Reduces dimensions of a tensor, and writes the result to a tensor of the caller. Otherwise as
 /// `sconce_tensor_reduce`.
 ///
-/// - `into`: receives the result. A tensor of the result's shape keeps its memory and strides. One of another shape
-///   becomes a contiguous tensor: in its memory if that is large enough and not `tensor`'s, else in new memory; if it
-///   had elements, a warning is logged, once in the process. An undefined tensor becomes a new one.
-/// - `dtype`: `SCONCE_DTYPE_DEFAULT`: sums, means and products are calculated in the type of `into`; ALL and ANY write
-///   BOOL or U8. Otherwise the type that `into` has.
-/// - Errors: INVALID_ARGUMENT: `into` has another type than the result, is read-only, or has several elements in one
-///   place; it shares a part of its memory with `tensor`; or it is memory of others that is too small.
-///   CROSS_DEVICE: `into` is on another device. Otherwise as `sconce_tensor_reduce`.
-/// - Ownership: `into` stays the caller's; all owners of the handle see the result. If its memory is replaced, views of
-///   the old memory keep that.
-/// - Ordering: as `sconce_tensor_unary`. If `into` uses the memory of `tensor`, the result is calculated in new memory
-///   and then copied.
+/// - `into`: receives the result. A tensor of the result's shape keeps its memory and strides. A
+///   tensor of another shape is resized and becomes contiguous. It keeps its memory if that is
+///   large enough and is not the memory of `tensor`; otherwise it gets new memory. If it had
+///   elements, a warning is logged, once in the process. An undefined tensor becomes a new one.
+/// - `dtype`: with `SCONCE_DTYPE_DEFAULT`, sums, means and products are computed in the type of
+///   `into`, and ALL and ANY write BOOL or U8. Any other value must be the type of `into`.
+/// - Errors: INVALID_ARGUMENT: `into` has another type than the result, is read-only, has several
+///   elements in one place, partly overlaps `tensor` in memory, or is memory of another owner that
+///   is too small. CROSS_DEVICE: `into` is on another device. Otherwise as `sconce_tensor_reduce`.
+/// - Ownership: `into` stays the caller's; all owners of the handle see the result. If its memory
+///   is replaced, views keep the old memory.
+/// - Ordering: as `sconce_tensor_unary`. If `into` uses the memory of `tensor`, the result is
+///   computed in new memory and then copied.
 /// - torch: `torch.sum(…, out=into)` and the other functions of the same names; `at::sum_out`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -46,11 +47,11 @@ pub unsafe extern "C" fn sconce_tensor_reduce_out(
     })
 }
 
-/// Calculates along a dimension, and writes the result to a tensor of the caller's. Otherwise as
-/// `sconce_tensor_along`.
+/// Computes softmax or a running sum or product along a dimension, and writes the result to a
+/// tensor of the caller. Otherwise as `sconce_tensor_along`.
 ///
-/// - `dtype`: `SCONCE_DTYPE_DEFAULT`: running sums and products are calculated in the type of `into`, softmax in that
-///   of `tensor`. Otherwise the type that `into` has.
+/// - `dtype`: with `SCONCE_DTYPE_DEFAULT`, running sums and products are computed in the type of
+///   `into`, and softmax in the type of `tensor`. Any other value must be the type of `into`.
 /// - `into`: receives the result, as in `sconce_tensor_reduce_out`; it may be `tensor`.
 /// - Errors: as `sconce_tensor_reduce_out`, and as `sconce_tensor_along`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
@@ -73,11 +74,11 @@ pub unsafe extern "C" fn sconce_tensor_along_out(
     })
 }
 
-/// Moves every element into bounds, and writes the result to a tensor of the caller's. Otherwise as
+/// Clamps every element to bounds, and writes the result to a tensor of the caller. Otherwise as
 /// `sconce_tensor_clamp`.
 ///
 /// - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand.
-/// - Errors: as `sconce_tensor_clamp`; of `into` as `sconce_tensor_unary`.
+/// - Errors: as `sconce_tensor_clamp`; for `into`, as `sconce_tensor_unary`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
 /// - Ordering: as `sconce_tensor_binary`.
 /// - torch: `torch.clamp(…, out=into)`, `torch.Tensor.clamp_`; `at::clamp_out`.
@@ -100,11 +101,11 @@ pub unsafe extern "C" fn sconce_tensor_clamp_out(
     })
 }
 
-/// Writes elements of one operand where a condition is true, else those of another, to a tensor of the caller's.
-/// Otherwise as `sconce_tensor_where`.
+/// Selects elements of one operand where a condition is true, else those of another, and writes
+/// them to a tensor of the caller. Otherwise as `sconce_tensor_where`.
 ///
 /// - `into`: receives the result, as in `sconce_tensor_unary`; it may be an operand.
-/// - Errors: as `sconce_tensor_where`; of `into` as `sconce_tensor_unary`.
+/// - Errors: as `sconce_tensor_where`; for `into`, as `sconce_tensor_unary`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
 /// - Ordering: as `sconce_tensor_binary`.
 /// - torch: `torch.where(…, out=into)`; `at::where_out`.

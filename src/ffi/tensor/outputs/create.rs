@@ -17,15 +17,16 @@ fn options_for(into: &Tensor, dtype: Dtype) -> Result<TensorOptions> {
     Ok(TensorOptions { dtype, place: Place::resolve(-1)?, pinned: false })
 }
 
-/// Gives a tensor other sizes; it is contiguous then. Elements stay where they are in memory, and what comes to them is
-/// not set. Nothing changes if it has the sizes.
+/// Changes the sizes of a tensor, and makes it contiguous. Elements keep their places in memory,
+/// and additional elements are not set. Does nothing if the tensor has the given sizes.
 ///
-/// - `tensor`: keeps its memory if that is large enough; else it gets new memory, with the old elements at its begin.
+/// - `tensor`: keeps its memory if that is large enough; else it gets new memory, which begins with
+///   the old elements.
 /// - `sizes`: elements along each dimension, at least 0.
 /// - `rank`: number of dimensions.
-/// - Errors: INVALID_ARGUMENT: a size is negative, or the memory belongs to others and is too small. OUT_OF_MEMORY: for
-///   new memory.
-/// - Ownership: views of the memory that is replaced keep it.
+/// - Errors: INVALID_ARGUMENT: a size is negative, or the memory belongs to another owner and is
+///   too small. OUT_OF_MEMORY: for new memory.
+/// - Ownership: if the memory is replaced, views keep the old memory.
 /// - Ordering: a copy to new memory is queued on the current stream of the tensor's device.
 /// - torch: `torch.Tensor.resize_`.
 #[must_use]
@@ -43,10 +44,11 @@ pub unsafe extern "C" fn sconce_tensor_resize(
     })
 }
 
-/// Writes evenly spaced numbers to a tensor of the caller's, in its type. Otherwise as `sconce_tensor_arange`.
+/// Writes evenly spaced numbers to a tensor of the caller, in its type. Otherwise as
+/// `sconce_tensor_arange`.
 ///
-/// - `into`: receives the numbers. With as many elements it keeps its shape; otherwise it becomes a vector, as in
-///   `sconce_tensor_reduce_out`.
+/// - `into`: receives the numbers. It keeps its shape if it has the right number of elements;
+///   otherwise it becomes a vector, as in `sconce_tensor_reduce_out`.
 /// - Errors: as `sconce_tensor_arange`, and as `sconce_tensor_reduce_out`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
 /// - Ordering: as `sconce_tensor_full`.
@@ -68,7 +70,8 @@ pub unsafe extern "C" fn sconce_tensor_arange_out(
     })
 }
 
-/// Writes numbers at equal distances to a tensor of the caller's, in its type. Otherwise as `sconce_tensor_linspace`.
+/// Writes numbers at equal distances to a tensor of the caller, in its type. Otherwise as
+/// `sconce_tensor_linspace`.
 ///
 /// - `into`: receives the numbers, as in `sconce_tensor_arange_out`.
 /// - Errors: as `sconce_tensor_linspace`, and as `sconce_tensor_reduce_out`.
@@ -91,8 +94,8 @@ pub unsafe extern "C" fn sconce_tensor_linspace_out(
     })
 }
 
-/// Writes ones on the main diagonal, and zeros elsewhere, to a tensor of the caller's, in its type. Otherwise as
-/// `sconce_tensor_eye`.
+/// Writes ones on the main diagonal, and zeros elsewhere, to a tensor of the caller, in its type.
+/// Otherwise as `sconce_tensor_eye`.
 ///
 /// - `into`: receives the matrix, as in `sconce_tensor_reduce_out`.
 /// - Errors: as `sconce_tensor_eye`, and as `sconce_tensor_reduce_out`.
@@ -113,8 +116,8 @@ pub extern "C" fn sconce_tensor_eye_out(
     })
 }
 
-/// Writes the numbers 0 to `n - 1` in a random order to a tensor of the caller's, in its type, with torch's bits.
-/// Otherwise as `sconce_tensor_randperm`.
+/// Writes the numbers 0 to `n - 1` in a random order to a tensor of the caller, in its type, with
+/// torch's bits. Otherwise as `sconce_tensor_randperm`.
 ///
 /// - `into`: receives the numbers, as in `sconce_tensor_arange_out`.
 /// - Errors: as `sconce_tensor_randperm`, and as `sconce_tensor_reduce_out`.

@@ -4,13 +4,13 @@ use super::super::handle::{defined, sconce_tensor, two_written_to, written_to};
 use crate::ffi::{CBool, guard, sconce_status};
 use crate::tensor::operations;
 
-/// Joins tensors along an existing dimension, and writes the result to a tensor of the caller's. Otherwise as
-/// `sconce_tensor_cat`.
+/// Joins tensors along an existing dimension, and writes the result to a tensor of the caller.
+/// Otherwise as `sconce_tensor_cat`.
 ///
-/// - `into`: receives the result, as in `sconce_tensor_reduce_out`; of a type that the tensors' common one can be cast
-///   to.
-/// - Errors: INVALID_ARGUMENT: `into` shares memory with one of the tensors. Otherwise as `sconce_tensor_cat`; of
-///   `into` as `sconce_tensor_unary`.
+/// - `into`: receives the result, as in `sconce_tensor_reduce_out`. It may have any type to which
+///   the tensors' common type can be cast.
+/// - Errors: INVALID_ARGUMENT: `into` shares memory with one of the tensors. Otherwise as
+///   `sconce_tensor_cat`; for `into`, as `sconce_tensor_unary`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.cat(…, out=into)`; `at::cat_out`.
@@ -28,8 +28,8 @@ pub unsafe extern "C" fn sconce_tensor_cat_out(
     })
 }
 
-/// Joins tensors of one shape along a new dimension, and writes the result to a tensor of the caller's. Otherwise as
-/// `sconce_tensor_cat_out`.
+/// Joins tensors of one shape along a new dimension, and writes the result to a tensor of the
+/// caller. Otherwise as `sconce_tensor_cat_out`.
 ///
 /// - `into`: receives the result, as in `sconce_tensor_cat_out`.
 /// - torch: `torch.stack(…, out=into)`; `at::stack_out`.
@@ -47,10 +47,10 @@ pub unsafe extern "C" fn sconce_tensor_stack_out(
     })
 }
 
-/// Writes the elements at the given indices of a dimension to a tensor of the caller's. Otherwise as
+/// Writes the elements at the given indices of a dimension to a tensor of the caller. Otherwise as
 /// `sconce_tensor_index_select`.
 ///
-/// - `into`: receives the result, as in `sconce_tensor_reduce_out`; of the type of `tensor`.
+/// - `into`: receives the result, as in `sconce_tensor_reduce_out`; has the type of `tensor`.
 /// - Errors: INVALID_ARGUMENT: `into` shares memory with `tensor` or `index`. Otherwise as
 ///   `sconce_tensor_index_select`, and as `sconce_tensor_reduce_out`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
@@ -70,11 +70,13 @@ pub unsafe extern "C" fn sconce_tensor_index_select_out(
     })
 }
 
-/// Sorts along a dimension, and writes the results to tensors of the caller's. Otherwise as `sconce_tensor_sort`.
+/// Sorts along a dimension, and writes the results to tensors of the caller. Otherwise as
+/// `sconce_tensor_sort`.
 ///
-/// - `into_values`: receives the sorted elements, as in `sconce_tensor_reduce_out`; of the type of `tensor`, which it
-///   may be.
-/// - `into_indices`: receives where along the dimension each was, as in `sconce_tensor_reduce_out`; of I64.
+/// - `into_values`: receives the sorted elements, as in `sconce_tensor_reduce_out`; has the type of
+///   `tensor`, and may be `tensor`.
+/// - `into_indices`: receives the original index of each element along the dimension, as in
+///   `sconce_tensor_reduce_out`; has the type I64.
 /// - Errors: INVALID_ARGUMENT: the two share memory. Otherwise as `sconce_tensor_sort`, and as
 ///   `sconce_tensor_reduce_out`.
 /// - Ownership: as `sconce_tensor_reduce_out`.

@@ -5,11 +5,12 @@ use crate::ffi::fft::{direction_of, kind_of, normalization_of};
 use crate::ffi::{guard, sconce_status};
 use crate::tensor::operations::{self, TensorFft};
 
-/// Multiplies vectors, matrices or batches of matrices, and writes the result to a tensor of the caller's. Otherwise
-/// as `sconce_tensor_matmul`.
+/// Multiplies vectors, matrices or batches of matrices, and writes the result to a tensor of the
+/// caller. Otherwise as `sconce_tensor_matmul`.
 ///
-/// - `into`: receives the result, as in `sconce_tensor_reduce_out`; of the type of the factors. If it is not
-///   contiguous, or uses the memory of a factor, the product is calculated in new memory and then copied.
+/// - `into`: receives the result, as in `sconce_tensor_reduce_out`; has the type of the factors. If
+///   it is not contiguous, or uses the memory of a factor, the product is computed in new memory
+///   and then copied.
 /// - Errors: as `sconce_tensor_matmul`, and as `sconce_tensor_reduce_out`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
 /// - Ordering: as `sconce_tensor_unary`.
@@ -27,8 +28,8 @@ pub extern "C" fn sconce_tensor_matmul_out(
     })
 }
 
-/// Multiplies two batches of matrices, and writes the result to a tensor of the caller's. Otherwise as
-/// `sconce_tensor_bmm`.
+/// Multiplies two batches of matrices, and writes the result to a tensor of the caller. Otherwise
+/// as `sconce_tensor_bmm`.
 ///
 /// - `into`: receives the result, as in `sconce_tensor_matmul_out`.
 /// - Errors: as `sconce_tensor_bmm`, and as `sconce_tensor_reduce_out`.
@@ -48,7 +49,8 @@ pub extern "C" fn sconce_tensor_bmm_out(
     })
 }
 
-/// Writes `beta * tensor + alpha * (first @ second)` to a tensor of the caller's. Otherwise as `sconce_tensor_addmm`.
+/// Writes `beta * tensor + alpha * (first @ second)` to a tensor of the caller. Otherwise as
+/// `sconce_tensor_addmm`.
 ///
 /// - `into`: receives the result, as in `sconce_tensor_matmul_out`; it may be `tensor`.
 /// - Errors: as `sconce_tensor_addmm`, and as `sconce_tensor_reduce_out`.
@@ -72,13 +74,14 @@ pub extern "C" fn sconce_tensor_addmm_out(
     })
 }
 
-/// Transforms one to three dimensions of a tensor, and writes the result to a tensor of the caller's. Otherwise as
-/// `sconce_tensor_fft`.
+/// Computes Fourier transforms over one to three dimensions of a tensor, and writes the result to a
+/// tensor of the caller. Otherwise as `sconce_tensor_fft`.
 ///
-/// - `into`: receives the result, as in `sconce_tensor_reduce_out`; complex numbers, of C2R real ones, which are
-///   converted from the type of the transform. It may use the memory of `tensor`.
-/// - Errors: INVALID_ARGUMENT: `into` is not complex, or of C2R not floating-point. Otherwise as `sconce_tensor_fft`,
-///   and as `sconce_tensor_reduce_out`.
+/// - `into`: receives the result, as in `sconce_tensor_reduce_out`: complex numbers, or real ones
+///   for C2R. They are converted from the type of the transform to that of `into`. It may use the
+///   memory of `tensor`.
+/// - Errors: INVALID_ARGUMENT: `into` is not complex, or for C2R not floating-point. Otherwise as
+///   `sconce_tensor_fft`, and as `sconce_tensor_reduce_out`.
 /// - Ownership: as `sconce_tensor_reduce_out`.
 /// - Ordering: as `sconce_tensor_unary`.
 /// - torch: `torch.fft.fft(…, out=into)` and the other functions of `sconce_tensor_fft`; `at::fft_fft_out`.
