@@ -18,7 +18,7 @@
 namespace sconce {
 inline namespace v0 {
 
-/// Where a gradient goes: an input of a node. The default goes nowhere.
+/// The destination of a gradient: an input of a node. The default is no destination.
 struct BackwardEdge {
   std::uint64_t node = 0;   ///< the number of the node; 0: nowhere
   std::uint64_t input = 0;  ///< which of its inputs
@@ -31,7 +31,7 @@ struct BackwardRoot {
 };
 
 /// Computes the gradients of an operation's inputs, one for each edge, from those of its results.
-/// Undefined tensors stand for no gradient. May throw.
+/// An undefined tensor means no gradient. May throw.
 using BackwardFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&)>;
 
 namespace detail {
@@ -101,7 +101,8 @@ class [[nodiscard]] BackwardGraph {
   /// The C API's handle. This object keeps its ownership.
   [[nodiscard]] sconce_backward_graph* get() const noexcept { return graph_.get(); }
 
-  /// Adds a leaf, whose gradient passes add to on the stream that is current on `device` now.
+  /// Adds a leaf. Backward passes add to its gradient on the stream that is current on `device`
+  /// now.
   [[nodiscard]] BackwardEdge add_leaf(Device device, const std::string& name = "leaf") const {
     BackwardEdge edge;
     detail::check(
@@ -110,10 +111,11 @@ class [[nodiscard]] BackwardGraph {
   }
 
   /// Records an operation with the stream that is current on `device` now.
-  /// \param device where the operation ran
+  /// \param device the device of the operation
   /// \param name for messages
-  /// \param gradient_count how many results the operation has: so many gradients `function` gets
-  /// \param edges where the gradients go that `function` returns
+  /// \param gradient_count the number of results of the operation; `function` receives a gradient
+  ///   for each
+  /// \param edges the destinations of the gradients that `function` returns
   /// \param function computes the gradients of the operands from those of the results
   /// \returns the node's number
   [[nodiscard]] std::uint64_t add_node(Device device, const std::string& name,
@@ -148,7 +150,7 @@ class [[nodiscard]] BackwardGraph {
     detail::check(::sconce_backward_set_gradient(get(), leaf.node, gradient.get()));
   }
 
-  /// Runs a pass. Gradients of leaves may then be used on the streams that are current.
+  /// Runs a pass. Afterwards the gradients of leaves may be used on the current streams.
   /// \throws the exception of a function that threw, else Error
   void run(const std::vector<BackwardRoot>& roots, bool keep_graph = false) const {
     std::vector<sconce_backward_root> given;
@@ -170,7 +172,7 @@ class [[nodiscard]] BackwardGraph {
     }
   }
 
-  /// Forgets all operations, and keeps leaves and their gradients.
+  /// Removes all operations, and keeps leaves and their gradients.
   void clear() const { detail::check(::sconce_backward_graph_clear(get())); }
 
  private:

@@ -41,15 +41,15 @@ inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspac
   return stats;
 }
 
-/// Sets the most bytes that the cuBLAS workspaces of a device may have together; `INT64_MAX` is no
-/// limit. A handle for which there is no room has no workspace.
+/// Limits the total size of the cuBLAS workspaces of a device; `INT64_MAX` means no limit. A handle
+/// whose workspace would exceed the limit has none.
 inline void set_cublas_workspace_max_bytes(std::int64_t max_bytes, DeviceIndex device = -1) {
   detail::check(::sconce_blas_set_workspace_max_bytes(device, max_bytes));
 }
 
 /// A product of matrices: `c = alpha * op(a) @ op(b) + beta * c`, row-major as in torch. Fields
-/// have the usual defaults: `Matmul{m, n, k}` is one product of packed matrices. A linear layer's
-/// `x @ w.T` has `transpose_b`, with `w` as it is stored.
+/// have the usual defaults: `Matmul{m, n, k}` is one product of packed matrices. For a linear
+/// layer's `x @ w.T`, pass `w` as it is stored and set `transpose_b`.
 ///
 /// Strides count elements: from matrix to matrix, from row to row, from column to column, as the
 /// matrix is stored. Without them (or with three zeros) the matrices of a batch are packed. The

@@ -267,7 +267,7 @@ class [[nodiscard]] PinnedBuffer : public detail::OwnedMemory<Span, detail::Free
     return PinnedBuffer(detail::bytes_of<T>(count));
   }
 
-  /// Notes that work of a stream uses the memory. The copies of this library need no note.
+  /// Notes that work of a stream uses the memory. Copies of this library are noted automatically.
   void record_stream(const CUDAStream& stream) const {
     CachingHostAllocator::recordStream(ptr_.get(), stream);
   }

@@ -1,6 +1,6 @@
 /// \file
-/// Names of c10 and ATen beyond this library's own, for code that was written for them. Opt-in: no
-/// other header includes it.
+/// Names of c10 and ATen that this library's own headers lack, for code that was written for them.
+/// Opt-in: no other header includes it.
 ///
 /// ```cpp
 /// #include <sconce/c10_compat.hpp>
@@ -9,8 +9,9 @@
 /// namespace torch = sconce::compat::torch;
 /// ```
 ///
-/// The namespaces are this library's, so that a program may link libtorch as well; a unit uses the
-/// one or the other. The guide's page "Code written for c10" lists what has no counterpart.
+/// This header declares nothing in the namespaces of libtorch, so that a program may link libtorch
+/// as well. A translation unit uses only one of the two. The guide's page "Code written for c10"
+/// lists the names that have no counterpart.
 #ifndef SCONCE_C10_COMPAT_HPP
 #define SCONCE_C10_COMPAT_HPP
 
@@ -93,7 +94,7 @@ class IntegerRange {
       : begin_(begin), end_(end < begin ? begin : end) {}
   /// The first.
   [[nodiscard]] constexpr iterator begin() const noexcept { return iterator(begin_); }
-  /// Behind the last.
+  /// The end, after the last.
   [[nodiscard]] constexpr iterator end() const noexcept { return iterator(end_); }
 
  private:
@@ -116,7 +117,7 @@ namespace cuda {
 using namespace ::sconce::cuda;
 using ::sconce::DeviceIndex;
 
-/// `ExchangeDevice`, which makes no context on the way back to device 0.
+/// `ExchangeDevice`, which makes no context when returning to device 0.
 inline DeviceIndex MaybeExchangeDevice(DeviceIndex device) { return ExchangeDevice(device); }
 /// `set_device`.
 inline void MaybeSetDevice(DeviceIndex device) { ::sconce::cuda::set_device(device); }
@@ -144,7 +145,7 @@ class [[nodiscard]] CUDAStreamCaptureModeGuard {
   std::int32_t previous_ = 0;
 };
 
-/// Whether the current stream is captured.
+/// Whether the current stream is being captured.
 [[nodiscard]] inline CaptureStatus currentStreamCaptureStatusMayInitCtx() {
   return getCurrentCUDAStream().capture_status();
 }
@@ -216,7 +217,7 @@ class [[nodiscard]] CUDAEvent : public ::sconce::cuda::CUDAEvent {
   }
 };
 
-/// This thread's cuBLAS handle as a `cublasLtHandle_t`, which it is, too.
+/// This thread's cuBLAS handle as a `cublasLtHandle_t`. A cuBLAS handle is also a cublasLt handle.
 [[nodiscard]] inline cublasLtContext* getCurrentCUDABlasLtHandle() {
   return reinterpret_cast<cublasLtContext*>(getCurrentCUDABlasHandle());
 }

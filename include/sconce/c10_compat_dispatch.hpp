@@ -3,9 +3,9 @@
 /// `<sconce/c10_compat.hpp>`.
 ///
 /// The macros call a lambda with `scalar_t` as the C++ type of a `ScalarType`. `Half` and
-/// `BFloat16` are `sconce::cuda::Half` and `BFloat16`, which carry bits, and complex numbers are
-/// `std::complex`; kernels compute with CUDA's own types. Each macro is defined only if it is not
-/// defined yet.
+/// `BFloat16` are `sconce::cuda::Half` and `BFloat16`, which only store bits, and complex numbers
+/// are `std::complex`; kernels compute with CUDA's own types. Each macro is defined only if it is
+/// not defined yet.
 #ifndef SCONCE_C10_COMPAT_DISPATCH_HPP
 #define SCONCE_C10_COMPAT_DISPATCH_HPP
 

@@ -1,6 +1,5 @@
 /// \file
-/// ATen's graphs, and the pools that they share by their numbers, for code written for ATen. Part
-/// of
+/// ATen's graphs, and pools that graphs share by number, for code written for ATen. Part of
 /// `<sconce/c10_compat.hpp>`.
 #ifndef SCONCE_C10_COMPAT_GRAPH_HPP
 #define SCONCE_C10_COMPAT_GRAPH_HPP
@@ -30,7 +29,7 @@ namespace c10 {
 
 /// A part of a `MempoolId_t`.
 using CaptureId_t = unsigned long long;
-/// The number of a memory pool; `{0, 0}` stands for none.
+/// The number of a memory pool; `{0, 0}` means none.
 using MempoolId_t = std::pair<CaptureId_t, CaptureId_t>;
 
 namespace cuda {
@@ -38,7 +37,7 @@ namespace cuda {
 using c10::CaptureId_t;
 using c10::MempoolId_t;
 
-/// A private memory pool that is known by its number, too. Corresponds to `c10::cuda::MemPool`.
+/// A private memory pool that can also be named by its number. Corresponds to `c10::cuda::MemPool`.
 class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
                               public std::enable_shared_from_this<MemPool> {
  public:
@@ -60,8 +59,9 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
 
   /// The number, which captures take.
   [[nodiscard]] MempoolId_t id() const noexcept { return id_; }
-  /// A number for a pool that exists while graphs use it: the first capture with the number makes
-  /// it, and the last graph gives it up. Corresponds to `at::cuda::MemPool::graph_pool_handle`.
+  /// A number for a pool that exists while graphs use it: the first capture with the number creates
+  /// the pool, and the last graph releases it. Corresponds to
+  /// `at::cuda::MemPool::graph_pool_handle`.
   [[nodiscard]] static MempoolId_t graph_pool_handle() {
     Known& known = all();
     const std::lock_guard<std::mutex> lock(known.mutex);
@@ -130,7 +130,7 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
 };
 
 /// Serves the calling thread's allocations on its current device from a pool for a scope. c10's
-/// class only names the active pool; here it is used, too.
+/// class only names the active pool; this one also serves allocations from it.
 class [[nodiscard]] MemPoolContext {
  public:
   /// Begins.
@@ -165,7 +165,7 @@ namespace cuda {
 /// \cond
 namespace detail {
 
-/// Owns a graph's pool, and gives it up behind the graph.
+/// Owns a graph's pool, and releases it after the graph.
 struct PoolOwner {
   std::shared_ptr<c10::cuda::MemPool> owner;
 };
@@ -176,11 +176,11 @@ struct PoolOwner {
 using c10::MempoolId_t;
 using c10::cuda::MemPool;
 
-/// A number for a pool that graphs can share; it exists while one uses it. Corresponds to
+/// A number for a pool that graphs can share; the pool exists while a graph uses it. Corresponds to
 /// `at::cuda::graph_pool_handle`.
 [[nodiscard]] inline MempoolId_t graph_pool_handle() { return MemPool::graph_pool_handle(); }
 
-/// A `CUDAGraph` with pools by their numbers and CUDA's types. Corresponds to
+/// A `CUDAGraph` that names pools by number and uses CUDA's types. Corresponds to
 /// `at::cuda::CUDAGraph`.
 class [[nodiscard]] CUDAGraph : private detail::PoolOwner, public ::sconce::cuda::CUDAGraph {
  public:
@@ -190,7 +190,7 @@ class [[nodiscard]] CUDAGraph : private detail::PoolOwner, public ::sconce::cuda
       : ::sconce::cuda::CUDAGraph(keep_graph), is_kept_(keep_graph), has_dump_(keep_graph) {}
 
   /// Begins to capture the current stream, which must not be a default stream, with memory of a
-  /// pool: `{0, 0}` is one of the graph's own. Takes the numbers of `cudaStreamCaptureMode`.
+  /// pool; `{0, 0}` means the graph's own pool. Accepts the numbers of `cudaStreamCaptureMode`.
   template <class Mode, std::enable_if_t<std::is_enum_v<Mode> || std::is_integral_v<Mode>, int> = 0>
   void capture_begin(MempoolId_t pool, Mode mode) {
     begin(pool, static_cast<::sconce::cuda::CaptureMode>(static_cast<std::int32_t>(mode)));
@@ -230,7 +230,7 @@ class [[nodiscard]] CUDAGraph : private detail::PoolOwner, public ::sconce::cuda
     return {0, number};
   }
 
-  /// Lets all graphs that are captured from now on be dumped.
+  /// Makes it possible to dump all graphs that are captured from now on.
   void enable_debug_mode() { debug_mode() = true; }
   /// Writes the graph to a file in the language of Graphviz. Without `enable_debug_mode` before the
   /// capture, or `keep_graph`, it warns and writes nothing, as ATen's does.
@@ -242,7 +242,7 @@ class [[nodiscard]] CUDAGraph : private detail::PoolOwner, public ::sconce::cuda
     }
   }
 
-  /// Has no effect: generators move on by themselves at each replay.
+  /// Has no effect: generators advance by themselves at each replay.
   void register_generator_state(const at::Generator& generator) const { (void)generator; }
 
   /// The driver's graph. This object keeps its ownership.

@@ -36,7 +36,7 @@ inline ::sconce::cuda::DeviceIndex cuda_index(const Device& device) {
 namespace c10 {
 namespace cuda {
 
-/// A `CUDAGuard` that also takes a `c10::Device`, as that of a tensor.
+/// A `CUDAGuard` that also accepts a `c10::Device`, such as that of a tensor.
 class [[nodiscard]] CUDAGuard : public ::sconce::cuda::CUDAGuard {
  public:
   /// Makes the device with this index current; -1 switches nothing.
@@ -51,7 +51,7 @@ class [[nodiscard]] CUDAGuard : public ::sconce::cuda::CUDAGuard {
   void reset_device(const ::sconce::Device& device) { set_device(device); }
 };
 
-/// An `OptionalCUDAGuard` that also takes a `c10::Device`, as that of a tensor.
+/// An `OptionalCUDAGuard` that also accepts a `c10::Device`, such as that of a tensor.
 class [[nodiscard]] OptionalCUDAGuard : public ::sconce::cuda::OptionalCUDAGuard {
  public:
   /// Guards nothing.
@@ -73,11 +73,11 @@ class [[nodiscard]] OptionalCUDAGuard : public ::sconce::cuda::OptionalCUDAGuard
 
 }  // namespace cuda
 
-/// Makes a device current for a scope, whatever its kind: of the CPU it does nothing, and calls no
-/// driver. Corresponds to `c10::DeviceGuard`.
+/// Makes a device of any kind current for a scope. For the CPU it does nothing, and makes no driver
+/// call. Corresponds to `c10::DeviceGuard`.
 class [[nodiscard]] DeviceGuard {
  public:
-  /// Makes a CUDA device current; without an index it stays as it is.
+  /// Makes a CUDA device current; a device without an index changes nothing.
   SCONCE_NODISCARD_CTOR explicit DeviceGuard(const Device& device)
       : original_(device), current_(device) {
     enter(device);
@@ -88,7 +88,7 @@ class [[nodiscard]] DeviceGuard {
   DeviceGuard& operator=(DeviceGuard&&) = delete;
   ~DeviceGuard() = default;
 
-  /// Makes another device current. One of another kind ends this guard and begins one of its own.
+  /// Makes another device current. A device of another kind ends this guard and begins a new one.
   void reset_device(const Device& device) {
     if (device.type() != original_.type()) {
       guard_.reset();
@@ -104,7 +104,7 @@ class [[nodiscard]] DeviceGuard {
       reset_device(Device(DeviceType::CUDA, index));
     }
   }
-  /// The device that was current before; the CPU for a guard of it.
+  /// The device that was current before; the CPU for a guard of the CPU.
   [[nodiscard]] Device original_device() const noexcept { return original_; }
   /// The device that the guard made current.
   [[nodiscard]] Device current_device() const noexcept { return current_; }

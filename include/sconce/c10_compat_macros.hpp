@@ -2,8 +2,8 @@
 /// c10's macros for code written for c10: checks, and marks of the compiler. Part of
 /// `<sconce/c10_compat.hpp>`.
 ///
-/// Each macro is defined only if it is not defined yet. They mean what c10 documents; the guide's
-/// page "Code written for c10" lists them.
+/// Each macro is defined only if it is not defined yet. Their meaning is that of c10's documents;
+/// the guide's page "Code written for c10" lists them.
 #ifndef SCONCE_C10_COMPAT_MACROS_HPP
 #define SCONCE_C10_COMPAT_MACROS_HPP
 
@@ -14,8 +14,8 @@
 #include <string>
 
 /// \cond
-// The program's calls of the CUDA runtime have its header's types, and its words for failures. A
-// program without the runtime defines SCONCE_C10_COMPAT_NO_CUDA_RUNTIME, or its own stand-ins.
+// The program's calls of the CUDA runtime use the types and the error texts of its header. A
+// program without the runtime defines SCONCE_C10_COMPAT_NO_CUDA_RUNTIME, or its own replacements.
 #if !defined(SCONCE_C10_COMPAT_NO_CUDA_RUNTIME) && defined(__has_include)
 #if __has_include(<cuda_runtime_api.h>)
 #include <cuda_runtime_api.h>
@@ -50,7 +50,7 @@ class ValueError : public ::sconce::Error {
 }  // namespace c10
 namespace detail {
 
-/// The arguments one after another, as c10 builds messages.
+/// The concatenated arguments, as c10 builds messages.
 template <class... Arguments>
 std::string joined(const Arguments&... arguments) {
   std::ostringstream text;

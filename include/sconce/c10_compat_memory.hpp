@@ -42,7 +42,7 @@ class DataPtr {
   void* operator->() const noexcept { return data_; }
   /// The deleter's argument.
   [[nodiscard]] void* get_context() const noexcept { return context_.get(); }
-  /// Gives up the ownership, and returns the deleter's argument.
+  /// Releases the ownership, and returns the deleter's argument.
   void* release_context() noexcept { return context_.release(); }
   /// The deleter.
   [[nodiscard]] DeleterFnPtr get_deleter() const noexcept { return context_.get_deleter(); }

@@ -50,7 +50,7 @@ class CUDAGeneratorImpl {
   void set_current_seed(std::uint64_t seed) { generator_.set_current_seed(seed); }
   /// The seed.
   [[nodiscard]] std::uint64_t current_seed() const { return generator_.current_seed(); }
-  /// Sets a seed of the system, and returns it.
+  /// Sets a seed from the operating system, and returns it.
   std::uint64_t seed() { return generator_.seed(); }
   /// Sets the offset, a multiple of 4.
   void set_offset(std::uint64_t offset) { generator_.set_offset(offset); }
@@ -65,7 +65,7 @@ class CUDAGeneratorImpl {
   /// The generator of this library.
   [[nodiscard]] const ::sconce::cuda::CUDAGenerator& get() const noexcept { return generator_; }
 
-  /// ATen's callers lock it. The library needs no lock: reserved ranges never overlap.
+  /// The lock that ATen's callers take. The library needs no lock: reserved ranges never overlap.
   std::mutex mutex_;
 
  private:
@@ -95,7 +95,7 @@ class Generator {
   void set_current_seed(std::uint64_t seed) { impl_->set_current_seed(seed); }
   /// The seed.
   [[nodiscard]] std::uint64_t current_seed() const { return impl_->current_seed(); }
-  /// Sets a seed of the system, and returns it.
+  /// Sets a seed from the operating system, and returns it.
   std::uint64_t seed() { return impl_->seed(); }
   /// The device.
   [[nodiscard]] ::sconce::Device device() const { return impl_->device(); }

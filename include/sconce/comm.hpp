@@ -21,19 +21,20 @@ namespace sconce {
 inline namespace v0 {
 namespace distributed {
 
-/// A communicator and its calls with tensors, under the names of `torch.distributed` and with the
-/// arguments in its order. Tensors are of the communicator's device and contiguous. A call with
-/// `async_op` keeps them until its work is waited for.
+/// A communicator and its calls with tensors, with the names and the order of arguments of
+/// `torch.distributed`. Tensors must be contiguous and on the communicator's device. The work of a
+/// call with `async_op` keeps its tensors until `wait` is called.
 ///
-/// Calls with lists of tensors are groups of calls that send a tensor each; those with one tensor
-/// for all ranks are single calls of NCCL, and faster.
+/// A call with a list of tensors is a group of calls that send one tensor each. A call with one
+/// tensor for all ranks is a single call of NCCL, and faster.
 class [[nodiscard]] Communicator : public CommunicatorBase {
  public:
-  /// As a device: the current one.
+  /// The current device.
   static constexpr std::int32_t kCurrentDevice = -1;
 
-  /// Makes one rank. All ranks call, each on a thread or in a process of its own, with the same id.
-  /// Blocks until all have called. Corresponds to `torch::cuda::nccl::comm_init_rank`.
+  /// Makes one rank. All ranks must call this function with the same id, each on its own thread or
+  /// in its own process. Blocks until all have called. Corresponds to
+  /// `torch::cuda::nccl::comm_init_rank`.
   /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have called
   static Communicator init_rank(const UniqueId& id, std::int32_t world_size, std::int32_t rank,
                                 std::int32_t device = kCurrentDevice,
@@ -45,10 +46,11 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
       return ::sconce_comm_init_rank(&bytes, world_size, rank, device, &config, comm);
     });
   }
-  /// Makes one rank of a communicator whose ranks share a store. All ranks call with the same name,
-  /// which can be used again afterwards. Blocks until all have called. Corresponds to
-  /// `torch.distributed.init_process_group` with a store.
-  /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have called; the message names those missing
+  /// Makes one rank of a communicator whose ranks share a store. All ranks must call this function
+  /// with the same name, which can be used again afterwards. Blocks until all have called.
+  /// Corresponds to `torch.distributed.init_process_group` with a store.
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have called; the message names the missing
+  ///   ones
   static Communicator init_store(const Store& store, const std::string& name,
                                  std::int32_t world_size, std::int32_t rank,
                                  std::int32_t device = kCurrentDevice,
@@ -59,8 +61,8 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
                                       comm);
     });
   }
-  /// Makes all ranks in this process: rank i works on the i-th device. A thread that makes a call
-  /// for several of them does so in a `group`.
+  /// Makes all ranks in this process: rank i works on the i-th device. A thread that makes calls
+  /// for several ranks must make them in a `group`.
   static std::vector<Communicator> init_all(const std::vector<std::int32_t>& devices,
                                             const CommOptions& options = {}) {
     const sconce_comm_config config = options.get();
@@ -77,9 +79,9 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   /// Takes over a handle of the C API.
   SCONCE_NODISCARD_CTOR explicit Communicator(sconce_comm* comm) : CommunicatorBase(comm) {}
 
-  /// Splits the communicator: ranks that give the same colour are a new one, in the order of their
-  /// keys. All ranks call; a negative colour keeps the rank out of all. Blocks until all have
-  /// called. Corresponds to `torch.distributed.split_group`.
+  /// Splits the communicator: ranks that pass the same color form a new communicator, in the order
+  /// of their keys. All ranks must call this method; a negative color keeps the rank out of all new
+  /// communicators. Blocks until all have called. Corresponds to `torch.distributed.split_group`.
   [[nodiscard]] std::optional<Communicator> split(std::int32_t color, std::int32_t key = 0,
                                                   const CommOptions& options = {}) const {
     const sconce_comm_config config = options.get();
@@ -123,7 +125,8 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
       return broadcast(data.address, data.address, data.count, data.dtype, src, mode);
     });
   }
-  /// Sends a tensor to rank `dst`. Sends and receives that need each other are in one `group`.
+  /// Sends a tensor to rank `dst`. Sends and receives that depend on each other must be in one
+  /// `group`.
   template <class Mode = SyncOp>
   typename Mode::Result send(const Tensor& tensor, std::int32_t dst, Mode mode = {}) const {
     const Data data = arguments().dense("tensor", tensor);
@@ -147,7 +150,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   }
 
   /// Gathers the tensors of all ranks in one tensor, in the order of the ranks.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if it has not `size()` times as many elements
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless it has `size()` times as many elements
   template <class Mode = SyncOp>
   typename Mode::Result all_gather_into_tensor(const Tensor& output, const Tensor& input,
                                                Mode mode = {}) const {
@@ -334,8 +337,8 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
       call();
     }
   }
-  /// Makes calls in a group. They end one after another on the communicator's stream, so the work
-  /// of the last one stands for all, and keeps the tensors.
+  /// Makes calls in a group. They finish one after another on the communicator's stream, so the
+  /// work of the last one represents all, and keeps the tensors.
   template <class Mode, class Body>
   static typename Mode::Result grouped(const std::vector<Tensor>& tensors, const Tensor& tensor,
                                        Body&& body) {
@@ -363,10 +366,10 @@ struct ProcessGroup {
 
 /// Joins the job that RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and LOCAL_RANK describe, as
 /// `torchrun` and `scripts/launch` set them, and makes the communicator of all processes. The rank
-/// works on the device of the number LOCAL_RANK, or on the only one that there is, unless `device`
-/// names another. Corresponds to `torch.distributed.init_process_group("nccl")`.
+/// works on the device with the index LOCAL_RANK, or on the only device, unless `device` names
+/// another. Corresponds to `torch.distributed.init_process_group("nccl")`.
 /// \throws Error `SCONCE_ERROR_INVALID_STATE` if a variable is missing, `SCONCE_ERROR_TIMEOUT` if
-/// another process does not come, `SCONCE_ERROR_INVALID_DEVICE` if there are too few devices
+///   another process does not join, `SCONCE_ERROR_INVALID_DEVICE` if there are too few devices
 [[nodiscard]] inline ProcessGroup init_process_group(
     const CommOptions& options = {}, std::optional<std::int32_t> device = std::nullopt,
     Store::Milliseconds timeout = Store::kDefaultTimeout) {

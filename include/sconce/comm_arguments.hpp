@@ -1,5 +1,5 @@
 /// \file
-/// The checks of tensors that calls of a communicator share. Programs do not need it.
+/// The checks of tensors that calls of a communicator share. Programs do not need this header.
 #ifndef SCONCE_COMM_ARGUMENTS_HPP
 #define SCONCE_COMM_ARGUMENTS_HPP
 
@@ -36,7 +36,7 @@ class CommArguments {
 
   explicit CommArguments(const distributed::CommunicatorBase& comm) : comm_(comm) {}
 
-  /// The elements of a tensor that fills its memory, in whatever order of the dimensions.
+  /// The elements of a tensor that is dense in memory, in any order of the dimensions.
   static Data dense(const char* name, const Tensor& tensor) {
     if (!tensor.defined()) {
       refuse(std::string(name) + " is an undefined tensor; pass one that has memory");
@@ -81,7 +81,7 @@ class CommArguments {
       same_type(data, one);
     }
   }
-  /// This rank's tensor is as large as its place in a list.
+  /// Checks that this rank's tensor is as large as its entry in a list.
   void same_count(const char* name, const std::vector<Data>& all, const Data& mine) const {
     const std::size_t place = all[static_cast<std::size_t>(comm_.rank())].count;
     if (place != mine.count) {
@@ -104,7 +104,7 @@ class CommArguments {
     }
     return {all, one};
   }
-  /// Whether this rank is the root, which alone has an argument.
+  /// Whether this rank is the root, which is the only rank that passes the argument.
   [[nodiscard]] bool is_at(std::int32_t root, const char* name, bool is_given) const {
     const bool is_here = comm_.rank() == root;
     if (is_here != is_given) {

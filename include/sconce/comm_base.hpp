@@ -1,6 +1,6 @@
 /// \file
-/// What a communicator is: its life, its place, and calls with addresses. `<sconce/comm.hpp>` has
-/// all.
+/// The basis of communicators: creation and end, rank and device, and calls with addresses.
+/// `<sconce/comm.hpp>` includes all headers of communicators.
 #ifndef SCONCE_COMM_BASE_HPP
 #define SCONCE_COMM_BASE_HPP
 
@@ -23,16 +23,16 @@ namespace sconce {
 inline namespace v0 {
 namespace distributed {
 
-/// The bytes by which the ranks of a communicator find each other. They may be sent over a pipe as
-/// they are. Corresponds to `ncclUniqueId`.
+/// The bytes with which the ranks of a communicator find each other. They may be sent over a pipe
+/// unchanged. Corresponds to `ncclUniqueId`.
 struct UniqueId {
   std::array<std::uint8_t, SCONCE_COMM_ID_BYTES> bytes{};  ///< copied from rank to rank
 };
 static_assert(std::is_trivially_copyable_v<UniqueId> && sizeof(UniqueId) == sizeof(sconce_comm_id),
               "an id is sent as its bytes");
 
-/// Makes an id: one rank does, and the program carries it to the others. Corresponds to
-/// `torch::cuda::nccl::get_unique_id`.
+/// Makes an id. One rank calls this function, and the program passes the id to the others.
+/// Corresponds to `torch::cuda::nccl::get_unique_id`.
 [[nodiscard]] inline UniqueId get_unique_id() {
   sconce_comm_id id;
   detail::check(::sconce_comm_get_unique_id(&id));
@@ -49,14 +49,15 @@ static_assert(std::is_trivially_copyable_v<UniqueId> && sizeof(UniqueId) == size
   return version;
 }
 
-/// How a communicator is made; all ranks give the same. Corresponds to
+/// Configuration of a communicator; all ranks must pass the same. Corresponds to
 /// `torch.distributed.ProcessGroupNCCL.Options`.
 struct CommOptions {
-  /// As `timeout`: no limit.
+  /// The value of `timeout` that means no timeout.
   static constexpr std::chrono::milliseconds kNoTimeout{-1};
 
-  /// The limit of calls that wait for other ranks, and of queued calls; when it is exceeded the
-  /// communicator is aborted. 0: calls that wait give up after 10 minutes, queued ones never.
+  /// The timeout of calls that wait for other ranks, and of queued calls. When it expires, the
+  /// communicator is aborted. 0: calls that wait fail after 10 minutes, and queued calls have no
+  /// timeout.
   std::chrono::milliseconds timeout{0};
   bool is_high_priority_stream = false;  ///< of the stream of asynchronous calls
   bool split_share = false;   ///< whether communicators that are split off share its resources
@@ -77,8 +78,9 @@ struct CommOptions {
   }
 };
 
-/// How the values of all ranks become one. Sums of bools are their maximum, products their minimum;
-/// complex numbers have sums and averages only. Corresponds to `torch.distributed.ReduceOp`.
+/// How the values of all ranks are combined. The sum of bools is their maximum, and the product is
+/// their minimum. Complex numbers support sums and averages only. Corresponds to
+/// `torch.distributed.ReduceOp`.
 class ReduceOp {
  public:
   /// The operations without a factor.
@@ -91,7 +93,7 @@ class ReduceOp {
   };
   /// An operation without a factor.
   constexpr ReduceOp(Kind kind) noexcept : op_(kind) {}  // NOLINT: the constants stand for it
-  /// The sum of each rank's values times the factor that the rank gives. Corresponds to
+  /// The sum of each rank's values, multiplied by a factor that the rank passes. Corresponds to
   /// `torch.distributed._make_nccl_premul_sum`.
   [[nodiscard]] static constexpr ReduceOp premul_sum(double factor) noexcept {
     ReduceOp op(SUM);
@@ -110,23 +112,23 @@ class ReduceOp {
   double factor_ = 0.0;
 };
 
-/// One rank's end of a set of ranks, each with a device. Owns its handle; movable, not copyable.
-/// All ranks make the same calls in the same order. Calls with tensors are in `Communicator`.
+/// One rank of a set of ranks, each with its own device. Owns its handle; movable, not copyable.
+/// All ranks must make the same calls in the same order. Calls with tensors are in `Communicator`.
 ///
-/// Calls return nothing and are queued on a stream, the current one of the communicator's device by
-/// default; with `async_op` they return a `Work`, and are queued on a stream of the communicator,
-/// behind what is on the given one.
+/// Calls return nothing and are queued on a stream, by default the current one of the
+/// communicator's device. With `async_op` they return a `Work`, and are queued on the
+/// communicator's own stream, after the work that is queued on the given stream.
 ///
-/// Destruction finalizes the communicator, which waits for what it has queued; if an exception is
-/// the reason it is aborted instead, so that the other ranks learn of it at once. An object in
-/// static storage waits for nothing at the end of the process.
+/// The destructor finalizes the communicator, which waits for the work that it has queued. If the
+/// destructor runs because of an exception, it aborts the communicator instead, so that the other
+/// ranks notice at once. The destructor of an object in static storage does not wait.
 ///
-/// Threads: one thread at a time makes calls; any thread may abort at any time.
+/// Threads: one thread at a time may make calls; any thread may abort at any time.
 class [[nodiscard]] CommunicatorBase {
  public:
   CommunicatorBase(const CommunicatorBase&) = delete;
   CommunicatorBase& operator=(const CommunicatorBase&) = delete;
-  /// Takes the communicator of `other`, which may only be destroyed or assigned to then.
+  /// Takes the communicator of `other`, which may then only be destroyed or assigned to.
   CommunicatorBase(CommunicatorBase&& other) noexcept
       : comm_(std::exchange(other.comm_, nullptr)), device_(other.device_) {}
   /// Destroys its communicator, and takes that of `other`.
@@ -152,12 +154,14 @@ class [[nodiscard]] CommunicatorBase {
     detail::check(::sconce_comm_get_native(comm_, &native));
     return static_cast<ncclComm*>(native);
   }
-  /// Waits until all that this rank has queued is done. The communicator takes no calls afterwards.
-  /// \throws Error `SCONCE_ERROR_TIMEOUT` if it is not done in time; the communicator is aborted
+  /// Waits until everything that this rank has queued is done. The communicator accepts no calls
+  /// afterwards.
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if it is not done in time; the communicator is then
+  ///   aborted
   void finalize() const { detail::check(::sconce_comm_finalize(comm_)); }
-  /// Ends the communicator at once, also while another thread waits in one of its calls. Queued
-  /// calls end, without a result unless all ranks have made them; later ones fail. Corresponds to
-  /// `ProcessGroupNCCL.abort`.
+  /// Aborts the communicator at once, even while another thread waits in one of its calls. Queued
+  /// calls end; they have no result unless all ranks have made them. Later calls fail. Corresponds
+  /// to `ProcessGroupNCCL.abort`.
   void abort() const { detail::check(::sconce_comm_abort(comm_)); }
   /// Throws the reason if the communicator is broken. Corresponds to `ncclCommGetAsyncError`.
   /// \throws Error `SCONCE_ERROR_ABORTED`: this process has aborted it; `_REMOTE`: another rank has
@@ -166,10 +170,10 @@ class [[nodiscard]] CommunicatorBase {
   /// The C API's handle, borrowed.
   [[nodiscard]] sconce_comm* get() const noexcept { return comm_; }
 
-  /// Reduces `count` values of all ranks; every rank receives the result. `send` may be `recv`.
-  /// Further calls with addresses have the same rules: memory is of the communicator's device and
-  /// counts are elements. It stays allocated until the call is done, or is freed in the order of
-  /// the stream.
+  /// Reduces `count` values of all ranks; every rank receives the result. `send` may be `recv`. All
+  /// calls with addresses have the same rules. Memory is on the communicator's device, and counts
+  /// are in elements. Memory must stay allocated until the call is done, or be freed in the order
+  /// of the stream.
   /// \throws Error `SCONCE_ERROR_CROSS_DEVICE` for memory of another device,
   /// `SCONCE_ERROR_ABORTED`, `_REMOTE` or `_TIMEOUT` if the communicator is broken
   template <class Mode = SyncOp>
@@ -250,9 +254,10 @@ class [[nodiscard]] CommunicatorBase {
                                       work);
     });
   }
-  /// Sends a part of each rank's values to every rank: how many elements to each, and where they
-  /// begin. What a rank sends to another is as much as the other receives from it.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if a list has not one number for each rank
+  /// Sends a part of each rank's values to every rank. The lists have the number of elements for
+  /// each rank, and the offset of the first one. The count that a rank sends to another one must be
+  /// the count that the other receives from it.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless each list has one number for each rank
   template <class Mode = SyncOp>
   typename Mode::Result all_to_all(const void* send, const std::vector<std::size_t>& send_counts,
                                    const std::vector<std::size_t>& send_offsets, void* recv,
@@ -274,8 +279,8 @@ class [[nodiscard]] CommunicatorBase {
                                         on, work);
     });
   }
-  /// Sends `count` values to rank `dst`. Sends and receives that need each other are in one `group`
-  /// on each rank.
+  /// Sends `count` values to rank `dst`. Sends and receives that depend on each other must be in
+  /// one `group` on each rank.
   template <class Mode = SyncOp>
   typename Mode::Result send(const void* send, std::size_t count, ScalarType dtype,
                              std::int32_t dst, Mode mode = {},
@@ -293,8 +298,8 @@ class [[nodiscard]] CommunicatorBase {
       return ::sconce_comm_recv(comm_, recv, count, number_of(dtype), src, on, work);
     });
   }
-  /// Orders the ranks: work behind the barrier begins when all ranks have reached it. The host does
-  /// not wait, as it does in torch: synchronise the stream or the work for that.
+  /// Synchronises the ranks: work after the barrier begins when all ranks have reached it. Unlike
+  /// in torch, the host does not wait; synchronise the stream or the work for that.
   template <class Mode = SyncOp>
   typename Mode::Result barrier(Mode mode = {},
                                 const cuda::OptionalStream& stream = std::nullopt) const {

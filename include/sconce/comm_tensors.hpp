@@ -18,13 +18,13 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Tensors to all devices and back, with PyTorch's results and streams. Copies run on the current
-/// stream of the source's device, and the current stream of the destination waits for them. Large
-/// tensors go to three or more devices as one collective call on the current streams of all.
-/// Corresponds to `torch.cuda.comm`.
+/// Copies of tensors to all devices and back, with PyTorch's results and streams. Copies run on the
+/// current stream of the source's device, and the current stream of the destination waits for them.
+/// Copies of large tensors to three or more devices are one collective operation on the current
+/// streams of all of them. Corresponds to `torch.cuda.comm`.
 namespace comm {
 
-/// The bytes up to which small tensors are joined, as in PyTorch.
+/// The size of the buffers into which small tensors are joined, in bytes, as in PyTorch.
 inline constexpr std::size_t kDefaultBufferSize = 10485760;
 
 /// \cond
@@ -35,7 +35,7 @@ using ::sconce::detail::handles_of;
 using ::sconce::detail::tensor_of;
 using ::sconce::detail::tensors_of;
 
-/// As many tensors as `count`, which `call` writes.
+/// `count` tensors, which `call` writes.
 template <class Call>
 std::vector<Tensor> all_of(std::size_t count, Call&& call) {
   return tensors_of(count, [&](sconce_tensor** out, std::size_t* out_count) {
@@ -61,7 +61,7 @@ inline std::vector<std::vector<Tensor>> lists_of(std::vector<Tensor> all, std::s
 }  // namespace detail
 /// \endcond
 
-/// The tensor on each device; on its own it is the tensor itself.
+/// The tensor on each device; on its own device, the tensor itself.
 [[nodiscard]] inline std::vector<Tensor> broadcast(const Tensor& tensor,
                                                    const std::vector<std::int32_t>& devices) {
   return detail::all_of(devices.size(), [&](sconce_tensor** out) {
@@ -73,8 +73,8 @@ inline void broadcast_out(const Tensor& tensor, const std::vector<Tensor>& out) 
   const auto handles = detail::handles_of(out);
   detail::check(::sconce_comm_tensors_broadcast_out(tensor.get(), handles.data(), handles.size()));
 }
-/// Many tensors of the first device on each device, in few copies. The result has a list for each
-/// device; the first list has the tensors themselves.
+/// Copies many tensors of the first device to each device, with few copies. The result has a list
+/// for each device; the first list has the tensors themselves.
 [[nodiscard]] inline std::vector<std::vector<Tensor>> broadcast_coalesced(
     const std::vector<Tensor>& tensors, const std::vector<std::int32_t>& devices,
     std::size_t buffer_size = kDefaultBufferSize) {
@@ -94,7 +94,7 @@ inline void broadcast_out(const Tensor& tensor, const std::vector<Tensor>& out) 
     return ::sconce_comm_tensors_reduce_add(handles.data(), handles.size(), destination, out);
   });
 }
-/// The sums of many tensors, in few copies; `inputs` has a list for each device.
+/// The sums of many tensors, made with few copies; `inputs` has a list for each device.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the lists differ
 [[nodiscard]] inline std::vector<Tensor> reduce_add_coalesced(
     const std::vector<std::vector<Tensor>>& inputs, std::int32_t destination = -1,
@@ -114,9 +114,9 @@ inline void broadcast_out(const Tensor& tensor, const std::vector<Tensor>& out) 
                                                       destination, buffer_size, out);
   });
 }
-/// Parts of a tensor along a dimension, one on each device; a part that is there already is a view.
-/// Without `chunk_sizes` the parts are equal, and there may be fewer than devices. A stream takes
-/// the place of the current one of its device.
+/// Parts of a tensor along a dimension, one on each device. A part that is on its device already is
+/// a view. Without `chunk_sizes` the parts have equal sizes, and there may be fewer parts than
+/// devices. A stream is used instead of the current one of its device.
 [[nodiscard]] inline std::vector<Tensor> scatter(
     const Tensor& tensor, const std::vector<std::int32_t>& devices,
     const std::optional<std::vector<std::int64_t>>& chunk_sizes = std::nullopt,
@@ -141,7 +141,8 @@ inline void broadcast_out(const Tensor& tensor, const std::vector<Tensor>& out) 
                                          dim, pointers.data(), out, out_count);
   });
 }
-/// Copies the parts of a tensor along a dimension to tensors of devices, which make it up.
+/// Copies the parts of a tensor along a dimension to tensors of devices, whose sizes add up to its
+/// size.
 inline void scatter_out(const Tensor& tensor, const std::vector<Tensor>& out,
                         std::int64_t dim = 0) {
   const auto handles = detail::handles_of(out);
@@ -157,7 +158,8 @@ inline void scatter_out(const Tensor& tensor, const std::vector<Tensor>& out,
     return ::sconce_comm_tensors_gather(handles.data(), handles.size(), dim, place, out);
   });
 }
-/// Joins tensors of devices along a dimension in `out`, of a device or the CPU.
+/// Joins tensors of devices along a dimension, and writes the result to `out`, on a device or the
+/// CPU.
 inline void gather_out(const std::vector<Tensor>& tensors, const Tensor& out,
                        std::int64_t dim = 0) {
   const auto handles = detail::handles_of(tensors);

@@ -1,5 +1,5 @@
 /// \file
-/// Calls of communicators on their way: groups, and works of asynchronous calls.
+/// Groups of calls of communicators, and the works of asynchronous calls.
 #ifndef SCONCE_COMM_WORK_HPP
 #define SCONCE_COMM_WORK_HPP
 
@@ -17,32 +17,32 @@ inline namespace v0 {
 /// Ranks that compute together, as in `torch.distributed`.
 namespace distributed {
 
-/// An asynchronous call of a communicator. Owns its handle; movable, not copyable. The call goes on
-/// when its work is destroyed. Corresponds to `torch.distributed.Work`.
+/// An asynchronous call of a communicator. Owns its handle; movable, not copyable. The call
+/// continues when its work is destroyed. Corresponds to `torch.distributed.Work`.
 ///
 /// Threads: any thread may use a work at any time.
 class [[nodiscard]] Work {
  public:
   /// The type of timeouts.
   using Milliseconds = std::chrono::milliseconds;
-  /// As a timeout: none.
+  /// The timeout that means no timeout.
   static constexpr Milliseconds kNoTimeout{-1};
 
   /// Takes over a handle of the C API; `device` is that of the communicator.
   SCONCE_NODISCARD_CTOR Work(sconce_comm_work* work, std::int32_t device) noexcept
       : work_(work), device_(device) {}
 
-  /// Orders later work of the current stream of the communicator's device after the call. The host
-  /// does not wait. The work lets go of the tensors that it keeps.
+  /// Makes later work of the current stream of the communicator's device wait for the call. The
+  /// host does not wait. The `Work` releases the tensors that it keeps.
   /// \throws Error `SCONCE_ERROR_ABORTED`, `_REMOTE` or `_TIMEOUT` if the communicator is broken
   void wait() const { wait(cuda::getCurrentCUDAStream(device_)); }
-  /// Orders later work of a stream after the call, as `wait()`.
+  /// Makes later work of a stream wait for the call, as `wait()`.
   void wait(const cuda::CUDAStream& stream) const {
     detail::check(::sconce_comm_work_wait(get(), stream.get()));
   }
-  /// Waits on the host until the call is done. The work lets go of the tensors that it keeps.
+  /// Waits on the host until the call is done. The `Work` releases the tensors that it keeps.
   /// Corresponds to `Work.wait(timeout)` in blocking mode.
-  /// \throws Error `SCONCE_ERROR_TIMEOUT` if it is not done in time; the call goes on
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if it is not done in time; the call continues
   void synchronize(Milliseconds timeout = kNoTimeout) const {
     detail::check(::sconce_comm_work_synchronize(get(), timeout.count()));
   }
@@ -53,11 +53,11 @@ class [[nodiscard]] Work {
     detail::check(::sconce_comm_work_query(get(), &complete));
     return complete;
   }
-  /// Lets the work keep a tensor until it is waited for. Calls with tensors do so by themselves.
+  /// Keeps a tensor alive until the work is waited for. Calls with tensors do so by themselves.
   void keep(const TensorBase& tensor) const {
     detail::check(::sconce_comm_work_keep(get(), tensor.get()));
   }
-  /// The number of the call among those of its communicator's rank, as error messages name it.
+  /// The sequence number of the call on its communicator, with which error messages name the call.
   [[nodiscard]] std::uint64_t sequence() const {
     std::uint64_t sequence = 0;
     detail::check(::sconce_comm_work_get_sequence(get(), &sequence));
@@ -86,17 +86,17 @@ struct SyncOp {
 struct AsyncOp {
   using Result = Work;  ///< what the call returns
 };
-/// As the mode of a call: `comm.all_reduce(gradient, ReduceOp::SUM, async_op)` returns a `Work`.
-/// Corresponds to `async_op=True`.
+/// The asynchronous mode of a call: `comm.all_reduce(gradient, ReduceOp::SUM, async_op)` returns a
+/// `Work`. Corresponds to `async_op=True`.
 inline constexpr AsyncOp async_op{};
 
-/// Collects the calls that its thread makes until `end`, which queues them together. Needed where
-/// one thread makes calls for several ranks, and for sends and receives that need each other. All
-/// calls of one communicator in a group have the same stream and mode. Groups nest.
+/// Collects the calls that its thread makes until `end`, which queues them together. Necessary if
+/// one thread makes calls for several ranks, and for sends and receives that depend on each other.
+/// All calls of one communicator in a group must have the same stream and mode. Groups nest.
 ///
-/// A guard that is destroyed without `end` queues nothing: an exception has made the group
-/// incomplete. `group` does both. Corresponds to `torch::cuda::nccl::AutoNcclGroup`, which queues
-/// an incomplete group.
+/// If the guard is destroyed without `end`, for example because of an exception, the group is
+/// incomplete, and nothing is queued. `group` creates the guard and calls `end`. Corresponds to
+/// `torch::cuda::nccl::AutoNcclGroup`, which queues an incomplete group.
 class [[nodiscard]] GroupGuard {
  public:
   /// Begins a group.
@@ -105,7 +105,7 @@ class [[nodiscard]] GroupGuard {
   GroupGuard& operator=(const GroupGuard&) = delete;
   GroupGuard(GroupGuard&&) = delete;
   GroupGuard& operator=(GroupGuard&&) = delete;
-  /// Cancels the group unless it has ended. None of its calls is queued then, which is logged.
+  /// Cancels the group unless it has ended: none of its calls is queued, and a warning is logged.
   ~GroupGuard() {
     if (!has_ended_) {
       detail::log_failure(::sconce_comm_group_cancel(), "cancelling a GroupGuard");

@@ -46,8 +46,8 @@ class Context {
   /// Sets `benchmarkCuDNN`.
   void setBenchmarkCuDNN(bool on) noexcept { ::sconce_context_set_benchmark_cudnn(on); }
 
-  /// How many of cuDNN's engines are measured for a shape at most; 0 is all of them, 10 is the
-  /// default.
+  /// The largest number of cuDNN's engines that are measured for a shape; 0 means all of them, and
+  /// 10 is the default.
   [[nodiscard]] int benchmarkLimitCuDNN() const noexcept {
     return ::sconce_context_get_benchmark_limit_cudnn();
   }

@@ -66,7 +66,7 @@ constexpr bool owns_elements() {
   }
 }
 
-/// Returns the side of a copy for `place`.
+/// Returns the address and size of `place`, as one side of a copy.
 template <class T>
 auto side_of(T& place) {
   constexpr SideKind kind = kind_of_side<T>();

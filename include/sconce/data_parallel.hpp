@@ -1,6 +1,6 @@
 /// \file
-/// What `torch.nn.DataParallel` is made of, for one process with several devices: parameters
-/// replicated, inputs scattered, a thread for each replica, outputs gathered.
+/// The parts of `torch.nn.DataParallel`, for one process with several devices: replicate the
+/// parameters, scatter the input, run a thread for each replica, gather the outputs.
 #ifndef SCONCE_DATA_PARALLEL_HPP
 #define SCONCE_DATA_PARALLEL_HPP
 
@@ -54,13 +54,13 @@ namespace detail {
 /// The current streams of all devices, which another thread takes over.
 class CurrentStreams {
  public:
-  /// Those of the calling thread.
+  /// The current streams of the calling thread.
   CurrentStreams() {
     for (cuda::DeviceIndex device = 0; device < cuda::device_count(); ++device) {
       streams_.push_back(cuda::getCurrentCUDAStream(device));
     }
   }
-  /// Makes them those of the calling thread.
+  /// Makes them the current streams of the calling thread.
   void take_over() const {
     for (const cuda::CUDAStream& stream : streams_) {
       cuda::setCurrentCUDAStream(stream);
@@ -71,7 +71,7 @@ class CurrentStreams {
   std::vector<cuda::CUDAStream> streams_;
 };
 
-/// What a replica has left: a failure, or nothing.
+/// The outcome of a replica: a failure, or nothing.
 template <class Run>
 void run_replica(std::size_t replica, std::int32_t device, std::exception_ptr& failure,
                  const Run& run) noexcept {
@@ -98,22 +98,22 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// The parameters on each device, in few copies: a list for each device. Those of the first device
-/// are the parameters themselves. Corresponds to `torch.nn.parallel.replicate`.
+/// The parameters on each device, made with few copies: a list for each device. The list of the
+/// first device has the parameters themselves. Corresponds to `torch.nn.parallel.replicate`.
 [[nodiscard]] inline std::vector<std::vector<Tensor>> replicate(
     const std::vector<Tensor>& parameters, const std::vector<std::int32_t>& devices) {
   return comm::broadcast_coalesced(parameters, devices);
 }
 
-/// Calls `function(replica)` for each device at the same time, on a thread each. Each thread has
-/// its device as the current one, and the caller's current streams, on all devices. Returns the
-/// results in the order of the devices. One device is served by the calling thread. Corresponds to
-/// `torch.nn.parallel.parallel_apply`.
+/// Calls `function(replica)` for each device at the same time, on one thread for each. On that
+/// thread, the device is current, and the current streams of all devices are those of the caller.
+/// Returns the results in the order of the devices. The calling thread serves one of the devices.
+/// Corresponds to `torch.nn.parallel.parallel_apply`.
 ///
 /// Ordering: work that the replicas queue is in the order of the caller's current streams, as if
 /// the caller had queued it. The call returns when all functions have returned, without waiting for
 /// the devices.
-/// \throws ReplicaError of the first replica that has failed, when all have returned
+/// \throws ReplicaError for the first replica that has failed, once all have returned
 template <class Function>
 auto parallel_apply(const std::vector<std::int32_t>& devices, Function&& function) {
   using Result = std::decay_t<std::invoke_result_t<Function&, std::size_t>>;
@@ -168,9 +168,9 @@ auto parallel_apply(const std::vector<std::int32_t>& devices, Function&& functio
   }
 }
 
-/// Runs `module(parameters, input)` on all devices: parameters are replicated, the input is cut
-/// along a dimension, and outputs are joined on the first device. The first device's parameters are
-/// those of the caller. Corresponds to the forward pass of `torch.nn.DataParallel`.
+/// Runs `module(parameters, input)` on all devices: the parameters are replicated, the input is
+/// split along a dimension, and the outputs are joined on the first device. The first device uses
+/// the parameters of the caller. Corresponds to the forward pass of `torch.nn.DataParallel`.
 /// \throws ReplicaError if a replica fails
 template <class Module>
 [[nodiscard]] Tensor data_parallel(const std::vector<Tensor>& parameters, const Tensor& input,

@@ -1,8 +1,9 @@
 /// \file
 /// Devices: their number, the current device of this thread, and their properties.
 ///
-/// Each thread has its own current device, at first device 0. Making a device current may create
-/// its context (as since CUDA 12), never one on another device. Returning to device 0 creates none.
+/// Each thread has its own current device, initially device 0. Making a device current may create
+/// its context (as in CUDA 12 and newer), but never one on another device. Returning to device 0
+/// creates none.
 #ifndef SCONCE_DEVICE_HPP
 #define SCONCE_DEVICE_HPP
 
@@ -93,8 +94,8 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
 /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` if there is no such device
 inline void set_device(DeviceIndex device) { detail::check(::sconce_device_set_current(device)); }
 
-/// Makes `device` current and returns the previous device; -1 changes nothing. Guards are built on
-/// it.
+/// Makes `device` current and returns the previous device; -1 changes nothing. Guards use this
+/// function.
 ///
 /// Corresponds to `c10::cuda::ExchangeDevice`.
 /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` if there is no such device
@@ -104,7 +105,7 @@ inline DeviceIndex ExchangeDevice(DeviceIndex device) {
   return previous;
 }
 
-/// Waits until all work queued on the device has finished; the current device stays what it is.
+/// Waits until all work queued on the device has finished. Does not change the current device.
 ///
 /// Corresponds to `c10::cuda::device_synchronize` and `torch.cuda.synchronize(device)`.
 /// \throws Error the failure of earlier work, if it failed
@@ -208,7 +209,7 @@ inline void enablePeerAccess(DeviceIndex device, DeviceIndex peer) {
   return Device(device);
 }
 
-/// Lists the processes that hold memory of the device, one a line, in torch's words.
+/// Lists the processes that hold memory of the device, one on each line, in torch's format.
 ///
 /// Corresponds to `torch.cuda.list_gpu_processes`.
 [[nodiscard]] inline std::string list_gpu_processes(DeviceIndex device = -1) {

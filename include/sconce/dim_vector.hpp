@@ -64,7 +64,7 @@ class DimVector {
   friend bool operator==(const DimVector& a, const DimVector& b) noexcept {
     return std::equal(a.begin(), a.end(), b.begin(), b.end());
   }
-  /// Whether the two differ in a number, or in how many there are.
+  /// Whether the two differ in a number, or in the number of entries.
   friend bool operator!=(const DimVector& a, const DimVector& b) noexcept { return !(a == b); }
 
  private:

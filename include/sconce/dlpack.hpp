@@ -1,6 +1,6 @@
 /// \file
-/// Tensors that go to and come from other libraries over DLPack, without a copy. The structs are
-/// those of `dlpack.h` 1.0 or newer, which a program includes itself, before or after this header.
+/// Exchange of tensors with other libraries over DLPack, without a copy. The structs are those of
+/// `dlpack.h` 1.0 or newer, which a program includes itself, before or after this header.
 #ifndef SCONCE_DLPACK_HPP
 #define SCONCE_DLPACK_HPP
 
@@ -28,7 +28,7 @@ inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
 /// Exports a tensor: a struct that shares its memory, whose deleter the consumer calls once.
 ///
 /// \param tensor Its memory lives until the deleter is called.
-/// \param consumer Waits for the current stream of the tensor's device; without it nothing does.
+/// \param consumer Waits for the current stream of the tensor's device. Without it, nothing waits.
 ///
 /// Corresponds to `at::toDLPackVersioned`, `torch.Tensor.__dlpack__`.
 [[nodiscard]] inline ::DLManagedTensorVersioned* to_dlpack(
@@ -38,7 +38,7 @@ inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
   return managed;
 }
 
-/// Exports a tensor for a library that knows DLPack before 1.0 only. Otherwise as `to_dlpack`.
+/// Exports a tensor for a library that supports only DLPack before 1.0. Otherwise as `to_dlpack`.
 /// Corresponds to `at::toDLPack`.
 [[nodiscard]] inline ::DLManagedTensor* to_dlpack_unversioned(
     const TensorBase& tensor, std::optional<cuda::CUDAStream> consumer = std::nullopt) {
@@ -50,10 +50,10 @@ inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
 
 /// Imports a tensor: the result uses the producer's memory, and its last view calls the deleter.
 ///
-/// \param managed The caller keeps it if this throws, unless its major version is not 1: then its deleter
-///   has been called.
-/// \param producer The current stream of the tensor's device waits for it; without it the producer has
-///   ordered its work before.
+/// \param managed If this function throws, the caller still owns the struct, unless its major
+///   version is not 1: then its deleter has been called.
+/// \param producer The current stream of the tensor's device waits for it. Without it, the producer
+///   must have ordered its work already.
 ///
 /// Corresponds to `at::fromDLPackVersioned`, `torch.from_dlpack`.
 [[nodiscard]] inline Tensor from_dlpack(::DLManagedTensorVersioned* managed,
@@ -63,7 +63,7 @@ inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
   return Tensor::adopt(tensor);
 }
 
-/// Imports a tensor of a library that knows DLPack before 1.0 only. Otherwise as above.
+/// Imports a tensor of a library that supports only DLPack before 1.0. Otherwise as above.
 /// Corresponds to `at::fromDLPack`.
 [[nodiscard]] inline Tensor from_dlpack(::DLManagedTensor* managed,
                                         std::optional<cuda::CUDAStream> producer = std::nullopt) {
@@ -73,7 +73,7 @@ inline void* dlpack_stream(const std::optional<cuda::CUDAStream>& stream) {
   return Tensor::adopt(tensor);
 }
 
-/// Whether functions refuse to write to a tensor, because its producer said so.
+/// Whether functions refuse to write to a tensor, because its producer exported it as read-only.
 [[nodiscard]] inline bool is_read_only(const TensorBase& tensor) {
   bool read_only = false;
   detail::check(::sconce_tensor_is_read_only(tensor.get(), &read_only));

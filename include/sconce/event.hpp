@@ -97,7 +97,7 @@ constexpr EventFlags operator&(EventFlags a, EventFlags b) noexcept {
   return result;
 }
 
-/// The 64 bytes by which another process opens an event.
+/// The 64 bytes with which another process opens an event.
 using IpcEventHandle = std::array<std::uint8_t, 64>;
 
 /// An event. Owns it; movable, not copyable. Corresponds to `at::cuda::CUDAEvent`.
@@ -168,7 +168,7 @@ class [[nodiscard]] CUDAEvent {
   /// The flags with which the event was created.
   [[nodiscard]] EventFlags flags() const noexcept { return flags_; }
 
-  /// Whether all work before the newest record has finished; true without a record.
+  /// Whether all work before the most recent record has finished; true without a record.
   [[nodiscard]] bool query() const {
     bool complete = true;
     if (event_) {
@@ -196,8 +196,8 @@ class [[nodiscard]] CUDAEvent {
     }
   }
 
-  /// Orders later work of `stream` after the newest record, also across devices. Does not block the
-  /// host.
+  /// Makes later work of `stream` wait for the most recent record, also across devices. Does not
+  /// block the host.
   void block(const CUDAStream& stream) const {
     if (event_) {
       detail::check(::sconce_stream_wait_event(stream.get(), event_.get()));
@@ -217,15 +217,15 @@ class [[nodiscard]] CUDAEvent {
     return milliseconds;
   }
 
-  /// Waits on the host for the newest record; returns at once without one.
+  /// Waits on the host for the most recent record; returns at once without one.
   void synchronize() const {
     if (event_) {
       detail::check(::sconce_event_synchronize(event_.get()));
     }
   }
 
-  /// Returns the handle by which another process opens this event. Creates the event on the current
-  /// device if it does not exist.
+  /// Returns the handle with which another process opens this event. Creates the event on the
+  /// current device if it does not exist.
   /// \throws Error unless created with `EventFlags::Interprocess`
   [[nodiscard]] IpcEventHandle ipc_handle() {
     create();

@@ -63,8 +63,8 @@ enum class FFTNorm : std::int32_t {
 /// `FFTNorm::ByN`.
 ///
 /// Strides count elements of their side, real or complex. A side without strides is packed. A side
-/// with the batch's stride alone consists of packed transforms. An input with strides but without
-/// the batch's stride is one transform, repeated.
+/// with only the batch's stride consists of packed transforms. An input with strides but without
+/// the batch's stride is one transform, which is repeated.
 ///
 /// In place, rows of R2C and C2R have room for both sides, 2 * (n / 2 + 1) reals: that is the real
 /// side's stride from row to row, or of the batch.
@@ -251,11 +251,11 @@ class CuFFTPlanCache {
   /// Figures of a cache, all of one moment.
   using Stats = ::sconce_fft_cache_stats;
 
-  /// The value of `max_bytes` that is no limit.
+  /// The value of `max_bytes` that means no limit.
   static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
 
-  /// The cache of a device. With -1 each call uses the device that is current then. The first call
-  /// refuses an index that is no device's.
+  /// The cache of a device. With -1, each call uses the device that is current at that time. The
+  /// first call refuses an index that names no device.
   explicit constexpr CuFFTPlanCache(DeviceIndex device) noexcept : device_(device) {}
 
   /// The index of the device; -1 is the current one.
@@ -268,7 +268,7 @@ class CuFFTPlanCache {
     return size;
   }
 
-  /// The most plans that are kept; 4096 by default.
+  /// The largest number of plans that are kept; 4096 by default.
   [[nodiscard]] std::size_t max_size() const {
     std::size_t max_size = 0;
     detail::check(::sconce_fft_cache_get_max_size(device_, &max_size));
@@ -280,7 +280,7 @@ class CuFFTPlanCache {
     detail::check(::sconce_fft_cache_set_max_size(device_, max_size));
   }
 
-  /// The most bytes of device memory that plans may take; `no_limit` by default.
+  /// The limit of the device memory that plans may use, in bytes; `no_limit` by default.
   [[nodiscard]] std::int64_t max_bytes() const {
     std::uint64_t max_bytes = 0;
     detail::check(::sconce_fft_cache_get_max_bytes(device_, &max_bytes));
@@ -292,7 +292,7 @@ class CuFFTPlanCache {
     detail::check(::sconce_fft_cache_set_max_bytes(device_, max_bytes));
   }
 
-  /// Evicts all plans. Limits and counts stay.
+  /// Evicts all plans. Limits and counts do not change.
   void clear() const { detail::check(::sconce_fft_cache_clear(device_)); }
 
   /// Returns plans, bytes, hits, misses and evictions.
@@ -310,8 +310,8 @@ class CuFFTPlanCache {
   DeviceIndex device_;
 };
 
-/// Returns the plan cache of a device. Without a device each call uses the device that is current
-/// then. Corresponds to `torch.backends.cuda.cufft_plan_cache`.
+/// Returns the plan cache of a device. Without a device, each call uses the device that is current
+/// at that time. Corresponds to `torch.backends.cuda.cufft_plan_cache`.
 [[nodiscard]] constexpr CuFFTPlanCache cufft_plan_cache(DeviceIndex device = -1) noexcept {
   return CuFFTPlanCache(device);
 }

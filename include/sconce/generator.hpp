@@ -25,10 +25,11 @@ using CPUGeneratorState = std::array<std::uint8_t, SCONCE_GENERATOR_CPU_STATE_BY
 /// A generator of random numbers. Corresponds to `at::Generator` with an `at::CUDAGeneratorImpl`,
 /// and with an `at::CPUGeneratorImpl` if `getDefaultCPUGenerator` or `createCPUGenerator` made it.
 ///
-/// Copies share one state, as torch's do; `clone` makes another. The last copy destroys the state;
-/// default generators stay. A moved-from generator may only be assigned to or destroyed.
+/// Copies share one state, as torch's do; `clone` makes a separate one. The last copy destroys the
+/// state, except that of a default generator. A moved-from generator may only be assigned to or
+/// destroyed.
 ///
-/// Threads: any number at once; reserved ranges of the sequence never overlap.
+/// Threads: any number of threads at once; reserved ranges of the sequence never overlap.
 class [[nodiscard]] CUDAGenerator {
  public:
   /// Takes ownership of a generator of `sconce_generator_create` or `sconce_generator_clone`.
@@ -131,8 +132,8 @@ class [[nodiscard]] CUDAGenerator {
     return inputs;
   }
 
-  /// Reserves a range of the sequence for a kernel about to be launched on the current stream, also
-  /// into a graph: at each replay the kernel then reads seed and offset from `device_state`.
+  /// Reserves a range of the sequence for a kernel about to be launched on the current stream. In a
+  /// graph, the kernel reads seed and offset from `device_state` at each replay.
   [[nodiscard]] sconce_philox_state philox_cuda_state(std::uint64_t increment) {
     sconce_philox_state state{};
     detail::check(::sconce_generator_reserve_philox_state(get(), increment, &state));
@@ -143,7 +144,7 @@ class [[nodiscard]] CUDAGenerator {
   /// memory may be exhausted by then.
   void prepare_capture() { detail::check(::sconce_generator_prepare_capture(get())); }
 
-  /// Returns a generator with the same device, seed and offset, and a state of its own.
+  /// Returns a generator with the same device, seed and offset, and a separate state.
   [[nodiscard]] CUDAGenerator clone() const {
     sconce_generator* clone = nullptr;
     detail::check(::sconce_generator_clone(get(), &clone));

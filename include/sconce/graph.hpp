@@ -33,7 +33,7 @@ struct MempoolId {
   }
 };
 
-/// Makes a pool that several graphs can share. Graphs hold the pool's memory, so it may be
+/// Creates a pool that several graphs can share. Graphs keep the pool's memory, so the pool may be
 /// destroyed before them. Corresponds to `torch.cuda.graph_pool_handle()`.
 [[nodiscard]] inline MemPool graph_pool_handle() { return MemPool(); }
 
@@ -61,7 +61,7 @@ class [[nodiscard]] CUDAGraph {
     detail::check(::sconce_graph_capture_begin(get(), getCurrentCUDAStream().get(), pool.pool,
                                                static_cast<std::int32_t>(mode)));
   }
-  /// Begins to capture with memory of a pool, which the graph holds from now on.
+  /// Begins to capture with memory of a pool, which the graph keeps from now on.
   void capture_begin(const MemPool& pool, CaptureMode mode = CaptureMode::Global) {
     capture_begin(MempoolId{pool.get()}, mode);
   }
@@ -73,7 +73,7 @@ class [[nodiscard]] CUDAGraph {
   /// Ends the capture and discards it, whether it is valid or not.
   void capture_abort() { detail::check(::sconce_graph_capture_abort(get())); }
 
-  /// Makes a graph executable that keeps the driver's graph.
+  /// Makes the graph executable. For a graph that keeps the driver's graph.
   void instantiate() { detail::check(::sconce_graph_instantiate(get())); }
 
   /// Queues a launch on the current stream of the graph's device.
@@ -90,9 +90,9 @@ class [[nodiscard]] CUDAGraph {
     detail::check(::sconce_graph_upload(get(), stream.get()));
   }
 
-  /// Takes the addresses and numbers of another graph with the same nodes and edges, which keeps
-  /// the driver's graph.
-  /// \returns false, with this graph as it was, if the graphs differ in nodes or edges
+  /// Updates this graph with the addresses and numbers of another graph that has the same nodes and
+  /// edges, and that keeps the driver's graph.
+  /// \returns false if the graphs differ in nodes or edges; this graph is then unchanged
   [[nodiscard]] bool update(const CUDAGraph& from) {
     bool updated = false;
     detail::check(::sconce_graph_update(get(), from.get(), &updated));
@@ -123,14 +123,14 @@ class [[nodiscard]] CUDAGraph {
     return count;
   }
 
-  /// Writes the graph to a file in the language of Graphviz, with everything that is known of it.
+  /// Writes the graph to a file in the language of Graphviz, with all details.
   void debug_dump(const std::string& path) const {
     constexpr std::uint32_t everything = 1;
     detail::check(::sconce_graph_debug_dump(get(), path.c_str(), everything));
   }
 
-  /// For code written for torch, whose graphs know their generators: has no effect, since a
-  /// generator here moves on by itself at each replay.
+  /// For code written for torch, whose graphs must know their generators. Has no effect, because
+  /// generators of this library advance by themselves at each replay.
   void register_generator_state(const CUDAGenerator& generator) const { (void)generator; }
 
   /// The driver's graph, a `CUgraph` or `cudaGraph_t`. This object keeps its ownership.
@@ -150,8 +150,8 @@ class [[nodiscard]] CUDAGraph {
   /// The C API's handle. This object keeps its ownership.
   [[nodiscard]] sconce_graph* get() const noexcept { return graph_.get(); }
 
-  /// The handle of the graph that this thread is capturing, of several the newest; null if there is
-  /// none. It is `get()` of the graph's owner. Corresponds to
+  /// The handle of the graph that this thread is capturing, or the one begun last if there are
+  /// several; null if there is none. It equals `get()` of the graph's owner. Corresponds to
   /// `at::cuda::CUDAGraph::get_currently_capturing_graph`.
   [[nodiscard]] static sconce_graph* get_currently_capturing_graph() {
     sconce_graph* graph = nullptr;
@@ -166,15 +166,15 @@ class [[nodiscard]] CUDAGraph {
     return condition;
   }
 
-  /// Captures a kernel on the current stream that sets a condition to an integer in memory of 1, 4
-  /// or 8 bytes, which it reads when it runs.
+  /// Captures a kernel on the current stream that sets a condition to an integer of 1, 4 or 8 bytes
+  /// in memory. The kernel reads the integer when it runs.
   void set_condition(std::uint64_t condition, const void* value, std::size_t bytes) const {
     detail::check(
         ::sconce_graph_condition_set(get(), condition, value, bytes, getCurrentCUDAStream().get()));
   }
 
-  /// Adds a node that runs `body` if the condition is not 0 when the launch comes to it. The body
-  /// is called once, now, with a stream of the pool as the current stream.
+  /// Adds a node that runs `body` if the condition is not 0 when the launch reaches it. The body is
+  /// called once, now, with a stream of the pool as the current stream.
   template <class Body>
   void if_node(std::uint64_t condition, Body&& body) const {
     const ConditionalScope scope(*this, condition, SCONCE_GRAPH_IF, 1);
@@ -197,7 +197,7 @@ class [[nodiscard]] CUDAGraph {
     std::forward<Body>(body)();
     scope.end();
   }
-  /// Adds a node that runs the body whose number, from 0 on, is the condition.
+  /// Adds a node that runs the body whose number, counted from 0, equals the condition.
   template <class... Bodies>
   void switch_node(std::uint64_t condition, Bodies&&... bodies) const {
     const ConditionalScope scope(*this, condition, SCONCE_GRAPH_SWITCH, sizeof...(bodies));
@@ -242,9 +242,9 @@ class [[nodiscard]] CUDAGraph {
   std::unique_ptr<sconce_graph, Destroy> graph_;
 };
 
-/// Captures this thread's work into a graph for a scope. The capture runs on a stream of the pool,
-/// which is current in the scope, and ends with it: `end` completes the graph, and a guard that is
-/// destroyed without it, since an exception passes, discards the capture. Corresponds to
+/// Captures this thread's work into a graph for a scope. The capture uses a stream of the pool,
+/// which is current in the scope. `end` completes the graph. If the guard is destroyed without
+/// `end`, for example because of an exception, it discards the capture. Corresponds to
 /// `torch.cuda.graph`.
 ///
 /// ```

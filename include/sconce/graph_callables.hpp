@@ -52,7 +52,7 @@ class [[nodiscard]] GraphedCallable {
 
   explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
 
-  /// Calls the function on a stream, behind the current one's work.
+  /// Calls the function on a stream, after the work of the current stream.
   template <class Function>
   void warm_up(Function& function, const CUDAStream& stream, int times) const {
     const CUDAStream current = getCurrentCUDAStream();
@@ -78,9 +78,10 @@ class [[nodiscard]] GraphedCallable {
 };
 
 /// Captures a function of tensors, and returns a callable that runs it as a graph. The function is
-/// called `warmups` times on a stream of the pool first, so that memory and kernels are there, and
-/// then once for the capture. It must not wait for the device, and does the same work for the same
-/// shapes. Corresponds to the forward pass of `torch.cuda.make_graphed_callables`.
+/// called `warmups` times on a stream of the pool first, so that its memory is cached and its
+/// kernels are loaded, and then once for the capture. It must not wait for the device, and must do
+/// the same work for the same shapes. Corresponds to the forward pass of
+/// `torch.cuda.make_graphed_callables`.
 ///
 /// - `function`: takes a `const std::vector<Tensor>&` and returns its outputs.
 /// - `static_inputs`: tensors with the shapes of the inputs; their memory is the graph's input.
@@ -96,12 +97,12 @@ template <class Function, class Tensor>
   return graphed;
 }
 
-/// Captures several functions of tensors, whose graphs share a pool, as `make_graphed` captures
-/// one: together they need about as much memory as the largest. Corresponds to
+/// Captures several functions of tensors, as `make_graphed` captures one. Their graphs share a
+/// pool, so together they need about as much memory as the largest graph. Corresponds to
 /// `torch.cuda.make_graphed_callables` for a tuple, without backward passes.
 ///
-/// Call them in the order in which they are given, one behind the other on the device, as a forward
-/// pass does: a call may overwrite the outputs of functions that stand behind it in the list.
+/// Call the results in the order of the list, one after another on the device, as a forward pass
+/// does: a call may overwrite the outputs of functions that come later in the list.
 ///
 /// - `functions`: each takes a `const std::vector<Tensor>&` and returns its outputs.
 /// - `static_inputs`: the inputs of each.

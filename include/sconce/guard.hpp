@@ -1,11 +1,11 @@
 /// \file
 /// Guards: scopes in which another device or stream is current, with c10's semantics.
 ///
-/// A guard restores the state that it found, also when an exception leaves the scope, and creates
-/// no context in doing so. A failure to restore is logged. Guards can be neither copied nor moved,
-/// and belong to the thread that made them. `SCONCE_CHECK_DEVICE=1`, the default of debug builds of
-/// the library, lets them notice `cudaSetDevice` of other code. A guard without a name ends at
-/// once, and the compiler warns about it.
+/// The destructor of a guard restores the state that the constructor found, also when an exception
+/// leaves the scope. It creates no context in doing so, and logs a failure. Guards can be neither
+/// copied nor moved, and belong to the thread that made them. With `SCONCE_CHECK_DEVICE=1`, the
+/// default of debug builds of the library, they notice `cudaSetDevice` of other code. A guard
+/// without a name is destroyed at once, and the compiler warns about it.
 #ifndef SCONCE_GUARD_HPP
 #define SCONCE_GUARD_HPP
 
@@ -25,8 +25,8 @@ class [[nodiscard]] CUDAGuard {
  public:
   CUDAGuard() = delete;
 
-  /// Makes the device with this index current. -1 switches nothing; the end of the scope restores
-  /// all the same.
+  /// Makes the device with this index current. -1 switches nothing; the end of the scope still
+  /// restores the device.
   /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
   SCONCE_NODISCARD_CTOR explicit CUDAGuard(DeviceIndex index)
       : original_(ExchangeDevice(index)), current_(index == -1 ? original_ : index) {}
@@ -199,8 +199,8 @@ class [[nodiscard]] CUDAStreamGuard {
   std::int32_t original_device_ = -1;
 };
 
-/// Calls `action` while `stream` and its device are current, and returns what it returns. Operators
-/// and functions of tensors, which take no stream, get one that way.
+/// Calls `action` while `stream` and its device are current, and returns its result. Use it to run
+/// operators and functions of tensors, which have no stream parameter, on a stream.
 ///
 /// Corresponds to a block of `with torch.cuda.stream(s)`.
 template <class Action>
@@ -261,11 +261,11 @@ class [[nodiscard]] OptionalCUDAStreamGuard {
   std::optional<CUDAStreamGuard> guard_;
 };
 
-/// Makes several streams current, each on its own device; the current device stays what it is.
+/// Makes several streams current, each on its own device. Does not change the current device.
 /// Corresponds to `c10::cuda::CUDAMultiStreamGuard`.
 ///
-/// Restores in reverse order, so that two streams of one device restore right (c10's guard restores
-/// forwards and leaves the first of them current).
+/// Restores in reverse order, so that two streams of one device are restored correctly (c10's guard
+/// restores in forward order and leaves the first of them current).
 class [[nodiscard]] CUDAMultiStreamGuard {
  public:
   CUDAMultiStreamGuard() = delete;
@@ -278,7 +278,7 @@ class [[nodiscard]] CUDAMultiStreamGuard {
   SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(std::initializer_list<CUDAStream> streams)
       : CUDAMultiStreamGuard(streams.begin(), streams.size()) {}
 
-  /// Makes the `count` streams from an address on current.
+  /// Makes the `count` streams of an array current.
   SCONCE_NODISCARD_CTOR CUDAMultiStreamGuard(const CUDAStream* streams, std::size_t count) {
     replaced_.reserve(count);
     try {

@@ -42,8 +42,8 @@ using HostStats = ::sconce_host_memory_stats;
 inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)); }
 
 /// Notes that work of `stream` uses the memory that contains `ptr`: after the free, the memory is
-/// not reused before the work queued there at that time has finished. The copies of this library
-/// need no note. Memory that is not of this library is ignored.
+/// not reused before the work queued there at that time has finished. Copies of this library are
+/// noted automatically. Memory that is not of this library is ignored.
 ///
 /// Corresponds to `CachingHostAllocator_recordEvent`, which for a slice needs the context of its
 /// tensor.

@@ -17,7 +17,7 @@
 #include <vector>
 
 /// \cond
-// Clang then warns of a view that outlives what it shows. GCC has no such mark.
+// With this attribute, Clang warns of a view that outlives its object. GCC has no such attribute.
 #if defined(__has_cpp_attribute)
 #if __has_cpp_attribute(clang::lifetimebound)
 #define SCONCE_LIFETIMEBOUND [[clang::lifetimebound]]
@@ -31,9 +31,10 @@
 namespace sconce {
 inline namespace v0 {
 
-/// Numbers that others own: a list in braces, one number, a vector, an array, the sizes of a
-/// tensor. As an argument it is valid during the call, and otherwise as long as the numbers: keep
-/// none of a list in braces or of a vector without a name. Corresponds to `c10::IntArrayRef`.
+/// A view of numbers that another object owns: a list in braces, one number, a vector, an array,
+/// the sizes of a tensor. As an argument it is valid during the call, and otherwise as long as the
+/// numbers. Do not keep a view of a list in braces or of a temporary vector. Corresponds to
+/// `c10::IntArrayRef`.
 class IntArrayRef {
  public:
   using value_type = std::int64_t;                                       ///< a number
@@ -111,7 +112,7 @@ class IntArrayRef {
   [[nodiscard]] constexpr const_reverse_iterator rbegin() const noexcept {
     return const_reverse_iterator(end());
   }
-  /// In front of the first number.
+  /// Before the first number, the end of the reverse order.
   [[nodiscard]] constexpr const_reverse_iterator rend() const noexcept {
     return const_reverse_iterator(begin());
   }
@@ -141,7 +142,7 @@ class IntArrayRef {
 
   /// Whether both have the same numbers.
   friend bool operator==(IntArrayRef a, IntArrayRef b) noexcept { return a.equals(b); }
-  /// Whether they differ in a number, or in how many there are.
+  /// Whether the two differ in a number, or in the number of entries.
   friend bool operator!=(IntArrayRef a, IntArrayRef b) noexcept { return !a.equals(b); }
   /// Writes the numbers as torch does, e.g. `[2, 3]`.
   friend std::ostream& operator<<(std::ostream& out, IntArrayRef numbers) {
@@ -165,8 +166,8 @@ class IntArrayRef {
   std::size_t size_ = 0;
 };
 
-/// Numbers of its own: a vector with the methods of `IntArrayRef`. What `sizes` and `strides`
-/// return of a tensor without a name, whose own numbers would be gone at the end of the expression.
+/// A vector of numbers with the methods of `IntArrayRef`. `sizes` and `strides` of a temporary
+/// tensor return it, because the tensor's own numbers are destroyed at the end of the expression.
 class IntArray : public std::vector<std::int64_t> {
  public:
   /// The constructors of a vector.
@@ -189,7 +190,7 @@ class IntArray : public std::vector<std::int64_t> {
   }
   /// A copy of the numbers.
   [[nodiscard]] std::vector<std::int64_t> vec() const& { return *this; }
-  /// The numbers, of which none are left here.
+  /// Moves the numbers out of this object.
   [[nodiscard]] std::vector<std::int64_t> vec() && { return std::move(*this); }
 
   /// Writes the numbers as torch does, e.g. `[2, 3]`.

@@ -116,8 +116,8 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
     ptr_ = {ptr, decltype(ptr_)::deleter_type{static_cast<std::size_t>(handle.bytes)}};
   }
 
-  /// Closes the memory, as the destructor does, and throws if that fails; the memory is still open
-  /// then. The last closing of an allocation waits for the device.
+  /// Closes the memory, as the destructor does, and throws if that fails; the memory is then still
+  /// open. The last close of an allocation waits for the device.
   void close() {
     detail::check(::sconce_ipc_close_memory(ptr_.get()));
     (void)ptr_.release();
@@ -133,8 +133,8 @@ class [[nodiscard]] OpenedMemory : public detail::OwnedMemory<DeviceSpan, detail
   friend void swap(OpenedMemory& a, OpenedMemory& b) noexcept { a.swap(b); }
 };
 
-/// Makes freed memory reusable that the last process has closed, or that was open in processes that
-/// have ended. This also happens without the call soon after.
+/// Makes freed memory reusable if all processes that had it open have closed it or have ended. The
+/// library also does this by itself a little later.
 ///
 /// Corresponds to `torch.cuda.ipc_collect`.
 inline void ipc_collect() { detail::check(::sconce_ipc_collect()); }

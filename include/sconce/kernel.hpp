@@ -31,7 +31,7 @@ struct Dim3 {
 
   /// One.
   constexpr Dim3() noexcept = default;
-  /// `x_extent` along x, and as said along y and z.
+  /// `x_extent` along x, `y_extent` along y and `z_extent` along z.
   constexpr Dim3(std::uint32_t x_extent, std::uint32_t y_extent = 1,  // NOLINT: as dim3
                  std::uint32_t z_extent = 1) noexcept
       : x(x_extent), y(y_extent), z(z_extent) {}
@@ -50,10 +50,10 @@ struct LaunchConfig {
   bool cooperative = false;  ///< all blocks run at the same time and may wait for each other
 };
 
-/// What a kernel needs on a device.
+/// Resources that a kernel needs on a device.
 using KernelAttributes = ::sconce_kernel_attributes;
 
-/// A block size, and the number of blocks with which the whole device is busy.
+/// A block size, and the smallest number of blocks that fills the whole device.
 struct BestBlock {
   std::uint32_t threads;     ///< threads of a block
   std::uint32_t min_blocks;  ///< blocks
@@ -178,7 +178,7 @@ inline ::sconce_launch_desc launch_desc(const cuda::LaunchConfig& config) noexce
   return desc;
 }
 
-/// Launches a kernel with values that stay where they are during the call.
+/// Launches a kernel with values that stay in place during the call.
 template <class... Values>
 void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
                    const Values&... values) {
@@ -198,7 +198,8 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// A kernel of a module; a value that owns nothing. It ends with its module; later uses throw.
+/// A kernel of a module; a value that owns nothing. It is valid as long as its module; later uses
+/// throw.
 class Kernel {
  public:
   /// No kernel; every use throws.
@@ -209,26 +210,26 @@ class Kernel {
   /// The handle for the C API.
   [[nodiscard]] constexpr sconce_kernel* get() const noexcept { return kernel_; }
 
-  /// Queues a launch on the stream of `config`, or on the current one. The arguments stand in the
-  /// order of the kernel's parameters, each of the parameter's size: a tensor, a buffer or a
-  /// `DeviceSpan` for a pointer; otherwise a trivially copyable value of the parameter's own type.
+  /// Queues a launch on the stream of `config`, or on the current one. Pass the arguments in the
+  /// order of the kernel's parameters, each with the size of its parameter: a tensor, a buffer or a
+  /// `DeviceSpan` for a pointer, otherwise a trivially copyable value of the parameter's own type.
   ///
-  /// The memory must stay allocated until the launch is done, as for every queued work.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if number or size of the arguments differ from
-  ///   the kernel's parameters, or the device does not accept the configuration
+  /// The memory must stay allocated until the launch is done, as for all queued work.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the number or a size of the arguments differs
+  ///   from the kernel's parameters, or the device does not accept the configuration
   template <class... Args>
   void launch(const LaunchConfig& config, Args&&... args) const {
     detail::launch_kernel(kernel_, config, detail::kernel_argument(args)...);
   }
 
-  /// What the kernel needs on a device.
+  /// Resources that the kernel needs on a device.
   [[nodiscard]] KernelAttributes attributes(DeviceIndex device = -1) const {
     KernelAttributes attributes = SCONCE_KERNEL_ATTRIBUTES_INIT;
     detail::check(::sconce_kernel_get_attributes(kernel_, device, &attributes));
     return attributes;
   }
 
-  /// Allows launches up to so much dynamic shared memory. A launch does that by itself.
+  /// Raises the dynamic shared memory that launches may have. A launch raises it by itself.
   void allow_shared(std::uint32_t bytes, DeviceIndex device = -1) const {
     detail::check(::sconce_kernel_allow_shared(kernel_, device, bytes));
   }
@@ -241,8 +242,8 @@ class Kernel {
     return blocks;
   }
 
-  /// The block size with which a multiprocessor runs the most threads, at most `most_threads`
-  /// unless that is 0.
+  /// The block size with which a multiprocessor runs the largest number of threads at the same
+  /// time; at most `most_threads`, unless that is 0.
   [[nodiscard]] BestBlock best_block(std::uint32_t shared_bytes = 0, std::uint32_t most_threads = 0,
                                      DeviceIndex device = -1) const {
     BestBlock best{};
@@ -255,8 +256,8 @@ class Kernel {
   sconce_kernel* kernel_ = nullptr;
 };
 
-/// A kernel with the types of its parameters: arguments are converted to them, and a tensor for a
-/// typed pointer must have that type.
+/// A kernel with the types of its parameters. Arguments are converted to these types, and a tensor
+/// for a pointer parameter must have the pointer's element type.
 template <class... Params>
 class TypedKernel : public Kernel {
   static_assert((std::is_trivially_copyable_v<Params> && ...),
@@ -277,8 +278,8 @@ class TypedKernel : public Kernel {
 
 /// Code with kernels. Owns it; movable, not copyable. Each device loads it at its first use there.
 ///
-/// The destructor unloads the code, after it has waited for the devices that have loaded it. Code
-/// of which a launch was captured into a graph stays loaded.
+/// The destructor waits for the devices that have loaded the code, and unloads it. If a launch was
+/// captured into a graph, the code stays loaded.
 class [[nodiscard]] Module {
  public:
   /// Loads code in memory: PTX, machine code or a fat binary. Copies it.
@@ -300,8 +301,8 @@ class [[nodiscard]] Module {
     return Module(module);
   }
 
-  /// Compiles CUDA C++ with NVRTC where it is installed. On simulated devices nothing is compiled:
-  /// functions that are registered under the kernels' names do their work.
+  /// Compiles CUDA C++ with an installed NVRTC. On simulated devices nothing is compiled: functions
+  /// that are registered under the kernels' names run instead.
   ///
   ///     const Module module = Module::compile(text, {{"scale<float>"}});
   ///     const auto scale = module.kernel<float*, float>("scale<float>");
@@ -337,8 +338,8 @@ class [[nodiscard]] Module {
   /// The handle for the C API.
   [[nodiscard]] sconce_module* get() const noexcept { return module_.get(); }
 
-  /// Finds a kernel by the name of its entry point, or the expression by which it was compiled. The
-  /// current device loads the code.
+  /// Finds a kernel by the name of its entry point, or by the expression with which it was
+  /// compiled. The current device loads the code.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such kernel, or the device cannot
   ///   load the code
   [[nodiscard]] Kernel kernel(const std::string& name) const { return Kernel(find(name)); }
@@ -351,7 +352,7 @@ class [[nodiscard]] Module {
   }
 
   /// Unloads the code now.
-  /// \throws Error if a driver call fails; the module is gone all the same
+  /// \throws Error if a driver call fails; the handle is invalid all the same
   void unload() { detail::check(::sconce_module_unload(module_.release())); }
 
  private:

@@ -113,8 +113,8 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// The program's observers by number. A late call, on another thread whose allocation failed, finds
-/// that its observer is gone instead of using a freed one.
+/// The program's observers by number. If a call comes late, on another thread whose allocation
+/// failed, it finds that its observer is gone instead of using a freed one.
 class OutOfMemoryObservers {
  public:
   using Observer = cuda::CUDACachingAllocator::OutOfMemoryObserver;
@@ -172,7 +172,7 @@ namespace cuda::CUDACachingAllocator {
 /// An attached observer; the destructor detaches it. Movable, not copyable.
 class [[nodiscard]] AttachedObserver {
  public:
-  /// Attaches an observer; `attachOutOfMemoryObserver` reads better.
+  /// Attaches an observer. Prefer `attachOutOfMemoryObserver`.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an observer that holds no function
   SCONCE_NODISCARD_CTOR explicit AttachedObserver(OutOfMemoryObserver observer) {
     if (!observer) {

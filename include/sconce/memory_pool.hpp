@@ -13,7 +13,7 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// What the memory of a private pool is made of.
+/// What the memory of a private pool consists of: segments or pages.
 enum class MemPolicy : std::int32_t {
   OfSettings = SCONCE_MEMORY_POLICY_OF_SETTINGS,  ///< what the settings say when memory is obtained
   Segments = SCONCE_MEMORY_POLICY_SEGMENTS,       ///< segments, whatever the settings say
@@ -30,7 +30,7 @@ class [[nodiscard]] MemPool {
   /// Creates a pool without any memory yet; it serves all devices.
   SCONCE_NODISCARD_CTOR MemPool() : MemPool(MemPolicy::OfSettings) {}
 
-  /// Creates a pool with a policy of its own, without any memory yet; it serves all devices.
+  /// Creates a pool with the given policy, without any memory yet; it serves all devices.
   SCONCE_NODISCARD_CTOR explicit MemPool(MemPolicy policy) {
     sconce_memory_pool* pool = nullptr;
     detail::check(
@@ -56,9 +56,9 @@ class [[nodiscard]] MemPool {
     return bytes;
   }
 
-  /// Fixes the memory of the pool, on every device, or makes the pool an ordinary one again. While
-  /// it is fixed, none of it sleeps or goes back to the driver, and the pool is not destroyed: the
-  /// program has registered it elsewhere, as with `ncclCommRegister`.
+  /// Fixes the memory of the pool on every device, or ends that. Fixed memory cannot sleep and does
+  /// not go back to the driver, and the pool cannot be destroyed. For memory that the program has
+  /// registered with another library, for example with `ncclCommRegister`.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the pool is asleep on a device;
   ///   `SCONCE_ERROR_NOT_SUPPORTED` without caching
   void set_fixed(bool fixed = true) { detail::check(::sconce_memory_pool_set_fixed(get(), fixed)); }
@@ -71,23 +71,24 @@ class [[nodiscard]] MemPool {
   }
 
   /// Puts the pool to sleep on a device, -1 for the current one: its memory goes back to the
-  /// driver, its addresses stay, and the bytes of live blocks are saved. Waits for the device. The
-  /// memory must be made of pages: `MemPolicy::Pages`, or `policy:pages` in the settings.
+  /// driver, its addresses stay reserved, and the bytes of live blocks are saved. Waits for the
+  /// device. The memory must consist of pages: `MemPolicy::Pages`, or `policy:pages` in the
+  /// settings.
   ///
-  /// Until the pool wakes, its blocks may only be freed. Calls of this library refuse such
-  /// addresses, allocations from the pool, and launches of graphs whose memory it is.
-  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is asleep or fixed, or a stream of the device
-  ///   is captured; `SCONCE_ERROR_NOT_SUPPORTED` if memory of it is not of pages;
-  ///   `SCONCE_ERROR_OUT_OF_MEMORY` or `SCONCE_ERROR_IO` of the place. The pool is awake then,
-  ///   unless the message says otherwise.
+  /// Until the pool wakes, its blocks may only be freed. Calls of this library with such addresses,
+  /// allocations from the pool, and launches of graphs that use the pool's memory throw.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the pool is asleep or fixed, or if a stream of
+  ///   the device is being captured; `SCONCE_ERROR_NOT_SUPPORTED` if memory of the pool does not
+  ///   consist of pages; `SCONCE_ERROR_OUT_OF_MEMORY` or `SCONCE_ERROR_IO` if the bytes cannot be
+  ///   saved. The pool is then awake, unless the message says otherwise.
   void sleep(const SleepPlace& place = SleepPlace::host_pinned(), DeviceIndex device = -1) {
     detail::pool_sleep(get(), place, device);
   }
 
-  /// Wakes the pool on a device, -1 for the current one: its memory is at its addresses again, for
-  /// every stream.
-  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if it is awake; `SCONCE_ERROR_OUT_OF_MEMORY` if the
-  ///   device has too little: the pool then sleeps as before
+  /// Wakes the pool on a device, -1 for the current one: restores its memory at the same addresses,
+  /// for every stream.
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the pool is awake; `SCONCE_ERROR_OUT_OF_MEMORY`
+  ///   if the device has too little memory: the pool then sleeps as before
   void wake(WakeMode mode = WakeMode::Restore, DeviceIndex device = -1) {
     detail::pool_wake(get(), mode, device);
   }
@@ -97,9 +98,9 @@ class [[nodiscard]] MemPool {
     return detail::pool_sleep_state(get(), device);
   }
 
-  /// Returns where the bytes of a live block are in memory of the host while the pool sleeps, so
-  /// that the program can replace them: the pool wakes with what is there then. The bytes up to the
-  /// end of the block follow. Valid until the pool wakes.
+  /// Returns the host address of the saved bytes of a live block while the pool sleeps, so that the
+  /// program can replace them: the pool wakes with the bytes that are there at that time. The bytes
+  /// up to the end of the block follow. Valid until the pool wakes.
   [[nodiscard]] void* backup_pointer(const void* ptr) const {
     return detail::pool_backup_pointer(get(), ptr);
   }
@@ -115,7 +116,7 @@ class [[nodiscard]] MemPool {
 };
 
 /// Serves this thread's allocations on a device from a pool for a scope. The innermost guard
-/// counts. Corresponds to `torch.cuda.use_mem_pool`.
+/// applies. Corresponds to `torch.cuda.use_mem_pool`.
 class [[nodiscard]] MemPoolGuard {
  public:
   /// Begins on a device, -1 for the current one. The pool must outlive the guard.

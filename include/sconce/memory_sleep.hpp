@@ -1,5 +1,5 @@
 /// \file
-/// Device memory that goes to the host or to a file, and comes back at its addresses.
+/// Device memory that moves to the host or to a file, and returns at the same addresses.
 #ifndef SCONCE_MEMORY_SLEEP_HPP
 #define SCONCE_MEMORY_SLEEP_HPP
 
@@ -21,22 +21,22 @@ enum class SleepMode : std::int32_t {
   File = SCONCE_SLEEP_FILE,                   ///< in a file
 };
 
-/// What live blocks hold when their pool has woken.
+/// What live blocks contain after their pool has woken.
 enum class WakeMode : std::int32_t {
   Restore = SCONCE_WAKE_RESTORE,  ///< what they held; after `SleepMode::Discard` anything
   Empty = SCONCE_WAKE_EMPTY,      ///< anything
 };
 
-/// Where a pool's bytes go when it falls asleep.
+/// Where the bytes of a pool are saved when it is put to sleep.
 class SleepPlace {
  public:
-  /// Nowhere: they are lost. The fastest, for memory that the program fills anew.
+  /// Nowhere: the bytes are lost. The fastest, for memory that the program fills again itself.
   static SleepPlace discard() { return SleepPlace(SleepMode::Discard, {}); }
-  /// Pinned memory of the host: as fast as the link.
+  /// Pinned memory of the host. Copies run at the speed of the link.
   static SleepPlace host_pinned() { return SleepPlace(SleepMode::HostPinned, {}); }
   /// Ordinary memory of the host.
   static SleepPlace host_pageable() { return SleepPlace(SleepMode::HostPageable, {}); }
-  /// A file without a name in a folder; it is gone when the process ends.
+  /// An unnamed file in a folder. It disappears when the process ends.
   static SleepPlace file(std::string folder) {
     return SleepPlace(SleepMode::File, std::move(folder));
   }
@@ -113,8 +113,8 @@ inline void wake_default_pool(WakeMode mode = WakeMode::Restore, DeviceIndex dev
   return detail::pool_sleep_state(nullptr, device);
 }
 
-/// Returns where the bytes of a live block of the default pool are in memory of the host while the
-/// pool sleeps, as `MemPool::backup_pointer` does with another one.
+/// Returns the host address of the saved bytes of a live block of the default pool while the pool
+/// sleeps, as `MemPool::backup_pointer` does with another pool.
 [[nodiscard]] inline void* default_pool_backup_pointer(const void* ptr) {
   return detail::pool_backup_pointer(nullptr, ptr);
 }
@@ -128,7 +128,7 @@ inline void sleep_device(const SleepPlace& place = SleepPlace::host_pinned(),
   detail::check(::sconce_memory_sleep(device, &desc));
 }
 
-/// Wakes every pool of a device that is asleep. If one cannot wake, it and those after it sleep on.
+/// Wakes every sleeping pool of a device. If one cannot wake, it and those after it stay asleep.
 /// \throws Error as `MemPool::wake`
 inline void wake_device(WakeMode mode = WakeMode::Restore, DeviceIndex device = -1) {
   detail::check(::sconce_memory_wake(device, static_cast<std::int32_t>(mode)));

@@ -16,7 +16,7 @@ inline namespace v0 {
 namespace cuda {
 namespace CUDACachingAllocator {
 
-/// A private pool, as torch's pair; (0, 0) is none.
+/// A private pool, as torch's pair of numbers; (0, 0) means no private pool.
 using MempoolId_t = std::pair<std::uint64_t, std::uint64_t>;
 
 /// A piece of a segment.
@@ -130,7 +130,7 @@ struct SnapshotInfo {
 }
 
 /// Starts or stops the recording of memory events; a device keeps the newest `max_entries`.
-/// Stopping discards what was recorded.
+/// Stopping discards the recorded events.
 inline void recordHistory(bool enabled, std::size_t max_entries = SIZE_MAX) {
   detail::check(::sconce_memory_record_history(enabled, max_entries));
 }

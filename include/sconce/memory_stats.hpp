@@ -60,8 +60,8 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
 /// Figures of the pages of a device, under `policy:pages`.
 using PageFigures = ::sconce_memory_page_figures;
 
-/// Returns what the pages of a device are doing: at how many addresses they are mapped, and how
-/// often earlier mappings served requests. Zeros unless memory is made of pages.
+/// Returns the figures of a device's pages: at how many addresses they are mapped, and how often
+/// earlier mappings served requests. All are 0 if no memory consists of pages.
 [[nodiscard]] inline PageFigures page_figures(DeviceIndex device = -1) {
   PageFigures figures = SCONCE_MEMORY_PAGE_FIGURES_INIT;
   detail::check(::sconce_memory_get_page_figures(device, &figures));
@@ -75,7 +75,7 @@ using PageFigures = ::sconce_memory_page_figures;
   return bytes;
 }
 
-/// The most bytes of a device that callers have held at a time. Corresponds to
+/// The peak of the bytes of a device that callers hold. Corresponds to
 /// `torch.cuda.max_memory_allocated`.
 [[nodiscard]] inline std::size_t max_memory_allocated(DeviceIndex device = -1) {
   std::size_t bytes = 0;
@@ -91,7 +91,7 @@ using PageFigures = ::sconce_memory_page_figures;
   return bytes;
 }
 
-/// The most bytes of a device held from the driver at a time. Corresponds to
+/// The peak of the bytes of a device taken from the driver. Corresponds to
 /// `torch.cuda.max_memory_reserved`.
 [[nodiscard]] inline std::size_t max_memory_reserved(DeviceIndex device = -1) {
   std::size_t bytes = 0;

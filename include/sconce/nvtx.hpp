@@ -1,5 +1,5 @@
 /// \file
-/// Marks and ranges for profilers. They cost next to nothing while no tool is attached.
+/// Marks and ranges for profilers. They take hardly any time while no tool is attached.
 ///
 /// Threads: any; pushed ranges nest within a thread.
 #ifndef SCONCE_NVTX_HPP

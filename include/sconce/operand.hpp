@@ -1,6 +1,6 @@
 /// \file
-/// Arguments of the calls of cuBLAS, cuDNN and cuFFT: device memory of a type, by a pointer or by a
-/// view that knows its size. Not for callers.
+/// Arguments of the calls of cuBLAS, cuDNN and cuFFT: device memory with an element type, passed as
+/// a pointer or as a view that knows its size. Not for callers.
 #ifndef SCONCE_OPERAND_HPP
 #define SCONCE_OPERAND_HPP
 
@@ -116,9 +116,9 @@ constexpr std::size_t times(std::size_t a, std::size_t b) noexcept {
   return b != 0 && a > largest / b ? largest : a * b;
 }
 
-/// Returns the number of elements up to the last one that sizes and strides reach; packed without
-/// strides. Sizes and strides that the library refuses (negative numbers, too few strides) reach
-/// none.
+/// Returns the number of elements up to the last one that sizes and strides reach. Without strides,
+/// elements are packed. Returns 0 for sizes and strides that the library refuses (negative numbers,
+/// too few strides).
 inline std::size_t extent_of(const cuda::DimVector& sizes, const cuda::DimVector& strides) {
   constexpr std::size_t largest = std::numeric_limits<std::size_t>::max();
   bool packed = true;

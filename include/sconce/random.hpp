@@ -257,7 +257,7 @@ void cauchy_(Buffer&& buffer, ScalarType type, double median = 0, double sigma =
   cauchy_(filled.data, filled.size, type, median, sigma, generator, stream);
 }
 
-/// Fills with numbers of trials up to the first success.
+/// Fills with geometrically distributed numbers: numbers of trials up to the first success.
 inline void geometric_(void* ptr, std::size_t n, ScalarType type, double p,
                        const OptionalGenerator& generator = std::nullopt,
                        const OptionalStream& stream = std::nullopt) {

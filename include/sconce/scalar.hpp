@@ -13,15 +13,15 @@
 namespace sconce {
 inline namespace v0 {
 
-/// An integer, a real number, a truth value or a complex number. Its kind counts in the type of
-/// results, as that of a Python number does. Corresponds to `c10::Scalar`.
+/// An integer, a real number, a truth value or a complex number. Its kind affects the type of
+/// results, as the kind of a Python number does in torch. Corresponds to `c10::Scalar`.
 class Scalar {
  public:
   /// The integer 0.
   constexpr Scalar() noexcept : value_{SCONCE_SCALAR_INTEGER, 0, 0, 0.0, 0.0} {}
 
   /// Any number; a `bool` is a truth value.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an integer above the greatest `int64_t`
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an integer above the largest `int64_t`
   template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
   constexpr Scalar(Number number) : Scalar() {  // NOLINT: as c10::Scalar
     if constexpr (std::is_same_v<Number, bool>) {

@@ -140,9 +140,9 @@ struct BFloat16 {
   std::uint16_t x;  ///< sign, 8 bits of exponent, 7 of mantissa
 };
 
-/// Maps a C++ type to its scalar type, as `value`. A type that is not listed here has none until a
-/// specialisation names one; typed calls then accept it as they accept `float`. CUDA's own half
-/// types need a line each:
+/// Maps a C++ type to its scalar type, as `value`. A type that is not listed here has no scalar
+/// type until a specialisation names one. Typed calls then accept it as they accept `float`. CUDA's
+/// own half types need a line each:
 ///
 /// \code
 /// namespace cc = sconce::cuda;

@@ -1,5 +1,5 @@
 /// \file
-/// Everything of the C++ side. Each header can also be included alone.
+/// Includes all C++ headers. Each header can also be included alone.
 #ifndef SCONCE_SCONCE_HPP
 #define SCONCE_SCONCE_HPP
 

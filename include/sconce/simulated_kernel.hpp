@@ -1,10 +1,10 @@
 /// \file
-/// Functions that stand for the program's kernels on simulated devices.
+/// Functions that run in place of the program's kernels on simulated devices.
 ///
-/// A function computes one thread, or one block, and is called for each of a launch. It receives
-/// the kernel's parameters: a pointer as a `DevicePointer`, whose accesses are checked as a device
-/// checks them, and everything else as it is. Registering needs no backend and has no effect on
-/// CUDA.
+/// A function computes one thread, or one block, and is called for each thread or block of a
+/// launch. It receives the kernel's parameters. A pointer is passed as a `DevicePointer`, which
+/// checks accesses as a device does; all other parameters are passed unchanged. Registering needs
+/// no backend and has no effect on CUDA.
 #ifndef SCONCE_SIMULATED_KERNEL_HPP
 #define SCONCE_SIMULATED_KERNEL_HPP
 
@@ -60,7 +60,7 @@ class Element {
  public:
   /// The element at an address.
   explicit Element(std::uint64_t address) noexcept : address_(address) {}
-  /// Stands for the same element.
+  /// Refers to the same element.
   Element(const Element&) noexcept = default;
 
   /// Reads the element.
@@ -128,7 +128,7 @@ class DevicePointer {
     return DevicePointer(address_ + static_cast<std::uint64_t>(count) * sizeof(T));
   }
 
-  /// Reads `count` elements from `index` on: faster than one by one.
+  /// Reads `count` elements from `index` on, which is faster than reading them one by one.
   void read(std::int64_t index, std::size_t count, Value* to) const {
     const std::uint64_t from = address_ + static_cast<std::uint64_t>(index) * sizeof(T);
     detail::check_alignment(from, alignof(T));
@@ -150,22 +150,22 @@ class DevicePointer {
   std::uint64_t address_;
 };
 
-/// A thread of a launch, by the names of CUDA C++.
+/// A thread of a launch, with the names of CUDA C++.
 struct Thread {
   cuda::Dim3 blockIdx;   ///< its block
   cuda::Dim3 threadIdx;  ///< its place in the block
   cuda::Dim3 gridDim;    ///< blocks of the grid
   cuda::Dim3 blockDim;   ///< threads of a block
 
-  /// Its place along x in the whole grid.
+  /// Its index along x in the whole grid.
   [[nodiscard]] std::int64_t x() const noexcept {
     return std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   }
-  /// Its place along y in the whole grid.
+  /// Its index along y in the whole grid.
   [[nodiscard]] std::int64_t y() const noexcept {
     return std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
   }
-  /// Its place along z in the whole grid.
+  /// Its index along z in the whole grid.
   [[nodiscard]] std::int64_t z() const noexcept {
     return std::int64_t{blockIdx.z} * blockDim.z + threadIdx.z;
   }
@@ -179,7 +179,7 @@ class Block {
   cuda::Dim3 gridDim;   ///< blocks of the grid
   cuda::Dim3 blockDim;  ///< threads of a block
 
-  /// Calls `body` with each thread of the block, as far as the next barrier.
+  /// Calls `body` for each thread of the block: the code up to the next barrier.
   template <class Body>
   void for_each_thread(Body&& body) const {
     Thread thread{blockIdx, {}, gridDim, blockDim};
@@ -194,7 +194,7 @@ class Block {
     }
   }
 
-  /// The dynamic shared memory of the block, as so many elements as fit.
+  /// The dynamic shared memory of the block, with as many elements as fit.
   template <class T>
   [[nodiscard]] cuda::Span<T> shared() const noexcept {
     return cuda::Span<T>(static_cast<T*>(static_cast<void*>(shared_->data())),
@@ -288,7 +288,7 @@ void run_body(sconce_sim_launch* launch, void* user) noexcept {
 }
 /// \endcond
 
-/// What attributes and occupancy of a simulated kernel are calculated from, besides its launch.
+/// Properties of a simulated kernel, from which its attributes and occupancy are computed.
 struct KernelFigures {
   std::uint32_t registers = 32;           ///< registers of a thread
   std::uint32_t static_shared_bytes = 0;  ///< shared memory of a block that the kernel declares
@@ -329,8 +329,8 @@ void register_kernel(const std::string& name, Body body, KernelFigures figures =
       figures);
 }
 
-/// Returns the seed and the offset of a kernel's `sconce_philox_state`, which a graph's replay
-/// finds in device memory. For a function that stands for a kernel; device code has
+/// Returns the seed and the offset of a kernel's `sconce_philox_state`; in a graph, they are read
+/// from device memory. For a function that runs in place of a kernel; device code uses
 /// `sconce::philox::unpack`.
 [[nodiscard]] inline std::pair<std::uint64_t, std::uint64_t> unpack(
     const ::sconce_philox_state& state) {
@@ -339,7 +339,7 @@ void register_kernel(const std::string& name, Body body, KernelFigures figures =
   return words ? std::make_pair(words[0], words[1]) : std::make_pair(state.seed, state.offset);
 }
 
-/// Takes a function off the list. Kernels that were found before keep it.
+/// Removes a registered function. Kernels that were found before keep it.
 inline void unregister_kernel(const std::string& name) {
   detail::check(::sconce_sim_unregister_kernel(name.c_str()));
 }

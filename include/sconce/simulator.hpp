@@ -34,7 +34,7 @@ class [[nodiscard]] ManualScope {
   ~ManualScope() { detail::log_failure(::sconce_sim_set_manual(false), "ending a ManualScope"); }
 };
 
-/// Completes the stream's first pending operation, on this thread, if everything that it waits for
+/// Completes the stream's first pending operation, on this thread, if everything for which it waits
 /// has happened.
 /// \returns whether there was such an operation
 inline bool step(const cuda::CUDAStream& stream) {
@@ -82,20 +82,21 @@ inline void inject_fault(const char* call, std::uint64_t nth, std::int32_t code)
   detail::check(::sconce_sim_inject_fault(call, nth, code));
 }
 
-/// Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device fails
-/// with it, until `clear_device_error`.
+/// Makes the `nth` operation queued by driver calls of a kind fail when it runs. Its device then
+/// fails as well, until `clear_device_error`.
 inline void inject_async_fault(const char* call, std::uint64_t nth, std::int32_t code) {
   detail::check(::sconce_sim_inject_async_fault(call, nth, code));
 }
 
-/// Makes the `nth` event record from now on never complete, nor any later work of its stream.
+/// Makes the `nth` event record, counted from now on, never complete. Later work of its stream does
+/// not complete either.
 inline void stick_event(std::uint64_t nth) { detail::check(::sconce_sim_stick_event(nth)); }
 
 /// Removes all injected faults that have not taken effect, and lets stuck records complete.
 inline void clear_faults() { detail::check(::sconce_sim_clear_faults()); }
 
-/// Clears the asynchronous error of a device; work that was queued at the time of the error stays
-/// undone.
+/// Clears the asynchronous error of a device. Work that was queued at the time of the error is not
+/// executed.
 inline void clear_device_error(cuda::DeviceIndex device = -1) {
   detail::check(::sconce_sim_clear_device_error(device));
 }
@@ -167,14 +168,14 @@ class ExternalEvent {
   /// Records the event on the stream with this handle (null: the default stream).
   void record(void* stream) const { detail::check(::sconce_sim_event_record(get(), stream)); }
 
-  /// Whether the newest record has completed.
+  /// Whether the most recent record has completed.
   [[nodiscard]] bool query() const {
     bool done = false;
     detail::check(::sconce_sim_event_query(get(), &done));
     return done;
   }
 
-  /// Waits for the newest record.
+  /// Waits for the most recent record.
   void synchronize() const { detail::check(::sconce_sim_event_synchronize(get())); }
 
   /// Destroys the event.
@@ -187,12 +188,12 @@ class ExternalEvent {
   std::unique_ptr<void, Destroy> native_;
 };
 
-/// The modes of captures, in this namespace, too.
+/// The modes of captures, also in this namespace.
 using cuda::CaptureMode;
 
 /// Begins a capture on the stream, as other code does with `cudaStreamBeginCapture` on a real one.
-/// Work queued there until `end_capture` never runs: the graph is dropped. `cuda::CUDAGraph` makes
-/// graphs that can be launched.
+/// Work queued there until `end_capture` never runs: the graph is discarded. `cuda::CUDAGraph`
+/// makes graphs that can be launched.
 inline void begin_capture(const cuda::CUDAStream& stream, CaptureMode mode = CaptureMode::Global) {
   detail::check(::sconce_sim_begin_capture(stream.get(), static_cast<std::int32_t>(mode)));
 }

@@ -16,22 +16,23 @@
 namespace sconce {
 inline namespace v0 {
 
-/// A table of keys and values that processes share, in a file or at a server. Owns its use of the
+/// A table of keys and values that processes share, in a file or at a server. Owns a handle of the
 /// table; movable, not copyable. Corresponds to `c10d::Store`.
 ///
-/// Threads: any thread may use a store at any time; one that waits keeps no other from using it.
-/// Forks: a child makes stores of its own.
+/// Threads: any thread may use a store at any time; a thread that waits does not block the others.
+/// Forks: a child must create its own stores.
 class [[nodiscard]] Store {
  public:
   /// The type of timeouts.
   using Milliseconds = std::chrono::milliseconds;
-  /// As a timeout of a maker: 300 seconds. As that of another call: the store's.
+  /// The default timeout: 300 seconds for functions that make a store, the store's timeout for
+  /// other calls.
   static constexpr Milliseconds kDefaultTimeout{-1};
 
-  /// Makes a store in a file on a file system that all processes see. The last of `world_size`
-  /// processes to destroy its store removes the file; with 0 nobody does. Corresponds to
-  /// `c10d::FileStore`, which has the same format.
-  /// \throws Error `SCONCE_ERROR_IO` if the file cannot be used or is no store's
+  /// Makes a store in a file on a file system that all processes can access. The last of
+  /// `world_size` processes to destroy its store removes the file; with 0, nobody removes it.
+  /// Corresponds to `c10d::FileStore`, which has the same format.
+  /// \throws Error `SCONCE_ERROR_IO` if the file cannot be used, or is not the file of a store
   static Store file(const std::string& path, std::int32_t world_size,
                     Milliseconds timeout = kDefaultTimeout) {
     return made([&](sconce_store** store) {
@@ -48,8 +49,8 @@ class [[nodiscard]] Store {
     });
   }
   /// Makes a server in this process that listens on an address of this machine, and a client of it.
-  /// Port 0 takes a free one. Corresponds to `c10d::TCPStore` with `isServer`.
-  /// \throws Error `SCONCE_ERROR_IO` if the address is not of this machine or the port is taken
+  /// Port 0 selects a free port. Corresponds to `c10d::TCPStore` with `isServer`.
+  /// \throws Error `SCONCE_ERROR_IO` if the address is not of this machine or the port is in use
   static Store tcp_server(const std::string& host, std::uint16_t port = 0,
                           Milliseconds timeout = kDefaultTimeout) {
     return made([&](sconce_store** store) {
@@ -66,25 +67,26 @@ class [[nodiscard]] Store {
   /// Takes over a handle of the C API.
   SCONCE_NODISCARD_CTOR explicit Store(sconce_store* store) noexcept : store_(store) {}
 
-  /// Sets a value, which all processes see when the call returns.
+  /// Sets a value, which all processes can see when the call returns.
   void set(const std::string& key, std::string_view value) {
     detail::check(::sconce_store_set(get(), key.c_str(), value.data(), value.size()));
   }
   /// Waits for a key, and returns its value.
-  /// \throws Error `SCONCE_ERROR_TIMEOUT` if it does not come
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if the key does not appear in time
   [[nodiscard]] std::string get(const std::string& key, Milliseconds timeout = kDefaultTimeout) {
     return value_of([&](void* buffer, std::size_t room, std::size_t* bytes) {
       return ::sconce_store_get(get(), key.c_str(), timeout.count(), buffer, room, bytes);
     });
   }
-  /// Adds to a counter, and returns the sum. A missing counter is 0.
+  /// Adds to a counter, and returns the sum. A missing counter counts as 0.
   std::int64_t add(const std::string& key, std::int64_t delta) {
     std::int64_t sum = 0;
     detail::check(::sconce_store_add(get(), key.c_str(), delta, &sum));
     return sum;
   }
-  /// Sets `desired` if the value is `expected`, and returns the value that is there then. A missing
-  /// key counts as an empty value; if it is missing and something was expected, that is returned.
+  /// Sets `desired` if the value is `expected`, and returns the value afterwards. A missing key
+  /// counts as an empty value; if it is missing and `expected` is not empty, `expected` is
+  /// returned.
   std::string compareSet(const std::string& key, std::string_view expected,
                          std::string_view desired) {
     // Once is enough: the value is one of three, and a second call would be another exchange.
@@ -99,20 +101,20 @@ class [[nodiscard]] Store {
     value.resize(bytes);
     return value;
   }
-  /// Whether all keys are there.
+  /// Whether all keys exist.
   [[nodiscard]] bool check(const std::vector<std::string>& keys) {
     const auto texts = texts_of(keys);
     bool present = false;
     detail::check(::sconce_store_check(get(), texts.data(), texts.size(), &present));
     return present;
   }
-  /// Waits until all keys are there.
-  /// \throws Error `SCONCE_ERROR_TIMEOUT` if one does not come
+  /// Waits until all keys exist.
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if a key does not appear in time
   void wait(const std::vector<std::string>& keys, Milliseconds timeout = kDefaultTimeout) {
     const auto texts = texts_of(keys);
     detail::check(::sconce_store_wait(get(), texts.data(), texts.size(), timeout.count()));
   }
-  /// Deletes a key. Whether it was there.
+  /// Deletes a key. Returns whether it existed.
   bool deleteKey(const std::string& key) {
     bool deleted = false;
     detail::check(::sconce_store_delete_key(get(), key.c_str(), &deleted));
@@ -124,8 +126,9 @@ class [[nodiscard]] Store {
     detail::check(::sconce_store_get_num_keys(get(), &count));
     return count;
   }
-  /// Waits until `world_size` processes have come. The name can be used again at once.
-  /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have come
+  /// Waits until `world_size` processes have called this method. The name can be used again at
+  /// once.
+  /// \throws Error `SCONCE_ERROR_TIMEOUT` if not all have called
   void barrier(const std::string& name, std::int32_t world_size,
                Milliseconds timeout = kDefaultTimeout) {
     detail::check(::sconce_store_barrier(get(), name.c_str(), world_size, timeout.count()));
@@ -138,13 +141,13 @@ class [[nodiscard]] Store {
     detail::check(::sconce_store_get_port(get(), &port));
     return port;
   }
-  /// The longest wait of calls that name none.
+  /// The timeout of calls that name none.
   [[nodiscard]] Milliseconds getTimeout() const {
     std::int64_t timeout_ms = 0;
     detail::check(::sconce_store_get_timeout_ms(get(), &timeout_ms));
     return Milliseconds(timeout_ms);
   }
-  /// Sets the longest wait of calls that name none.
+  /// Sets the timeout of calls that name none.
   void setTimeout(Milliseconds timeout) {
     detail::check(::sconce_store_set_timeout_ms(get(), timeout.count()));
   }
@@ -196,7 +199,7 @@ class [[nodiscard]] Store {
   std::unique_ptr<sconce_store, Destroy> store_;
 };
 
-/// The place of a process in a job, and the job's store.
+/// The numbers of a process in a job, and the job's store.
 struct Job {
   Store store;                  ///< the store that all processes of the job share
   std::int32_t rank = 0;        ///< the number of this process
@@ -207,7 +210,7 @@ struct Job {
 /// Joins the job that RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and LOCAL_RANK describe, as
 /// `torchrun` and `scripts/launch` set them. Corresponds to `init_process_group("env://")`.
 /// \throws Error `SCONCE_ERROR_INVALID_STATE` if a variable is missing, `SCONCE_ERROR_TIMEOUT` if
-/// another process does not come
+///   another process does not join
 [[nodiscard]] inline Job join_job(Store::Milliseconds timeout = Store::kDefaultTimeout) {
   sconce_store* store = nullptr;
   std::int32_t rank = 0;

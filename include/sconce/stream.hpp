@@ -2,8 +2,8 @@
 /// Streams: in-order queues of work on a device, with torch's names and rules.
 ///
 /// A stream is a value; the library owns the native stream, and callers never destroy it. Every
-/// thread has a current stream on each device, at first the device's default stream. A new thread
-/// does not inherit those of the thread that started it.
+/// thread has a current stream on each device, initially the device's default stream. A new thread
+/// does not inherit the current streams of the thread that started it.
 #ifndef SCONCE_STREAM_HPP
 #define SCONCE_STREAM_HPP
 
@@ -38,7 +38,7 @@ struct StreamData3 {
   DeviceType device_type;    ///< always `DeviceType::CUDA`
 };
 
-/// Whether a stream is captured. Corresponds to `c10::cuda::CaptureStatus`, and the values are
+/// Whether a stream is being captured. Corresponds to `c10::cuda::CaptureStatus`; the values are
 /// those of `cudaStreamCaptureStatus`.
 enum class CaptureStatus : std::int32_t {
   None = SCONCE_CAPTURE_STATUS_NONE,                ///< it is not
@@ -77,7 +77,7 @@ class CUDAStream {
   [[nodiscard]] constexpr StreamData3 pack3() const noexcept {
     return {stream_.id, stream_.device, static_cast<DeviceType>(1)};
   }
-  /// The stream that `pack3` took apart.
+  /// The stream with the numbers that `pack3` returned.
   [[nodiscard]] static constexpr CUDAStream unpack3(std::int64_t stream_id,
                                                     DeviceIndex device_index, DeviceType) noexcept {
     return CUDAStream(sconce_stream{stream_id, device_index, 0});
@@ -122,7 +122,7 @@ class CUDAStream {
     return priority;
   }
 
-  /// The least priority (0) and the greatest (negative), in this order.
+  /// The lowest priority (0) and the highest one (a negative number), in this order.
   [[nodiscard]] static std::tuple<int, int> priority_range() {
     std::int32_t least = 0;
     std::int32_t greatest = 0;
@@ -144,15 +144,15 @@ class CUDAStream {
     return static_cast<CaptureStatus>(status);
   }
 
-  /// Orders later work of this stream after all work queued on `other` so far. Does not block.
+  /// Makes later work of this stream wait for all work queued on `other` so far. Does not block.
   ///
   /// Corresponds to `torch.cuda.Stream.wait_stream`.
   void wait_stream(const CUDAStream& other) const {
     detail::check(::sconce_stream_wait_stream(stream_, other.stream_));
   }
 
-  /// Orders later work of this stream after the event's newest record. An event without a record
-  /// has no effect.
+  /// Makes later work of this stream wait for the event's most recent record. An event without a
+  /// record has no effect.
   ///
   /// Corresponds to `torch.cuda.Stream.wait_event`. Defined in `<sconce/event.hpp>`.
   void wait_event(const CUDAEvent& event) const;
@@ -170,16 +170,17 @@ class CUDAStream {
   /// Runs `function(user)` on a thread of the driver once all work queued so far has finished. It
   /// does not run if earlier work failed. In a capture it becomes a node of the graph.
   ///
-  /// The function must not use devices, and must not throw: calls of this library throw in it,
-  /// except those that give something back, such as the destructors of buffers, tensors and events.
+  /// The function must not use devices, and must not throw. Calls of this library fail inside the
+  /// function, except those that release something, such as destructors of buffers, tensors and
+  /// events.
   void launch_host_function(void (*function)(void*), void* user) const {
     detail::check(::sconce_stream_launch_host_function(stream_, function, user));
   }
 
-  /// Runs `function()` on a thread of the driver once all work queued so far has finished, or
-  /// `otherwise()`, some time later, if earlier work of the device fails. Exactly one of the two
-  /// runs, once, unless the process ends before; both are destroyed afterwards. The same rules
-  /// apply as to functions with a pointer.
+  /// Runs `function()` on a thread of the driver once all work queued so far has finished. If
+  /// earlier work of the device fails, `otherwise()` runs instead, some time later. Exactly one of
+  /// the two runs, once, unless the process ends first; both are destroyed afterwards. The rules
+  /// are those for functions with a pointer.
   ///
   /// Corresponds to `cudaStreamAddCallback`.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the stream is being captured; nothing runs then
@@ -208,7 +209,7 @@ class CUDAStream {
   friend constexpr bool operator!=(const CUDAStream& a, const CUDAStream& b) noexcept {
     return !(a == b);
   }
-  /// By device, then by id: an order for `std::set` and `std::map`, with no meaning of its own.
+  /// By device, then by id: an arbitrary order, for `std::set` and `std::map`.
   friend constexpr bool operator<(const CUDAStream& a, const CUDAStream& b) noexcept {
     return a.stream_.device != b.stream_.device ? a.stream_.device < b.stream_.device
                                                 : a.stream_.id < b.stream_.id;
@@ -255,8 +256,8 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
   return CUDAStream(stream);
 }
 
-/// Makes `stream` this thread's current stream on its own device; the current device stays. Prefer
-/// `CUDAStreamGuard`.
+/// Makes `stream` this thread's current stream on its own device. Does not change the current
+/// device. Prefer `CUDAStreamGuard`.
 ///
 /// Corresponds to `c10::cuda::setCurrentCUDAStream`.
 inline void setCurrentCUDAStream(const CUDAStream& stream) {
@@ -269,8 +270,8 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 ///
 /// Corresponds to `c10::cuda::getStreamFromPool(int priority, DeviceIndex)`.
 ///
-/// \param priority the priority: 0 is the least, lower numbers are more urgent. Values outside
-///   `CUDAStream::priority_range()` are clamped into it.
+/// \param priority the priority: 0 is the lowest, and lower numbers mean higher priorities. Values
+///   outside `CUDAStream::priority_range()` are clamped.
 /// \param device the device, -1 for the current one
 [[nodiscard]] inline CUDAStream getStreamFromPool(int priority, DeviceIndex device = -1) {
   sconce_stream stream{};
@@ -279,7 +280,7 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
   return CUDAStream(stream);
 }
 
-/// Returns a stream from the pool of the least or of the greatest priority of a device, as
+/// Returns a stream from the pool of the lowest or of the highest priority of a device, as
 /// `CUDAStream::priority_range()` returns them.
 ///
 /// Corresponds to `c10::cuda::getStreamFromPool(bool isHighPriority, DeviceIndex)`.
@@ -301,8 +302,8 @@ inline void setCurrentCUDAStream(const CUDAStream& stream) {
 
 /// The stream of a call; without one the call uses the current stream.
 ///
-/// With a stream a call does not depend on what is current on its thread, so that goroutines and
-/// tasks of an async runtime, which change threads between calls, can make it.
+/// A call with a stream does not depend on the current device and stream of its thread. Goroutines
+/// and tasks of an async runtime, which change threads between calls, need such calls.
 using OptionalStream = std::optional<CUDAStream>;
 
 /// Keeps `stream` busy on the device for `duration`; returns at once. For tests and measurements.
@@ -325,7 +326,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// Calls the form of a C function with a stream if there is one, else the form without.
+/// Calls the `_on` form of a C function if there is a stream, else the form without a stream.
 template <class Function, class FunctionOn, class... Arguments>
 void call_on(const cuda::OptionalStream& stream, Function function, FunctionOn function_on,
              const Arguments&... arguments) {

@@ -1,6 +1,6 @@
 /// \file
 /// A small tape: values that record how they were computed, and gradients by a backward pass. It
-/// knows a few operations; others are a `Tape::record` away.
+/// has a few operations; `Tape::record` adds others.
 #ifndef SCONCE_TAPE_HPP
 #define SCONCE_TAPE_HPP
 
@@ -62,14 +62,14 @@ class Variable {
 
   /// The tensor.
   [[nodiscard]] const Tensor& value() const noexcept { return value_; }
-  /// Where the gradient of the tensor goes.
+  /// The edge to which the gradient of the tensor goes.
   [[nodiscard]] const BackwardEdge& edge() const noexcept { return edge_; }
   /// The tape's graph; null for a constant.
   [[nodiscard]] const std::shared_ptr<BackwardGraph>& graph() const noexcept { return graph_; }
 
   /// The gradient of a variable of `Tape::variable`; undefined before the first pass.
   [[nodiscard]] Tensor grad() const { return owner().gradient(edge_); }
-  /// Forgets the gradient of a variable of `Tape::variable`.
+  /// Removes the gradient of a variable of `Tape::variable`.
   void zero_grad() const { owner().set_gradient(edge_, Tensor()); }
   /// Runs a backward pass from this value, with an initial gradient of ones.
   void backward(bool keep_graph = false) const {
@@ -98,21 +98,21 @@ class Variable {
 /// Records operations on variables.
 class Tape {
  public:
-  /// A variable whose gradient passes compute.
+  /// A variable whose gradient backward passes compute.
   [[nodiscard]] Variable variable(Tensor value, const std::string& name = "variable") const {
     const BackwardEdge leaf = graph_->add_leaf(value.device(), name);
     return {std::move(value), leaf, graph_};
   }
 
-  /// Forgets all operations, and keeps variables and their gradients: the next step of a training.
+  /// Removes all operations, and keeps variables and their gradients. For the next training step.
   void clear() const { graph_->clear(); }
 
-  /// Records an operation that computed `value` from `inputs`, and returns its result. It is a
-  /// constant if all inputs are.
+  /// Records an operation that computed `value` from `inputs`, and returns its result. The result
+  /// is a constant if all inputs are constants.
   /// \param value the result
   /// \param name for messages
   /// \param inputs the operands
-  /// \param backward from the gradient of `value` to those of `inputs`
+  /// \param backward computes the gradients of `inputs` from that of `value`
   [[nodiscard]] static Variable record(Tensor value, const std::string& name,
                                        const std::vector<Variable>& inputs,
                                        std::function<std::vector<Tensor>(const Tensor&)> backward) {
@@ -145,7 +145,8 @@ class Tape {
   std::shared_ptr<BackwardGraph> graph_ = std::make_shared<BackwardGraph>();
 };
 
-/// The sum of a gradient over what was repeated, so that it has the sizes of what was repeated.
+/// The sum of a gradient over the dimensions in which an operand was broadcast: it has the
+/// operand's sizes.
 [[nodiscard]] inline Tensor sum_to_size(const Tensor& gradient,
                                         const std::vector<std::int64_t>& sizes) {
   const IntArrayRef from = gradient.sizes();
@@ -162,9 +163,9 @@ class Tape {
   return gradient.sum(dims, true).view(sizes);
 }
 
-/// What a gradient is made to fit: the sizes of an operand, and whether its elements are complex.
+/// The sizes of an operand, and whether its elements are complex. A gradient must have the same.
 struct OperandShape {
-  /// That of a tensor.
+  /// The sizes and kind of a tensor.
   explicit OperandShape(const Tensor& operand)
       : sizes(operand.sizes().vec()), is_complex(sconce::detail::is_complex(operand)) {}
 
@@ -172,13 +173,14 @@ struct OperandShape {
   bool is_complex;                  ///< whether the elements are complex
 };
 
-/// The gradient of an operand that was repeated, and made complex for the other operand's sake.
+/// The gradient of an operand that was broadcast, and converted to complex because of the other
+/// operand.
 [[nodiscard]] inline Tensor gradient_of(const Tensor& gradient, const OperandShape& operand) {
   const Tensor sum = sum_to_size(gradient, operand.sizes);
   return operand.is_complex ? sum : sconce::detail::real_parts(sum);
 }
 
-/// `a + b`, repeated to a common shape.
+/// `a + b`, broadcast to a common shape.
 [[nodiscard]] inline Variable operator+(const Variable& a, const Variable& b) {
   return Tape::record(
       a.value().add(b.value()), "add", {a, b},
@@ -187,7 +189,7 @@ struct OperandShape {
       });
 }
 
-/// `a - b`, repeated to a common shape.
+/// `a - b`, broadcast to a common shape.
 [[nodiscard]] inline Variable operator-(const Variable& a, const Variable& b) {
   return Tape::record(
       a.value().sub(b.value()), "sub", {a, b},
@@ -196,7 +198,7 @@ struct OperandShape {
       });
 }
 
-/// `a * b` of elements, repeated to a common shape.
+/// `a * b` of elements, broadcast to a common shape.
 [[nodiscard]] inline Variable operator*(const Variable& a, const Variable& b) {
   return Tape::record(a.value().mul(b.value()), "mul", {a, b},
                       [a = a.value(), b = b.value()](const Tensor& gradient) {
@@ -219,7 +221,7 @@ struct OperandShape {
                       });
 }
 
-/// The elements above 0, and 0 for the others.
+/// `max(a, 0)` of each element.
 [[nodiscard]] inline Variable relu(const Variable& a) {
   Tensor result = a.value().relu();
   return Tape::record(result, "relu", {a}, [result](const Tensor& gradient) {
@@ -235,7 +237,7 @@ struct OperandShape {
                       });
 }
 
-/// The value on another device. Its gradient comes back.
+/// The value on another device. Its gradient is copied back.
 [[nodiscard]] inline Variable to(const Variable& a, Device device) {
   return Tape::record(a.value().to(device), "to", {a},
                       [from = a.value().device()](const Tensor& gradient) {

@@ -18,7 +18,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// A transform between complex numbers: its gradient is transformed in the other direction, and
+/// A transform between complex numbers. Its gradient is transformed in the other direction and
 /// divided by the same number.
 inline autograd::Variable recorded_fft(const autograd::Variable& a, std::int32_t direction,
                                        std::int64_t dim, std::optional<std::string_view> norm) {
@@ -50,7 +50,7 @@ namespace autograd {
   return sconce::detail::recorded_fft(a, SCONCE_FFT_INVERSE, dim, norm);
 }
 
-/// The first half of the transform of a dimension of real numbers. Its gradient is filled up with
+/// The first half of the transform of a dimension of real numbers. Its gradient is padded with
 /// zeros and transformed back.
 [[nodiscard]] inline Variable rfft(const Variable& a, std::int64_t dim = -1,
                                    std::optional<std::string_view> norm = {}) {
@@ -65,8 +65,8 @@ namespace autograd {
       });
 }
 
-/// `n` real numbers from the first half of their transform, which has `n / 2 + 1`; without `n`
-/// twice as many as lead to them.
+/// `n` real numbers from the first half of their transform, which has `n / 2 + 1` numbers. Without
+/// `n`, the size is 2 * (m - 1) for `m` complex numbers.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the dimension has another size
 [[nodiscard]] inline Variable irfft(const Variable& a, std::optional<std::int64_t> n = {},
                                     std::int64_t dim = -1,

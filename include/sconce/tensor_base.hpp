@@ -1,5 +1,6 @@
 /// \file
-/// What a tensor is: its owner, its type, its shape and its memory. `<sconce/tensor.hpp>` has all.
+/// What a tensor is: its owner, its type, its shape and its memory. `<sconce/tensor.hpp>` includes
+/// all headers of tensors.
 #ifndef SCONCE_TENSOR_BASE_HPP
 #define SCONCE_TENSOR_BASE_HPP
 
@@ -45,9 +46,9 @@ namespace detail {
 namespace sconce {
 inline namespace v0 {
 
-/// Owns a tensor, and says what it is. Copies own the same tensor once more; the last owner gives
-/// it up, and the last tensor of its memory frees that. The default is the undefined tensor.
-/// Corresponds to `at::TensorBase`.
+/// Owns a tensor, and describes it. Copies are further owners of the same tensor. The last owner
+/// releases the tensor, and the last tensor of a memory frees that memory. The default is the
+/// undefined tensor. Corresponds to `at::TensorBase`.
 ///
 /// Threads: several threads may use one tensor at the same time; assigning to an object, or moving
 /// from it, needs exclusive access, as for a `std::shared_ptr`.
@@ -55,7 +56,7 @@ class TensorBase {
  public:
   /// The undefined tensor.
   constexpr TensorBase() noexcept = default;
-  /// Owns the tensor of `other` once more.
+  /// Becomes another owner of the tensor of `other`.
   TensorBase(const TensorBase& other) : tensor_(other.tensor_) {
     if (tensor_ != nullptr) {
       detail::check(::sconce_tensor_retain(tensor_));
@@ -63,12 +64,12 @@ class TensorBase {
   }
   /// Takes the tensor of `other`, which is undefined then.
   TensorBase(TensorBase&& other) noexcept : tensor_(std::exchange(other.tensor_, nullptr)) {}
-  /// Gives up its tensor, and owns that of `other` once more.
+  /// Releases its tensor, and becomes another owner of that of `other`.
   TensorBase& operator=(const TensorBase& other) {
     TensorBase(other).swap(*this);
     return *this;
   }
-  /// Gives up its tensor, and takes that of `other`.
+  /// Releases its tensor, and takes that of `other`.
   TensorBase& operator=(TensorBase&& other) noexcept {
     TensorBase(std::move(other)).swap(*this);
     return *this;
@@ -77,9 +78,10 @@ class TensorBase {
 
   /// The C API's handle, null for an undefined tensor. This object keeps its ownership.
   [[nodiscard]] sconce_tensor* get() const noexcept { return tensor_; }
-  /// Returns the C API's handle, which the caller has to release; this object is undefined then.
+  /// Returns the C API's handle, which the caller must release; this object is undefined
+  /// afterwards.
   [[nodiscard]] sconce_tensor* release() noexcept { return std::exchange(tensor_, nullptr); }
-  /// Gives up its tensor; this object is undefined then.
+  /// Releases its tensor; this object is undefined afterwards.
   void reset() noexcept {
     if (tensor_ != nullptr) {
       detail::log_failure(::sconce_tensor_release(std::exchange(tensor_, nullptr)),
@@ -101,7 +103,7 @@ class TensorBase {
   [[nodiscard]] bool is_same(const TensorBase& other) const noexcept {
     return tensor_ == other.tensor_;
   }
-  /// Whether both use the same memory, whatever part of it.
+  /// Whether both are parts of the same memory, even if the parts do not overlap.
   [[nodiscard]] bool is_alias_of(const TensorBase& other) const {
     bool shares = false;
     detail::check(::sconce_tensor_shares_storage(tensor_, other.tensor_, &shares));
@@ -110,16 +112,16 @@ class TensorBase {
 
   /// The number of dimensions.
   [[nodiscard]] std::int64_t dim() const { return static_cast<std::int64_t>(rank()); }
-  /// The size of each dimension: a view of the tensor's own numbers, valid until the tensor is gone
-  /// or another one is assigned to it, or its sizes change, as by a method that resizes it.
+  /// The size of each dimension: a view of the tensor's own numbers. It is valid until the tensor
+  /// is destroyed or resized, or another tensor is assigned to it.
   [[nodiscard]] IntArrayRef sizes() const& SCONCE_LIFETIMEBOUND {
     const std::int64_t* numbers = nullptr;
     detail::check(::sconce_tensor_borrow_sizes(tensor_, &numbers));
     return {numbers, rank()};
   }
-  /// The size of each dimension of a tensor without a name: a copy, since the tensor is gone at the
-  /// end of the expression. `auto sizes = x.t().sizes();` may be kept; an `IntArrayRef` of it may
-  /// not.
+  /// The size of each dimension of a temporary tensor: a copy, because the tensor is destroyed at
+  /// the end of the expression. `auto sizes = x.t().sizes();` stays valid; an `IntArrayRef` of it
+  /// does not.
   [[nodiscard]] IntArray sizes() const&& {
     const TensorBase& self = *this;
     return IntArray(self.sizes());
@@ -130,7 +132,7 @@ class TensorBase {
     detail::check(::sconce_tensor_borrow_strides(tensor_, &numbers));
     return {numbers, rank()};
   }
-  /// The strides of a tensor without a name: a copy, as `sizes`.
+  /// The strides of a temporary tensor: a copy, as `sizes`.
   [[nodiscard]] IntArray strides() const&& {
     const TensorBase& self = *this;
     return IntArray(self.strides());
@@ -141,7 +143,7 @@ class TensorBase {
   /// The stride of a dimension; a negative one counts from the end.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there is no such dimension
   [[nodiscard]] std::int64_t stride(std::int64_t dim) const { return at(strides(), dim); }
-  /// Elements from the begin of the memory to the first one.
+  /// The number of elements from the beginning of the memory to the first element of the tensor.
   [[nodiscard]] std::int64_t storage_offset() const {
     std::int64_t offset = 0;
     detail::check(::sconce_tensor_get_storage_offset(tensor_, &offset));
@@ -179,7 +181,7 @@ class TensorBase {
   /// Type and device, as options of new tensors.
   [[nodiscard]] TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
 
-  /// Whether elements lie one after another in an order of the dimensions.
+  /// Whether the elements are contiguous in memory, in a given order of the dimensions.
   [[nodiscard]] bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
     bool contiguous = false;
     detail::check(::sconce_tensor_is_contiguous(tensor_, detail::number_of(format), &contiguous));
@@ -198,16 +200,16 @@ class TensorBase {
     detail::check(::sconce_tensor_get_data(tensor_, &address));
     return address;
   }
-  /// `data_ptr` under the name for what is written.
+  /// `data_ptr`, under ATen's name for memory that is written.
   [[nodiscard]] void* mutable_data_ptr() const { return data_ptr(); }
-  /// `data_ptr` under the name for what is read.
+  /// `data_ptr`, under ATen's name for memory that is only read.
   [[nodiscard]] const void* const_data_ptr() const { return data_ptr(); }
-  /// `data_ptr` under the name for what is written.
+  /// `data_ptr`, under ATen's name for memory that is written.
   template <class T>
   [[nodiscard]] T* mutable_data_ptr() const {
     return data_ptr<T>();
   }
-  /// `data_ptr` under the name for what is read.
+  /// `data_ptr`, under ATen's name for memory that is only read.
   template <class T>
   [[nodiscard]] const T* const_data_ptr() const {
     return data_ptr<std::remove_const_t<T>>();
@@ -225,8 +227,8 @@ class TensorBase {
     return static_cast<T*>(data_ptr());
   }
 
-  /// Notes that a stream uses the memory, so that it is not used again before that stream's work at
-  /// the time of its release is done.
+  /// Notes that a stream uses the memory. After its release, the memory is not reused before the
+  /// work that is queued on that stream at that time has finished.
   void record_stream(const cuda::CUDAStream& stream) const {
     detail::check(::sconce_tensor_record_stream(tensor_, stream.get()));
   }

@@ -1,6 +1,6 @@
 /// \file
 /// Operations on pairs of elements, with a tensor or a number: methods, functions, and functions
-/// with an output. `<sconce/tensor.hpp>` has all of tensors.
+/// with an output. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_BINARY_HPP
 #define SCONCE_TENSOR_BINARY_HPP
 
@@ -202,7 +202,7 @@ inline Tensor Tensor::maximum(const TensorOrScalar& other) const {
 [[nodiscard]] inline Tensor mul(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.mul(other);
 }
-/// `x / y` of each pair of elements; of integers a real number.
+/// `x / y` of each pair of elements; a real number, also for integers.
 [[nodiscard]] inline Tensor div(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.div(other);
 }
@@ -242,43 +242,43 @@ inline Tensor Tensor::maximum(const TensorOrScalar& other) const {
 [[nodiscard]] inline Tensor ge(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.ge(other);
 }
-/// The bits that are set in both, of each pair of elements.
+/// `x & y` of each pair of elements.
 [[nodiscard]] inline Tensor bitwise_and(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.bitwise_and(other);
 }
-/// The bits that are set in one or both, of each pair of elements.
+/// `x | y` of each pair of elements.
 [[nodiscard]] inline Tensor bitwise_or(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.bitwise_or(other);
 }
-/// The bits that are set in one only, of each pair of elements.
+/// `x ^ y` of each pair of elements.
 [[nodiscard]] inline Tensor bitwise_xor(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.bitwise_xor(other);
 }
-/// Whether neither is 0, of each pair of elements.
+/// Whether both are nonzero, of each pair of elements.
 [[nodiscard]] inline Tensor logical_and(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.logical_and(other);
 }
-/// Whether one or both are not 0, of each pair of elements.
+/// Whether at least one is nonzero, of each pair of elements.
 [[nodiscard]] inline Tensor logical_or(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.logical_or(other);
 }
-/// Whether one alone is not 0, of each pair of elements.
+/// Whether exactly one is nonzero, of each pair of elements.
 [[nodiscard]] inline Tensor logical_xor(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.logical_xor(other);
 }
-/// The lesser of each pair of elements; NaN if one is.
+/// The smaller of each pair of elements; NaN if either is NaN.
 [[nodiscard]] inline Tensor minimum(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.minimum(other);
 }
-/// The greater of each pair of elements; NaN if one is.
+/// The larger of each pair of elements; NaN if either is NaN.
 [[nodiscard]] inline Tensor maximum(const Tensor& tensor, const TensorOrScalar& other) {
   return tensor.maximum(other);
 }
-/// `x` to the power of `y` of each element `y`.
+/// `x` to the power of `y`, for each element `y`.
 [[nodiscard]] inline Tensor pow(const Scalar& base, const Tensor& exponent) {
   return detail::binary_of(SCONCE_BINARY_POW, base, exponent);
 }
-/// `x / y` of each pair of elements, rounded as `trunc` or `floor` says.
+/// `x / y` of each pair of elements, rounded toward 0 (`trunc`) or down (`floor`).
 [[nodiscard]] inline Tensor div(const Tensor& tensor, const TensorOrScalar& other,
                                 std::string_view rounding_mode) {
   return tensor.div(other, rounding_mode);
@@ -286,7 +286,7 @@ inline Tensor Tensor::maximum(const TensorOrScalar& other) const {
 
 /// @}
 
-/// \name Operations on pairs of elements, into a tensor of the caller's
+/// \name Operations on pairs of elements, into a tensor of the caller
 /// `out` follows the rules of `<sconce/tensor_outputs.hpp>`.
 /// @{
 
@@ -300,11 +300,11 @@ inline Tensor& sub_out(Tensor& out, const Tensor& self, const TensorOrScalar& ot
                        const Scalar& alpha = 1) {
   return detail::binary_out(out, SCONCE_BINARY_SUB, self, other, &alpha);
 }
-/// `x / y` of each pair of elements; of integers a real number.
+/// `x / y` of each pair of elements; a real number, also for integers.
 inline Tensor& div_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_DIV, self, other);
 }
-/// `x / y` of each pair of elements, rounded as "trunc" or "floor" says.
+/// `x / y` of each pair of elements, rounded toward 0 ("trunc") or down ("floor").
 inline Tensor& div_out(Tensor& out, const Tensor& self, const TensorOrScalar& other,
                        std::string_view rounding_mode) {
   return detail::binary_out(out, detail::rounded_division_of(rounding_mode), self, other);
@@ -325,11 +325,11 @@ inline Tensor& remainder_out(Tensor& out, const Tensor& self, const TensorOrScal
 inline Tensor& pow_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_POW, self, other);
 }
-/// The lesser of each pair of elements; NaN if one is.
+/// The smaller of each pair of elements; NaN if either is NaN.
 inline Tensor& minimum_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_MINIMUM, self, other);
 }
-/// The greater of each pair of elements; NaN if one is.
+/// The larger of each pair of elements; NaN if either is NaN.
 inline Tensor& maximum_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_MAXIMUM, self, other);
 }
@@ -357,27 +357,27 @@ inline Tensor& gt_out(Tensor& out, const Tensor& self, const TensorOrScalar& oth
 inline Tensor& ge_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_GE, self, other);
 }
-/// The bits that are set in both, of each pair of elements.
+/// `x & y` of each pair of elements.
 inline Tensor& bitwise_and_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_BITWISE_AND, self, other);
 }
-/// The bits that are set in one or both, of each pair of elements.
+/// `x | y` of each pair of elements.
 inline Tensor& bitwise_or_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_BITWISE_OR, self, other);
 }
-/// The bits that are set in one only, of each pair of elements.
+/// `x ^ y` of each pair of elements.
 inline Tensor& bitwise_xor_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_BITWISE_XOR, self, other);
 }
-/// Whether neither is 0, of each pair of elements.
+/// Whether both are nonzero, of each pair of elements.
 inline Tensor& logical_and_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_LOGICAL_AND, self, other);
 }
-/// Whether one or both are not 0, of each pair of elements.
+/// Whether at least one is nonzero, of each pair of elements.
 inline Tensor& logical_or_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_LOGICAL_OR, self, other);
 }
-/// Whether one alone is not 0, of each pair of elements.
+/// Whether exactly one is nonzero, of each pair of elements.
 inline Tensor& logical_xor_out(Tensor& out, const Tensor& self, const TensorOrScalar& other) {
   return detail::binary_out(out, SCONCE_BINARY_LOGICAL_XOR, self, other);
 }

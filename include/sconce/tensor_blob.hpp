@@ -1,5 +1,5 @@
 /// \file
-/// Tensors over memory of others. `<sconce/tensor.hpp>` has all of tensors.
+/// Tensors over memory of other owners. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_BLOB_HPP
 #define SCONCE_TENSOR_BLOB_HPP
 
@@ -16,7 +16,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// The C API's deleter of `from_blob`: what it calls, and with what.
+/// The C API's deleter of `from_blob`: the function to call, and its argument.
 struct BlobDeleter {
   std::function<void(void*)> call;
   void* data;
@@ -41,16 +41,17 @@ inline std::size_t blob_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType
 
 }  // namespace detail
 
-/// \name Memory of others
+/// \name Memory of other owners
 /// @{
 
-/// A tensor over memory of others. Without a device in the options it is the CPU's, as in torch.
+/// A tensor over memory of another owner. Without a device in the options, the memory is the CPU's,
+/// as in torch.
 /// \param data the first element
 /// \param sizes elements along each dimension
 /// \param strides elements from one index of each dimension to the next
 /// \param options type and device of the elements
 /// \param deleter called once with `data` when no tensor uses the memory any more, on the thread
-///        that gives up the last one; it must not throw, and is not called if this function does
+///   that releases the last one. It must not throw, and is not called if this function throws
 [[nodiscard]] inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides,
                                       std::function<void(void*)> deleter,
                                       const TensorOptions& options = {}) {
@@ -71,7 +72,7 @@ inline std::size_t blob_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType
   static_cast<void>(context.release());  // the memory owns it now
   return tensor;
 }
-/// A tensor over memory of others, with a deleter, whose elements lie one after another.
+/// A tensor over memory of another owner, with a deleter, whose elements are contiguous.
 [[nodiscard]] inline Tensor from_blob(void* data, IntArrayRef sizes,
                                       std::function<void(void*)> deleter,
                                       const TensorOptions& options = {}) {
@@ -88,7 +89,7 @@ inline std::size_t blob_bytes(IntArrayRef sizes, IntArrayRef strides, ScalarType
                                       const TensorOptions& options = {}) {
   return from_blob(data, sizes, strides, nullptr, options);
 }
-/// A tensor over memory that outlives it, whose elements lie one after another.
+/// A tensor over memory that outlives it, whose elements are contiguous.
 [[nodiscard]] inline Tensor from_blob(void* data, IntArrayRef sizes,
                                       const TensorOptions& options = {}) {
   return from_blob(data, sizes, std::function<void(void*)>(), options);

@@ -1,6 +1,6 @@
 /// \file
-/// The class `Tensor` with the definitions of its methods, and its text. `<sconce/tensor.hpp>` has
-/// all of tensors.
+/// The class `Tensor` with the definitions of its methods, and its text. `<sconce/tensor.hpp>`
+/// includes all headers of tensors.
 #ifndef SCONCE_TENSOR_BODY_HPP
 #define SCONCE_TENSOR_BODY_HPP
 

@@ -1,5 +1,5 @@
 /// \file
-/// What methods and functions of tensors call the C API through. Programs do not need it.
+/// Helpers with which methods and functions of tensors call the C API. Programs do not need them.
 #ifndef SCONCE_TENSOR_CALLS_HPP
 #define SCONCE_TENSOR_CALLS_HPP
 
@@ -45,7 +45,7 @@ inline std::vector<sconce_tensor*> handles_of(const std::vector<Tensor>& tensors
   return handles;
 }
 
-/// The handle of an output: that of an undefined tensor is made now.
+/// The handle of an output; creates one for an undefined tensor.
 inline sconce_tensor* output_of(Tensor& out) {
   if (out.get() == nullptr) {
     out = tensor_of([](sconce_tensor** made) { return ::sconce_tensor_undefined(made); });

@@ -3,10 +3,10 @@
 /// `tensor_views.hpp`, `tensor_unary.hpp` and so on; `<sconce/tensor.hpp>` has all of them, and is
 /// what programs include.
 ///
-/// Results of operations live on the device of their operands, whatever the current device is, and
-/// are queued on the current stream of that device; on the CPU they are ready when the call
-/// returns. Methods whose name ends with `_` change the tensor and return it. Failures are thrown
-/// as `Error`, with torch's words.
+/// Results of operations are on the device of their operands, whatever the current device is. The
+/// operations are queued on the current stream of that device; on the CPU, results are ready when
+/// the call returns. Methods whose names end with `_` change the tensor and return it. Failures are
+/// thrown as `Error`, with torch's messages.
 #ifndef SCONCE_TENSOR_CLASS_HPP
 #define SCONCE_TENSOR_CLASS_HPP
 
@@ -26,7 +26,7 @@ inline namespace v0 {
 /// A tensor: elements of one type in memory of a device or of the CPU, with a shape. Copies are the
 /// same tensor; `clone` copies elements. Corresponds to `at::Tensor`.
 ///
-/// `a == b` compares elements, so a tensor is no condition: write `equal(a, b)`, or
+/// `a == b` compares elements, so a tensor cannot be used as a condition: write `equal(a, b)`, or
 /// `item<bool>()`.
 class Tensor : public TensorBase {
  public:
@@ -34,7 +34,7 @@ class Tensor : public TensorBase {
   constexpr Tensor() noexcept = default;
   /// The same tensor as another object's.
   explicit Tensor(const TensorBase& other) : TensorBase(other) {}
-  /// Owns the same tensor once more.
+  /// Becomes another owner of the same tensor.
   Tensor(const Tensor& other) = default;
   /// Takes the tensor of `other`, which is undefined then.
   Tensor(Tensor&& other) noexcept = default;
@@ -44,24 +44,24 @@ class Tensor : public TensorBase {
 
   /// Becomes the same tensor as `other`.
   Tensor& operator=(const Tensor& other) & = default;
-  /// Becomes the tensor of `other`, which is undefined then.
+  /// Becomes the tensor of `other`, which is undefined afterwards.
   Tensor& operator=(Tensor&& other) & noexcept = default;
-  /// Copies elements to a tensor without a name, as in `a[0] = b`.
+  /// Copies elements to a temporary tensor, as in `a[0] = b`.
   const Tensor& operator=(const Tensor& other) && { return copy_(other); }
-  /// Copies elements to a tensor without a name, as in `a[0] = b + c`.
+  /// Copies elements to a temporary tensor, as in `a[0] = b + c`.
   const Tensor& operator=(Tensor&& other) && { return copy_(other); }
-  /// Sets the elements of a tensor without a name, as in `a[0] = 1`.
+  /// Sets the elements of a temporary tensor, as in `a[0] = 1`.
   const Tensor& operator=(const Scalar& value) && { return fill_(value); }
 
   /// Conditions do not compile: `a == b` is a tensor of truth values. Write `equal(a, b)`, or
   /// `item<bool>()` of a tensor of one element.
   explicit operator bool() const = delete;  // write equal(a, b), or item<bool>()
 
-  /// \name Other types, places and orders in memory
+  /// \name Other types, devices and memory formats
   /// @{
 
-  /// This tensor with the type, device and order in memory that are set in `options`; itself if
-  /// nothing changes.
+  /// This tensor with the type, device and memory format that are set in `options`; the tensor
+  /// itself if nothing changes.
   /// \param options what changes
   /// \param non_blocking whether a copy between page-locked memory and a device may still run when
   ///        the call returns
@@ -80,11 +80,11 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor cpu() const;
   /// This tensor in page-locked memory of the host: a copy, or itself.
   [[nodiscard]] Tensor pin_memory() const;
-  /// A copy in memory of its own.
+  /// A copy in new memory.
   [[nodiscard]] Tensor clone(MemoryFormat format = MemoryFormat::Preserve) const;
-  /// A tensor whose elements lie one after another: itself, or a copy.
+  /// A tensor whose elements are contiguous: the tensor itself, or a copy.
   [[nodiscard]] Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
-  /// Copies the elements of `source`, converted and repeated to the shape of this tensor.
+  /// Copies the elements of `source`, converted and broadcast to the shape of this tensor.
   const Tensor& copy_(const TensorBase& source, bool non_blocking = false) const;
   /// The value of a tensor of one element. Waits for its device.
   [[nodiscard]] Scalar item() const;
@@ -102,7 +102,7 @@ class Tensor : public TensorBase {
 
   /// A tensor whose values are not set.
   [[nodiscard]] Tensor new_empty(IntArrayRef size, const TensorOptions& options = {}) const;
-  /// A tensor with strides of the caller's choice, whose values are not set.
+  /// A tensor with the given strides, whose values are not set.
   [[nodiscard]] Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride,
                                          const TensorOptions& options = {}) const;
   /// A tensor of one value.
@@ -130,13 +130,13 @@ class Tensor : public TensorBase {
 
   /// Sets every element to a value.
   const Tensor& fill_(const Scalar& value) const;
-  /// Other sizes, with the elements where they are in memory; what comes to them is not set. Memory
-  /// that is too small is replaced; views of it keep it.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if memory of others is too small
+  /// Changes the sizes. Elements keep their places in memory, and additional elements are not set.
+  /// Memory that is too small is replaced; views keep the old memory.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if memory of another owner is too small
   const Tensor& resize_(IntArrayRef size) const;
   /// Sets every element to 0.
   const Tensor& zero_() const;
-  /// Fills with numbers from `from` to `to`, excluding `to`; torch's bits, as all random fills.
+  /// Fills with numbers from `from` to `to`, excluding `to`. All random fills have torch's bits.
   const Tensor& uniform_(double from = 0.0, double to = 1.0,
                          const cuda::OptionalGenerator& generator = std::nullopt) const;
   /// Fills with normally distributed numbers.
@@ -156,10 +156,10 @@ class Tensor : public TensorBase {
   /// Fills with 1, with a probability of `p`, or 0.
   const Tensor& bernoulli_(double p = 0.5,
                            const cuda::OptionalGenerator& generator = std::nullopt) const;
-  /// Fills with whole numbers from `from` to `to`, excluding `to`.
+  /// Fills with integers from `from` to `to`, excluding `to`.
   const Tensor& random_(std::int64_t from, std::int64_t to,
                         const cuda::OptionalGenerator& generator = std::nullopt) const;
-  /// Fills with whole numbers of the range of the type.
+  /// Fills with integers from 0 to the largest of the type.
   const Tensor& random_(const cuda::OptionalGenerator& generator = std::nullopt) const;
 
   /// @}
@@ -174,7 +174,7 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor view_as(const TensorBase& other) const;
   /// The elements with other sizes: a view where possible, else a copy.
   [[nodiscard]] Tensor reshape(IntArrayRef shape) const;
-  /// The memory with sizes, strides and offset of the caller's choice.
+  /// The memory with the given sizes, strides and offset.
   [[nodiscard]] Tensor as_strided(IntArrayRef size, IntArrayRef stride,
                                   std::optional<std::int64_t> storage_offset = std::nullopt) const;
   /// `length` indices of a dimension from `start` on.
@@ -183,11 +183,11 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor slice(std::int64_t dim = 0, std::optional<std::int64_t> start = std::nullopt,
                              std::optional<std::int64_t> end = std::nullopt,
                              std::int64_t step = 1) const;
-  /// One index of a dimension, which goes.
+  /// One index of a dimension, without that dimension.
   [[nodiscard]] Tensor select(std::int64_t dim, std::int64_t index) const;
   /// Two dimensions exchanged.
   [[nodiscard]] Tensor transpose(std::int64_t dim0, std::int64_t dim1) const;
-  /// A matrix transposed; a vector stays as it is.
+  /// A matrix transposed; a vector is returned unchanged.
   [[nodiscard]] Tensor t() const;
   /// The dimensions in another order.
   [[nodiscard]] Tensor permute(IntArrayRef dims) const;
@@ -218,7 +218,7 @@ class Tensor : public TensorBase {
                                                      std::int64_t dim = 0) const;
   /// Parts of a dimension of the given sizes.
   [[nodiscard]] std::vector<Tensor> split(IntArrayRef split_sizes, std::int64_t dim = 0) const;
-  /// A view for each index of a dimension, which goes.
+  /// A view for each index of a dimension, without that dimension.
   [[nodiscard]] std::vector<Tensor> unbind(std::int64_t dim = 0) const;
 
   /// @}
@@ -273,7 +273,7 @@ class Tensor : public TensorBase {
   /// \param approximate `none`, or `tanh` for the approximation
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other text
   [[nodiscard]] Tensor gelu(std::string_view approximate = "none") const;
-  /// Each element moved into bounds, which are numbers or tensors.
+  /// Each element clamped to bounds, which are numbers or tensors.
   [[nodiscard]] Tensor clamp(const std::optional<TensorOrScalar>& min = std::nullopt,
                              const std::optional<TensorOrScalar>& max = std::nullopt) const;
   /// `clamp` in place.
@@ -293,7 +293,7 @@ class Tensor : public TensorBase {
   /// `x * y` of each pair of elements.
   [[nodiscard]] Tensor mul(const TensorOrScalar& other) const;
   const Tensor& mul_(const TensorOrScalar& other) const;  ///< in place
-  /// `x / y` of each pair of elements; of integers a real number.
+  /// `x / y` of each pair of elements; a real number, also for integers.
   [[nodiscard]] Tensor div(const TensorOrScalar& other) const;
   const Tensor& div_(const TensorOrScalar& other) const;  ///< in place
   /// `floor(x / y)` of each pair of elements.
@@ -323,27 +323,27 @@ class Tensor : public TensorBase {
   /// Whether `x >= y`, of each pair of elements.
   [[nodiscard]] Tensor ge(const TensorOrScalar& other) const;
   const Tensor& ge_(const TensorOrScalar& other) const;  ///< in place
-  /// The bits that are set in both, of each pair of elements.
+  /// `x & y` of each pair of elements.
   [[nodiscard]] Tensor bitwise_and(const TensorOrScalar& other) const;
   const Tensor& bitwise_and_(const TensorOrScalar& other) const;  ///< in place
-  /// The bits that are set in one or both, of each pair of elements.
+  /// `x | y` of each pair of elements.
   [[nodiscard]] Tensor bitwise_or(const TensorOrScalar& other) const;
   const Tensor& bitwise_or_(const TensorOrScalar& other) const;  ///< in place
-  /// The bits that are set in one only, of each pair of elements.
+  /// `x ^ y` of each pair of elements.
   [[nodiscard]] Tensor bitwise_xor(const TensorOrScalar& other) const;
   const Tensor& bitwise_xor_(const TensorOrScalar& other) const;  ///< in place
-  /// Whether neither is 0, of each pair of elements.
+  /// Whether both are nonzero, of each pair of elements.
   [[nodiscard]] Tensor logical_and(const TensorOrScalar& other) const;
   const Tensor& logical_and_(const TensorOrScalar& other) const;  ///< in place
-  /// Whether one or both are not 0, of each pair of elements.
+  /// Whether at least one is nonzero, of each pair of elements.
   [[nodiscard]] Tensor logical_or(const TensorOrScalar& other) const;
   const Tensor& logical_or_(const TensorOrScalar& other) const;  ///< in place
-  /// Whether one alone is not 0, of each pair of elements.
+  /// Whether exactly one is nonzero, of each pair of elements.
   [[nodiscard]] Tensor logical_xor(const TensorOrScalar& other) const;
   const Tensor& logical_xor_(const TensorOrScalar& other) const;  ///< in place
-  /// The lesser of each pair of elements; NaN if one is.
+  /// The smaller of each pair of elements; NaN if either is NaN.
   [[nodiscard]] Tensor minimum(const TensorOrScalar& other) const;
-  /// The greater of each pair of elements; NaN if one is.
+  /// The larger of each pair of elements; NaN if either is NaN.
   [[nodiscard]] Tensor maximum(const TensorOrScalar& other) const;
   /// `x / y` of each pair of elements, rounded.
   /// \param other the divisor
@@ -352,7 +352,7 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor div(const TensorOrScalar& other, std::string_view rounding_mode) const;
 
   /// @}
-  /// \name Reductions, and what runs along a dimension
+  /// \name Reductions, softmax and running sums
   /// @{
 
   /// The sum of all elements.
@@ -370,23 +370,23 @@ class Tensor : public TensorBase {
   /// Products over a dimension.
   [[nodiscard]] Tensor prod(std::int64_t dim, bool keepdim = false,
                             std::optional<ScalarType> dtype = std::nullopt) const;
-  /// The greatest elements over dimensions; without any, over all. NaN if one is.
+  /// The largest elements over dimensions, or over all without any. NaN if an element is NaN.
   [[nodiscard]] Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
-  /// The least elements over dimensions; without any, over all. NaN if one is.
+  /// The smallest elements over dimensions, or over all without any. NaN if an element is NaN.
   [[nodiscard]] Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
   [[nodiscard]] Tensor max() const;  ///< the greatest element
   [[nodiscard]] Tensor min() const;  ///< the least element
-  /// The index of the greatest element of a dimension, or of all elements.
+  /// The index of the largest element of a dimension, or of all elements.
   [[nodiscard]] Tensor argmax(std::optional<std::int64_t> dim = std::nullopt,
                               bool keepdim = false) const;
-  /// The index of the least element of a dimension, or of all elements.
+  /// The index of the smallest element of a dimension, or of all elements.
   [[nodiscard]] Tensor argmin(std::optional<std::int64_t> dim = std::nullopt,
                               bool keepdim = false) const;
   [[nodiscard]] Tensor all() const;  ///< whether no element is 0
-  /// Whether no element is 0, over dimensions.
+  /// Whether all elements are nonzero, over dimensions.
   [[nodiscard]] Tensor all(IntArrayRef dim, bool keepdim = false) const;
   [[nodiscard]] Tensor any() const;  ///< whether an element is not 0
-  /// Whether an element is not 0, over dimensions.
+  /// Whether any element is nonzero, over dimensions.
   [[nodiscard]] Tensor any(IntArrayRef dim, bool keepdim = false) const;
   /// `exp(x) / sum(exp(x))` along a dimension.
   [[nodiscard]] Tensor softmax(std::int64_t dim,
@@ -400,7 +400,8 @@ class Tensor : public TensorBase {
   /// Running products along a dimension.
   [[nodiscard]] Tensor cumprod(std::int64_t dim,
                                std::optional<ScalarType> dtype = std::nullopt) const;
-  /// The elements sorted along a dimension, and where each was. Equal elements keep their order.
+  /// The elements sorted along a dimension, and the original index of each. Equal elements keep
+  /// their order.
   [[nodiscard]] std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1,
                                                 bool descending = false) const;
   /// The elements at the indices that a vector of integers lists.

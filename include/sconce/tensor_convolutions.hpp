@@ -1,5 +1,6 @@
 /// \file
-/// Convolutions of tensors, under torch's names. `<sconce/tensor.hpp>` has all of tensors.
+/// Convolutions of tensors, under torch's names. `<sconce/tensor.hpp>` includes all headers of
+/// tensors.
 #ifndef SCONCE_TENSOR_CONVOLUTIONS_HPP
 #define SCONCE_TENSOR_CONVOLUTIONS_HPP
 
@@ -15,7 +16,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// A number for each spatial dimension; one stands for all.
+/// A number for each spatial dimension, or one number for all.
 template <std::size_t Spatial>
 std::array<std::int64_t, Spatial> for_each_dimension(IntArrayRef numbers, const char* name) {
   std::array<std::int64_t, Spatial> each{};

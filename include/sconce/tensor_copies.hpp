@@ -1,6 +1,6 @@
 /// \file
-/// Methods that copy a tensor's elements: to other types, places and orders in memory, and to
-/// values of C++. `<sconce/tensor.hpp>` has all of tensors.
+/// Methods that copy a tensor's elements: to other types, devices and memory formats, and to values
+/// of C++. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_COPIES_HPP
 #define SCONCE_TENSOR_COPIES_HPP
 

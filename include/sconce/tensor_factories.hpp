@@ -1,7 +1,7 @@
 /// \file
-/// New tensors. Without a device in the options they are on the current device, and so is their
-/// memory's stream. Those of given values are in `tensor_values.hpp`, those over memory of others
-/// in `tensor_blob.hpp`, which this header includes.
+/// New tensors. Without a device in the options, they are on the current device, with memory for
+/// its current stream. Tensors of given values are in `tensor_values.hpp`, and tensors over memory
+/// of other owners in `tensor_blob.hpp`; this header includes both.
 #ifndef SCONCE_TENSOR_FACTORIES_HPP
 #define SCONCE_TENSOR_FACTORIES_HPP
 
@@ -25,7 +25,7 @@ inline namespace v0 {
     return ::sconce_tensor_empty(size.data(), size.size(), &asked, out);
   });
 }
-/// A tensor with strides of the caller's choice, whose values are not set.
+/// A tensor with the given strides, whose values are not set.
 [[nodiscard]] inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
                                           const TensorOptions& options = {}) {
   if (size.size() != stride.size()) {
@@ -143,19 +143,19 @@ inline namespace v0 {
 [[nodiscard]] inline Tensor randn(IntArrayRef size, const TensorOptions& options = {}) {
   return randn(size, std::nullopt, options);
 }
-/// Whole numbers from `low` to `high`, excluding `high`; the default type is `kLong`.
+/// Integers from `low` to `high`, excluding `high`; the default type is `kLong`.
 [[nodiscard]] inline Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef size,
                                     const cuda::OptionalGenerator& generator,
                                     const TensorOptions& options = {}) {
   const TensorOptions typed = options.dtype(options.dtype_opt().value_or(ScalarType::Long));
   return empty(size, typed).random_(low, high, generator);
 }
-/// Whole numbers from `low` to `high`, excluding `high`; the default type is `kLong`.
+/// Integers from `low` to `high`, excluding `high`; the default type is `kLong`.
 [[nodiscard]] inline Tensor randint(std::int64_t low, std::int64_t high, IntArrayRef size,
                                     const TensorOptions& options = {}) {
   return randint(low, high, size, std::nullopt, options);
 }
-/// Whole numbers from 0 to `high`, excluding `high`; the default type is `kLong`.
+/// Integers from 0 to `high`, excluding `high`; the default type is `kLong`.
 [[nodiscard]] inline Tensor randint(std::int64_t high, IntArrayRef size,
                                     const TensorOptions& options = {}) {
   return randint(0, high, size, std::nullopt, options);
@@ -181,12 +181,12 @@ inline namespace v0 {
 [[nodiscard]] inline Tensor randn_like(const TensorBase& self, const TensorOptions& options = {}) {
   return empty_like(self, options).normal_();
 }
-/// Whole numbers from `low` to `high`, excluding `high`, in a tensor like another.
+/// Integers from `low` to `high`, excluding `high`, in a tensor like another.
 [[nodiscard]] inline Tensor randint_like(const TensorBase& self, std::int64_t low,
                                          std::int64_t high, const TensorOptions& options = {}) {
   return empty_like(self, options).random_(low, high);
 }
-/// Whole numbers from 0 to `high`, excluding `high`, in a tensor like another.
+/// Integers from 0 to `high`, excluding `high`, in a tensor like another.
 [[nodiscard]] inline Tensor randint_like(const TensorBase& self, std::int64_t high,
                                          const TensorOptions& options = {}) {
   return randint_like(self, 0, high, options);
@@ -194,10 +194,10 @@ inline namespace v0 {
 
 /// @}
 
-/// \name Values in a tensor of the caller's
-/// `out` has the type of the values. `arange_out`, `linspace_out` and `randperm_out` keep the shape
-/// of an `out` with as many elements; the others resize it without a warning. An undefined `out`
-/// becomes a tensor of the current device.
+/// \name Values in a tensor of the caller
+/// The values have the type of `out`. `arange_out`, `linspace_out` and `randperm_out` keep the
+/// shape of an `out` that has the right number of elements; the others resize it without a warning.
+/// An undefined `out` becomes a tensor of the current device.
 /// @{
 
 /// Any values, of the given size.
@@ -217,14 +217,14 @@ inline Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& fill_value)
 inline Tensor& zeros_out(Tensor& out, IntArrayRef size) { return full_out(out, size, 0); }
 /// Ones.
 inline Tensor& ones_out(Tensor& out, IntArrayRef size) { return full_out(out, size, 1); }
-/// Numbers from `start` up to, but without `end`, each `step` further.
+/// Numbers from `start` up to, but excluding, `end`, in steps of `step`.
 inline Tensor& arange_out(Tensor& out, const Scalar& start, const Scalar& end,
                           const Scalar& step = 1) {
   return detail::write_to(out, [&](sconce_tensor* into) {
     return ::sconce_tensor_arange_out(start.get(), end.get(), step.get(), into);
   });
 }
-/// The numbers from 0 up to, but without `end`.
+/// The numbers from 0 up to, but excluding, `end`.
 inline Tensor& arange_out(Tensor& out, const Scalar& end) { return arange_out(out, 0, end); }
 /// `steps` numbers at equal distances from `start` to `end`, both included.
 inline Tensor& linspace_out(Tensor& out, const Scalar& start, const Scalar& end,
@@ -252,13 +252,13 @@ inline Tensor& randn_out(Tensor& out, IntArrayRef size,
   empty_out(out, size).normal_(0, 1, generator);
   return out;
 }
-/// Random whole numbers from `low` to `high`, excluding `high`.
+/// Random integers from `low` to `high`, excluding `high`.
 inline Tensor& randint_out(Tensor& out, std::int64_t low, std::int64_t high, IntArrayRef size,
                            const cuda::OptionalGenerator& generator = std::nullopt) {
   empty_out(out, size).random_(low, high, generator);
   return out;
 }
-/// Random whole numbers from 0 to `high`, excluding `high`.
+/// Random integers from 0 to `high`, excluding `high`.
 inline Tensor& randint_out(Tensor& out, std::int64_t high, IntArrayRef size,
                            const cuda::OptionalGenerator& generator = std::nullopt) {
   return randint_out(out, 0, high, size, generator);

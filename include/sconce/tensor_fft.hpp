@@ -1,6 +1,6 @@
 /// \file
 /// Fourier transforms of a dimension of tensors, under ATen's names; `tensor_fftn.hpp` has those of
-/// several. `<sconce/tensor.hpp>` has all of tensors.
+/// several. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_FFT_HPP
 #define SCONCE_TENSOR_FFT_HPP
 
@@ -44,7 +44,7 @@ inline Tensor fft_of(const TensorBase& self, std::int32_t kind, std::int32_t dir
   });
 }
 
-/// Transforms up to three dimensions into a tensor of the caller's.
+/// Transforms up to three dimensions into a tensor of the caller.
 inline Tensor& fft_out_of(Tensor& out, const TensorBase& self, std::int32_t kind,
                           std::int32_t direction, std::int32_t norm, IntArrayRef dims,
                           std::int64_t length = -1) {
@@ -54,7 +54,8 @@ inline Tensor& fft_out_of(Tensor& out, const TensorBase& self, std::int32_t kind
   });
 }
 
-/// A tensor with `n` elements along a dimension: what is too much is left out, what lacks is 0.
+/// A tensor with `n` elements along a dimension: elements beyond `n` are cut off, and missing ones
+/// are 0.
 inline Tensor resized_for_fft(const Tensor& self, std::int64_t n, std::int64_t dim) {
   if (n < 1) {
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
@@ -77,9 +78,10 @@ namespace sconce {
 inline namespace v0 {
 
 /// \name Fourier transforms of a dimension
-/// `n` cuts the dimension off, or fills it up with zeros. `norm` is "backward" (inverse transforms
-/// divide by the size), "forward" (the others do) or "ortho" (all divide by its square root).
-/// Several dimensions: `fft_fftn` and its like.
+/// `n` sets the size of the dimension, which is cut off or padded with zeros. `norm` is "backward"
+/// (inverse transforms divide by the size), "forward" (forward transforms divide by the size) or
+/// "ortho" (all divide by the square root of the size). For several dimensions, use `fft_fftn` and
+/// the like.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an unknown `norm`, an `n` below 1 and an empty
 /// dimension; `SCONCE_ERROR_NOT_SUPPORTED` for types that are not transformed
 /// @{
@@ -106,8 +108,8 @@ inline namespace v0 {
   return detail::fft_of(n ? detail::resized_for_fft(self, *n, dim) : self, SCONCE_FFT_R2C,
                         SCONCE_FFT_FORWARD, detail::fft_norm_of(norm, SCONCE_FFT_FORWARD), dim);
 }
-/// The inverse of `fft_rfft`: `n` real numbers, else twice as many as lead to them, from
-/// `n / 2 + 1` complex ones. Corresponds to `torch.fft.irfft`.
+/// The inverse of `fft_rfft`: `n` real numbers from `n / 2 + 1` complex ones. Without `n`, the size
+/// is 2 * (m - 1) for `m` complex numbers. Corresponds to `torch.fft.irfft`.
 [[nodiscard]] inline Tensor fft_irfft(const Tensor& self, std::optional<std::int64_t> n = {},
                                       std::int64_t dim = -1,
                                       std::optional<std::string_view> norm = {}) {
@@ -119,8 +121,8 @@ inline namespace v0 {
 
 /// @}
 
-/// \name Fourier transforms, into a tensor of the caller's
-/// `out` is complex, that of `fft_irfft_out` real; the result is converted to its precision.
+/// \name Fourier transforms, into a tensor of the caller
+/// `out` is complex, or real for `fft_irfft_out`. The result is converted to its precision.
 /// Otherwise as `fft_fft`, and `out` follows the rules of `<sconce/tensor_outputs.hpp>`.
 /// @{
 

@@ -1,6 +1,6 @@
 /// \file
 /// Fourier transforms of several dimensions of tensors, under ATen's names. `<sconce/tensor.hpp>`
-/// has all of tensors.
+/// includes all headers of tensors.
 #ifndef SCONCE_TENSOR_FFTN_HPP
 #define SCONCE_TENSOR_FFTN_HPP
 
@@ -110,7 +110,7 @@ inline Tensor fft_run(const FftOfDims& plan) {
                 plan.length);
 }
 
-/// Transforms the dimensions of a plan into a tensor of the caller's.
+/// Transforms the dimensions of a plan into a tensor of the caller.
 inline Tensor& fft_run_out(Tensor& out, const FftOfDims& plan) {
   const std::size_t count = plan.dims.size();
   if (plan.kind == SCONCE_FFT_R2C && count > fft_most_dims) {
@@ -136,10 +136,10 @@ namespace sconce {
 inline namespace v0 {
 
 /// \name Fourier transforms of several dimensions
-/// `s` has a size for each dimension, which is cut off or filled up with zeros; -1 leaves it as it
-/// is. Without `dim` the last dimensions are transformed, as many as `s` has, else all; the
-/// functions of two dimensions transform the last two. Otherwise as `fft_fft`; three dimensions are
-/// one call of the C API.
+/// `s` has a size for each dimension, which is cut off or padded with zeros; -1 keeps the size.
+/// Without `dim`, the last dimensions are transformed, as many as `s` has sizes, or all dimensions
+/// without `s`. The functions of two dimensions transform the last two. Otherwise as `fft_fft`. One
+/// call of the C API transforms up to three dimensions.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` as `fft_fft`, for a dimension that is named twice,
 ///         and for none
 /// @{
@@ -197,7 +197,7 @@ inline namespace v0 {
 
 /// @}
 
-/// \name Fourier transforms of several dimensions, into a tensor of the caller's
+/// \name Fourier transforms of several dimensions, into a tensor of the caller
 /// As `fft_fft_out`.
 /// @{
 
@@ -217,8 +217,8 @@ inline Tensor& fft_ifftn_out(Tensor& out, const Tensor& self,
   return detail::fft_run_out(
       out, detail::fft_plan(self, SCONCE_FFT_C2C, SCONCE_FFT_INVERSE, s, dim, norm));
 }
-/// The transform of real numbers; of the last of `dim` only the first half is left, as in
-/// `fft_rfft`.
+/// The transform of real numbers. It returns only the first half of the last dimension, as
+/// `fft_rfft` does.
 inline Tensor& fft_rfftn_out(Tensor& out, const Tensor& self,
                              const std::optional<IntArrayRef>& s = {},
                              const std::optional<IntArrayRef>& dim = {},

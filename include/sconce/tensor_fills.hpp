@@ -1,6 +1,6 @@
 /// \file
-/// Methods that fill or resize a tensor, and those that make one like it. `<sconce/tensor.hpp>` has
-/// all of tensors.
+/// Methods that fill or resize a tensor, and those that make one like it. `<sconce/tensor.hpp>`
+/// includes all headers of tensors.
 #ifndef SCONCE_TENSOR_FILLS_HPP
 #define SCONCE_TENSOR_FILLS_HPP
 

@@ -1,5 +1,5 @@
 /// \file
-/// Where a new tensor lives, its type and its order in memory: `Device` and `TensorOptions`.
+/// The device, type and memory format of a new tensor: `Device` and `TensorOptions`.
 #ifndef SCONCE_TENSOR_OPTIONS_HPP
 #define SCONCE_TENSOR_OPTIONS_HPP
 
@@ -24,7 +24,7 @@ enum class DeviceType : std::int8_t {
 inline constexpr DeviceType kCPU = DeviceType::CPU;    ///< `DeviceType::CPU`
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;  ///< `DeviceType::CUDA`
 
-/// Where a tensor lives: the CPU, or a CUDA device by its index. Corresponds to `c10::Device`.
+/// The device of a tensor: the CPU, or a CUDA device by its index. Corresponds to `c10::Device`.
 ///
 /// `sconce::cuda::Device` is the CUDA part of it, and converts to it.
 class Device {
@@ -106,8 +106,8 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// The number of a device in the C API. A CUDA device without an index is the current one: -1 would
-/// keep a tensor where it is.
+/// The number of a device in the C API. For a CUDA device without an index, returns the current
+/// device, because -1 would keep a tensor on its device.
 inline std::int32_t number_of(const Device& device) {
   if (device.is_cpu()) {
     return SCONCE_DEVICE_CPU;
@@ -147,9 +147,9 @@ constexpr std::int32_t number_of(const std::optional<ScalarType>& dtype) noexcep
 namespace sconce {
 inline namespace v0 {
 
-/// Type, place and order in memory of a new tensor. What is not set is left to the call: factories
-/// use `kFloat` and the current device, functions of a tensor that tensor's. Corresponds to
-/// `c10::TensorOptions`.
+/// Type, device and memory format of a new tensor. For options that are not set, the call uses its
+/// defaults: factories use `kFloat` and the current device, functions of a tensor use those of the
+/// tensor. Corresponds to `c10::TensorOptions`.
 ///
 /// \code
 /// auto a = sconce::empty({2, 3}, sconce::device(1).dtype(sconce::kHalf));
@@ -157,7 +157,7 @@ inline namespace v0 {
 /// \endcode
 class TensorOptions {
  public:
-  /// All is left to the call.
+  /// No options are set.
   constexpr TensorOptions() noexcept = default;
   /// A type.
   constexpr TensorOptions(ScalarType dtype) noexcept : dtype_(dtype) {}  // NOLINT: as c10's

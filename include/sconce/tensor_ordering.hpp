@@ -1,6 +1,6 @@
 /// \file
 /// Tensors sorted, selected by index and joined: methods, functions, and functions with an output.
-/// `<sconce/tensor.hpp>` has all of tensors.
+/// `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_ORDERING_HPP
 #define SCONCE_TENSOR_ORDERING_HPP
 
@@ -41,7 +41,7 @@ inline Tensor Tensor::index_select(std::int64_t dim, const TensorBase& index) co
     return ::sconce_tensor_stack(handles.data(), handles.size(), dim, out);
   });
 }
-/// The elements sorted along a dimension, and where each was.
+/// The elements sorted along a dimension, and the original index of each.
 [[nodiscard]] inline std::tuple<Tensor, Tensor> sort(const Tensor& tensor, std::int64_t dim = -1,
                                                      bool descending = false) {
   return tensor.sort(dim, descending);
@@ -54,13 +54,13 @@ inline Tensor Tensor::index_select(std::int64_t dim, const TensorBase& index) co
 
 /// @}
 
-/// \name Tensors sorted, selected and joined, into tensors of the caller's
+/// \name Tensors sorted, selected and joined, into tensors of the caller
 /// Joined and selected elements share no memory with the operands. Otherwise `out` follows the
 /// rules of `<sconce/tensor_outputs.hpp>`.
 /// @{
 
-/// The elements sorted along a dimension, and where each was, in `indices` of kLong. Equal elements
-/// keep their order.
+/// The elements sorted along a dimension, and the original index of each, in `indices` of the type
+/// kLong. Equal elements keep their order.
 inline std::tuple<Tensor&, Tensor&> sort_out(Tensor& values, Tensor& indices, const Tensor& self,
                                              std::int64_t dim = -1, bool descending = false) {
   detail::check(::sconce_tensor_sort_out(self.get(), dim, descending, detail::output_of(values),
@@ -81,7 +81,7 @@ inline Tensor& stack_out(Tensor& out, const std::vector<Tensor>& tensors, std::i
     return ::sconce_tensor_stack_out(handles.data(), handles.size(), dim, into);
   });
 }
-/// The elements at the indices that a vector of integers lists; `out` is of the type of `self`.
+/// The elements at the indices that a vector of integers lists; `out` has the type of `self`.
 inline Tensor& index_select_out(Tensor& out, const Tensor& self, std::int64_t dim,
                                 const Tensor& index) {
   return detail::write_to(out, [&](sconce_tensor* into) {

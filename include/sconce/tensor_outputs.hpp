@@ -1,15 +1,16 @@
 /// \file
-/// Operations whose results go to tensors of the caller's choice, under ATen's names:
-/// `add_out(out, a, b)`. `<sconce/tensor.hpp>` has all of tensors.
+/// Operations that write their results to tensors of the caller, under ATen's names:
+/// `add_out(out, a, b)`. `<sconce/tensor.hpp>` includes all headers of tensors.
 ///
 /// `out` keeps its memory and strides if it has the result's shape. Otherwise it is resized, with a
-/// warning if it has elements; an undefined one becomes a new tensor. It may be an operand, which
-/// is not resized. The result is converted to its type. Each function returns `out`, and
-/// corresponds to `at::` with the same name, and to `torch.` with `out=`.
+/// warning if it has elements. An undefined `out` becomes a new tensor. `out` may be an operand,
+/// and then is not resized. The result is converted to the type of `out`. Each function returns
+/// `out`, and corresponds to the function of `at::` with the same name, and to that of `torch.`
+/// with `out=`.
 ///
 /// Each function throws an `Error`: `SCONCE_ERROR_INVALID_ARGUMENT` if the result cannot be
-/// converted to the type of `out`, if `out` shares a part of its memory with an operand, or has
-/// several elements in one place; `SCONCE_ERROR_CROSS_DEVICE` if it is on another device.
+/// converted to the type of `out`, if `out` partly overlaps an operand in memory, or has several
+/// elements in one place; `SCONCE_ERROR_CROSS_DEVICE` if `out` is on another device.
 #ifndef SCONCE_TENSOR_OUTPUTS_HPP
 #define SCONCE_TENSOR_OUTPUTS_HPP
 

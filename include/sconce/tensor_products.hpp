@@ -1,6 +1,6 @@
 /// \file
 /// Products of matrices and vectors: methods, functions, and functions with an output.
-/// `<sconce/tensor.hpp>` has all of tensors.
+/// `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_PRODUCTS_HPP
 #define SCONCE_TENSOR_PRODUCTS_HPP
 
@@ -10,7 +10,7 @@ namespace sconce {
 inline namespace v0 {
 namespace detail {
 
-/// Refuses factors that are no matrices.
+/// Refuses factors that are not matrices.
 inline void check_matrices(const TensorBase& self, const TensorBase& mat2) {
   if (self.dim() != 2 || mat2.dim() != 2) {
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
@@ -58,8 +58,8 @@ inline Tensor Tensor::addmm(const TensorBase& mat1, const TensorBase& mat2, cons
 
 /// @}
 
-/// \name Products, into a tensor of the caller's
-/// `out` is of the type of the factors. Otherwise it follows the rules of
+/// \name Products, into a tensor of the caller
+/// `out` has the type of the factors. Otherwise it follows the rules of
 /// `<sconce/tensor_outputs.hpp>`.
 /// @{
 

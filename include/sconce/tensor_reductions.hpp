@@ -1,6 +1,6 @@
 /// \file
-/// Reductions, what runs along a dimension, and comparisons of whole tensors: methods, functions,
-/// and functions with an output. `<sconce/tensor.hpp>` has all of tensors.
+/// Reductions, softmax, running sums, and comparisons of whole tensors: methods, functions, and
+/// functions with an output. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_REDUCTIONS_HPP
 #define SCONCE_TENSOR_REDUCTIONS_HPP
 
@@ -111,7 +111,7 @@ inline bool Tensor::allclose(const TensorBase& other, double rtol, double atol,
   return close;
 }
 
-/// \name Reductions, and what runs along a dimension
+/// \name Reductions, softmax and running sums
 /// @{
 
 /// The sum of all elements.
@@ -144,35 +144,35 @@ inline bool Tensor::allclose(const TensorBase& other, double rtol, double atol,
                                  std::optional<ScalarType> dtype = std::nullopt) {
   return tensor.prod(dim, keepdim, dtype);
 }
-/// The greatest elements over dimensions; without any, over all.
+/// The largest elements over dimensions, or over all without any.
 [[nodiscard]] inline Tensor amax(const Tensor& tensor, IntArrayRef dim = {}, bool keepdim = false) {
   return tensor.amax(dim, keepdim);
 }
-/// The least elements over dimensions; without any, over all.
+/// The smallest elements over dimensions, or over all without any.
 [[nodiscard]] inline Tensor amin(const Tensor& tensor, IntArrayRef dim = {}, bool keepdim = false) {
   return tensor.amin(dim, keepdim);
 }
-/// The index of the greatest element of a dimension, or of all elements.
+/// The index of the largest element of a dimension, or of all elements.
 [[nodiscard]] inline Tensor argmax(const Tensor& tensor,
                                    std::optional<std::int64_t> dim = std::nullopt,
                                    bool keepdim = false) {
   return tensor.argmax(dim, keepdim);
 }
-/// The index of the least element of a dimension, or of all elements.
+/// The index of the smallest element of a dimension, or of all elements.
 [[nodiscard]] inline Tensor argmin(const Tensor& tensor,
                                    std::optional<std::int64_t> dim = std::nullopt,
                                    bool keepdim = false) {
   return tensor.argmin(dim, keepdim);
 }
-/// Whether no element is 0.
+/// Whether all elements are nonzero.
 [[nodiscard]] inline Tensor all(const Tensor& tensor) { return tensor.all(); }
-/// Whether no element is 0, over dimensions.
+/// Whether all elements are nonzero, over dimensions.
 [[nodiscard]] inline Tensor all(const Tensor& tensor, IntArrayRef dim, bool keepdim = false) {
   return tensor.all(dim, keepdim);
 }
-/// Whether an element is not 0.
+/// Whether any element is nonzero.
 [[nodiscard]] inline Tensor any(const Tensor& tensor) { return tensor.any(); }
-/// Whether an element is not 0, over dimensions.
+/// Whether any element is nonzero, over dimensions.
 [[nodiscard]] inline Tensor any(const Tensor& tensor, IntArrayRef dim, bool keepdim = false) {
   return tensor.any(dim, keepdim);
 }
@@ -212,9 +212,9 @@ inline bool Tensor::allclose(const TensorBase& other, double rtol, double atol,
 
 /// @}
 
-/// \name Reductions, and what runs along a dimension, into a tensor of the caller's
-/// Sums, products, means and running sums without a `dtype` are calculated in the type of `out`;
-/// the others need `out` to have the result's type. Otherwise `out` follows the rules of
+/// \name Reductions, softmax and running sums, into a tensor of the caller
+/// Sums, products, means and running sums without a `dtype` are computed in the type of `out`. For
+/// the others, `out` must have the type of the result. Otherwise `out` follows the rules of
 /// `<sconce/tensor_outputs.hpp>`.
 /// @{
 
@@ -233,34 +233,36 @@ inline Tensor& prod_out(Tensor& out, const Tensor& self, std::int64_t dim, bool 
                         std::optional<ScalarType> dtype = std::nullopt) {
   return detail::reduce_out(out, SCONCE_REDUCE_PROD, self, dim, keepdim, dtype);
 }
-/// The greatest elements over dimensions; without any, over all.
+/// The largest elements over dimensions, or over all without any.
 inline Tensor& amax_out(Tensor& out, const Tensor& self, IntArrayRef dim = {},
                         bool keepdim = false) {
   return detail::reduce_out(out, SCONCE_REDUCE_AMAX, self, dim, keepdim);
 }
-/// The least elements over dimensions; without any, over all.
+/// The smallest elements over dimensions, or over all without any.
 inline Tensor& amin_out(Tensor& out, const Tensor& self, IntArrayRef dim = {},
                         bool keepdim = false) {
   return detail::reduce_out(out, SCONCE_REDUCE_AMIN, self, dim, keepdim);
 }
-/// The index of the greatest element of a dimension, or of all elements; `out` is of kLong.
+/// The index of the largest element of a dimension, or of all elements; `out` has the type kLong.
 inline Tensor& argmax_out(Tensor& out, const Tensor& self,
                           std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) {
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
   return detail::reduce_out(out, SCONCE_REDUCE_ARGMAX, self, dims, keepdim);
 }
-/// The index of the least element of a dimension, or of all elements; `out` is of kLong.
+/// The index of the smallest element of a dimension, or of all elements; `out` has the type kLong.
 inline Tensor& argmin_out(Tensor& out, const Tensor& self,
                           std::optional<std::int64_t> dim = std::nullopt, bool keepdim = false) {
   const IntArrayRef dims = dim ? IntArrayRef(*dim) : IntArrayRef();
   return detail::reduce_out(out, SCONCE_REDUCE_ARGMIN, self, dims, keepdim);
 }
-/// Whether no element is 0, over dimensions; without any, over all. `out` is of kBool or kByte.
+/// Whether all elements are nonzero, over dimensions or, without any, over all. `out` has the type
+/// kBool or kByte.
 inline Tensor& all_out(Tensor& out, const Tensor& self, IntArrayRef dim = {},
                        bool keepdim = false) {
   return detail::reduce_out(out, SCONCE_REDUCE_ALL, self, dim, keepdim);
 }
-/// Whether an element is not 0, over dimensions; without any, over all. `out` is of kBool or kByte.
+/// Whether any element is nonzero, over dimensions or, without any, over all. `out` has the type
+/// kBool or kByte.
 inline Tensor& any_out(Tensor& out, const Tensor& self, IntArrayRef dim = {},
                        bool keepdim = false) {
   return detail::reduce_out(out, SCONCE_REDUCE_ANY, self, dim, keepdim);

@@ -1,5 +1,5 @@
 /// \file
-/// Tensors as text. `<sconce/tensor.hpp>` has all of tensors.
+/// Tensors as text. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_TEXT_HPP
 #define SCONCE_TENSOR_TEXT_HPP
 

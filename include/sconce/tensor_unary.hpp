@@ -1,6 +1,6 @@
 /// \file
 /// Operations on each element of a tensor: methods, functions, and functions with an output.
-/// `<sconce/tensor.hpp>` has all of tensors.
+/// `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_UNARY_HPP
 #define SCONCE_TENSOR_UNARY_HPP
 
@@ -156,7 +156,7 @@ inline const Tensor& Tensor::clamp_(const std::optional<TensorOrScalar>& min,
 
 /// `-x` of each element.
 [[nodiscard]] inline Tensor neg(const Tensor& tensor) { return tensor.neg(); }
-/// The absolute value of each element; of complex numbers the real magnitude.
+/// The absolute value of each element; a real number, also for complex elements.
 [[nodiscard]] inline Tensor abs(const Tensor& tensor) { return tensor.abs(); }
 /// -1, 0 or 1 of each element.
 [[nodiscard]] inline Tensor sign(const Tensor& tensor) { return tensor.sign(); }
@@ -182,13 +182,13 @@ inline const Tensor& Tensor::clamp_(const std::optional<TensorOrScalar>& min,
 [[nodiscard]] inline Tensor silu(const Tensor& tensor) { return tensor.silu(); }
 /// The error function of each element.
 [[nodiscard]] inline Tensor erf(const Tensor& tensor) { return tensor.erf(); }
-/// The greatest integer not above each element.
+/// Each element rounded down.
 [[nodiscard]] inline Tensor floor(const Tensor& tensor) { return tensor.floor(); }
-/// The least integer not below each element.
+/// Each element rounded up.
 [[nodiscard]] inline Tensor ceil(const Tensor& tensor) { return tensor.ceil(); }
-/// The nearest integer of each element, of two the even one.
+/// Each element rounded to the nearest integer, ties to even.
 [[nodiscard]] inline Tensor round(const Tensor& tensor) { return tensor.round(); }
-/// Each element without its fraction.
+/// Each element rounded toward 0.
 [[nodiscard]] inline Tensor trunc(const Tensor& tensor) { return tensor.trunc(); }
 /// Whether each element is 0.
 [[nodiscard]] inline Tensor logical_not(const Tensor& tensor) { return tensor.logical_not(); }
@@ -198,7 +198,7 @@ inline const Tensor& Tensor::clamp_(const std::optional<TensorOrScalar>& min,
 [[nodiscard]] inline Tensor isnan(const Tensor& tensor) { return tensor.isnan(); }
 /// Whether each element is neither infinite nor NaN.
 [[nodiscard]] inline Tensor isfinite(const Tensor& tensor) { return tensor.isfinite(); }
-/// Each element moved into bounds.
+/// Each element clamped to bounds.
 [[nodiscard]] inline Tensor clamp(const Tensor& tensor,
                                   const std::optional<TensorOrScalar>& min = std::nullopt,
                                   const std::optional<TensorOrScalar>& max = std::nullopt) {
@@ -211,7 +211,7 @@ inline const Tensor& Tensor::clamp_(const std::optional<TensorOrScalar>& min,
 
 /// @}
 
-/// \name Operations on each element, into a tensor of the caller's
+/// \name Operations on each element, into a tensor of the caller
 /// `out` follows the rules of `<sconce/tensor_outputs.hpp>`.
 /// @{
 
@@ -275,19 +275,19 @@ inline Tensor& silu_out(Tensor& out, const Tensor& self) {
 inline Tensor& erf_out(Tensor& out, const Tensor& self) {
   return detail::unary_out(out, SCONCE_UNARY_ERF, self);
 }
-/// The greatest integer not above each element.
+/// Each element rounded down.
 inline Tensor& floor_out(Tensor& out, const Tensor& self) {
   return detail::unary_out(out, SCONCE_UNARY_FLOOR, self);
 }
-/// The least integer not below each element.
+/// Each element rounded up.
 inline Tensor& ceil_out(Tensor& out, const Tensor& self) {
   return detail::unary_out(out, SCONCE_UNARY_CEIL, self);
 }
-/// The nearest integer of each element, of two the even one.
+/// Each element rounded to the nearest integer, ties to even.
 inline Tensor& round_out(Tensor& out, const Tensor& self) {
   return detail::unary_out(out, SCONCE_UNARY_ROUND, self);
 }
-/// Each element without its fraction.
+/// Each element rounded toward 0.
 inline Tensor& trunc_out(Tensor& out, const Tensor& self) {
   return detail::unary_out(out, SCONCE_UNARY_TRUNC, self);
 }
@@ -303,7 +303,7 @@ inline Tensor& bitwise_not_out(Tensor& out, const Tensor& self) {
 inline Tensor& gelu_out(Tensor& out, const Tensor& self, std::string_view approximate = "none") {
   return detail::unary_out(out, detail::gelu_of(approximate), self);
 }
-/// Each element moved into bounds.
+/// Each element clamped to bounds.
 inline Tensor& clamp_out(Tensor& out, const Tensor& self,
                          const std::optional<TensorOrScalar>& min = std::nullopt,
                          const std::optional<TensorOrScalar>& max = std::nullopt) {

@@ -1,5 +1,5 @@
 /// \file
-/// Tensors of given values. `<sconce/tensor.hpp>` has all of tensors.
+/// Tensors of given values. `<sconce/tensor.hpp>` includes all headers of tensors.
 #ifndef SCONCE_TENSOR_VALUES_HPP
 #define SCONCE_TENSOR_VALUES_HPP
 
@@ -24,7 +24,8 @@ inline constexpr bool is_std_complex_v = false;
 template <class T>
 inline constexpr bool is_std_complex_v<std::complex<T>> = true;
 
-/// The type that holds values of a C++ type without loss, until they have the tensor's type.
+/// The type that holds values of a C++ type without loss, until they are converted to the tensor's
+/// type.
 template <class T>
 using HeldAs =
     std::conditional_t<std::is_same_v<T, bool>, unsigned char,
@@ -56,7 +57,7 @@ constexpr ScalarType default_type() noexcept {
   }
 }
 
-/// A tensor of values that lie one after another in host memory and have the type of the options.
+/// A tensor of values that are contiguous in host memory and have the type of the options.
 template <class Stored>
 Tensor tensor_of_values(const std::vector<Stored>& values, IntArrayRef sizes,
                         const TensorOptions& options) {
@@ -67,8 +68,8 @@ Tensor tensor_of_values(const std::vector<Stored>& values, IntArrayRef sizes,
   });
 }
 
-/// A tensor of values of a C++ type. Those of the usual types are converted on the way, others by
-/// the library.
+/// A tensor of values of a C++ type. Values for the usual types are converted here, and values for
+/// other types by the library.
 template <class T>
 Tensor tensor_of_held(const std::vector<HeldAs<T>>& values, IntArrayRef sizes,
                       const TensorOptions& options) {

@@ -1,6 +1,6 @@
 /// \file
-/// Views, which share the memory of their tensor: methods and functions. `<sconce/tensor.hpp>` has
-/// all of tensors.
+/// Views, which share the memory of their tensor: methods and functions. `<sconce/tensor.hpp>`
+/// includes all headers of tensors.
 #ifndef SCONCE_TENSOR_VIEWS_HPP
 #define SCONCE_TENSOR_VIEWS_HPP
 
@@ -147,7 +147,7 @@ inline std::vector<Tensor> Tensor::unbind(std::int64_t dim) const {
 [[nodiscard]] inline Tensor reshape(const Tensor& tensor, IntArrayRef shape) {
   return tensor.reshape(shape);
 }
-/// The memory with sizes, strides and offset of the caller's choice.
+/// The memory with the given sizes, strides and offset.
 [[nodiscard]] inline Tensor as_strided(const Tensor& tensor, IntArrayRef size, IntArrayRef stride,
                                        std::optional<std::int64_t> storage_offset = std::nullopt) {
   return tensor.as_strided(size, stride, storage_offset);
@@ -157,7 +157,7 @@ inline std::vector<Tensor> Tensor::unbind(std::int64_t dim) const {
                                    std::int64_t length) {
   return tensor.narrow(dim, start, length);
 }
-/// One index of a dimension, which goes.
+/// One index of a dimension, without that dimension.
 [[nodiscard]] inline Tensor select(const Tensor& tensor, std::int64_t dim, std::int64_t index) {
   return tensor.select(dim, index);
 }
@@ -201,7 +201,7 @@ inline std::vector<Tensor> Tensor::unbind(std::int64_t dim) const {
                                                std::int64_t dim = 0) {
   return tensor.split(split_size, dim);
 }
-/// A view for each index of a dimension, which goes.
+/// A view for each index of a dimension, without that dimension.
 [[nodiscard]] inline std::vector<Tensor> unbind(const Tensor& tensor, std::int64_t dim = 0) {
   return tensor.unbind(dim);
 }

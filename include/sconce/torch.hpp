@@ -16,7 +16,7 @@
 
 namespace sconce {
 inline namespace v0 {
-/// What libsconce_torch offers: compiled models.
+/// Compiled models, from libsconce_torch.
 namespace torch {
 
 /// Helpers of this header; not for callers.
@@ -45,7 +45,7 @@ inline std::vector<Tensor> adopted(const std::vector<sconce_tensor*>& handles) {
   return tensors;
 }
 
-/// The least and the greatest size of each dimension, through a function that returns one.
+/// The smallest and the largest size of each dimension, from a function that returns one at a time.
 template <class Size>
 std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(std::int32_t rank, Size&& size) {
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
@@ -58,23 +58,23 @@ std::vector<std::pair<std::int64_t, std::int64_t>> sizes_of(std::int32_t rank, S
 
 }  // namespace detail
 
-/// What an input of a model must be.
+/// The properties that an input of a model must have.
 struct ModelInput {
-  /// The model's name of it.
+  /// Its name in the model.
   std::string name;
   /// `SCONCE_DTYPE_…`, or -1 if that is not known.
   std::int32_t dtype = -1;
-  /// The least and the greatest size of each dimension; empty if they are not known.
+  /// The smallest and the largest size of each dimension; empty if they are not known.
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
 };
 
-/// What an output of a model is.
+/// The properties of an output of a model.
 struct ModelOutput {
-  /// The model's name of it.
+  /// Its name in the model.
   std::string name;
   /// `SCONCE_DTYPE_…`, or -1 if that is not known.
   std::int32_t dtype = -1;
-  /// The least and the greatest size of each dimension; empty if they are not known.
+  /// The smallest and the largest size of each dimension; empty if they are not known.
   std::vector<std::pair<std::int64_t, std::int64_t>> sizes;
 };
 
@@ -86,11 +86,11 @@ struct ModelConstant {
   std::int32_t dtype = -1;
   /// Bytes of the elements.
   std::uint64_t bytes = 0;
-  /// Whether the model works it out of other constants.
+  /// Whether the model computes it from other constants.
   bool folded = false;
 };
 
-/// Memory of a model; see `sconce_model_memory` for what the figures are.
+/// Memory of a model; `sconce_model_memory` describes the figures.
 using ModelMemory = sconce_model_memory;
 
 /// Sets whether products of float32 matrices in compiled models and kernel libraries use TF32.
@@ -99,13 +99,13 @@ inline void set_allow_tf32_cublas(bool allow) noexcept {
   ::sconce_torch_set_allow_tf32_cublas(allow);
 }
 
-/// Whether products of float32 matrices in compiled models and kernel libraries use TF32: not
-/// unless it is set.
+/// Whether products of float32 matrices in compiled models and kernel libraries use TF32; false by
+/// default.
 [[nodiscard]] inline bool allow_tf32_cublas() noexcept {
   return ::sconce_torch_get_allow_tf32_cublas();
 }
 
-/// A text that says what a model is and needs, without loading it; see `sconce_model_inspect`.
+/// A text that describes a model and what it needs, without loading it; see `sconce_model_inspect`.
 /// \throws Error IO if the file cannot be read.
 [[nodiscard]] inline std::string inspect(const std::string& path,
                                          const std::string& name = std::string()) {
@@ -119,8 +119,8 @@ inline void set_allow_tf32_cublas(bool allow) noexcept {
 /// Any number of threads may run one model at the same time, each on its own current stream.
 class Model {
  public:
-  /// Loads a package (`.pt2`) or the shared library of a model. `device` is the index for a model
-  /// of CUDA, -1 for the current one; `name` is that of the model within its package.
+  /// Loads a package (`.pt2`) or the shared library of a model. `device` is the index of the device
+  /// for a CUDA model, -1 for the current one; `name` is the name of the model within its package.
   explicit Model(const std::string& path, std::int32_t device = -1,
                  const std::string& name = std::string()) {
     sconce_model_options options = SCONCE_MODEL_OPTIONS_INIT;
@@ -136,7 +136,7 @@ class Model {
 
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
-  /// Takes over a model; `other` is without one.
+  /// Takes over a model; `other` has none afterwards.
   Model(Model&& other) noexcept
       : model_(std::exchange(other.model_, nullptr)),
         inputs_(other.inputs_),
@@ -164,13 +164,13 @@ class Model {
     return detail::adopted(results);
   }
 
-  /// As `run`, of one model for all: `model(inputs)`.
+  /// As `run`: `model(inputs)`.
   [[nodiscard]] std::vector<Tensor> operator()(const std::vector<Tensor>& inputs) const {
     return run(inputs);
   }
 
   /// Runs the model with inputs by name, in any order. \throws Error INVALID_ARGUMENT for a name
-  /// that is none of the model's, one that is passed twice, and an input that is not passed.
+  /// that the model does not have, a name that is passed twice, and a missing input.
   [[nodiscard]] std::vector<Tensor> run_named(
       const std::vector<std::pair<std::string, Tensor>>& inputs) const {
     return run(in_order(inputs));
@@ -202,7 +202,7 @@ class Model {
         ::sconce_model_run_graph(model_, given.data(), given.size(), into.data(), into.size()));
   }
 
-  /// Sets how many graphs the model keeps: 8 unless it is set.
+  /// Sets how many graphs the model keeps; 8 by default.
   void set_graph_limit(std::size_t limit) const {
     detail::check(::sconce_model_set_graph_limit(model_, limit));
   }
@@ -214,7 +214,7 @@ class Model {
   /// The index of the model's device, or `SCONCE_DEVICE_CPU`.
   [[nodiscard]] std::int32_t device() const noexcept { return device_; }
 
-  /// What an input must be.
+  /// The properties that an input must have.
   [[nodiscard]] ModelInput input(std::size_t index) const {
     sconce_model_input described = SCONCE_MODEL_INPUT_INIT;
     ModelInput input;
@@ -228,7 +228,7 @@ class Model {
     return input;
   }
 
-  /// What an output is.
+  /// The properties of an output.
   [[nodiscard]] ModelOutput output(std::size_t index) const {
     sconce_model_output described = SCONCE_MODEL_OUTPUT_INIT;
     ModelOutput output;
@@ -242,24 +242,22 @@ class Model {
     return output;
   }
 
-  /// The place of an input, by the model's name of it. \throws Error INVALID_ARGUMENT if there is
-  /// none of that name.
+  /// The index of the input with the given name. \throws Error INVALID_ARGUMENT if there is none.
   [[nodiscard]] std::size_t input_index(const std::string& name) const {
     std::size_t index = 0;
     detail::check(::sconce_model_find_input(model_, name.c_str(), &index));
     return index;
   }
 
-  /// The place of an output, by the model's name of it. \throws Error INVALID_ARGUMENT if there is
-  /// none of that name.
+  /// The index of the output with the given name. \throws Error INVALID_ARGUMENT if there is none.
   [[nodiscard]] std::size_t output_index(const std::string& name) const {
     std::size_t index = 0;
     detail::check(::sconce_model_find_output(model_, name.c_str(), &index));
     return index;
   }
 
-  /// A text that says what the model takes and returns, its constants, its memory, and what it was
-  /// compiled for.
+  /// A text that describes the model's inputs and outputs, its constants, its memory, and what it
+  /// was compiled for.
   [[nodiscard]] std::string describe() const {
     return detail::text_of([&](char** text) { return ::sconce_model_describe(model_, text); });
   }
@@ -313,7 +311,7 @@ class Model {
   /// Makes the inactive set of constants the active one.
   void swap_constants() const { detail::check(::sconce_model_swap_constants(model_)); }
 
-  /// The handle of the C API, which stays this object's.
+  /// The handle of the C API. This object keeps its ownership.
   [[nodiscard]] sconce_model* get() const noexcept { return model_; }
 
  private:

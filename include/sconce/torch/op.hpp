@@ -209,7 +209,7 @@ class Operator {
     detail::check(::sconce_op_find(name.c_str(), nullptr, &op_));
   }
 
-  /// What it takes and returns, as PyTorch writes it.
+  /// The operator's schema, in PyTorch's notation.
   [[nodiscard]] std::string schema() const {
     return detail::text_of([this](char** text) { return ::sconce_op_schema(op_, text); });
   }
@@ -248,8 +248,8 @@ inline Operator op(const std::string& name) { return Operator(name); }
   return schemas;
 }
 
-/// An open kernel library, whose operators are there as long as this object. Corresponds to
-/// `torch.ops.load_library`.
+/// An open kernel library. Its operators are available as long as this object exists. Corresponds
+/// to `torch.ops.load_library`.
 class Library {
  public:
   /// Opens a library. \throws Error as `sconce_torch_load` returns.
