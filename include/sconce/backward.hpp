@@ -20,13 +20,13 @@ inline namespace v0 {
 
 /// The destination of a gradient: an input of a node. The default is no destination.
 struct BackwardEdge {
-  std::uint64_t node = 0;   ///< the number of the node; 0: nowhere
+  std::uint64_t node = 0;   ///< the number of the node; 0: no destination
   std::uint64_t input = 0;  ///< which of its inputs
 };
 
 /// An edge with its initial gradient.
 struct BackwardRoot {
-  BackwardEdge edge;  ///< where the gradient goes
+  BackwardEdge edge;  ///< the destination of the gradient
   Tensor gradient;    ///< the initial gradient
 };
 

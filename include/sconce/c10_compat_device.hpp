@@ -51,7 +51,7 @@ struct DeviceProp {
   int maxBlocksPerMultiProcessor;          ///< blocks of a multiprocessor
   int cooperativeLaunch;                   ///< whether blocks of a grid may wait for each other
   int concurrentKernels;                   ///< whether kernels run at the same time
-  int clockRate;                           ///< clock in kHz; CUDA 13 has it no longer
+  int clockRate;                           ///< clock in kHz; removed in CUDA 13
   int memoryClockRate;                     ///< clock of the memory in kHz; as `clockRate`
   Uuid uuid;                               ///< the same in every process
 };

@@ -110,7 +110,7 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
   struct Known {
     std::mutex mutex;
     std::map<MempoolId_t, MemPool*> pools;
-    CaptureId_t handles = 0;  ///< how many were given out
+    CaptureId_t handles = 0;  ///< how many handles were returned
   };
   static Known& all() {
     static auto* const known = new Known;

@@ -360,7 +360,7 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
 
 /// A process of a job, and its rank of the communicator of all processes.
 struct ProcessGroup {
-  Job job;            ///< the place of this process, and the store
+  Job job;            ///< the numbers of this process, and the store
   Communicator comm;  ///< of all processes, one rank each
 };
 

@@ -59,10 +59,10 @@ struct CommOptions {
   /// communicator is aborted. 0: calls that wait fail after 10 minutes, and queued calls have no
   /// timeout.
   std::chrono::milliseconds timeout{0};
-  bool is_high_priority_stream = false;  ///< of the stream of asynchronous calls
+  bool is_high_priority_stream = false;  ///< asynchronous calls use a stream of high priority
   bool split_share = false;   ///< whether communicators that are split off share its resources
-  std::int32_t min_ctas = 0;  ///< the fewest thread blocks of a call; 0: NCCL chooses
-  std::int32_t max_ctas = 0;  ///< the most thread blocks of a call; 0: NCCL chooses
+  std::int32_t min_ctas = 0;  ///< the smallest number of thread blocks of a call; 0: NCCL chooses
+  std::int32_t max_ctas = 0;  ///< the largest number of thread blocks of a call; 0: NCCL chooses
   std::int32_t cga_cluster_size = 0;  ///< thread blocks of a cluster; 0: NCCL chooses
 
   /// As the C API takes it.
@@ -87,8 +87,8 @@ class ReduceOp {
   enum Kind : std::int32_t {
     SUM = SCONCE_COMM_SUM,       ///< the sum
     PRODUCT = SCONCE_COMM_PROD,  ///< the product
-    MIN = SCONCE_COMM_MIN,       ///< the least
-    MAX = SCONCE_COMM_MAX,       ///< the greatest
+    MIN = SCONCE_COMM_MIN,       ///< the smallest
+    MAX = SCONCE_COMM_MAX,       ///< the largest
     AVG = SCONCE_COMM_AVG,       ///< the sum divided by the number of ranks
   };
   /// An operation without a factor.

@@ -29,7 +29,7 @@ struct CloseMemory {
   throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
               "bytes is " + std::to_string(bytes) + ", but " + std::to_string(allocated - offset) +
                   " are left behind ptr in its allocation of " + std::to_string(allocated) +
-                  " bytes; give the size that was asked for");
+                  " bytes; pass the size that was requested");
 }
 
 }  // namespace detail
@@ -44,7 +44,7 @@ namespace cuda {
 /// are.
 struct IpcMemoryHandle {
   std::array<std::uint8_t, SCONCE_IPC_HANDLE_BYTES> handle{};  ///< names the driver allocation
-  std::uint64_t offset_bytes = 0;                              ///< the place of the memory in it
+  std::uint64_t offset_bytes = 0;                              ///< the offset of the memory in it
   std::uint64_t bytes = 0;                                     ///< the size of the memory
 };
 static_assert(std::is_trivially_copyable_v<IpcMemoryHandle> && sizeof(IpcMemoryHandle) == 80,

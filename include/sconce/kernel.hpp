@@ -61,7 +61,7 @@ struct BestBlock {
 
 /// A header for a source that is compiled at run time.
 struct SourceHeader {
-  std::string name;  ///< as the source includes it
+  std::string name;  ///< the name that the source includes
   std::string text;  ///< its text
 };
 

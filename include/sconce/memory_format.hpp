@@ -14,7 +14,7 @@ namespace cuda {
 enum class MemoryFormat : std::int8_t {
   Contiguous,      ///< the last dimension first: images of channels of rows
   ChannelsLast,    ///< images of rows of channels; of a `Convolution`, of any spatial rank
-  Preserve,        ///< as the tensor that a new one is like; without one, `Contiguous`
+  Preserve,        ///< for `…_like`: as the other tensor; else `Contiguous`
   ChannelsLast3d,  ///< volumes of slices of rows of channels
 };
 

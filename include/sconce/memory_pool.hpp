@@ -15,8 +15,8 @@ namespace cuda {
 
 /// What the memory of a private pool consists of: segments or pages.
 enum class MemPolicy : std::int32_t {
-  OfSettings = SCONCE_MEMORY_POLICY_OF_SETTINGS,  ///< what the settings say when memory is obtained
-  Segments = SCONCE_MEMORY_POLICY_SEGMENTS,       ///< segments, whatever the settings say
+  OfSettings = SCONCE_MEMORY_POLICY_OF_SETTINGS,  ///< as the settings choose
+  Segments = SCONCE_MEMORY_POLICY_SEGMENTS,       ///< segments, regardless of the settings
   Pages = SCONCE_MEMORY_POLICY_PAGES,             ///< pages: torch's expandable segments
 };
 

@@ -14,8 +14,8 @@ namespace cuda {
 
 /// Where the bytes of live blocks are while their pool sleeps.
 enum class SleepMode : std::int32_t {
-  Awake = SCONCE_SLEEP_NONE,                  ///< the pool does not sleep; only in a state
-  Discard = SCONCE_SLEEP_DISCARD,             ///< nowhere: they are lost
+  Awake = SCONCE_SLEEP_NONE,                  ///< the pool is awake; only reported
+  Discard = SCONCE_SLEEP_DISCARD,             ///< nowhere: the bytes are lost
   HostPinned = SCONCE_SLEEP_HOST_PINNED,      ///< in pinned memory of the host
   HostPageable = SCONCE_SLEEP_HOST_PAGEABLE,  ///< in ordinary memory of the host
   File = SCONCE_SLEEP_FILE,                   ///< in a file
@@ -23,8 +23,8 @@ enum class SleepMode : std::int32_t {
 
 /// What live blocks contain after their pool has woken.
 enum class WakeMode : std::int32_t {
-  Restore = SCONCE_WAKE_RESTORE,  ///< what they held; after `SleepMode::Discard` anything
-  Empty = SCONCE_WAKE_EMPTY,      ///< anything
+  Restore = SCONCE_WAKE_RESTORE,  ///< the saved bytes; undefined after `SleepMode::Discard`
+  Empty = SCONCE_WAKE_EMPTY,      ///< undefined contents
 };
 
 /// Where the bytes of a pool are saved when it is put to sleep.
@@ -61,8 +61,8 @@ class SleepPlace {
 
 /// State of a pool on a device.
 struct SleepState {
-  SleepMode mode = SleepMode::Awake;  ///< where its bytes are
-  std::uint64_t sleeping_bytes = 0;   ///< bytes whose memory the driver has
+  SleepMode mode = SleepMode::Awake;  ///< the place of its bytes
+  std::uint64_t sleeping_bytes = 0;   ///< bytes whose memory has gone back to the driver
   std::uint64_t saved_bytes = 0;      ///< bytes of live blocks that were saved
 };
 

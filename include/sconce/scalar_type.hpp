@@ -36,7 +36,7 @@ enum class ScalarType : std::int32_t {
   Float8_e4m3fn = SCONCE_DTYPE_F8_E4M3FN,        ///< a byte: 4 bits of exponent, 3 of mantissa
   Float8_e4m3fnuz = SCONCE_DTYPE_F8_E4M3FNUZ,    ///< the same without a negative zero
   Float8_e5m2 = SCONCE_DTYPE_F8_E5M2,            ///< a byte: 5 bits of exponent, 2 of mantissa
-  Float8_e5m2fnuz = SCONCE_DTYPE_F8_E5M2FNUZ,    ///< the same without infinities
+  Float8_e5m2fnuz = SCONCE_DTYPE_F8_E5M2FNUZ,    ///< the same, without infinities
   Float8_e8m0fnu = SCONCE_DTYPE_F8_E8M0FNU,      ///< a byte: a power of two
   Float4_e2m1fn_x2 = SCONCE_DTYPE_F4_E2M1FN_X2,  ///< a byte: two numbers of 4 bits
 };

@@ -10,8 +10,8 @@
  * @file
  * The C API of libsconce_torch.
  *
- * What sconce.h states once for all functions holds here, too, with one difference: the text of a failure of this
- * library is `sconce_torch_last_error_message()`. Tensors are those of libsconce: `sconce_tensor`.
+ * What sconce.h states once for all functions also holds here, with one difference: the message of a failure of
+ * this library is that of `sconce_torch_last_error_message()`. Tensors are those of libsconce: `sconce_tensor`.
  */
 
 #ifndef SCONCE_SCONCE_TORCH_H_
@@ -19,7 +19,7 @@
 
 #include "sconce/sconce.h"
 
-/** A `sconce_op_value`: nothing. */
+/** A `sconce_op_value`: no value. */
 #ifdef __cplusplus
 #define SCONCE_OP_VALUE_INIT \
   {SCONCE_OP_VALUE_NONE, 0, 0, 0, nullptr, nullptr, nullptr, 0}
@@ -74,7 +74,7 @@
 #endif
 
 /**
- * Nothing: of an optional argument.
+ * No value, for an optional argument.
  */
 #define SCONCE_OP_VALUE_NONE 0
 
@@ -134,7 +134,7 @@ typedef struct sconce_model sconce_model;
 typedef struct sconce_op sconce_op;
 
 /**
- * Where a model is to run, and which one of a package. Begin with `SCONCE_MODEL_OPTIONS_INIT`.
+ * The device on which a model runs, and the model's name in its package. Begin with `SCONCE_MODEL_OPTIONS_INIT`.
  */
 typedef struct sconce_model_options {
   /**
@@ -142,18 +142,18 @@ typedef struct sconce_model_options {
    */
   uint32_t struct_size;
   /**
-   * The index of the device for a model that was compiled for CUDA, or -1 for the current one. Without effect for a
-   * model of the CPU.
+   * The index of the device for a model that was compiled for CUDA, or -1 for the current one. Has no effect for
+   * a CPU model.
    */
   int32_t device;
   /**
-   * The model's name within its package; NULL for the only one, or the one called `model`.
+   * The model's name within its package; NULL for the only model, or the model called `model`.
    */
   const char *name;
 } sconce_model_options;
 
 /**
- * What a model's input must be. Begin with `SCONCE_MODEL_INPUT_INIT`.
+ * The properties that an input of a model must have. Begin with `SCONCE_MODEL_INPUT_INIT`.
  */
 typedef struct sconce_model_input {
   /**
@@ -173,17 +173,19 @@ typedef struct sconce_model_input {
    */
   int32_t reserved;
   /**
-   * The least size of each of the first eight dimensions; `sconce_model_get_input_size` has those of all.
+   * The smallest size of each of the first eight dimensions; `sconce_model_get_input_size`
+   * returns those of all.
    */
   int64_t least[8];
   /**
-   * The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+   * The largest size of each of the first eight dimensions; equal to the smallest one for a
+   * fixed size.
    */
   int64_t most[8];
 } sconce_model_input;
 
 /**
- * What a model's output is. Begin with `SCONCE_MODEL_OUTPUT_INIT`.
+ * The properties of an output of a model. Begin with `SCONCE_MODEL_OUTPUT_INIT`.
  */
 typedef struct sconce_model_output {
   /**
@@ -203,11 +205,13 @@ typedef struct sconce_model_output {
    */
   int32_t reserved;
   /**
-   * The least size of each of the first eight dimensions; `sconce_model_get_output_size` has those of all.
+   * The smallest size of each of the first eight dimensions; `sconce_model_get_output_size`
+   * returns those of all.
    */
   int64_t least[8];
   /**
-   * The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+   * The largest size of each of the first eight dimensions; equal to the smallest one for a
+   * fixed size.
    */
   int64_t most[8];
 } sconce_model_output;
@@ -229,7 +233,7 @@ typedef struct sconce_model_constant {
    */
   uint64_t bytes;
   /**
-   * Whether the model works it out of other constants.
+   * Whether the model computes it from other constants.
    */
   bool folded;
   /**
@@ -251,32 +255,34 @@ typedef struct sconce_model_memory {
    */
   uint32_t reserved;
   /**
-   * Constants in memory of the model's device: those of its library, and those that the package or the program
-   * passed, of the active and of the inactive set. 0 for a model of the CPU.
+   * Constants in memory of the model's device: those of its library, and those that the package
+   * or the program passed, in the active and in the inactive set. 0 for a CPU model.
    */
   uint64_t constant_device_bytes;
   /**
-   * Constants in memory of the host, of a model of the CPU. A model of CUDA has its constants in the library's file,
-   * too, whose pages the system drops when it needs them; they are not counted.
+   * Constants of a CPU model, in memory of the host. A CUDA model also has its constants in the
+   * library's file. The system can discard those pages at any time, so they are not counted.
    */
   uint64_t constant_host_bytes;
   /**
-   * How many graphs the model keeps.
+   * Number of graphs that the model keeps.
    */
   uint64_t graph_count;
   /**
-   * Inputs of the graphs themselves, to which runs copy.
+   * The graphs' own inputs, to which runs copy the inputs of the caller.
    */
   uint64_t graph_input_bytes;
   /**
-   * What the graphs' pools took from the driver: outputs, and tensors between kernels.
+   * Memory that the graphs' pools took from the driver: for outputs, and for tensors between
+   * kernels.
    */
   uint64_t graph_pool_bytes;
   /**
-   * The most bytes that tensors had at the same time which a run made: between kernels, and outputs. Of the runs so
-   * far; 0 before the first. Counted in the first run with each set of shapes, by what the model makes and deletes, so
-   * that other threads do not matter. Not counted are inputs, what an operation needs while it runs, such as
-   * workspaces, and what the allocator adds when it rounds up.
+   * The peak of the bytes of the tensors that a run makes, outputs included, over all runs so
+   * far; 0 before the first. It is measured in the first run with each set of shapes. Only
+   * tensors that the model makes and deletes count, so other threads have no influence. Inputs,
+   * temporary memory of an operation (such as workspaces), and bytes that the allocator adds by
+   * rounding up do not count.
    */
   uint64_t run_bytes;
 } sconce_model_memory;
@@ -286,7 +292,7 @@ typedef struct sconce_model_memory {
  */
 typedef struct sconce_op_value {
   /**
-   * `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+   * `SCONCE_OP_VALUE_…`: the kind of value, which determines the field that holds it.
    */
   int32_t kind;
   /**
@@ -294,23 +300,23 @@ typedef struct sconce_op_value {
    */
   int32_t reserved;
   /**
-   * Of integers, truth values, data types and devices.
+   * The value of an integer, a truth value, a data type or a device.
    */
   int64_t integer;
   /**
-   * Of real numbers.
+   * The value of a real number.
    */
   double real;
   /**
-   * Of tensors.
+   * The tensor.
    */
   struct sconce_tensor *tensor;
   /**
-   * Of texts: ends with NUL.
+   * The text, NUL-terminated.
    */
   const char *text;
   /**
-   * Of lists.
+   * The entries of a list.
    */
   const struct sconce_op_value *items;
   /**
@@ -324,10 +330,10 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Returns the text of the calling thread's newest failed call of libsconce_torch. It names the argument, the model or
- * the operation, and the remedy.
+ * Returns the message of the calling thread's most recent failed call of libsconce_torch. The
+ * message names the argument, the model or the operation, and the remedy.
  *
- * Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+ * Never NULL: the text is empty before the first failure. A successful call does not change it.
  *
  * - Ownership: borrowed, until the thread's next call of this function, or its end.
  * - torch: the text of the exception that torch would throw.
@@ -342,19 +348,19 @@ const char *sconce_torch_last_error_message(void);
 void sconce_torch_string_free(char *text);
 
 /**
- * Loads a compiled model: a package (`.pt2`) as `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or newer makes
- * it, or the shared library of one.
+ * Loads a compiled model: a package (`.pt2`) that `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or
+ * newer made, or the shared library of a model.
  *
- * The files of a package are written to a private folder in `TMPDIR`, which is removed when the model is unloaded, or
- * at exit. The code of the library runs in the process: load only models that you trust.
+ * The files of a package are extracted into a private folder in `TMPDIR`, which is removed when the model is
+ * unloaded, or at exit. The code of the library runs in the process: load only models that you trust.
  *
  * - `path`: the file.
- * - `options`: NULL for a model of the package's only name, on the current device.
+ * - `options`: NULL for the package's only model, on the current device.
  * - `out_model`: receives the model.
- * - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
- *   NOT_SUPPORTED: the model needs functions that the library does not offer, which the text lists with their
- *   operations; it was compiled for another processor or device; or it is one of CUDA and the devices are simulated.
- *   INVALID_STATE: PyTorch is in the process.
+ * - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or
+ *   several. NOT_SUPPORTED: the model needs functions that the library does not provide, which the message lists
+ *   with their operations; the model was compiled for another processor or device; or it is a CUDA model and the
+ *   devices are simulated. INVALID_STATE: PyTorch is in the process.
  * - Ownership: the caller unloads the model with `sconce_model_unload`.
  * - Ordering: blocks while constants are copied to the device.
  * - torch: `torch._inductor.aoti_load_package`, `torch::inductor::AOTIModelPackageLoader`.
@@ -369,12 +375,12 @@ sconce_status sconce_model_load(const char *path,
  *
  * - `model`: NULL does nothing.
  * - Ordering: waits for the model's device.
- * - torch: the end of an `AOTIModelPackageLoader`.
+ * - torch: the destructor of `AOTIModelPackageLoader`.
  */
 SCONCE_NODISCARD sconce_status sconce_model_unload(struct sconce_model *model);
 
 /**
- * Returns how many inputs and outputs a model has, and where it runs.
+ * Returns the number of inputs and outputs of a model, and its device.
  *
  * - `out_inputs`, `out_outputs`: receive the numbers.
  * - `out_device`: receives the index of the device, or `SCONCE_DEVICE_CPU`.
@@ -386,10 +392,10 @@ sconce_status sconce_model_get_shape(struct sconce_model *model,
                                      int32_t *out_device);
 
 /**
- * Returns a text that says what a model takes and returns, its constants, its memory, the custom operators and how many
- * functions of PyTorch's ABI it calls, and what it was compiled for.
+ * Returns a text that describes a model: its inputs and outputs, its constants, its memory, the custom operators
+ * and the number of functions of PyTorch's ABI that it calls, and what it was compiled for.
  *
- * - `out_text`: receives the text, of several lines. `sconce_model_get_memory` says what its figures of memory are.
+ * - `out_text`: receives the text, of several lines. `sconce_model_memory` describes its figures of memory.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.
  */
 SCONCE_NODISCARD
@@ -397,18 +403,18 @@ sconce_status sconce_model_describe(struct sconce_model *model,
                                     char **out_text);
 
 /**
- * Returns a text that says what a model is and needs, without loading it: its code does not run. So it tells of models
- * that cannot be loaded here, such as those of CUDA without a GPU.
+ * Returns a text that describes a model and what it needs, without loading it: its code does not run. The function
+ * therefore also describes models that cannot be loaded here, such as CUDA models on a machine without a GPU.
  *
- * The text names the device that the model was compiled for, its inputs and outputs as far as the package says them,
- * how many functions of PyTorch's ABI it calls and each one that is missing, and the custom operators with those that
- * no kernel library has registered.
+ * The text names the device for which the model was compiled, its inputs and outputs as far as the package
+ * describes them, the number of functions of PyTorch's ABI that it calls and all missing ones, and its custom
+ * operators with those that no kernel library has registered.
  *
- * - `path`: a package or a shared library, as `sconce_model_load` takes it.
- * - `name`: the model's name within its package; NULL for the only one, or the one called `model`.
+ * - `path`: a package or a shared library, as for `sconce_model_load`.
+ * - `name`: the model's name within its package; NULL for the only model, or the model called `model`.
  * - `out_text`: receives the text, of several lines.
- * - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
- *   NOT_SUPPORTED: the library is of another processor.
+ * - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or
+ *   several. NOT_SUPPORTED: the library was compiled for another processor.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.
  */
 SCONCE_NODISCARD
@@ -417,11 +423,11 @@ sconce_status sconce_model_inspect(const char *path,
                                    char **out_text);
 
 /**
- * Returns what an input of a model must be.
+ * Returns the properties that an input of a model must have.
  *
- * - `index`: of the input.
- * - `out_input`: receives type and sizes, as far as the package says them.
- * - `out_name`: receives the model's name of the input; may be NULL.
+ * - `index`: the index of the input.
+ * - `out_input`: receives type and sizes, as far as the package describes them.
+ * - `out_name`: receives the name of the input; may be NULL.
  * - Ownership: the caller frees the name with `sconce_torch_string_free`.
  */
 SCONCE_NODISCARD
@@ -431,11 +437,11 @@ sconce_status sconce_model_get_input(struct sconce_model *model,
                                      char **out_name);
 
 /**
- * Returns what an output of a model is.
+ * Returns the properties of an output of a model.
  *
- * - `index`: of the output.
- * - `out_output`: receives type and sizes, as far as the package says them.
- * - `out_name`: receives the model's name of the output; may be NULL.
+ * - `index`: the index of the output.
+ * - `out_output`: receives type and sizes, as far as the package describes them.
+ * - `out_name`: receives the name of the output; may be NULL.
  * - Ownership: the caller frees the name with `sconce_torch_string_free`.
  */
 SCONCE_NODISCARD
@@ -445,12 +451,14 @@ sconce_status sconce_model_get_output(struct sconce_model *model,
                                       char **out_name);
 
 /**
- * Returns what the size of an input may be, for dimensions of any number.
+ * Returns the sizes that an input may have along a dimension, also beyond the eighth dimension.
  *
- * - `index`: of the input.
+ * - `index`: the index of the input.
  * - `dim`: the dimension.
- * - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
- * - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not say its sizes.
+ * - `out_least`, `out_most`: receive the smallest and the largest size; they are equal for a fixed
+ *   size.
+ * - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not state
+ *   its sizes.
  */
 SCONCE_NODISCARD
 sconce_status sconce_model_get_input_size(struct sconce_model *model,
@@ -460,12 +468,15 @@ sconce_status sconce_model_get_input_size(struct sconce_model *model,
                                           int64_t *out_most);
 
 /**
- * Returns what the size of an output may be. Otherwise as `sconce_model_get_input_size`.
+ * Returns the sizes that an output may have along a dimension. Otherwise as
+ * `sconce_model_get_input_size`.
  *
- * - `index`: of the output.
+ * - `index`: the index of the output.
  * - `dim`: the dimension.
- * - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
- * - Errors: INVALID_ARGUMENT: there is no such output or dimension, or the package does not say its sizes.
+ * - `out_least`, `out_most`: receive the smallest and the largest size; they are equal for a fixed
+ *   size.
+ * - Errors: INVALID_ARGUMENT: there is no such output or dimension, or the package does not state
+ *   its sizes.
  */
 SCONCE_NODISCARD
 sconce_status sconce_model_get_output_size(struct sconce_model *model,
@@ -475,11 +486,11 @@ sconce_status sconce_model_get_output_size(struct sconce_model *model,
                                            int64_t *out_most);
 
 /**
- * Finds an input by the model's name of it.
+ * Finds an input by name.
  *
- * - `name`: as `sconce_model_get_input` returns it.
- * - `out_index`: receives its place among the inputs.
- * - Errors: INVALID_ARGUMENT: there is no such input; the text has the names of those that there are.
+ * - `name`: the name, as `sconce_model_get_input` returns it.
+ * - `out_index`: receives the index of the input.
+ * - Errors: INVALID_ARGUMENT: there is no such input; the message lists all names.
  */
 SCONCE_NODISCARD
 sconce_status sconce_model_find_input(struct sconce_model *model,
@@ -487,11 +498,11 @@ sconce_status sconce_model_find_input(struct sconce_model *model,
                                       size_t *out_index);
 
 /**
- * Finds an output by the model's name of it.
+ * Finds an output by name.
  *
- * - `name`: as `sconce_model_get_output` returns it.
- * - `out_index`: receives its place among the outputs.
- * - Errors: INVALID_ARGUMENT: there is no such output; the text has the names of those that there are.
+ * - `name`: the name, as `sconce_model_get_output` returns it.
+ * - `out_index`: receives the index of the output.
+ * - Errors: INVALID_ARGUMENT: there is no such output; the message lists all names.
  */
 SCONCE_NODISCARD
 sconce_status sconce_model_find_output(struct sconce_model *model,
@@ -502,15 +513,15 @@ sconce_status sconce_model_find_output(struct sconce_model *model,
  * Runs a model on the current stream of its device.
  *
  * - `inputs`: the model's inputs, in its order.
- * - `input_count`, `output_count`: how many the model has.
+ * - `input_count`, `output_count`: the numbers of inputs and outputs; must be those of the model.
  * - `out_outputs`: receives the outputs, in the model's order.
- * - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was compiled
- *   for, or the model failed; the text says what was expected. Inputs of a bare library without its source beside it
- *   are not checked.
+ * - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was
+ *   compiled for, or the model failed; the message states what was expected. Inputs of a bare library are checked
+ *   only if its source lies beside it.
  * - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
  *   share its memory with an input or a constant.
- * - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each set
- *   of shapes loads kernels and blocks others.
+ * - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each
+ *   set of shapes loads kernels, and blocks other runs.
  * - Threads: any number of threads may run one model at the same time.
  * - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
  */
@@ -524,7 +535,8 @@ sconce_status sconce_model_run(struct sconce_model *model,
 /**
  * Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
  *
- * - `outputs`: receive the results, converted to their types; of the shapes that the model returns.
+ * - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the
+ *   model returns.
  * - Ownership: all tensors stay the caller's.
  */
 SCONCE_NODISCARD
@@ -539,12 +551,12 @@ sconce_status sconce_model_run_into(struct sconce_model *model,
  * later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
  *
  * - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
- *   overwrites; another one is a tensor to which the output is copied.
- * - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does what a graph cannot hold, such as
- *   reading a value on the host.
+ *   overwrites. An entry that is not NULL is a tensor to which the output is copied.
+ * - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does something that a graph
+ *   cannot contain, such as reading a value on the host.
  * - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.
- * - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are in the order
- *   of the calls.
+ * - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are executed
+ *   in the order of the calls.
  * - torch: a model in a `torch.cuda.CUDAGraph`.
  */
 SCONCE_NODISCARD
@@ -555,7 +567,7 @@ sconce_status sconce_model_run_graph(struct sconce_model *model,
                                      size_t output_count);
 
 /**
- * Sets how many graphs a model keeps, 8 unless it is set. Of more, those are dropped that were launched longest ago.
+ * Sets how many graphs a model keeps; 8 by default. Beyond that, the least recently launched graphs are discarded.
  *
  * - `limit`: at least 1.
  */
@@ -564,7 +576,7 @@ sconce_status sconce_model_set_graph_limit(struct sconce_model *model,
                                            size_t limit);
 
 /**
- * Returns how many constants a model has, and the bytes of all of them.
+ * Returns the number of a model's constants, and the sum of their bytes.
  *
  * - `out_count`, `out_bytes`: receive the numbers.
  * - torch: `AOTICompiledModel.get_constant_fqns`.
@@ -577,7 +589,7 @@ sconce_status sconce_model_get_constants(struct sconce_model *model,
 /**
  * Returns a constant of a model.
  *
- * - `index`: of the constant.
+ * - `index`: the index of the constant.
  * - `out_constant`: receives type and bytes.
  * - `out_name`: receives its name in the program that was compiled, such as `layers.0.weight`; may be NULL.
  * - Ownership: the caller frees the name with `sconce_torch_string_free`.
@@ -589,17 +601,18 @@ sconce_status sconce_model_get_constant(struct sconce_model *model,
                                         char **out_name);
 
 /**
- * Replaces constants of a model. Graphs of the model are dropped, as they read the constants that they were captured
- * with.
+ * Replaces constants of a model. Graphs of the model are discarded, because they read the constants with
+ * which they were captured.
  *
- * - `names`: of the constants, as `sconce_model_get_constant` returns them.
+ * - `names`: the names of the constants, as `sconce_model_get_constant` returns them.
  * - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
- * - `count`: how many.
- * - `inactive`: whether they go to the inactive set, which `sconce_model_swap_constants` makes the active one; constants
- *   of it that were never set are copied of the active set only for buffers, so set all parameters.
+ * - `count`: the number of names and tensors.
+ * - `inactive`: whether to replace constants of the inactive set, which `sconce_model_swap_constants` makes
+ *   the active one. Buffers of that set that were never set are copied from the active set; parameters are
+ *   not, so set all of them.
  * - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
- * - Ownership: tensors stay the caller's. A tensor on the model's device is used as it is and kept alive: later changes
- *   of its values change the model.
+ * - Ownership: tensors stay the caller's. A tensor on the model's device is kept alive and used without a
+ *   copy: later changes of its values change the model.
  * - Ordering: waits for the model's device.
  * - Threads: waits for runs under way.
  * - torch: `AOTICompiledModel.load_constants(user_managed=True)`.
@@ -619,10 +632,10 @@ sconce_status sconce_model_update_constants(struct sconce_model *model,
 SCONCE_NODISCARD sconce_status sconce_model_swap_constants(struct sconce_model *model);
 
 /**
- * Returns how much memory a model takes now.
+ * Returns how much memory a model uses now.
  *
- * Inputs and results belong to the program and are not the model's. Figures of the whole device are those of
- * `sconce_memory_get_stats`.
+ * Inputs and results belong to the program and do not count. `sconce_memory_get_stats` reports the
+ * figures of the whole device.
  *
  * - `out_memory`: receives the figures; begin with `SCONCE_MODEL_MEMORY_INIT`.
  * - Ordering: with graphs, as `sconce_memory_snapshot_create`.
@@ -636,8 +649,8 @@ sconce_status sconce_model_get_memory(struct sconce_model *model,
  * PyTorch since 1.12; `sconce_context_set_allow_tf32_cublas` does not apply to them. Convolutions follow
  * `sconce_context_set_allow_tf32_cudnn`.
  *
- * The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps what was set when
- * it was captured.
+ * The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps the setting with
+ * which it was captured.
  *
  * - torch: `torch.backends.cuda.matmul.allow_tf32`.
  */
@@ -654,12 +667,13 @@ bool sconce_torch_get_allow_tf32_cublas(void);
  * Opens a kernel library that was built against PyTorch's stable ABI, and registers its operators.
  *
  * - `path`: a shared library, such as `torchvision/_C_stable.so` of the package torchvision.
- * - `out_library`: receives the library. A file that is open already is not opened anew.
- * - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and all are named; the system's loader refuses the file.
- *   IO: there is no such file, or it is no shared library. INVALID_ARGUMENT: it registers wrong schemas, or an operator
- *   that is defined already. INVALID_STATE: PyTorch is in the process. LIBRARY_NOT_FOUND: `SCONCE_LIBCUDART` names a
- *   CUDA runtime that cannot be opened. A library that is refused leaves nothing registered.
- * - Ownership: the caller ends it with `sconce_torch_unload`.
+ * - `out_library`: receives the library. A file that is open already is not opened again.
+ * - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and the message names all of them; or the system's
+ *   loader refuses the file. IO: there is no such file, or it is not a shared library. INVALID_ARGUMENT: the
+ *   library registers invalid schemas, or an operator that is defined already. INVALID_STATE: PyTorch is in the
+ *   process. LIBRARY_NOT_FOUND: `SCONCE_LIBCUDART` names a CUDA runtime that cannot be opened. A library that is
+ *   refused registers nothing.
+ * - Ownership: the caller closes the library with `sconce_torch_unload`.
  * - Threads: any, at the same time.
  * - torch: `torch.ops.load_library`.
  */
@@ -668,14 +682,14 @@ sconce_status sconce_torch_load(const char *path,
                                 struct sconce_kernel_library **out_library);
 
 /**
- * Ends a handle of a kernel library. The last one of a file unregisters its operators; calls that run end first, then
- * the file is closed.
+ * Closes a handle of a kernel library. With the last handle of a file, the operators are unregistered, running
+ * calls finish, and the file is closed.
  *
- * - Errors: INVALID_HANDLE: it is none, or was unloaded before.
- * - Ownership: the handle is gone. Work that its kernels queued on streams must be done if the file is to be closed:
- *   the code of device kernels goes with it.
+ * - Errors: INVALID_HANDLE: `library` is not a handle, or was unloaded before.
+ * - Ownership: the handle is invalid afterwards. Before the last handle of a file is closed, the work that its
+ *   kernels queued on streams must be done, because the code of device kernels is unloaded with the file.
  * - Threads: any.
- * - torch: none: PyTorch does not close libraries.
+ * - torch: none, because PyTorch does not close libraries.
  */
 SCONCE_NODISCARD
 sconce_status sconce_torch_unload(struct sconce_kernel_library *library);
@@ -683,10 +697,10 @@ sconce_status sconce_torch_unload(struct sconce_kernel_library *library);
 /**
  * Finds an operator that a kernel library registered.
  *
- * - `name`: with its namespace, such as `torchvision::nms`; an overload may follow after a point.
- * - `overload`: NULL or empty for the default one.
- * - `out_op`: receives the operator. It needs no release, and is valid again when its library is loaded again.
- * - Errors: INVALID_ARGUMENT: there is none; the overloads of the name are listed.
+ * - `name`: the name with its namespace, such as `torchvision::nms`; an overload may follow after a point.
+ * - `overload`: NULL or empty for the default overload.
+ * - `out_op`: receives the operator. It needs no release, and becomes valid again when its library is loaded again.
+ * - Errors: INVALID_ARGUMENT: there is no such operator; the message lists the overloads of the name.
  * - Threads: any.
  * - torch: `torch.ops.torchvision.nms`.
  */
@@ -696,17 +710,17 @@ sconce_status sconce_op_find(const char *name,
                              struct sconce_op **out_op);
 
 /**
- * Returns what an operator takes and returns, as PyTorch writes it.
+ * Returns the schema of an operator, in PyTorch's notation.
  *
  * - `out_schema`: receives the text.
- * - Errors: INVALID_ARGUMENT: its library was unloaded.
+ * - Errors: INVALID_ARGUMENT: the library of the operator was unloaded.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.
  * - torch: `torch.ops.torchvision.nms.default._schema`.
  */
 SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out_schema);
 
 /**
- * Returns the schemas of all operators, one a line, by name.
+ * Returns the schemas of all operators, one on each line, sorted by name.
  *
  * - `out_schemas`: receives the text, which is empty if there are none.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.
@@ -715,21 +729,21 @@ SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out
 SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
 
 /**
- * Calls an operator. The kernel is that for the device of the first tensor.
+ * Calls an operator. Runs the kernel for the device of the first tensor.
  *
- * - `arguments`: in the order of the schema; those at the end that have defaults may be left out. Integers are also
- *   real numbers.
+ * - `arguments`: the arguments in the order of the schema. Arguments at the end that have defaults may be left out.
+ *   Integers are accepted as real numbers.
  * - `argument_count`: number of arguments.
  * - `results`: receives the results.
  * - `result_room`: number of entries of `results`, at least as many as the schema has results.
  * - `out_count`: receives the number of results; may be NULL.
- * - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
- *   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
+ * - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
+ *   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
+ *   the kernel calls an operation that is not provided.
  * - Ownership: tensors of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
  *   a tensor among them with `sconce_tensor_release`.
- * - Ordering: kernels of CUDA run on the current stream of their tensors' device; memory that they need comes from the
- *   caching allocator, in that stream's order. A call may be captured in a graph if its kernel does not wait for the
- *   device.
+ * - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
+ *   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.
  * - Threads: any, at the same time.
  * - torch: `torch.ops.torchvision.nms(boxes, scores, 0.5)`.
  */

@@ -41,9 +41,9 @@ struct StreamData3 {
 /// Whether a stream is being captured. Corresponds to `c10::cuda::CaptureStatus`; the values are
 /// those of `cudaStreamCaptureStatus`.
 enum class CaptureStatus : std::int32_t {
-  None = SCONCE_CAPTURE_STATUS_NONE,                ///< it is not
-  Active = SCONCE_CAPTURE_STATUS_ACTIVE,            ///< it is, and its capture is valid
-  Invalidated = SCONCE_CAPTURE_STATUS_INVALIDATED,  ///< it is, but its capture can only be ended
+  None = SCONCE_CAPTURE_STATUS_NONE,                ///< not being captured
+  Active = SCONCE_CAPTURE_STATUS_ACTIVE,            ///< being captured, and the capture is valid
+  Invalidated = SCONCE_CAPTURE_STATUS_INVALIDATED,  ///< being captured, but the capture is invalid
 };
 
 /// How strictly calls are checked while a stream is captured. Corresponds to

@@ -255,11 +255,11 @@ class Tensor : public TensorBase {
   const Tensor& silu_() const;               ///< in place
   [[nodiscard]] Tensor erf() const;          ///< the error function
   const Tensor& erf_() const;                ///< in place
-  [[nodiscard]] Tensor floor() const;        ///< the greatest integer not above `x`
+  [[nodiscard]] Tensor floor() const;        ///< rounded down
   const Tensor& floor_() const;              ///< in place
-  [[nodiscard]] Tensor ceil() const;         ///< the least integer not below `x`
+  [[nodiscard]] Tensor ceil() const;         ///< rounded up
   const Tensor& ceil_() const;               ///< in place
-  [[nodiscard]] Tensor round() const;        ///< the nearest integer, of two the even one
+  [[nodiscard]] Tensor round() const;        ///< rounded to the nearest integer, ties to even
   const Tensor& round_() const;              ///< in place
   [[nodiscard]] Tensor trunc() const;        ///< `x` without its fraction
   const Tensor& trunc_() const;              ///< in place
@@ -374,18 +374,18 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor amax(IntArrayRef dim = {}, bool keepdim = false) const;
   /// The smallest elements over dimensions, or over all without any. NaN if an element is NaN.
   [[nodiscard]] Tensor amin(IntArrayRef dim = {}, bool keepdim = false) const;
-  [[nodiscard]] Tensor max() const;  ///< the greatest element
-  [[nodiscard]] Tensor min() const;  ///< the least element
+  [[nodiscard]] Tensor max() const;  ///< the largest element
+  [[nodiscard]] Tensor min() const;  ///< the smallest element
   /// The index of the largest element of a dimension, or of all elements.
   [[nodiscard]] Tensor argmax(std::optional<std::int64_t> dim = std::nullopt,
                               bool keepdim = false) const;
   /// The index of the smallest element of a dimension, or of all elements.
   [[nodiscard]] Tensor argmin(std::optional<std::int64_t> dim = std::nullopt,
                               bool keepdim = false) const;
-  [[nodiscard]] Tensor all() const;  ///< whether no element is 0
+  [[nodiscard]] Tensor all() const;  ///< whether all elements are nonzero
   /// Whether all elements are nonzero, over dimensions.
   [[nodiscard]] Tensor all(IntArrayRef dim, bool keepdim = false) const;
-  [[nodiscard]] Tensor any() const;  ///< whether an element is not 0
+  [[nodiscard]] Tensor any() const;  ///< whether any element is nonzero
   /// Whether any element is nonzero, over dimensions.
   [[nodiscard]] Tensor any(IntArrayRef dim, bool keepdim = false) const;
   /// `exp(x) / sum(exp(x))` along a dimension.

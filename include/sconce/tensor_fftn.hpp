@@ -19,7 +19,7 @@ namespace detail {
 
 /// A transform of several dimensions, as its arguments describe it.
 struct FftOfDims {
-  Tensor self;                     ///< cut off and filled up
+  Tensor self;                     ///< cut off or padded with zeros
   std::vector<std::int64_t> dims;  ///< what is transformed
   std::int32_t kind;
   std::int32_t direction;

@@ -106,7 +106,7 @@ inline Tensor Tensor::diagonal(std::int64_t offset, std::int64_t dim1, std::int6
   });
 }
 inline std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t dim) const {
-  // A dimension of no elements gives as many empty parts as were asked for.
+  // A dimension without elements has as many empty parts as were requested.
   const std::int64_t all = size(dim);
   const std::int64_t most = all == 0 ? std::max<std::int64_t>(chunks, 1) : all;
   const auto room = static_cast<std::size_t>(std::clamp<std::int64_t>(chunks, 1, most));

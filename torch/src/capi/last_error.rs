@@ -2,10 +2,10 @@
 
 use std::ffi::c_char;
 
-/// Returns the text of the calling thread's newest failed call of libsconce_torch. It names the argument, the model or
-/// the operation, and the remedy.
+/// Returns the message of the calling thread's most recent failed call of libsconce_torch. The
+/// message names the argument, the model or the operation, and the remedy.
 ///
-/// Never NULL: the text is empty before the first failure. A successful call leaves it as it is.
+/// Never NULL: the text is empty before the first failure. A successful call does not change it.
 ///
 /// - Ownership: borrowed, until the thread's next call of this function, or its end.
 /// - torch: the text of the exception that torch would throw.

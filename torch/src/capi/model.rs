@@ -18,16 +18,16 @@ pub struct sconce_model {
     _private: [u8; 0],
 }
 
-/// Where a model is to run, and which one of a package. Begin with `SCONCE_MODEL_OPTIONS_INIT`.
+/// The device on which a model runs, and the model's name in its package. Begin with `SCONCE_MODEL_OPTIONS_INIT`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct sconce_model_options {
     /// `sizeof(sconce_model_options)`, set by the caller.
     pub struct_size: u32,
-    /// The index of the device for a model that was compiled for CUDA, or -1 for the current one. Without effect for a
-    /// model of the CPU.
+    /// The index of the device for a model that was compiled for CUDA, or -1 for the current one. Has no effect for
+    /// a CPU model.
     pub device: i32,
-    /// The model's name within its package; NULL for the only one, or the one called `model`.
+    /// The model's name within its package; NULL for the only model, or the model called `model`.
     pub name: *const c_char,
 }
 
@@ -77,19 +77,19 @@ pub unsafe extern "C" fn sconce_torch_string_free(text: *mut c_char) {
     unsafe { libc::free(text.cast()) };
 }
 
-/// Loads a compiled model: a package (`.pt2`) as `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or newer makes
-/// it, or the shared library of one.
+/// Loads a compiled model: a package (`.pt2`) that `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or
+/// newer made, or the shared library of a model.
 ///
-/// The files of a package are written to a private folder in `TMPDIR`, which is removed when the model is unloaded, or
-/// at exit. The code of the library runs in the process: load only models that you trust.
+/// The files of a package are extracted into a private folder in `TMPDIR`, which is removed when the model is
+/// unloaded, or at exit. The code of the library runs in the process: load only models that you trust.
 ///
 /// - `path`: the file.
-/// - `options`: NULL for a model of the package's only name, on the current device.
+/// - `options`: NULL for the package's only model, on the current device.
 /// - `out_model`: receives the model.
-/// - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
-///   NOT_SUPPORTED: the model needs functions that the library does not offer, which the text lists with their
-///   operations; it was compiled for another processor or device; or it is one of CUDA and the devices are simulated.
-///   INVALID_STATE: PyTorch is in the process.
+/// - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or
+///   several. NOT_SUPPORTED: the model needs functions that the library does not provide, which the message lists
+///   with their operations; the model was compiled for another processor or device; or it is a CUDA model and the
+///   devices are simulated. INVALID_STATE: PyTorch is in the process.
 /// - Ownership: the caller unloads the model with `sconce_model_unload`.
 /// - Ordering: blocks while constants are copied to the device.
 /// - torch: `torch._inductor.aoti_load_package`, `torch::inductor::AOTIModelPackageLoader`.
@@ -132,14 +132,14 @@ pub unsafe extern "C" fn sconce_model_load(
 ///
 /// - `model`: NULL does nothing.
 /// - Ordering: waits for the model's device.
-/// - torch: the end of an `AOTIModelPackageLoader`.
+/// - torch: the destructor of `AOTIModelPackageLoader`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_unload(model: *mut sconce_model) -> sconce_status {
     guard(|| if model.is_null() { Ok(()) } else { table::remove(model as usize) })
 }
 
-/// Returns how many inputs and outputs a model has, and where it runs.
+/// Returns the number of inputs and outputs of a model, and its device.
 ///
 /// - `out_inputs`, `out_outputs`: receive the numbers.
 /// - `out_device`: receives the index of the device, or `SCONCE_DEVICE_CPU`.
@@ -162,10 +162,10 @@ pub unsafe extern "C" fn sconce_model_get_shape(
     })
 }
 
-/// Returns a text that says what a model takes and returns, its constants, its memory, the custom operators and how many
-/// functions of PyTorch's ABI it calls, and what it was compiled for.
+/// Returns a text that describes a model: its inputs and outputs, its constants, its memory, the custom operators
+/// and the number of functions of PyTorch's ABI that it calls, and what it was compiled for.
 ///
-/// - `out_text`: receives the text, of several lines. `sconce_model_get_memory` says what its figures of memory are.
+/// - `out_text`: receives the text, of several lines. `sconce_model_memory` describes its figures of memory.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -180,18 +180,18 @@ pub unsafe extern "C" fn sconce_model_describe(
     })
 }
 
-/// Returns a text that says what a model is and needs, without loading it: its code does not run. So it tells of models
-/// that cannot be loaded here, such as those of CUDA without a GPU.
+/// Returns a text that describes a model and what it needs, without loading it: its code does not run. The function
+/// therefore also describes models that cannot be loaded here, such as CUDA models on a machine without a GPU.
 ///
-/// The text names the device that the model was compiled for, its inputs and outputs as far as the package says them,
-/// how many functions of PyTorch's ABI it calls and each one that is missing, and the custom operators with those that
-/// no kernel library has registered.
+/// The text names the device for which the model was compiled, its inputs and outputs as far as the package
+/// describes them, the number of functions of PyTorch's ABI that it calls and all missing ones, and its custom
+/// operators with those that no kernel library has registered.
 ///
-/// - `path`: a package or a shared library, as `sconce_model_load` takes it.
-/// - `name`: the model's name within its package; NULL for the only one, or the one called `model`.
+/// - `path`: a package or a shared library, as for `sconce_model_load`.
+/// - `name`: the model's name within its package; NULL for the only model, or the model called `model`.
 /// - `out_text`: receives the text, of several lines.
-/// - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or several.
-///   NOT_SUPPORTED: the library is of another processor.
+/// - Errors: IO: the file cannot be read, or is damaged. INVALID_ARGUMENT: the package has no compiled model, or
+///   several. NOT_SUPPORTED: the library was compiled for another processor.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -22,13 +22,13 @@ pub struct sconce_model_constant {
     pub dtype: i32,
     /// Bytes of the elements.
     pub bytes: u64,
-    /// Whether the model works it out of other constants.
+    /// Whether the model computes it from other constants.
     pub folded: bool,
     /// 0.
     pub reserved: [u8; 7],
 }
 
-/// Returns how many constants a model has, and the bytes of all of them.
+/// Returns the number of a model's constants, and the sum of their bytes.
 ///
 /// - `out_count`, `out_bytes`: receive the numbers.
 /// - torch: `AOTICompiledModel.get_constant_fqns`.
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn sconce_model_get_constants(
 
 /// Returns a constant of a model.
 ///
-/// - `index`: of the constant.
+/// - `index`: the index of the constant.
 /// - `out_constant`: receives type and bytes.
 /// - `out_name`: receives its name in the program that was compiled, such as `layers.0.weight`; may be NULL.
 /// - Ownership: the caller frees the name with `sconce_torch_string_free`.
@@ -91,17 +91,18 @@ pub unsafe extern "C" fn sconce_model_get_constant(
     })
 }
 
-/// Replaces constants of a model. Graphs of the model are dropped, as they read the constants that they were captured
-/// with.
+/// Replaces constants of a model. Graphs of the model are discarded, because they read the constants with
+/// which they were captured.
 ///
-/// - `names`: of the constants, as `sconce_model_get_constant` returns them.
+/// - `names`: the names of the constants, as `sconce_model_get_constant` returns them.
 /// - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
-/// - `count`: how many.
-/// - `inactive`: whether they go to the inactive set, which `sconce_model_swap_constants` makes the active one; constants
-///   of it that were never set are copied of the active set only for buffers, so set all parameters.
+/// - `count`: the number of names and tensors.
+/// - `inactive`: whether to replace constants of the inactive set, which `sconce_model_swap_constants` makes
+///   the active one. Buffers of that set that were never set are copied from the active set; parameters are
+///   not, so set all of them.
 /// - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
-/// - Ownership: tensors stay the caller's. A tensor on the model's device is used as it is and kept alive: later changes
-///   of its values change the model.
+/// - Ownership: tensors stay the caller's. A tensor on the model's device is kept alive and used without a
+///   copy: later changes of its values change the model.
 /// - Ordering: waits for the model's device.
 /// - Threads: waits for runs under way.
 /// - torch: `AOTICompiledModel.load_constants(user_managed=True)`.

@@ -16,29 +16,31 @@ pub struct sconce_model_memory {
     pub struct_size: u32,
     /// 0.
     pub reserved: u32,
-    /// Constants in memory of the model's device: those of its library, and those that the package or the program
-    /// passed, of the active and of the inactive set. 0 for a model of the CPU.
+    /// Constants in memory of the model's device: those of its library, and those that the package
+    /// or the program passed, in the active and in the inactive set. 0 for a CPU model.
     pub constant_device_bytes: u64,
-    /// Constants in memory of the host, of a model of the CPU. A model of CUDA has its constants in the library's file,
-    /// too, whose pages the system drops when it needs them; they are not counted.
+    /// Constants of a CPU model, in memory of the host. A CUDA model also has its constants in the
+    /// library's file. The system can discard those pages at any time, so they are not counted.
     pub constant_host_bytes: u64,
-    /// How many graphs the model keeps.
+    /// Number of graphs that the model keeps.
     pub graph_count: u64,
-    /// Inputs of the graphs themselves, to which runs copy.
+    /// The graphs' own inputs, to which runs copy the inputs of the caller.
     pub graph_input_bytes: u64,
-    /// What the graphs' pools took from the driver: outputs, and tensors between kernels.
+    /// Memory that the graphs' pools took from the driver: for outputs, and for tensors between
+    /// kernels.
     pub graph_pool_bytes: u64,
-    /// The most bytes that tensors had at the same time which a run made: between kernels, and outputs. Of the runs so
-    /// far; 0 before the first. Counted in the first run with each set of shapes, by what the model makes and deletes, so
-    /// that other threads do not matter. Not counted are inputs, what an operation needs while it runs, such as
-    /// workspaces, and what the allocator adds when it rounds up.
+    /// The peak of the bytes of the tensors that a run makes, outputs included, over all runs so
+    /// far; 0 before the first. It is measured in the first run with each set of shapes. Only
+    /// tensors that the model makes and deletes count, so other threads have no influence. Inputs,
+    /// temporary memory of an operation (such as workspaces), and bytes that the allocator adds by
+    /// rounding up do not count.
     pub run_bytes: u64,
 }
 
-/// Returns how much memory a model takes now.
+/// Returns how much memory a model uses now.
 ///
-/// Inputs and results belong to the program and are not the model's. Figures of the whole device are those of
-/// `sconce_memory_get_stats`.
+/// Inputs and results belong to the program and do not count. `sconce_memory_get_stats` reports the
+/// figures of the whole device.
 ///
 /// - `out_memory`: receives the figures; begin with `SCONCE_MODEL_MEMORY_INIT`.
 /// - Ordering: with graphs, as `sconce_memory_snapshot_create`.

@@ -38,15 +38,15 @@ unsafe fn return_tensors(place: *mut *mut sconce_tensor, tensors: Vec<Tensor>) {
 /// Runs a model on the current stream of its device.
 ///
 /// - `inputs`: the model's inputs, in its order.
-/// - `input_count`, `output_count`: how many the model has.
+/// - `input_count`, `output_count`: the numbers of inputs and outputs; must be those of the model.
 /// - `out_outputs`: receives the outputs, in the model's order.
-/// - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was compiled
-///   for, or the model failed; the text says what was expected. Inputs of a bare library without its source beside it
-///   are not checked.
+/// - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was
+///   compiled for, or the model failed; the message states what was expected. Inputs of a bare library are checked
+///   only if its source lies beside it.
 /// - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
 ///   share its memory with an input or a constant.
-/// - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each set
-///   of shapes loads kernels and blocks others.
+/// - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each
+///   set of shapes loads kernels, and blocks other runs.
 /// - Threads: any number of threads may run one model at the same time.
 /// - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
 #[must_use]
@@ -75,7 +75,8 @@ pub unsafe extern "C" fn sconce_model_run(
 
 /// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
 ///
-/// - `outputs`: receive the results, converted to their types; of the shapes that the model returns.
+/// - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the
+///   model returns.
 /// - Ownership: all tensors stay the caller's.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -105,12 +106,12 @@ pub unsafe extern "C" fn sconce_model_run_into(
 /// later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
-///   overwrites; another one is a tensor to which the output is copied.
-/// - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does what a graph cannot hold, such as
-///   reading a value on the host.
+///   overwrites. An entry that is not NULL is a tensor to which the output is copied.
+/// - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does something that a graph
+///   cannot contain, such as reading a value on the host.
 /// - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.
-/// - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are in the order
-///   of the calls.
+/// - Ordering: queued on the current stream of the model's device. Runs of one graph on several streams are executed
+///   in the order of the calls.
 /// - torch: a model in a `torch.cuda.CUDAGraph`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -141,7 +142,7 @@ pub unsafe extern "C" fn sconce_model_run_graph(
     })
 }
 
-/// Sets how many graphs a model keeps, 8 unless it is set. Of more, those are dropped that were launched longest ago.
+/// Sets how many graphs a model keeps; 8 by default. Beyond that, the least recently launched graphs are discarded.
 ///
 /// - `limit`: at least 1.
 #[must_use]

@@ -16,7 +16,7 @@ use crate::sconce::api::sconce_status;
 /// Dimensions whose sizes are in the structs.
 const DIMS: usize = 8;
 
-/// What a model's input must be. Begin with `SCONCE_MODEL_INPUT_INIT`.
+/// The properties that an input of a model must have. Begin with `SCONCE_MODEL_INPUT_INIT`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct sconce_model_input {
@@ -28,13 +28,15 @@ pub struct sconce_model_input {
     pub rank: i32,
     /// 0.
     pub reserved: i32,
-    /// The least size of each of the first eight dimensions; `sconce_model_get_input_size` has those of all.
+    /// The smallest size of each of the first eight dimensions; `sconce_model_get_input_size`
+    /// returns those of all.
     pub least: [i64; 8],
-    /// The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+    /// The largest size of each of the first eight dimensions; equal to the smallest one for a
+    /// fixed size.
     pub most: [i64; 8],
 }
 
-/// What a model's output is. Begin with `SCONCE_MODEL_OUTPUT_INIT`.
+/// The properties of an output of a model. Begin with `SCONCE_MODEL_OUTPUT_INIT`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct sconce_model_output {
@@ -46,9 +48,11 @@ pub struct sconce_model_output {
     pub rank: i32,
     /// 0.
     pub reserved: i32,
-    /// The least size of each of the first eight dimensions; `sconce_model_get_output_size` has those of all.
+    /// The smallest size of each of the first eight dimensions; `sconce_model_get_output_size`
+    /// returns those of all.
     pub least: [i64; 8],
-    /// The greatest size of each of the first eight dimensions; equal to the least one for a fixed size.
+    /// The largest size of each of the first eight dimensions; equal to the smallest one for a
+    /// fixed size.
     pub most: [i64; 8],
 }
 
@@ -99,11 +103,11 @@ fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
     })
 }
 
-/// Returns what an input of a model must be.
+/// Returns the properties that an input of a model must have.
 ///
-/// - `index`: of the input.
-/// - `out_input`: receives type and sizes, as far as the package says them.
-/// - `out_name`: receives the model's name of the input; may be NULL.
+/// - `index`: the index of the input.
+/// - `out_input`: receives type and sizes, as far as the package describes them.
+/// - `out_name`: receives the name of the input; may be NULL.
 /// - Ownership: the caller frees the name with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -135,11 +139,11 @@ pub unsafe extern "C" fn sconce_model_get_input(
     })
 }
 
-/// Returns what an output of a model is.
+/// Returns the properties of an output of a model.
 ///
-/// - `index`: of the output.
-/// - `out_output`: receives type and sizes, as far as the package says them.
-/// - `out_name`: receives the model's name of the output; may be NULL.
+/// - `index`: the index of the output.
+/// - `out_output`: receives type and sizes, as far as the package describes them.
+/// - `out_name`: receives the name of the output; may be NULL.
 /// - Ownership: the caller frees the name with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -171,12 +175,14 @@ pub unsafe extern "C" fn sconce_model_get_output(
     })
 }
 
-/// Returns what the size of an input may be, for dimensions of any number.
+/// Returns the sizes that an input may have along a dimension, also beyond the eighth dimension.
 ///
-/// - `index`: of the input.
+/// - `index`: the index of the input.
 /// - `dim`: the dimension.
-/// - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
-/// - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not say its sizes.
+/// - `out_least`, `out_most`: receive the smallest and the largest size; they are equal for a fixed
+///   size.
+/// - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not state
+///   its sizes.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_get_input_size(
@@ -196,12 +202,15 @@ pub unsafe extern "C" fn sconce_model_get_input_size(
     })
 }
 
-/// Returns what the size of an output may be. Otherwise as `sconce_model_get_input_size`.
+/// Returns the sizes that an output may have along a dimension. Otherwise as
+/// `sconce_model_get_input_size`.
 ///
-/// - `index`: of the output.
+/// - `index`: the index of the output.
 /// - `dim`: the dimension.
-/// - `out_least`, `out_most`: receive the least and the greatest size; they are equal for a fixed one.
-/// - Errors: INVALID_ARGUMENT: there is no such output or dimension, or the package does not say its sizes.
+/// - `out_least`, `out_most`: receive the smallest and the largest size; they are equal for a fixed
+///   size.
+/// - Errors: INVALID_ARGUMENT: there is no such output or dimension, or the package does not state
+///   its sizes.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_get_output_size(
@@ -222,11 +231,11 @@ pub unsafe extern "C" fn sconce_model_get_output_size(
     })
 }
 
-/// Finds an input by the model's name of it.
+/// Finds an input by name.
 ///
-/// - `name`: as `sconce_model_get_input` returns it.
-/// - `out_index`: receives its place among the inputs.
-/// - Errors: INVALID_ARGUMENT: there is no such input; the text has the names of those that there are.
+/// - `name`: the name, as `sconce_model_get_input` returns it.
+/// - `out_index`: receives the index of the input.
+/// - Errors: INVALID_ARGUMENT: there is no such input; the message lists all names.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_find_input(
@@ -244,11 +253,11 @@ pub unsafe extern "C" fn sconce_model_find_input(
     })
 }
 
-/// Finds an output by the model's name of it.
+/// Finds an output by name.
 ///
-/// - `name`: as `sconce_model_get_output` returns it.
-/// - `out_index`: receives its place among the outputs.
-/// - Errors: INVALID_ARGUMENT: there is no such output; the text has the names of those that there are.
+/// - `name`: the name, as `sconce_model_get_output` returns it.
+/// - `out_index`: receives the index of the output.
+/// - Errors: INVALID_ARGUMENT: there is no such output; the message lists all names.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_find_output(

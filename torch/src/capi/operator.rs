@@ -31,7 +31,7 @@ pub struct sconce_op {
     _private: [u8; 0],
 }
 
-/// Nothing: of an optional argument.
+/// No value, for an optional argument.
 pub const SCONCE_OP_VALUE_NONE: i32 = 0;
 /// A tensor, in `tensor`.
 pub const SCONCE_OP_VALUE_TENSOR: i32 = 1;
@@ -54,19 +54,19 @@ pub const SCONCE_OP_VALUE_DEVICE: i32 = 8;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct sconce_op_value {
-    /// `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+    /// `SCONCE_OP_VALUE_…`: the kind of value, which determines the field that holds it.
     pub kind: i32,
     /// 0.
     pub reserved: i32,
-    /// Of integers, truth values, data types and devices.
+    /// The value of an integer, a truth value, a data type or a device.
     pub integer: i64,
-    /// Of real numbers.
+    /// The value of a real number.
     pub real: f64,
-    /// Of tensors.
+    /// The tensor.
     pub tensor: *mut sconce_tensor,
-    /// Of texts: ends with NUL.
+    /// The text, NUL-terminated.
     pub text: *const c_char,
-    /// Of lists.
+    /// The entries of a list.
     pub items: *const sconce_op_value,
     /// Number of `items`.
     pub count: usize,
@@ -221,12 +221,13 @@ unsafe fn free(value: &sconce_op_value) {
 /// Opens a kernel library that was built against PyTorch's stable ABI, and registers its operators.
 ///
 /// - `path`: a shared library, such as `torchvision/_C_stable.so` of the package torchvision.
-/// - `out_library`: receives the library. A file that is open already is not opened anew.
-/// - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and all are named; the system's loader refuses the file.
-///   IO: there is no such file, or it is no shared library. INVALID_ARGUMENT: it registers wrong schemas, or an operator
-///   that is defined already. INVALID_STATE: PyTorch is in the process. LIBRARY_NOT_FOUND: `SCONCE_LIBCUDART` names a
-///   CUDA runtime that cannot be opened. A library that is refused leaves nothing registered.
-/// - Ownership: the caller ends it with `sconce_torch_unload`.
+/// - `out_library`: receives the library. A file that is open already is not opened again.
+/// - Errors: NOT_SUPPORTED: functions of PyTorch are missing, and the message names all of them; or the system's
+///   loader refuses the file. IO: there is no such file, or it is not a shared library. INVALID_ARGUMENT: the
+///   library registers invalid schemas, or an operator that is defined already. INVALID_STATE: PyTorch is in the
+///   process. LIBRARY_NOT_FOUND: `SCONCE_LIBCUDART` names a CUDA runtime that cannot be opened. A library that is
+///   refused registers nothing.
+/// - Ownership: the caller closes the library with `sconce_torch_unload`.
 /// - Threads: any, at the same time.
 /// - torch: `torch.ops.load_library`.
 #[must_use]
@@ -246,14 +247,14 @@ pub unsafe extern "C" fn sconce_torch_load(
     })
 }
 
-/// Ends a handle of a kernel library. The last one of a file unregisters its operators; calls that run end first, then
-/// the file is closed.
+/// Closes a handle of a kernel library. With the last handle of a file, the operators are unregistered, running
+/// calls finish, and the file is closed.
 ///
-/// - Errors: INVALID_HANDLE: it is none, or was unloaded before.
-/// - Ownership: the handle is gone. Work that its kernels queued on streams must be done if the file is to be closed:
-///   the code of device kernels goes with it.
+/// - Errors: INVALID_HANDLE: `library` is not a handle, or was unloaded before.
+/// - Ownership: the handle is invalid afterwards. Before the last handle of a file is closed, the work that its
+///   kernels queued on streams must be done, because the code of device kernels is unloaded with the file.
 /// - Threads: any.
-/// - torch: none: PyTorch does not close libraries.
+/// - torch: none, because PyTorch does not close libraries.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library) -> sconce_status {
@@ -262,10 +263,10 @@ pub unsafe extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library
 
 /// Finds an operator that a kernel library registered.
 ///
-/// - `name`: with its namespace, such as `torchvision::nms`; an overload may follow after a point.
-/// - `overload`: NULL or empty for the default one.
-/// - `out_op`: receives the operator. It needs no release, and is valid again when its library is loaded again.
-/// - Errors: INVALID_ARGUMENT: there is none; the overloads of the name are listed.
+/// - `name`: the name with its namespace, such as `torchvision::nms`; an overload may follow after a point.
+/// - `overload`: NULL or empty for the default overload.
+/// - `out_op`: receives the operator. It needs no release, and becomes valid again when its library is loaded again.
+/// - Errors: INVALID_ARGUMENT: there is no such operator; the message lists the overloads of the name.
 /// - Threads: any.
 /// - torch: `torch.ops.torchvision.nms`.
 #[must_use]
@@ -291,10 +292,10 @@ pub unsafe extern "C" fn sconce_op_find(
     })
 }
 
-/// Returns what an operator takes and returns, as PyTorch writes it.
+/// Returns the schema of an operator, in PyTorch's notation.
 ///
 /// - `out_schema`: receives the text.
-/// - Errors: INVALID_ARGUMENT: its library was unloaded.
+/// - Errors: INVALID_ARGUMENT: the library of the operator was unloaded.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
 /// - torch: `torch.ops.torchvision.nms.default._schema`.
 #[must_use]
@@ -311,7 +312,7 @@ pub unsafe extern "C" fn sconce_op_schema(
     })
 }
 
-/// Returns the schemas of all operators, one a line, by name.
+/// Returns the schemas of all operators, one on each line, sorted by name.
 ///
 /// - `out_schemas`: receives the text, which is empty if there are none.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
@@ -327,21 +328,21 @@ pub unsafe extern "C" fn sconce_op_list(out_schemas: *mut *mut c_char) -> sconce
     })
 }
 
-/// Calls an operator. The kernel is that for the device of the first tensor.
+/// Calls an operator. Runs the kernel for the device of the first tensor.
 ///
-/// - `arguments`: in the order of the schema; those at the end that have defaults may be left out. Integers are also
-///   real numbers.
+/// - `arguments`: the arguments in the order of the schema. Arguments at the end that have defaults may be left out.
+///   Integers are accepted as real numbers.
 /// - `argument_count`: number of arguments.
 /// - `results`: receives the results.
 /// - `result_room`: number of entries of `results`, at least as many as the schema has results.
 /// - `out_count`: receives the number of results; may be NULL.
-/// - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
-///   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
+/// - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
+///   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
+///   the kernel calls an operation that is not provided.
 /// - Ownership: tensors of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
 ///   a tensor among them with `sconce_tensor_release`.
-/// - Ordering: kernels of CUDA run on the current stream of their tensors' device; memory that they need comes from the
-///   caching allocator, in that stream's order. A call may be captured in a graph if its kernel does not wait for the
-///   device.
+/// - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
+///   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.
 /// - Threads: any, at the same time.
 /// - torch: `torch.ops.torchvision.nms(boxes, scores, 0.5)`.
 #[must_use]

@@ -8,8 +8,8 @@ use crate::sconce::precision;
 /// PyTorch since 1.12; `sconce_context_set_allow_tf32_cublas` does not apply to them. Convolutions follow
 /// `sconce_context_set_allow_tf32_cudnn`.
 ///
-/// The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps what was set when
-/// it was captured.
+/// The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps the setting with
+/// which it was captured.
 ///
 /// - torch: `torch.backends.cuda.matmul.allow_tf32`.
 #[unsafe(no_mangle)]
