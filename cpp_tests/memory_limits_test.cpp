@@ -80,7 +80,7 @@ TEST_F(MemoryLimitsTest, TheRemedyFitsTheCause) {
   set_per_process_memory_fraction(0.5);
   const sconce::Error limited =
       error_of([] { (void)allocator::raw_alloc(device_bytes() / 4 * 3); });
-  EXPECT_TRUE(contains(limited.what(), "raise it with sconce_memory_set_fraction"));
+  EXPECT_TRUE(contains(limited.what(), "raise the limit with sconce_memory_set_fraction"));
 }
 
 TEST_F(MemoryLimitsTest, FractionsAreFromZeroToOne) {

@@ -215,7 +215,7 @@ TEST_F(RandomTest, ParametersAreCheckedInTorchsWords) {
 TEST_F(RandomTest, TypesWithoutADistributionAreNamed) {
   const sconce::Error error = error_of([] { normal_(nullptr, 0, ScalarType::Int); });
   EXPECT_EQ(error.status(), SCONCE_ERROR_NOT_SUPPORTED);
-  EXPECT_TRUE(contains(error.what(), "normal is not drawn for dtype SCONCE_DTYPE_I32"));
+  EXPECT_TRUE(contains(error.what(), "normal is not supported for dtype SCONCE_DTYPE_I32"));
   EXPECT_EQ(status_of([] { geometric_(nullptr, 0, ScalarType::Bool, 0.5); }),
             SCONCE_ERROR_NOT_SUPPORTED);
   uniform_(nullptr, 0, ScalarType::ComplexDouble);

@@ -235,7 +235,7 @@ impl Variables<'_> {
         let value = self.get(name)?;
         let result = parse(value.trim());
         if result.is_none() {
-            (self.complain)(format!("{name}={value} is not {expected}; the default holds"));
+            (self.complain)(format!("{name}={value} is not {expected}; the default is used"));
         }
         result
     }

@@ -3709,8 +3709,8 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_usable_bytes(const void *ptr, s
 SCONCE_NODISCARD sconce_status sconce_memory_pool_create(struct sconce_memory_pool **out_pool);
 
 /**
- * Creates a private memory pool with a policy of its own, without any memory yet. It serves all devices.
- * Needs no device.
+ * Creates a private memory pool with the given policy, without any memory yet. It serves all devices. Needs no
+ * device.
  *
  * - `policy`: `SCONCE_MEMORY_POLICY_…`. If the driver does not support pages, the pool uses
  *   segments, and a warning is logged, as for the setting `policy:pages`.
@@ -3908,7 +3908,7 @@ sconce_status sconce_memory_sleep(int32_t device,
 SCONCE_NODISCARD sconce_status sconce_memory_wake(int32_t device, int32_t mode);
 
 /**
- * Configures the allocator from now on. Existing memory stays as it is. Needs no device.
+ * Configures the allocator for later calls. Does not change existing memory. Needs no device.
  *
  * Until the first call the configuration comes from the environment: `SCONCE_ALLOC_CONF`, else
  * `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. These keys have an effect:
@@ -4870,7 +4870,7 @@ sconce_status sconce_kernel_get_occupancy(struct sconce_kernel *kernel,
  * Reports the block size with which the largest number of a kernel's threads runs on a
  * multiprocessor at the same time.
  *
- * - `shared_bytes`: dynamic shared memory of a block, whatever its size.
+ * - `shared_bytes`: dynamic shared memory of a block, for blocks of any size.
  * - `most_threads`: the largest block that the caller can use; 0 for any.
  * - `out_threads`: receives the threads of a block.
  * - `out_min_blocks`: receives the smallest number of blocks that fills the whole device.
@@ -5640,8 +5640,8 @@ sconce_status sconce_graph_get_device(struct sconce_graph *graph,
  * random fills draw the numbers that ordinary fills would draw at this point.
  *
  * - `graph`: one that was captured.
- * - `stream`: a stream of the device on which the graph was captured; may be its default stream.
- *   Must not be being captured.
+ * - `stream`: a stream of the device on which the graph was captured, which may be its default
+ *   stream. No capture of the stream may be under way.
  * - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
  *   captured.
  * - Ownership: all memory that the captured work uses must live until the launch is done. The
@@ -5680,7 +5680,8 @@ SCONCE_NODISCARD sconce_status sconce_graph_instantiate(struct sconce_graph *gra
  * takes no longer than later ones.
  *
  * - `graph`: one that was captured.
- * - `stream`: a stream of the device on which the graph was captured. Must not be being captured.
+ * - `stream`: a stream of the device on which the graph was captured. No capture of the stream may
+ *   be under way.
  * - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
  *   captured.
  */
@@ -6449,7 +6450,7 @@ sconce_status sconce_tensor_from_values(const void *values,
  *   no elements.
  * - `bytes`: the size of the memory that begins there.
  * - `sizes`, `rank`: as in `sconce_tensor_empty`.
- * - `strides`: in elements; NULL if the elements lie one after another.
+ * - `strides`: in elements; NULL if the elements are contiguous.
  * - `dtype`: `SCONCE_DTYPE_…`.
  * - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
  * - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all

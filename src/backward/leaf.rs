@@ -43,7 +43,7 @@ impl LeafGradient {
 pub(super) fn sum(first: &Tensor, second: &Tensor, into: Option<&Tensor>) -> Result<Tensor> {
     if first.sizes() != second.sizes() {
         return Err(crate::error::Error::invalid_argument(format!(
-            "gradients of sizes {:?} and {:?} meet; return gradients of the shape of the forward result",
+            "gradients of the sizes {:?} and {:?} cannot be added; return gradients of the shape of the forward result",
             first.sizes(),
             second.sizes()
         )));

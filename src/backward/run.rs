@@ -27,7 +27,7 @@ pub(crate) struct Root {
 pub(crate) fn run(graph: &Graph, roots: Vec<Root>, keep: bool) -> Result<()> {
     if pass::depth() >= MOST_DEPTH {
         return Err(Error::not_supported(format!(
-            "backward passes are called in each other {MOST_DEPTH} levels deep already; start this one outside of \
+            "backward passes are nested {MOST_DEPTH} levels deep already; start this one outside of \
              their functions"
         )));
     }

@@ -194,6 +194,6 @@ pub(super) fn refuse_unpredictable() -> Result<()> {
 #[cold]
 fn overlap(factor: &str) -> Error {
     Error::invalid_argument(format!(
-        "c overlaps {factor}, which is still read while c is written; give c memory of its own"
+        "c overlaps {factor}, which is still read while c is written; use separate memory for c"
     ))
 }

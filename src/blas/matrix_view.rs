@@ -76,8 +76,7 @@ impl MatrixView {
     fn overlaps_itself(&self, name: &str, Overlap { axis, span }: Overlap) -> Error {
         Error::invalid_argument(format!(
             "desc.{name}_strides: {name} overlaps itself: along {} elements the stride is {}, but \
-             what lies within spans {span} elements; give it memory where each stride is at least \
-             that",
+             the axes with smaller strides span {span} elements; use memory in which each stride is at least that",
             self.sizes[axis], self.strides[axis]
         ))
     }
@@ -121,7 +120,7 @@ impl MatrixView {
 #[cold]
 fn too_large(name: &str) -> Error {
     Error::invalid_argument(format!(
-        "desc: the sizes and strides of {name} reach further than addresses do"
+        "desc: the sizes and strides of {name} reach beyond the address space"
     ))
 }
 

@@ -35,7 +35,7 @@ fn configured() -> &'static Configured {
         && !WARNED.swap(true, Ordering::Relaxed)
     {
         log::warn(format_args!(
-            "CUBLAS_WORKSPACE_CONFIG={text} is not :KiB:COUNT, once or repeated; the default holds"
+            "CUBLAS_WORKSPACE_CONFIG={text} is not :KiB:COUNT, once or repeated; the default is used"
         ));
     }
     &CONFIGURED

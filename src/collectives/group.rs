@@ -130,7 +130,7 @@ fn check_streams(calls: &[Pending]) -> Result<()> {
         };
         if calls[..index].iter().any(|other| differs(&other)) {
             return Err(Error::invalid_argument(
-                "a group has calls of one communicator on several streams; let them all have the same",
+                "a group has calls of one communicator on several streams; use the same stream for all",
             ));
         }
     }

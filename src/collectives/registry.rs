@@ -25,7 +25,7 @@ pub(super) fn comm(key: Key) -> Result<Arc<Comm>> {
 #[inline(never)]
 pub(super) fn dead() -> Error {
     Error::invalid_handle(
-        "comm is no living communicator; make communicators with sconce_comm_init_rank, _init_store, _init_all or \
+        "comm is not a live communicator; make communicators with sconce_comm_init_rank, _init_store, _init_all or \
          _split",
     )
 }

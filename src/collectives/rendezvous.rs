@@ -126,10 +126,9 @@ impl Meeting<'_> {
             _ => return Err(malformed()),
         };
         let go = self.key(nonce, "/go");
-        let word = self
-            .store
-            .get(&go, Some(self.left() + GRACE))
-            .map_err(|why| self.instead_of_timeout(why, "rank 0 has come, but does not go on"))?;
+        let word = self.store.get(&go, Some(self.left() + GRACE)).map_err(|why| {
+            self.instead_of_timeout(why, "rank 0 has joined, but does not proceed")
+        })?;
         let gone = self.key(nonce, "/gone");
         if self.store.add(&gone, 1)? == i64::from(self.ranks - 1) {
             self.store.delete_key(&go)?;

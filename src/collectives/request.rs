@@ -341,7 +341,7 @@ impl Checker<'_> {
             return Ok(());
         }
         let why = if place == usize::MAX {
-            "send and recv overlap; the call needs memory apart"
+            "send and recv overlap; the call needs separate memory for both"
         } else {
             "send and recv overlap; a call in place needs this rank's part exactly in its place"
         };

@@ -37,7 +37,7 @@ pub(super) fn watch(comm: &Arc<Comm>) {
         Err(why) => {
             drop(watched);
             log::error(format_args!(
-                "no thread to watch collective calls ({why}); their limits do not hold"
+                "no thread could be started to watch collective calls ({why}); their timeouts are not enforced"
             ));
         }
     }

@@ -90,7 +90,7 @@ pub(super) fn to_reduce(dtype: Dtype, op: CommOp) -> Result<(Wire, CommOp)> {
         }
         (Dtype::C32 | Dtype::C64 | Dtype::C128, CommOp::Prod | CommOp::Min | CommOp::Max) => {
             return Err(Error::invalid_argument(
-                "op is not one for complex numbers; these have sum, average and sum with a factor",
+                "op is not supported for complex numbers; they support sum, average and sum with a factor",
             ));
         }
         (_, op) => op,

@@ -170,5 +170,5 @@ pub fn destroy_work(key: Key) -> Result<()> {
 #[cold]
 #[inline(never)]
 fn dead_work() -> Error {
-    Error::invalid_handle("work is no living work; calls return works through out_work")
+    Error::invalid_handle("work is not a live work handle; calls return works through out_work")
 }

@@ -147,7 +147,7 @@ pub fn benchmark_cudnn() -> bool {
 pub fn set_benchmark_limit_cudnn(limit: i32) -> Result<()> {
     if limit < 0 {
         return Err(Error::invalid_argument(format!(
-            "limit is {limit}; it must be 0, for all algorithms, or how many to try"
+            "limit is {limit}; it must be 0 (all algorithms) or the number of algorithms to try"
         )));
     }
     switches().benchmark_limit_cudnn.store(limit, Relaxed);

@@ -128,7 +128,7 @@ impl Drop for Landing<'_> {
             host_memory::record_use(self.runtime, self.range.get(), self.stream);
         }
         if let Err(error) = host_memory::free(self.range.get()) {
-            log::warn(format_args!("pinned memory of an element was not given back: {error}"));
+            log::warn(format_args!("pinned memory of an element was not returned: {error}"));
         }
     }
 }

@@ -138,7 +138,7 @@ impl CopyLayout {
 
 #[cold]
 fn too_large() -> Error {
-    Error::invalid_argument("shape: its sizes and strides reach further than addresses do")
+    Error::invalid_argument("shape: its sizes and strides reach beyond the address space")
 }
 
 #[cold]
@@ -212,7 +212,7 @@ mod tests {
             &[axis(1 << 40, 1 << 40, 0)],
         ] {
             let error = CopyLayout::of(4, axes).unwrap_err();
-            assert!(error.message().contains("further"), "{error}");
+            assert!(error.message().contains("address space"), "{error}");
         }
         assert!(CopyLayout::of(0, &[]).is_err());
     }

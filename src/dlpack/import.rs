@@ -141,12 +141,12 @@ fn on_device(address: usize, bytes: usize, place: Place) -> Result<()> {
     match found {
         MemoryKind::Device(device) if Place::Device(device) != place => {
             Err(Error::invalid_argument(format!(
-                "dl_tensor.data {address:#x} is memory of device {device}, but dl_tensor.device says {place}"
+                "dl_tensor.data {address:#x} is memory of device {device}, but dl_tensor.device is {place}"
             )))
         }
         MemoryKind::Device(_) | MemoryKind::Managed(_) | MemoryKind::Pinned => Ok(()),
         MemoryKind::Ordinary => Err(Error::invalid_argument(format!(
-            "dl_tensor.data {address:#x} is memory of the host, but dl_tensor.device says {place}"
+            "dl_tensor.data {address:#x} is memory of the host, but dl_tensor.device is {place}"
         ))),
     }
 }

@@ -118,7 +118,7 @@ impl Drop for Loan {
             && let Err(error) = order.settle()
         {
             log::warn(format_args!(
-                "memory of a DLPack producer goes back without a wait for the streams that used it: {error}"
+                "memory of a DLPack producer is returned without waiting for the streams that used it: {error}"
             ));
         }
     }

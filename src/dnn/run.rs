@@ -246,6 +246,6 @@ impl Trial for ConvolutionCall<'_> {
 fn overlap(names: [&str; 3], read: usize) -> Error {
     let (result, read) = (names[2], names[read]);
     Error::invalid_argument(format!(
-        "{result} overlaps {read}, which is read while it is written; give it memory of its own"
+        "{result} overlaps {read}, which is read while it is written; use separate memory for it"
     ))
 }

@@ -274,7 +274,7 @@ fn does_not_fit(axis: usize, span: i128, padded: i128) -> Error {
 #[cold]
 fn bad_stride(name: &str, axis: usize, stride: i64) -> Error {
     let why = if stride == 0 {
-        "cuDNN repeats no elements; copy the tensor to one of its own first"
+        "cuDNN does not support repeated elements; copy the tensor to packed memory first"
     } else {
         "cuDNN goes only forwards"
     };
@@ -286,7 +286,7 @@ fn bad_stride(name: &str, axis: usize, stride: i64) -> Error {
 #[cold]
 fn too_far(name: &str) -> Error {
     Error::invalid_argument(format!(
-        "desc: the {name}'s sizes and strides reach further than addresses do"
+        "desc: the {name}'s sizes and strides reach beyond the address space"
     ))
 }
 

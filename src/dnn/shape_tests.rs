@@ -154,7 +154,7 @@ fn sizes_and_strides_that_leave_the_numbers_are_refused() {
         ConvolutionRequest { filter_strides: [i64::MAX / 3, 1, 1, 1, 1], ..good },
         ConvolutionRequest { output_strides: [i64::MAX / 4 + 1, 1, 1, 1, 1], ..good },
     ] {
-        refused(&huge, "reach further than addresses do");
+        refused(&huge, "reach beyond the address space");
     }
     let spread = ConvolutionRequest { dilation: [i64::MAX; 3], ..good };
     refused(&spread, "desc.filter_sizes[0] and desc.dilation[0]");

@@ -80,8 +80,7 @@ fn warn_of_leak() {
     if !ONCE.swap(true, Ordering::Relaxed) {
         log::warn(format_args!(
             "a plan of a Fourier transform left the cache, but was used in a captured graph: its \
-             memory is kept for ever, as that of all such plans; a larger limit of the cache avoids \
-             making them again"
+             memory is never freed, like that of all such plans; a larger limit of the cache avoids making such plans again"
         ));
     }
 }

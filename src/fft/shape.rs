@@ -182,7 +182,7 @@ impl FftSide {
 #[cold]
 fn too_large(names: &ArgumentNames) -> Error {
     Error::invalid_argument(format!(
-        "desc.sizes, desc.batch and {} reach further than addresses do",
+        "desc.sizes, desc.batch and {} reach beyond the address space",
         names.strides
     ))
 }
@@ -194,7 +194,7 @@ fn overlaps(axis: usize, stride: i64) -> Error {
         axis => format!("desc.out_strides[{}]", axis - 1),
     };
     Error::invalid_argument(format!(
-        "{name} is {stride}, with which elements of the output lie over each other or interleave; \
-         each stride must be at least what the axes with smaller ones take"
+        "{name} is {stride}, with which elements of the output overlap or interleave; each stride \
+         must be at least what the axes with smaller strides span"
     ))
 }

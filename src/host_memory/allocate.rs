@@ -173,8 +173,8 @@ fn not_freed(address: usize) -> Result<()> {
         return runtime.driver().host_free(address);
     }
     Err(Error::invalid_argument(format!(
-        "ptr {address:#x} is not pinned memory of this library; pass what \
-         sconce_host_memory_alloc gave, and only once"
+        "ptr {address:#x} is not pinned memory of this library; pass an \
+         address that sconce_host_memory_alloc returned, and free it only once"
     )))
 }
 
@@ -183,12 +183,12 @@ fn refusal(inner: &PinnedMemory, address: usize) -> Option<Error> {
     let block = &inner.heap.blocks[inner.heap.block_at(address)?];
     if block.state != PinnedState::Held || block.address == address {
         return Some(Error::invalid_argument(format!(
-            "ptr {address:#x} was freed already; free memory once, and use it only before"
+            "ptr {address:#x} was freed already; free memory only once, and do not use it afterwards"
         )));
     }
     Some(Error::invalid_argument(format!(
         "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \
-         allocation gave",
+         allocating function returned",
         address - block.address,
         block.address
     )))

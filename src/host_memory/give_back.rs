@@ -44,8 +44,8 @@ pub(super) fn unpin_all(
 pub(super) fn begin(runtime: &Runtime) -> Result<GivingBack> {
     stream::give_back_everywhere(runtime).map_err(|device| {
         Error::invalid_state(format!(
-            "a stream of device {device} is being captured, and pinned memory cannot be given \
-             back until the capture has ended"
+            "a stream of device {device} is being captured, and pinned memory cannot be returned \
+             to the system until the capture has ended"
         ))
     })
 }

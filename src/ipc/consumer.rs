@@ -30,7 +30,7 @@ pub fn timeout_ms() -> u32 {
 pub fn set_timeout_ms(milliseconds: u32) -> Result<()> {
     if milliseconds == 0 {
         return Err(Error::invalid_argument(
-            "milliseconds is 0, which no process can answer in; pass at least 1 (default 10000)",
+            "milliseconds is 0, in which no process can reply; pass at least 1 (default 10000)",
         ));
     }
     TIMEOUT_MS.store(milliseconds, Ordering::Relaxed);

@@ -30,8 +30,8 @@ pub fn export(address: usize) -> Result<(IpcHandle, usize)> {
     let info = driver.pointer_info(segment.unwrap_or(address))?;
     if !matches!(info.kind, PointerKind::Device(_)) {
         return Err(Error::invalid_argument(format!(
-            "ptr {address:#x} is not memory of a device; pass what sconce_memory_alloc or the \
-             driver gave"
+            "ptr {address:#x} is not memory of a device; pass an address that \
+             sconce_memory_alloc or the driver returned"
         )));
     }
     let offset = address - info.base.0 as usize;

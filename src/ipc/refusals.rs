@@ -55,7 +55,7 @@ pub(super) fn captured(address: usize, device: DeviceIndex) -> Error {
 /// Nothing is open at the address.
 pub(super) fn not_open(address: usize) -> Error {
     Error::invalid_argument(format!(
-        "ptr {address:#x} is not open, or was closed as often as opened; pass what \
-         sconce_ipc_open_memory gave, once for each opening"
+        "ptr {address:#x} is not open, or was closed as often as opened; pass an \
+         address that sconce_ipc_open_memory returned, once for each time it was opened"
     ))
 }

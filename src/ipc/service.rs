@@ -42,7 +42,7 @@ pub(super) fn publish(
 }
 
 fn no_door(why: rustix::io::Errno) -> Error {
-    Error::new(Status::Io, format!("no local socket for other processes to ask at: {why}"))
+    Error::new(Status::Io, format!("no local socket for the requests of other processes: {why}"))
 }
 
 /// The handle of the export for which `wanted` returns true.
@@ -60,7 +60,10 @@ fn start() -> Result<Doors> {
     let waiting = doors.waiting();
     let started = Builder::new().name("sconce-ipc".into()).spawn(move || serve(&waiting));
     started.map_err(|why| {
-        Error::new(Status::OutOfMemory, format!("no thread for other processes to ask: {why}"))
+        Error::new(
+            Status::OutOfMemory,
+            format!("no thread for the requests of other processes: {why}"),
+        )
     })?;
     Ok(doors)
 }
@@ -89,7 +92,7 @@ fn free_let_go_meanwhile() {
     let free = || {
         if let Err(error) = runtime().and_then(shared_blocks::free_let_go) {
             log::warn(format_args!(
-                "memory that other processes had open was not given back: {}",
+                "memory that other processes had open was not returned to the driver: {}",
                 error.message()
             ));
         }

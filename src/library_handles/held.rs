@@ -123,7 +123,7 @@ fn in_use<T: PooledHandle>(device: DeviceIndex) -> Error {
 #[inline(never)]
 fn ending<T: PooledHandle>() -> Error {
     Error::invalid_state(format!(
-        "this thread is ending and has given its {} handles back; use them before its \
+        "this thread is ending and has returned its {} handles; use them before its \
          thread-local objects are destroyed",
         T::LIBRARY
     ))

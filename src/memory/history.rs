@@ -162,7 +162,7 @@ pub(crate) fn report_use(stream: StreamRef, address: u64) {
 pub fn record_history(enabled: bool, max_entries: usize) -> Result<()> {
     if enabled && max_entries == 0 {
         return Err(Error::invalid_argument(
-            "max_entries is 0; give at least 1, or enabled = false to turn the history off",
+            "max_entries is 0; pass at least 1, or enabled = false to turn the history off",
         ));
     }
     refuse_forked_child()?;

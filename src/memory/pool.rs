@@ -199,8 +199,8 @@ pub fn set_fixed(pool: Key, fixed: bool) -> Result<()> {
     let runtime = runtime()?;
     if fixed && uncached::is_on() {
         return Err(Error::not_supported(
-            "memory is not fixed without caching (PYTORCH_NO_CUDA_MEMORY_CACHING): each free gives it back; unset that \
-             variable",
+            "memory is not fixed without caching (PYTORCH_NO_CUDA_MEMORY_CACHING): each free returns it to the driver; \
+             unset that variable",
         ));
     }
     let cell = cell(pool)?;

@@ -13,7 +13,7 @@ pub(super) fn seed() -> Result<u64> {
         Error::new(
             error.status(),
             format!(
-                "no seed: {words}; give one with sconce_generator_set_seed or \
+                "no seed: {words}; set one with sconce_generator_set_seed or \
                  sconce_random_manual_seed"
             ),
         )

@@ -110,7 +110,7 @@ fn unsupported(distribution: Distribution, dtype: Dtype) -> Error {
         .map(Dtype::name)
         .collect();
     Error::not_supported(format!(
-        "{} is not drawn for dtype {}; it is for {}",
+        "{} is not supported for dtype {}; it is supported for {}",
         distribution.name(),
         dtype.name(),
         supported.join(", ")

@@ -35,8 +35,8 @@ pub(super) fn wait_for_all(
         Error::new(
             Status::Timeout,
             format!(
-                "the barrier \"{}\" has timed out after {} ms: {so_far} of {size} processes have come; use another \
-                 name for the next one, since this one has counted the call",
+                "the barrier \"{}\" has timed out after {} ms: {so_far} of {size} processes have called; use another \
+                 name for the next one, because this name has counted the call",
                 String::from_utf8_lossy(name).escape_debug(),
                 timeout.as_millis()
             ),

@@ -48,7 +48,7 @@ impl Channel {
         if answer != number {
             return Err(channel.failed(
                 Status::InvalidArgument,
-                "it answered the greeting with another number, so it is no store's server; check host and port",
+                "it answered the greeting with another number, so it is not the server of a store; check host and port",
             ));
         }
         Ok(channel)

@@ -84,7 +84,7 @@ fn announced(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
 #[inline(never)]
 fn unknown(id: i64, device: DeviceIndex) -> Error {
     Error::invalid_handle(format!(
-        "stream id {id:#x} of device {device} was not given out by this library; get streams from \
+        "stream id {id:#x} of device {device} was not returned by this library; get streams from \
          sconce_stream_get_default, _get_current, _get_from_pool or _get_from_external"
     ))
 }

@@ -143,7 +143,7 @@ fn shapes_and_devices_that_do_not_fit_are_refused() {
     let [here, there] = [0, 1].map(|device| Handle::of(device, false, 1.0));
     let (status, message) = graph.run(&[(flat, &here), (reshaped, &here)], true).unwrap_err();
     assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT);
-    assert!(message.contains("input 0 of \"meeting\": gradients of sizes"), "{message}");
+    assert!(message.contains("input 0 of \"meeting\": gradients of the sizes"), "{message}");
     let (status, message) = graph.run(&[(flat, &here), (elsewhere, &there)], true).unwrap_err();
     assert_eq!(status, SCONCE_ERROR_CROSS_DEVICE);
     assert!(message.contains("at least two devices, cuda:"), "{message}");

@@ -56,7 +56,7 @@ fn ranks_on_threads_find_each_other_by_the_id() {
                 "finalized",
             );
             ok(sconce_comm_destroy(comm.get()));
-            refused(sconce_comm_destroy(comm.get()), SCONCE_ERROR_INVALID_HANDLE, "no living");
+            refused(sconce_comm_destroy(comm.get()), SCONCE_ERROR_INVALID_HANDLE, "not a live");
             sum
         })
     });

@@ -52,7 +52,11 @@ fn a_work_is_ordered_behind_the_callers_stream_and_before_a_stream_that_waits() 
     for work in works {
         ok(sconce_comm_work_synchronize(work, -1));
         ok(sconce_comm_work_destroy(work));
-        refused(sconce_comm_work_destroy(work), SCONCE_ERROR_INVALID_HANDLE, "no living work");
+        refused(
+            sconce_comm_work_destroy(work),
+            SCONCE_ERROR_INVALID_HANDLE,
+            "not a live work handle",
+        );
     }
     destroy_all(&comms);
 }

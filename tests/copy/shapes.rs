@@ -158,7 +158,7 @@ fn bad_shapes_and_ranges_are_refused_before_anything_is_queued() {
             {
                 refused(copy(overlapping, here, there), "overlap");
             }
-            refused(copy(&[(1 << 40, 1 << 40, 1)], here, there), "further");
+            refused(copy(&[(1 << 40, 1 << 40, 1)], here, there), "address space");
             // Far forwards, and backwards.
             refused(copy(&[(5, 1 << 38, 1)], here, there), "dst");
             refused(copy(&[(5, 2, 1 << 38)], here, here), "src");

@@ -242,7 +242,7 @@ fn what_cannot_be_filled_is_refused_by_name() {
             4,
             SCONCE_DTYPE_I32,
             SCONCE_ERROR_NOT_SUPPORTED,
-            "uniform is not drawn for dtype SCONCE_DTYPE_I32",
+            "uniform is not supported for dtype SCONCE_DTYPE_I32",
         ),
         (
             inside,

@@ -249,7 +249,7 @@ fn a_host_function_that_follows_a_device_address_ends_with_words() {
     let signal = std::os::unix::process::ExitStatusExt::signal(&done.status);
     assert_eq!(signal, Some(libc::SIGSEGV), "{text}");
     for part in [
-        "a host function follows the device address 0x",
+        "a host function dereferences the device address 0x",
         "bytes that device 0 allocated at 0x",
         "copy it to host memory",
     ] {

@@ -87,7 +87,7 @@ fn of_environment(found: Option<&(String, String)>) -> (Reading, Option<String>)
         Some((name, Err(error))) => (
             defaults(),
             Some(format!(
-                "{name}: {}; all of it is ignored, and the defaults hold",
+                "{name}: {}; all of it is ignored, and the defaults are used",
                 error.message()
             )),
         ),
@@ -141,7 +141,9 @@ mod tests {
         let (reading, complaint) = of_environment(Some(&found("max_split_size_mb:64,color:red")));
         assert_eq!(reading.settings, Settings::default());
         let complaint = complaint.unwrap();
-        for part in ["PYTORCH_ALLOC_CONF", "`color`", "all of it is ignored", "the defaults hold"] {
+        for part in
+            ["PYTORCH_ALLOC_CONF", "`color`", "all of it is ignored", "the defaults are used"]
+        {
             assert!(complaint.contains(part), "{complaint}");
         }
 

@@ -294,7 +294,7 @@ fn unknown(key: &str) -> Error {
     let names: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
     let names = names.join(", ");
     Error::invalid_argument(format!(
-        "allocator configuration: there is no key `{key}`; there are {names}"
+        "allocator configuration: there is no key `{key}`; the keys are {names}"
     ))
 }
 

@@ -111,7 +111,7 @@ impl Drop for Ring<'_> {
             host_memory::record_use(self.runtime, block.get(), self.stream);
         }
         if let Err(error) = host_memory::free(block.get()) {
-            crate::log::warn(format_args!("a pinned block was not given back: {error}"));
+            crate::log::warn(format_args!("a pinned block was not returned: {error}"));
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::log;
 /// random fills draw the numbers that ordinary fills would draw at this point.
 ///
 /// - `graph`: one that was captured.
-/// - `stream`: a stream of the device on which the graph was captured; may be its default stream.
-///   Must not be being captured.
+/// - `stream`: a stream of the device on which the graph was captured, which may be its default
+///   stream. No capture of the stream may be under way.
 /// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
 ///   captured.
 /// - Ownership: all memory that the captured work uses must live until the launch is done. The
@@ -69,7 +69,8 @@ pub extern "C" fn sconce_graph_instantiate(graph: *mut sconce_graph) -> sconce_s
 /// takes no longer than later ones.
 ///
 /// - `graph`: one that was captured.
-/// - `stream`: a stream of the device on which the graph was captured. Must not be being captured.
+/// - `stream`: a stream of the device on which the graph was captured. No capture of the stream may
+///   be under way.
 /// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
 ///   captured.
 #[must_use]

@@ -60,8 +60,8 @@ fn policy_of(policy: i32) -> Result<PoolPolicy> {
     }
 }
 
-/// Creates a private memory pool with a policy of its own, without any memory yet. It serves all devices.
-/// Needs no device.
+/// Creates a private memory pool with the given policy, without any memory yet. It serves all devices. Needs no
+/// device.
 ///
 /// - `policy`: `SCONCE_MEMORY_POLICY_…`. If the driver does not support pages, the pool uses
 ///   segments, and a warning is logged, as for the setting `policy:pages`.

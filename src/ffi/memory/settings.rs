@@ -21,7 +21,7 @@ pub type sconce_oom_observer = Option<
     ),
 >;
 
-/// Configures the allocator from now on. Existing memory stays as it is. Needs no device.
+/// Configures the allocator for later calls. Does not change existing memory. Needs no device.
 ///
 /// Until the first call the configuration comes from the environment: `SCONCE_ALLOC_CONF`, else
 /// `PYTORCH_CUDA_ALLOC_CONF`, else `PYTORCH_ALLOC_CONF`. These keys have an effect:

@@ -111,7 +111,7 @@ pub unsafe extern "C" fn sconce_kernel_get_occupancy(
 /// Reports the block size with which the largest number of a kernel's threads runs on a
 /// multiprocessor at the same time.
 ///
-/// - `shared_bytes`: dynamic shared memory of a block, whatever its size.
+/// - `shared_bytes`: dynamic shared memory of a block, for blocks of any size.
 /// - `most_threads`: the largest block that the caller can use; 0 for any.
 /// - `out_threads`: receives the threads of a block.
 /// - `out_min_blocks`: receives the smallest number of blocks that fills the whole device.

@@ -54,7 +54,7 @@ pub unsafe extern "C" fn sconce_module_load(
         }
         if image_bytes > isize::MAX as usize {
             return Err(Error::invalid_argument(format!(
-                "image_bytes is {image_bytes}; no memory is so large"
+                "image_bytes is {image_bytes}; that exceeds the address space"
             )));
         }
         // SAFETY: not NULL, and the caller promises so many readable bytes.

@@ -277,7 +277,7 @@ fn check_bytes(bytes: usize) -> Result<()> {
     if bytes <= isize::MAX as usize {
         return Ok(());
     }
-    Err(Error::invalid_argument(format!("bytes is {bytes}; no memory is so large")))
+    Err(Error::invalid_argument(format!("bytes is {bytes}; that exceeds the address space")))
 }
 
 /// Fails a launch and its device, from the function that runs in place of its kernel, as an

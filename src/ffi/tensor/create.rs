@@ -192,7 +192,7 @@ pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
 ///   no elements.
 /// - `bytes`: the size of the memory that begins there.
 /// - `sizes`, `rank`: as in `sconce_tensor_empty`.
-/// - `strides`: in elements; NULL if the elements lie one after another.
+/// - `strides`: in elements; NULL if the elements are contiguous.
 /// - `dtype`: `SCONCE_DTYPE_…`.
 /// - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
 /// - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all

@@ -45,7 +45,7 @@ pub fn detach_observer(id: u64) -> Result<()> {
     let mut observers = OBSERVERS.write();
     let Some(place) = observers.iter().position(|(other, _)| *other == id) else {
         return Err(Error::invalid_argument(format!(
-            "id is {id}, which sconce_memory_attach_oom_observer did not give, or it is detached"
+            "id is {id}, which sconce_memory_attach_oom_observer did not return, or which is detached"
         )));
     };
     observers.remove(place);

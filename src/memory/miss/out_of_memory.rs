@@ -55,7 +55,7 @@ pub(crate) fn report(
     let wanted_in_all = reserved.saturating_add(segment as u64);
     text.push_str(match limit {
         Some(limit) if wanted_in_all > limit as u64 => {
-            "The limit of this process is what forbids it: raise it with sconce_memory_set_fraction or \
+            "The request exceeds the limit of this process: raise the limit with sconce_memory_set_fraction or \
              per_process_memory_fraction, or free memory that is not needed."
         }
         _ if segment > total => "The device has less memory than that.",
@@ -65,8 +65,8 @@ pub(crate) fn report(
 }
 
 /// What to try when neither the limit nor the device's size is in the way.
-const REMEDY: &str = "Free memory that is not needed; if much is reserved but unallocated, it is in \
-     pieces: try max_split_size_mb in SCONCE_ALLOC_CONF, or sconce_memory_empty_cache between phases \
+const REMEDY: &str = "Free memory that is not needed; if much is reserved but unallocated, it is \
+     fragmented: try max_split_size_mb in SCONCE_ALLOC_CONF, or sconce_memory_empty_cache between phases \
      of the program. sconce_memory_get_summary shows where it is.";
 
 /// Bytes of segments that private pools hold.

@@ -33,7 +33,7 @@ pub(crate) fn begin(runtime: &Runtime, device: DeviceIndex) -> Result<Option<Giv
     let begun = stream::give_back(runtime, device, None);
     begun.map(Some).ok_or_else(|| {
         Error::invalid_state(format!(
-            "a stream of device {device} is being captured, and memory cannot be given back to the \
+            "a stream of device {device} is being captured, and memory cannot be returned to the \
              driver until the capture has ended"
         ))
     })
@@ -137,7 +137,7 @@ fn give_back(
             let mut inner = cache.visit();
             let id = inner.heap.adopt(*segment);
             inner.heap.keep(id);
-            Err(error.context("cached memory could not be given back"))
+            Err(error.context("cached memory could not be returned to the driver"))
         }
     }
 }

@@ -71,7 +71,7 @@ pub(super) fn to_driver(
     let mut pages = pages::lock(device);
     if let Err(error) = waited {
         lent_pages::put_back(&mut pages, lent);
-        return Err(error.context("cached memory could not be given back"));
+        return Err(error.context("cached memory could not be returned to the driver"));
     }
     let (mut bytes, mut outcome) = (0, Ok(()));
     for LentPages { of, was, pages: these } in lent {
@@ -98,7 +98,7 @@ pub(super) fn to_driver(
     outcome = outcome.and(pages.release_addresses(driver));
     match outcome {
         Ok(()) => Ok(bytes),
-        Err(error) => Err(error.context("cached memory could not be given back")),
+        Err(error) => Err(error.context("cached memory could not be returned to the driver")),
     }
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn sleep(
             keep(bytes, below);
             let name = sleepers::name(device, number);
             return Err(error.followed_by(format_args!(
-                "{name} is asleep all the same, since the way back failed: {}; call sconce_memory_pool_wake to try \
+                "{name} is asleep all the same, because waking it again failed: {}; call sconce_memory_pool_wake to try \
                  again",
                 second.message()
             )));

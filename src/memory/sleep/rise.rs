@@ -126,7 +126,7 @@ impl<'a> Rising<'a> {
         };
         if need != 0 && !DeviceMemory::of(device).ledger.lock().set_aside(need) {
             return Err(no_memory(
-                "the limit of this process forbids it: free memory, or raise it with sconce_memory_set_fraction",
+                "the limit of this process does not allow that: free memory, or raise the limit with sconce_memory_set_fraction",
             ));
         }
         let pages = Vec::with_capacity(wanted.len());
@@ -140,7 +140,7 @@ impl<'a> Rising<'a> {
                 Err(error) => {
                     rising.undo();
                     return Err(match error.status() {
-                        Status::OutOfMemory => no_memory("the device has less: free memory")
+                        Status::OutOfMemory => no_memory("the device has less memory: free some")
                             .followed_by(error.message()),
                         _ => error,
                     });

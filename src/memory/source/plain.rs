@@ -23,7 +23,9 @@ impl Source for Plain {
         driver.memory_free(device, address)?;
         Err(Error::new(
             Status::NotSupported,
-            format!("the driver gave memory at {address}, beyond the 52 bits that are supported"),
+            format!(
+                "the driver returned memory at {address}, beyond the 52 bits that are supported"
+            ),
         ))
     }
 

@@ -142,7 +142,7 @@ fn begin_give_back(runtime: &Runtime, device: DeviceIndex) -> Result<GivingBack>
     stream::give_back(runtime, device, None).ok_or_else(|| {
         Error::invalid_state(format!(
             "a stream of device {device} is being captured, and memory that other processes have \
-             closed is given back when the capture has ended"
+             closed is returned to the driver when the capture has ended"
         ))
     })
 }

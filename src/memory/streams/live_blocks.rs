@@ -96,7 +96,7 @@ pub(crate) fn refusal(address: usize) -> Error {
         Ok((_, block, _)) if block.address == address as u64 => freed_already(address),
         Ok((_, block, _)) => Error::invalid_argument(format!(
             "ptr {address:#x} points {} bytes into the block at {:#x}; pass the address that the \
-             allocation gave",
+             allocating function returned",
             address as u64 - block.address,
             block.address
         )),
@@ -106,13 +106,13 @@ pub(crate) fn refusal(address: usize) -> Error {
 
 pub(crate) fn freed_already(address: usize) -> Error {
     Error::invalid_argument(format!(
-        "ptr {address:#x} was freed already; free memory once, and use it only before"
+        "ptr {address:#x} was freed already; free memory only once, and do not use it afterwards"
     ))
 }
 
 fn foreign(address: usize) -> Error {
     Error::invalid_argument(format!(
-        "ptr {address:#x} is not memory of this allocator; pass what sconce_memory_alloc gave, and \
-         only once"
+        "ptr {address:#x} is not memory of this allocator; pass an address that sconce_memory_alloc \
+         returned, and free it only once"
     ))
 }

@@ -102,6 +102,6 @@ fn refuse_sleeping(device: DeviceIndex, number: u64) -> Result<()> {
         SleepPhase::Waking => "is being woken",
     };
     Err(Error::invalid_state(format!(
-        "{name} {is}, and gives no memory; call sconce_memory_pool_wake first, or allocate from another pool"
+        "{name} {is}, and cannot allocate memory; call sconce_memory_pool_wake first, or allocate from another pool"
     )))
 }

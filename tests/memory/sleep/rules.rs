@@ -250,7 +250,7 @@ fn without_memory_a_pool_stays_asleep_and_can_be_woken_later() {
         sleep::sleep(Some(private), 0, &SleepPlace::HostPageable).unwrap();
         memory::set_fraction(0.5, 0).unwrap();
         let woken = sleep::wake(Some(private), 0, WakeMode::Restore);
-        refused(woken, "the limit of this process forbids it");
+        refused(woken, "the limit of this process does not allow that");
         memory::set_fraction(1.0, 0).unwrap();
         sleep::wake(Some(private), 0, WakeMode::Restore).unwrap();
         assert!(holds(&read(held, 40 * MIB, own), 8));

@@ -103,7 +103,7 @@ impl Graphs for CudaDriver {
                 5 => "the parameters of a node changed in a way that the driver does not support",
                 6 => "a node is of a kind that the driver does not update",
                 8 => "the attributes of a node changed in a way that the driver does not support",
-                _ => "the driver gave no reason",
+                _ => "the driver stated no reason",
             };
             return Ok(GraphUpdate::Refused(reason.to_owned()));
         }

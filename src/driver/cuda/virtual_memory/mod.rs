@@ -164,7 +164,7 @@ impl VirtualMemory for CudaDriver {
         if fd < 0 {
             return Err(Error::new(
                 Status::Driver,
-                "cuMemExportToShareableHandle succeeded but gave no file descriptor",
+                "cuMemExportToShareableHandle succeeded but returned no file descriptor",
             ));
         }
         // SAFETY: a descriptor that the driver made for this call's caller, which owns it.

@@ -39,7 +39,7 @@ impl Simulator {
 
     fn rank(&self, native: usize) -> Result<Arc<Rank>> {
         self.inner.ranks.find(native).ok_or_else(|| {
-            Error::invalid_handle(format!("{native:#x} is no living rank of a communicator"))
+            Error::invalid_handle(format!("{native:#x} is not a live rank of a communicator"))
         })
     }
 }

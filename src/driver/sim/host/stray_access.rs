@@ -139,7 +139,7 @@ fn report(address: u64) {
     let Some(watched) = WATCHED.iter().find_map(find) else { return };
     let mut text = StackText { bytes: [0; 640], used: 0 };
     let code = program_code::running().unwrap_or("code of the host");
-    let _ = write!(text, "sconce error: {code} follows the device address {address:#x}: ");
+    let _ = write!(text, "sconce error: {code} dereferences the device address {address:#x}: ");
     let _ = (watched.describe)(address, &mut text);
     let _ = writeln!(
         text,

@@ -140,7 +140,7 @@ fn missing(library: &str) -> Error {
     Error::new(
         Status::LibraryNotFound,
         format!(
-            "{library} could not be opened; searched: the simulator, which a test told to have none"
+            "{library} could not be opened; searched: the simulator, in which a test has disabled it"
         ),
     )
 }

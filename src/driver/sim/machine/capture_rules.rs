@@ -35,7 +35,7 @@ impl Engine {
         Err(codes::failure_because(
             call,
             codes::STREAM_CAPTURE_UNSUPPORTED,
-            "a capture is under way that holds this thread back",
+            "a capture that is under way forbids this call on this thread",
         ))
     }
 
@@ -189,6 +189,6 @@ impl Engine {
 
 /// The failure of a call for a capture that is invalid.
 pub(crate) fn invalidated(call: Call) -> Error {
-    let why = "something spoilt the capture; end it";
+    let why = "a call made the capture invalid; end it";
     codes::failure_because(call, codes::STREAM_CAPTURE_INVALIDATED, why)
 }

@@ -307,11 +307,11 @@ impl Engine {
 }
 
 fn no_stream(call: Call, handle: StreamHandle) -> Error {
-    let why = format_args!("{:#x} is no living stream", handle.native());
+    let why = format_args!("{:#x} is not a live stream", handle.native());
     codes::failure_because(call, codes::INVALID_HANDLE, why)
 }
 
 fn no_event(call: Call, handle: EventHandle) -> Error {
-    let why = format_args!("{:#x} is no living event", handle.native());
+    let why = format_args!("{:#x} is not a live event", handle.native());
     codes::failure_because(call, codes::INVALID_HANDLE, why)
 }

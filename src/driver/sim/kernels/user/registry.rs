@@ -91,7 +91,7 @@ pub(crate) fn find(call: Call, code: &ModuleCode, name: &str) -> Result<Arc<SimK
     match KERNELS.read().get(name) {
         Some(kernel) => Ok(Arc::clone(kernel)),
         None => missing(format!(
-            "name: no function stands for the kernel {name:?} on simulated devices; register one with \
+            "name: no function is registered for the kernel {name:?} on simulated devices; register one with \
              sconce_sim_register_kernel"
         )),
     }
