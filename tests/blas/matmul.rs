@@ -157,11 +157,11 @@ fn what_is_out_of_bounds_is_refused_by_name() {
         (|desc| desc.a_strides[0] = -1, SCONCE_ERROR_INVALID_ARGUMENT, "desc.a_strides[0] is -1"),
         (|desc| desc.b_strides[2] = -4, SCONCE_ERROR_INVALID_ARGUMENT, "desc.b_strides[2] is -4"),
         (|desc| desc.c_strides = [1, 1, 1], SCONCE_ERROR_INVALID_ARGUMENT, "c overlaps itself"),
-        (|desc| desc.m = i64::MAX, SCONCE_ERROR_INVALID_ARGUMENT, "of a reach further"),
+        (|desc| desc.m = i64::MAX, SCONCE_ERROR_INVALID_ARGUMENT, "of a reach beyond"),
         (
             |desc| desc.b_strides = [i64::MAX, i64::MAX, 1],
             SCONCE_ERROR_INVALID_ARGUMENT,
-            "of b reach further",
+            "of b reach beyond",
         ),
         (|desc| desc.m = 5000, SCONCE_ERROR_INVALID_ARGUMENT, "a 0x"),
         (|desc| desc.dtype = SCONCE_DTYPE_C64, SCONCE_ERROR_NOT_SUPPORTED, "desc.dtype"),
