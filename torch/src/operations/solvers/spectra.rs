@@ -35,17 +35,47 @@ fn as_columns(tensor: &Tensor) -> Result<Tensor> {
     copied_by_columns(tensor.handle(), &sizes[..sizes.len() - 2])
 }
 
-/// The adjoint of matrices: a product with an identity, as libsconce.so has no conjugate.
+/// How the elements of new matrices lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixLines {
+    /// Row by row.
+    Rows,
+    /// Column by column.
+    Columns,
+}
+
+impl MatrixLines {
+    /// A batch of matrices whose values are not set.
+    fn empty(self, sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
+        match self {
+            MatrixLines::Rows => empty(sizes, dtype, device),
+            MatrixLines::Columns => by_columns(sizes, dtype, device),
+        }
+    }
+}
+
+/// The adjoint of matrices, column by column.
 fn adjoint(of: &Tensor) -> Result<Tensor> {
+    adjoint_in(of, MatrixLines::Columns)
+}
+
+/// The adjoint of matrices: of complex ones a product with an identity, as libsconce.so has no conjugate. Row by row, a
+/// real one of matrices that lie by columns shares their memory.
+fn adjoint_in(of: &Tensor, lines: MatrixLines) -> Result<Tensor> {
     let mut sizes = sizes_of(of.handle())?;
     let rank = sizes.len();
     sizes.swap(rank - 2, rank - 1);
     let (dtype, device) = (dtype_of_tensor(of.handle())?, device_of_tensor(of.handle())?);
-    let result = by_columns(&sizes, dtype, device)?;
     if real_of(dtype).is_none() {
-        operations::copy(&result, operations::transpose(of.handle(), -2, -1)?.handle())?;
+        let turned = operations::transpose(of.handle(), -2, -1)?;
+        if lines == MatrixLines::Rows {
+            return operations::contiguous(turned.handle());
+        }
+        let result = lines.empty(&sizes, dtype, device)?;
+        operations::copy(&result, turned.handle())?;
         return Ok(result);
     }
+    let result = lines.empty(&sizes, dtype, device)?;
     let one = by_columns(&[&sizes[..rank - 1], &[sizes[rank - 2]]].concat(), dtype, device)?;
     identity(Matrices::of(&one)?)?;
     update(Matrices::of(&result)?, Matrices::of(&one)?, Matrices::of(of)?.adjoint(), Mode::Set)?;
@@ -85,14 +115,22 @@ fn check_finite(name: &str, a: TensorHandle) -> Result<()> {
 /// `_linalg_svd(a, full_matrices, compute_uv)`. The right vectors lie row by row on devices, and column by column on the
 /// CPU, as PyTorch's.
 pub fn singular(a: TensorHandle, is_full: bool, has_vectors: bool) -> Result<Singular> {
-    let mut found = singular_by_columns(a, is_full, has_vectors)?;
-    if has_vectors && device_of_tensor(a)? != api::SCONCE_DEVICE_CPU {
-        found.right = operations::contiguous(found.right.handle())?;
-    }
-    Ok(found)
+    let on_cpu = device_of_tensor(a)? == api::SCONCE_DEVICE_CPU;
+    singular_in(
+        a,
+        is_full,
+        has_vectors,
+        if on_cpu { MatrixLines::Columns } else { MatrixLines::Rows },
+    )
 }
 
-fn singular_by_columns(a: TensorHandle, is_full: bool, has_vectors: bool) -> Result<Singular> {
+/// As [`singular`], with right vectors that lie as is said.
+pub(super) fn singular_in(
+    a: TensorHandle,
+    is_full: bool,
+    has_vectors: bool,
+    lines: MatrixLines,
+) -> Result<Singular> {
     let name = "linalg.svd";
     let sizes = checks::matrices(name, "A", a)?;
     let (dtype, device) = (dtype_of_tensor(a)?, device_of_tensor(a)?);
@@ -100,19 +138,19 @@ fn singular_by_columns(a: TensorHandle, is_full: bool, has_vectors: bool) -> Res
     let (batch, [rows, columns]) = checks::split(&sizes);
     let least = rows.min(columns);
     if least == 0 || sizes.contains(&0) {
-        return without_values(batch, [rows, columns], (dtype, device), is_full, has_vectors);
+        let (sizes, of) = ([rows, columns], (dtype, device));
+        return without_values(batch, sizes, of, is_full, has_vectors.then_some(lines));
     }
     check_finite(name, a)?;
-    if rows < columns {
-        let turned = adjoint(&copied_by_columns(a, batch)?)?;
-        let found = tall(&turned, is_full, has_vectors)?;
-        if !has_vectors {
-            return Ok(found);
-        }
-        let (left, right) = (adjoint(&found.right)?, adjoint(&found.left)?);
-        return Ok(Singular { left, values: found.values, right });
-    }
-    tall(&copied_by_columns(a, batch)?, is_full, has_vectors)
+    let is_wide = rows < columns;
+    let own = copied_by_columns(a, batch)?;
+    let decomposed = tall(&if is_wide { adjoint(&own)? } else { own }, is_full, has_vectors)?;
+    let Some([left, right]) = decomposed.vectors else {
+        let nothing = || empty(&[0], dtype, device);
+        return Ok(Singular { left: nothing()?, values: decomposed.values, right: nothing()? });
+    };
+    let (left, right) = if is_wide { (right, left) } else { (left, right) };
+    Ok(Singular { left, values: decomposed.values, right: adjoint_in(&right, lines)? })
 }
 
 /// The results of matrices without elements.
@@ -121,24 +159,31 @@ fn without_values(
     [rows, columns]: [i64; 2],
     (dtype, device): (i32, i32),
     is_full: bool,
-    has_vectors: bool,
+    right_lines: Option<MatrixLines>,
 ) -> Result<Singular> {
     let least = rows.min(columns);
     let values = filled(&[batch, &[least]].concat(), real_type(dtype), device, 0.0)?;
-    if !has_vectors {
+    let Some(right_lines) = right_lines else {
         let nothing = || empty(&[0], dtype, device);
         return Ok(Singular { left: nothing()?, values, right: nothing()? });
-    }
+    };
     let (width, height) = if is_full { (rows, columns) } else { (least, least) };
     let left = by_columns(&[batch, &[rows, width]].concat(), dtype, device)?;
-    let right = by_columns(&[batch, &[height, columns]].concat(), dtype, device)?;
+    let right = right_lines.empty(&[batch, &[height, columns]].concat(), dtype, device)?;
     identity(Matrices::of(&left)?)?;
     identity(Matrices::of(&right)?)?;
     Ok(Singular { left, values, right })
 }
 
+/// Singular values, and left and right vectors, a column each.
+struct Decomposed {
+    values: Tensor,
+    /// If they are wanted. All of them lie column by column.
+    vectors: Option<[Tensor; 2]>,
+}
+
 /// Those of matrices with at least as many rows as columns: the columns of the upper factor are made orthogonal.
-fn tall(a: &Tensor, is_full: bool, has_vectors: bool) -> Result<Singular> {
+fn tall(a: &Tensor, is_full: bool, has_vectors: bool) -> Result<Decomposed> {
     let (dtype, device) = (dtype_of_tensor(a.handle())?, device_of_tensor(a.handle())?);
     let sizes = sizes_of(a.handle())?;
     let (batch, [rows, columns]) = checks::split(&sizes);
@@ -160,8 +205,7 @@ fn tall(a: &Tensor, is_full: bool, has_vectors: bool) -> Result<Singular> {
     let scale = operations::squeeze(scale.handle(), -1)?;
     let values = binary(api::SCONCE_BINARY_MUL, &sorted.values, Operand::Tensor(&scale))?;
     if !has_vectors {
-        let nothing = || empty(&[0], dtype, device);
-        return Ok(Singular { left: nothing()?, values, right: nothing()? });
+        return Ok(Decomposed { values, vectors: None });
     }
     // Orthogonal columns have a diagonal upper factor. Reflections also complete those that are 0 to a basis.
     let [inner, factors] = geqrf(in_order(&w, &sorted.indices)?.handle())?;
@@ -176,8 +220,8 @@ fn tall(a: &Tensor, is_full: bool, has_vectors: bool) -> Result<Singular> {
     let signed = operations::narrow(left.handle(), -1, 0, columns)?;
     let turned = binary(api::SCONCE_BINARY_MUL, &signed, Operand::Tensor(&signs))?;
     operations::copy(&signed, turned.handle())?;
-    let right = adjoint(&in_order(&v, &sorted.indices)?)?;
-    Ok(Singular { left, values, right })
+    let right = in_order(&v, &sorted.indices)?;
+    Ok(Decomposed { values, vectors: Some([left, right]) })
 }
 
 /// -1 for each number on the diagonal that is below 0, else 1: a row of numbers for each matrix.

@@ -1,7 +1,8 @@
 //! Singular values and eigenvalues beside the products of their vectors.
 
-use super::super::spectra::{eigen, singular};
+use super::super::spectra::{MatrixLines, eigen, singular, singular_in};
 use super::*;
+use crate::abi::tensors::strides_of;
 
 #[test]
 fn singular_vectors_and_values_return_the_matrix() {
@@ -34,6 +35,16 @@ fn singular_vectors_and_values_return_the_matrix() {
             (0..count).all(ordered) && values.values.iter().all(|value| *value >= 0.0),
             "{values:?}"
         );
+        // Devices have right vectors row by row.
+        let by_rows = singular_in(given.handle(), is_full, true, MatrixLines::Rows).unwrap().right;
+        assert_eq!(Batch::of(&by_rows).values, Batch::of(&found.right).values);
+        let strides_of = |tensor: &Tensor| strides_of(tensor.handle()).unwrap();
+        let last_two = |strides: Vec<i64>| [strides[1], strides[2]];
+        let [_, height, width] = Batch::of(&by_rows).sizes;
+        if height > 1 && width > 1 {
+            assert_eq!(last_two(strides_of(&by_rows)), [width, 1]);
+            assert_eq!(last_two(strides_of(&found.right)), [1, height]);
+        }
         let alone = singular(given.handle(), is_full, false).unwrap();
         values.assert_near(alone.values.handle(), within(dtype), "values alone");
         assert_eq!(sizes_of(alone.left.handle()).unwrap(), [0]);
