@@ -142,7 +142,8 @@ inline void recordHistory(bool enabled, std::size_t max_entries = SIZE_MAX) {
   return detail::text_of(::sconce_memory_get_snapshot_json);
 }
 
-/// Writes a snapshot to a file for torch's viewer: a `.pickle` or a `.json`, by its ending.
+/// Writes a snapshot to a file, by its ending: a `.pickle` or a `.json` for torch's viewer, or a
+/// `.html` that a browser shows without a network.
 /// Corresponds to `torch.cuda.memory._dump_snapshot`.
 inline void dump_memory_snapshot(const std::string& path) {
   detail::check(::sconce_memory_save_snapshot(path.c_str()));

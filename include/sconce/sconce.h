@@ -4088,15 +4088,16 @@ sconce_status sconce_memory_get_page_figures(int32_t device,
 SCONCE_NODISCARD sconce_status sconce_memory_get_snapshot_json(char **out_json);
 
 /**
- * Writes a snapshot to a file, for torch's viewer (`pytorch.org/memory_viz`).
+ * Writes a snapshot to a file.
  *
- * - `path`: the file, which is overwritten; its ending selects the format, `.pickle` or `.json`.
- * - Errors: INVALID_ARGUMENT: `path` has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
- *   the file cannot be written.
+ * - `path`: the file, which is overwritten; its ending selects the format: `.pickle` or `.json` for torch's
+ *   viewer (`pytorch.org/memory_viz`), or `.html` for a page that a browser shows without a network.
+ * - Errors: INVALID_ARGUMENT: `path` has another ending. IO: the file cannot be written.
  * - Ordering: as `sconce_memory_get_snapshot_json`.
  * - torch: `torch.cuda.memory._dump_snapshot()`.
  */
-SCONCE_NODISCARD sconce_status sconce_memory_save_snapshot(const char *path);
+SCONCE_NODISCARD
+sconce_status sconce_memory_save_snapshot(const char *path);
 
 /**
  * Starts or stops the recording of memory events for snapshots. Stopping discards the recorded

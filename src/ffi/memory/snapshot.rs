@@ -24,11 +24,11 @@ pub unsafe extern "C" fn sconce_memory_get_snapshot_json(
     })
 }
 
-/// Writes a snapshot to a file, for torch's viewer (`pytorch.org/memory_viz`).
+/// Writes a snapshot to a file.
 ///
-/// - `path`: the file, which is overwritten; its ending selects the format, `.pickle` or `.json`.
-/// - Errors: INVALID_ARGUMENT: `path` has another ending. NOT_SUPPORTED: the ending is `.html`. IO:
-///   the file cannot be written.
+/// - `path`: the file, which is overwritten; its ending selects the format: `.pickle` or `.json` for torch's
+///   viewer (`pytorch.org/memory_viz`), or `.html` for a page that a browser shows without a network.
+/// - Errors: INVALID_ARGUMENT: `path` has another ending. IO: the file cannot be written.
 /// - Ordering: as `sconce_memory_get_snapshot_json`.
 /// - torch: `torch.cuda.memory._dump_snapshot()`.
 #[must_use]

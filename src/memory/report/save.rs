@@ -9,23 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::snapshot_json;
+use super::snapshot_page;
 use super::snapshot_pickle;
 use crate::error::{Error, Result, Status};
 use crate::memory::Snapshot;
 
 /// Writes the snapshot in the form that the ending of `path` names: `.pickle` for torch's viewers,
-/// or `.json`.
+/// `.json`, or `.html` for a browser.
 pub fn save_snapshot(path: &Path, snapshot: &Snapshot) -> Result<()> {
     let shown = path.display();
     match path.extension().and_then(OsStr::to_str) {
         Some("pickle") => write_whole(path, &snapshot_pickle(snapshot)),
         Some("json") => write_whole(path, snapshot_json(snapshot).as_bytes()),
-        Some("html") => Err(Error::not_supported(format!(
-            "path is \"{shown}\": pages cannot be written yet; end it in .pickle, which torch's viewer \
-             shows, or in .json"
-        ))),
+        Some("html") => write_whole(path, snapshot_page(snapshot).as_bytes()),
         _ => Err(Error::invalid_argument(format!(
-            "path is \"{shown}\", whose ending names no form; end it in .pickle or .json"
+            "path is \"{shown}\", whose ending names no form; end it in .pickle, .json or .html"
         ))),
     }
 }
@@ -133,26 +131,29 @@ mod tests {
         for _ in 0..2 {
             save_snapshot(&folder.0.join("a.b.json"), &snapshot).unwrap();
             save_snapshot(&folder.0.join("a.pickle"), &snapshot).unwrap();
-            assert_eq!(folder.names(), ["a.b.json", "a.pickle"]);
+            save_snapshot(&folder.0.join("a.html"), &snapshot).unwrap();
+            assert_eq!(folder.names(), ["a.b.json", "a.html", "a.pickle"]);
         }
         let json = fs::read_to_string(folder.0.join("a.b.json")).unwrap();
         assert_eq!(json, snapshot_json(&snapshot));
         assert_eq!(fs::read(folder.0.join("a.pickle")).unwrap(), snapshot_pickle(&snapshot));
+        let page = fs::read_to_string(folder.0.join("a.html")).unwrap();
+        assert_eq!(page, snapshot_page(&snapshot));
     }
 
     #[test]
     fn other_endings_are_refused_in_words_that_help() {
         let folder = Folder::new("endings");
         let save = |name: &str| save_snapshot(&folder.0.join(name), &golden::snapshot());
-        for name in ["a", "a.txt", "a.JSON", ".json", "a.json.", "a.pickle~"] {
+        for name in ["a", "a.txt", "a.JSON", ".json", "a.json.", "a.pickle~", "a.htm"] {
             let refused = save(name).unwrap_err();
             assert_eq!(refused.status(), Status::InvalidArgument, "{name}");
             let message = refused.message();
-            assert!(message.contains(".pickle or .json") && message.contains(name), "{message}");
+            assert!(
+                message.contains(".pickle, .json or .html") && message.contains(name),
+                "{message}"
+            );
         }
-        let later = save("a.html").unwrap_err();
-        assert_eq!(later.status(), Status::NotSupported);
-        assert!(later.message().contains(".pickle") && later.message().contains(".json"));
         assert_eq!(folder.names(), [""; 0]);
     }
 
