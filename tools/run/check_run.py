@@ -57,15 +57,17 @@ def check_built(program, model, place):
     described = subprocess.run([program, model, "--describe"], capture_output=True, text=True, check=True).stdout
     for words in ("input 0: x float32[2..64, 256] on cpu", "output 0: doubled float32[2..64, 256] on cpu", "memory: "):
         assert words in described, described
-    refused(program, [model], "0 inputs were passed; the model has 1")
+    refused(program, [model], "0 inputs were passed; the model has 1: name a file for each with --input")
     refused(program, [model, "--input", given, "--graph"], "no graphs")
     refused(program, [model, "--input", given, "--output", returned, "--output", returned], "1 outputs, and 2 were named")
     npy(given, (1, 256), values.tobytes()[: 4 * 256])
     refused(program, [model, "--input", given], "float32[1, 256] on cpu; the model takes float32[2..64, 256]")
     npy(given, (4, 256), values.tobytes())
     refused(program, [model, "--input", given], "another number of elements")
-    pathlib.Path(given).write_bytes(b"nothing")
-    refused(program, [model, "--input", given], "x.npy")
+    for other in (b"", b"nothing", b"nothing that NumPy wrote"):
+        pathlib.Path(given).write_bytes(other)
+        refused(program, [model, "--input", given], "x.npy: is no .npy file")
+    refused(program, [model, "--input", "/nonexistent.npy"], "cannot be opened: No such file")
 
 
 def check_described(program, model):
@@ -95,6 +97,7 @@ def main():
     refused(program, [], "no model was named")
     refused(program, ["x.pt2", "--repeat", "-3"], "--repeat takes a number")
     refused(program, ["/nonexistent.pt2"], "could not be read")
+    refused(program, [""], "path is empty")
     with tempfile.TemporaryDirectory() as place:
         check_built(program, built, place)
         check_described(program, of_cuda)

@@ -290,6 +290,13 @@ void run(const Options& options, std::chrono::steady_clock::time_point start) {
                              " outputs, and " + std::to_string(options.outputs.size()) +
                              " were named");
   }
+  if (options.inputs.size() != model.num_inputs()) {
+    throw std::runtime_error(std::to_string(options.inputs.size()) +
+                             " inputs were passed; the model has " +
+                             std::to_string(model.num_inputs()) +
+                             ": name a file for each with --input, in the order that --describe "
+                             "prints");
+  }
   std::vector<sconce::Tensor> inputs;
   for (const std::string& path : options.inputs) {
     const sconce::Tensor read = read_npy(path);

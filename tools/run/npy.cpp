@@ -1,7 +1,9 @@
 #include "npy.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <vector>
@@ -80,11 +82,12 @@ std::vector<std::int64_t> shape_of(const std::string& header, const std::string&
 sconce::Tensor read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, 8> begin{};
-  if (!file.read(begin.data(), begin.size())) {
-    fail(path, "cannot be read");
+  if (!file) {
+    fail(path, std::string("cannot be opened: ") + std::strerror(errno));
   }
-  if (std::string(begin.data(), 6) != "\x93NUMPY") {
-    fail(path, "is no .npy file");
+  const bool has_begin = static_cast<bool>(file.read(begin.data(), begin.size()));
+  if (!has_begin || std::string(begin.data(), 6) != "\x93NUMPY") {
+    fail(path, "is no .npy file; write the array with numpy.save");
   }
   std::array<unsigned char, 4> length{};
   const std::streamsize width = begin[6] == 1 ? 2 : 4;

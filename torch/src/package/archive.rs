@@ -61,10 +61,13 @@ fn broken(path: &Path, why: impl std::fmt::Display) -> Error {
 
 /// Whether a file is a shared library, and no package.
 pub fn is_library(path: &Path) -> Result<bool> {
-    let mut begin = [0; 4];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    if path.as_os_str().is_empty() {
+        return Err(Error::invalid_argument("path is empty; pass the path of a package (.pt2)"));
+    }
+    let mut begin = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut begin));
     read.map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
-    Ok(begin == *b"\x7fELF")
+    Ok(begin == b"\x7fELF")
 }
 
 /// Writes a model of a package to a private folder. Without a name it is the one that there is, or the one called
@@ -72,7 +75,8 @@ pub fn is_library(path: &Path) -> Result<bool> {
 pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
     let file = File::open(path)
         .map_err(|why| Error::io(format!("{} could not be opened: {why}", path.display())))?;
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|why| broken(path, why))?;
+    let mut archive = ZipArchive::new(BufReader::new(file))
+        .map_err(|why| broken(path, format!("it is no zip file, or its end is missing ({why})")))?;
     let contents = contents(&mut archive, path)?;
     let (name, files) = chosen(&contents, model, path)?;
     let mut unpacked = Unpacked {

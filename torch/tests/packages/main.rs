@@ -95,9 +95,10 @@ fn damaged_and_hostile_packages_are_refused_in_words() {
     for length in 0..whole.len() {
         let path = folder.join("package.pt2");
         std::fs::write(&path, &whole[..length]).unwrap();
-        load_model(&path).unwrap_err();
+        let text = load_model(&path).unwrap_err();
+        assert!(text.contains("is no package that can be read"), "{length}: {text}");
     }
-    refused(&folder, b"PK\x03\x04 and nothing", "is no package that can be read");
+    refused(&folder, b"PK\x03\x04 and nothing", "it is no zip file, or its end is missing");
     refused(&folder, &package(&[format]), "has no compiled model");
     refused(
         &folder,
