@@ -49,7 +49,8 @@ fn repeated(sources: &[Source]) -> BTreeSet<String> {
 
 #[test]
 fn names_of_types_are_unique() {
-    let found = repeated(&crate_sources("src"));
+    let roots = ["src", "torch/src"];
+    let found = roots.iter().flat_map(|root| repeated(&crate_sources(root))).collect();
     assert_none(&against(&found, ("names.rs", "ADMITTED", ADMITTED), "the name of several types"));
 }
 

@@ -40,6 +40,9 @@ pub unsafe fn array<'a, T>(array: *const T, count: usize, name: &str) -> Result<
     Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }
 
+/// A list of whole numbers as functions of the ABI take it: where the numbers lie, and how many there are.
+pub type IntList = (*const i64, i64);
+
 /// As [`array`], of numbers whose count the ABI passes with a sign.
 ///
 /// # Safety

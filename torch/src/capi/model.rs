@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard, write_out};
-use crate::model::loaded::{Choice, Model};
+use crate::model::loaded::{Model, ModelChoice};
 use crate::model::{inspection, table};
 use crate::sconce::api::sconce_status;
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn sconce_model_load(
                 name = Some(unsafe { text(options.name, "options.name") }?);
             }
         }
-        let model = Model::load(path, Choice { device, name: name.as_deref() })?;
+        let model = Model::load(path, ModelChoice { device, name: name.as_deref() })?;
         let handle = std::ptr::without_provenance_mut(table::insert(model));
         // SAFETY: the caller's promise.
         unsafe { write_out(out_model, "out_model", handle) }

@@ -5,7 +5,7 @@
 use super::{give, give_all};
 use crate::abi::arguments::optional_tensor;
 use crate::error::Result;
-use crate::operations::bags::{Bagged, Bags, Gradient, Mode, of_factors};
+use crate::operations::bags::{BagMode, Bagged, Bags, Gradient, of_factors};
 use crate::sconce::tensor::TensorHandle;
 
 /// Writes the four results of an embedding.
@@ -45,7 +45,7 @@ fallbacks! {
             table: weight,
             indices,
             offsets,
-            mode: Mode::new(mode)?,
+            mode: BagMode::new(mode)?,
             // SAFETY: the caller's promise for the pointer.
             factors: unsafe { optional_tensor(per_sample_weights) },
             has_last_offset: include_last_offset != 0,
@@ -75,7 +75,7 @@ fallbacks! {
             table: weight,
             indices,
             offsets,
-            mode: Mode::new(mode)?,
+            mode: BagMode::new(mode)?,
             // SAFETY: the caller's promise for the pointer.
             factors: unsafe { optional_tensor(per_sample_weights) },
             has_last_offset: include_last_offset != 0,
@@ -105,7 +105,7 @@ fallbacks! {
             bag_of_index: offset2bag,
             counts: bag_size,
             chosen: maximum_indices,
-            mode: Mode::new(mode)?,
+            mode: BagMode::new(mode)?,
             by_frequency: scale_grad_by_freq != 0,
             // SAFETY: the caller's promise for the pointer.
             factors: unsafe { optional_tensor(per_sample_weights) },
@@ -129,6 +129,6 @@ fallbacks! {
     ) {
         let vectors = [indices, offsets, offset2bag];
         // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, of_factors(grad, weight, vectors, Mode::new(mode)?, padding_idx)?) }
+        unsafe { give(ret0, of_factors(grad, weight, vectors, BagMode::new(mode)?, padding_idx)?) }
     }
 }

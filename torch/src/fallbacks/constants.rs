@@ -12,14 +12,14 @@ use crate::abi::constants::{DEVICE_TYPE_CPU, LAYOUT_MKLDNN, dtype_of};
 use crate::abi::errors::not_null;
 use crate::abi::handles::return_tensor;
 use crate::error::{Error, Result, shim};
-use crate::operations::packed::description::Description;
+use crate::operations::packed::description::PackedLayout;
 use crate::operations::packed::unpack::unpacked;
 use crate::operations::tensors::name_of;
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
 /// A constant that PyTorch packed for oneDNN, unpacked.
-struct Packed {
+struct PackedConstant {
     data: *const c_void,
     ndim: i64,
     sizes: *const i64,
@@ -29,7 +29,7 @@ struct Packed {
     description_bytes: i64,
 }
 
-impl Packed {
+impl PackedConstant {
     /// # Safety
     /// The sizes have `ndim` entries and the description so many bytes; the memory has what this describes.
     unsafe fn tensor(&self) -> Result<Tensor> {
@@ -43,7 +43,7 @@ impl Packed {
         })?;
         // SAFETY: as above.
         let bytes = unsafe { array(self.description, length, "opaque_metadata") }?;
-        let description = Description::read(bytes, sizes)?;
+        let description = PackedLayout::read(bytes, sizes)?;
         let dtype = dtype_of(self.dtype)?;
         if description.dtype != dtype {
             return Err(Error::not_supported(format!(
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
     }
     let make = || {
         count_over_memory();
-        let packed = Packed {
+        let packed = PackedConstant {
             data,
             ndim,
             sizes: sizes_ptr,

@@ -8,7 +8,7 @@ use super::{give, give_both, operation};
 use crate::abi::arguments::{array, numbers, optional, optional_tensor};
 use crate::abi::errors::text_of;
 use crate::error::{Error, Result};
-use crate::operations::bins_of_rows::Rows;
+use crate::operations::bins_of_rows::RowCounting;
 use crate::operations::counting;
 use crate::operations::ordering;
 use crate::operations::search::{self, Search};
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__histogramdd_from_bin_cts(
         let range = unsafe { range_of(range, range_len) }?;
         // SAFETY: as above.
         let weight = unsafe { optional_tensor(weight) };
-        let rows = Rows { bins, range, weight, is_density: density != 0 };
+        let rows = RowCounting { bins, range, weight, is_density: density != 0 };
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, rows.count(tensor)?) }
     })

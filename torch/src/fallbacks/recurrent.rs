@@ -7,7 +7,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::{give_all, operation};
 use crate::operations::recurrent::cell::{Cell, Stepped, step};
-use crate::operations::recurrent::layers::{Kind, Layers};
+use crate::operations::recurrent::layers::{CellKind, Layers};
 use crate::sconce::operations::{empty, flip, permute, reshape};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
         // SAFETY: as above.
         let [buffer, cells] = [weight_buf, cx].map(|tensor| unsafe { optional_tensor(tensor) });
         let layers = Layers {
-            kind: Kind::of(mode)?,
+            kind: CellKind::of(mode)?,
             weights,
             weights_each: weight_stride0,
             layers: num_layers,
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
                  model in evaluation mode (model.eval()), with sequences of one length",
             ));
         }
-        let kind = Kind::of(mode)?;
+        let kind = CellKind::of(mode)?;
         let (first, second) = (rows_of(weight0)?, rows_of(weight1)?);
         let all = [first.handle(), second.handle(), weight2, weight3];
         let weights = if has_biases != 0 { &all[..] } else { &all[..2] };
@@ -183,7 +183,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
             is_batch_first: batch_first != 0,
         };
         let steps = i64::from(batch_first != 0);
-        let cells = (kind == Kind::Lstm).then_some(cx);
+        let cells = (kind == CellKind::Lstm).then_some(cx);
         let (output, hidden, cells) = if reverse == 0 {
             let made = layers.run(input, hx, cells)?;
             (made.output, made.hidden, made.cells)

@@ -38,11 +38,11 @@ const THREW: i32 = -0x5c0ce;
 const MODEL_ARGUMENTS: usize = 7;
 
 /// Room for the text of an exception; longer ones are cut.
-struct Text([c_char; 2048]);
+struct ExceptionText([c_char; 2048]);
 
-impl Text {
-    fn new() -> Text {
-        Text([0; 2048])
+impl ExceptionText {
+    fn new() -> ExceptionText {
+        ExceptionText([0; 2048])
     }
 
     fn error(&self) -> Error {
@@ -62,7 +62,7 @@ pub unsafe fn call_boxed(
     arguments: usize,
     results: usize,
 ) -> Result<()> {
-    let mut text = Text::new();
+    let mut text = ExceptionText::new();
     debug_assert!(stack.len() >= arguments.max(results));
     let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
     // SAFETY: the caller's promise; the text has `room` bytes.
@@ -90,7 +90,7 @@ pub unsafe fn call_model<const N: usize>(
     const { assert!(N <= MODEL_ARGUMENTS) };
     let mut words = [0; MODEL_ARGUMENTS];
     words[..N].copy_from_slice(&arguments);
-    let mut text = Text::new();
+    let mut text = ExceptionText::new();
     let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
     // SAFETY: the caller's promise; there are seven words, and the text has `room` bytes.
     let result = unsafe { sconce_torch_call_model(function, words.as_ptr(), pointer, room) };

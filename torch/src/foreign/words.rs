@@ -56,7 +56,7 @@ pub unsafe fn call_range(
     end: i64,
     context: *mut c_void,
 ) -> Result<()> {
-    let mut text = super::Text::new();
+    let mut text = super::ExceptionText::new();
     let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
     // SAFETY: the caller's promise; the text has `room` bytes.
     let result = unsafe { sconce_torch_call_range(function, begin, end, context, pointer, room) };

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::sconce::{api, check};
 
 /// A value that a kernel takes as a parameter: a number, an address, or a structure with `repr(C)`.
-pub trait Argument {
+pub trait KernelArgument {
     /// Where the value lies.
     fn address(&self) -> *const c_void {
         std::ptr::from_ref(self).cast()
@@ -22,14 +22,14 @@ pub trait Argument {
     }
 }
 
-impl Argument for u32 {}
-impl Argument for i32 {}
-impl Argument for u64 {}
-impl Argument for i64 {}
-impl Argument for f32 {}
-impl Argument for f64 {}
-impl<T> Argument for *const T {}
-impl<T> Argument for *mut T {}
+impl KernelArgument for u32 {}
+impl KernelArgument for i32 {}
+impl KernelArgument for u64 {}
+impl KernelArgument for i64 {}
+impl KernelArgument for f32 {}
+impl KernelArgument for f64 {}
+impl<T> KernelArgument for *const T {}
+impl<T> KernelArgument for *mut T {}
 
 /// Blocks and threads of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub unsafe fn launch(
     image: &'static Image,
     kernel: &str,
     grid: Grid,
-    arguments: &[&dyn Argument],
+    arguments: &[&dyn KernelArgument],
 ) -> Result<()> {
     if grid.blocks.contains(&0) {
         return Ok(());

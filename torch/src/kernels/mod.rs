@@ -16,5 +16,5 @@ mod packed_ptx;
 pub mod properties;
 
 pub use image::Image;
-pub use launch::{Argument, Grid, launch};
+pub use launch::{Grid, KernelArgument, launch};
 pub use properties::Properties;

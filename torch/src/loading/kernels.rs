@@ -29,7 +29,7 @@ impl Drop for KernelFile {
 }
 
 /// What keeps a file; empty until the system's loader has opened it.
-type Slot = Mutex<Option<KernelFile>>;
+type FileSlot = Mutex<Option<KernelFile>>;
 
 #[derive(Default)]
 struct Open {
@@ -103,8 +103,8 @@ fn open_file(path: &Path, file: &str) -> Result<Owner> {
         )));
     }
     open_products(&undefined)?;
-    let slot: Arc<Slot> = Arc::default();
-    let owner: Owner = Arc::<Slot>::clone(&slot);
+    let slot: Arc<FileSlot> = Arc::default();
+    let owner: Owner = Arc::<FileSlot>::clone(&slot);
     // Functions of Python stay unresolved: nothing here calls them.
     let (handle, failures) =
         while_opening(file, &owner, || open(file, libc::RTLD_LAZY | libc::RTLD_LOCAL));

@@ -59,7 +59,7 @@ pub struct Model {
 
 /// Where a model is to run, and which one of a package.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Choice<'a> {
+pub struct ModelChoice<'a> {
     /// The index of a device for a model of CUDA; `None` for the current one.
     pub device: Option<i32>,
     /// The name of the model within its package.
@@ -68,7 +68,7 @@ pub struct Choice<'a> {
 
 impl Model {
     /// Loads a package, or a bare shared library.
-    pub fn load(path: &Path, choice: Choice<'_>) -> Result<Model> {
+    pub fn load(path: &Path, choice: ModelChoice<'_>) -> Result<Model> {
         if is_library(path)? {
             let path = std::path::absolute(path)
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
@@ -97,7 +97,7 @@ impl Model {
         source: Option<&str>,
         operators: Option<Vec<Node>>,
         metadata: BTreeMap<String, String>,
-        choice: Choice<'_>,
+        choice: ModelChoice<'_>,
     ) -> Result<Model> {
         let is_cuda = match metadata.get("AOTI_DEVICE_KEY").map(String::as_str) {
             Some("cuda") => true,

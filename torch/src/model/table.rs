@@ -6,17 +6,17 @@ use std::sync::{Arc, PoisonError, RwLock};
 use super::loaded::Model;
 use crate::error::{Error, Result};
 
-struct Table {
+struct ModelTable {
     models: HashMap<usize, Arc<Model>>,
     next: usize,
 }
 
-static TABLE: RwLock<Option<Table>> = RwLock::new(None);
+static TABLE: RwLock<Option<ModelTable>> = RwLock::new(None);
 
 /// A new handle. Numbers are not used again.
 pub fn insert(model: Model) -> usize {
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
-    let table = table.get_or_insert_with(|| Table { models: HashMap::new(), next: 1 });
+    let table = table.get_or_insert_with(|| ModelTable { models: HashMap::new(), next: 1 });
     let handle = table.next << 4;
     table.next += 1;
     table.models.insert(handle, Arc::new(model));

@@ -10,7 +10,7 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
 /// How rows are counted: `_histogramdd_from_bin_cts(self, bins, range, weight, density)`.
-pub struct Rows<'a> {
+pub struct RowCounting<'a> {
     /// How many bins there are along each dimension.
     pub bins: &'a [i64],
     /// The first and the last edge of each dimension; the smallest and the largest element if it has no entries.
@@ -25,7 +25,7 @@ fn refused<T>(why: String) -> Result<T> {
     Err(Error::invalid_argument(format!("torch.histogramdd: {why}")))
 }
 
-impl Rows<'_> {
+impl RowCounting<'_> {
     /// The counts. A row that is outside of a range is not counted.
     pub fn count(&self, tensor: TensorHandle) -> Result<Tensor> {
         let (dtype, device) = (dtype_of_tensor(tensor)?, device_of_tensor(tensor)?);
@@ -172,7 +172,7 @@ mod tests {
                 weights.tensor(api::SCONCE_DTYPE_F64),
             );
             let weight = is_weighted.then(|| weight.handle());
-            let how = Rows { bins: &bins, range: &range, weight, is_density: false };
+            let how = RowCounting { bins: &bins, range: &range, weight, is_density: false };
             let found = Dense::of(how.count(input.handle()).unwrap().handle());
             let value = |row: i64, dim: i64| rows.values[(row * dims + dim) as usize];
             let limits: Vec<(f64, f64)> = (0..dims)
@@ -209,7 +209,7 @@ mod tests {
         let rows =
             Dense { sizes: vec![4, 2], values: vec![0.0, 0.0, 1.0, 3.0, 1.5, 1.0, 2.0, 4.0] };
         let input = rows.tensor(api::SCONCE_DTYPE_F64);
-        let how = Rows { bins: &[2, 2], range: &[], weight: None, is_density: true };
+        let how = RowCounting { bins: &[2, 2], range: &[], weight: None, is_density: true };
         let found = Dense::of(how.count(input.handle()).unwrap().handle());
         // A bin is 1 by 2 large.
         assert_eq!(found.values, [0.125, 0.0, 0.125, 0.25]);
@@ -222,7 +222,7 @@ mod tests {
         let refused =
             |input: &Tensor, bins: &[i64], range: &[f64], weight: Option<&Tensor>, words: &str| {
                 let weight = weight.map(Tensor::handle);
-                let how = Rows { bins, range, weight, is_density: false };
+                let how = RowCounting { bins, range, weight, is_density: false };
                 let why = how.count(input.handle()).err().unwrap().message;
                 assert!(why.contains(words), "{why}");
             };

@@ -16,7 +16,7 @@ use crate::sconce::{Tensor, api, operations};
 
 /// Between which elements an image was resampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ResamplingKind {
     /// The two neighbours along each dimension.
     Linear,
     /// Four neighbours along each dimension, by a polynomial of the third degree.
@@ -26,7 +26,7 @@ pub enum Kind {
 /// The sizes of `upsample_…_backward`, one entry for each dimension that was resampled.
 pub struct Resampling<'a> {
     /// Between which elements.
-    pub kind: Kind,
+    pub kind: ResamplingKind,
     /// The sizes of the resampled image.
     pub output: &'a [i64],
     /// The sizes of the gradient: batch, channels and dimensions of the image.
@@ -53,8 +53,8 @@ impl Resampling<'_> {
             // Images that keep their size are copied, whatever the scales are. For linear ones PyTorch does so along
             // each dimension on the CPU.
             let is_kept = match self.kind {
-                Kind::Linear if is_on_cpu => from == to,
-                Kind::Linear | Kind::Cubic => is_copy,
+                ResamplingKind::Linear if is_on_cpu => from == to,
+                ResamplingKind::Linear | ResamplingKind::Cubic => is_copy,
             };
             if is_kept {
                 continue;
@@ -140,13 +140,13 @@ impl Resampling<'_> {
             binary(api::SCONCE_BINARY_MINIMUM, &tensor, Operand::Number(most))
         };
         match self.kind {
-            Kind::Linear => {
+            ResamplingKind::Linear => {
                 let distance = distance(&clamped(0.0, (to - 1) as f64)?, 0, to)?;
                 let near = binary(api::SCONCE_BINARY_MUL, &distance, Operand::Number(-1.0))?;
                 let near = binary(api::SCONCE_BINARY_ADD, &near, Operand::Number(1.0))?;
                 clamped_from(&near, 0.0)
             }
-            Kind::Cubic => {
+            ResamplingKind::Cubic => {
                 // The four neighbours of a place beyond the edge by two are all beyond it, and so the edge itself.
                 let distance = distance(&clamped(-2.0, (to + 1) as f64)?, -3, to + 4)?;
                 folded(&cubic(&distance)?, to)
@@ -196,12 +196,12 @@ mod tests {
     use crate::testing::{Cases, Dense, live};
 
     /// The share of an element in a place between elements, written out as in the definition of interpolation.
-    fn share(kind: Kind, place: f64, element: i64, count: i64) -> f64 {
+    fn share(kind: ResamplingKind, place: f64, element: i64, count: i64) -> f64 {
         let base = place.floor();
         let part = place - base;
         let (weights, first): (Vec<f64>, i64) = match kind {
-            Kind::Linear => (vec![1.0 - part, part], base as i64),
-            Kind::Cubic => {
+            ResamplingKind::Linear => (vec![1.0 - part, part], base as i64),
+            ResamplingKind::Cubic => {
                 let near = |d: f64| ((1.25 * d) - 2.25) * d * d + 1.0;
                 let far = |d: f64| ((-0.75 * d + 3.75) * d - 6.0) * d + 3.0;
                 (
@@ -222,8 +222,8 @@ mod tests {
         let before = live();
         let mut cases = Cases::new(17);
         for _ in 0..120 {
-            let kind = cases.one(&[Kind::Linear, Kind::Cubic]);
-            let dims = if kind == Kind::Cubic { 2 } else { cases.int(1, 2) };
+            let kind = cases.one(&[ResamplingKind::Linear, ResamplingKind::Cubic]);
+            let dims = if kind == ResamplingKind::Cubic { 2 } else { cases.int(1, 2) };
             let input: Vec<i64> = (0..dims).map(|_| cases.int(1, 6)).collect();
             let output: Vec<i64> = (0..dims).map(|_| cases.int(1, 9)).collect();
             let align_corners = cases.int(0, 1) == 1;
@@ -239,7 +239,7 @@ mod tests {
             let is_copy = input == output;
             let of_dim = |dim: usize, from: i64, to: i64| -> f64 {
                 let (count, size) = (input[dim], output[dim]);
-                if (kind == Kind::Linear && count == size) || is_copy {
+                if (kind == ResamplingKind::Linear && count == size) || is_copy {
                     return f64::from(from == to);
                 }
                 let step = match scales[dim] {
@@ -252,7 +252,7 @@ mod tests {
                 if !align_corners {
                     place = (from as f64 + 0.5) * step - 0.5;
                 }
-                if kind == Kind::Linear {
+                if kind == ResamplingKind::Linear {
                     place = place.max(0.0);
                 }
                 share(kind, place, to, count)
@@ -277,8 +277,13 @@ mod tests {
         let gradient = Dense::build(&[1, 1, 4], |_| 1.0);
         let real = gradient.tensor(api::SCONCE_DTYPE_F32);
         let refused = |tensor: &Tensor, output: &[i64], input: &[i64], words: &str| {
-            let resampling =
-                Resampling { kind: Kind::Linear, output, input, align_corners: false, scales: &[] };
+            let resampling = Resampling {
+                kind: ResamplingKind::Linear,
+                output,
+                input,
+                align_corners: false,
+                scales: &[],
+            };
             let error = resampling.gradient(tensor.handle()).err().unwrap();
             assert!(error.message.contains(words), "{}", error.message);
         };

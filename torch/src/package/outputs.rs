@@ -15,7 +15,7 @@ struct Made {
 }
 
 /// What has been read of a run.
-struct Run<'a> {
+struct ParsedRun<'a> {
     inputs: &'a [Wanted],
     /// Which input a variable is.
     arguments: HashMap<&'a str, usize>,
@@ -28,7 +28,7 @@ struct Run<'a> {
 
 /// What each output is, as far as the source says. Symbols are what the inputs' sizes may be.
 pub fn outputs(source: &str, inputs: &[Wanted]) -> Vec<Wanted> {
-    let mut run = Run {
+    let mut run = ParsedRun {
         inputs,
         arguments: HashMap::new(),
         symbols: HashMap::new(),
@@ -53,7 +53,7 @@ fn between<'a>(text: &'a str, begin: &str, end: &str) -> Option<&'a str> {
     text.split_once(begin)?.1.split_once(end).map(|(inner, _)| inner)
 }
 
-impl<'a> Run<'a> {
+impl<'a> ParsedRun<'a> {
     fn read(&mut self, statement: &'a str) {
         // One that is not read makes nothing known, and forgets nothing.
         let _ = self

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
 
 use super::parser::{parse, split_name};
-use super::table::{self, Kind, Owner};
+use super::table::{self, LibraryKind, Owner};
 use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result, shim, write_out};
 use crate::foreign::BoxedKernel;
@@ -58,7 +58,12 @@ pub type LibraryHandle = *mut c_void;
 
 /// # Safety
 /// Texts are NULL or end with NUL; the result's place is NULL or valid for a write.
-unsafe fn init(kind: Kind, texts: [*const c_char; 3], line: u32, ret: *mut LibraryHandle) -> i32 {
+unsafe fn init(
+    kind: LibraryKind,
+    texts: [*const c_char; 3],
+    line: u32,
+    ret: *mut LibraryHandle,
+) -> i32 {
     register(|| {
         not_null(texts[0], "ns")?;
         not_null(ret, "ret_new_torch_lib")?;
@@ -84,7 +89,7 @@ pub unsafe extern "C" fn aoti_torch_library_init_impl(
     ret_new_torch_lib: *mut LibraryHandle,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { init(Kind::Impl, [ns, k, file], line, ret_new_torch_lib) }
+    unsafe { init(LibraryKind::Impl, [ns, k, file], line, ret_new_torch_lib) }
 }
 
 /// Creates a library object that defines operators of a namespace.
@@ -99,7 +104,7 @@ pub unsafe extern "C" fn aoti_torch_library_init_def(
     ret_new_torch_lib: *mut LibraryHandle,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { init(Kind::Def, [ns, std::ptr::null(), file], line, ret_new_torch_lib) }
+    unsafe { init(LibraryKind::Def, [ns, std::ptr::null(), file], line, ret_new_torch_lib) }
 }
 
 /// Creates a library object that defines more operators of a namespace.
@@ -114,7 +119,7 @@ pub unsafe extern "C" fn aoti_torch_library_init_fragment(
     ret_new_torch_lib: *mut LibraryHandle,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { init(Kind::Fragment, [ns, std::ptr::null(), file], line, ret_new_torch_lib) }
+    unsafe { init(LibraryKind::Fragment, [ns, std::ptr::null(), file], line, ret_new_torch_lib) }
 }
 
 /// Defines an operator by its schema.

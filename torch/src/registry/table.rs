@@ -9,7 +9,7 @@ use crate::foreign::BoxedKernel;
 
 /// The kind of a library object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum LibraryKind {
     /// Defines a namespace's operators.
     Def,
     /// Defines more of them.
@@ -25,7 +25,7 @@ pub type Owner = Arc<dyn std::any::Any + Send + Sync>;
 pub struct LibraryObject {
     namespace: String,
     key: String,
-    kind: Kind,
+    kind: LibraryKind,
     place: String,
     /// The file that was being opened; empty if the program opened it itself.
     path: String,
@@ -39,7 +39,7 @@ struct Definition {
     schema: Arc<Schema>,
 }
 
-struct Kernel {
+struct RegisteredKernel {
     library: u64,
     function: BoxedKernel,
 }
@@ -47,7 +47,7 @@ struct Kernel {
 #[derive(Default)]
 struct Operator {
     definitions: Vec<Definition>,
-    kernels: Vec<Kernel>,
+    kernels: Vec<RegisteredKernel>,
 }
 
 /// All that is registered.
@@ -98,7 +98,7 @@ impl Table {
     /// Adds a library object and returns its number.
     pub fn add_library(
         &mut self,
-        kind: Kind,
+        kind: LibraryKind,
         namespace: String,
         key: String,
         place: String,
@@ -142,7 +142,7 @@ impl Table {
     ) -> Result<()> {
         let library = self.library(number)?;
         let name = Self::qualified(library, name)?;
-        if library.kind == Kind::Impl {
+        if library.kind == LibraryKind::Impl {
             return Err(Error::invalid_argument(format!(
                 "{name} is defined in a library object that only implements ({})",
                 library.place
@@ -178,7 +178,7 @@ impl Table {
     ) -> Result<()> {
         let name = Self::qualified(self.library(number)?, name)?;
         let operator = self.operators.entry((name, overload.to_owned())).or_default();
-        operator.kernels.push(Kernel { library: number, function });
+        operator.kernels.push(RegisteredKernel { library: number, function });
         Ok(())
     }
 
@@ -263,7 +263,7 @@ impl Table {
     pub fn kernel(&self, name: &str, overload: &str, place: Place) -> Result<Found> {
         let schema = self.schema(name, overload)?;
         let operator = self.operators.get(&(name.to_owned(), overload.to_owned()));
-        let mut keys: Vec<(&str, &Kernel)> = Vec::new();
+        let mut keys: Vec<(&str, &RegisteredKernel)> = Vec::new();
         for kernel in operator.map_or(&[][..], |operator| &operator.kernels) {
             if let Some(library) =
                 self.libraries.get(&kernel.library).filter(|library| library.active)

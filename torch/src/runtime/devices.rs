@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use super::driver::{Code, driver};
 use super::state::{self, check, codes, ready, started};
-use super::{Function, runtime};
+use super::{NamedFunction, runtime};
 
 /// The version that `cudaRuntimeGetVersion` returns: that of CUDA 12.0, whose driver these functions need.
 const VERSION: c_int = 12_000;
@@ -124,7 +124,7 @@ fn without_driver(code: Code, other: &'static std::ffi::CStr) -> *const c_char {
 }
 
 /// Functions that note nothing.
-pub(super) const TEXTS: &[Function] = &[
+pub(super) const TEXTS: &[NamedFunction] = &[
     ("cudaGetLastError", cudaGetLastError as *const ()),
     ("cudaPeekAtLastError", cudaPeekAtLastError as *const ()),
     ("cudaGetErrorString", cudaGetErrorString as *const ()),

@@ -13,7 +13,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 use super::devices::write;
 use super::driver::{Driver, Object};
 use super::state::{Outcome, check, codes, ready};
-use super::{Function, runtime};
+use super::{NamedFunction, runtime};
 
 /// What nvcc registers: a wrapper around the code.
 #[repr(C)]
@@ -30,14 +30,14 @@ const MAGIC: u32 = 0x4662_43b1;
 /// Blocks of a grid or threads of a block.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Extent {
+struct Dim3 {
     x: c_uint,
     y: c_uint,
     z: c_uint,
 }
 
 /// A registered image: its code's address, and the loaded code once it is needed.
-struct Image {
+struct RegisteredImage {
     code: usize,
     library: Option<usize>,
 }
@@ -52,7 +52,7 @@ struct Stub {
 #[derive(Default)]
 struct Registered {
     /// By handle: numbers from 1.
-    images: HashMap<usize, Image>,
+    images: HashMap<usize, RegisteredImage>,
     last: usize,
     stubs: HashMap<usize, Stub>,
 }
@@ -61,8 +61,8 @@ static REGISTERED: LazyLock<RwLock<Registered>> = LazyLock::new(RwLock::default)
 
 /// What `<<<…>>>` says of a launch.
 struct Launch {
-    grid: Extent,
-    block: Extent,
+    grid: Dim3,
+    block: Dim3,
     shared_bytes: usize,
     stream: Object,
 }
@@ -167,8 +167,8 @@ runtime! {
     /// Queues a kernel that `__cudaGetKernel` returned.
     fn __cudaLaunchKernel(
         kernel: Object,
-        grid: Extent,
-        block: Extent,
+        grid: Dim3,
+        block: Dim3,
         arguments: *mut *mut c_void,
         shared_bytes: usize,
         stream: Object,
@@ -183,8 +183,8 @@ runtime! {
     /// Queues the kernel that a function of the host stands for.
     fn cudaLaunchKernel(
         host: *const c_void,
-        grid: Extent,
-        block: Extent,
+        grid: Dim3,
+        block: Dim3,
         arguments: *mut *mut c_void,
         shared_bytes: usize,
         stream: Object,
@@ -227,8 +227,8 @@ runtime! {
 
     /// Takes what the newest `<<<…>>>` said.
     fn __cudaPopCallConfiguration(
-        grid: *mut Extent,
-        block: *mut Extent,
+        grid: *mut Dim3,
+        block: *mut Dim3,
         shared_bytes: *mut usize,
         stream: *mut Object,
     ) {
@@ -266,8 +266,8 @@ unsafe fn occupancy(
 
 /// Notes what `<<<…>>>` says, until the host's function is called. Returns 0: the function is to be called.
 extern "C" fn __cudaPushCallConfiguration(
-    grid: Extent,
-    block: Extent,
+    grid: Dim3,
+    block: Dim3,
     shared_bytes: usize,
     stream: Object,
 ) -> c_uint {
@@ -290,7 +290,7 @@ unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const c_void) -> *mut *mu
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.last += 1;
     let handle = registered.last;
-    registered.images.insert(handle, Image { code, library: None });
+    registered.images.insert(handle, RegisteredImage { code, library: None });
     std::ptr::without_provenance_mut(handle)
 }
 
@@ -352,7 +352,7 @@ extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
 }
 
 /// Functions that return no code.
-pub(super) const REGISTRATION: &[Function] = &[
+pub(super) const REGISTRATION: &[NamedFunction] = &[
     ("__cudaPushCallConfiguration", __cudaPushCallConfiguration as *const ()),
     ("__cudaRegisterFatBinary", __cudaRegisterFatBinary as *const ()),
     ("__cudaRegisterFatBinaryEnd", __cudaRegisterFatBinaryEnd as *const ()),

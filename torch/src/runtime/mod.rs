@@ -38,7 +38,7 @@ macro_rules! runtime {
             }
         )*
         /// The functions by name.
-        pub(super) const FUNCTIONS: &[crate::runtime::Function] =
+        pub(super) const FUNCTIONS: &[crate::runtime::NamedFunction] =
             &[$((stringify!($function), $function as *const ())),*];
     };
 }
@@ -47,7 +47,7 @@ use runtime;
 pub(crate) use streams::new_stream;
 
 /// A function and its name.
-pub(crate) type Function = (&'static str, *const ());
+pub(crate) type NamedFunction = (&'static str, *const ());
 
 /// The function of a name.
 pub(crate) fn function(name: &str) -> Option<*const ()> {

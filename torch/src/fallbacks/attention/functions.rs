@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::{Attended, Attention, Order};
+use super::{Attended, Attention, ResultOrder};
 use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
-        let attended = attention.run(Order::PositionsFirst, with_log_sums)?;
+        let attended = attention.run(ResultOrder::PositionsFirst, with_log_sums)?;
         let device = device_of_tensor(query)?;
         let log_sums = aligned_log_sums(&attended, device)?;
         let [seed, offset] = [(); 2].map(|()| empty(&[], api::SCONCE_DTYPE_I64, device));
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let attended = attention.run(Order::OfQuery, !ret1.is_null())?;
+        let attended = attention.run(ResultOrder::OfQuery, !ret1.is_null())?;
         let log_sums = position_first(&attended, device_of_tensor(query)?)?;
         let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
         // SAFETY: the caller's promise.
@@ -145,7 +145,7 @@ fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
 }
 
 /// Where results of attention go that a backward pass alone reads. NULL for those that the caller does not read.
-struct Places {
+struct AuxiliaryResults {
     log_sums: *mut TensorHandle,
     /// Whether the log sums have one more dimension, of one element.
     with_column: bool,
@@ -165,9 +165,9 @@ unsafe fn return_with(
     attention: &Attention,
     with_log_sums: bool,
     output: *mut TensorHandle,
-    places: &Places,
+    places: &AuxiliaryResults,
 ) -> Result<()> {
-    let attended = attention.run(Order::OfQuery, with_log_sums)?;
+    let attended = attention.run(ResultOrder::OfQuery, with_log_sums)?;
     let shapes = attended.shapes;
     let device = device_of_tensor(attention.query)?;
     let lines = [shapes.batch, shapes.heads, if with_log_sums { shapes.queries } else { 0 }];
@@ -229,8 +229,13 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
         let attention =
             Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
         let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places =
-            Places { log_sums: ret1, with_column: false, undefined, empty, lengths: [ret4, ret5] };
+        let places = AuxiliaryResults {
+            log_sums: ret1,
+            with_column: false,
+            undefined,
+            empty,
+            lengths: [ret4, ret5],
+        };
         // SAFETY: the caller's promise.
         unsafe { return_with(&attention, !ret1.is_null(), ret0, &places) }
     })
@@ -269,8 +274,13 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places =
-            Places { log_sums: ret1, with_column: true, undefined, empty, lengths: [ret4, ret5] };
+        let places = AuxiliaryResults {
+            log_sums: ret1,
+            with_column: true,
+            undefined,
+            empty,
+            lengths: [ret4, ret5],
+        };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
         // SAFETY: the caller's promise.
         unsafe { return_with(&attention, with_log_sums, ret0, &places) }
@@ -307,7 +317,7 @@ fallbacks! {
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = Places {
+        let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: false,
             undefined,

@@ -18,7 +18,7 @@ pub(super) struct Returned {
 }
 
 /// Gradients in the type that is calculated in, with the sizes of what they are of.
-pub(super) struct Gradients {
+pub(super) struct AttentionGradients {
     pub(super) query: Tensor,
     pub(super) key: Tensor,
     pub(super) value: Tensor,
@@ -26,7 +26,7 @@ pub(super) struct Gradients {
     pub(super) bias: Option<Tensor>,
 }
 
-impl Gradients {
+impl AttentionGradients {
     /// Those of query, keys and values, packed, each with the order of what it is of.
     pub(super) fn alike(&self, attention: &Attention) -> Result<[Tensor; 3]> {
         Ok([
@@ -59,7 +59,11 @@ fn transposed(tensor: &Tensor) -> Result<Tensor> {
 
 impl Attention {
     /// The gradients of query, keys and values, and of the bias if that is wanted.
-    pub(super) fn gradients(&self, returned: &Returned, with_bias: bool) -> Result<Gradients> {
+    pub(super) fn gradients(
+        &self,
+        returned: &Returned,
+        with_bias: bool,
+    ) -> Result<AttentionGradients> {
         let shapes = self.shapes()?;
         let &Shapes { batch, heads, queries, keys, width, value_width } = &shapes;
         let sizes = [batch, heads, queries, value_width];
@@ -93,7 +97,7 @@ impl Attention {
             Some(bias) => Some(summed_to(&of_scores, &[batch, heads, queries, keys], bias)?),
             None => None,
         };
-        Ok(Gradients {
+        Ok(AttentionGradients {
             query: reshape(scaled(&of_query)?.handle(), &[batch, heads, queries, width])?,
             key: self.split_heads(&scaled(&of_keys)?, &shapes, width)?,
             value: self.split_heads(&of_values, &shapes, value_width)?,

@@ -49,7 +49,7 @@ struct Attention {
 
 /// The order of the result's dimensions in memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Order {
+enum ResultOrder {
     /// Batch, positions, heads, width.
     PositionsFirst,
     /// That of the query.
@@ -103,7 +103,7 @@ impl Attention {
     }
 
     /// Calculates it.
-    fn run(&self, order: Order, with_log_sums: bool) -> Result<Attended> {
+    fn run(&self, order: ResultOrder, with_log_sums: bool) -> Result<Attended> {
         let shapes = self.shapes()?;
         let Shapes { batch, heads, queries, value_width, .. } = shapes;
         let output = self.output([batch, heads, queries, value_width], order)?;
@@ -165,9 +165,9 @@ impl Attention {
     }
 
     /// A packed tensor for the result.
-    fn output(&self, sizes: [i64; 4], order: Order) -> Result<Tensor> {
+    fn output(&self, sizes: [i64; 4], order: ResultOrder) -> Result<Tensor> {
         let mut dims = [0, 2, 1, 3];
-        if order == Order::OfQuery {
+        if order == ResultOrder::OfQuery {
             let (strides, own) = (strides_of(self.query)?, sizes_of(self.query)?);
             if own == sizes {
                 return operations::empty_like(self.query, dtype_of_tensor(self.query)?);

@@ -8,11 +8,11 @@ use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 /// A sequence: the first position, and the number of positions.
-pub(super) type Span = [i64; 2];
+pub(super) type SequenceSpan = [i64; 2];
 
 /// The sequences of queries and of keys, from tensors of int32 with the begin of each and the end of the last. Waits for
 /// the device.
-pub(super) fn spans(queries: TensorHandle, keys: TensorHandle) -> Result<Vec<[Span; 2]>> {
+pub(super) fn spans(queries: TensorHandle, keys: TensorHandle) -> Result<Vec<[SequenceSpan; 2]>> {
     let (queries, keys) = (bounds("cum_seq_q", queries)?, bounds("cum_seq_k", keys)?);
     if queries.len() != keys.len() {
         return Err(Error::invalid_argument(format!(
@@ -24,7 +24,7 @@ pub(super) fn spans(queries: TensorHandle, keys: TensorHandle) -> Result<Vec<[Sp
     Ok(queries.into_iter().zip(keys).map(|(queries, keys)| [queries, keys]).collect())
 }
 
-fn bounds(name: &str, tensor: TensorHandle) -> Result<Vec<Span>> {
+fn bounds(name: &str, tensor: TensorHandle) -> Result<Vec<SequenceSpan>> {
     let dtype = dtype_of_tensor(tensor)?;
     let count = numel_of(tensor)? as usize;
     if dtype != api::SCONCE_DTYPE_I32 || count == 0 {
@@ -33,7 +33,7 @@ fn bounds(name: &str, tensor: TensorHandle) -> Result<Vec<Span>> {
         )));
     }
     let places = operations::whole_numbers(tensor)?;
-    let spans: Vec<Span> =
+    let spans: Vec<SequenceSpan> =
         places.windows(2).map(|pair| [pair[0].into(), (pair[1] - pair[0]).into()]).collect();
     if places[0] != 0 || spans.iter().any(|[_, length]| *length < 0) {
         return Err(Error::invalid_argument(format!("{name} must begin with 0 and never fall")));

@@ -72,13 +72,13 @@ fn constant(tensor: TensorHandle, pad: &[i64], value: f64) -> Result<Tensor> {
 
 /// Which element of a dimension each place of the result shows.
 #[derive(Clone, Copy)]
-enum Mode {
+enum PaddingMode {
     Reflect,
     Replicate,
     Circular,
 }
 
-impl Mode {
+impl PaddingMode {
     fn index(self, size: i64, ends: &Ends, device: i32) -> Result<Tensor> {
         let options = options(api::SCONCE_DTYPE_I64, device);
         let places = operations::arange(-ends.begin, size + ends.end, 1, &options)?;
@@ -86,12 +86,12 @@ impl Mode {
             operations::binary(operation, tensor, Operand::Whole(number))
         };
         match self {
-            Mode::Replicate => {
+            PaddingMode::Replicate => {
                 let least = with(api::SCONCE_BINARY_MAXIMUM, &places, 0)?;
                 with(api::SCONCE_BINARY_MINIMUM, &least, size - 1)
             }
-            Mode::Circular => with(api::SCONCE_BINARY_REMAINDER, &places, size),
-            Mode::Reflect => {
+            PaddingMode::Circular => with(api::SCONCE_BINARY_REMAINDER, &places, size),
+            PaddingMode::Reflect => {
                 // The distance from the last element, twice: |last - |last - |place|||.
                 let last = size - 1;
                 let place = operations::unary(api::SCONCE_UNARY_ABS, &places)?;
@@ -105,9 +105,9 @@ impl Mode {
 
     fn check(self, size: i64, ends: &Ends) -> Result<()> {
         let most = match self {
-            Mode::Reflect => size - 1,
-            Mode::Circular => size,
-            Mode::Replicate => i64::MAX,
+            PaddingMode::Reflect => size - 1,
+            PaddingMode::Circular => size,
+            PaddingMode::Replicate => i64::MAX,
         };
         if size < 1 {
             return Err(Error::invalid_argument(format!(
@@ -126,7 +126,7 @@ impl Mode {
 }
 
 /// The tensor's own elements around it.
-fn repeated(tensor: TensorHandle, pad: &[i64], mode: Mode) -> Result<Tensor> {
+fn repeated(tensor: TensorHandle, pad: &[i64], mode: PaddingMode) -> Result<Tensor> {
     let sizes = sizes_of(tensor)?;
     let spatial = pad.len() / 2;
     if !(1..=3).contains(&spatial) || !(spatial + 1..=spatial + 2).contains(&sizes.len()) {
@@ -152,9 +152,9 @@ fn repeated(tensor: TensorHandle, pad: &[i64], mode: Mode) -> Result<Tensor> {
 fn padded(tensor: TensorHandle, pad: &[i64], mode: &str, value: Option<f64>) -> Result<Tensor> {
     let mode = match mode {
         "constant" => return constant(tensor, pad, value.unwrap_or(0.0)),
-        "reflect" => Mode::Reflect,
-        "replicate" => Mode::Replicate,
-        "circular" => Mode::Circular,
+        "reflect" => PaddingMode::Reflect,
+        "replicate" => PaddingMode::Replicate,
+        "circular" => PaddingMode::Circular,
         other => {
             return Err(Error::invalid_argument(format!(
                 "mode is \"{other}\"; the modes are constant, reflect, replicate and circular"

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ffi::c_char;
 
-use crate::abi::arguments::{array, numbers, optional};
+use crate::abi::arguments::{IntList, array, numbers, optional};
 use crate::abi::errors::text_of;
 use crate::abi::tensors::rank_of;
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use crate::sconce::tensor::TensorHandle;
 
 /// A function of one element: its name, its numbers, of which each may be missing, and an algorithm.
 #[derive(Clone, Copy)]
-pub struct Function {
+pub struct ElementFunction {
     /// Its name.
     pub name: *const c_char,
     /// Its numbers.
@@ -26,7 +26,7 @@ pub struct Function {
     pub algorithm: *const c_char,
 }
 
-impl Function {
+impl ElementFunction {
     /// The function.
     ///
     /// # Safety
@@ -56,9 +56,6 @@ pub unsafe fn optional_text(place: *const *const c_char) -> *const c_char {
     unsafe { optional(place) }.unwrap_or(std::ptr::null())
 }
 
-/// Lists of the ABI with their lengths.
-pub type List = (*const i64, i64);
-
 /// How a filter moves, with an entry for each spatial dimension of the images.
 pub struct Movement<'a> {
     stride: Cow<'a, [i64]>,
@@ -74,9 +71,9 @@ impl Movement<'_> {
     /// The lists have as many entries as is said beside them, for as long as the result is used.
     pub unsafe fn read<'a>(
         images: TensorHandle,
-        stride: List,
-        padding: List,
-        dilation: List,
+        stride: IntList,
+        padding: IntList,
+        dilation: IntList,
         groups: i64,
     ) -> Result<Movement<'a>> {
         let spatial = rank_of(images)?.saturating_sub(2);
@@ -101,7 +98,7 @@ impl Movement<'_> {
 ///
 /// # Safety
 /// The list has as many entries as is said beside it.
-pub unsafe fn spread<'a>(list: List, count: usize, name: &str) -> Result<Cow<'a, [i64]>> {
+pub unsafe fn spread<'a>(list: IntList, count: usize, name: &str) -> Result<Cow<'a, [i64]>> {
     // SAFETY: the caller's promise.
     let found = unsafe { numbers(list.0, list.1, name) }?;
     match found {

@@ -4,7 +4,7 @@
 
 use std::ffi::c_char;
 
-use super::attributes::{Function, Movement, optional_text, spread};
+use super::attributes::{ElementFunction, Movement, optional_text, spread};
 use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::errors::text_of;
 use crate::abi::handles::another_handle;
@@ -44,7 +44,7 @@ unsafe fn combined(
     let name = unsafe { optional_text(function) };
     // SAFETY: as above.
     let algorithm = unsafe { optional_text(algorithm) };
-    let function = Function { name, numbers, count, algorithm };
+    let function = ElementFunction { name, numbers, count, algorithm };
     // SAFETY: as above.
     let activation = unsafe { function.read() }?;
     Ok(After { other: Some((other, combination)), activation })
@@ -78,7 +78,8 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise(
         let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
         // SAFETY: as above.
         let algorithm = unsafe { optional_text(algorithm) };
-        let function = Function { name: attr, numbers: scalars, count: scalars_len, algorithm };
+        let function =
+            ElementFunction { name: attr, numbers: scalars, count: scalars_len, algorithm };
         // SAFETY: as above.
         let after = After::only(unsafe { function.read() }?);
         // SAFETY: as above.
@@ -206,7 +207,8 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
         let more = unsafe { spread(list, spatial, "output_padding") }?;
         // SAFETY: as above.
         let algorithm = unsafe { optional_text(algorithm) };
-        let function = Function { name: attr, numbers: scalars, count: scalars_len, algorithm };
+        let function =
+            ElementFunction { name: attr, numbers: scalars, count: scalars_len, algorithm };
         // SAFETY: as above.
         let after = After::only(unsafe { function.read() }?);
         // SAFETY: as above.
@@ -235,7 +237,8 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise(
     operation("aoti_torch_cpu__linear_pointwise", || {
         // SAFETY: the caller's promise.
         let algorithm = unsafe { optional_text(algorithm) };
-        let function = Function { name: attr, numbers: scalars, count: scalars_len, algorithm };
+        let function =
+            ElementFunction { name: attr, numbers: scalars, count: scalars_len, algorithm };
         // SAFETY: as above.
         let after = After::only(unsafe { function.read() }?);
         // SAFETY: as above.

@@ -4,7 +4,7 @@
 
 use std::ffi::c_char;
 
-use super::attributes::{Function, Movement, optional_text};
+use super::attributes::{ElementFunction, Movement, optional_text};
 use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::constants::dtype_of;
 use crate::abi::errors::text_of;
@@ -18,13 +18,13 @@ use crate::sconce::api;
 use crate::sconce::tensor::TensorHandle;
 
 /// The result's scale and type as the ABI passes them: integers without a sign, unless another type is named.
-struct Output {
+struct QuantizedOutput {
     scale: f64,
     zero_point: i64,
     dtype: *const i32,
 }
 
-impl Output {
+impl QuantizedOutput {
     /// # Safety
     /// The pointer is NULL or valid for a read.
     unsafe fn read(&self) -> Result<(Scale, i32)> {
@@ -59,11 +59,14 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
 ) -> i32 {
     operation("aoti_torch_cpu__qlinear_pointwise_tensor", || {
         let (name, numbers, algorithm) = (post_op_name, post_op_args, post_op_algorithm);
-        let function = Function { name, numbers, count: post_op_args_len, algorithm };
+        let function = ElementFunction { name, numbers, count: post_op_args_len, algorithm };
         // SAFETY: the caller's promise.
         let activation = unsafe { function.read() }?;
-        let output =
-            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        let output = QuantizedOutput {
+            scale: output_scale,
+            zero_point: output_zero_point,
+            dtype: output_dtype,
+        };
         // SAFETY: as above.
         let (scale, dtype) = unsafe { output.read() }?;
         let behind = Behind { added: None, activation, dtype, scale };
@@ -104,7 +107,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
     ret0: *mut TensorHandle,
 ) -> i32 {
     operation("aoti_torch_cpu__qlinear_pointwise_binary_tensor", || {
-        let function = Function {
+        let function = ElementFunction {
             name: unary_post_op,
             numbers: unary_post_op_args,
             count: unary_post_op_args_len,
@@ -112,8 +115,11 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
         };
         // SAFETY: the caller's promise.
         let activation = unsafe { function.read() }?;
-        let output =
-            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        let output = QuantizedOutput {
+            scale: output_scale,
+            zero_point: output_zero_point,
+            dtype: output_dtype,
+        };
         // SAFETY: as above.
         let (scale, dtype) = unsafe { output.read() }?;
         // SAFETY: as above.
@@ -168,11 +174,14 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
         // SAFETY: as above.
         let algorithm = unsafe { optional_text(algorithm) };
         let (numbers, count) = (post_op_args, post_op_args_len);
-        let function = Function { name: attr, numbers, count, algorithm };
+        let function = ElementFunction { name: attr, numbers, count, algorithm };
         // SAFETY: as above.
         let activation = unsafe { function.read() }?;
-        let output =
-            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        let output = QuantizedOutput {
+            scale: output_scale,
+            zero_point: output_zero_point,
+            dtype: output_dtype,
+        };
         // SAFETY: as above.
         let (scale, dtype) = unsafe { output.read() }?;
         let behind = Behind { added: None, activation, dtype, scale };
@@ -228,11 +237,14 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
         // SAFETY: as above.
         let algorithm = unsafe { optional_text(unary_algorithm) };
         let (numbers, count) = (unary_scalars, unary_scalars_len);
-        let function = Function { name, numbers, count, algorithm };
+        let function = ElementFunction { name, numbers, count, algorithm };
         // SAFETY: as above.
         let activation = unsafe { function.read() }?;
-        let output =
-            Output { scale: output_scale, zero_point: output_zero_point, dtype: output_dtype };
+        let output = QuantizedOutput {
+            scale: output_scale,
+            zero_point: output_zero_point,
+            dtype: output_dtype,
+        };
         // SAFETY: as above.
         let (scale, dtype) = unsafe { output.read() }?;
         // SAFETY: as above.

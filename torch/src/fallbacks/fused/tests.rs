@@ -6,7 +6,7 @@
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
 
-use super::attributes::{Function, Movement, spread};
+use super::attributes::{ElementFunction, Movement, spread};
 use super::plain::{
     aoti_torch_cpu__linear_pointwise, aoti_torch_cpu__linear_pointwise_binary,
     aoti_torch_cpu__mkl_linear, aoti_torch_cpu_mkldnn__convolution_pointwise_binary_,
@@ -21,7 +21,7 @@ const F32: i32 = api::SCONCE_DTYPE_F32;
 fn functions_and_their_numbers_are_read() {
     let (least, most) = (-1.5_f64, 2.5_f64);
     let numbers = [&raw const least, &raw const most];
-    let function = Function {
+    let function = ElementFunction {
         name: c"hardtanh".as_ptr(),
         numbers: numbers.as_ptr(),
         count: 2,
@@ -30,14 +30,14 @@ fn functions_and_their_numbers_are_read() {
     // SAFETY: the texts and numbers are valid.
     assert_eq!(unsafe { function.read() }.unwrap(), Activation::HardTanh(-1.5, 2.5));
     let missing = [null(), &raw const most];
-    let function = Function { numbers: missing.as_ptr(), ..function };
+    let function = ElementFunction { numbers: missing.as_ptr(), ..function };
     // SAFETY: as above.
     let why = unsafe { function.read() }.unwrap_err();
     assert!(why.message.contains("lack the one at 0"), "{why:?}");
-    let nothing = Function { name: null(), numbers: null(), count: 0, algorithm: null() };
+    let nothing = ElementFunction { name: null(), numbers: null(), count: 0, algorithm: null() };
     // SAFETY: as above.
     assert_eq!(unsafe { nothing.read() }.unwrap(), Activation::None);
-    let wrong = Function { count: -1, ..nothing };
+    let wrong = ElementFunction { count: -1, ..nothing };
     // SAFETY: as above.
     assert!(unsafe { wrong.read() }.unwrap_err().message.contains("scalars have -1 entries"));
 }

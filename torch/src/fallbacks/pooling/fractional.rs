@@ -2,8 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::List;
-use crate::abi::arguments::numbers;
+use crate::abi::arguments::{IntList, numbers};
 use crate::error::Result;
 use crate::fallbacks::{give, give_both};
 use crate::operations::pooling::fractional::Fractional;
@@ -13,7 +12,7 @@ use crate::sconce::tensor::TensorHandle;
 ///
 /// # Safety
 /// The lists have as many entries as they say.
-unsafe fn windows<'a>(dims: usize, kernel: List, output: List) -> Result<Fractional<'a>> {
+unsafe fn windows<'a>(dims: usize, kernel: IntList, output: IntList) -> Result<Fractional<'a>> {
     // SAFETY: the caller's promise.
     let kernel = unsafe { numbers(kernel.0, kernel.1, "kernel_size") }?;
     // SAFETY: as above.

@@ -9,6 +9,3 @@
 pub mod fractional;
 pub mod unpooling;
 pub mod windows;
-
-/// A list of the caller: its numbers and how many there are.
-type List = (*const i64, i64);

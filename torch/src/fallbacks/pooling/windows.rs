@@ -2,8 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::List;
-use crate::abi::arguments::{numbers, optional};
+use crate::abi::arguments::{IntList, numbers, optional};
 use crate::error::Result;
 use crate::fallbacks::{give, give_both};
 use crate::operations::pooling::{self, Divisor, Size, Windows};
@@ -16,11 +15,11 @@ use crate::sconce::tensor::TensorHandle;
 unsafe fn fixed(
     name: &'static str,
     dims: usize,
-    [kernel, stride, padding]: [List; 3],
-    dilation: Option<List>,
+    [kernel, stride, padding]: [IntList; 3],
+    dilation: Option<IntList>,
     ceil_mode: i32,
 ) -> Result<Windows> {
-    let read = |(list, count): List, what: &str| {
+    let read = |(list, count): IntList, what: &str| {
         // SAFETY: the caller's promise.
         unsafe { numbers(list, count, what) }.map(<[i64]>::to_vec)
     };

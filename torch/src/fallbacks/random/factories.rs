@@ -11,7 +11,7 @@ use crate::sconce::{Tensor, api, check, operations};
 
 /// What numbers are drawn.
 #[derive(Clone, Copy)]
-pub(super) enum Numbers {
+pub(super) enum Distribution {
     /// From 0 to 1, excluding 1.
     Uniform,
     /// Normally distributed, with a mean of 0 and a deviation of 1.
@@ -20,11 +20,11 @@ pub(super) enum Numbers {
     Whole(i64, i64),
 }
 
-impl Numbers {
+impl Distribution {
     /// Refuses a range without a number.
     pub(super) fn check(self) -> Result<()> {
         match self {
-            Numbers::Whole(low, high) if low >= high => Err(no_numbers(low, high)),
+            Distribution::Whole(low, high) if low >= high => Err(no_numbers(low, high)),
             _ => Ok(()),
         }
     }
@@ -33,11 +33,15 @@ impl Numbers {
     pub(super) fn fill(self, tensor: TensorHandle, generator: Generator) -> Result<()> {
         check(match self {
             // SAFETY: any number may be passed as a handle; the generator is NULL or the caller's.
-            Numbers::Uniform => unsafe { api::sconce_tensor_uniform(tensor, 0.0, 1.0, generator) },
+            Distribution::Uniform => unsafe {
+                api::sconce_tensor_uniform(tensor, 0.0, 1.0, generator)
+            },
             // SAFETY: as above.
-            Numbers::Normal => unsafe { api::sconce_tensor_normal(tensor, 0.0, 1.0, generator) },
+            Distribution::Normal => unsafe {
+                api::sconce_tensor_normal(tensor, 0.0, 1.0, generator)
+            },
             // SAFETY: as above.
-            Numbers::Whole(low, high) => unsafe {
+            Distribution::Whole(low, high) => unsafe {
                 api::sconce_tensor_random_integers(tensor, low, high, generator)
             },
         })
@@ -49,7 +53,7 @@ impl Numbers {
 /// # Safety
 /// The pointers are NULL or valid for a read; the array has as many entries as is said beside it.
 unsafe fn drawn(
-    drawn: Numbers,
+    drawn: Distribution,
     size: *const i64,
     size_len: i64,
     generator: *const Generator,
@@ -61,7 +65,7 @@ unsafe fn drawn(
     let generator = unsafe { chosen(generator) };
     drawn.check()?;
     let default = match drawn {
-        Numbers::Whole(..) => api::SCONCE_DTYPE_I64,
+        Distribution::Whole(..) => api::SCONCE_DTYPE_I64,
         _ => api::SCONCE_DTYPE_F32,
     };
     // SAFETY: the caller's promise.
@@ -109,27 +113,27 @@ macro_rules! factories {
 
 factories! {
     /// Returns numbers from 0 to 1, excluding 1.
-    aoti_torch_cpu_rand | aoti_torch_cuda_rand(;) => Numbers::Uniform;
+    aoti_torch_cpu_rand | aoti_torch_cuda_rand(;) => Distribution::Uniform;
 
     /// As `aoti_torch_cpu_rand`, of a generator.
-    aoti_torch_cpu_rand_generator | aoti_torch_cuda_rand_generator(; generator) => Numbers::Uniform;
+    aoti_torch_cpu_rand_generator | aoti_torch_cuda_rand_generator(; generator) => Distribution::Uniform;
 
     /// Returns normally distributed numbers.
-    aoti_torch_cpu_randn | aoti_torch_cuda_randn(;) => Numbers::Normal;
+    aoti_torch_cpu_randn | aoti_torch_cuda_randn(;) => Distribution::Normal;
 
     /// As `aoti_torch_cpu_randn`, of a generator.
-    aoti_torch_cpu_randn_generator | aoti_torch_cuda_randn_generator(; generator) => Numbers::Normal;
+    aoti_torch_cpu_randn_generator | aoti_torch_cuda_randn_generator(; generator) => Distribution::Normal;
 
     /// Returns whole numbers from 0 to `high`, excluding `high`.
-    aoti_torch_cpu_randint | aoti_torch_cuda_randint(high;) => Numbers::Whole(0, high);
+    aoti_torch_cpu_randint | aoti_torch_cuda_randint(high;) => Distribution::Whole(0, high);
 
     /// As `aoti_torch_cpu_randint`, of a generator.
     aoti_torch_cpu_randint_generator | aoti_torch_cuda_randint_generator(high; generator)
-        => Numbers::Whole(0, high);
+        => Distribution::Whole(0, high);
 
     /// Returns whole numbers from `low` to `high`, excluding `high`.
     aoti_torch_cpu_randint_low | aoti_torch_cuda_randint_low(low, high;)
-        => Numbers::Whole(low, high);
+        => Distribution::Whole(low, high);
 }
 
 fallbacks! {

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::factories::Numbers;
+use super::factories::Distribution;
 use super::{Generator, chosen};
 use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
@@ -40,7 +40,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let size = unsafe { numbers(size, size_len, "size") }?;
-        let drawn = Numbers::Whole(low, high);
+        let drawn = Distribution::Whole(low, high);
         drawn.check()?;
         if sizes_of(out)? != size {
             resize(out, size)?;

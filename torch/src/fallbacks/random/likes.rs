@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::factories::Numbers;
+use super::factories::Distribution;
 use super::{Generator, chosen};
 use crate::abi::arguments::{NewTensor, optional};
 use crate::abi::constants::memory_format_of;
@@ -18,7 +18,7 @@ use crate::sconce::{Tensor, api};
 /// # Safety
 /// The pointers are NULL or valid for a read.
 unsafe fn drawn_like(
-    numbers: Numbers,
+    numbers: Distribution,
     tensor: TensorHandle,
     generator: *const Generator,
     wanted: NewTensor,
@@ -74,21 +74,21 @@ macro_rules! likes {
 
 likes! {
     /// Returns numbers from 0 to 1, excluding 1.
-    aoti_torch_cpu_rand_like | aoti_torch_cuda_rand_like(;) => Numbers::Uniform;
+    aoti_torch_cpu_rand_like | aoti_torch_cuda_rand_like(;) => Distribution::Uniform;
 
     /// As `aoti_torch_cpu_rand_like`, of a generator.
-    aoti_torch_cpu_rand_like_generator | aoti_torch_cuda_rand_like_generator(; generator) => Numbers::Uniform;
+    aoti_torch_cpu_rand_like_generator | aoti_torch_cuda_rand_like_generator(; generator) => Distribution::Uniform;
 
     /// Returns normally distributed numbers.
-    aoti_torch_cpu_randn_like | aoti_torch_cuda_randn_like(;) => Numbers::Normal;
+    aoti_torch_cpu_randn_like | aoti_torch_cuda_randn_like(;) => Distribution::Normal;
 
     /// As `aoti_torch_cpu_randn_like`, of a generator.
-    aoti_torch_cpu_randn_like_generator | aoti_torch_cuda_randn_like_generator(; generator) => Numbers::Normal;
+    aoti_torch_cpu_randn_like_generator | aoti_torch_cuda_randn_like_generator(; generator) => Distribution::Normal;
 
     /// Returns whole numbers from 0 to `high`, excluding `high`.
-    aoti_torch_cpu_randint_like | aoti_torch_cuda_randint_like(high;) => Numbers::Whole(0, high);
+    aoti_torch_cpu_randint_like | aoti_torch_cuda_randint_like(high;) => Distribution::Whole(0, high);
 
     /// Returns whole numbers from `low` to `high`, excluding `high`.
     aoti_torch_cpu_randint_like_low_dtype | aoti_torch_cuda_randint_like_low_dtype(low, high;)
-        => Numbers::Whole(low, high);
+        => Distribution::Whole(low, high);
 }

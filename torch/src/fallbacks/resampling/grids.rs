@@ -5,7 +5,7 @@
 use crate::abi::arguments::array;
 use crate::error::{Error, Result};
 use crate::fallbacks::{give, give_all};
-use crate::operations::sampling::{Gradients, Sampling};
+use crate::operations::sampling::{Sampling, SamplingGradients};
 use crate::sconce::operations::undefined;
 use crate::sconce::tensor::TensorHandle;
 
@@ -30,7 +30,7 @@ unsafe fn wanted(output_mask: *const i32, output_mask_len: i64) -> Result<[bool;
 /// The places are NULL or valid for writes.
 unsafe fn give_gradients(
     [image, grid]: [*mut TensorHandle; 2],
-    gradients: Gradients,
+    gradients: SamplingGradients,
 ) -> Result<()> {
     let of_image = gradients.image.map_or_else(undefined, Ok)?;
     let of_grid = gradients.grid.map_or_else(undefined, Ok)?;

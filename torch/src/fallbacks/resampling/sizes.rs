@@ -5,26 +5,26 @@
 use crate::abi::arguments::{numbers, optional};
 use crate::error::{Error, Result};
 use crate::fallbacks::give;
-use crate::operations::resampling::{Kind, Resampling};
+use crate::operations::resampling::{Resampling, ResamplingKind};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
 /// The arguments that all of these functions have.
-struct Arguments {
+struct ResamplingArguments {
     gradient: TensorHandle,
     output: (*const i64, i64),
     input: (*const i64, i64),
     align_corners: i32,
 }
 
-impl Arguments {
+impl ResamplingArguments {
     /// The gradient of an image that was resampled along as many dimensions as there are scales.
     ///
     /// # Safety
     /// Arrays have their lengths; scales are NULL or valid for reads.
     unsafe fn gradient<const DIMS: usize>(
         &self,
-        kind: Kind,
+        kind: ResamplingKind,
         scales: [*const f64; DIMS],
     ) -> Result<Tensor> {
         // SAFETY: the caller's promise.
@@ -56,14 +56,14 @@ fallbacks! {
         scales: *const f64,
         ret0: *mut TensorHandle,
     ) {
-        let arguments = Arguments {
+        let arguments = ResamplingArguments {
             gradient: grad_output,
             output: (output_size, output_size_len),
             input: (input_size, input_size_len),
             align_corners,
         };
         // SAFETY: the caller's promise for arrays and scales.
-        let made = unsafe { arguments.gradient(Kind::Linear, [scales]) }?;
+        let made = unsafe { arguments.gradient(ResamplingKind::Linear, [scales]) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, made) }
     }
@@ -80,14 +80,14 @@ fallbacks! {
         scales_w: *const f64,
         ret0: *mut TensorHandle,
     ) {
-        let arguments = Arguments {
+        let arguments = ResamplingArguments {
             gradient: grad_output,
             output: (output_size, output_size_len),
             input: (input_size, input_size_len),
             align_corners,
         };
         // SAFETY: the caller's promise for arrays and scales.
-        let made = unsafe { arguments.gradient(Kind::Cubic, [scales_h, scales_w]) }?;
+        let made = unsafe { arguments.gradient(ResamplingKind::Cubic, [scales_h, scales_w]) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, made) }
     }
@@ -105,7 +105,7 @@ fallbacks! {
         scales_w: *const f64,
         ret0: *mut TensorHandle,
     ) {
-        let arguments = Arguments {
+        let arguments = ResamplingArguments {
             gradient: grad_output,
             output: (output_size, output_size_len),
             input: (input_size, input_size_len),
@@ -113,7 +113,7 @@ fallbacks! {
         };
         let scales = [scales_d, scales_h, scales_w];
         // SAFETY: the caller's promise for arrays and scales.
-        let made = unsafe { arguments.gradient(Kind::Linear, scales) }?;
+        let made = unsafe { arguments.gradient(ResamplingKind::Linear, scales) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, made) }
     }

@@ -1,7 +1,7 @@
 //! The rows of bags.
 
 use super::{
-    Mode, as_columns, bags_of_indices, check_factors, combined, length_of, matrix_of, places,
+    BagMode, as_columns, bags_of_indices, check_factors, combined, length_of, matrix_of, places,
 };
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
@@ -21,7 +21,7 @@ pub struct Bags {
     /// Where each bag begins.
     pub offsets: TensorHandle,
     /// What becomes of the rows of a bag.
-    pub mode: Mode,
+    pub mode: BagMode,
     /// A factor for each row of each bag.
     pub factors: Option<TensorHandle>,
     /// Whether the last offset is the end of the last bag, and no bag of its own.
@@ -83,7 +83,7 @@ impl Bags {
     fn is_plain_sum(&self) -> Result<bool> {
         let has_unit_steps =
             |tensor| -> Result<bool> { Ok(strides_of(tensor)?.last() == Some(&1)) };
-        Ok(self.mode == Mode::Sum
+        Ok(self.mode == BagMode::Sum
             && dtype_of_tensor(self.table)? != api::SCONCE_DTYPE_F64
             && self.padding < 0
             && has_unit_steps(self.table)?
@@ -125,9 +125,9 @@ impl Bags {
         let ones = filled(&[count], wide, device, 1.0)?;
         let counts = combined(bags, [&places, &ones], "sum", 0.0)?;
         let columns_of_places = as_columns(&places, columns)?;
-        let how = if self.mode == Mode::Max { "amax" } else { "sum" };
+        let how = if self.mode == BagMode::Max { "amax" } else { "sum" };
         let mut made = combined(bags, [&columns_of_places, &rows], how, 0.0)?;
-        if self.mode == Mode::Mean {
+        if self.mode == BagMode::Mean {
             let counts = operations::to_dtype(counts.handle(), dtype_of_tensor(made.handle())?)?;
             let counts = as_columns(&clamped_from(&counts, 1.0)?, columns)?;
             made = binary(api::SCONCE_BINARY_DIV, &made, Operand::Tensor(&counts))?;
@@ -138,13 +138,13 @@ impl Bags {
             _ => wide,
         };
         let zeros = |sizes: &[i64]| filled(sizes, narrow, device, 0.0);
-        let counts_have_meaning = !on_cpu || for_gradient || self.mode != Mode::Sum;
+        let counts_have_meaning = !on_cpu || for_gradient || self.mode != BagMode::Sum;
         let shown_counts = match on_cpu {
             true if counts_have_meaning => bags,
             _ => offsets,
         };
         let chosen = match self.mode {
-            Mode::Max => {
+            BagMode::Max => {
                 let chosen = self.chosen([&rows, &made], [&columns_of_places, &indices], on_cpu)?;
                 operations::to_dtype(chosen.handle(), narrow)?
             }

@@ -1,7 +1,7 @@
 //! Gradients of the table of embeddings, and of the factors of rows.
 
 use super::{
-    Mode, as_columns, bags_of_indices, check_factors, combined, length_of, matrix_of, places,
+    BagMode, as_columns, bags_of_indices, check_factors, combined, length_of, matrix_of, places,
 };
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ pub struct Gradient {
     /// For the mode `Max`, the index from which each element comes.
     pub chosen: TensorHandle,
     /// What became of the rows of a bag.
-    pub mode: Mode,
+    pub mode: BagMode,
     /// Whether gradients are divided by how often their index occurs.
     pub by_frequency: bool,
     /// A factor for each row of each bag.
@@ -59,7 +59,7 @@ impl Gradient {
             return filled(&[size, columns], dtype, device, 0.0);
         }
         let made = match self.mode {
-            Mode::Max => self.of_largest([bags, columns], size)?,
+            BagMode::Max => self.of_largest([bags, columns], size)?,
             _ => self.of_rows(columns, size)?,
         };
         operations::to_dtype(operations::contiguous(made.handle())?.handle(), dtype)
@@ -88,7 +88,7 @@ impl Gradient {
             let by = as_columns(&clamped_from(&by, 1.0)?, columns)?;
             binary(api::SCONCE_BINARY_DIV, values, Operand::Tensor(&by))
         };
-        if self.mode == Mode::Mean {
+        if self.mode == BagMode::Mean {
             let counts = operations::index_select(self.counts, 0, bag_of_index.handle())?;
             values = divided(&values, &counts)?;
         }
@@ -127,10 +127,10 @@ pub fn of_factors(
     gradient: TensorHandle,
     table: TensorHandle,
     [indices, offsets, bag_of_index]: [TensorHandle; 3],
-    mode: Mode,
+    mode: BagMode,
     padding: i64,
 ) -> Result<Tensor> {
-    if mode != Mode::Sum {
+    if mode != BagMode::Sum {
         return Err(Error::invalid_argument(
             "embedding_bag_backward: per_sample_weights only supported for mode='sum'",
         ));

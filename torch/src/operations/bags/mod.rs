@@ -26,7 +26,7 @@ use crate::sconce::{Tensor, api, operations};
 
 /// What becomes of the rows of a bag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum BagMode {
     /// Their sum.
     Sum,
     /// Their mean, 0 if there are none.
@@ -35,13 +35,13 @@ pub enum Mode {
     Max,
 }
 
-impl Mode {
+impl BagMode {
     /// The mode of a number of PyTorch's.
-    pub fn new(number: i64) -> Result<Mode> {
+    pub fn new(number: i64) -> Result<BagMode> {
         match number {
-            0 => Ok(Mode::Sum),
-            1 => Ok(Mode::Mean),
-            2 => Ok(Mode::Max),
+            0 => Ok(BagMode::Sum),
+            1 => Ok(BagMode::Mean),
+            2 => Ok(BagMode::Max),
             other => Err(Error::invalid_argument(format!(
                 "mode is {other}; the modes are 0 (sum), 1 (mean) and 2 (max)"
             ))),
@@ -77,8 +77,8 @@ fn matrix_of(tensor: TensorHandle, name: &str) -> Result<[i64; 2]> {
     }
 }
 
-fn check_factors(factors: TensorHandle, mode: Mode, dtype: i32, count: i64) -> Result<()> {
-    if mode != Mode::Sum {
+fn check_factors(factors: TensorHandle, mode: BagMode, dtype: i32, count: i64) -> Result<()> {
+    if mode != BagMode::Sum {
         return Err(Error::invalid_argument(
             "embedding_bag: per_sample_weights only supported with mode='sum'",
         ));

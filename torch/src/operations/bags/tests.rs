@@ -12,7 +12,7 @@ struct Case {
     indices: Dense,
     offsets: Dense,
     factors: Option<Dense>,
-    mode: Mode,
+    mode: BagMode,
     padding: i64,
     has_last_offset: bool,
     bags: i64,
@@ -28,8 +28,8 @@ impl Case {
         if has_last_offset {
             offsets.push(count);
         }
-        let mode = cases.one(&[Mode::Sum, Mode::Mean, Mode::Max]);
-        let has_factors = mode == Mode::Sum && cases.int(0, 1) == 1;
+        let mode = cases.one(&[BagMode::Sum, BagMode::Mean, BagMode::Max]);
+        let has_factors = mode == BagMode::Sum && cases.int(0, 1) == 1;
         Case {
             table: Dense::quarters(cases, &[rows, columns]),
             indices: Dense::whole(cases, &[count], 0, rows - 1),
@@ -63,9 +63,9 @@ impl Case {
             let values =
                 bag.iter().map(|(place, row)| self.factor(*place) * self.table.at(&[*row, at[1]]));
             match self.mode {
-                Mode::Sum => values.sum(),
-                Mode::Mean => values.sum::<f64>() / bag.len().max(1) as f64,
-                Mode::Max => values.reduce(f64::max).unwrap_or(0.0),
+                BagMode::Sum => values.sum(),
+                BagMode::Mean => values.sum::<f64>() / bag.len().max(1) as f64,
+                BagMode::Max => values.reduce(f64::max).unwrap_or(0.0),
             }
         })
     }
@@ -81,7 +81,7 @@ impl Case {
                 let mut add = |row: i64, value: f64| {
                     table.values[(row * columns + column) as usize] += value;
                 };
-                if self.mode == Mode::Max {
+                if self.mode == BagMode::Max {
                     let value = |row: i64| self.table.at(&[row, column]);
                     let rows: Vec<i64> = indices.iter().map(|(_, row)| *row).collect();
                     // The first of equal ones.
@@ -94,7 +94,7 @@ impl Case {
                 }
                 for (place, row) in &indices {
                     let mut share = gradient * self.factor(*place);
-                    if self.mode == Mode::Mean {
+                    if self.mode == BagMode::Mean {
                         share /= indices.len() as f64;
                     }
                     if by_frequency {
@@ -148,7 +148,7 @@ fn bags_and_their_gradients_agree_with_loops() {
         };
         let made = table_gradient.of_table(case.table.sizes[0]).unwrap();
         case.gradient(&of_rows, by_frequency).assert_near(made.handle(), 1e-12, "gradient");
-        if case.mode == Mode::Sum {
+        if case.mode == BagMode::Sum {
             let handles = [indices.handle(), offsets.handle(), found.bag_of_index.handle()];
             let (rows, mode) = (gradient.handle(), case.mode);
             let made = of_factors(rows, table.handle(), handles, mode, case.padding).unwrap();
@@ -177,7 +177,7 @@ fn what_is_no_bag_is_refused() {
             table: table.handle(),
             indices: indices.handle(),
             offsets: offsets.handle(),
-            mode: Mode::Sum,
+            mode: BagMode::Sum,
             factors: None,
             has_last_offset: false,
             padding: -1,
@@ -196,8 +196,8 @@ fn what_is_no_bag_is_refused() {
     refused(&[0.0], &[0.0], &|bags| bags.factors = Some(factors.handle()), "sizes of the indices");
     let mean = |bags: &mut Bags| {
         bags.factors = Some(factors.handle());
-        bags.mode = Mode::Mean;
+        bags.mode = BagMode::Mean;
     };
     refused(&[0.0, 0.0], &[0.0], &mean, "only supported with mode='sum'");
-    assert!(Mode::new(3).unwrap_err().message.contains("mode is 3"));
+    assert!(BagMode::new(3).unwrap_err().message.contains("mode is 3"));
 }

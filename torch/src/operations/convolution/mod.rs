@@ -123,7 +123,7 @@ pub fn transposed(
         }
         sizes.push(size);
     }
-    let result = for_input(images, filter, &sizes, steps, Places::AtMost)?;
+    let result = for_input(images, filter, &sizes, steps, FilterPlaces::AtMost)?;
     if bias.is_null() {
         return Ok(result);
     }
@@ -150,7 +150,7 @@ pub fn transposed_gradients(
         }
     }
     let for_filter = if wants_filter {
-        for_filter(images, gradient, &sizes_of(filter)?, steps, Places::AtMost)?
+        for_filter(images, gradient, &sizes_of(filter)?, steps, FilterPlaces::AtMost)?
     } else {
         operations::undefined()?
     };
@@ -164,7 +164,7 @@ pub fn input_gradient(
     sizes: &[i64],
     steps: Steps<'_>,
 ) -> Result<Tensor> {
-    for_input(gradient, filter, sizes, steps, Places::Exact)
+    for_input(gradient, filter, sizes, steps, FilterPlaces::Exact)
 }
 
 fn for_input(
@@ -172,7 +172,7 @@ fn for_input(
     filter: TensorHandle,
     sizes: &[i64],
     steps: Steps<'_>,
-    places: Places,
+    places: FilterPlaces,
 ) -> Result<Tensor> {
     let spatial = steps.spatial()?;
     let (given, weights) = (Layout::of(gradient)?, Layout::of(filter)?);
@@ -204,7 +204,7 @@ pub fn filter_gradient(
     sizes: &[i64],
     steps: Steps<'_>,
 ) -> Result<Tensor> {
-    for_filter(gradient, images, sizes, steps, Places::Exact)
+    for_filter(gradient, images, sizes, steps, FilterPlaces::Exact)
 }
 
 fn for_filter(
@@ -212,7 +212,7 @@ fn for_filter(
     images: TensorHandle,
     sizes: &[i64],
     steps: Steps<'_>,
-    places: Places,
+    places: FilterPlaces,
 ) -> Result<Tensor> {
     let spatial = steps.spatial()?;
     let (given, seen) = (Layout::of(gradient)?, Layout::of(images)?);
@@ -265,7 +265,7 @@ fn misfit(images: &[i64], filter: &[i64], groups: i64) -> Error {
 
 /// How many places of a filter a gradient may have.
 #[derive(Clone, Copy, PartialEq)]
-enum Places {
+enum FilterPlaces {
     /// All that the convolution has.
     Exact,
     /// Fewer, where the images of a transposed convolution are padded at their end.
@@ -278,7 +278,7 @@ fn check_gradient(
     images: &[i64],
     filter: &[i64],
     steps: Steps<'_>,
-    places: Places,
+    places: FilterPlaces,
 ) -> Result<bool> {
     let mut is_exact = true;
     for (axis, &taps) in filter.iter().enumerate() {
@@ -287,7 +287,7 @@ fn check_gradient(
             (gradient[axis + 2], if room < 0 { 0 } else { room / steps.stride[axis] + 1 });
         // Images without elements have no gradient to fill.
         let fits = found == expected
-            || found < expected && places == Places::AtMost
+            || found < expected && places == FilterPlaces::AtMost
             || images[axis + 2] == 0;
         if !fits {
             return Err(Error::invalid_argument(format!(

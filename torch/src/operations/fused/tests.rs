@@ -8,7 +8,7 @@ use super::convolution::{convolution, transposed_convolution};
 use super::linear::linear;
 use crate::abi::tensors::{dtype_of_tensor, strides_of};
 use crate::operations::convolution::Steps;
-use crate::operations::packed::description::Description;
+use crate::operations::packed::description::PackedLayout;
 use crate::operations::packed::description::tests::Written;
 use crate::operations::packed::unpack::unpacked;
 use crate::sconce::{Tensor, api};
@@ -81,7 +81,7 @@ fn packed(of: &Dense) -> Tensor {
         0.0
     });
     let written = Written::new(3, &of.sizes, &of.sizes, &strides, &[]);
-    let description = Description::read(&written.0, &of.sizes).unwrap();
+    let description = PackedLayout::read(&written.0, &of.sizes).unwrap();
     // SAFETY: the memory has all elements.
     #[allow(unsafe_code, reason = "unpacks memory")]
     unsafe { unpacked(memory.as_ptr().cast(), &description, &of.sizes) }.unwrap()

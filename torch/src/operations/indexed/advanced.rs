@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
 use super::along::{begin_with, is_wide};
-use super::{Access, Combine, Indexed, List, Operand};
+use super::{Access, Combine, IndexList, Indexed, StridedOperand};
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -64,14 +64,14 @@ impl Chosen {
     }
 
     /// The loop beside another operand with these strides.
-    fn indexed(&self, other: Operand) -> Result<Indexed> {
+    fn indexed(&self, other: StridedOperand) -> Result<Indexed> {
         let mut index_strides = vec![0; self.before.len()];
         let (mut lists, mut wide) = (Vec::new(), true);
         for (dim, list) in self.lists.iter().enumerate() {
             let Some(list) = list else { continue };
             let layout = Layout::of(list.handle())?;
             wide = is_wide(&layout)?;
-            lists.push(List {
+            lists.push(IndexList {
                 data: layout.data,
                 dim,
                 size: self.table.sizes[dim],
@@ -85,7 +85,7 @@ impl Chosen {
             device: self.table.device,
             dtype: self.table.dtype,
             sizes: self.sizes(),
-            table: Operand { data: self.table.data, strides: self.strides() },
+            table: StridedOperand { data: self.table.data, strides: self.strides() },
             other,
             lists,
             index_strides,
@@ -194,7 +194,7 @@ pub fn index(tensor: TensorHandle, indices: &[Option<TensorHandle>]) -> Result<T
     let restrided = if chosen.table.numel() == 0 { vec![0; sizes.len()] } else { chosen.strides() };
     let result = empty_in_order(&sizes, &restrided, chosen.table.dtype, chosen.table.device)?;
     let to = Layout::of(result.handle())?;
-    let indexed = chosen.indexed(Operand { data: to.data, strides: to.strides })?;
+    let indexed = chosen.indexed(StridedOperand { data: to.data, strides: to.strides })?;
     // SAFETY: the result has the sizes of what is chosen; indices are checked where they are read.
     unsafe { indexed.run(Access::Get) }?;
     Ok(result)
@@ -232,7 +232,7 @@ fn index_put_in(
     }
     chosen.check_elements()?;
     let from = Layout::of(values.handle())?;
-    let indexed = chosen.indexed(Operand { data: from.data, strides: from.strides })?;
+    let indexed = chosen.indexed(StridedOperand { data: from.data, strides: from.strides })?;
     let access = if accumulate { Access::Combine(Combine::Sum) } else { Access::Put };
     // SAFETY: the values have the sizes of what is chosen; indices are checked where they are read.
     unsafe { indexed.run(access) }

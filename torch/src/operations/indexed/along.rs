@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
-use super::{Access, Combine, Indexed, List, Operand};
+use super::{Access, Combine, IndexList, Indexed, StridedOperand};
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{data_of, sizes_of};
 use crate::error::{Error, Result};
@@ -79,10 +79,10 @@ impl Along {
     }
 
     /// The loop over the indices, beside another operand with these strides.
-    fn indexed(&self, other: Operand) -> Result<Indexed> {
+    fn indexed(&self, other: StridedOperand) -> Result<Indexed> {
         let mut strides = self.table.strides.clone();
         strides[self.dim] = 0;
-        let list = List {
+        let list = IndexList {
             data: self.index.data,
             dim: self.dim,
             size: self.table.sizes[self.dim],
@@ -92,7 +92,7 @@ impl Along {
             device: self.table.device,
             dtype: self.table.dtype,
             sizes: self.index.sizes.clone(),
-            table: Operand { data: self.table.data, strides },
+            table: StridedOperand { data: self.table.data, strides },
             other,
             lists: vec![list],
             index_strides: self.index.strides.clone(),
@@ -103,8 +103,8 @@ impl Along {
 }
 
 /// An operand whose elements are all the one of a tensor, which has to live as long.
-fn repeated(value: &Tensor, rank: usize) -> Result<Operand> {
-    Ok(Operand { data: data_of(value.handle())?, strides: vec![0; rank] })
+fn repeated(value: &Tensor, rank: usize) -> Result<StridedOperand> {
+    Ok(StridedOperand { data: data_of(value.handle())?, strides: vec![0; rank] })
 }
 
 /// `gather(self, dim, index)`
@@ -115,7 +115,7 @@ pub fn gather(tensor: TensorHandle, dim: i64, index: TensorHandle) -> Result<Ten
     let result = empty(&sizes, along.table.dtype, along.table.device)?;
     if along.index.numel() != 0 {
         let to = with_dimension(Layout::of(result.handle())?);
-        let indexed = along.indexed(Operand { data: to.data, strides: to.strides })?;
+        let indexed = along.indexed(StridedOperand { data: to.data, strides: to.strides })?;
         // SAFETY: the sizes were checked, and the result is new.
         unsafe { indexed.run(Access::Get) }?;
     }
@@ -183,7 +183,7 @@ fn scattered(
     if along.index.numel() == 0 {
         return Ok(());
     }
-    let indexed = along.indexed(Operand { data: from.data, strides: from.strides })?;
+    let indexed = along.indexed(StridedOperand { data: from.data, strides: from.strides })?;
     write(&along, indexed)
 }
 
@@ -271,7 +271,7 @@ fn divide_by_counts(
     strides[along.dim] = 0;
     let mut counting = indexed.clone();
     counting.dtype = count_dtype;
-    counting.table = Operand { data: places.data, strides };
+    counting.table = StridedOperand { data: places.data, strides };
     counting.lists[0].step = places.strides[along.dim];
     counting.other = repeated(&one, indexed.sizes.len())?;
     // SAFETY: counts have the table's sizes, and one value stands for all.
@@ -317,7 +317,7 @@ fn of_parts(along: &mut Along, source: &Layout) -> Result<Indexed> {
     strides[along.dim] = index.strides[0];
     along.index.sizes = wanted;
     along.index.strides = strides;
-    along.indexed(Operand { data: source.data, strides: source.strides.clone() })
+    along.indexed(StridedOperand { data: source.data, strides: source.strides.clone() })
 }
 
 /// `index_reduce(self, dim, index, source, reduce, include_self)`

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
-use super::{Access, Combine, Indexed, List};
+use super::{Access, Combine, IndexList, Indexed};
 use crate::error::{Error, Result};
 use crate::operations::element::{Element, Number, read, write};
 use crate::operations::tensors::bytes_of;
@@ -53,7 +53,7 @@ unsafe fn each(indexed: &Indexed, mut visit: impl FnMut(i64, i64)) -> Result<()>
     })
 }
 
-fn checked(index: i64, list: &List, from_end: bool) -> Result<i64> {
+fn checked(index: i64, list: &IndexList, from_end: bool) -> Result<i64> {
     let found = if from_end && index < 0 { index + list.size } else { index };
     if (0..list.size).contains(&found) {
         return Ok(found);

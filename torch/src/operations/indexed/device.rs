@@ -4,7 +4,7 @@
 
 use super::{Access, Indexed};
 use crate::error::{Error, Result};
-use crate::kernels::{Argument, Grid, images, launch};
+use crate::kernels::{Grid, KernelArgument, images, launch};
 use crate::operations::tensors::{bytes_of, kernel_name_of};
 
 // These are in `torch/kernels/indexed.cu` too.
@@ -18,16 +18,16 @@ const MOST_ELEMENTS: i64 = 1 << 30;
 
 /// A dimension of the loop; strides are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Axis {
+struct LoopAxis {
     size: i64,
     table: i64,
     other: i64,
     index: i64,
 }
 
-impl Axis {
+impl LoopAxis {
     /// Whether a step along `outer` is as long as all of this axis.
-    fn continues_in(&self, outer: &Axis) -> bool {
+    fn continues_in(&self, outer: &LoopAxis) -> bool {
         [(self.table, outer.table), (self.other, outer.other), (self.index, outer.index)]
             .iter()
             .all(|(inner, outer)| inner * self.size == *outer)
@@ -66,7 +66,7 @@ struct Walk {
     list: [ListArgument; MOST_LISTS],
 }
 
-impl Argument for Walk {}
+impl KernelArgument for Walk {}
 
 /// A size, and above it the factor that divides a number below 2^31 by it: `quotient` in `kernels/types.cuh`.
 fn divisor(size: i64) -> u64 {
@@ -78,11 +78,11 @@ fn divisor(size: i64) -> u64 {
 }
 
 /// The axes of the loop from the innermost to the outermost, joined where the elements of all operands allow.
-fn axes(indexed: &Indexed, bytes: i64) -> Vec<Axis> {
+fn axes(indexed: &Indexed, bytes: i64) -> Vec<LoopAxis> {
     let index_bytes = if indexed.wide { 8 } else { 4 };
-    let mut axes: Vec<Axis> = Vec::with_capacity(indexed.sizes.len());
+    let mut axes: Vec<LoopAxis> = Vec::with_capacity(indexed.sizes.len());
     for at in (0..indexed.sizes.len()).rev() {
-        let axis = Axis {
+        let axis = LoopAxis {
             size: indexed.sizes[at],
             table: indexed.table.strides[at] * bytes,
             other: indexed.other.strides[at] * bytes,
@@ -98,7 +98,7 @@ fn axes(indexed: &Indexed, bytes: i64) -> Vec<Axis> {
 }
 
 /// The bytes that a thread moves at a time: more than an element where rows are moved.
-fn moved_bytes(indexed: &Indexed, axes: &[Axis], bytes: i64) -> i64 {
+fn moved_bytes(indexed: &Indexed, axes: &[LoopAxis], bytes: i64) -> i64 {
     let Some((inner, outer)) = axes.split_first() else { return bytes };
     if (inner.table, inner.other, inner.index) != (bytes, bytes, 0) {
         return bytes;
@@ -127,7 +127,7 @@ pub(super) unsafe fn run(indexed: &Indexed, access: Access) -> Result<()> {
         Access::Get | Access::Put => {
             let moved = moved_bytes(indexed, &axes, bytes);
             if moved > bytes {
-                axes[0] = Axis {
+                axes[0] = LoopAxis {
                     size: axes[0].size * bytes / moved,
                     table: moved,
                     other: moved,
@@ -178,7 +178,7 @@ unsafe fn launch_parts(
     kernel: &str,
     access: Access,
     walk: &mut Walk,
-    axes: &[Axis],
+    axes: &[LoopAxis],
 ) -> Result<()> {
     let count: i64 = axes.iter().map(|axis| axis.size).product();
     if let Some((outermost, inner)) = axes.split_last().filter(|_| count > MOST_ELEMENTS) {
@@ -197,7 +197,7 @@ unsafe fn launch_parts(
             }
             part.pop();
             if size > 1 {
-                part.push(Axis { size, ..*outermost });
+                part.push(LoopAxis { size, ..*outermost });
             }
             // SAFETY: the caller's promise, of a part.
             unsafe { launch_parts(device, kernel, access, walk, &part) }?;
@@ -249,9 +249,10 @@ mod tests {
 
     #[test]
     fn axes_that_continue_are_one() {
-        let (inner, outer) = (Axis { size: 4, table: 8, other: 4, index: 0 }, Axis::default());
-        assert!(inner.continues_in(&Axis { size: 9, table: 32, other: 16, index: 0 }));
-        assert!(!inner.continues_in(&Axis { size: 9, table: 32, other: 20, index: 0 }));
+        let (inner, outer) =
+            (LoopAxis { size: 4, table: 8, other: 4, index: 0 }, LoopAxis::default());
+        assert!(inner.continues_in(&LoopAxis { size: 9, table: 32, other: 16, index: 0 }));
+        assert!(!inner.continues_in(&LoopAxis { size: 9, table: 32, other: 20, index: 0 }));
         assert!(!inner.continues_in(&outer));
     }
 }

@@ -52,7 +52,7 @@ pub enum Access {
 
 /// An operand: its first element, and the elements from one to the next along each dimension of the loop.
 #[derive(Clone, Debug)]
-pub struct Operand {
+pub struct StridedOperand {
     /// The address of the first element.
     pub data: *mut c_void,
     /// Elements from one to the next along each dimension of the loop.
@@ -61,7 +61,7 @@ pub struct Operand {
 
 /// A dimension of the table at which indices choose.
 #[derive(Clone, Debug)]
-pub struct List {
+pub struct IndexList {
     /// The first index.
     pub data: *const c_void,
     /// The dimension, for messages.
@@ -82,11 +82,11 @@ pub struct Indexed {
     /// The sizes of the loop.
     pub sizes: Vec<i64>,
     /// Where indices choose; its strides are 0 along chosen dimensions.
-    pub table: Operand,
+    pub table: StridedOperand,
     /// Where elements go or come from.
-    pub other: Operand,
+    pub other: StridedOperand,
     /// The lists of indices, whose elements lie alike.
-    pub lists: Vec<List>,
+    pub lists: Vec<IndexList>,
     /// Elements from one index to the next along each dimension of the loop.
     pub index_strides: Vec<i64>,
     /// Whether indices are I64, else I32.

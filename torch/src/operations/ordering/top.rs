@@ -31,7 +31,7 @@ const MOST_LINES: i64 = 8192;
 
 /// The order of a type's elements: bytes of an element, and what makes keys of its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Order {
+struct KeyOrder {
     bytes: u32,
     /// What is exclusive-ored to the bits of an integer, and to the ascending key of a float.
     mask: u64,
@@ -39,9 +39,9 @@ struct Order {
     infinity: u64,
 }
 
-impl Order {
+impl KeyOrder {
     /// None of types that are sorted whole.
-    fn of(dtype: i32, largest_first: bool) -> Result<Option<Order>> {
+    fn of(dtype: i32, largest_first: bool) -> Result<Option<KeyOrder>> {
         let bytes = bytes_of(dtype)? as u32;
         let (infinity, is_signed) = match dtype {
             api::SCONCE_DTYPE_F16 => (0x7c00, false),
@@ -53,7 +53,7 @@ impl Order {
         };
         let sign = if is_signed { 1 << (8 * bytes - 1) } else { 0 };
         let turned = if largest_first { u64::MAX >> (64 - 8 * bytes) } else { 0 };
-        Ok(Some(Order { bytes, mask: sign ^ turned, infinity }))
+        Ok(Some(KeyOrder { bytes, mask: sign ^ turned, infinity }))
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn top_of_long_lines(
     if device == api::SCONCE_DEVICE_CPU || !is_worth_it(lines, length, k) {
         return Ok(None);
     }
-    let Some(order) = Order::of(dtype, largest)? else { return Ok(None) };
+    let Some(order) = KeyOrder::of(dtype, largest)? else { return Ok(None) };
     let turned = operations::transpose(tensor, dim, -1)?;
     let mut of_result = sizes_of(turned.handle())?;
     let flat = operations::reshape(turned.handle(), &[lines, length])?;
@@ -97,7 +97,7 @@ pub(super) fn top_of_long_lines(
 }
 
 /// The first `k` elements of each line in the order of the line, and where they were.
-fn collected(flat: &Tensor, k: i64, order: Order) -> Result<Sorted> {
+fn collected(flat: &Tensor, k: i64, order: KeyOrder) -> Result<Sorted> {
     let from = Layout::of(flat.handle())?;
     let (device, [lines, length]) = (from.device, [from.sizes[0], from.sizes[1]]);
     let chunks = (length + CHUNK - 1) / CHUNK;
@@ -115,7 +115,7 @@ fn collected(flat: &Tensor, k: i64, order: Order) -> Result<Sorted> {
     let of_lines = Grid { blocks: [lines as u32, 1, 1], threads, shared_bytes: 0 };
     let name = |kernel: &str| format!("sconce_torch_top_{kernel}_{}", order.bytes);
     let image = &images::TOP;
-    let Order { bytes, mask, infinity } = order;
+    let KeyOrder { bytes, mask, infinity } = order;
     let bits = 8 * bytes;
     for pass in 0..bits.div_ceil(DIGIT_BITS) {
         let width = DIGIT_BITS.min(bits - pass * DIGIT_BITS);
@@ -174,18 +174,18 @@ mod tests {
 
     #[test]
     fn keys_of_the_first_elements_are_the_smallest() {
-        let of = |dtype, largest| Order::of(dtype, largest).unwrap();
+        let of = |dtype, largest| KeyOrder::of(dtype, largest).unwrap();
         assert_eq!(
             of(api::SCONCE_DTYPE_I32, false),
-            Some(Order { bytes: 4, mask: 0x8000_0000, infinity: 0 })
+            Some(KeyOrder { bytes: 4, mask: 0x8000_0000, infinity: 0 })
         );
         assert_eq!(
             of(api::SCONCE_DTYPE_I16, true),
-            Some(Order { bytes: 2, mask: 0x7fff, infinity: 0 })
+            Some(KeyOrder { bytes: 2, mask: 0x7fff, infinity: 0 })
         );
         assert_eq!(
             of(api::SCONCE_DTYPE_F64, true),
-            Some(Order { bytes: 8, mask: u64::MAX, infinity: 0x7ff0_0000_0000_0000 })
+            Some(KeyOrder { bytes: 8, mask: u64::MAX, infinity: 0x7ff0_0000_0000_0000 })
         );
         assert_eq!(of(api::SCONCE_DTYPE_U8, true), None);
         assert_eq!(of(api::SCONCE_DTYPE_C64, true), None);

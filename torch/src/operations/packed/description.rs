@@ -32,7 +32,7 @@ const SUMS_BEHIND: u64 = 1 | 8;
 
 /// How the elements of a tensor lie.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Description {
+pub struct PackedLayout {
     /// Sconce's data type.
     pub dtype: i32,
     /// The sizes. Those of a convolution with groups begin with the groups.
@@ -74,9 +74,9 @@ fn unknown(why: impl std::fmt::Display) -> Error {
     Error::not_supported(format!("its description by oneDNN is not understood: {why}"))
 }
 
-impl Description {
+impl PackedLayout {
     /// Reads the description of a constant of these sizes.
-    pub fn read(bytes: &[u8], sizes: &[i64]) -> Result<Description> {
+    pub fn read(bytes: &[u8], sizes: &[i64]) -> Result<PackedLayout> {
         if bytes.len() < LEAST_BYTES || bytes.len() % 8 != GROUPS_BYTES {
             return Err(unknown(format!("it has {} bytes", bytes.len())));
         }
@@ -111,7 +111,7 @@ impl Description {
             }
         }
         let dtype = dtype_of(bytes.int(104))?;
-        Ok(Description { dtype, sizes: own, strides, begins, first, blocks })
+        Ok(PackedLayout { dtype, sizes: own, strides, begins, first, blocks })
     }
 
     /// Where an element is, counted in elements. Blocks lie one after another, level by level.
@@ -225,7 +225,7 @@ pub(crate) mod tests {
         // Two dimensions of 10 x 6 in blocks of 4 x 2, of which the last level has pairs of the first dimension.
         let blocks = [(0, 2), (1, 2), (0, 2)];
         let written = Written::new(5, &[10, 6], &[12, 6], &[24, 8], &blocks);
-        let read = Description::read(&written.0, &[10, 6]).unwrap();
+        let read = PackedLayout::read(&written.0, &[10, 6]).unwrap();
         assert_eq!(read.dtype, api::SCONCE_DTYPE_I8);
         assert_eq!(read.place(&[0, 0]), 0);
         assert_eq!(read.place(&[1, 0]), 1);
@@ -240,9 +240,9 @@ pub(crate) mod tests {
     #[test]
     fn an_older_description_begins_with_the_rank() {
         let mut written = Written::new(3, &[4, 3], &[4, 3], &[1, 4], &[]);
-        let newer = Description::read(&written.0, &[4, 3]).unwrap();
+        let newer = PackedLayout::read(&written.0, &[4, 3]).unwrap();
         written.int(0, 2).int(4, 0x5555);
-        assert_eq!(Description::read(&written.0, &[4, 3]).unwrap(), newer);
+        assert_eq!(PackedLayout::read(&written.0, &[4, 3]).unwrap(), newer);
         assert_eq!(newer.place(&[3, 2]), 11);
     }
 
@@ -250,14 +250,14 @@ pub(crate) mod tests {
     fn groups_and_offsets_count() {
         let mut written = Written::new(2, &[2, 3, 4], &[2, 4, 5], &[100, 10, 1], &[]);
         written.longs(208, &[0, 1, 1]).longs(304, &[7]);
-        let read = Description::read(&written.0, &[6, 4]).unwrap();
+        let read = PackedLayout::read(&written.0, &[6, 4]).unwrap();
         assert_eq!(read.place(&[1, 2, 3]), 7 + 100 + 30 + 4);
     }
 
     #[test]
     fn what_is_not_understood_is_named() {
         let good = Written::new(3, &[4, 3], &[4, 3], &[3, 1], &[(0, 2)]);
-        assert!(Description::read(&good.0, &[4, 3]).is_ok());
+        assert!(PackedLayout::read(&good.0, &[4, 3]).is_ok());
         let changed = |change: &dyn Fn(&mut Written)| {
             let mut written = good.clone();
             change(&mut written);
@@ -276,7 +276,7 @@ pub(crate) mod tests {
             (changed(&|written| _ = written.int(104, 99)), "the data type 99"),
             (changed(&|written| _ = written.longs(112, &[3])), "dimension 0 lies outside"),
         ] {
-            let why = Description::read(&bytes, &[4, 3]).unwrap_err();
+            let why = PackedLayout::read(&bytes, &[4, 3]).unwrap_err();
             assert!(why.message.contains(words), "{words:?} in {why:?}");
         }
     }

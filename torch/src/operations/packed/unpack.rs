@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::ffi::c_void;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use super::description::Description;
+use super::description::PackedLayout;
 use crate::abi::tensors::data_of;
 use crate::error::{Error, Result};
 use crate::operations::layout::contiguous_strides;
@@ -46,7 +46,7 @@ unsafe extern "C" fn give_up(lines: *mut c_void) {
 /// The memory has the elements that the description reaches.
 pub unsafe fn unpacked(
     data: *const c_void,
-    description: &Description,
+    description: &PackedLayout,
     sizes: &[i64],
 ) -> Result<Tensor> {
     let element = bytes_of(description.dtype)?;
@@ -140,7 +140,7 @@ mod tests {
                 levels.reverse();
             }
             let written = Written::new(3, &sizes, &in_memory, &strides, &levels);
-            let description = Description::read(&written.0, &sizes).unwrap();
+            let description = PackedLayout::read(&written.0, &sizes).unwrap();
             // SAFETY: the memory has all blocks.
             let tensor = unsafe { unpacked(memory.as_ptr().cast(), &description, &sizes) }.unwrap();
             of.assert_near(tensor.handle(), 0.0, &format!("turn {turn}"));
@@ -152,7 +152,7 @@ mod tests {
     fn a_tensor_is_known_to_have_been_packed_as_long_as_it_lives() {
         let memory = [1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0];
         let written = Written::new(3, &[1, 3, 2], &[1, 3, 2], &[6, 1, 3], &[]);
-        let description = Description::read(&written.0, &[3, 2]).unwrap();
+        let description = PackedLayout::read(&written.0, &[3, 2]).unwrap();
         // SAFETY: the memory has six elements.
         let tensor = unsafe { unpacked(memory.as_ptr().cast(), &description, &[3, 2]) }.unwrap();
         let expected = Dense { sizes: vec![3, 2], values: vec![1.0, 4.0, 2.0, 5.0, 3.0, 6.0] };

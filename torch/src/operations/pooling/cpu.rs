@@ -3,8 +3,8 @@
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
 use super::shape::Planes;
-use super::window::{Axis, Span};
-use super::{Kind, Pool};
+use super::window::{PoolingAxis, WindowSpan};
+use super::{Pool, PoolingKind};
 use crate::error::Result;
 use crate::operations::element::{Element, Number, read, write};
 use crate::sconce::api;
@@ -20,7 +20,7 @@ fn place(planes: &Planes, [depth, height, width]: [i64; 3]) -> i64 {
 }
 
 /// Calls `visit` for all combinations of three spans.
-fn each(spans: [Span; 3], mut visit: impl FnMut([i64; 3])) {
+fn each(spans: [WindowSpan; 3], mut visit: impl FnMut([i64; 3])) {
     for depth in spans[0].iter() {
         for height in spans[1].iter() {
             for width in spans[2].iter() {
@@ -39,37 +39,41 @@ fn each_channel(pool: &Pool, mut visit: impl FnMut([i64; 2])) {
     }
 }
 
-fn whole(sizes: [i64; 3]) -> [Span; 3] {
-    sizes.map(|size| Span { begin: 0, end: size, step: 1 })
+fn whole(sizes: [i64; 3]) -> [WindowSpan; 3] {
+    sizes.map(|size| WindowSpan { begin: 0, end: size, step: 1 })
 }
 
-fn inputs(axes: &[Axis; 3]) -> [i64; 3] {
+fn inputs(axes: &[PoolingAxis; 3]) -> [i64; 3] {
     axes.map(|axis| i64::from(axis.input))
 }
 
-fn outputs(axes: &[Axis; 3]) -> [i64; 3] {
+fn outputs(axes: &[PoolingAxis; 3]) -> [i64; 3] {
     axes.map(|axis| i64::from(axis.output))
 }
 
 /// The number of an input within its plane.
-fn number([depth, height, width]: [i64; 3], axes: &[Axis; 3]) -> i64 {
+fn number([depth, height, width]: [i64; 3], axes: &[PoolingAxis; 3]) -> i64 {
     (depth * i64::from(axes[1].input) + height) * i64::from(axes[2].input) + width
 }
 
-fn window(axes: &[Axis; 3], at: [i64; 3]) -> [Span; 3] {
+fn window(axes: &[PoolingAxis; 3], at: [i64; 3]) -> [WindowSpan; 3] {
     std::array::from_fn(|dim| axes[dim].window(at[dim]))
 }
 
-fn outputs_of(axes: &[Axis; 3], at: [i64; 3]) -> [Span; 3] {
+fn outputs_of(axes: &[PoolingAxis; 3], at: [i64; 3]) -> [WindowSpan; 3] {
     std::array::from_fn(|dim| axes[dim].outputs_of(at[dim]))
 }
 
 pub(super) fn run(pool: &Pool) -> Result<()> {
     match pool.kind {
-        Kind::Max => max_of_type(pool),
-        Kind::Mean => with_floating!(pool.dtype, T => { mean::<T>(pool); Ok(()) }),
-        Kind::MaxBackward => with_floating!(pool.dtype, T => { max_backward::<T>(pool); Ok(()) }),
-        Kind::MeanBackward => with_floating!(pool.dtype, T => { mean_backward::<T>(pool); Ok(()) }),
+        PoolingKind::Max => max_of_type(pool),
+        PoolingKind::Mean => with_floating!(pool.dtype, T => { mean::<T>(pool); Ok(()) }),
+        PoolingKind::MaxBackward => {
+            with_floating!(pool.dtype, T => { max_backward::<T>(pool); Ok(()) })
+        }
+        PoolingKind::MeanBackward => {
+            with_floating!(pool.dtype, T => { mean_backward::<T>(pool); Ok(()) })
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 #![allow(unsafe_code, reason = "launches kernels")]
 
 use super::shape::Planes;
-use super::window::Axis;
-use super::{Kind, Pool};
+use super::window::PoolingAxis;
+use super::{Pool, PoolingKind};
 use crate::error::{Error, Result};
-use crate::kernels::{Argument, Grid, images, launch};
+use crate::kernels::{Grid, KernelArgument, images, launch};
 use crate::operations::tensors::{bytes_of, refused_type};
 use crate::sconce::api;
 
@@ -21,20 +21,20 @@ const MOST_ELEMENTS: i64 = 1 << 30;
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Operand {
+struct PoolingOperand {
     data: u64,
     strides: [i64; 5],
 }
 
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct Arguments {
-    large: Operand,
-    small: Operand,
-    indices: Operand,
+struct PoolingArguments {
+    large: PoolingOperand,
+    small: PoolingOperand,
+    indices: PoolingOperand,
     /// 0 for a divisor of each window.
     divisor: i64,
-    axes: [Axis; 3],
+    axes: [PoolingAxis; 3],
     /// Dimensions of the result from the innermost in memory to the outermost, and their sizes in that order.
     order: [u32; 5],
     sizes: [u32; 5],
@@ -42,14 +42,14 @@ struct Arguments {
     count_padding: u32,
 }
 
-impl Argument for Arguments {}
+impl KernelArgument for PoolingArguments {}
 
 pub(super) fn run(pool: &Pool) -> Result<()> {
     let kind = match pool.kind {
-        Kind::Max => "max_pool",
-        Kind::Mean => "mean_pool",
-        Kind::MaxBackward => "max_pool_backward",
-        Kind::MeanBackward => "mean_pool_backward",
+        PoolingKind::Max => "max_pool",
+        PoolingKind::Mean => "mean_pool",
+        PoolingKind::MaxBackward => "max_pool_backward",
+        PoolingKind::MeanBackward => "mean_pool_backward",
     };
     let dtype = match pool.dtype {
         api::SCONCE_DTYPE_F32 => "f32",
@@ -61,8 +61,8 @@ pub(super) fn run(pool: &Pool) -> Result<()> {
     let kernel = format!("sconce_torch_{kind}_{dtype}");
     // An element a thread: of the windows, or of the inputs for gradients.
     let result = match pool.kind {
-        Kind::Max | Kind::Mean => &pool.small,
-        Kind::MaxBackward | Kind::MeanBackward => &pool.large,
+        PoolingKind::Max | PoolingKind::Mean => &pool.small,
+        PoolingKind::MaxBackward | PoolingKind::MeanBackward => &pool.large,
     };
     let mut order: [u32; 5] = [4, 3, 2, 1, 0];
     order.sort_by_key(|&dim| {
@@ -89,9 +89,9 @@ pub(super) fn run(pool: &Pool) -> Result<()> {
         let part = |planes: &Planes, bytes: i64| {
             let data = planes.data.expose_provenance() as u64;
             let data = data.wrapping_add_signed(done * planes.strides[0] * bytes);
-            Operand { data, strides: planes.strides }
+            PoolingOperand { data, strides: planes.strides }
         };
-        let arguments = Arguments {
+        let arguments = PoolingArguments {
             large: part(&pool.large, bytes),
             small: part(&pool.small, bytes),
             indices: part(&pool.indices, INDEX_BYTES),

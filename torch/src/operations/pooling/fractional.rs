@@ -23,12 +23,12 @@ pub struct Fractional<'a> {
 }
 
 /// The sizes of an input, cut before its planes.
-struct Planes {
+struct PlaneSizes {
     outer: Vec<i64>,
     spatial: Vec<i64>,
 }
 
-impl Planes {
+impl PlaneSizes {
     /// How many planes there are.
     fn count(&self) -> i64 {
         self.outer.iter().product()
@@ -61,7 +61,7 @@ impl<'a> Fractional<'a> {
         Error::invalid_argument(format!("fractional_max_pool{}d: {words}", self.dims()))
     }
 
-    fn planes(&self, tensor: TensorHandle) -> Result<Planes> {
+    fn planes(&self, tensor: TensorHandle) -> Result<PlaneSizes> {
         let (mut outer, dims) = (sizes_of(tensor)?, self.dims());
         let rank = outer.len();
         let fits = (dims + 1..=dims + 2).contains(&rank)
@@ -82,7 +82,7 @@ impl<'a> Fractional<'a> {
                 )));
             }
         }
-        Ok(Planes { outer, spatial })
+        Ok(PlaneSizes { outer, spatial })
     }
 
     /// The largest element of each window, and its place in the plane.
@@ -109,7 +109,7 @@ impl<'a> Fractional<'a> {
     /// The random numbers of each plane, a column for each dimension, in the type of the calculation.
     fn samples(
         &self,
-        planes: &Planes,
+        planes: &PlaneSizes,
         tensor: TensorHandle,
         samples: TensorHandle,
     ) -> Result<Tensor> {
@@ -137,7 +137,7 @@ impl<'a> Fractional<'a> {
     }
 
     /// Where the windows of each plane begin along a dimension: a row for each plane.
-    fn begins(&self, planes: &Planes, samples: &Tensor, dim: usize) -> Result<Tensor> {
+    fn begins(&self, planes: &PlaneSizes, samples: &Tensor, dim: usize) -> Result<Tensor> {
         let (count, output) = (planes.count(), self.output[dim]);
         let (dtype, device) =
             (dtype_of_tensor(samples.handle())?, device_of_tensor(samples.handle())?);
@@ -169,7 +169,7 @@ impl<'a> Fractional<'a> {
     }
 
     /// The places in its plane of the elements of each window: a row for each plane, window by window.
-    fn elements_of_windows(&self, planes: &Planes, samples: &Tensor) -> Result<Tensor> {
+    fn elements_of_windows(&self, planes: &PlaneSizes, samples: &Tensor) -> Result<Tensor> {
         let (dims, count) = (self.dims(), planes.count());
         let of_window: i64 = self.kernel.iter().product();
         let whole = options(api::SCONCE_DTYPE_I64, device_of_tensor(samples.handle())?);

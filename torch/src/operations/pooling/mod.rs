@@ -20,7 +20,7 @@ mod window;
 
 use shape::{Planes, Pooled};
 pub use shape::{Size, Windows};
-use window::Axis;
+use window::PoolingAxis;
 
 use super::layout::Layout;
 use super::tensors::check_device;
@@ -31,7 +31,7 @@ use crate::sconce::{Tensor, api, operations};
 
 /// What is computed. The numbers are in `torch/kernels/pooling.cu`, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PoolingKind {
     /// The largest element of each window, and its place in the plane.
     Max,
     /// The mean of each window.
@@ -59,10 +59,10 @@ impl Divisor {
 /// The operation on memory. `large` has the inputs of windows, or their gradients, `small` an element a window; both
 /// are a batch and channels of planes.
 struct Pool {
-    kind: Kind,
+    kind: PoolingKind,
     device: i32,
     dtype: i32,
-    axes: [Axis; 3],
+    axes: [PoolingAxis; 3],
     large: Planes,
     small: Planes,
     /// The place of each window's largest element; means do not read it.
@@ -86,7 +86,7 @@ pub fn max(input: TensorHandle, windows: &Windows) -> Result<(Tensor, Tensor)> {
     let indices = pooled.result(api::SCONCE_DTYPE_I64)?;
     let places = Layout::of(indices.handle())?;
     Pool {
-        kind: Kind::Max,
+        kind: PoolingKind::Max,
         device: pooled.layout.device,
         dtype: pooled.layout.dtype,
         axes: pooled.axes,
@@ -106,7 +106,7 @@ pub fn mean(input: TensorHandle, windows: &Windows, divisor: Divisor) -> Result<
     let result = pooled.result(pooled.layout.dtype)?;
     let small = Planes::new(&Layout::of(result.handle())?, windows.dims);
     Pool {
-        kind: Kind::Mean,
+        kind: PoolingKind::Mean,
         device: pooled.layout.device,
         dtype: pooled.layout.dtype,
         axes: pooled.axes,
@@ -133,7 +133,14 @@ pub fn max_backward(
     }
     pooled.check_pooled("indices", &places)?;
     check_device("indices", places.device, pooled.layout.device)?;
-    backward(&pooled, gradient, Kind::MaxBackward, windows, Divisor::OF_INPUTS, Some(&places))
+    backward(
+        &pooled,
+        gradient,
+        PoolingKind::MaxBackward,
+        windows,
+        Divisor::OF_INPUTS,
+        Some(&places),
+    )
 }
 
 /// The gradient of [`mean`] for the input.
@@ -145,13 +152,13 @@ pub fn mean_backward(
 ) -> Result<Tensor> {
     check_divisor(divisor)?;
     let pooled = Pooled::new(input, windows)?;
-    backward(&pooled, gradient, Kind::MeanBackward, windows, divisor, None)
+    backward(&pooled, gradient, PoolingKind::MeanBackward, windows, divisor, None)
 }
 
 fn backward(
     pooled: &Pooled,
     gradient: TensorHandle,
-    kind: Kind,
+    kind: PoolingKind,
     windows: &Windows,
     divisor: Divisor,
     places: Option<&Layout>,

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::window::Axis;
+use super::window::PoolingAxis;
 use crate::error::{Error, Result};
 use crate::operations::layout::{Layout, format_of_images, has_channels_last};
 use crate::operations::tensors::format_of;
@@ -56,16 +56,16 @@ fn each(name: &str, what: &str, numbers: &[i64], dims: usize) -> Result<Vec<i64>
 
 impl Windows {
     /// The windows along each of three dimensions, the first of which has one input if two are pooled.
-    fn axes(&self, spatial: &[i64]) -> Result<[Axis; 3]> {
+    fn axes(&self, spatial: &[i64]) -> Result<[PoolingAxis; 3]> {
         let mut axes =
-            [Axis { input: 1, output: 1, kernel: 1, stride: 1, padding: 0, dilation: 1 }; 3];
+            [PoolingAxis { input: 1, output: 1, kernel: 1, stride: 1, padding: 0, dilation: 1 }; 3];
         let name = self.name;
         let own = axes[3 - self.dims..].iter_mut().zip(spatial);
         match &self.size {
             Size::Adaptive(outputs) => {
                 let outputs = each(name, "output_size", outputs, self.dims)?;
                 for ((axis, &input), output) in own.zip(outputs) {
-                    *axis = Axis::adaptive(input, output)?;
+                    *axis = PoolingAxis::adaptive(input, output)?;
                 }
             }
             Size::Fixed { kernel, stride, padding, dilation, ceil_mode } => {
@@ -78,8 +78,8 @@ impl Windows {
                 let dilation = each(name, "dilation", dilation, self.dims)?;
                 for (at, (axis, &input)) in own.enumerate() {
                     let numbers = [kernel[at], stride[at], padding[at], dilation[at]];
-                    *axis =
-                        Axis::new(input, numbers, *ceil_mode).map_err(|why| why.within(name))?;
+                    *axis = PoolingAxis::new(input, numbers, *ceil_mode)
+                        .map_err(|why| why.within(name))?;
                 }
             }
         }
@@ -90,7 +90,7 @@ impl Windows {
 /// An input with its windows.
 pub(super) struct Pooled {
     pub(super) layout: Layout,
-    pub(super) axes: [Axis; 3],
+    pub(super) axes: [PoolingAxis; 3],
     memory_format: i32,
     /// Whether results have their channels innermost in memory although they have no batch.
     is_single_last: bool,

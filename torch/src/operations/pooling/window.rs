@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 /// One dimension of pooling. The numbers are in `torch/kernels/pooling.cu`, too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub(super) struct Axis {
+pub(super) struct PoolingAxis {
     /// Inputs.
     pub(super) input: i32,
     /// Outputs.
@@ -22,7 +22,7 @@ pub(super) struct Axis {
 
 /// The inputs of a window, or the outputs whose windows may have an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct WindowSpan {
     /// The first.
     pub(super) begin: i64,
     /// Behind the last.
@@ -31,7 +31,7 @@ pub(super) struct Span {
     pub(super) step: i64,
 }
 
-impl Span {
+impl WindowSpan {
     /// The numbers of the span.
     pub(super) fn iter(self) -> impl Iterator<Item = i64> {
         (self.begin..self.end).step_by(self.step as usize)
@@ -42,13 +42,13 @@ fn narrowed(value: i64, name: &str) -> Result<i32> {
     i32::try_from(value).map_err(|_| Error::not_supported(format!("{name} of {value} in pooling")))
 }
 
-impl Axis {
+impl PoolingAxis {
     /// Windows of one size.
     pub(super) fn new(
         input: i64,
         [kernel, stride, padding, dilation]: [i64; 4],
         ceil_mode: bool,
-    ) -> Result<Axis> {
+    ) -> Result<PoolingAxis> {
         let refuse = |text: String| Err(Error::invalid_argument(text));
         if kernel <= 0 || dilation <= 0 {
             return refuse(format!(
@@ -80,7 +80,7 @@ impl Axis {
                 "given an input size of {input}, the calculated output size is {output}: Output size is too small"
             ));
         }
-        Ok(Axis {
+        Ok(PoolingAxis {
             input: narrowed(input, "a size")?,
             output: narrowed(output, "a size")?,
             kernel: narrowed(kernel, "a kernel size")?,
@@ -91,14 +91,14 @@ impl Axis {
     }
 
     /// Windows that share the inputs as evenly as whole numbers can; they may overlap.
-    pub(super) fn adaptive(input: i64, output: i64) -> Result<Axis> {
+    pub(super) fn adaptive(input: i64, output: i64) -> Result<PoolingAxis> {
         if output < 0 {
             return Err(Error::invalid_argument(format!(
                 "elements of output_size must be greater than or equal to 0, but one is {output}"
             )));
         }
         let (input, output) = (narrowed(input, "a size")?, narrowed(output, "a size")?);
-        Ok(Axis { input, output, kernel: 0, stride: 1, padding: 0, dilation: 1 })
+        Ok(PoolingAxis { input, output, kernel: 0, stride: 1, padding: 0, dilation: 1 })
     }
 
     /// Whether windows are adaptive.
@@ -107,17 +107,17 @@ impl Axis {
     }
 
     /// The inputs of an output's window that exist.
-    pub(super) fn window(&self, output: i64) -> Span {
+    pub(super) fn window(&self, output: i64) -> WindowSpan {
         let (inputs, outputs) = (i64::from(self.input), i64::from(self.output));
         if self.is_adaptive() {
             let end = ((output + 1) * inputs + outputs - 1) / outputs;
-            return Span { begin: output * inputs / outputs, end, step: 1 };
+            return WindowSpan { begin: output * inputs / outputs, end, step: 1 };
         }
         let step = i64::from(self.dilation);
         let first = output * i64::from(self.stride) - i64::from(self.padding);
         let end = (first + i64::from(self.kernel - 1) * step + 1).min(inputs);
         let skipped = if first < 0 { (-first + step - 1) / step } else { 0 };
-        Span { begin: first + skipped * step, end, step }
+        WindowSpan { begin: first + skipped * step, end, step }
     }
 
     /// How many places the window has for an average that counts padding.
@@ -131,17 +131,17 @@ impl Axis {
     }
 
     /// Outputs that include all whose windows have an input.
-    pub(super) fn outputs_of(&self, input: i64) -> Span {
+    pub(super) fn outputs_of(&self, input: i64) -> WindowSpan {
         let (inputs, outputs) = (i64::from(self.input), i64::from(self.output));
         if self.is_adaptive() {
             let end = ((input + 1) * outputs + inputs - 1) / inputs;
-            return Span { begin: input * outputs / inputs, end, step: 1 };
+            return WindowSpan { begin: input * outputs / inputs, end, step: 1 };
         }
         let stride = i64::from(self.stride);
         let at = input + i64::from(self.padding);
         let before = at - i64::from(self.kernel - 1) * i64::from(self.dilation);
         let begin = if before > 0 { (before + stride - 1) / stride } else { 0 };
-        Span { begin, end: (at / stride + 1).min(outputs), step: 1 }
+        WindowSpan { begin, end: (at / stride + 1).min(outputs), step: 1 }
     }
 }
 
@@ -151,17 +151,17 @@ mod tests {
     use super::*;
     use crate::operations::testing::Random;
 
-    fn axes() -> Vec<Axis> {
+    fn axes() -> Vec<PoolingAxis> {
         let mut random = Random(3);
         let mut axes = Vec::new();
         while axes.len() < 300 {
             let kernel = random.size(1, 5);
             let numbers =
                 [kernel, random.size(1, 4), random.size(0, kernel / 2), random.size(1, 3)];
-            axes.extend(Axis::new(random.size(1, 12), numbers, random.below(2) == 0));
+            axes.extend(PoolingAxis::new(random.size(1, 12), numbers, random.below(2) == 0));
         }
         for input in 1..9 {
-            axes.extend((1..12).map(|output| Axis::adaptive(input, output).unwrap()));
+            axes.extend((1..12).map(|output| PoolingAxis::adaptive(input, output).unwrap()));
         }
         axes
     }
@@ -201,14 +201,15 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_pytorch() {
-        let output = |input, numbers, ceil| Axis::new(input, numbers, ceil).map(|axis| axis.output);
+        let output =
+            |input, numbers, ceil| PoolingAxis::new(input, numbers, ceil).map(|axis| axis.output);
         assert_eq!(output(7, [3, 2, 0, 1], false).unwrap(), 3);
         assert_eq!(output(8, [3, 2, 0, 1], false).unwrap(), 3);
         assert_eq!(output(8, [3, 2, 0, 1], true).unwrap(), 4);
         assert_eq!(output(1, [1, 2, 0, 1], true).unwrap(), 1);
         // A window that would begin in the padding behind the input is left out.
         assert_eq!(output(5, [2, 3, 1, 1], true).unwrap(), 2);
-        let words = |input, numbers| Axis::new(input, numbers, false).unwrap_err().message;
+        let words = |input, numbers| PoolingAxis::new(input, numbers, false).unwrap_err().message;
         assert!(words(3, [5, 1, 0, 1]).contains("Output size is too small"));
         assert!(words(9, [3, 1, 2, 1]).contains("at most half of effective kernel size"));
         assert!(words(9, [3, 0, 0, 1]).contains("stride should be greater than zero"));

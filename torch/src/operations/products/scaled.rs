@@ -29,7 +29,7 @@ pub struct Scales {
 }
 
 /// The scale of a factor.
-enum Scale {
+enum FactorScale {
     /// One number, or one for each row of the result, or for each column: multiplies the product.
     Outside(Tensor),
     /// Numbers for parts of the inner size, each of which multiplies the elements of one block of the factor.
@@ -69,11 +69,12 @@ pub fn scaled_mm(
     let multiply = |first: &Tensor, second: &Tensor| {
         binary(api::SCONCE_BINARY_MUL, first, Operand::Tensor(second))
     };
-    let is_short = matches!((&of_first, &of_second), (Scale::Outside(_), Scale::Outside(_)));
-    if let Scale::Inside(scale) = &of_first {
+    let is_short =
+        matches!((&of_first, &of_second), (FactorScale::Outside(_), FactorScale::Outside(_)));
+    if let FactorScale::Inside(scale) = &of_first {
         left = multiply(&left, scale)?;
     }
-    if let Scale::Inside(scale) = &of_second {
+    if let FactorScale::Inside(scale) = &of_second {
         right = multiply(&right, &transpose(scale.handle(), 0, 1)?)?;
     }
     // Numbers of 8 bits are numbers of TF32.
@@ -81,10 +82,10 @@ pub fn scaled_mm(
         true => short_matmul(left.handle(), right.handle())?,
         false => matmul(left.handle(), right.handle())?,
     };
-    if let Scale::Outside(scale) = &of_first {
+    if let FactorScale::Outside(scale) = &of_first {
         product = multiply(&product, scale)?;
     }
-    if let Scale::Outside(scale) = &of_second {
+    if let FactorScale::Outside(scale) = &of_second {
         let across = if sizes_of(scale.handle())?.is_empty() {
             Tensor::retained(scale.handle())?
         } else {
@@ -160,7 +161,7 @@ fn one_number(tensor: TensorHandle) -> Result<Tensor> {
 }
 
 /// What the scale of a factor is, whose columns are the inner size of the product.
-fn scale_of(name: &str, factor: TensorHandle, scale: TensorHandle) -> Result<Scale> {
+fn scale_of(name: &str, factor: TensorHandle, scale: TensorHandle) -> Result<FactorScale> {
     let (shape, dtype) = (sizes_of(factor)?, dtype_of_tensor(scale)?);
     let (rows, inner) = (shape[0], shape[1]);
     let sizes = sizes_of(scale)?;
@@ -169,18 +170,18 @@ fn scale_of(name: &str, factor: TensorHandle, scale: TensorHandle) -> Result<Sca
         let [tiles, across] = [blocks(rows, BLOCK), blocks(blocks(inner, POWER_BLOCK), 4)];
         if numel_of(scale)? == tiles * BLOCK * across * 4 {
             let lines = unpacked_powers(scale, [tiles, across])?;
-            return Ok(Scale::Inside(repeated(&lines, [1, POWER_BLOCK], [rows, inner])?));
+            return Ok(FactorScale::Inside(repeated(&lines, [1, POWER_BLOCK], [rows, inner])?));
         }
     } else if numel_of(scale)? == 1 {
-        return Ok(Scale::Outside(one_number(scale)?));
+        return Ok(FactorScale::Outside(one_number(scale)?));
     } else if let (&[high, wide], api::SCONCE_DTYPE_F32) = (&sizes[..], dtype) {
         let retained = Tensor::retained(scale)?;
         if (high, wide) == (rows, 1) {
-            return Ok(Scale::Outside(retained));
+            return Ok(FactorScale::Outside(retained));
         }
         if wide == blocks(inner, BLOCK) && (high == rows || high == blocks(rows, BLOCK)) {
             let height = if high == rows { 1 } else { BLOCK };
-            return Ok(Scale::Inside(repeated(&retained, [height, BLOCK], [rows, inner])?));
+            return Ok(FactorScale::Inside(repeated(&retained, [height, BLOCK], [rows, inner])?));
         }
     }
     Err(Error::invalid_argument(format!(

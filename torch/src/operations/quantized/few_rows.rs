@@ -10,7 +10,7 @@ const LINE: usize = 32;
 
 /// Packed weights with the scale and the zero of each group and output.
 #[derive(Clone, Copy)]
-pub struct Packed<'a> {
+pub struct PackedWeights<'a> {
     /// The weights, two a byte.
     pub bytes: &'a [u8],
     /// Scales and zeros: groups, outputs, two.
@@ -26,8 +26,8 @@ pub struct Packed<'a> {
 }
 
 /// Writes the product of at most [`MOST_ROWS`] rows. The zeros of a group count once for the sum of its inputs.
-pub fn product(rows: &[f32], weights: Packed<'_>, into: &mut [f32]) {
-    let Packed { inputs, outputs, packing, .. } = weights;
+pub fn product(rows: &[f32], weights: PackedWeights<'_>, into: &mut [f32]) {
+    let PackedWeights { inputs, outputs, packing, .. } = weights;
     into.fill(0.0);
     for begin in (0..outputs).step_by(packing.block) {
         let count = packing.block.min(outputs - begin);
@@ -52,7 +52,7 @@ type Sums = [[[f32; LINE]; 2]; MOST_ROWS];
 /// Sums of a group's inputs times weights of a block, and of the inputs alone, by row.
 fn group_sums(
     rows: &[f32],
-    weights: Packed<'_>,
+    weights: PackedWeights<'_>,
     bytes: &[u8],
     group: usize,
     count: usize,

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
-use super::few_rows::{self, MOST_ROWS, Packed};
+use super::few_rows::{self, MOST_ROWS, PackedWeights};
 use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::products::check_type;
@@ -139,7 +139,7 @@ fn few_rows(
     let into = unsafe { std::slice::from_raw_parts_mut(into, (rows * outputs) as usize) };
     let (inputs, outputs, group) =
         (numbers.len() / rows as usize, outputs as usize, group as usize);
-    let weights = Packed { bytes, scales, group, inputs, outputs, packing };
+    let weights = PackedWeights { bytes, scales, group, inputs, outputs, packing };
     few_rows::product(numbers, weights, into);
     Ok(result)
 }

@@ -19,7 +19,7 @@ pub(super) struct Tap {
 
 /// A dimension of the image.
 #[derive(Clone, Copy)]
-pub(super) struct Axis {
+pub(super) struct ImageAxis {
     pub(super) size: i64,
     pub(super) interpolation: Interpolation,
     pub(super) padding: Padding,
@@ -44,7 +44,7 @@ fn less(first: &Tensor, second: &Tensor) -> Result<Tensor> {
     binary(api::SCONCE_BINARY_SUB, first, Operand::Tensor(second))
 }
 
-impl Axis {
+impl ImageAxis {
     /// The elements that are read at these coordinates, from -1 to 1.
     pub(super) fn taps(self, coordinates: &Tensor) -> Result<Vec<Tap>> {
         let size = self.size as f64;

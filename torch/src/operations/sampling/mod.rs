@@ -8,7 +8,7 @@ mod axis;
 #[cfg(test)]
 mod tests;
 
-use self::axis::{Axis, Tap};
+use self::axis::{ImageAxis, Tap};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::{gather, scatter_reduce};
@@ -52,7 +52,7 @@ pub struct Sampling {
 
 /// The gradients that were wanted.
 #[derive(Debug)]
-pub struct Gradients {
+pub struct SamplingGradients {
     /// For the image.
     pub image: Option<Tensor>,
     /// For the grid.
@@ -72,7 +72,7 @@ struct Operands {
 }
 
 /// Which of its taps each dimension takes.
-type Choice = Vec<usize>;
+type TapChoice = Vec<usize>;
 
 impl Sampling {
     /// From PyTorch's numbers, for so many dimensions.
@@ -134,7 +134,7 @@ impl Sampling {
         image: TensorHandle,
         grid: TensorHandle,
         wanted: [bool; 2],
-    ) -> Result<Gradients> {
+    ) -> Result<SamplingGradients> {
         let operands = self.operands(image, grid)?;
         let dtype = dtype_of_tensor(image)?;
         operands.check_gradient(gradient, dtype)?;
@@ -153,7 +153,7 @@ impl Sampling {
         if wanted[1] {
             of_grid = Some(narrowed(operands.grid_gradient(&gradient)?, &sizes_of(grid)?)?);
         }
-        Ok(Gradients { image: of_image, grid: of_grid })
+        Ok(SamplingGradients { image: of_image, grid: of_grid })
     }
 
     fn check(self, image: TensorHandle, grid: TensorHandle) -> Result<()> {
@@ -199,7 +199,9 @@ impl Sampling {
             let coordinates = narrow(grid.handle(), 2, coordinate, 1)?;
             let coordinates = reshape(coordinates.handle(), &[sizes[0], 1, count])?;
             let Sampling { interpolation, padding, align_corners, .. } = self;
-            taps.push(Axis { size, interpolation, padding, align_corners }.taps(&coordinates)?);
+            taps.push(
+                ImageAxis { size, interpolation, padding, align_corners }.taps(&coordinates)?,
+            );
         }
         let elements = sizes[2..].iter().product();
         let image = reshape(widened(image)?.handle(), &[sizes[0], sizes[1], elements])?;
@@ -235,8 +237,8 @@ impl Operands {
     }
 
     /// All combinations of the taps of the dimensions.
-    fn choices(&self) -> Vec<Choice> {
-        let mut choices = vec![Choice::new()];
+    fn choices(&self) -> Vec<TapChoice> {
+        let mut choices = vec![TapChoice::new()];
         for taps in &self.taps {
             choices = choices
                 .iter()
@@ -247,7 +249,7 @@ impl Operands {
     }
 
     /// The places of the elements among those of the image, for each channel.
-    fn index(&self, choice: &Choice) -> Result<Tensor> {
+    fn index(&self, choice: &TapChoice) -> Result<Tensor> {
         let mut index: Option<Tensor> = None;
         for (dim, (&tap, taps)) in choice.iter().zip(&self.taps).enumerate() {
             let place = &taps[tap].place;
@@ -265,12 +267,12 @@ impl Operands {
     }
 
     /// The elements of the image.
-    fn read(&self, choice: &Choice) -> Result<Tensor> {
+    fn read(&self, choice: &TapChoice) -> Result<Tensor> {
         gather(self.image.handle(), 2, self.index(choice)?.handle())
     }
 
     /// The shares of the elements, with the slope along one dimension instead of its share.
-    fn weight(&self, choice: &Choice, slope_along: Option<usize>) -> Result<Tensor> {
+    fn weight(&self, choice: &TapChoice, slope_along: Option<usize>) -> Result<Tensor> {
         let mut weight: Option<Tensor> = None;
         for (dim, (&tap, taps)) in choice.iter().zip(&self.taps).enumerate() {
             let tap = &taps[tap];

@@ -13,7 +13,7 @@ mod tests;
 use self::selection::Selection;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, rank_of, sizes_of};
 use crate::error::{Error, Result};
-use crate::operations::indexed::{Access, Indexed, List, Operand};
+use crate::operations::indexed::{Access, IndexList, Indexed, StridedOperand};
 use crate::operations::layout::{Layout, broadcast};
 use crate::operations::tensors::{check_device, empty, filled, name_of};
 use crate::sconce::operations::{self, Operand as Value};
@@ -98,13 +98,13 @@ fn check_mask(name: &str, mask: TensorHandle, device: i32) -> Result<()> {
 
 /// The loop over flat indices of a flat tensor, beside a flat operand.
 fn flat(table: &Layout, index: &Layout, other: &Layout) -> Indexed {
-    let list = List { data: index.data, dim: 0, size: table.sizes[0], step: table.strides[0] };
+    let list = IndexList { data: index.data, dim: 0, size: table.sizes[0], step: table.strides[0] };
     Indexed {
         device: table.device,
         dtype: table.dtype,
         sizes: index.sizes.clone(),
-        table: Operand { data: table.data, strides: vec![0] },
-        other: Operand { data: other.data, strides: other.strides.clone() },
+        table: StridedOperand { data: table.data, strides: vec![0] },
+        other: StridedOperand { data: other.data, strides: other.strides.clone() },
         lists: vec![list],
         index_strides: index.strides.clone(),
         wide: true,

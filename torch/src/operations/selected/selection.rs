@@ -8,7 +8,7 @@
 use super::Mask;
 use crate::abi::tensors::dtype_of_tensor;
 use crate::error::{Error, Result};
-use crate::kernels::{Argument, Grid, images, launch};
+use crate::kernels::{Grid, KernelArgument, images, launch};
 use crate::operations::element::{read, write};
 use crate::operations::layout::{Layout, contiguous_strides};
 use crate::operations::tensors::{bytes_of, empty};
@@ -26,7 +26,7 @@ struct Shape {
     size: [i64; MOST_AXES],
 }
 
-impl Argument for Shape {}
+impl KernelArgument for Shape {}
 
 /// The true elements of a mask.
 pub(super) struct Selection<'a> {

@@ -4,7 +4,7 @@
 
 use super::field::Field;
 use super::matrices::Matrices;
-use super::steps::{ABOVE, BELOW, DIAGONAL, Mode, ONES};
+use super::steps::{ABOVE, BELOW, DIAGONAL, ONES, UpdateMode};
 
 /// A matrix of the CPU. The tensor has to live as long as this is used, and nobody else writes to it.
 #[derive(Clone, Copy)]
@@ -57,13 +57,13 @@ impl<T: Field> Matrix<T> {
 }
 
 /// `c -= a b` or `c = a b`.
-pub fn update<T: Field>(c: &Matrices, a: &Matrices, b: &Matrices, mode: Mode) {
-    let factor = if mode == Mode::Set { T::ONE } else { -T::ONE };
+pub fn update<T: Field>(c: &Matrices, a: &Matrices, b: &Matrices, mode: UpdateMode) {
+    let factor = if mode == UpdateMode::Set { T::ONE } else { -T::ONE };
     for entry in 0..c.count {
         let (to, first, second) =
             (Matrix::<T>::of(c, entry), Matrix::<T>::of(a, entry), Matrix::<T>::of(b, entry));
         let conjugate = (a.is_conjugate, b.is_conjugate);
-        if mode == Mode::Set {
+        if mode == UpdateMode::Set {
             for j in 0..c.columns {
                 for i in 0..c.rows {
                     to.set(i, j, T::ZERO);
@@ -73,7 +73,7 @@ pub fn update<T: Field>(c: &Matrices, a: &Matrices, b: &Matrices, mode: Mode) {
         let sizes = [c.rows, c.columns, a.columns];
         // The product of the exchanged matrices is the exchanged product.
         if c.view.row.abs() <= c.view.column.abs() {
-            let is_lower = mode == Mode::SubtractLower;
+            let is_lower = mode == UpdateMode::SubtractLower;
             add::<T>([to, first, second], sizes, conjugate, factor, is_lower);
         } else {
             let exchanged = [to.transposed(), second.transposed(), first.transposed()];

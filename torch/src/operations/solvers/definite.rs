@@ -2,8 +2,8 @@
 
 use super::checks;
 use super::matrices::{Matrices, by_columns, copied_by_columns, zeros_of_i32};
-use super::panels::{Numbers, cholesky};
-use super::steps::{BELOW, DIAGONAL, Mode, PANEL, identity, part, substitute, update};
+use super::panels::{IntegerBatch, cholesky};
+use super::steps::{BELOW, DIAGONAL, PANEL, UpdateMode, identity, part, substitute, update};
 use super::triangles::Triangle;
 use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -11,7 +11,7 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
 /// Factors matrices, of which the lower triangle is read, in place.
-fn factor(a: Matrices, info: Numbers) -> Result<()> {
+fn factor(a: Matrices, info: IntegerBatch) -> Result<()> {
     let mut begin = 0;
     while begin < a.rows {
         let end = (begin + PANEL).min(a.rows);
@@ -22,7 +22,7 @@ fn factor(a: Matrices, info: Numbers) -> Result<()> {
         let below = a.part(end..a.rows, begin..end);
         substitute(corner.conjugate(), below.transposed(), false)?;
         let rest = a.part(end..a.rows, end..a.rows);
-        update(rest, below, below.adjoint(), Mode::SubtractLower)?;
+        update(rest, below, below.adjoint(), UpdateMode::SubtractLower)?;
         begin = end;
     }
     Ok(())
@@ -38,7 +38,7 @@ pub fn cholesky_ex(a: TensorHandle, is_upper: bool, checks_errors: bool) -> Resu
     let whole = Matrices::of(&result)?;
     // The transposed matrix of an upper factor has the lower one, transposed.
     let lower = if is_upper { whole.transposed() } else { whole };
-    factor(lower, Numbers { data: data_of(info.handle())?.cast(), step: 1 })?;
+    factor(lower, IntegerBatch { data: data_of(info.handle())?.cast(), step: 1 })?;
     part(lower, lower, BELOW | DIAGONAL)?;
     if checks_errors {
         checks::factored("linalg.cholesky_ex", &info)?;

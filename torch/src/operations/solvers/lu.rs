@@ -2,8 +2,10 @@
 
 use super::checks;
 use super::matrices::{Matrices, by_columns, check_field, copied_by_columns, zeros_of_i32};
-use super::panels::{self, Numbers, permutation, swap_rows};
-use super::steps::{ABOVE, BELOW, DIAGONAL, Mode, ONES, PANEL, identity, part, substitute, update};
+use super::panels::{self, IntegerBatch, permutation, swap_rows};
+use super::steps::{
+    ABOVE, BELOW, DIAGONAL, ONES, PANEL, UpdateMode, identity, part, substitute, update,
+};
 use super::triangles::Triangle;
 use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::Result;
@@ -22,12 +24,12 @@ pub struct Factors {
 }
 
 /// The numbers of a contiguous tensor of I32, so many for each matrix.
-fn numbers(tensor: &Tensor, step: i64) -> Result<Numbers> {
-    Ok(Numbers { data: data_of(tensor.handle())?.cast(), step })
+fn numbers(tensor: &Tensor, step: i64) -> Result<IntegerBatch> {
+    Ok(IntegerBatch { data: data_of(tensor.handle())?.cast(), step })
 }
 
 /// Factors matrices in place.
-fn factor(a: Matrices, pivots: Numbers, info: Numbers) -> Result<()> {
+fn factor(a: Matrices, pivots: IntegerBatch, info: IntegerBatch) -> Result<()> {
     let least = a.rows.min(a.columns);
     let mut begin = 0;
     while begin < least {
@@ -40,7 +42,7 @@ fn factor(a: Matrices, pivots: Numbers, info: Numbers) -> Result<()> {
         let upper = right.rows_of(0..end - begin);
         substitute(a.part(begin..end, begin..end), upper, true)?;
         let below = a.part(end..a.rows, begin..end);
-        update(right.rows_of(end - begin..right.rows), below, upper, Mode::Subtract)?;
+        update(right.rows_of(end - begin..right.rows), below, upper, UpdateMode::Subtract)?;
         begin = end;
     }
     Ok(())

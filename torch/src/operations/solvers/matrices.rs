@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::Result;
-use crate::kernels::Argument;
+use crate::kernels::KernelArgument;
 use crate::operations::layout::{Layout, contiguous_strides};
 use crate::operations::tensors::{bytes_of, refused_type};
 use crate::sconce::tensor::TensorHandle;
@@ -29,7 +29,7 @@ pub struct View {
     pub batch: i64,
 }
 
-impl Argument for View {}
+impl KernelArgument for View {}
 
 /// A batch of matrices, or the same part of each. The tensor has to live as long as this is used.
 #[derive(Clone, Copy, Debug)]

@@ -10,27 +10,27 @@ use crate::kernels::{Grid, images, launch};
 
 /// Whole numbers of a batch: as many for each matrix as the step says.
 #[derive(Clone, Copy, Debug)]
-pub struct Numbers {
+pub struct IntegerBatch {
     /// The first number of the first matrix.
     pub data: *mut i32,
     /// From one matrix to the next.
     pub step: i64,
 }
 
-impl Numbers {
+impl IntegerBatch {
     /// Those from a place on.
-    pub fn from(self, first: i64) -> Numbers {
-        Numbers { data: self.data.wrapping_offset(first as isize), ..self }
+    pub fn from(self, first: i64) -> IntegerBatch {
+        IntegerBatch { data: self.data.wrapping_offset(first as isize), ..self }
     }
 
-    fn entries(self, first: i64) -> Numbers {
+    fn entries(self, first: i64) -> IntegerBatch {
         self.from(first * self.step)
     }
 }
 
 /// Factors matrices of at most [`PANEL`] rows, of which the lower triangle is read, into a lower triangle and its
 /// adjoint. `info` has a number for each matrix: `first`, plus that of the leading part that is not positive definite.
-pub fn cholesky(a: Matrices, info: Numbers, first: i64) -> Result<()> {
+pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
     debug_assert!(a.rows == a.columns && a.rows <= PANEL && !a.is_conjugate);
     if a.is_empty() {
         return Ok(());
@@ -63,7 +63,7 @@ pub fn cholesky(a: Matrices, info: Numbers, first: i64) -> Result<()> {
 
 /// Factors the columns of a panel, at most [`PANEL`], whose rows begin at row `first` of the matrix, into lower and
 /// upper triangles with pivots. `info` gets the number, from 1, of the first pivot that is 0.
-pub fn lu(a: Matrices, pivots: Numbers, info: Numbers, first: i64) -> Result<()> {
+pub fn lu(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, first: i64) -> Result<()> {
     debug_assert!(a.columns <= PANEL && !a.is_conjugate);
     if a.is_empty() {
         return Ok(());
@@ -100,7 +100,7 @@ pub fn lu(a: Matrices, pivots: Numbers, info: Numbers, first: i64) -> Result<()>
 /// Exchanges rows as `count` pivots say, which count from row `-first` of `a`; the last one first if `backwards`.
 pub fn swap_rows(
     a: Matrices,
-    pivots: Numbers,
+    pivots: IntegerBatch,
     count: i64,
     first: i64,
     backwards: bool,
@@ -209,7 +209,12 @@ pub fn join(t: Matrices, gram: Matrices, tau: Matrices) -> Result<()> {
 
 /// Matrices that exchange rows as `count` pivots say, which count from 1. `to` is 0 before, and `work` has a number for
 /// each row.
-pub fn permutation(to: Matrices, pivots: Numbers, count: i64, work: Numbers) -> Result<()> {
+pub fn permutation(
+    to: Matrices,
+    pivots: IntegerBatch,
+    count: i64,
+    work: IntegerBatch,
+) -> Result<()> {
     debug_assert!(to.rows == to.columns && work.step == to.rows);
     if to.is_empty() {
         return Ok(());

@@ -5,9 +5,9 @@
 use super::cpu::Matrix;
 use super::field::Field;
 use super::matrices::Matrices;
-use super::panels::Numbers;
+use super::panels::IntegerBatch;
 
-impl Numbers {
+impl IntegerBatch {
     fn place(self, entry: i64, at: i64) -> *mut i32 {
         self.data.wrapping_offset((entry * self.step + at) as isize)
     }
@@ -32,7 +32,7 @@ impl Numbers {
 }
 
 /// See `panels::cholesky`.
-pub fn cholesky<T: Field>(a: &Matrices, info: Numbers, first: i64) {
+pub fn cholesky<T: Field>(a: &Matrices, info: IntegerBatch, first: i64) {
     for entry in 0..a.count {
         let matrix = Matrix::<T>::of(a, entry);
         if info.get(entry, 0) != 0 {
@@ -61,7 +61,7 @@ pub fn cholesky<T: Field>(a: &Matrices, info: Numbers, first: i64) {
 }
 
 /// See `panels::lu`.
-pub fn lu<T: Field>(a: &Matrices, pivots: Numbers, info: Numbers, first: i64) {
+pub fn lu<T: Field>(a: &Matrices, pivots: IntegerBatch, info: IntegerBatch, first: i64) {
     for entry in 0..a.count {
         let matrix = Matrix::<T>::of(a, entry);
         for k in 0..a.rows.min(a.columns) {
@@ -99,7 +99,13 @@ pub fn lu<T: Field>(a: &Matrices, pivots: Numbers, info: Numbers, first: i64) {
 }
 
 /// See `panels::swap_rows`.
-pub fn swap_rows<T: Field>(a: &Matrices, pivots: Numbers, count: i64, first: i64, backwards: bool) {
+pub fn swap_rows<T: Field>(
+    a: &Matrices,
+    pivots: IntegerBatch,
+    count: i64,
+    first: i64,
+    backwards: bool,
+) {
     for entry in 0..a.count {
         let matrix = Matrix::<T>::of(a, entry);
         for k in 0..count {
@@ -187,7 +193,7 @@ pub fn join<T: Field>(t: &Matrices, gram: &Matrices, tau: &Matrices) {
 }
 
 /// See `panels::permutation`.
-pub fn permutation<T: Field>(to: &Matrices, pivots: Numbers, count: i64) {
+pub fn permutation<T: Field>(to: &Matrices, pivots: IntegerBatch, count: i64) {
     for entry in 0..to.count {
         let matrix = Matrix::<T>::of(to, entry);
         let mut order: Vec<i64> = (0..to.rows).collect();

@@ -4,7 +4,7 @@
 use super::checks;
 use super::matrices::{Matrices, by_columns, check_field, copied_by_columns};
 use super::panels::{join, reflect};
-use super::steps::{ABOVE, BELOW, DIAGONAL, Mode, ONES, PANEL, identity, part, update};
+use super::steps::{ABOVE, BELOW, DIAGONAL, ONES, PANEL, UpdateMode, identity, part, update};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
 use crate::operations::tensors::empty;
@@ -31,7 +31,7 @@ impl Joined {
         let [v, gram, t] =
             [Matrices::of(&memory[0])?, Matrices::of(&memory[1])?, Matrices::of(&memory[2])?];
         part(v, panel, BELOW | ONES)?;
-        update(gram, v.adjoint(), v, Mode::Set)?;
+        update(gram, v.adjoint(), v, UpdateMode::Set)?;
         join(t, gram, tau)?;
         Ok(Joined { v, t, _memory: memory })
     }
@@ -48,13 +48,13 @@ impl Joined {
         let (first, second) = (first?, second?);
         let [w, x] = [Matrices::of(&first)?, Matrices::of(&second)?];
         if is_left {
-            update(w, v.adjoint(), c, Mode::Set)?;
-            update(x, t, w, Mode::Set)?;
-            update(c, v, x, Mode::Subtract)
+            update(w, v.adjoint(), c, UpdateMode::Set)?;
+            update(x, t, w, UpdateMode::Set)?;
+            update(c, v, x, UpdateMode::Subtract)
         } else {
-            update(w, c, v, Mode::Set)?;
-            update(x, w, t, Mode::Set)?;
-            update(c, x, v.adjoint(), Mode::Subtract)
+            update(w, c, v, UpdateMode::Set)?;
+            update(x, w, t, UpdateMode::Set)?;
+            update(c, x, v.adjoint(), UpdateMode::Subtract)
         }
     }
 }

@@ -4,7 +4,7 @@ use super::checks;
 use super::matrices::{Matrices, by_columns, check_field, copied_by_columns, real_type};
 use super::reflections::{geqrf, multiply};
 use super::rotations::rotate;
-use super::steps::{ABOVE, BELOW, DIAGONAL, Mode, ONES, identity, part, update};
+use super::steps::{ABOVE, BELOW, DIAGONAL, ONES, UpdateMode, identity, part, update};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::gather;
@@ -78,7 +78,12 @@ fn adjoint_in(of: &Tensor, lines: MatrixLines) -> Result<Tensor> {
     let result = lines.empty(&sizes, dtype, device)?;
     let one = by_columns(&[&sizes[..rank - 1], &[sizes[rank - 2]]].concat(), dtype, device)?;
     identity(Matrices::of(&one)?)?;
-    update(Matrices::of(&result)?, Matrices::of(&one)?, Matrices::of(of)?.adjoint(), Mode::Set)?;
+    update(
+        Matrices::of(&result)?,
+        Matrices::of(&one)?,
+        Matrices::of(of)?.adjoint(),
+        UpdateMode::Set,
+    )?;
     Ok(result)
 }
 
@@ -303,7 +308,7 @@ pub fn eigen(a: TensorHandle, uplo: &str, has_vectors: bool) -> Result<Eigen> {
     rotate(Matrices::of(&w)?, Matrices::of(&one)?)?;
     // The values are those of the matrix itself: v' b v.
     let products = by_columns(&sizes, dtype, device)?;
-    update(Matrices::of(&products)?, Matrices::of(&scaled)?, Matrices::of(&one)?, Mode::Set)?;
+    update(Matrices::of(&products)?, Matrices::of(&scaled)?, Matrices::of(&one)?, UpdateMode::Set)?;
     let (vectors, products, dims): (Tensor, Tensor, &[i64]) = match real_of(dtype) {
         None => (Tensor::retained(one.handle())?, products, &[-2]),
         Some(_) => (as_real(one.handle())?, as_real(products.handle())?, &[-3, -1]),

@@ -6,7 +6,7 @@
 use super::cpu;
 use super::matrices::{Matrices, View};
 use crate::error::Result;
-use crate::kernels::{Argument, Grid, Image, images, launch};
+use crate::kernels::{Grid, Image, KernelArgument, images, launch};
 use crate::operations::tensors::refused_type;
 use crate::sconce::api;
 
@@ -40,7 +40,7 @@ const MOST_ENTRIES: i64 = 65_535;
 
 /// What a product does with what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum UpdateMode {
     /// It replaces it.
     Set,
     /// It is subtracted.
@@ -70,7 +70,7 @@ pub unsafe fn launched<'a>(
     matrices: &Matrices,
     [x, y]: [i64; 2],
     shared: impl Fn(u32) -> u32,
-    arguments: impl Fn(i64, i64) -> Vec<Box<dyn Argument + 'a>>,
+    arguments: impl Fn(i64, i64) -> Vec<Box<dyn KernelArgument + 'a>>,
 ) -> Result<()> {
     let (name, bytes) = suffix(matrices.dtype)?;
     let kernel = format!("sconce_torch_solvers_{step}_{name}");
@@ -83,7 +83,7 @@ pub unsafe fn launched<'a>(
         };
         let grid = Grid { blocks, threads: [THREADS, 1, 1], shared_bytes: shared(bytes) };
         let owned = arguments(first, count);
-        let borrowed: Vec<&dyn Argument> = owned.iter().map(|one| &**one).collect();
+        let borrowed: Vec<&dyn KernelArgument> = owned.iter().map(|one| &**one).collect();
         // SAFETY: the caller's promise.
         unsafe { launch(matrices.device, image, &kernel, grid, &borrowed) }?;
         first += count;
@@ -97,7 +97,7 @@ pub fn at(matrices: &Matrices, first: i64) -> Box<View> {
 }
 
 /// `c = a b`, or what the mode says. `c` shares no element with the factors.
-pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: Mode) -> Result<()> {
+pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: UpdateMode) -> Result<()> {
     debug_assert!(c.rows == a.rows && c.columns == b.columns && a.columns == b.rows);
     debug_assert!(!c.is_conjugate);
     if c.is_empty() {
@@ -110,9 +110,9 @@ pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: Mode) -> Result<()> {
         });
     }
     let mut bits = match mode {
-        Mode::Set => 0,
-        Mode::Subtract => SUBTRACT,
-        Mode::SubtractLower => SUBTRACT | LOWER,
+        UpdateMode::Set => 0,
+        UpdateMode::Subtract => SUBTRACT,
+        UpdateMode::SubtractLower => SUBTRACT | LOWER,
     };
     bits |= if a.is_conjugate { CONJUGATE_FIRST } else { 0 };
     bits |= if b.is_conjugate { CONJUGATE_SECOND } else { 0 };

@@ -2,7 +2,7 @@
 
 use super::checks;
 use super::matrices::{Matrices, copied_by_columns};
-use super::steps::{Mode, PANEL, substitute, update};
+use super::steps::{PANEL, UpdateMode, substitute, update};
 use crate::error::Result;
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
@@ -42,7 +42,7 @@ impl Triangle {
             let solved = x.rows_of(begin..end);
             substitute(l.part(begin..end, begin..end), solved, self.is_unit)?;
             let rest = x.rows_of(end..l.rows);
-            update(rest, l.part(end..l.rows, begin..end), solved, Mode::Subtract)?;
+            update(rest, l.part(end..l.rows, begin..end), solved, UpdateMode::Subtract)?;
             begin = end;
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! What the kernel takes.
 
-use crate::kernels::Argument;
+use crate::kernels::KernelArgument;
 use crate::operations::layout::Layout;
 use crate::sconce::api;
 
@@ -15,7 +15,7 @@ pub(super) struct Positions {
 /// The structure `Attention` of `torch/kernels/attention/arguments.cuh`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Arguments {
+pub(super) struct AttentionArguments {
     pub(super) query: Positions,
     pub(super) key: Positions,
     pub(super) value: Positions,
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     pub(super) scale: f32,
 }
 
-impl Argument for Arguments {}
+impl KernelArgument for AttentionArguments {}
 
 impl Positions {
     /// Those of a tensor with 4 dimensions.
@@ -76,17 +76,17 @@ fn joined(group: i64, positions: i64, [head, position]: [i64; 2]) -> Option<[i64
     Some([group.checked_mul(head)?, next])
 }
 
-impl Arguments {
+impl AttentionArguments {
     /// The same attention with the queries of all heads that share keys as those of one head, so that a block reads the
     /// keys once for all of them. `None` where they do not share, meet different keys, or lie too far apart.
-    pub(super) fn with_heads_joined(&self) -> Option<Arguments> {
+    pub(super) fn with_heads_joined(&self) -> Option<AttentionArguments> {
         let group = self.heads / self.key_heads;
         if group < 2 || self.is_causal != 0 {
             return None;
         }
         let queries = self.queries.checked_mul(group)?;
         let (length, group) = (i64::from(self.queries), i64::from(group));
-        let mut new = Arguments { heads: self.key_heads, queries, ..*self };
+        let mut new = AttentionArguments { heads: self.key_heads, queries, ..*self };
         for positions in [&mut new.query, &mut new.output, &mut new.mask] {
             let [batch, head, position, element] = positions.strides;
             let [head, position] = joined(group, length, [head, position])?;
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_kernel_takes_these_arguments() {
         // 5 tensors of 5 words, 4 words of log sums, 2 addresses, 12 numbers of 32 bits.
-        assert_eq!(size_of::<Arguments>(), (25 + 4 + 2) * 8 + 48);
+        assert_eq!(size_of::<AttentionArguments>(), (25 + 4 + 2) * 8 + 48);
     }
 
     #[test]
@@ -149,10 +149,10 @@ mod tests {
         places
     }
 
-    fn arguments(queries: u32, strides: [i64; 4]) -> Arguments {
+    fn arguments(queries: u32, strides: [i64; 4]) -> AttentionArguments {
         let tensor = Positions { address: 0, strides };
         let none = Positions::default();
-        Arguments {
+        AttentionArguments {
             query: tensor,
             key: none,
             value: none,
@@ -199,12 +199,12 @@ mod tests {
     fn heads_stay_as_they_are_where_one_stride_does_not_lead_through_them() {
         assert!(arguments(5, [240, 8, 48, 1]).with_heads_joined().is_none());
         let packed = arguments(5, [240, 40, 8, 1]);
-        assert!(Arguments { is_causal: 1, ..packed }.with_heads_joined().is_none());
-        assert!(Arguments { key_heads: 6, ..packed }.with_heads_joined().is_none());
+        assert!(AttentionArguments { is_causal: 1, ..packed }.with_heads_joined().is_none());
+        assert!(AttentionArguments { key_heads: 6, ..packed }.with_heads_joined().is_none());
         // A mask of queries and keys that all heads have in common.
         let mask = Positions { address: 0, strides: [0, 0, 9, 1] };
-        assert!(Arguments { mask, ..packed }.with_heads_joined().is_none());
+        assert!(AttentionArguments { mask, ..packed }.with_heads_joined().is_none());
         let mask = Positions { address: 0, strides: [0, 0, 0, 1] };
-        assert!(Arguments { mask, ..packed }.with_heads_joined().is_some());
+        assert!(AttentionArguments { mask, ..packed }.with_heads_joined().is_some());
     }
 }

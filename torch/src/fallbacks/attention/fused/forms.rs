@@ -28,7 +28,7 @@ pub(super) enum Way {
 
 /// A form of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct KernelForm {
     /// The most numbers of a position.
     pub(super) width: u32,
     /// Queries and keys of a tile.
@@ -37,12 +37,12 @@ pub(super) struct Form {
     pub(super) way: Way,
 }
 
-const fn form(width: u32, queries: u32, keys: u32, way: Way) -> Form {
-    Form { width, queries, keys, way }
+const fn form(width: u32, queries: u32, keys: u32, way: Way) -> KernelForm {
+    KernelForm { width, queries, keys, way }
 }
 
 /// For each width the form of few queries, and that of many.
-type Forms = [[Form; 2]];
+type Forms = [[KernelForm; 2]];
 
 /// The forms of `tiles.cuh`.
 const TILES: &Forms = &[
@@ -90,9 +90,9 @@ pub(super) struct Parts {
     pub(super) keys: i64,
 }
 
-impl Form {
+impl KernelForm {
     /// The form for some work; `None` for a width that no form has.
-    pub(super) fn of(work: &Work, device: &Properties) -> Option<Form> {
+    pub(super) fn of(work: &Work, device: &Properties) -> Option<KernelForm> {
         let forms = if work.on_tensor_cores { ON_TENSOR_CORES } else { TILES };
         let [few, many] = *forms.iter().find(|[few, _]| work.width <= i64::from(few.width))?;
         let multiprocessors = i64::from(device.multiprocessors);
@@ -168,7 +168,7 @@ impl Form {
 
     /// Bytes of shared memory.
     pub(super) fn shared_bytes(self) -> u32 {
-        let Form { width, queries, keys, way } = self;
+        let KernelForm { width, queries, keys, way } = self;
         let in_float32 = |lines| 4 * (lines * (width + PAD) + queries * (keys + PAD));
         match way {
             Way::Both => in_float32(queries + 2 * keys),
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_form_is_chosen_by_width_and_work() {
         let tiles = |width, queries, heads| {
-            Form::of(&in_float32(work(width, queries, heads, queries)), &H100)
+            KernelForm::of(&in_float32(work(width, queries, heads, queries)), &H100)
         };
         assert_eq!(tiles(16, 48, 8), Some(TILES[0][0]));
         assert_eq!(tiles(33, 48, 8), Some(TILES[1][0]));
@@ -229,24 +229,24 @@ mod tests {
     #[test]
     fn tensor_cores_have_forms_of_their_own() {
         let large = work(128, 4096, 16, 4096);
-        assert_eq!(Form::of(&large, &BLACKWELL), Some(ON_TENSOR_CORES[1][1]));
-        assert_eq!(Form::of(&in_float32(large), &H100), Some(TILES[2][1]));
-        assert_eq!(Form::of(&in_float32(large), &T4), Some(TILES[2][1]));
-        assert_eq!(Form::of(&work(8, 48, 8, 48), &H100), Some(ON_TENSOR_CORES[0][0]));
-        assert_eq!(Form::of(&work(136, 4096, 16, 4096), &H100), Some(ON_TENSOR_CORES[2][0]));
-        assert_eq!(Form::of(&work(264, 4096, 16, 4096), &H100), None);
+        assert_eq!(KernelForm::of(&large, &H100), Some(ON_TENSOR_CORES[1][1]));
+        assert_eq!(KernelForm::of(&in_float32(large), &H100), Some(TILES[2][1]));
+        assert_eq!(KernelForm::of(&in_float32(large), &T4), Some(TILES[2][1]));
+        assert_eq!(KernelForm::of(&work(8, 48, 8, 48), &H100), Some(ON_TENSOR_CORES[0][0]));
+        assert_eq!(KernelForm::of(&work(136, 4096, 16, 4096), &H100), Some(ON_TENSOR_CORES[2][0]));
+        assert_eq!(KernelForm::of(&work(264, 4096, 16, 4096), &H100), None);
     }
 
     #[test]
     fn many_queries_take_the_large_form_without_a_mask_and_where_two_blocks_find_room() {
         let large = work(128, 4096, 16, 4096);
         let changed = Work { changes_scores: true, ..large };
-        assert_eq!(Form::of(&changed, &H100), Some(ON_TENSOR_CORES[1][0]));
-        assert_eq!(Form::of(&large, &A100), Some(ON_TENSOR_CORES[1][0]));
-        assert_eq!(Form::of(&work(64, 4096, 16, 4096), &A100), Some(ON_TENSOR_CORES[0][1]));
+        assert_eq!(KernelForm::of(&changed, &H100), Some(ON_TENSOR_CORES[1][0]));
+        assert_eq!(KernelForm::of(&large, &A100), Some(ON_TENSOR_CORES[1][0]));
+        assert_eq!(KernelForm::of(&work(64, 4096, 16, 4096), &A100), Some(ON_TENSOR_CORES[0][1]));
         // 197 blocks of 128 queries are too few, 198 are enough.
-        assert_eq!(Form::of(&work(64, 128, 197, 128), &H100), Some(ON_TENSOR_CORES[0][0]));
-        assert_eq!(Form::of(&work(64, 128, 198, 128), &H100), Some(ON_TENSOR_CORES[0][1]));
+        assert_eq!(KernelForm::of(&work(64, 128, 197, 128), &H100), Some(ON_TENSOR_CORES[0][0]));
+        assert_eq!(KernelForm::of(&work(64, 128, 198, 128), &H100), Some(ON_TENSOR_CORES[0][1]));
     }
 
     #[test]
@@ -278,7 +278,7 @@ mod tests {
     }
 
     fn parts(work: Work, device: &Properties) -> Parts {
-        Form::of(&work, device).unwrap().parts(&work, device)
+        KernelForm::of(&work, device).unwrap().parts(&work, device)
     }
 
     #[test]
@@ -311,7 +311,7 @@ mod tests {
                         for on_tensor_cores in [false, true] {
                             let work =
                                 Work { on_tensor_cores, ..work(width, queries, heads, keys) };
-                            let form = Form::of(&work, device).unwrap();
+                            let form = KernelForm::of(&work, device).unwrap();
                             let parts = form.parts(&work, device);
                             let count = i64::from(parts.count);
                             assert!(count * parts.keys >= keys, "{work:?} {parts:?}");

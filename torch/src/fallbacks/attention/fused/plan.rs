@@ -1,7 +1,7 @@
 //! Form and arguments of the kernel for some tensors.
 
-use super::arguments::{Arguments, Positions, mask_kind};
-use super::forms::{Form, Work};
+use super::arguments::{AttentionArguments, Positions, mask_kind};
+use super::forms::{KernelForm, Way, Work};
 use crate::fallbacks::attention::{Attention, Shapes};
 use crate::kernels::Properties;
 use crate::operations::layout::Layout;
@@ -23,8 +23,8 @@ pub(super) struct Tensors<'a> {
 
 /// A launch of the kernel.
 pub(super) struct Plan {
-    pub(super) form: Form,
-    pub(super) arguments: Arguments,
+    pub(super) form: KernelForm,
+    pub(super) arguments: AttentionArguments,
     pub(super) blocks: u32,
     /// Queries of all heads and batches.
     pub(super) lines: u32,
@@ -70,7 +70,7 @@ impl Plan {
                 || arguments.scale <= 0.0,
             on_tensor_cores: uses_tensor_cores(tensors.query.dtype, device),
         };
-        let form = Form::of(&work, device)?;
+        let form = KernelForm::of(&work, device)?;
         let parts = form.parts(&work, device);
         arguments.tiles = arguments.queries.div_ceil(form.queries);
         arguments.parts = parts.count;
@@ -107,11 +107,15 @@ impl Plan {
 }
 
 /// The arguments without a form.
-fn arguments(attention: &Attention, shapes: &Shapes, tensors: &Tensors) -> Option<Arguments> {
+fn arguments(
+    attention: &Attention,
+    shapes: &Shapes,
+    tensors: &Tensors,
+) -> Option<AttentionArguments> {
     let scale = attention.scale_of(shapes.width);
     let [query, key, value, output] =
         [tensors.query, tensors.key, tensors.value, tensors.output].map(Positions::of);
-    Some(Arguments {
+    Some(AttentionArguments {
         query: query?,
         key: key?,
         value: value?,

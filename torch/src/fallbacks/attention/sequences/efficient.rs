@@ -16,7 +16,7 @@ use crate::sconce::values::{options, real};
 use crate::sconce::{Tensor, api};
 
 /// What both directions get.
-struct Arguments {
+struct EfficientArguments {
     query: TensorHandle,
     key: TensorHandle,
     value: TensorHandle,
@@ -28,7 +28,7 @@ struct Arguments {
     scale: Option<f64>,
 }
 
-impl Arguments {
+impl EfficientArguments {
     fn sequences(&self) -> Result<Sequences> {
         for (name, tensor) in [("query", self.query), ("key", self.key), ("value", self.value)] {
             let found = rank_of(tensor)?;
@@ -118,7 +118,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
         let scale = unsafe { optional(scale) };
         let cumulated = [queries?, keys?];
         let (bias, mask_type) = (bias?, custom_mask_type);
-        let arguments = Arguments { query, key, value, bias, cumulated, mask_type, window, scale };
+        let arguments =
+            EfficientArguments { query, key, value, bias, cumulated, mask_type, window, scale };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
         let forward = forward(&arguments, longest[0], with_log_sums)?;
         let device = device_of_tensor(query)?;
@@ -149,7 +150,11 @@ struct Forward {
     longest: i64,
 }
 
-fn forward(arguments: &Arguments, longest: Option<i64>, with_log_sums: bool) -> Result<Forward> {
+fn forward(
+    arguments: &EfficientArguments,
+    longest: Option<i64>,
+    with_log_sums: bool,
+) -> Result<Forward> {
     let sequences = arguments.sequences()?;
     let (mut sizes, dtype) = (sizes_of(arguments.query)?, dtype_of_tensor(arguments.query)?);
     let device = device_of_tensor(arguments.query)?;
@@ -223,7 +228,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
         let scale = unsafe { optional(scale) };
         let cumulated = [queries?, keys?];
         let (bias, mask_type) = (bias?, custom_mask_type);
-        let arguments = Arguments { query, key, value, bias, cumulated, mask_type, window, scale };
+        let arguments =
+            EfficientArguments { query, key, value, bias, cumulated, mask_type, window, scale };
         let places = places(&arguments, shared_storage_dqdkdv != 0)?;
         let sequences = arguments.sequences()?;
         let is_cut = sequences.spans.is_some();
@@ -260,7 +266,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
 }
 
 /// Tensors for the gradients of query, keys and values.
-fn places(arguments: &Arguments, is_shared: bool) -> Result<[Tensor; 3]> {
+fn places(arguments: &EfficientArguments, is_shared: bool) -> Result<[Tensor; 3]> {
     let all = [arguments.query, arguments.key, arguments.value];
     if !is_shared {
         let [query, key, value] = all.map(|tensor| empty_like(tensor, dtype_of_tensor(tensor)?));

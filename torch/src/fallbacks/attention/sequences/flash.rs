@@ -15,7 +15,7 @@ use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
 /// What both directions get.
-struct Arguments {
+struct FlashArguments {
     query: TensorHandle,
     key: TensorHandle,
     value: TensorHandle,
@@ -26,7 +26,7 @@ struct Arguments {
     scale: Option<f64>,
 }
 
-impl Arguments {
+impl FlashArguments {
     fn sequences(&self) -> Result<Sequences> {
         let spans = match self.cumulated {
             [Some(queries), Some(keys)] => Some(spans(queries, keys)?),
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward(
         let window = [window_size_left, window_size_right].map(|limit| unsafe { optional(limit) });
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
-        let arguments = Arguments {
+        let arguments = FlashArguments {
             query,
             key,
             value,
@@ -127,7 +127,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward(
     })
 }
 
-fn forward(arguments: &Arguments, with_log_sums: bool) -> Result<(Tensor, Tensor)> {
+fn forward(arguments: &FlashArguments, with_log_sums: bool) -> Result<(Tensor, Tensor)> {
     let sequences = arguments.sequences()?;
     let sizes = sizes_of(sequences.query.handle())?;
     let (positions, heads) = (sizes[1], sizes[2]);
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
         let scale = unsafe { optional(scale) };
         let cumulated = [present(cum_seq_q)?, present(cum_seq_k)?];
         let is_causal = is_causal != 0;
-        let arguments = Arguments { query, key, value, cumulated, is_causal, window, scale };
+        let arguments = FlashArguments { query, key, value, cumulated, is_causal, window, scale };
         let [of_query, of_key, of_value] = backward(&arguments, [grad_out, out, logsumexp])?;
         let results = [(ret0, "ret0", of_query), (ret1, "ret1", of_key), (ret2, "ret2", of_value)];
         // SAFETY: the caller's promise.
@@ -190,7 +190,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
 }
 
 fn backward(
-    arguments: &Arguments,
+    arguments: &FlashArguments,
     [gradient, output, log_sums]: [TensorHandle; 3],
 ) -> Result<[Tensor; 3]> {
     let sequences = arguments.sequences()?;

@@ -8,7 +8,7 @@ pub mod flash;
 
 use super::Attention;
 use super::gradients::Returned;
-use super::spans::{Limits, Span, present};
+use super::spans::{Limits, SequenceSpan, present};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ struct Sequences {
     value: Tensor,
     bias: Option<TensorHandle>,
     /// `None` is one sequence in each batch.
-    spans: Option<Vec<[Span; 2]>>,
+    spans: Option<Vec<[SequenceSpan; 2]>>,
     limits: Limits,
     scale: Option<f64>,
 }
@@ -37,11 +37,11 @@ struct Part {
     mask: Option<Tensor>,
     is_causal: bool,
     /// Where the queries and keys lie.
-    spans: [Span; 2],
+    spans: [SequenceSpan; 2],
 }
 
 /// A part of the positions, behind the heads.
-fn part_of(tensor: TensorHandle, [begin, length]: Span) -> Result<Tensor> {
+fn part_of(tensor: TensorHandle, [begin, length]: SequenceSpan) -> Result<Tensor> {
     transpose(narrow(tensor, 1, begin, length)?.handle(), 1, 2)
 }
 
@@ -57,7 +57,7 @@ impl Sequences {
     /// The attention of each sequence, or that of all if each batch has one.
     fn parts(&self) -> Result<Vec<Part>> {
         let [query, key, value] = [&self.query, &self.key, &self.value].map(Tensor::handle);
-        let whole = |tensor| Ok::<Span, Error>([0, sizes_of(tensor)?[1]]);
+        let whole = |tensor| Ok::<SequenceSpan, Error>([0, sizes_of(tensor)?[1]]);
         let spans = match &self.spans {
             Some(spans) => spans.clone(),
             None => vec![[whole(query)?, whole(key)?]],
@@ -68,7 +68,7 @@ impl Sequences {
             ));
         }
         let device = device_of_tensor(query)?;
-        let part = |[queries, keys]: [Span; 2]| {
+        let part = |[queries, keys]: [SequenceSpan; 2]| {
             let is_causal = self.limits.is_causal(queries[1], keys[1]);
             let limits = if is_causal { Limits::default() } else { self.limits };
             Ok::<Part, Error>(Part {

@@ -14,7 +14,7 @@ use crate::fallbacks::attention::backward::{
     aoti_torch_cuda__scaled_dot_product_flash_attention_backward as flash_backward,
 };
 use crate::fallbacks::attention::gradients::Returned;
-use crate::fallbacks::attention::{Attention, Order};
+use crate::fallbacks::attention::{Attention, ResultOrder};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
 use crate::testing::{assert_refused, live};
@@ -70,7 +70,7 @@ impl Case {
         let (bias, d) = tensor(&[QUERIES as i64, KEYS as i64], 4);
         let (gradient, weights) = tensor(&sizes(HEADS, QUERIES, VALUE_WIDTH), 5);
         let tensors = [query, key, value, bias];
-        let found = attention(&tensors, is_causal).run(Order::OfQuery, true).unwrap();
+        let found = attention(&tensors, is_causal).run(ResultOrder::OfQuery, true).unwrap();
         let (output, log_sums) = (found.output, found.log_sums.unwrap());
         let inputs = Inputs([a, b, c, d]);
         Case { inputs, tensors, gradient, weights, output, log_sums, key_heads, is_causal }
@@ -122,7 +122,7 @@ fn a_query_that_meets_no_key_changes_nothing() {
     let [query, key, value, _] = case.tensors.each_ref().map(Tensor::handle);
     let attention =
         Attention { query, key, value, mask: Some(mask.handle()), is_causal: false, scale: None };
-    let found = attention.run(Order::OfQuery, true).unwrap();
+    let found = attention.run(ResultOrder::OfQuery, true).unwrap();
     let log_sums = found.log_sums.unwrap();
     assert_eq!(values(&log_sums)[2], 0.0);
     let returned = Returned {

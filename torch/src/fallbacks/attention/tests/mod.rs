@@ -6,7 +6,7 @@ mod gradients;
 mod sequences;
 
 use super::functions::aoti_torch_cuda__scaled_dot_product_flash_attention;
-use super::{Attention, Order};
+use super::{Attention, ResultOrder};
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of, strides_of};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
@@ -128,7 +128,7 @@ fn check_attention(key_heads: usize, is_causal: bool, bias: Option<&dyn Fn(usize
         is_causal,
         scale: None,
     };
-    let found = attention.run(Order::PositionsFirst, true).unwrap();
+    let found = attention.run(ResultOrder::PositionsFirst, true).unwrap();
     let adds = |row: usize, column: usize| match bias {
         _ if is_causal && column > row => f64::NEG_INFINITY,
         Some(bias) => bias(row, column),
@@ -173,7 +173,7 @@ fn halves_are_rounded_once() {
     let (key, keys) = halves(&sizes(HEADS, KEYS, WIDTH), 2);
     let (value, given) = halves(&sizes(HEADS, KEYS, VALUE_WIDTH), 3);
     let attention = unmasked(&query, &key, &value);
-    let found = attention.run(Order::OfQuery, false).unwrap();
+    let found = attention.run(ResultOrder::OfQuery, false).unwrap();
     assert!(found.log_sums.is_none());
     assert_eq!(dtype_of_tensor(found.output.handle()).unwrap(), api::SCONCE_DTYPE_F16);
     let (results, _) = expected([&queries, &keys, &given], HEADS, |_, _| 0.0);
@@ -197,9 +197,9 @@ fn the_order_in_memory_is_that_of_positions_or_of_the_query() {
     let whole = (HEADS * QUERIES * WIDTH) as i64;
     let (positions_first, heads_first) =
         ([whole, 3, 3 * HEADS as i64, 1], [whole, 3 * QUERIES as i64, 3, 1]);
-    assert_eq!(run(&plain, Order::PositionsFirst), positions_first);
-    assert_eq!(run(&plain, Order::OfQuery), heads_first);
-    assert_eq!(run(&query, Order::OfQuery), positions_first);
+    assert_eq!(run(&plain, ResultOrder::PositionsFirst), positions_first);
+    assert_eq!(run(&plain, ResultOrder::OfQuery), heads_first);
+    assert_eq!(run(&query, ResultOrder::OfQuery), positions_first);
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn what_does_not_fit_together_is_refused() {
     let (query, _) = tensor(&sizes(HEADS, QUERIES, WIDTH), 1);
     let (key, _) = tensor(&sizes(3, KEYS, WIDTH), 2);
     let attention = unmasked(&query, &key, &key);
-    let refused = attention.run(Order::OfQuery, false).err().unwrap();
+    let refused = attention.run(ResultOrder::OfQuery, false).err().unwrap();
     assert!(refused.message.contains("multiple of those of the keys"), "{}", refused.message);
 }
 

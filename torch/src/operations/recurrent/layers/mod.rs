@@ -16,7 +16,7 @@ use crate::sconce::{Tensor, api};
 
 /// What a step does, with cuDNN's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CellKind {
     /// The sum of both products, without what is below 0.
     Relu,
     /// Its hyperbolic tangent.
@@ -27,14 +27,14 @@ pub enum Kind {
     Gru,
 }
 
-impl Kind {
+impl CellKind {
     /// The kind of a number.
-    pub fn of(mode: i64) -> Result<Kind> {
+    pub fn of(mode: i64) -> Result<CellKind> {
         match mode {
-            0 => Ok(Kind::Relu),
-            1 => Ok(Kind::Tanh),
-            2 => Ok(Kind::Lstm),
-            3 => Ok(Kind::Gru),
+            0 => Ok(CellKind::Relu),
+            1 => Ok(CellKind::Tanh),
+            2 => Ok(CellKind::Lstm),
+            3 => Ok(CellKind::Gru),
             other => Err(Error::invalid_argument(format!(
                 "mode is {other}; expected 0 (ReLU), 1 (tanh), 2 (LSTM) or 3 (GRU)"
             ))),
@@ -43,9 +43,9 @@ impl Kind {
 
     fn gates(self) -> i64 {
         match self {
-            Kind::Relu | Kind::Tanh => 1,
-            Kind::Lstm => 4,
-            Kind::Gru => 3,
+            CellKind::Relu | CellKind::Tanh => 1,
+            CellKind::Lstm => 4,
+            CellKind::Gru => 3,
         }
     }
 }
@@ -53,7 +53,7 @@ impl Kind {
 /// Layers of a recurrent network.
 pub struct Layers<'a> {
     /// What a step does.
-    pub kind: Kind,
+    pub kind: CellKind,
     /// For each layer and direction: the weights of the input and of the hidden state, both biases if there are any, and
     /// the projection.
     pub weights: &'a [TensorHandle],
@@ -93,7 +93,7 @@ struct Weights {
 }
 
 /// The lines of a step: the first, and how many.
-type Lines = [i64; 2];
+type LineRange = [i64; 2];
 
 fn add(first: &Tensor, second: &Tensor) -> Result<Tensor> {
     binary(api::SCONCE_BINARY_ADD, first, Operand::Tensor(second))
@@ -121,8 +121,8 @@ impl Layers<'_> {
         let blocks = self.layers * self.directions;
         check("hx", hidden, &[blocks, batch, self.width()])?;
         match (self.kind, cells) {
-            (Kind::Lstm, Some(cells)) => check("cx", cells, &[blocks, batch, self.hidden])?,
-            (Kind::Lstm, None) => {
+            (CellKind::Lstm, Some(cells)) => check("cx", cells, &[blocks, batch, self.hidden])?,
+            (CellKind::Lstm, None) => {
                 return Err(Error::invalid_argument("an LSTM needs cx, the states of the cells"));
             }
             _ => {}
@@ -137,7 +137,7 @@ impl Layers<'_> {
         let mut below = self.packed(input)?;
         // States that each step replaces.
         let hidden = contiguous_copy(widened(hidden)?.handle())?;
-        let cells = cells.filter(|_| self.kind == Kind::Lstm);
+        let cells = cells.filter(|_| self.kind == CellKind::Lstm);
         let cells = cells.map(|cells| contiguous_copy(widened(cells)?.handle())).transpose()?;
         let options = options(dtype_of_tensor(below.handle())?, device_of_tensor(input)?);
         for layer in 0..self.layers {
@@ -177,7 +177,7 @@ impl Layers<'_> {
     }
 
     /// The lines of each step, the number of sequences, and that of steps.
-    fn lines(&self, input: TensorHandle) -> Result<(Vec<Lines>, i64, i64)> {
+    fn lines(&self, input: TensorHandle) -> Result<(Vec<LineRange>, i64, i64)> {
         let sizes = sizes_of(input)?;
         let is_packed = !self.batch_sizes.is_empty();
         if sizes.len() != if is_packed { 2 } else { 3 } {
@@ -192,7 +192,7 @@ impl Layers<'_> {
             return Ok(((0..steps).map(|step| [step * batch, batch]).collect(), batch, steps));
         }
         let mut begin = 0;
-        let lines: Vec<Lines> = self
+        let lines: Vec<LineRange> = self
             .batch_sizes
             .iter()
             .map(|&count| {
@@ -260,7 +260,7 @@ impl Layers<'_> {
         weights: &Weights,
         input: &Tensor,
         output: &Tensor,
-        lines: &[Lines],
+        lines: &[LineRange],
         hidden: &Tensor,
         cells: Option<&Tensor>,
     ) -> Result<()> {
@@ -277,7 +277,7 @@ impl Layers<'_> {
                 of_hidden = add(&of_hidden, bias)?;
             }
             let mut after = match (self.kind, cells) {
-                (Kind::Lstm, Some(cells)) => {
+                (CellKind::Lstm, Some(cells)) => {
                     let place = narrow(cells.handle(), 0, 0, count)?;
                     let stepped = step(&Cell {
                         input_gates: of_input.handle(),
@@ -288,8 +288,8 @@ impl Layers<'_> {
                     copy(&place, stepped.state.handle())?;
                     stepped.hidden
                 }
-                (Kind::Gru, _) => self.gated(&of_input, &of_hidden, &before)?,
-                (Kind::Relu, _) => unary(api::SCONCE_UNARY_RELU, &add(&of_input, &of_hidden)?)?,
+                (CellKind::Gru, _) => self.gated(&of_input, &of_hidden, &before)?,
+                (CellKind::Relu, _) => unary(api::SCONCE_UNARY_RELU, &add(&of_input, &of_hidden)?)?,
                 _ => unary(api::SCONCE_UNARY_TANH, &add(&of_input, &of_hidden)?)?,
             };
             if let Some(projection) = &weights.projection {

@@ -8,7 +8,7 @@ use crate::testing::{Cases, Dense};
 const F64: i32 = api::SCONCE_DTYPE_F64;
 
 /// Layers of both directions with biases.
-fn layers<'a>(kind: Kind, weights: &'a [TensorHandle], batch_sizes: &'a [i64]) -> Layers<'a> {
+fn layers<'a>(kind: CellKind, weights: &'a [TensorHandle], batch_sizes: &'a [i64]) -> Layers<'a> {
     Layers {
         kind,
         weights,
@@ -23,7 +23,7 @@ fn layers<'a>(kind: Kind, weights: &'a [TensorHandle], batch_sizes: &'a [i64]) -
 }
 
 /// A step of one sequence.
-fn plain_step(kind: Kind, weights: &[Dense], input: &[f64], before: &[f64]) -> Vec<f64> {
+fn plain_step(kind: CellKind, weights: &[Dense], input: &[f64], before: &[f64]) -> Vec<f64> {
     let gate = |part: usize, at: usize, of: usize, from: &[f64]| -> f64 {
         let row = (part * 2 + at) as i64;
         let products = from.iter().enumerate();
@@ -34,8 +34,8 @@ fn plain_step(kind: Kind, weights: &[Dense], input: &[f64], before: &[f64]) -> V
     let both = |part, at| gate(part, at, 0, input) + gate(part, at, 1, before);
     (0..2)
         .map(|at| match kind {
-            Kind::Relu => both(0, at).max(0.0),
-            Kind::Gru => {
+            CellKind::Relu => both(0, at).max(0.0),
+            CellKind::Gru => {
                 let (reset, update) = (sigmoid(both(0, at)), sigmoid(both(1, at)));
                 let new = gate(2, at, 0, input) + reset * gate(2, at, 1, before);
                 (1.0 - update) * new.tanh() + update * before[at]
@@ -47,7 +47,7 @@ fn plain_step(kind: Kind, weights: &[Dense], input: &[f64], before: &[f64]) -> V
 
 #[test]
 fn sequences_of_several_lengths_are_read_from_both_ends() {
-    for (turn, kind) in [Kind::Relu, Kind::Tanh, Kind::Gru].into_iter().enumerate() {
+    for (turn, kind) in [CellKind::Relu, CellKind::Tanh, CellKind::Gru].into_iter().enumerate() {
         let mut cases = Cases::new(61 + turn as u64);
         // Three sequences, of 3, 2 and 1 elements: the lines of each step begin here.
         let (lengths, sizes, begins) = ([3, 2, 1], [3, 2, 1], [0, 3, 5]);
@@ -100,11 +100,13 @@ fn what_does_not_fit_is_named() {
         layers.run(input.handle(), hidden.handle(), None).err().unwrap().message
     };
     let sizes = [3, 2, 1];
-    assert!(refused(Kind::Tanh, &handles, &[3, 2], &hidden).contains("of 6 lines in all"));
-    assert!(refused(Kind::Tanh, &handles, &[], &hidden).contains("expected steps, batch"));
-    assert!(refused(Kind::Tanh, &handles[1..], &sizes, &hidden).contains("7 entries"));
-    assert!(refused(Kind::Lstm, &handles, &sizes, &hidden).contains("needs cx"));
-    assert!(refused(Kind::Gru, &handles, &sizes, &hidden).contains("expected [6, 2]"));
-    assert!(refused(Kind::Tanh, &handles, &sizes, &of(&[2, 3, 3])).contains("hx has the sizes"));
-    assert!(Kind::of(4).unwrap_err().message.contains("mode is 4"));
+    assert!(refused(CellKind::Tanh, &handles, &[3, 2], &hidden).contains("of 6 lines in all"));
+    assert!(refused(CellKind::Tanh, &handles, &[], &hidden).contains("expected steps, batch"));
+    assert!(refused(CellKind::Tanh, &handles[1..], &sizes, &hidden).contains("7 entries"));
+    assert!(refused(CellKind::Lstm, &handles, &sizes, &hidden).contains("needs cx"));
+    assert!(refused(CellKind::Gru, &handles, &sizes, &hidden).contains("expected [6, 2]"));
+    assert!(
+        refused(CellKind::Tanh, &handles, &sizes, &of(&[2, 3, 3])).contains("hx has the sizes")
+    );
+    assert!(CellKind::of(4).unwrap_err().message.contains("mode is 4"));
 }
