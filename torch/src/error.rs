@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::sconce::api;
+use crate::api;
 
 /// A failure.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,8 +4,9 @@
 //!
 //! | room | what it is |
 //! |---|---|
+//! | `api` | the declarations of the C API of libsconce.so |
 //! | `error` | failures, and the text of the thread's newest one |
-//! | `sconce/` | the C API of libsconce.so |
+//! | `sconce/` | the C API of libsconce.so, with results and owners of what it makes |
 //! | `foreign/` | calls of functions that may throw C++ exceptions |
 //! | `abi/` | PyTorch's ABI: constants, tensors, devices, streams, lists, strings, texts of errors |
 //! | `kernels/` | kernels of this library: images, loading, launches |
@@ -19,6 +20,7 @@
 //! | `loading/` | libraries in the process: aliases, needed functions, `dlopen` |
 //! | `model/` | compiled models |
 //! | `capi/` | `sconce_torch.h`: the library's own C API |
+//! | `testing` | what unit tests of operations share |
 
 #![allow(
     clippy::not_unsafe_ptr_arg_deref,
@@ -26,6 +28,7 @@
 )]
 
 pub mod abi;
+pub mod api;
 pub mod capi;
 pub mod dispatcher;
 pub mod error;

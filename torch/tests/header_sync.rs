@@ -14,6 +14,7 @@ const FILES: &[&str] = &[
     "model_constants",
     "model_memory",
     "precision",
+    "operator_values",
     "operator",
 ];
 

@@ -3,7 +3,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `arguments` | pointers of the caller: optional values, arrays, what a new tensor is to be |
-//! | `constants` | numbers of data types, devices, layouts and memory formats |
+//! | `constants` | numbers of data types, devices, layouts, memory formats and tags of operators |
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
 //! | `live` | bytes of the tensors that a run makes |
@@ -14,7 +14,6 @@
 //! | `devices` | current devices and streams, guards |
 //! | `streams` | streams as objects |
 //! | `tracing` | what models report of themselves: ranges, printed tensors, checks |
-//! | `tags` | numbers of tags of operators |
 //! | `scalars` | numbers as objects |
 //! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
 //! | `parallel` | work on several threads of the CPU |
@@ -32,6 +31,5 @@ pub mod parallel;
 pub mod pools;
 pub mod scalars;
 pub mod streams;
-pub mod tags;
 pub mod tensors;
 pub mod tracing;

@@ -1,4 +1,4 @@
-//! What a tensor is. Functions of PyTorch's ABI that return words of a tensor.
+//! Functions of PyTorch's ABI that return what a tensor is.
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
@@ -9,107 +9,10 @@ use crate::error::{Error, Result, shim, write_out};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{api, check};
 
-/// A word of a tensor that a function of libsconce.so writes.
-#[inline]
-fn word<T: Default>(get: impl FnOnce(*mut T) -> i32) -> Result<T> {
-    let mut value = T::default();
-    check(get(&mut value))?;
-    Ok(value)
-}
-
-/// The number of dimensions.
-#[inline]
-pub fn rank_of(tensor: TensorHandle) -> Result<usize> {
-    // SAFETY: the place is valid for a write; any number may be passed as a handle.
-    word(|rank| unsafe { api::sconce_tensor_get_rank(tensor, rank) })
-}
-
-/// Sconce's device of a tensor.
-#[inline]
-pub fn device_of_tensor(tensor: TensorHandle) -> Result<i32> {
-    // SAFETY: as above.
-    word(|device| unsafe { api::sconce_tensor_get_device(tensor, device) })
-}
-
-/// Sconce's data type of a tensor.
-#[inline]
-pub fn dtype_of_tensor(tensor: TensorHandle) -> Result<i32> {
-    // SAFETY: as above.
-    word(|dtype| unsafe { api::sconce_tensor_get_dtype(tensor, dtype) })
-}
-
-/// The number of elements.
-#[inline]
-pub fn numel_of(tensor: TensorHandle) -> Result<i64> {
-    // SAFETY: as above.
-    word(|numel| unsafe { api::sconce_tensor_get_numel(tensor, numel) })
-}
-
-/// Elements between the begin of the memory and the first one.
-#[inline]
-pub fn offset_of(tensor: TensorHandle) -> Result<i64> {
-    // SAFETY: as above.
-    word(|offset| unsafe { api::sconce_tensor_get_storage_offset(tensor, offset) })
-}
-
-/// Whether the tensor has memory, type and shape.
-#[inline]
-pub fn is_defined(tensor: TensorHandle) -> Result<bool> {
-    // SAFETY: as above.
-    word(|defined| unsafe { api::sconce_tensor_is_defined(tensor, defined) })
-}
-
-/// The address of the first element.
-#[inline]
-pub fn data_of(tensor: TensorHandle) -> Result<*mut c_void> {
-    let mut address = std::ptr::null_mut();
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_get_data(tensor, &mut address) })?;
-    Ok(address)
-}
-
-/// Where the memory begins, and its bytes.
-#[inline]
-pub fn storage_of(tensor: TensorHandle) -> Result<(*mut c_void, usize)> {
-    let (mut address, mut bytes) = (std::ptr::null_mut(), 0);
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_get_storage(tensor, &mut address, &mut bytes) })?;
-    Ok((address, bytes))
-}
-
-/// Where the sizes lie; see `sconce_tensor_borrow_sizes`.
-#[inline]
-pub fn borrowed_sizes(tensor: TensorHandle) -> Result<*const i64> {
-    let mut sizes = std::ptr::null();
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_borrow_sizes(tensor, &mut sizes) })?;
-    Ok(sizes)
-}
-
-/// Where the strides lie; see `sconce_tensor_borrow_strides`.
-#[inline]
-pub fn borrowed_strides(tensor: TensorHandle) -> Result<*const i64> {
-    let mut strides = std::ptr::null();
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_borrow_strides(tensor, &mut strides) })?;
-    Ok(strides)
-}
-
-/// The sizes, copied.
-pub fn sizes_of(tensor: TensorHandle) -> Result<Vec<i64>> {
-    let mut sizes = vec![0; rank_of(tensor)?];
-    // SAFETY: there is room for `sizes.len()` numbers.
-    check(unsafe { api::sconce_tensor_get_sizes(tensor, sizes.as_mut_ptr(), sizes.len()) })?;
-    Ok(sizes)
-}
-
-/// The strides, copied.
-pub fn strides_of(tensor: TensorHandle) -> Result<Vec<i64>> {
-    let mut strides = vec![0; rank_of(tensor)?];
-    // SAFETY: there is room for `strides.len()` numbers.
-    check(unsafe { api::sconce_tensor_get_strides(tensor, strides.as_mut_ptr(), strides.len()) })?;
-    Ok(strides)
-}
+pub use crate::sconce::properties::{
+    borrowed_sizes, borrowed_strides, data_of, device_of_tensor, dtype_of_tensor, is_contiguous,
+    is_defined, numel_of, offset_of, rank_of, sizes_of, storage_of, strides_of,
+};
 
 /// An entry of sizes or strides; a negative dimension counts from the end.
 fn entry(entries: &[i64], dim: i64) -> Result<i64> {
@@ -200,12 +103,6 @@ getters! {
     };
     /// Returns whether the tensor has memory, type and shape.
     aoti_torch_is_defined(ret_is_defined: bool) = is_defined;
-}
-
-/// Whether elements lie one after another in an order of the dimensions, `SCONCE_MEMORY_FORMAT_…`.
-pub fn is_contiguous(tensor: TensorHandle, format: i32) -> Result<bool> {
-    // SAFETY: the place is valid for a write; any number may be passed as a handle.
-    word(|contiguous| unsafe { api::sconce_tensor_is_contiguous(tensor, format, contiguous) })
 }
 
 /// Returns the size of a dimension.

@@ -9,6 +9,7 @@
 //! | `model_memory` | memory |
 //! | `model_runs` | runs, also as graphs |
 //! | `model_constants` | constants |
+//! | `operator_values` | arguments and results of operators |
 //! | `operator` | kernel libraries and their operators |
 //! | `precision` | the precision of products |
 
@@ -21,4 +22,5 @@ pub mod model_memory;
 pub mod model_runs;
 pub mod model_tensors;
 pub mod operator;
+pub mod operator_values;
 pub mod precision;

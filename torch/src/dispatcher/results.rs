@@ -1,4 +1,4 @@
-//! What operations return.
+//! What operations are as functions, and what they return.
 
 use crate::error::Result;
 use crate::registry::value::Value;
@@ -9,6 +9,9 @@ use super::arguments::Arguments;
 
 /// The results of an operation, in the order of its schema.
 pub type Results = Result<Vec<Value>>;
+
+/// Carries an operation out.
+pub type Function = fn(&mut Arguments) -> Results;
 
 /// One tensor.
 pub fn one(tensor: Result<Tensor>) -> Results {

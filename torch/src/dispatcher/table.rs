@@ -3,17 +3,12 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::arguments::Arguments;
-use super::{
+use super::operations::{
     copies, elementwise, files, indexing, linear, making, products, reductions, scalars, views,
 };
-use crate::error::Result;
+use super::results::Function;
 use crate::registry::parser::parse;
 use crate::registry::schema::Schema;
-use crate::registry::value::Value;
-
-/// Carries an operation out.
-pub type Function = fn(&mut Arguments) -> Result<Vec<Value>>;
 
 /// An operation.
 pub struct Operation {

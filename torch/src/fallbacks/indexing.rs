@@ -8,7 +8,7 @@ use super::{give, operation};
 use crate::abi::arguments::array;
 use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result};
-use crate::operations::indexed;
+use crate::operations::{advanced_indexing, indexed};
 use crate::sconce::tensor::TensorHandle;
 
 /// Indices of which some are NULL.
@@ -39,7 +39,7 @@ fallbacks! {
         // SAFETY: the caller's promise for the array.
         let indices = unsafe { indices_of(indices, indices_len) }?;
         // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, indexed::index(tensor, &indices)?) }
+        unsafe { give(ret0, advanced_indexing::index(tensor, &indices)?) }
     }
 
     /// Returns a copy of `tensor` with values at the indices, or with values added there.
@@ -54,7 +54,7 @@ fallbacks! {
         // SAFETY: the caller's promise for the array.
         let indices = unsafe { indices_of(indices, indices_len) }?;
         // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, indexed::index_put(tensor, &indices, values, accumulate != 0)?) }
+        unsafe { give(ret0, advanced_indexing::index_put(tensor, &indices, values, accumulate != 0)?) }
     }
 
     /// Makes `out` a copy of `tensor` with elements of `src` at the indices along a dimension.
@@ -166,6 +166,6 @@ pub unsafe extern "C" fn aoti_torch_index_put_out(
         let indices = unsafe { array(indices, num_indices as usize, "indices") }?;
         let indices: Vec<_> =
             indices.iter().map(|index| Some(*index).filter(|index| !index.is_null())).collect();
-        indexed::index_put_out(out, tensor, &indices, values, accumulate)
+        advanced_indexing::index_put_out(out, tensor, &indices, values, accumulate)
     })
 }

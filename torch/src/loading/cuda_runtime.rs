@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use super::process::{global_symbol, open};
+use super::dynamic_loader::{global_symbol, open};
 use crate::error::{Error, Result};
 use crate::package::folder::PrivateFolder;
 

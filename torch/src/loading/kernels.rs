@@ -7,7 +7,8 @@ use std::ffi::c_void;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use super::process::{missing, needs_runtime, open, prepare};
+use super::dynamic_loader::open;
+use super::process::{missing, needs_runtime, prepare};
 use super::symbols::symbols;
 use crate::error::{Error, Result};
 use crate::registry::exports::while_opening;

@@ -5,7 +5,8 @@
 use std::ffi::{CString, c_void};
 use std::path::Path;
 
-use super::process::{missing, needs_runtime, open, prepare, refusal};
+use super::dynamic_loader::open;
+use super::process::{missing, needs_runtime, prepare, refusal};
 use super::symbols::symbols;
 use crate::error::{Error, Result};
 use crate::foreign::ModelFunction;

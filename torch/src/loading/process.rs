@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::path::Path;
 use std::sync::Mutex;
 
+use super::dynamic_loader::{global_symbol, open};
 use crate::error::{Error, Result};
 use crate::package::folder::PrivateFolder;
 
@@ -18,42 +19,6 @@ struct Prepared {
 }
 
 static PREPARED: Mutex<Prepared> = Mutex::new(Prepared { names: false, runtime: false });
-
-/// The address of a symbol that every library of the process can see.
-pub fn global_symbol(name: &str) -> Option<*mut c_void> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: the name ends with NUL.
-    let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    (!address.is_null()).then_some(address)
-}
-
-/// Opens a library. The error is the loader's text.
-pub fn open(name: &str, flags: c_int) -> std::result::Result<*mut c_void, String> {
-    let name = CString::new(name).map_err(|_| "the name contains a NUL".to_owned())?;
-    // SAFETY: the name ends with NUL. That initialisers run is intended.
-    let handle = unsafe { libc::dlopen(name.as_ptr(), flags) };
-    if !handle.is_null() {
-        keep_openmp();
-        return Ok(handle);
-    }
-    // SAFETY: returns NULL or a text that is valid until the thread's next call.
-    let text = unsafe { libc::dlerror() };
-    if text.is_null() {
-        return Err("the loader gave no reason".to_owned());
-    }
-    // SAFETY: not NULL, so it is a text.
-    Err(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
-}
-
-/// Keeps an OpenMP runtime that a library brought until the process ends: its threads outlive the library that started
-/// them, and would run on in memory without code.
-fn keep_openmp() {
-    for name in [c"libgomp.so.1", c"libomp.so.5", c"libomp.so", c"libiomp5.so"] {
-        let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
-        // SAFETY: the name ends with NUL. Nothing is loaded: a library that is not there stays so.
-        let _ = unsafe { libc::dlopen(name.as_ptr(), flags) };
-    }
-}
 
 /// Makes the functions of PyTorch's ABI visible to libraries that are opened later, and the names present that they
 /// list as needed. With `needs_runtime`, the CUDA runtime as well.

@@ -1,4 +1,4 @@
-//! One capture at a time, on a stream of its own.
+//! Captures of models: one at a time, on a stream of its own, and the graphs that a model has of them.
 //!
 //! The streams of the pool are shared: a thread whose current stream is the one that is captured would take part in the
 //! capture. And no capture of a device survives that another thread waits for the device, as replacing constants does.
@@ -6,11 +6,16 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::check::copied;
+use super::description::Slot;
+use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::Result;
 use crate::runtime::new_stream;
-use crate::sconce::{api, check};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Event, Tensor, api, check};
 
 /// The stream of each device on which models are captured. Held while one is captured or a device is waited for, and
 /// taken before the lock of a model.
@@ -37,4 +42,102 @@ impl Captures {
         self.0.insert(device, stream);
         Ok(stream)
     }
+}
+
+/// Graphs of a model that is not set otherwise.
+const USUAL_LIMIT: usize = 8;
+/// The graphs of a model, those that were used last at the end.
+pub(super) struct Graphs {
+    pub(super) captured: Vec<(u64, Arc<Mutex<Captured>>)>,
+    pub(super) limit: usize,
+    /// How often the constants were replaced: a graph of an earlier number reads constants that are gone.
+    pub(super) constants: u64,
+}
+
+impl Default for Graphs {
+    fn default() -> Graphs {
+        Graphs { captured: Vec::new(), limit: USUAL_LIMIT, constants: 0 }
+    }
+}
+
+/// A graph with the tensors that it reads and writes.
+pub(super) struct Captured {
+    pub(super) inputs: Vec<Tensor>,
+    pub(super) outputs: Vec<Tensor>,
+    /// Recorded at the end of each run, on the stream of that run.
+    pub(super) newest_run: Event,
+    pub(super) newest_stream: api::sconce_stream,
+    /// Dropped last: outputs lie in its pool.
+    pub(super) graph: Graph,
+}
+
+impl Captured {
+    /// Orders a stream after the newest run, which reads the inputs and writes the outputs.
+    pub(super) fn begin_run(&mut self, stream: api::sconce_stream) -> Result<()> {
+        if stream.id != self.newest_stream.id {
+            self.newest_run.make_wait(stream)?;
+        }
+        // The inputs were allocated for the stream of the capture, and are freed when the graph is dropped.
+        for input in &self.inputs {
+            // SAFETY: any number may be passed as a handle.
+            check(unsafe { api::sconce_tensor_record_stream(input.handle(), stream) })?;
+        }
+        Ok(())
+    }
+
+    /// Notes what a run has queued, also when it has failed half-way.
+    pub(super) fn end_run(&mut self, stream: api::sconce_stream) -> Result<()> {
+        self.newest_stream = stream;
+        self.newest_run.record(stream)
+    }
+
+    /// Copies the inputs, launches the graph, and copies the outputs that have a place.
+    pub(super) fn run(
+        &self,
+        stream: api::sconce_stream,
+        inputs: &[TensorHandle],
+        into: &[Option<TensorHandle>],
+        outputs: &[Slot],
+    ) -> Result<Vec<Tensor>> {
+        for (own, given) in self.inputs.iter().zip(inputs) {
+            // SAFETY: any number may be passed as a handle.
+            check(unsafe { api::sconce_tensor_copy(own.handle(), *given, true) })?;
+        }
+        // SAFETY: as above.
+        check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
+        let mut returned = Vec::with_capacity(self.outputs.len());
+        for (at, (own, into)) in self.outputs.iter().zip(into).enumerate() {
+            returned.push(match into {
+                None => crate::abi::handles::another_handle(own.handle())?,
+                Some(into) => {
+                    copied(at, outputs, own.handle(), *into)?;
+                    Tensor::retained(*into)?
+                }
+            });
+        }
+        Ok(returned)
+    }
+}
+
+/// A graph of libsconce.so.
+pub(super) struct Graph(pub(super) *mut api::sconce_graph);
+
+// SAFETY: a handle is a number that any thread may use.
+unsafe impl Send for Graph {}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: any number may be passed as a handle.
+        let _ = unsafe { api::sconce_graph_destroy(self.0) };
+    }
+}
+
+/// A number for the types and sizes of inputs.
+pub(super) fn shapes_of(inputs: &[TensorHandle]) -> Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    for input in inputs {
+        dtype_of_tensor(*input)?.hash(&mut hasher);
+        sizes_of(*input)?.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
 }

@@ -7,13 +7,14 @@
 
 #![allow(unsafe_code, reason = "calls functions of a model")]
 
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::PoisonError;
 
 use super::captures::Captures;
+use super::constant_state::{Kept, KeptConstant};
+use super::device::DeviceInUse;
 use super::functions::ConstantEntry;
-use super::loaded::{DeviceInUse, Model};
+use super::loaded::Model;
 use crate::abi::constants::scalar_type_of;
 use crate::abi::devices::{current_stream, native};
 use crate::abi::handles::recorded;
@@ -21,19 +22,6 @@ use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of};
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
-
-/// Tensors that the sets refer to, by the model's names.
-#[derive(Default)]
-pub(super) struct Kept {
-    pub(super) active: HashMap<String, KeptConstant>,
-    pub(super) inactive: HashMap<String, KeptConstant>,
-}
-
-/// The program's tensor, and the model's own handle of it.
-pub(super) struct KeptConstant {
-    _tensor: Tensor,
-    _model: Option<Tensor>,
-}
 
 const UPDATE: &str = "AOTInductorModelContainerUpdateUserManagedConstantBufferPairs";
 

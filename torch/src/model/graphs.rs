@@ -9,10 +9,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::captures::Captures;
-use super::check::copied;
-use super::description::Slot;
-use super::loaded::{DeviceInUse, Model, shapes_of};
+use super::captures::{Captured, Captures, Graph, Graphs, shapes_of};
+use super::device::DeviceInUse;
+use super::loaded::Model;
 use crate::abi::copies::cloned;
 use crate::abi::devices::current_stream;
 use crate::abi::tensors::storage_of;
@@ -20,96 +19,8 @@ use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Event, Tensor, api, check};
 
-/// Graphs of a model that is not set otherwise.
-const USUAL_LIMIT: usize = 8;
 /// Runs before a capture: the first loads kernels, which no capture can do.
 const RUNS_BEFORE: usize = 2;
-
-/// The graphs of a model, those that were used last at the end.
-pub(super) struct Graphs {
-    captured: Vec<(u64, Arc<Mutex<Captured>>)>,
-    limit: usize,
-    /// How often the constants were replaced: a graph of an earlier number reads constants that are gone.
-    constants: u64,
-}
-
-impl Default for Graphs {
-    fn default() -> Graphs {
-        Graphs { captured: Vec::new(), limit: USUAL_LIMIT, constants: 0 }
-    }
-}
-
-/// A graph with the tensors that it reads and writes.
-pub(super) struct Captured {
-    inputs: Vec<Tensor>,
-    outputs: Vec<Tensor>,
-    /// Recorded at the end of each run, on the stream of that run.
-    newest_run: Event,
-    newest_stream: api::sconce_stream,
-    /// Dropped last: outputs lie in its pool.
-    graph: Graph,
-}
-
-impl Captured {
-    /// Orders a stream after the newest run, which reads the inputs and writes the outputs.
-    fn begin_run(&mut self, stream: api::sconce_stream) -> Result<()> {
-        if stream.id != self.newest_stream.id {
-            self.newest_run.make_wait(stream)?;
-        }
-        // The inputs were allocated for the stream of the capture, and are freed when the graph is dropped.
-        for input in &self.inputs {
-            // SAFETY: any number may be passed as a handle.
-            check(unsafe { api::sconce_tensor_record_stream(input.handle(), stream) })?;
-        }
-        Ok(())
-    }
-
-    /// Notes what a run has queued, also when it has failed half-way.
-    fn end_run(&mut self, stream: api::sconce_stream) -> Result<()> {
-        self.newest_stream = stream;
-        self.newest_run.record(stream)
-    }
-
-    /// Copies the inputs, launches the graph, and copies the outputs that have a place.
-    fn run(
-        &self,
-        stream: api::sconce_stream,
-        inputs: &[TensorHandle],
-        into: &[Option<TensorHandle>],
-        outputs: &[Slot],
-    ) -> Result<Vec<Tensor>> {
-        for (own, given) in self.inputs.iter().zip(inputs) {
-            // SAFETY: any number may be passed as a handle.
-            check(unsafe { api::sconce_tensor_copy(own.handle(), *given, true) })?;
-        }
-        // SAFETY: as above.
-        check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
-        let mut returned = Vec::with_capacity(self.outputs.len());
-        for (at, (own, into)) in self.outputs.iter().zip(into).enumerate() {
-            returned.push(match into {
-                None => crate::abi::handles::another_handle(own.handle())?,
-                Some(into) => {
-                    copied(at, outputs, own.handle(), *into)?;
-                    Tensor::retained(*into)?
-                }
-            });
-        }
-        Ok(returned)
-    }
-}
-
-/// A graph of libsconce.so.
-struct Graph(*mut api::sconce_graph);
-
-// SAFETY: a handle is a number that any thread may use.
-unsafe impl Send for Graph {}
-
-impl Drop for Graph {
-    fn drop(&mut self) {
-        // SAFETY: any number may be passed as a handle.
-        let _ = unsafe { api::sconce_graph_destroy(self.0) };
-    }
-}
 
 impl Model {
     /// Runs the model as a graph on the current stream. Each output goes to the caller's tensor if there is one, else

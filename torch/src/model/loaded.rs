@@ -3,29 +3,26 @@
 #![allow(unsafe_code, reason = "calls a model")]
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use super::captures::Captures;
+use super::captures::{Captures, Graphs, shapes_of};
 use super::check;
-use super::constants::Kept;
+use super::constant_state::{Absent, Kept};
 use super::description::Description;
+use super::device::{DeviceInUse, cuda_device};
 use super::functions::Container;
-use super::graphs::Graphs;
 use super::operators::Operators;
-use super::weights::Absent;
 use crate::abi::devices::{current_stream, native};
 use crate::abi::live::counted;
-use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::package::archive::{is_library, unpack};
 use crate::package::folder::PrivateFolder;
 use crate::package::nodes::{Node, nodes};
 use crate::package::source;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check as status};
+use crate::sconce::{Tensor, api};
 
 /// Sets of shapes that are remembered as run before.
 const MOST_SHAPES: usize = 4096;
@@ -248,69 +245,4 @@ impl Drop for Model {
             }
         }
     }
-}
-
-/// The device that a CUDA model runs on, which must be able to.
-fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String>) -> Result<i32> {
-    let mut device = index.unwrap_or(-1);
-    if device < 0 {
-        // SAFETY: the place is valid for a write.
-        status(unsafe { api::sconce_device_get_current(&mut device) })?;
-    }
-    // SAFETY: no preconditions.
-    let backend = unsafe { api::sconce_backend_get_active() };
-    if backend == api::SCONCE_BACKEND_SIM {
-        return Err(Error::not_supported(
-            "the model was compiled for CUDA, and the devices of this process are simulated; they cannot run machine \
-             code. Run it on a GPU, or compile the model for the CPU",
-        ));
-    }
-    let (mut major, mut minor) = (0, 0);
-    // SAFETY: both places are valid for a write.
-    status(unsafe { api::sconce_device_get_capability(device, &mut major, &mut minor) })?;
-    let compiled: Option<i32> = metadata
-        .get("AOTI_COMPUTE_CAPABILITY")
-        .and_then(|text| text.trim_end_matches('a').parse().ok());
-    match compiled {
-        // Machine code runs on devices of its major number and at least its minor one.
-        Some(compiled) if compiled / 10 != major || compiled % 10 > minor => {
-            Err(Error::not_supported(format!(
-                "the model was compiled for devices of compute capability {}.{}, and cuda:{device} has {major}.{minor}. \
-             Compile it on such a device, or with torch._inductor.config.aot_inductor.emit_multi_arch_kernel",
-                compiled / 10,
-                compiled % 10
-            )))
-        }
-        _ => Ok(device),
-    }
-}
-
-/// A device that is current until this is dropped.
-pub(super) struct DeviceInUse(i32);
-
-impl DeviceInUse {
-    pub(super) fn begin(device: i32) -> Result<DeviceInUse> {
-        let mut previous = 0;
-        // SAFETY: the place is valid for a write.
-        status(unsafe { api::sconce_device_exchange(device, &mut previous) })?;
-        Ok(DeviceInUse(previous))
-    }
-}
-
-impl Drop for DeviceInUse {
-    fn drop(&mut self) {
-        let mut ignored = 0;
-        // SAFETY: the place is valid for a write. The device was current before, so it can be again.
-        let _ = unsafe { api::sconce_device_exchange(self.0, &mut ignored) };
-    }
-}
-
-/// A number for the types and sizes of inputs.
-pub(super) fn shapes_of(inputs: &[TensorHandle]) -> Result<u64> {
-    let mut hasher = DefaultHasher::new();
-    for input in inputs {
-        dtype_of_tensor(*input)?.hash(&mut hasher);
-        sizes_of(*input)?.hash(&mut hasher);
-    }
-    Ok(hasher.finish())
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use super::constants::Kept;
+use super::constant_state::Kept;
 use super::loaded::Model;
 use crate::error::Result;
 use crate::sconce::{api, check};

@@ -7,19 +7,23 @@
 //! | `words` | a loaded model in words |
 //! | `inspection` | what a model is and needs, without loading it |
 //! | `check` | inputs and outputs that do not fit, in words |
+//! | `device` | the device of a model |
+//! | `constant_state` | which constants have values, and what keeps these |
+//! | `captures` | one capture at a time, on a stream of its own; the graphs that a model has |
 //! | `loaded` | a loaded model, and runs |
 //! | `constants` | constants replaced and swapped |
 //! | `weights` | constants that a package keeps beside the library |
 //! | `operators` | the custom operators that a model calls |
 //! | `graphs` | runs as CUDA graphs, one for each set of shapes |
 //! | `memory` | what memory a model takes |
-//! | `captures` | one capture at a time, on a stream of its own |
 //! | `table` | handles of models |
 
 mod captures;
 pub mod check;
+mod constant_state;
 pub mod constants;
 pub mod description;
+mod device;
 pub mod functions;
 pub mod graphs;
 pub mod inspection;

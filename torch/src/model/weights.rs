@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code, reason = "calls functions of a model, and makes tensors over memory")]
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use super::description::Constant;
-use super::loaded::{DeviceInUse, Model};
+use super::device::DeviceInUse;
+use super::loaded::Model;
 use crate::abi::blobs::counted_over_memory;
 use crate::abi::constants::dtype_of;
 use crate::abi::pools::typed_part;
@@ -20,43 +20,6 @@ use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
 
 const FROM_BLOB: &str = "AOTInductorModelUpdateConstantsFromBlob";
-
-/// The model's names of constants that the library does not have and nobody has passed yet.
-pub(super) struct Absent {
-    any: AtomicBool,
-    names: Mutex<BTreeSet<String>>,
-}
-
-impl Absent {
-    pub(super) fn new(names: BTreeSet<String>) -> Absent {
-        Absent { any: AtomicBool::new(!names.is_empty()), names: Mutex::new(names) }
-    }
-
-    /// Forgets those that have values now.
-    pub(super) fn forget(&self, has_value: impl Fn(&str) -> bool) {
-        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        names.retain(|name| !has_value(name));
-        self.any.store(!names.is_empty(), Relaxed);
-    }
-
-    /// Refuses a run while there is one.
-    pub(super) fn check(&self) -> Result<()> {
-        if !self.any.load(Relaxed) {
-            return Ok(());
-        }
-        let absent = self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(first) = absent.iter().next() else { return Ok(()) };
-        Err(Error::new(
-            api::SCONCE_ERROR_INVALID_STATE,
-            format!(
-                "{} of the model's constants have no values, such as {first}: it was compiled with \
-                 aot_inductor.package_constants_in_so = False, and the package does not have them. Pass them with \
-                 sconce_model_update_constants, or set aot_inductor.package_constants_on_disk_format, too",
-                absent.len()
-            ),
-        ))
-    }
-}
 
 impl Model {
     /// Gives the model the weights of its package.

@@ -13,6 +13,7 @@
 //! | `indexed/` | elements at indices: reads, writes, writes that combine |
 //! | `bags/` | embeddings of bags |
 //! | `selected` | where a mask is true: nonzero, masked_select, masked_scatter |
+//! | `advanced_indexing/` | lists of indices for several dimensions, and masks: index, index_put |
 //! | `ordering/` | sorted lines: sort, topk, kthvalue, medians |
 //! | `search` | where values belong in sorted lines; repeated indices |
 //! | `running` | running maxima, minima and logarithms of sums |
@@ -36,6 +37,7 @@
 
 #[macro_use]
 pub mod element;
+pub mod advanced_indexing;
 pub mod bags;
 pub mod bins_of_rows;
 pub mod convolution;

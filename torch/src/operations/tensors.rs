@@ -183,3 +183,17 @@ pub fn check_device(name: &str, device: i32, wanted: i32) -> Result<()> {
         words(wanted)
     )))
 }
+
+/// Sorted elements, and where along the dimension each was.
+pub struct Sorted {
+    /// The elements.
+    pub values: Tensor,
+    /// I64.
+    pub indices: Tensor,
+}
+
+impl From<Sorted> for (Tensor, Tensor) {
+    fn from(sorted: Sorted) -> (Tensor, Tensor) {
+        (sorted.values, sorted.indices)
+    }
+}

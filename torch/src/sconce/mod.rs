@@ -2,22 +2,23 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `api` | the declarations, made from `sconce.h` by the build script |
 //! | `values` | numbers and options as the API takes them |
 //! | `tensor` | a tensor that is released when it goes |
+//! | `properties` | what a tensor is: sizes, strides, type, device, memory |
 //! | `event` | an event that is destroyed when it goes |
 //! | `operations` | operations on tensors |
 //! | `products` | products of matrices |
 //! | `precision` | whether products use TF32 |
 
-pub mod api;
 mod event;
 pub mod operations;
 pub mod precision;
 pub mod products;
+pub mod properties;
 pub mod tensor;
 pub mod values;
 
+pub use crate::api;
 pub use event::Event;
 pub use tensor::Tensor;
 

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each program uses a part")]
 
 pub(crate) mod operators;
+pub(crate) mod recorded;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;

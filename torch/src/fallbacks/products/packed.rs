@@ -5,8 +5,9 @@
 use crate::abi::arguments::optional_tensor;
 use crate::fallbacks::{give, operation};
 use crate::operations::quantized::dynamic;
-use crate::operations::quantized::four_bits::{Packing, four_bit_weights};
+use crate::operations::quantized::four_bits::four_bit_weights;
 use crate::operations::quantized::numbers::Scale;
+use crate::operations::quantized::packing::Packing;
 use crate::operations::quantized::tensor_cores::packed_for_tensor_cores;
 use crate::operations::quantized::wrapped::{
     linear_halves, linear_integers, pack_halves, pack_integers,

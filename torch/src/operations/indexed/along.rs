@@ -21,7 +21,7 @@ fn with_dimension(mut layout: Layout) -> Layout {
 }
 
 /// Whether indices are I64, else I32.
-pub(super) fn is_wide(index: &Layout) -> Result<bool> {
+pub(in crate::operations) fn is_wide(index: &Layout) -> Result<bool> {
     match index.dtype {
         api::SCONCE_DTYPE_I64 => Ok(true),
         api::SCONCE_DTYPE_I32 => Ok(false),
@@ -123,7 +123,7 @@ pub fn gather(tensor: TensorHandle, dim: i64, index: TensorHandle) -> Result<Ten
 }
 
 /// Makes `out` a copy of `tensor`, unless it is the same.
-pub(super) fn begin_with(out: TensorHandle, tensor: TensorHandle) -> Result<()> {
+pub(in crate::operations) fn begin_with(out: TensorHandle, tensor: TensorHandle) -> Result<()> {
     let (to, from) = (Layout::of(out)?, Layout::of(tensor)?);
     if to.dtype != from.dtype {
         return Err(Error::invalid_argument(format!(

@@ -4,12 +4,8 @@
 //! |---|---|
 //! | `cpu` | the loop on the CPU |
 //! | `device` | the launch on a device |
-//! | `advanced` | lists of indices for several dimensions, and masks: index, index_put |
 //! | `along` | one list of indices along one dimension: gather, scatter, index_select, index_reduce |
 
-mod advanced;
-#[cfg(test)]
-mod advanced_tests;
 mod along;
 mod cpu;
 mod device;
@@ -18,7 +14,7 @@ mod tests;
 
 use std::ffi::c_void;
 
-pub use advanced::{index, index_put, index_put_out};
+pub(in crate::operations) use along::{begin_with, is_wide};
 pub use along::{gather, index_reduce, scatter, scatter_reduce, scatter_value};
 
 use crate::error::Result;

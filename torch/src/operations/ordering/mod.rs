@@ -19,19 +19,7 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
 
-/// Sorted elements, and where along the dimension each was.
-pub struct Sorted {
-    /// The elements.
-    pub values: Tensor,
-    /// I64.
-    pub indices: Tensor,
-}
-
-impl From<Sorted> for (Tensor, Tensor) {
-    fn from(sorted: Sorted) -> (Tensor, Tensor) {
-        (sorted.values, sorted.indices)
-    }
-}
+pub use crate::operations::tensors::Sorted;
 
 /// `sort.stable(self, stable, dim, descending)`: the results have the strides of `torch.empty_like(self)`.
 pub fn sort(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> {

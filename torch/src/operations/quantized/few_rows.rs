@@ -1,7 +1,7 @@
 //! Products of few rows with weights of 4 bits, without unpacked weights in memory: a line of packed weights is read once
 //! for all rows. For many rows the product of unpacked weights is faster.
 
-use super::four_bits::Packing;
+use super::packing::Packing;
 
 /// As many rows as share the lines.
 pub const MOST_ROWS: usize = 16;

@@ -6,70 +6,16 @@
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
 use super::few_rows::{self, MOST_ROWS, PackedWeights};
+use super::packing::{Packing, check_scales, matrix, scaled};
 use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::products::check_type;
 use crate::operations::tensors::{empty, is_floating, name_of};
-use crate::sconce::operations::{
-    Operand, binary, contiguous, matmul, reshape, select, to_dtype, unsqueeze,
-};
+use crate::sconce::operations::{contiguous, matmul, to_dtype};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
 const F32: i32 = api::SCONCE_DTYPE_F32;
-
-/// How weights are packed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packing {
-    /// Outputs of a block.
-    pub block: usize,
-    /// Whether the two outputs of a byte are half a whole block apart; else they are neighbours.
-    pub halves: bool,
-}
-
-impl Packing {
-    /// For vectors of 512 bits of x86.
-    pub const AVX512: Packing = Packing { block: 64, halves: true };
-    /// For vectors of 256 bits of x86.
-    pub const AVX2: Packing = Packing { block: 32, halves: true };
-    /// For an older x86.
-    pub const DEFAULT: Packing = Packing { block: 32, halves: false };
-    /// For 64-bit Arm.
-    pub const NEON: Packing = Packing { block: 16, halves: false };
-
-    /// That of PyTorch in this process: of its environment variable, or of the processor.
-    pub fn of_process() -> Packing {
-        let wanted = std::env::var("ATEN_CPU_CAPABILITY").unwrap_or_default();
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::is_x86_feature_detected as has;
-            let fused = has!("avx2") && has!("fma");
-            let wide = fused && has!("avx512vl") && has!("avx512bw") && has!("avx512dq");
-            match wanted.as_str() {
-                "avx512" => Packing::AVX512,
-                "avx2" => Packing::AVX2,
-                "default" => Packing::DEFAULT,
-                _ if wide => Packing::AVX512,
-                _ if fused => Packing::AVX2,
-                _ => Packing::DEFAULT,
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = wanted;
-            Packing::NEON
-        }
-    }
-
-    /// The byte of a line of so many outputs where one of them is, and whether it is in the upper half of that.
-    pub fn within(self, output: usize, count: usize) -> (usize, bool) {
-        if self.halves && count == self.block {
-            (output % (count / 2), output >= count / 2)
-        } else {
-            (output / 2, output % 2 == 1)
-        }
-    }
-}
 
 /// `_weight_int4pack_mm_for_cpu(self, mat2, qGroupSize, qScaleAndZeros)`: the product with the rows of weights. A weight
 /// is `(bits - 8) * scale + zero`, of which each group of inputs has its own. It is calculated in float32 and rounded
@@ -82,8 +28,8 @@ pub fn four_bit_weights(
     packing: Packing,
 ) -> Result<Tensor> {
     check_type("mat2", packed, api::SCONCE_DTYPE_U8)?;
-    let [rows, inputs] = super::tensor_cores::matrix("A", input)?;
-    let [outputs, bytes] = super::tensor_cores::matrix("B", packed)?;
+    let [rows, inputs] = matrix("A", input)?;
+    let [outputs, bytes] = matrix("B", packed)?;
     let dtype = dtype_of_tensor(input)?;
     if !is_floating(dtype) || dtype == api::SCONCE_DTYPE_F64 {
         return Err(Error::invalid_argument(format!(
@@ -155,28 +101,6 @@ unsafe fn elements<T>(tensor: &Tensor) -> Result<&[T]> {
     Ok(unsafe { std::slice::from_raw_parts(data.cast::<T>(), count) })
 }
 
-/// Refuses groups that PyTorch does not have, and scales of other sizes or another type.
-pub fn check_scales(
-    scales: TensorHandle,
-    dtype: i32,
-    [outputs, inputs]: [i64; 2],
-    group: i64,
-) -> Result<()> {
-    if !matches!(group, 32 | 64 | 128 | 256) || inputs % group != 0 {
-        return Err(Error::invalid_argument(format!(
-            "expect qGroupSize to be 32, 64, 128 or 256, and to divide {inputs}, but it is {group}"
-        )));
-    }
-    check_type("qScaleAndZeros", scales, dtype)?;
-    let (found, wanted) = (sizes_of(scales)?, [inputs / group, outputs, 2]);
-    if found != wanted {
-        return Err(Error::invalid_argument(format!(
-            "expect qScaleAndZeros to be 3d tensor with sizes {wanted:?}, but they are {found:?}"
-        )));
-    }
-    Ok(())
-}
-
 /// The bits of all weights, less 8, as a matrix of inputs times outputs in float32.
 fn bits_of(packed: TensorHandle, packing: Packing) -> Result<Tensor> {
     let sizes = sizes_of(packed)?;
@@ -204,17 +128,4 @@ fn bits_of(packed: TensorHandle, packing: Packing) -> Result<Tensor> {
         }
     }
     Ok(bits)
-}
-
-/// Weights of inputs times outputs: each times the scale of its group and output, and its zero added.
-pub fn scaled(bits: &Tensor, scales: TensorHandle, group: i64) -> Result<Tensor> {
-    let sizes = sizes_of(bits.handle())?;
-    let grouped = reshape(bits.handle(), &[sizes[0] / group, group, sizes[1]])?;
-    let part = |at| -> Result<Tensor> {
-        let part = to_dtype(select(scales, 2, at)?.handle(), F32)?;
-        unsqueeze(part.handle(), 1)
-    };
-    let product = binary(api::SCONCE_BINARY_MUL, &grouped, Operand::Tensor(&part(0)?))?;
-    let weights = binary(api::SCONCE_BINARY_ADD, &product, Operand::Tensor(&part(1)?))?;
-    reshape(weights.handle(), &sizes)
 }

@@ -8,6 +8,7 @@
 //! | `linear` | products with the columns of weights |
 //! | `convolution` | convolutions |
 //! | `wrapped` | products with weights that a model packs itself, once for FBGEMM |
+//! | `packing` | how weights of 4 bits are packed, and the scales of their groups |
 //! | `four_bits` | products with weights of 4 bits that PyTorch packed for a CPU |
 //! | `few_rows` | the same for few rows, without unpacked weights in memory |
 //! | `tensor_cores` | the same, packed for tensor cores |
@@ -22,6 +23,7 @@ pub mod four_bits;
 pub mod linear;
 pub mod numbers;
 pub mod observer;
+pub mod packing;
 pub mod tensor_cores;
 pub mod wrapped;
 

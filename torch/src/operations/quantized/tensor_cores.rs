@@ -2,7 +2,7 @@
 //! outputs and several times 16 inputs belongs to a warp. Each of its 32 threads has 32-bit numbers with eight weights of
 //! one output: those that the fragments of two products of tensor cores have.
 
-use super::four_bits::{check_scales, scaled};
+use super::packing::{check_scales, matrix, scaled};
 use crate::abi::tensors::sizes_of;
 use crate::error::{Error, Result};
 use crate::operations::products::check_type;
@@ -15,16 +15,6 @@ const BF16: i32 = api::SCONCE_DTYPE_BF16;
 const I32: i32 = api::SCONCE_DTYPE_I32;
 /// Where the eight weights of a number are among the bits, four by four: the order of inputs within a thread.
 const PLACES: [i64; 8] = [0, 4, 1, 5, 2, 6, 3, 7];
-
-/// The sizes of a matrix, whose name begins the text if it is none.
-pub fn matrix(name: &str, tensor: TensorHandle) -> Result<[i64; 2]> {
-    let sizes = sizes_of(tensor)?;
-    <[i64; 2]>::try_from(&sizes[..]).map_err(|_| {
-        Error::invalid_argument(format!(
-            "expect {name} to be a matrix, but its sizes are {sizes:?}"
-        ))
-    })
-}
 
 /// `_weight_int4pack_mm(self, mat2, qGroupSize, qScaleAndZeros)`: as for a CPU, of bfloat16. Weights are rounded to it,
 /// sums are those of float32.

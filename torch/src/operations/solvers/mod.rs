@@ -5,9 +5,10 @@
 //! |---|---|
 //! | `field` | real and complex numbers with the same arithmetic |
 //! | `matrices` | batches of matrices with strides; tensors whose matrices lie column by column |
+//! | `parameters` | what steps take beside matrices |
 //! | `steps` | steps that solutions are made of: products, triangles, parts of matrices |
 //! | `panels` | steps that factor some columns of a matrix |
-//! | `cpu`, `panels_on_cpu` | both on the CPU |
+//! | `cpu/` | both on the CPU |
 //! | `triangles` | equations with triangles, block by block |
 //! | `definite` | Cholesky's factors, equations with them, inverses |
 //! | `reflections` | factors of reflections (QR), and products with them |
@@ -28,7 +29,7 @@ pub mod equations;
 pub mod lu;
 pub mod matrices;
 pub mod panels;
-pub mod panels_on_cpu;
+pub mod parameters;
 pub mod reflections;
 pub mod rotations;
 pub mod spectra;

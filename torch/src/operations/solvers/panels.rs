@@ -2,31 +2,13 @@
 
 #![allow(unsafe_code, reason = "launches kernels")]
 
+use super::cpu::panels as on_cpu;
 use super::matrices::Matrices;
-use super::panels_on_cpu;
 use super::steps::{PANEL, THREADS, at, launched, suffix};
 use crate::error::Result;
 use crate::kernels::{Grid, images, launch};
 
-/// Whole numbers of a batch: as many for each matrix as the step says.
-#[derive(Clone, Copy, Debug)]
-pub struct IntegerBatch {
-    /// The first number of the first matrix.
-    pub data: *mut i32,
-    /// From one matrix to the next.
-    pub step: i64,
-}
-
-impl IntegerBatch {
-    /// Those from a place on.
-    pub fn from(self, first: i64) -> IntegerBatch {
-        IntegerBatch { data: self.data.wrapping_offset(first as isize), ..self }
-    }
-
-    fn entries(self, first: i64) -> IntegerBatch {
-        self.from(first * self.step)
-    }
-}
+pub use super::parameters::IntegerBatch;
 
 /// Factors matrices of at most [`PANEL`] rows, of which the lower triangle is read, into a lower triangle and its
 /// adjoint. `info` has a number for each matrix: `first`, plus that of the leading part that is not positive definite.
@@ -37,7 +19,7 @@ pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
     }
     if a.is_on_cpu() {
         return with_field!(a.dtype, T => {
-            panels_on_cpu::cholesky::<T>(&a, info, first);
+            on_cpu::cholesky::<T>(&a, info, first);
             Ok(())
         });
     }
@@ -70,7 +52,7 @@ pub fn lu(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, first: i64) -> 
     }
     if a.is_on_cpu() {
         return with_field!(a.dtype, T => {
-            panels_on_cpu::lu::<T>(&a, pivots, info, first);
+            on_cpu::lu::<T>(&a, pivots, info, first);
             Ok(())
         });
     }
@@ -110,7 +92,7 @@ pub fn swap_rows(
     }
     if a.is_on_cpu() {
         return with_field!(a.dtype, T => {
-            panels_on_cpu::swap_rows::<T>(&a, pivots, count, first, backwards);
+            on_cpu::swap_rows::<T>(&a, pivots, count, first, backwards);
             Ok(())
         });
     }
@@ -147,7 +129,7 @@ pub fn reflect(a: Matrices, tau: Matrices) -> Result<()> {
     }
     if a.is_on_cpu() {
         return with_field!(a.dtype, T => {
-            panels_on_cpu::reflect::<T>(&a, &tau);
+            on_cpu::reflect::<T>(&a, &tau);
             Ok(())
         });
     }
@@ -182,7 +164,7 @@ pub fn join(t: Matrices, gram: Matrices, tau: Matrices) -> Result<()> {
     }
     if t.is_on_cpu() {
         return with_field!(t.dtype, T => {
-            panels_on_cpu::join::<T>(&t, &gram, &tau);
+            on_cpu::join::<T>(&t, &gram, &tau);
             Ok(())
         });
     }
@@ -221,7 +203,7 @@ pub fn permutation(
     }
     if to.is_on_cpu() {
         return with_field!(to.dtype, T => {
-            panels_on_cpu::permutation::<T>(&to, pivots, count);
+            on_cpu::permutation::<T>(&to, pivots, count);
             Ok(())
         });
     }

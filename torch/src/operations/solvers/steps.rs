@@ -10,6 +10,8 @@ use crate::kernels::{Grid, Image, KernelArgument, images, launch};
 use crate::operations::tensors::refused_type;
 use crate::sconce::api;
 
+pub use super::parameters::{ABOVE, BELOW, DIAGONAL, ONES, UpdateMode};
+
 // These are in `torch/kernels/solvers/field.cuh` too.
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -26,28 +28,8 @@ const CONJUGATE: u32 = 2;
 const TILE: i64 = 64;
 const DEPTH: u32 = 16;
 
-/// Parts of a matrix that are copied: what is below the diagonal.
-pub const BELOW: u32 = 1;
-/// What is above the diagonal.
-pub const ABOVE: u32 = 2;
-/// The diagonal.
-pub const DIAGONAL: u32 = 4;
-/// Ones on the diagonal, instead of what is there.
-pub const ONES: u32 = 8;
-
 /// Blocks of a launch along z, one for each matrix.
 const MOST_ENTRIES: i64 = 65_535;
-
-/// What a product does with what is there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpdateMode {
-    /// It replaces it.
-    Set,
-    /// It is subtracted.
-    Subtract,
-    /// It is subtracted; what is above the diagonal may keep its value.
-    SubtractLower,
-}
 
 /// A type in the names of kernels, and the bytes of an element.
 pub fn suffix(dtype: i32) -> Result<(&'static str, u32)> {

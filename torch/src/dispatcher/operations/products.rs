@@ -1,8 +1,8 @@
 //! Products of matrices.
 
-use super::arguments::Arguments;
-use super::results::{Results, one};
-use super::table::Function;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one};
 use crate::sconce::operations;
 
 /// What this file offers.

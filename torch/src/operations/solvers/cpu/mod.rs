@@ -1,10 +1,12 @@
-//! The steps on the CPU: plain loops, whose innermost goes along memory.
+//! The steps on the CPU: plain loops, whose innermost goes along memory. Those that factor some columns are in `panels`.
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
-use super::field::Field;
-use super::matrices::Matrices;
-use super::steps::{ABOVE, BELOW, DIAGONAL, ONES, UpdateMode};
+pub mod panels;
+
+use crate::operations::solvers::field::Field;
+use crate::operations::solvers::matrices::Matrices;
+use crate::operations::solvers::parameters::{ABOVE, BELOW, DIAGONAL, ONES, UpdateMode};
 
 /// A matrix of the CPU. The tensor has to live as long as this is used, and nobody else writes to it.
 #[derive(Clone, Copy)]

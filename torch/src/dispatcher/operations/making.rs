@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use super::arguments::{Arguments, NEW};
-use super::results::{Results, made, one};
-use super::table::Function;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
+use crate::dispatcher::arguments::{Arguments, NEW};
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, made, one};
 use crate::error::{Error, Result};
 use crate::sconce::values::integer;
 use crate::sconce::{api, operations};

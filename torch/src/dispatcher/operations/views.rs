@@ -2,11 +2,11 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use super::arguments::Arguments;
-use super::results::{Results, changed, made, one};
-use super::table::Function;
 use crate::abi::handles::another_handle;
 use crate::abi::tensors::sizes_of;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, changed, made, one};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
 use crate::sconce::tensor::TensorHandle;

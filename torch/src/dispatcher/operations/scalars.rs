@@ -1,9 +1,9 @@
 //! Operations with numbers of the type `Scalar`.
 
-use super::arguments::Arguments;
-use super::results::{Results, changed, one};
-use super::table::Function;
 use crate::abi::tensors::sizes_of;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, changed, one};
 use crate::error::{Error, Result};
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::{Tensor, api, operations::choose};
@@ -64,7 +64,7 @@ pub const OTHERS: &[(&str, Function)] = &[
         changed(arguments)
     }),
     ("full(SymInt[] size, Scalar fill_value, *, OPTIONS) -> Tensor", |arguments| {
-        let options = arguments.options(2, super::arguments::NEW)?;
+        let options = arguments.options(2, crate::dispatcher::arguments::NEW)?;
         one(operations::full(&arguments.ints(0)?, &arguments.scalar(1)?, &options))
     }),
     ("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", |arguments| {

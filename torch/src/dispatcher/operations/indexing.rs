@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use super::arguments::Arguments;
-use super::results::{Results, changed, made, one};
-use super::table::Function;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, changed, made, one};
 use crate::error::{Error, Result};
 use crate::operations::selected;
 use crate::sconce::tensor::TensorHandle;

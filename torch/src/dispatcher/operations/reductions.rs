@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use super::arguments::Arguments;
-use super::results::{Results, one, two};
-use super::table::Function;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::ordering;
 use crate::operations::tensors::is_floating;

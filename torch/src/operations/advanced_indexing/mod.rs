@@ -2,11 +2,15 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
-use super::along::{begin_with, is_wide};
-use super::{Access, Combine, IndexList, Indexed, StridedOperand};
+#[cfg(test)]
+mod tests;
+
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
+use crate::operations::indexed::{
+    Access, Combine, IndexList, Indexed, StridedOperand, begin_with, is_wide,
+};
 use crate::operations::layout::{Layout, broadcast};
 use crate::operations::selected;
 use crate::operations::tensors::{empty_in_order, name_of, on_device};

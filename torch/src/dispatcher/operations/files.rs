@@ -6,9 +6,9 @@ use std::ffi::c_void;
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 
-use super::arguments::{Arguments, NEW};
-use super::results::{Results, one};
-use super::table::Function;
+use crate::dispatcher::arguments::{Arguments, NEW};
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one};
 use crate::error::{Error, Result};
 use crate::sconce::{Tensor, api, check};
 

@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
-use super::cpu::Matrix;
-use super::field::Field;
-use super::matrices::Matrices;
-use super::panels::IntegerBatch;
+use super::Matrix;
+use crate::operations::solvers::field::Field;
+use crate::operations::solvers::matrices::Matrices;
+use crate::operations::solvers::parameters::IntegerBatch;
 
 impl IntegerBatch {
     fn place(self, entry: i64, at: i64) -> *mut i32 {

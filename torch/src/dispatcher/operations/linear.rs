@@ -1,8 +1,8 @@
 //! Linear equations and factors of matrices.
 
-use super::arguments::Arguments;
-use super::results::{Results, one, two};
-use super::table::Function;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::integers::gcd;
 use crate::operations::solvers::checks::factored;

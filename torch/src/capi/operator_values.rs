@@ -1,0 +1,178 @@
+//! Arguments and results of operators in C.
+
+#![allow(non_camel_case_types, reason = "the names of the C API")]
+#![allow(unsafe_code, reason = "reads and frees values of the caller")]
+
+use std::ffi::{CString, c_char};
+
+use crate::abi::arguments::array;
+use crate::abi::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, dtype_of, scalar_type_of};
+use crate::abi::errors::{not_null, text_of};
+use crate::error::{Error, Result};
+use crate::registry::value::Value;
+use crate::sconce::Tensor;
+use crate::sconce::api::{self, sconce_tensor};
+
+/// Nothing: of an optional argument.
+pub const SCONCE_OP_VALUE_NONE: i32 = 0;
+/// A tensor, in `tensor`.
+pub const SCONCE_OP_VALUE_TENSOR: i32 = 1;
+/// An integer, in `integer`.
+pub const SCONCE_OP_VALUE_INTEGER: i32 = 2;
+/// A real number, in `real`.
+pub const SCONCE_OP_VALUE_REAL: i32 = 3;
+/// A truth value, in `integer`: 0 or 1.
+pub const SCONCE_OP_VALUE_BOOL: i32 = 4;
+/// A text, in `text`.
+pub const SCONCE_OP_VALUE_TEXT: i32 = 5;
+/// A list, in `items` and `count`.
+pub const SCONCE_OP_VALUE_LIST: i32 = 6;
+/// A data type, in `integer`: `SCONCE_DTYPE_…`.
+pub const SCONCE_OP_VALUE_DTYPE: i32 = 7;
+/// A device, in `integer`: an index or `SCONCE_DEVICE_CPU`.
+pub const SCONCE_OP_VALUE_DEVICE: i32 = 8;
+
+/// An argument or a result of an operator. Begin with `SCONCE_OP_VALUE_INIT`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct sconce_op_value {
+    /// `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+    pub kind: i32,
+    /// 0.
+    pub reserved: i32,
+    /// Of integers, truth values, data types and devices.
+    pub integer: i64,
+    /// Of real numbers.
+    pub real: f64,
+    /// Of tensors.
+    pub tensor: *mut sconce_tensor,
+    /// Of texts: ends with NUL.
+    pub text: *const c_char,
+    /// Of lists.
+    pub items: *const sconce_op_value,
+    /// Number of `items`.
+    pub count: usize,
+}
+
+/// The value that says nothing.
+pub(super) const NOTHING: sconce_op_value = sconce_op_value {
+    kind: SCONCE_OP_VALUE_NONE,
+    reserved: 0,
+    integer: 0,
+    real: 0.0,
+    tensor: std::ptr::null_mut(),
+    text: std::ptr::null(),
+    items: std::ptr::null(),
+    count: 0,
+};
+
+/// Lists may contain lists, as deep as a schema's type.
+const DEPTH: usize = 8;
+
+/// An argument of an operator.
+///
+/// # Safety
+/// Texts end with NUL, and `items` has `count` values.
+pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<Value> {
+    Ok(match value.kind {
+        SCONCE_OP_VALUE_NONE => Value::None,
+        SCONCE_OP_VALUE_TENSOR => Value::Tensor(Tensor::retained(value.tensor)?),
+        SCONCE_OP_VALUE_INTEGER => Value::Int(value.integer),
+        SCONCE_OP_VALUE_REAL => Value::Float(value.real),
+        SCONCE_OP_VALUE_BOOL => Value::Bool(value.integer != 0),
+        SCONCE_OP_VALUE_DTYPE => {
+            let dtype = i32::try_from(value.integer).map_err(|_| {
+                Error::invalid_argument(format!("{} is no data type", value.integer))
+            })?;
+            Value::Code(scalar_type_of(dtype).map_err(|_| {
+                Error::invalid_argument(format!("{dtype} is no data type; use SCONCE_DTYPE_…"))
+            })?)
+        }
+        SCONCE_OP_VALUE_DEVICE => match i32::try_from(value.integer) {
+            Ok(api::SCONCE_DEVICE_CPU) => Value::Device(DEVICE_TYPE_CPU, -1),
+            Ok(index) if index >= -1 => Value::Device(DEVICE_TYPE_CUDA, index),
+            _ => return Err(Error::invalid_argument(format!("{} is no device", value.integer))),
+        },
+        SCONCE_OP_VALUE_TEXT => {
+            not_null(value.text, "text")?;
+            // SAFETY: the caller's promise.
+            Value::Str(unsafe { text_of(value.text) }.into_bytes())
+        }
+        SCONCE_OP_VALUE_LIST => {
+            if depth == DEPTH {
+                return Err(Error::invalid_argument(format!(
+                    "a list is deeper than {DEPTH} lists"
+                )));
+            }
+            // SAFETY: the caller's promise.
+            let items = unsafe { array(value.items, value.count, "items") }?;
+            // SAFETY: as above.
+            let values = items.iter().map(|item| unsafe { value_of(item, depth + 1) });
+            Value::List(values.collect::<Result<_>>()?)
+        }
+        kind => {
+            return Err(Error::invalid_argument(format!(
+                "{kind} is no kind of value; use SCONCE_OP_VALUE_…"
+            )));
+        }
+    })
+}
+
+/// A result, which the caller owns.
+pub(super) fn result_of(value: Value) -> Result<sconce_op_value> {
+    let number = |kind, integer| sconce_op_value { kind, integer, ..NOTHING };
+    Ok(match value {
+        Value::None => NOTHING,
+        Value::Tensor(tensor) => sconce_op_value {
+            kind: SCONCE_OP_VALUE_TENSOR,
+            tensor: tensor.into_handle(),
+            ..NOTHING
+        },
+        Value::Int(value) => number(SCONCE_OP_VALUE_INTEGER, value),
+        Value::Bool(value) => number(SCONCE_OP_VALUE_BOOL, value.into()),
+        Value::Float(real) => sconce_op_value { kind: SCONCE_OP_VALUE_REAL, real, ..NOTHING },
+        Value::Complex(real, imaginary) => {
+            return Err(Error::not_supported(format!(
+                "the operator returns the complex number {real}{imaginary:+}i, which has no kind of value; return a \
+                 tensor"
+            )));
+        }
+        Value::Code(code) => number(SCONCE_OP_VALUE_DTYPE, dtype_of(code)?.into()),
+        Value::Device(DEVICE_TYPE_CPU, _) => {
+            number(SCONCE_OP_VALUE_DEVICE, api::SCONCE_DEVICE_CPU.into())
+        }
+        Value::Device(_, index) => number(SCONCE_OP_VALUE_DEVICE, index.into()),
+        Value::Str(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).replace('\0', "\\0");
+            let text = CString::new(text).unwrap_or_default().into_raw();
+            sconce_op_value { kind: SCONCE_OP_VALUE_TEXT, text, ..NOTHING }
+        }
+        Value::List(values) => {
+            let items: Vec<_> = values.into_iter().map(result_of).collect::<Result<_>>()?;
+            let count = items.len();
+            let items = Box::into_raw(items.into_boxed_slice()).cast::<sconce_op_value>();
+            sconce_op_value { kind: SCONCE_OP_VALUE_LIST, items, count, ..NOTHING }
+        }
+    })
+}
+
+/// Frees a result.
+///
+/// # Safety
+/// The value is one of [`result_of`], and not used afterwards.
+pub(super) unsafe fn free(value: &sconce_op_value) {
+    if !value.tensor.is_null() {
+        drop(Tensor::from_handle(value.tensor));
+    }
+    if !value.text.is_null() {
+        // SAFETY: the caller's promise: a text of `CString::into_raw`.
+        drop(unsafe { CString::from_raw(value.text.cast_mut()) });
+    }
+    if value.kind == SCONCE_OP_VALUE_LIST {
+        let items = std::ptr::slice_from_raw_parts_mut(value.items.cast_mut(), value.count);
+        // SAFETY: the caller's promise: a boxed slice of this length.
+        let items = unsafe { Box::from_raw(items) };
+        // SAFETY: the caller's promise.
+        items.iter().for_each(|item| unsafe { free(item) });
+    }
+}

@@ -1,0 +1,25 @@
+//! What the operations do, with their schemas.
+//!
+//! | file | family |
+//! |---|---|
+//! | `making` | new tensors |
+//! | `files` | tensors over files |
+//! | `views` | views |
+//! | `copies` | copies, other types and devices, tensors joined, elements in another order |
+//! | `products` | products of matrices |
+//! | `linear` | linear equations and factors of matrices |
+//! | `reductions` | sums, largest elements, medians, sorting |
+//! | `indexing` | elements that indices or masks choose |
+//! | `scalars` | operations with numbers |
+//! | `elementwise` | operations on elements |
+
+pub mod copies;
+pub mod elementwise;
+pub mod files;
+pub mod indexing;
+pub mod linear;
+pub mod making;
+pub mod products;
+pub mod reductions;
+pub mod scalars;
+pub mod views;

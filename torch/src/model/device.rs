@@ -1,0 +1,63 @@
+//! The device of a model.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::sconce::{api, check as status};
+
+/// The device that a CUDA model runs on, which must be able to.
+pub(super) fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String>) -> Result<i32> {
+    let mut device = index.unwrap_or(-1);
+    if device < 0 {
+        // SAFETY: the place is valid for a write.
+        status(unsafe { api::sconce_device_get_current(&mut device) })?;
+    }
+    // SAFETY: no preconditions.
+    let backend = unsafe { api::sconce_backend_get_active() };
+    if backend == api::SCONCE_BACKEND_SIM {
+        return Err(Error::not_supported(
+            "the model was compiled for CUDA, and the devices of this process are simulated; they cannot run machine \
+             code. Run it on a GPU, or compile the model for the CPU",
+        ));
+    }
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: both places are valid for a write.
+    status(unsafe { api::sconce_device_get_capability(device, &mut major, &mut minor) })?;
+    let compiled: Option<i32> = metadata
+        .get("AOTI_COMPUTE_CAPABILITY")
+        .and_then(|text| text.trim_end_matches('a').parse().ok());
+    match compiled {
+        // Machine code runs on devices of its major number and at least its minor one.
+        Some(compiled) if compiled / 10 != major || compiled % 10 > minor => {
+            Err(Error::not_supported(format!(
+                "the model was compiled for devices of compute capability {}.{}, and cuda:{device} has {major}.{minor}. \
+             Compile it on such a device, or with torch._inductor.config.aot_inductor.emit_multi_arch_kernel",
+                compiled / 10,
+                compiled % 10
+            )))
+        }
+        _ => Ok(device),
+    }
+}
+
+/// A device that is current until this is dropped.
+pub(super) struct DeviceInUse(i32);
+
+impl DeviceInUse {
+    pub(super) fn begin(device: i32) -> Result<DeviceInUse> {
+        let mut previous = 0;
+        // SAFETY: the place is valid for a write.
+        status(unsafe { api::sconce_device_exchange(device, &mut previous) })?;
+        Ok(DeviceInUse(previous))
+    }
+}
+
+impl Drop for DeviceInUse {
+    fn drop(&mut self) {
+        let mut ignored = 0;
+        // SAFETY: the place is valid for a write. The device was current before, so it can be again.
+        let _ = unsafe { api::sconce_device_exchange(self.0, &mut ignored) };
+    }
+}

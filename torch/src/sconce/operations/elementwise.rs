@@ -1,0 +1,98 @@
+//! Operations on elements.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use crate::error::Result;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::{integer, number, real};
+use crate::sconce::{Tensor, api};
+
+/// An operand of [`combine`], [`binary`] and [`choose`].
+#[derive(Clone, Copy)]
+pub enum Operand<'a> {
+    /// A tensor.
+    Tensor(&'a Tensor),
+    /// A tensor of the caller.
+    Handle(TensorHandle),
+    /// A real number, also if it is whole.
+    Number(f64),
+    /// A whole number.
+    Whole(i64),
+    /// A number of any kind.
+    Scalar(api::sconce_scalar),
+}
+
+impl Operand<'_> {
+    fn parts(self) -> (TensorHandle, Option<api::sconce_scalar>) {
+        match self {
+            Operand::Tensor(tensor) => (tensor.handle(), None),
+            Operand::Handle(tensor) => (tensor, None),
+            Operand::Number(number) => (std::ptr::null_mut(), Some(real(number))),
+            Operand::Whole(number) => (std::ptr::null_mut(), Some(integer(number))),
+            Operand::Scalar(number) => (std::ptr::null_mut(), Some(number)),
+        }
+    }
+}
+
+fn address(number: Option<&api::sconce_scalar>) -> *const api::sconce_scalar {
+    number.map_or(std::ptr::null(), std::ptr::from_ref)
+}
+
+/// `SCONCE_BINARY_…` of two operands, of which one is a tensor, in a new tensor. Sums and differences have a factor of
+/// the second one, which is 1 for all others.
+pub fn combine(
+    operation: i32,
+    first: Operand<'_>,
+    second: Operand<'_>,
+    alpha: f64,
+) -> Result<Tensor> {
+    let ((one, one_number), (other, other_number)) = (first.parts(), second.parts());
+    let factor = (alpha != 1.0).then(|| number(alpha));
+    // SAFETY: the numbers live during the call, or are NULL beside a tensor; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_binary(
+            operation,
+            one,
+            address(one_number.as_ref()),
+            other,
+            address(other_number.as_ref()),
+            address(factor.as_ref()),
+            std::ptr::null_mut(),
+            made,
+        )
+    })
+}
+
+/// `SCONCE_BINARY_…` of a tensor and another operand, in a new tensor.
+pub fn binary(operation: i32, first: &Tensor, second: Operand<'_>) -> Result<Tensor> {
+    combine(operation, Operand::Tensor(first), second, 1.0)
+}
+
+/// `SCONCE_UNARY_…`, in a new tensor.
+pub fn unary(operation: i32, tensor: &Tensor) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_unary(operation, tensor.handle(), std::ptr::null_mut(), made)
+    })
+}
+
+/// Elements of `if_true` where the condition holds, else those of `if_false`.
+pub fn choose(condition: &Tensor, if_true: Operand<'_>, if_false: Operand<'_>) -> Result<Tensor> {
+    let ((yes, yes_number), (no, no_number)) = (if_true.parts(), if_false.parts());
+    // SAFETY: as in `binary`.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_where(
+            condition.handle(),
+            yes,
+            address(yes_number.as_ref()),
+            no,
+            address(no_number.as_ref()),
+            made,
+        )
+    })
+}
+
+/// Elements below `least` become `least`.
+pub fn clamped_from(tensor: &Tensor, least: f64) -> Result<Tensor> {
+    binary(api::SCONCE_BINARY_MAXIMUM, tensor, Operand::Number(least))
+}

@@ -1,0 +1,75 @@
+//! New tensors.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use crate::error::Result;
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::values::{integer, options, real};
+use crate::sconce::{Tensor, api};
+
+/// A tensor without memory, type or shape.
+pub fn undefined() -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) })
+}
+
+/// A tensor whose values are not set.
+pub fn empty(sizes: &[i64], options: &api::sconce_tensor_options) -> Result<Tensor> {
+    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_empty(sizes.as_ptr(), sizes.len(), options, made)
+    })
+}
+
+/// A tensor of one value.
+pub fn full(
+    sizes: &[i64],
+    value: &api::sconce_scalar,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), value, options, made)
+    })
+}
+
+/// A tensor with the sizes of another and its order in memory, whose values are not set.
+pub fn empty_like(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
+    let options = options(dtype, -1);
+    // SAFETY: the options live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
+}
+
+/// Whole numbers from `start` up or down to `end`, which is left out.
+pub fn arange(
+    start: i64,
+    end: i64,
+    step: i64,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    let (start, end, step) = (integer(start), integer(end), integer(step));
+    // SAFETY: the numbers are valid; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_arange(&start, &end, &step, options, made) })
+}
+
+/// So many numbers at equal distances, from `first` to `last`.
+pub fn linspace(
+    first: f64,
+    last: f64,
+    count: i64,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    let (first, last) = (real(first), real(last));
+    // SAFETY: the numbers and options live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_linspace(&first, &last, count, options, made) })
+}
+
+/// A vector of values of the host, whose type has their size.
+pub fn from_values<T: Copy>(values: &[T], options: &api::sconce_tensor_options) -> Result<Tensor> {
+    let length = values.len() as i64;
+    // SAFETY: the values have that many bytes, and there is one size; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let (pointer, bytes) = (values.as_ptr().cast(), size_of_val(values));
+        api::sconce_tensor_from_values(pointer, bytes, &length, 1, options, made)
+    })
+}
