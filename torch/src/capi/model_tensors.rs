@@ -103,7 +103,31 @@ fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
     })
 }
 
-/// Returns the properties that an input of a model must have.
+/// Writes what an input or an output is, and its name, to places of the caller.
+macro_rules! return_slot {
+    ($slot:expr, $struct:ty, $place:ident, $out_name:ident) => {{
+        let slot: &Slot = $slot;
+        not_null($place, stringify!($place))?;
+        // SAFETY: not NULL, and the caller promises a struct.
+        let mut described = unsafe { $place.read() };
+        if described.struct_size as usize != size_of::<$struct>() {
+            return Err(Error::invalid_argument(concat!(
+                stringify!($place),
+                ".struct_size is of no version of the struct"
+            )));
+        }
+        described.dtype = dtype(slot);
+        (described.rank, described.least, described.most) = sizes(slot);
+        if !$out_name.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { return_text($out_name, stringify!($out_name), &slot.name) }?;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { write_out($place, stringify!($place), described) }
+    }};
+}
+
+/// Returns what an input of a model must be.
 ///
 /// - `index`: the index of the input.
 /// - `out_input`: receives type and sizes, as far as the package describes them.
@@ -119,23 +143,8 @@ pub unsafe extern "C" fn sconce_model_get_input(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        let input = slot(&model.description.inputs, "input", index)?;
-        not_null(out_input, "out_input")?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { out_input.read() };
-        if described.struct_size as usize != size_of::<sconce_model_input>() {
-            return Err(Error::invalid_argument(
-                "out_input.struct_size is of no version of the struct",
-            ));
-        }
-        described.dtype = dtype(input);
-        (described.rank, described.least, described.most) = sizes(input);
-        if !out_name.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { return_text(out_name, "out_name", &input.name) }?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_input, "out_input", described) }
+        let found = slot(&model.description.inputs, "input", index)?;
+        return_slot!(found, sconce_model_input, out_input, out_name)
     })
 }
 
@@ -155,23 +164,8 @@ pub unsafe extern "C" fn sconce_model_get_output(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        let output = slot(&model.description.outputs, "output", index)?;
-        not_null(out_output, "out_output")?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { out_output.read() };
-        if described.struct_size as usize != size_of::<sconce_model_output>() {
-            return Err(Error::invalid_argument(
-                "out_output.struct_size is of no version of the struct",
-            ));
-        }
-        described.dtype = dtype(output);
-        (described.rank, described.least, described.most) = sizes(output);
-        if !out_name.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { return_text(out_name, "out_name", &output.name) }?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_output, "out_output", described) }
+        let found = slot(&model.description.outputs, "output", index)?;
+        return_slot!(found, sconce_model_output, out_output, out_name)
     })
 }
 

@@ -5,7 +5,7 @@
 use std::ffi::c_char;
 
 use super::attributes::{ElementFunction, Movement, optional_text, spread};
-use crate::abi::arguments::{optional, optional_tensor};
+use crate::abi::arguments::{IntList, optional, optional_tensor};
 use crate::abi::errors::text_of;
 use crate::abi::handles::another_handle;
 use crate::abi::tensors::{rank_of, sizes_of};
@@ -50,6 +50,41 @@ unsafe fn combined(
     Ok(After { other: Some((other, combination)), activation })
 }
 
+/// What follows where nothing is combined: a function.
+///
+/// # Safety
+/// Texts are NULL or end with NUL; there are `count` numbers, which are NULL or valid for reads.
+unsafe fn function_alone(
+    name: *const c_char,
+    (numbers, count): (*const *const f64, i64),
+    algorithm: *const *const c_char,
+) -> Result<After> {
+    // SAFETY: the caller's promise.
+    let algorithm = unsafe { optional_text(algorithm) };
+    let function = ElementFunction { name, numbers, count, algorithm };
+    // SAFETY: as above.
+    Ok(After::only(unsafe { function.read() }?))
+}
+
+/// The convolution of images, whose filter moves as the lists stride, padding and dilation say.
+///
+/// # Safety
+/// The lists have as many entries as is said beside them; `bias` is NULL or valid for a read.
+unsafe fn convolved(
+    images: TensorHandle,
+    filter: TensorHandle,
+    bias: *const TensorHandle,
+    [stride, padding, dilation]: [IntList; 3],
+    groups: i64,
+    after: After,
+) -> Result<Tensor> {
+    // SAFETY: the caller's promise.
+    let moved = unsafe { Movement::read(images, stride, padding, dilation, groups) }?;
+    // SAFETY: as above.
+    let bias = unsafe { optional_tensor(bias) };
+    convolution(images, filter, bias, moved.steps(), after)
+}
+
 /// Returns the convolution of images with a filter, and a function of each element.
 ///
 /// # Safety
@@ -75,16 +110,9 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise(
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise.
-        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
+        let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
         // SAFETY: as above.
-        let algorithm = unsafe { optional_text(algorithm) };
-        let function =
-            ElementFunction { name: attr, numbers: scalars, count: scalars_len, algorithm };
-        // SAFETY: as above.
-        let after = After::only(unsafe { function.read() }?);
-        // SAFETY: as above.
-        let bias = unsafe { optional_tensor(bias) };
-        let made = convolution(images, filter, bias, moved.steps(), after)?;
+        let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, made) }
     })
@@ -117,15 +145,12 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
 ) -> i32 {
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise.
-        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
         let numbers = (unary_scalars, unary_scalars_len);
-        // SAFETY: as above.
+        // SAFETY: the caller's promise.
         let after =
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
         // SAFETY: as above.
-        let bias = unsafe { optional_tensor(bias) };
-        let made = convolution(images, filter, bias, moved.steps(), after)?;
+        let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, made) }
     })
@@ -159,15 +184,12 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
 ) -> i32 {
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary_", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise.
-        let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
         let numbers = (unary_scalars, unary_scalars_len);
-        // SAFETY: as above.
+        // SAFETY: the caller's promise.
         let after =
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
         // SAFETY: as above.
-        let bias = unsafe { optional_tensor(bias) };
-        let made = convolution(images, filter, bias, moved.steps(), after)?;
+        let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         copy(&Tensor::retained(other)?, made.handle())?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, another_handle(other)?) }
@@ -206,11 +228,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
         // SAFETY: as above.
         let more = unsafe { spread(list, spatial, "output_padding") }?;
         // SAFETY: as above.
-        let algorithm = unsafe { optional_text(algorithm) };
-        let function =
-            ElementFunction { name: attr, numbers: scalars, count: scalars_len, algorithm };
-        // SAFETY: as above.
-        let after = After::only(unsafe { function.read() }?);
+        let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
         let made = transposed_convolution(images, filter, bias, moved.steps(), &more, after)?;
@@ -236,11 +254,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise(
 ) -> i32 {
     operation("aoti_torch_cpu__linear_pointwise", || {
         // SAFETY: the caller's promise.
-        let algorithm = unsafe { optional_text(algorithm) };
-        let function =
-            ElementFunction { name: attr, numbers: scalars, count: scalars_len, algorithm };
-        // SAFETY: as above.
-        let after = After::only(unsafe { function.read() }?);
+        let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
         // SAFETY: the caller's promise for the place.

@@ -17,22 +17,14 @@ use crate::operations::quantized::numbers::Scale;
 use crate::sconce::api;
 use crate::sconce::tensor::TensorHandle;
 
-/// The result's scale and type as the ABI passes them: integers without a sign, unless another type is named.
-struct QuantizedOutput {
-    scale: f64,
-    zero_point: i64,
-    dtype: *const i32,
-}
-
-impl QuantizedOutput {
-    /// # Safety
-    /// The pointer is NULL or valid for a read.
-    unsafe fn read(&self) -> Result<(Scale, i32)> {
-        // SAFETY: the caller's promise.
-        let dtype = unsafe { optional(self.dtype) }.map(dtype_of).transpose()?;
-        let scale = Scale { factor: self.scale, zero_point: self.zero_point };
-        Ok((scale, dtype.unwrap_or(api::SCONCE_DTYPE_U8)))
-    }
+/// The result's scale and type: integers without a sign, unless another type is named.
+///
+/// # Safety
+/// The type is NULL or valid for a read.
+unsafe fn of_result(factor: f64, zero_point: i64, dtype: *const i32) -> Result<(Scale, i32)> {
+    // SAFETY: the caller's promise.
+    let dtype = unsafe { optional(dtype) }.map(dtype_of).transpose()?;
+    Ok((Scale { factor, zero_point }, dtype.unwrap_or(api::SCONCE_DTYPE_U8)))
 }
 
 /// Returns the product of integers with the columns of weights, and a function of each element.
@@ -62,13 +54,8 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
         let function = ElementFunction { name, numbers, count: post_op_args_len, algorithm };
         // SAFETY: the caller's promise.
         let activation = unsafe { function.read() }?;
-        let output = QuantizedOutput {
-            scale: output_scale,
-            zero_point: output_zero_point,
-            dtype: output_dtype,
-        };
         // SAFETY: as above.
-        let (scale, dtype) = unsafe { output.read() }?;
+        let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
         let behind = Behind { added: None, activation, dtype, scale };
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
@@ -115,13 +102,8 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
         };
         // SAFETY: the caller's promise.
         let activation = unsafe { function.read() }?;
-        let output = QuantizedOutput {
-            scale: output_scale,
-            zero_point: output_zero_point,
-            dtype: output_dtype,
-        };
         // SAFETY: as above.
-        let (scale, dtype) = unsafe { output.read() }?;
+        let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
         // SAFETY: as above.
         let other = unsafe { optional_tensor(other) };
         // SAFETY: as above.
@@ -177,13 +159,8 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
         let function = ElementFunction { name: attr, numbers, count, algorithm };
         // SAFETY: as above.
         let activation = unsafe { function.read() }?;
-        let output = QuantizedOutput {
-            scale: output_scale,
-            zero_point: output_zero_point,
-            dtype: output_dtype,
-        };
         // SAFETY: as above.
-        let (scale, dtype) = unsafe { output.read() }?;
+        let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
         let behind = Behind { added: None, activation, dtype, scale };
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
@@ -240,13 +217,8 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
         let function = ElementFunction { name, numbers, count, algorithm };
         // SAFETY: as above.
         let activation = unsafe { function.read() }?;
-        let output = QuantizedOutput {
-            scale: output_scale,
-            zero_point: output_zero_point,
-            dtype: output_dtype,
-        };
         // SAFETY: as above.
-        let (scale, dtype) = unsafe { output.read() }?;
+        let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
         // SAFETY: as above.
         let name = unsafe { text_of(binary_attr) };
         // SAFETY: as above.
