@@ -1,3 +1,12 @@
+# sconce_sanitize_target(<target>): the sanitizers that SCONCE_SANITIZE names.
+function(sconce_sanitize_target target)
+  if(SCONCE_SANITIZE)
+    target_compile_options(${target} PRIVATE "-fsanitize=${SCONCE_SANITIZE}" -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
+    target_link_options(${target} PRIVATE "-fsanitize=${SCONCE_SANITIZE}")
+  endif()
+endfunction()
+
 # sconce_configure_target(<target>): warnings and sanitizers for our own tests and examples. Users of the
 # library get none of it.
 function(sconce_configure_target target)
@@ -9,11 +18,7 @@ function(sconce_configure_target target)
   if(SCONCE_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
-  if(SCONCE_SANITIZE)
-    target_compile_options(${target} PRIVATE "-fsanitize=${SCONCE_SANITIZE}" -fno-omit-frame-pointer
-                                             -fno-sanitize-recover=all)
-    target_link_options(${target} PRIVATE "-fsanitize=${SCONCE_SANITIZE}")
-  endif()
+  sconce_sanitize_target(${target})
   set_target_properties(
     ${target}
     PROPERTIES C_STANDARD 99

@@ -61,7 +61,7 @@ const ON_TENSOR_CORES: &Forms = &[
 
 /// Those of `warp_groups.cuh`, for many queries, with the fewest keys from which on they are faster than others. They
 /// change no scores, and blocks share no keys.
-const OF_WARP_GROUPS: &[(Form, i64)] =
+const OF_WARP_GROUPS: &[(KernelForm, i64)] =
     &[(form(64, 192, 128, Way::WarpGroups), 384), (form(128, 128, 128, Way::WarpGroups), 129)];
 /// The devices that have their instructions: no others do.
 const WARP_GROUPS: (i32, i32) = (9, 0);
@@ -96,7 +96,7 @@ impl KernelForm {
         let forms = if work.on_tensor_cores { ON_TENSOR_CORES } else { TILES };
         let [few, many] = *forms.iter().find(|[few, _]| work.width <= i64::from(few.width))?;
         let multiprocessors = i64::from(device.multiprocessors);
-        if let Some(form) = Form::of_warp_groups(work, device) {
+        if let Some(form) = KernelForm::of_warp_groups(work, device) {
             return Some(form);
         }
         let is_large = if work.on_tensor_cores {
@@ -112,8 +112,8 @@ impl KernelForm {
 
     /// The form of warp groups, where a device has them, queries fill most of a block, and half of the multiprocessors
     /// have one.
-    fn of_warp_groups(work: &Work, device: &Properties) -> Option<Form> {
-        let fits = |(form, _): &&(Form, i64)| work.width <= i64::from(form.width);
+    fn of_warp_groups(work: &Work, device: &Properties) -> Option<KernelForm> {
+        let fits = |(form, _): &&(KernelForm, i64)| work.width <= i64::from(form.width);
         let (form, fewest_keys) = *OF_WARP_GROUPS.iter().find(fits)?;
         let is_usable = device.capability == WARP_GROUPS
             && work.on_tensor_cores
@@ -229,7 +229,7 @@ mod tests {
     #[test]
     fn tensor_cores_have_forms_of_their_own() {
         let large = work(128, 4096, 16, 4096);
-        assert_eq!(KernelForm::of(&large, &H100), Some(ON_TENSOR_CORES[1][1]));
+        assert_eq!(KernelForm::of(&large, &BLACKWELL), Some(ON_TENSOR_CORES[1][1]));
         assert_eq!(KernelForm::of(&in_float32(large), &H100), Some(TILES[2][1]));
         assert_eq!(KernelForm::of(&in_float32(large), &T4), Some(TILES[2][1]));
         assert_eq!(KernelForm::of(&work(8, 48, 8, 48), &H100), Some(ON_TENSOR_CORES[0][0]));
@@ -252,10 +252,10 @@ mod tests {
     #[test]
     fn warp_groups_have_work_for_half_of_the_device_and_enough_keys() {
         let [of_64, of_128] = OF_WARP_GROUPS else { panic!() };
-        assert_eq!(Form::of(&work(128, 4096, 16, 4096), &H100), Some(of_128.0));
-        assert_eq!(Form::of(&work(40, 4096, 16, 4096), &H100), Some(of_64.0));
-        assert_eq!(Form::of(&work(128, 128, 66, 129), &H100), Some(of_128.0));
-        assert_eq!(Form::of(&work(64, 384, 33, 384), &H100), Some(of_64.0));
+        assert_eq!(KernelForm::of(&work(128, 4096, 16, 4096), &H100), Some(of_128.0));
+        assert_eq!(KernelForm::of(&work(40, 4096, 16, 4096), &H100), Some(of_64.0));
+        assert_eq!(KernelForm::of(&work(128, 128, 66, 129), &H100), Some(of_128.0));
+        assert_eq!(KernelForm::of(&work(64, 384, 33, 384), &H100), Some(of_64.0));
         // Blocks share no keys, though half of the device has no work.
         assert_eq!(parts(work(128, 128, 66, 4096), &H100), Parts { count: 1, keys: 4096 });
         for other in [
@@ -266,14 +266,14 @@ mod tests {
             work(136, 4096, 16, 4096),
             Work { changes_scores: true, ..work(128, 4096, 16, 4096) },
         ] {
-            assert_eq!(Form::of(&other, &H100).unwrap().way, Way::TensorCores, "{other:?}");
+            assert_eq!(KernelForm::of(&other, &H100).unwrap().way, Way::TensorCores, "{other:?}");
         }
         for (form, _) in OF_WARP_GROUPS {
             // What a block of these devices may have.
             assert!(form.shared_bytes() <= 227 << 10);
             assert!(form.threads() <= 1024);
         }
-        assert_eq!([of_64.0, of_128.0].map(Form::threads), [512, 384]);
+        assert_eq!([of_64.0, of_128.0].map(KernelForm::threads), [512, 384]);
         assert_eq!(TILES[0][0].threads(), 128);
     }
 

@@ -1,7 +1,7 @@
 //! Form and arguments of the kernel for some tensors.
 
 use super::arguments::{AttentionArguments, Positions, mask_kind};
-use super::forms::{KernelForm, Way, Work};
+use super::forms::{KernelForm, Work};
 use crate::fallbacks::attention::{Attention, Shapes};
 use crate::kernels::Properties;
 use crate::operations::layout::Layout;
