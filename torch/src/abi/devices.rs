@@ -47,6 +47,14 @@ pub fn current_stream(device: i32) -> Result<api::sconce_stream> {
     Ok(stream)
 }
 
+/// Whether a stream is being captured into a graph.
+pub fn is_capturing(stream: api::sconce_stream) -> Result<bool> {
+    let mut capturing = false;
+    // SAFETY: the place is valid for a write.
+    check(unsafe { api::sconce_stream_is_capturing(stream, &mut capturing) })?;
+    Ok(capturing)
+}
+
 /// The `cudaStream_t` of a stream.
 pub fn native(stream: api::sconce_stream) -> Result<*mut c_void> {
     let mut native = std::ptr::null_mut();

@@ -4,6 +4,7 @@
 
 use super::{Attended, Attention, ResultOrder};
 use crate::abi::arguments::{optional, optional_tensor};
+use crate::abi::devices::{current_stream, is_capturing};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
 use crate::fallbacks::{give_all, operation};
@@ -24,6 +25,17 @@ pub(super) fn refuse_dropout(dropout_p: f64) -> Result<()> {
 
 fn empty(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
     operations::empty(sizes, &options(dtype, device))
+}
+
+/// Seed and offset of no dropout, whose values nobody reads. As PyTorch's, they take memory of the device in a capture
+/// alone, and else lie on the CPU.
+pub(super) fn no_dropout(query: TensorHandle) -> Result<[Tensor; 2]> {
+    let mut device = device_of_tensor(query)?;
+    if device != api::SCONCE_DEVICE_CPU && !is_capturing(current_stream(device)?)? {
+        device = api::SCONCE_DEVICE_CPU;
+    }
+    let number = || empty(&[], api::SCONCE_DTYPE_I64, device);
+    Ok([number()?, number()?])
 }
 
 /// As `give_all`; the first result has to be read.
@@ -87,12 +99,12 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         let attended = attention.run(ResultOrder::PositionsFirst, with_log_sums)?;
         let device = device_of_tensor(query)?;
         let log_sums = aligned_log_sums(&attended, device)?;
-        let [seed, offset] = [(); 2].map(|()| empty(&[], api::SCONCE_DTYPE_I64, device));
+        let [seed, offset] = no_dropout(query)?;
         let results = [
             (ret0, "ret0", attended.output),
             (ret1, "ret1", log_sums),
-            (ret2, "ret2", seed?),
-            (ret3, "ret3", offset?),
+            (ret2, "ret2", seed),
+            (ret3, "ret3", offset),
         ];
         // SAFETY: the caller's promise.
         unsafe { return_all(results) }
@@ -151,8 +163,11 @@ struct AuxiliaryResults {
     with_column: bool,
     /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
     undefined: [*mut TensorHandle; 2],
-    /// Seed, offset and mask of dropout: empty.
-    empty: [*mut TensorHandle; 3],
+    /// Seed, offset and mask of dropout, which have no values.
+    dropout: [*mut TensorHandle; 3],
+    /// Whether they are those of flash attention: two numbers and one of U64, and an empty mask. Others have one number
+    /// of I64 each, and no mask.
+    is_flash: bool,
     /// The numbers of queries and keys.
     lengths: [*mut i64; 2],
 }
@@ -178,15 +193,26 @@ unsafe fn return_with(
     if places.with_column {
         log_sums = operations::unsqueeze(log_sums.handle(), -1)?;
     }
-    let none = || empty(&[0], api::SCONCE_DTYPE_I64, device);
+    let (seed, offset, mask) = match places.is_flash {
+        true => (
+            empty(&[2], api::SCONCE_DTYPE_U64, device)?,
+            empty(&[], api::SCONCE_DTYPE_U64, device)?,
+            empty(&[0], dtype_of_tensor(attention.query)?, device)?,
+        ),
+        false => (
+            empty(&[], api::SCONCE_DTYPE_I64, device)?,
+            empty(&[], api::SCONCE_DTYPE_I64, device)?,
+            operations::undefined()?,
+        ),
+    };
     let results = [
         (output, "ret0", attended.output),
         (places.log_sums, "ret1", log_sums),
         (places.undefined[0], "ret2", operations::undefined()?),
         (places.undefined[1], "ret3", operations::undefined()?),
-        (places.empty[0], "ret6", none()?),
-        (places.empty[1], "ret7", none()?),
-        (places.empty[2], "ret8", none()?),
+        (places.dropout[0], "ret6", seed),
+        (places.dropout[1], "ret7", offset),
+        (places.dropout[2], "ret8", mask),
     ];
     // SAFETY: the caller's promise.
     unsafe { return_all(results) }?;
@@ -228,12 +254,13 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
         let scale = unsafe { optional(scale) };
         let attention =
             Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
-        let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = AuxiliaryResults {
+        let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let places = Places {
             log_sums: ret1,
             with_column: false,
             undefined,
-            empty,
+            dropout,
+            is_flash: true,
             lengths: [ret4, ret5],
         };
         // SAFETY: the caller's promise.
@@ -273,12 +300,13 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = AuxiliaryResults {
+        let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let places = Places {
             log_sums: ret1,
             with_column: true,
             undefined,
-            empty,
+            dropout,
+            is_flash: false,
             lengths: [ret4, ret5],
         };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
@@ -316,12 +344,13 @@ fallbacks! {
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let (undefined, empty) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = AuxiliaryResults {
+        let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let places = Places {
             log_sums: ret1,
             with_column: false,
             undefined,
-            empty,
+            dropout,
+            is_flash: false,
             lengths: [ret4, ret5],
         };
         // SAFETY: the caller's promise.

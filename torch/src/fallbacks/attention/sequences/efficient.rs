@@ -6,7 +6,7 @@ use super::{Sequences, behind};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
-use crate::fallbacks::attention::functions::{refuse_dropout, return_all};
+use crate::fallbacks::attention::functions::{no_dropout, refuse_dropout, return_all};
 use crate::fallbacks::attention::gradients::with_room;
 use crate::fallbacks::attention::spans::{Limits, spans};
 use crate::fallbacks::{give_all, operation};
@@ -122,14 +122,13 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
             EfficientArguments { query, key, value, bias, cumulated, mask_type, window, scale };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
         let forward = forward(&arguments, longest[0], with_log_sums)?;
-        let device = device_of_tensor(query)?;
-        let state = || empty(&[], &options(api::SCONCE_DTYPE_I64, device));
+        let [seed, offset] = no_dropout(query)?;
         let keys = longest[1].unwrap_or(sizes_of(key)?[1]);
         let results = [
             (ret0, "ret0", forward.output),
             (ret1, "ret1", forward.log_sums),
-            (ret2, "ret2", state()?),
-            (ret3, "ret3", state()?),
+            (ret2, "ret2", seed),
+            (ret3, "ret3", offset),
         ];
         // SAFETY: the caller's promise.
         unsafe { return_all(results) }?;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod gradients;
+mod memory;
 mod sequences;
 
 use super::functions::aoti_torch_cuda__scaled_dot_product_flash_attention;
