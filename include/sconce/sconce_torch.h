@@ -22,7 +22,7 @@
 /** A `sconce_op_value`: no value. */
 #ifdef __cplusplus
 #define SCONCE_OP_VALUE_INIT \
-  {SCONCE_OP_VALUE_NONE, 0, 0, 0, nullptr, nullptr, nullptr, 0}
+  {SCONCE_OP_VALUE_NONE, 0, 0, 0, nullptr, nullptr, nullptr, 0, nullptr}
 #else
 #define SCONCE_OP_VALUE_INIT \
   {.kind = SCONCE_OP_VALUE_NONE}
@@ -117,6 +117,11 @@
  * A device, in `integer`: an index or `SCONCE_DEVICE_CPU`.
  */
 #define SCONCE_OP_VALUE_DEVICE 8
+
+/**
+ * A generator of random numbers, in `generator`; NULL is that of an optional argument that is left out.
+ */
+#define SCONCE_OP_VALUE_GENERATOR 9
 
 /**
  * A kernel library. Opaque.
@@ -323,6 +328,10 @@ typedef struct sconce_op_value {
    * Number of `items`.
    */
   size_t count;
+  /**
+   * Of generators.
+   */
+  sconce_generator *generator;
 } sconce_op_value;
 
 #ifdef __cplusplus
@@ -737,10 +746,9 @@ SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
  * - `results`: receives the results.
  * - `result_room`: number of entries of `results`, at least as many as the schema has results.
  * - `out_count`: receives the number of results; may be NULL.
- * - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
- *   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
- *   the kernel calls an operation that is not provided.
- * - Ownership: tensors of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
+ * - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
+ *   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
+ * - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
  *   a tensor among them with `sconce_tensor_release`.
  * - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
  *   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <sconce/generator.hpp>
 #include <sconce/torch.hpp>
 #include <string>
 #include <type_traits>
@@ -66,6 +67,13 @@ class Arguments {
     value.text = text;
     return value;
   }
+  sconce_op_value packed(sconce_generator* generator) {
+    sconce_op_value value = nothing();
+    value.kind = SCONCE_OP_VALUE_GENERATOR;
+    value.generator = generator;
+    return value;
+  }
+  sconce_op_value packed(const cuda::CUDAGenerator& generator) { return packed(generator.get()); }
   sconce_op_value packed(const std::string& text) { return packed(text.c_str()); }
   sconce_op_value packed(ScalarType type) {
     return numbered(SCONCE_OP_VALUE_DTYPE, static_cast<std::int32_t>(type));
@@ -214,9 +222,9 @@ class Operator {
     return detail::text_of([this](char** text) { return ::sconce_op_schema(op_, text); });
   }
 
-  /// Calls it with tensors, numbers, truth values, texts, data types, devices, vectors and
-  /// optionals of these, and `std::nullopt`. Arguments at the end that have defaults may be left
-  /// out. See `sconce_op_call` for ordering and errors.
+  /// Calls it with tensors, numbers, truth values, texts, data types, devices, generators,
+  /// vectors and optionals of these, and `std::nullopt`. Arguments at the end that have defaults
+  /// may be left out. See `sconce_op_call` for ordering and errors.
   template <class... Values>
   Results operator()(const Values&... values) const {
     const detail::Arguments arguments(values...);

@@ -13,6 +13,7 @@
 //! | `copies` | copies, and tensors of one element as numbers |
 //! | `devices` | current devices and streams, guards |
 //! | `streams` | streams as objects |
+//! | `generators` | generators of random numbers |
 //! | `tracing` | what models report of themselves: ranges, printed tensors, checks |
 //! | `scalars` | numbers as objects |
 //! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
@@ -24,6 +25,7 @@ pub mod constants;
 pub mod copies;
 pub mod devices;
 pub mod errors;
+pub mod generators;
 pub mod handles;
 pub mod lists;
 pub mod live;

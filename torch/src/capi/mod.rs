@@ -11,6 +11,7 @@
 //! | `model_constants` | constants |
 //! | `operator_values` | arguments and results of operators |
 //! | `operator` | kernel libraries and their operators |
+//! | `operator_values` | arguments and results of operators |
 //! | `precision` | the precision of products |
 
 #![allow(clippy::missing_safety_doc, reason = "the header states once what callers promise")]

@@ -1,7 +1,7 @@
 //! Arguments and results of operators in C.
 
 #![allow(non_camel_case_types, reason = "the names of the C API")]
-#![allow(unsafe_code, reason = "reads and frees values of the caller")]
+#![allow(unsafe_code, reason = "reads and writes values of the caller")]
 
 use std::ffi::{CString, c_char};
 
@@ -11,7 +11,8 @@ use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
 use crate::sconce::Tensor;
-use crate::sconce::api::{self, sconce_tensor};
+use crate::sconce::api::{self, sconce_generator, sconce_tensor};
+use crate::sconce::generator::Generator;
 
 /// Nothing: of an optional argument.
 pub const SCONCE_OP_VALUE_NONE: i32 = 0;
@@ -31,6 +32,8 @@ pub const SCONCE_OP_VALUE_LIST: i32 = 6;
 pub const SCONCE_OP_VALUE_DTYPE: i32 = 7;
 /// A device, in `integer`: an index or `SCONCE_DEVICE_CPU`.
 pub const SCONCE_OP_VALUE_DEVICE: i32 = 8;
+/// A generator of random numbers, in `generator`; NULL is that of an optional argument that is left out.
+pub const SCONCE_OP_VALUE_GENERATOR: i32 = 9;
 
 /// An argument or a result of an operator. Begin with `SCONCE_OP_VALUE_INIT`.
 #[repr(C)]
@@ -52,9 +55,11 @@ pub struct sconce_op_value {
     pub items: *const sconce_op_value,
     /// Number of `items`.
     pub count: usize,
+    /// Of generators.
+    pub generator: *mut sconce_generator,
 }
 
-/// The value that says nothing.
+/// `SCONCE_OP_VALUE_INIT`.
 pub(super) const NOTHING: sconce_op_value = sconce_op_value {
     kind: SCONCE_OP_VALUE_NONE,
     reserved: 0,
@@ -64,12 +69,13 @@ pub(super) const NOTHING: sconce_op_value = sconce_op_value {
     text: std::ptr::null(),
     items: std::ptr::null(),
     count: 0,
+    generator: std::ptr::null_mut(),
 };
 
 /// Lists may contain lists, as deep as a schema's type.
 const DEPTH: usize = 8;
 
-/// An argument of an operator.
+/// An argument, in lists of a depth.
 ///
 /// # Safety
 /// Texts end with NUL, and `items` has `count` values.
@@ -93,6 +99,13 @@ pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<V
             Ok(index) if index >= -1 => Value::Device(DEVICE_TYPE_CUDA, index),
             _ => return Err(Error::invalid_argument(format!("{} is no device", value.integer))),
         },
+        SCONCE_OP_VALUE_GENERATOR => {
+            let generator = Generator::of(value.generator);
+            if !generator.is_default() {
+                generator.device()?;
+            }
+            Value::Generator(generator)
+        }
         SCONCE_OP_VALUE_TEXT => {
             not_null(value.text, "text")?;
             // SAFETY: the caller's promise.
@@ -142,6 +155,11 @@ pub(super) fn result_of(value: Value) -> Result<sconce_op_value> {
             number(SCONCE_OP_VALUE_DEVICE, api::SCONCE_DEVICE_CPU.into())
         }
         Value::Device(_, index) => number(SCONCE_OP_VALUE_DEVICE, index.into()),
+        Value::Generator(generator) => sconce_op_value {
+            kind: SCONCE_OP_VALUE_GENERATOR,
+            generator: generator.handle(),
+            ..NOTHING
+        },
         Value::Str(bytes) => {
             let text = String::from_utf8_lossy(&bytes).replace('\0', "\\0");
             let text = CString::new(text).unwrap_or_default().into_raw();
@@ -156,7 +174,7 @@ pub(super) fn result_of(value: Value) -> Result<sconce_op_value> {
     })
 }
 
-/// Frees a result.
+/// Releases a result.
 ///
 /// # Safety
 /// The value is one of [`result_of`], and not used afterwards.

@@ -3,6 +3,7 @@
 use crate::abi::constants::{device_of, dtype_of, memory_format_of};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
+use crate::sconce::generator::Generator;
 use crate::sconce::operations::Operand;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{complex, integer, options, real, truth};
@@ -99,6 +100,15 @@ impl Arguments {
             Value::Complex(..) => Err(Error::not_supported(format!(
                 "argument {at} is a complex number; a real one is expected"
             ))),
+            _ => Err(self.other(at)),
+        }
+    }
+
+    /// A generator of random numbers; without one it is the default one of the tensor's device.
+    pub fn generator(&self, at: usize) -> Result<Generator> {
+        match self.at(at)? {
+            Value::Generator(generator) => Ok(*generator),
+            Value::None => Ok(Generator::DEFAULT),
             _ => Err(self.other(at)),
         }
     }

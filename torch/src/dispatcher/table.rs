@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::operations::{
-    copies, elementwise, files, indexing, linear, making, products, reductions, scalars, views,
+    copies, elementwise, files, indexing, linear, making, products, random, reductions, scalars,
+    views,
 };
 use super::results::Function;
 use crate::registry::parser::parse;
@@ -22,6 +23,10 @@ pub struct Operation {
 const OPTIONS: &str =
     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None";
 
+/// The same of tensors that have int64 unless another type is named.
+const INTEGER_OPTIONS: &str =
+    "ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None";
+
 /// The operations, a list a family.
 const FAMILIES: &[&[(&str, Function)]] = &[
     making::OPERATIONS,
@@ -30,6 +35,10 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     copies::OPERATIONS,
     products::OPERATIONS,
     linear::OPERATIONS,
+    random::NEW_TENSORS,
+    random::LIKE_OTHERS,
+    random::FILLS,
+    random::OTHERS,
     reductions::OPERATIONS,
     indexing::OPERATIONS,
     elementwise::BINARIES,
@@ -42,7 +51,10 @@ const FAMILIES: &[&[(&str, Function)]] = &[
 
 static TABLE: LazyLock<HashMap<(String, String), Operation>> = LazyLock::new(|| {
     let read = |(text, function): &(&str, Function)| {
-        let parsed = parse(&format!("aten::{}", text.replace("OPTIONS", OPTIONS)));
+        let parsed = parse(&format!(
+            "aten::{}",
+            text.replace("INTEGER_OPTIONS", INTEGER_OPTIONS).replace("OPTIONS", OPTIONS)
+        ));
         // That each is read is tested.
         let (name, overload, schema) = parsed.ok()?;
         Some(((name, overload), Operation { schema: schema?, function: *function }))
@@ -70,7 +82,7 @@ mod tests {
     #[test]
     fn every_schema_is_read_once() {
         assert_eq!(TABLE.len(), FAMILIES.iter().map(|family| family.len()).sum::<usize>());
-        assert!(TABLE.len() > 190, "{}: the design page and the changelog say so", TABLE.len());
+        assert!(TABLE.len() > 240, "{}: the design page and the changelog say so", TABLE.len());
         assert_eq!(overloads("aten::squeeze"), ["", "dim", "dims"]);
     }
 }

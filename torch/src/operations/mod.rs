@@ -29,6 +29,7 @@
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
+//! | `random` | random numbers: fills, dropout, samples |
 //! | `products/` | products of integers, 8-bit and 16-bit numbers |
 //! | `solvers/` | linear equations and factors of matrices |
 //! | `packed/` | constants that PyTorch packed for oneDNN |
@@ -54,6 +55,7 @@ pub mod packed;
 pub mod pooling;
 pub mod products;
 pub mod quantized;
+pub mod random;
 pub mod recurrent;
 pub mod resampling;
 pub mod running;

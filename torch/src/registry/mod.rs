@@ -6,11 +6,13 @@
 //! | `schema` | what an operator takes and returns |
 //! | `parser` | schemas from texts |
 //! | `value` | values, and the words that the ABI passes them as |
+//! | `defaults` | values of the defaults in schemas |
 //! | `table` | what is registered |
 //! | `exports` | the functions that static initialisers call |
 //! | `call` | calls of operators |
 
 pub mod call;
+pub mod defaults;
 pub mod exports;
 pub mod parser;
 pub mod schema;

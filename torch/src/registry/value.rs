@@ -2,12 +2,13 @@
 
 #![allow(unsafe_code, reason = "reads and writes words that own memory")]
 
-use super::schema::{Argument, Default, Type};
+use super::schema::{Argument, Type};
 use crate::abi::lists::{List, Text};
 use crate::abi::scalars::Scalar;
 use crate::error::{Error, Result};
 use crate::foreign::words;
 use crate::sconce::Tensor;
+use crate::sconce::generator::Generator;
 use crate::sconce::tensor::TensorHandle;
 
 /// A value, which owns what it holds.
@@ -29,6 +30,8 @@ pub enum Value {
     Code(i32),
     /// c10's kind and index.
     Device(i32, i32),
+    /// Of `Generator`, which is not owned.
+    Generator(Generator),
     /// Of `str`.
     Str(Vec<u8>),
     /// Of any list.
@@ -55,60 +58,11 @@ impl Value {
             Value::Bool(_) => "a truth value",
             Value::Code(_) => "a number of a type, layout or memory format",
             Value::Device(..) => "a device",
+            Value::Generator(_) => "a generator",
             Value::Str(_) => "a text",
             Value::List(_) => "a list",
         }
     }
-
-    /// The value of a default.
-    pub fn from_default(default: &Default, kind: &Type) -> Result<Value> {
-        Ok(match default {
-            Default::None => Value::None,
-            Default::Int(value) => Value::Int(*value),
-            Default::Float(value) => Value::Float(*value),
-            Default::Bool(value) => Value::Bool(*value),
-            Default::Str(value) => Value::Str(value.as_bytes().to_vec()),
-            Default::List(values) => {
-                let inner = match kind.required() {
-                    Type::List(inner, _) => inner,
-                    other => other,
-                };
-                let values = values.iter().map(|value| Value::from_default(value, inner));
-                Value::List(values.collect::<Result<_>>()?)
-            }
-            Default::Name(name) => named(name, kind.required())?,
-        })
-    }
-}
-
-/// A default that is a name: c10's number of it.
-fn named(name: &str, kind: &Type) -> Result<Value> {
-    let known = match (kind, name) {
-        (Type::MemoryFormat, "contiguous_format") | (Type::Layout, "strided") => Some(0),
-        (Type::MemoryFormat, "preserve_format") => Some(1),
-        (Type::MemoryFormat, "channels_last") => Some(2),
-        (Type::MemoryFormat, "channels_last_3d") => Some(3),
-        (Type::Int, "Mean") => return Ok(Value::Int(1)),
-        (Type::Int, "Sum") => return Ok(Value::Int(2)),
-        (Type::ScalarType, name) => {
-            let name = match name {
-                "float" => "float32",
-                "double" => "float64",
-                "half" => "float16",
-                "long" => "int64",
-                "int" => "int32",
-                name => name,
-            };
-            let types = crate::abi::constants::SCALAR_TYPES;
-            types.iter().find(|known| known.name == name).map(|known| known.number)
-        }
-        _ => None,
-    };
-    known.map(Value::Code).ok_or_else(|| {
-        Error::not_supported(format!(
-            "the default {name} of the type {kind} is not known; pass the value"
-        ))
-    })
 }
 
 /// Turns a value into what a word of its type takes: integers are also real numbers, and one value fills a list whose
@@ -116,6 +70,7 @@ fn named(name: &str, kind: &Type) -> Result<Value> {
 fn fits(value: &Value, kind: &Type) -> bool {
     match (kind, value) {
         (Type::Optional(_), Value::None)
+        | (Type::Generator, Value::Generator(_))
         | (Type::Tensor, Value::Tensor(_))
         | (Type::Int, Value::Int(_) | Value::Bool(_))
         | (Type::Float, Value::Float(_) | Value::Int(_))
@@ -140,7 +95,7 @@ pub fn check_type(value: &Value, argument: &Argument) -> Result<()> {
         return Ok(());
     }
     let what = match (&argument.kind, value) {
-        (Type::Generator | Type::Other(_), _) => {
+        (Type::Other(_), _) => {
             return Err(Error::not_supported(format!(
                 "the argument {} has the type {}, whose values are not passed through the ABI; leave it at its default",
                 argument.name, argument.kind
@@ -158,6 +113,7 @@ pub fn check_type(value: &Value, argument: &Argument) -> Result<()> {
 pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
     Ok(match (kind, value) {
         (Type::Optional(_), Value::None) => 0,
+        (Type::Optional(_), Value::Generator(generator)) if generator.is_default() => 0,
         (Type::Optional(inner), value) => words::new(to_word(value, inner)?)? as u64,
         (Type::List(inner, count), value) => {
             let values = match value {
@@ -190,6 +146,13 @@ pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
         (_, Value::Device(device, index)) => {
             u64::from(device.cast_unsigned()) << 32 | u64::from(index.cast_unsigned())
         }
+        (_, Value::Generator(generator)) if generator.is_default() => {
+            return Err(Error::invalid_argument(
+                "there is no generator, and the operator's schema says that there must be one; pass one, such as that \
+                 of sconce_generator_get_default",
+            ));
+        }
+        (_, Value::Generator(generator)) => generator.handle() as u64,
         (_, Value::Str(text)) => Text::boxed(&text) as u64,
         (kind, value) => {
             return Err(Error::internal(format!("{} is no {kind}", value.described())));
@@ -211,7 +174,10 @@ pub unsafe fn from_word(word: u64, kind: &Type) -> Result<Value> {
             // SAFETY: as above; it is not used again.
             unsafe { words::delete(place) };
             // SAFETY: the caller's promise.
-            unsafe { from_word(inner_word, inner) }?
+            match unsafe { from_word(inner_word, inner) }? {
+                Value::Generator(generator) if generator.is_default() => Value::None,
+                value => value,
+            }
         }
         Type::Tensor => Value::Tensor(Tensor::from_handle(word as TensorHandle)),
         Type::Int => Value::Int(word.cast_signed()),
@@ -267,7 +233,8 @@ pub unsafe fn from_word(word: u64, kind: &Type) -> Result<Value> {
                 None => Value::List(values),
             }
         }
-        Type::Generator | Type::Other(_) => {
+        Type::Generator => Value::Generator(Generator::of(word as *mut _)),
+        Type::Other(_) => {
             return Err(Error::not_supported(format!(
                 "values of the type {kind} are not passed through the ABI"
             )));
@@ -342,6 +309,17 @@ mod tests {
             let text = format!("{scalar:?}");
             assert_eq!(format!("{:?}", there_and_back(scalar, &Type::Scalar)), text);
         }
+        let (some, optional) =
+            (Generator::of(0x70 as *mut _), Type::Optional(Box::new(Type::Generator)));
+        for (kind, given, expected) in [
+            (&Type::Generator, Value::Generator(some), Value::Generator(some)),
+            (&optional, Value::Generator(some), Value::Generator(some)),
+            (&optional, Value::Generator(Generator::DEFAULT), Value::None),
+            (&optional, Value::None, Value::None),
+        ] {
+            assert_eq!(format!("{:?}", there_and_back(given, kind)), format!("{expected:?}"));
+        }
+        assert!(to_word(Value::Generator(Generator::DEFAULT), &Type::Generator).is_err());
         let text = there_and_back(Value::Str(b"a\0b".to_vec()), &Type::Str);
         assert_eq!(format!("{text:?}"), "Str([97, 0, 98])");
         let sizes = Type::List(Box::new(Type::Int), Some(2));

@@ -6,11 +6,13 @@
 //! | `tensor` | a tensor that is released when it goes |
 //! | `properties` | what a tensor is: sizes, strides, type, device, memory |
 //! | `event` | an event that is destroyed when it goes |
+//! | `generator` | a generator of random numbers |
 //! | `operations` | operations on tensors |
 //! | `products` | products of matrices |
 //! | `precision` | whether products use TF32 |
 
 mod event;
+pub mod generator;
 pub mod operations;
 pub mod precision;
 pub mod products;

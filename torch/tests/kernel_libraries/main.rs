@@ -128,7 +128,7 @@ fn operators_of_a_library_are_found_and_called() {
     assert_eq!(schema, "sample::scaled(Tensor x, float factor=2, str? mode=None) -> Tensor");
     // SAFETY: as above.
     let list = owned_text(|place| unsafe { sconce_op_list(place) });
-    assert_eq!(list.lines().filter(|line| line.starts_with("sample::")).count(), 5, "{list}");
+    assert_eq!(list.lines().filter(|line| line.starts_with("sample::")).count(), 6, "{list}");
 
     let values: Vec<f32> = (0..1000_u16).map(f32::from).collect();
     let x = tensor(&values, &[1000]);
@@ -199,6 +199,57 @@ fn operators_of_a_library_are_found_and_called() {
     let again = load(&path).unwrap();
     release_all(call(scaled, &[tensor_value(x)]).unwrap());
     unload(again);
+    release(x);
+}
+
+#[link(name = "sconce")]
+unsafe extern "C" {
+    fn sconce_generator_get_default(device: i32, generator: *mut usize) -> i32;
+    fn sconce_generator_create(device: i32, generator: *mut usize) -> i32;
+    fn sconce_generator_destroy(generator: usize) -> i32;
+    fn sconce_generator_set_seed(generator: usize, seed: u64) -> i32;
+}
+
+#[test]
+fn operators_draw_from_the_generator_that_is_passed() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let library = load(&sample("drawing", &[])).unwrap();
+    let drawn = find(c"sample::drawn").unwrap();
+    let (mut default, mut own) = (0, 0);
+    let x = tensor(&[7.0; 3], &[3]);
+    let generator = |generator| Value { kind: 9, generator, ..NOTHING };
+    // SAFETY: the places are valid for writes.
+    unsafe {
+        assert_eq!(sconce_generator_get_default(-2, &mut default), 0);
+        assert_eq!(sconce_generator_create(-2, &mut own), 0);
+    }
+    // What torch.rand(3) returns after torch.manual_seed(42).
+    let expected = [0.882_269_26_f32, 0.915_003_96, 0.382_863_76];
+    for (seeded, arguments) in [
+        (default, vec![tensor_value(x)]),
+        (default, vec![tensor_value(x), NOTHING]),
+        (default, vec![tensor_value(x), generator(0)]),
+        (default, vec![tensor_value(x), generator(default)]),
+        (own, vec![tensor_value(x), generator(own)]),
+    ] {
+        // SAFETY: any number may be passed as a handle.
+        unsafe {
+            assert_eq!(sconce_generator_set_seed(own, 5), 0);
+            assert_eq!(sconce_generator_set_seed(default, 6), 0);
+            assert_eq!(sconce_generator_set_seed(seeded, 42), 0);
+        }
+        release_all(call(drawn, &arguments).unwrap());
+        assert_eq!(elements::<f32>(x), expected);
+        release_all(call(drawn, &arguments).unwrap());
+        assert_ne!(elements::<f32>(x), expected, "the generator goes on");
+    }
+    let why = call(drawn, &[tensor_value(x), integer(1)]).unwrap_err();
+    assert!(why.contains("the argument generator is an integer"), "{why}");
+    // SAFETY: as above.
+    assert_eq!(unsafe { sconce_generator_destroy(own) }, 0);
+    let why = call(drawn, &[tensor_value(x), generator(own)]).unwrap_err();
+    assert!(why.contains("generator"), "{why}");
+    unload(library);
     release(x);
 }
 

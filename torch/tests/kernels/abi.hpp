@@ -32,6 +32,9 @@ std::int32_t torch_string_c_str(void*, const char**);
 std::int32_t torch_delete_string(void*);
 std::int32_t torch_parallel_for(std::int64_t, std::int64_t, std::int64_t,
                                 void (*)(std::int64_t, std::int64_t, void*), void*);
+std::int32_t torch_new_generator_handle(void*, void**);
+std::int32_t torch_delete_generator(void*);
+std::int32_t torch_generator_get_device(void*, std::int32_t*, std::int32_t*);
 const char* torch_exception_get_what();
 }
 
@@ -103,6 +106,12 @@ inline double real(std::uint64_t word) {
   double value = 0;
   std::memcpy(&value, &word, sizeof(value));
   return value;
+}
+
+inline std::uint64_t word_of(double value) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof(value));
+  return word;
 }
 
 constexpr std::uint64_t version = (2ULL << 56) | (11ULL << 48);

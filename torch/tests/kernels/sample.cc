@@ -88,6 +88,32 @@ void unknown(std::uint64_t* stack, std::uint64_t, std::uint64_t) {
   check(torch_call_dispatcher("aten::spectral_norm", "frobenius", stack, version));
 }
 
+// drawn(Tensor(a!) x, Generator? generator=None) -> Tensor(a!): numbers from 0 to 1 of a generator.
+void drawn(std::uint64_t* stack, std::uint64_t, std::uint64_t) {
+  Handle x(stack[0]);
+  std::uint64_t passed = 0;
+  if (stack[1] != 0) {
+    auto* word = reinterpret_cast<std::uint64_t*>(stack[1]);
+    void* generator = reinterpret_cast<void*>(*word);
+    delete word;
+    std::int32_t kind = -1;
+    std::int32_t index = -1;
+    check(torch_generator_get_device(generator, &kind, &index));
+    if (kind != 0) {
+      throw std::runtime_error("no generator of the CPU");
+    }
+    void* second = nullptr;
+    check(torch_new_generator_handle(generator, &second));
+    check(torch_delete_generator(generator));
+    passed =
+        reinterpret_cast<std::uint64_t>(new std::uint64_t(reinterpret_cast<std::uint64_t>(second)));
+  }
+  std::uint64_t uniform[4] = {x.word(), word_of(0), word_of(1), passed};
+  check(torch_call_dispatcher("aten::uniform_", "", uniform, version));
+  const Handle same(uniform[0]);
+  stack[0] = x.release();
+}
+
 // number() -> int
 void number(std::uint64_t* stack, std::uint64_t, std::uint64_t) { stack[0] = 42; }
 
@@ -97,6 +123,7 @@ const Registered cpu("CPU", [](void* library) {
   check(torch_library_impl(library, "sample::halves", halves, version));
   check(torch_library_impl(library, "twice", twice, version));
   check(torch_library_impl(library, "unknown", unknown, version));
+  check(torch_library_impl(library, "drawn", drawn, version));
 });
 const Registered any("CompositeExplicitAutograd", [](void* library) {
   check(torch_library_impl(library, "number", number, version));
@@ -110,6 +137,8 @@ const Registered schemas(nullptr, [](void* library) {
   check(aoti_torch_library_def(library, "halves(Tensor[] xs, int dim=0) -> (Tensor[], int)"));
   check(aoti_torch_library_def(library, "twice(Tensor(a!) x) -> Tensor(a!)"));
   check(aoti_torch_library_def(library, "unknown(Tensor x) -> Tensor"));
+  check(aoti_torch_library_def(library,
+                               "drawn(Tensor(a!) x, Generator? generator=None) -> Tensor(a!)"));
   check(aoti_torch_library_def(library, "number() -> int"));
 #ifdef SAMPLE_DEFINES_TWICE
   check(aoti_torch_library_def(library, "number() -> int"));

@@ -33,6 +33,7 @@ pub(crate) struct Value {
     pub(crate) text: *const c_char,
     pub(crate) items: *const Value,
     pub(crate) count: usize,
+    pub(crate) generator: usize,
 }
 
 pub(crate) const NOTHING: Value = Value {
@@ -44,6 +45,7 @@ pub(crate) const NOTHING: Value = Value {
     text: null(),
     items: null(),
     count: 0,
+    generator: 0,
 };
 
 /// Opens a kernel library.

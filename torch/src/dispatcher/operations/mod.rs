@@ -10,6 +10,7 @@
 //! | `linear` | linear equations and factors of matrices |
 //! | `reductions` | sums, largest elements, medians, sorting |
 //! | `indexing` | elements that indices or masks choose |
+//! | `random` | random numbers |
 //! | `scalars` | operations with numbers |
 //! | `elementwise` | operations on elements |
 
@@ -20,6 +21,7 @@ pub mod indexing;
 pub mod linear;
 pub mod making;
 pub mod products;
+pub mod random;
 pub mod reductions;
 pub mod scalars;
 pub mod views;

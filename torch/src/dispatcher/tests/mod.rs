@@ -6,6 +6,7 @@
 
 mod elements;
 mod order;
+mod random;
 mod reductions;
 mod scalars;
 mod words;

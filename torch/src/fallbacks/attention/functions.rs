@@ -255,7 +255,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
         let attention =
             Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = Places {
+        let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: false,
             undefined,
@@ -301,7 +301,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = Places {
+        let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: true,
             undefined,
@@ -345,7 +345,7 @@ fallbacks! {
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let places = Places {
+        let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: false,
             undefined,

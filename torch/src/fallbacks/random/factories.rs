@@ -2,51 +2,13 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::{Generator, chosen};
+use super::{Handle, chosen};
 use crate::abi::arguments::{NewTensor, numbers};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fallbacks::give;
+use crate::operations::random::Distribution;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check, operations};
-
-/// What numbers are drawn.
-#[derive(Clone, Copy)]
-pub(super) enum Distribution {
-    /// From 0 to 1, excluding 1.
-    Uniform,
-    /// Normally distributed, with a mean of 0 and a deviation of 1.
-    Normal,
-    /// Whole numbers from the first to the second, which is left out.
-    Whole(i64, i64),
-}
-
-impl Distribution {
-    /// Refuses a range without a number.
-    pub(super) fn check(self) -> Result<()> {
-        match self {
-            Distribution::Whole(low, high) if low >= high => Err(no_numbers(low, high)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Fills a tensor from a generator; NULL is the default one.
-    pub(super) fn fill(self, tensor: TensorHandle, generator: Generator) -> Result<()> {
-        check(match self {
-            // SAFETY: any number may be passed as a handle; the generator is NULL or the caller's.
-            Distribution::Uniform => unsafe {
-                api::sconce_tensor_uniform(tensor, 0.0, 1.0, generator)
-            },
-            // SAFETY: as above.
-            Distribution::Normal => unsafe {
-                api::sconce_tensor_normal(tensor, 0.0, 1.0, generator)
-            },
-            // SAFETY: as above.
-            Distribution::Whole(low, high) => unsafe {
-                api::sconce_tensor_random_integers(tensor, low, high, generator)
-            },
-        })
-    }
-}
+use crate::sconce::{Tensor, api, operations};
 
 /// A new tensor of random numbers.
 ///
@@ -56,7 +18,7 @@ unsafe fn drawn(
     drawn: Distribution,
     size: *const i64,
     size_len: i64,
-    generator: *const Generator,
+    generator: *const Handle,
     wanted: NewTensor,
 ) -> Result<Tensor> {
     // SAFETY: the caller's promise.
@@ -75,12 +37,6 @@ unsafe fn drawn(
     Ok(tensor)
 }
 
-fn no_numbers(low: i64, high: i64) -> Error {
-    Error::invalid_argument(format!(
-        "there is no number from low, {low}, up to high, {high}; high must be greater"
-    ))
-}
-
 /// A function of the ABI that returns a new tensor of random numbers; its first arguments choose which.
 macro_rules! factories {
     ($($(#[$doc:meta])* $cpu:ident | $cuda:ident (
@@ -91,7 +47,7 @@ macro_rules! factories {
                 $($first: i64,)*
                 size: *const i64,
                 size_len: i64,
-                $($generator: *const Generator,)?
+                $($generator: *const Handle,)?
                 dtype: *const i32,
                 layout: *const i32,
                 device: *const i32,
@@ -101,7 +57,7 @@ macro_rules! factories {
             ) {
                 let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
                 // The generator if one is an argument, else NULL.
-                let generators: &[*const Generator] = &[$($generator,)? std::ptr::null()];
+                let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
                 // SAFETY: the caller's promise for the pointers.
                 let tensor = unsafe { drawn($numbers, size, size_len, generators[0], wanted) }?;
                 // SAFETY: the caller's promise for the place.
@@ -113,16 +69,16 @@ macro_rules! factories {
 
 factories! {
     /// Returns numbers from 0 to 1, excluding 1.
-    aoti_torch_cpu_rand | aoti_torch_cuda_rand(;) => Distribution::Uniform;
+    aoti_torch_cpu_rand | aoti_torch_cuda_rand(;) => Distribution::FROM_0_TO_1;
 
     /// As `aoti_torch_cpu_rand`, of a generator.
-    aoti_torch_cpu_rand_generator | aoti_torch_cuda_rand_generator(; generator) => Distribution::Uniform;
+    aoti_torch_cpu_rand_generator | aoti_torch_cuda_rand_generator(; generator) => Distribution::FROM_0_TO_1;
 
     /// Returns normally distributed numbers.
-    aoti_torch_cpu_randn | aoti_torch_cuda_randn(;) => Distribution::Normal;
+    aoti_torch_cpu_randn | aoti_torch_cuda_randn(;) => Distribution::NORMAL;
 
     /// As `aoti_torch_cpu_randn`, of a generator.
-    aoti_torch_cpu_randn_generator | aoti_torch_cuda_randn_generator(; generator) => Distribution::Normal;
+    aoti_torch_cpu_randn_generator | aoti_torch_cuda_randn_generator(; generator) => Distribution::NORMAL;
 
     /// Returns whole numbers from 0 to `high`, excluding `high`.
     aoti_torch_cpu_randint | aoti_torch_cuda_randint(high;) => Distribution::Whole(0, high);

@@ -3,13 +3,13 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::factories::Distribution;
-use super::{Generator, chosen};
+use super::{Handle, chosen};
 use crate::abi::arguments::{NewTensor, optional};
 use crate::abi::constants::memory_format_of;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::Result;
 use crate::fallbacks::give;
+use crate::operations::random::Distribution;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -20,7 +20,7 @@ use crate::sconce::{Tensor, api};
 unsafe fn drawn_like(
     numbers: Distribution,
     tensor: TensorHandle,
-    generator: *const Generator,
+    generator: *const Handle,
     wanted: NewTensor,
     memory_format: *const i32,
 ) -> Result<Tensor> {
@@ -49,7 +49,7 @@ macro_rules! likes {
             $cpu | $cuda(
                 tensor: TensorHandle,
                 $($number: i64,)*
-                $($generator: *const Generator,)?
+                $($generator: *const Handle,)?
                 dtype: *const i32,
                 layout: *const i32,
                 device: *const i32,
@@ -60,7 +60,7 @@ macro_rules! likes {
             ) {
                 let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
                 // The generator if one is an argument, else NULL.
-                let generators: &[*const Generator] = &[$($generator,)? std::ptr::null()];
+                let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
                 // SAFETY: the caller's promise for the pointers.
                 let drawn = unsafe {
                     drawn_like($numbers, tensor, generators[0], wanted, memory_format)
@@ -74,16 +74,16 @@ macro_rules! likes {
 
 likes! {
     /// Returns numbers from 0 to 1, excluding 1.
-    aoti_torch_cpu_rand_like | aoti_torch_cuda_rand_like(;) => Distribution::Uniform;
+    aoti_torch_cpu_rand_like | aoti_torch_cuda_rand_like(;) => Distribution::FROM_0_TO_1;
 
     /// As `aoti_torch_cpu_rand_like`, of a generator.
-    aoti_torch_cpu_rand_like_generator | aoti_torch_cuda_rand_like_generator(; generator) => Distribution::Uniform;
+    aoti_torch_cpu_rand_like_generator | aoti_torch_cuda_rand_like_generator(; generator) => Distribution::FROM_0_TO_1;
 
     /// Returns normally distributed numbers.
-    aoti_torch_cpu_randn_like | aoti_torch_cuda_randn_like(;) => Distribution::Normal;
+    aoti_torch_cpu_randn_like | aoti_torch_cuda_randn_like(;) => Distribution::NORMAL;
 
     /// As `aoti_torch_cpu_randn_like`, of a generator.
-    aoti_torch_cpu_randn_like_generator | aoti_torch_cuda_randn_like_generator(; generator) => Distribution::Normal;
+    aoti_torch_cpu_randn_like_generator | aoti_torch_cuda_randn_like_generator(; generator) => Distribution::NORMAL;
 
     /// Returns whole numbers from 0 to `high`, excluding `high`.
     aoti_torch_cpu_randint_like | aoti_torch_cuda_randint_like(high;) => Distribution::Whole(0, high);

@@ -20,16 +20,17 @@ mod tests;
 
 use crate::abi::arguments::optional;
 use crate::sconce::api;
+use crate::sconce::generator::Generator;
 
 /// A generator as the ABI passes it.
-type Generator = *mut api::sconce_generator;
+type Handle = *mut api::sconce_generator;
 
-/// The generator, or NULL for the default one.
+/// The generator, or none.
 ///
 /// # Safety
 /// The pointer is NULL or valid for a read.
 #[allow(unsafe_code, reason = "reads through a pointer of the caller")]
-unsafe fn chosen(generator: *const Generator) -> Generator {
+unsafe fn chosen(generator: *const Handle) -> Generator {
     // SAFETY: the caller's promise.
-    unsafe { optional(generator) }.unwrap_or(std::ptr::null_mut())
+    unsafe { optional(generator) }.map_or(Generator::DEFAULT, Generator::of)
 }
