@@ -6193,6 +6193,16 @@ sconce_status sconce_tensor_get_rank(struct sconce_tensor *tensor,
                                      size_t *out_rank);
 
 /**
+ * Returns the number of dimensions. Another name of `sconce_tensor_get_rank`.
+ *
+ * - `out_dims`: receives the number.
+ * - torch: `torch.Tensor.dim()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_get_dims(struct sconce_tensor *tensor,
+                                     size_t *out_dims);
+
+/**
  * Returns the sizes.
  *
  * - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
@@ -6409,8 +6419,39 @@ sconce_status sconce_tensor_full(const int64_t *sizes,
                                  struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor with the sizes of another, whose elements all have one value. Otherwise as
- * `sconce_tensor_empty_like`.
+ * Creates a tensor of zeros.
+ *
+ * - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.zeros`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_zeros(const int64_t *sizes,
+                                  size_t rank,
+                                  const struct sconce_tensor_options *options,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor of ones.
+ *
+ * - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: as `sconce_tensor_empty`.
+ * - Ownership: as `sconce_tensor_empty`.
+ * - Ordering: as `sconce_tensor_full`.
+ * - torch: `torch.ones`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_ones(const int64_t *sizes,
+                                 size_t rank,
+                                 const struct sconce_tensor_options *options,
+                                 struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor of one value, with the sizes of another. Otherwise as `sconce_tensor_empty_like`.
  *
  * - `value`: the value of every element.
  * - `out_tensor`: receives the tensor.
@@ -6445,43 +6486,7 @@ sconce_status sconce_tensor_from_values(const void *values,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor over memory of another owner.
- *
- * - `address`: the first element, in memory of a device or of the host; may be NULL if there are
- *   no elements.
- * - `bytes`: the size of the memory that begins there.
- * - `sizes`, `rank`: as in `sconce_tensor_empty`.
- * - `strides`: in elements; NULL if the elements are contiguous.
- * - `dtype`: `SCONCE_DTYPE_…`.
- * - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
- * - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
- *   of them. It is not called if this call fails.
- * - `context`: the deleter's argument.
- * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
- *   device, or device memory is not aligned to the elements.
- * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
- *   deleter is called.
- * - Ordering: the caller must order earlier work on the memory before the device's current stream.
- *   A deleter that frees the memory out of stream order must wait for later work on it.
- * - Threads: the deleter is called once, on the thread that releases the last tensor.
- * - torch: `torch::from_blob`.
- */
-SCONCE_NODISCARD
-sconce_status sconce_tensor_from_memory(void *address,
-                                        size_t bytes,
-                                        const int64_t *sizes,
-                                        const int64_t *strides,
-                                        size_t rank,
-                                        int32_t dtype,
-                                        int32_t device,
-                                        sconce_deleter deleter,
-                                        void *context,
-                                        struct sconce_tensor **out_tensor);
-
-/**
- * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but
- * excluding `end`.
+ * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
  *
  * - `start`, `end`, `step`: the first number, the bound and the distance.
  * - `options`: the default type is I64 if all three are integers, else F32.
@@ -6546,6 +6551,68 @@ sconce_status sconce_tensor_eye(int64_t rows,
 SCONCE_NODISCARD
 sconce_status sconce_tensor_fill(struct sconce_tensor *tensor,
                                  const struct sconce_scalar *value);
+
+/**
+ * Creates a tensor over memory of others.
+ *
+ * - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
+ * - `bytes`: how many bytes from there on belong to the tensor.
+ * - `sizes`, `rank`: as in `sconce_tensor_empty`.
+ * - `strides`: in elements; NULL if the elements lie one after another.
+ * - `dtype`: `SCONCE_DTYPE_…`.
+ * - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+ * - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
+ *   of them. It is not called if this call fails.
+ * - `context`: the deleter's argument.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
+ *   of a device is not aligned to the elements.
+ * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
+ *   deleter is called.
+ * - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
+ *   later work in the deleter if it frees the memory out of the order of the streams.
+ * - Threads: the deleter is called once, on the thread that releases the last tensor.
+ * - torch: `torch::from_blob`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_memory(void *address,
+                                        size_t bytes,
+                                        const int64_t *sizes,
+                                        const int64_t *strides,
+                                        size_t rank,
+                                        int32_t dtype,
+                                        int32_t device,
+                                        sconce_deleter deleter,
+                                        void *context,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor over memory of others, of as many bytes as the elements reach. Otherwise as
+ * `sconce_tensor_from_memory`.
+ *
+ * - `data`: the first element, in memory of a device or of the host; may be NULL without elements.
+ * - `sizes`: as in `sconce_tensor_empty`.
+ * - `strides`: in elements; NULL if the elements lie one after another.
+ * - `dims`: number of dimensions.
+ * - `options`: type and device of the elements; NULL or fields left at their defaults: F32, on the device whose
+ *   memory it is, or on the CPU.
+ * - `deleter`: called with `user` when no tensor uses the memory any more; NULL if the memory outlives all of
+ *   them. It is not called if this call fails.
+ * - `user`: the deleter's argument.
+ * - `out_tensor`: receives the tensor.
+ * - Errors: INVALID_ARGUMENT: a size or a stride is negative, the memory is not of that device, memory of a
+ *   device is not aligned to the elements, or `options` ask for pinned memory or for an order in memory.
+ * - torch: `torch::from_blob`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_blob(void *data,
+                                      const int64_t *sizes,
+                                      const int64_t *strides,
+                                      size_t dims,
+                                      const struct sconce_tensor_options *options,
+                                      sconce_deleter deleter,
+                                      void *user,
+                                      struct sconce_tensor **out_tensor);
 
 /**
  * Fills a tensor with numbers from `low` to `high`, excluding `high`. The bits are
@@ -6702,8 +6769,23 @@ sconce_status sconce_tensor_copy(struct sconce_tensor *tensor,
                                  bool non_blocking);
 
 /**
- * Returns a tensor with another type, device or memory format. If nothing changes, returns the
- * tensor itself, with one more owner.
+ * Copies every element of `src` to `dst`. Another name of `sconce_tensor_copy`.
+ *
+ * - `dst`: receives the elements, converted to its type.
+ * - `src`: what is copied, repeated to the shape of `dst`.
+ * - `non_blocking`: as in `sconce_copy`.
+ * - Errors: as `sconce_tensor_copy`.
+ * - Ordering: as `sconce_tensor_copy`.
+ * - torch: `torch.Tensor.copy_(source, non_blocking)`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_copy_(struct sconce_tensor *dst,
+                                  struct sconce_tensor *src,
+                                  bool non_blocking);
+
+/**
+ * Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
+ * owned once more.
  *
  * - `options`: fields at their defaults change nothing. `pinned` is not used.
  * - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.

@@ -67,6 +67,7 @@ fn generated() -> String {
         "tensor/options",
         "tensor/query",
         "tensor/create",
+        "tensor/blob",
         "tensor/random",
         "tensor/convert",
         "tensor/views",

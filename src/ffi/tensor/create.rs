@@ -3,19 +3,15 @@
 use std::ffi::c_void;
 
 use super::handle::{defined, made_in_place, returned, sconce_tensor};
-use super::options::sconce_tensor_options;
+use super::options::{Asked, sconce_tensor_options};
 use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
 use crate::element::Dtype;
-use crate::error::{Error, Result, Status};
-use crate::ffi::handle::OpaqueHandle;
+use crate::error::Result;
 use crate::ffi::{guard, sconce_status};
-use crate::operand::address_range::{MemoryKind, kind_of};
+use crate::pointwise::Scalar;
 use crate::tensor::promotion::{DEFAULT_FLOAT, type_of};
-use crate::tensor::{
-    ForeignOwner, MemoryFormat, Place, ReservedStorage, Storage, StorageRef, Tensor, TensorOptions,
-    create, transfer,
-};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions, create, transfer};
 
 /// A new tensor of the sizes, in the order in memory that was asked for.
 fn empty(sizes: &[i64], options: TensorOptions, format: MemoryFormat) -> Result<Tensor> {
@@ -23,6 +19,13 @@ fn empty(sizes: &[i64], options: TensorOptions, format: MemoryFormat) -> Result<
         MemoryFormat::Contiguous | MemoryFormat::Preserve => options.empty(sizes),
         format => options.empty_strided(sizes, &transfer::strides_of_format(sizes, format)?),
     }
+}
+
+/// A new tensor of one value, of type `dtype` unless another was asked for.
+fn filled(sizes: &[i64], value: Scalar, asked: &Asked, dtype: Dtype) -> Result<Tensor> {
+    let tensor = empty(sizes, asked.or(dtype)?, asked.format)?;
+    create::fill(&tensor, value)?;
+    Ok(tensor)
 }
 
 /// Creates a tensor whose values are not set.
@@ -121,9 +124,51 @@ pub unsafe extern "C" fn sconce_tensor_full(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let (sizes, value, asked) = (numbers!(sizes, rank), scalar!(value), asked!(options));
-        let tensor = empty(sizes, asked.or(type_of(value))?, asked.format)?;
-        create::fill(&tensor, value)?;
-        tensor
+        filled(sizes, value, &asked, type_of(value))?
+    })
+}
+
+/// Creates a tensor of zeros.
+///
+/// - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.zeros`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_zeros(
+    sizes: *const i64,
+    rank: usize,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    new_tensor!(out_tensor, {
+        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        filled(sizes, Scalar::Float(0.0), &asked, DEFAULT_FLOAT)?
+    })
+}
+
+/// Creates a tensor of ones.
+///
+/// - `sizes`, `rank`, `options`: as in `sconce_tensor_empty`.
+/// - `out_tensor`: receives the tensor.
+/// - Errors: as `sconce_tensor_empty`.
+/// - Ownership: as `sconce_tensor_empty`.
+/// - Ordering: as `sconce_tensor_full`.
+/// - torch: `torch.ones`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_ones(
+    sizes: *const i64,
+    rank: usize,
+    options: *const sconce_tensor_options,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    new_tensor!(out_tensor, {
+        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        filled(sizes, Scalar::Float(1.0), &asked, DEFAULT_FLOAT)?
     })
 }
 
@@ -182,120 +227,7 @@ pub unsafe extern "C" fn sconce_tensor_from_values(
     })
 }
 
-/// Returns memory to its owner. Called once, with the `context` that was passed with the function,
-/// on any thread, possibly at exit.
-pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
-
-/// Creates a tensor over memory of another owner.
-///
-/// - `address`: the first element, in memory of a device or of the host; may be NULL if there are
-///   no elements.
-/// - `bytes`: the size of the memory that begins there.
-/// - `sizes`, `rank`: as in `sconce_tensor_empty`.
-/// - `strides`: in elements; NULL if the elements are contiguous.
-/// - `dtype`: `SCONCE_DTYPE_…`.
-/// - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
-/// - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
-///   of them. It is not called if this call fails.
-/// - `context`: the deleter's argument.
-/// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
-///   device, or device memory is not aligned to the elements.
-/// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
-///   deleter is called.
-/// - Ordering: the caller must order earlier work on the memory before the device's current stream.
-///   A deleter that frees the memory out of stream order must wait for later work on it.
-/// - Threads: the deleter is called once, on the thread that releases the last tensor.
-/// - torch: `torch::from_blob`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_tensor_from_memory(
-    address: *mut c_void,
-    bytes: usize,
-    sizes: *const i64,
-    strides: *const i64,
-    rank: usize,
-    dtype: i32,
-    device: i32,
-    deleter: sconce_deleter,
-    context: *mut c_void,
-    out_tensor: *mut *mut sconce_tensor,
-) -> sconce_status {
-    guard(|| {
-        let out_tensor = out!(out_tensor);
-        let dtype = Dtype::try_from(dtype)?;
-        let place = Place::resolve(device)?;
-        let sizes = numbers!(sizes, rank);
-        let given = if strides.is_null() { None } else { Some(numbers!(strides, rank)) };
-        crate::tensor::count(sizes)?;
-        let packed = crate::tensor::contiguous_strides(sizes);
-        let address = address.expose_provenance();
-        check_place(address, bytes, dtype, place)?;
-        // Made without an owner first, so that a refusal does not call the deleter.
-        // SAFETY: the caller promises what this function requires.
-        let plain = unsafe { Storage::foreign(address, bytes, place, None) };
-        let checked =
-            Tensor::checked(StorageRef::new(plain)?, dtype, sizes, given.unwrap_or(&packed), 0)?;
-        let tensor = match deleter {
-            None => checked,
-            Some(deleter) => {
-                // The places of storage and handle come first: nothing after the owner can fail.
-                let room = ReservedStorage::new()?;
-                let handle = returned(Tensor::default())?;
-                let owner = Some(ForeignOwner { deleter, context });
-                // SAFETY: the caller promises what this function requires.
-                let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
-                let tensor = checked.over(room.fill(owned));
-                crate::tensor::handle::assign(
-                    sconce_tensor::key(handle, "tensor")?,
-                    "tensor",
-                    tensor,
-                )?;
-                out_tensor.write(handle);
-                return Ok(());
-            }
-        };
-        out_tensor.write(returned(tensor)?);
-        Ok(())
-    })
-}
-
-/// Refuses memory that is not where the caller says.
-/// Kernels read whole elements: what is not aligned to them would make the device fail.
-fn check_alignment(address: usize, dtype: Dtype) -> Result<()> {
-    let (bytes, name) = (dtype.bytes(), dtype.name());
-    address.is_multiple_of(bytes).then_some(()).ok_or_else(|| {
-        Error::invalid_argument(format!(
-            "address {address:#x} is not aligned to the {bytes} bytes of {name}; copy the elements first"
-        ))
-    })
-}
-
-fn check_place(address: usize, bytes: usize, dtype: Dtype, place: Place) -> Result<()> {
-    if bytes == 0 {
-        return Ok(());
-    }
-    if address == 0 {
-        return Err(crate::operand::address_range::null(bytes, "address"));
-    }
-    let Place::Device(device) = place else { return Ok(()) };
-    check_alignment(address, dtype)?;
-    let found = kind_of(crate::context::runtime()?, address, bytes, "address")?;
-    match found {
-        MemoryKind::Device(found) if found == device => Ok(()),
-        MemoryKind::Managed(_) | MemoryKind::Pinned => Ok(()),
-        MemoryKind::Device(found) => Err(Error::new(
-            Status::CrossDevice,
-            format!("address {address:#x} is memory of device {found}, but device is {device}"),
-        )),
-        MemoryKind::Ordinary => Err(Error::invalid_argument(format!(
-            "address {address:#x} is no memory of device {device}; pass SCONCE_DEVICE_CPU for memory of the host"
-        ))),
-    }
-}
-
-/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but
-/// excluding `end`.
+/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
 ///
 /// - `start`, `end`, `step`: the first number, the bound and the distance.
 /// - `options`: the default type is I64 if all three are integers, else F32.

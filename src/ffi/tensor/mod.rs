@@ -7,6 +7,7 @@
 //! | `options` | type, place and order in memory of new tensors |
 //! | `query` | what a tensor is |
 //! | `create` | new tensors |
+//! | `blob` | tensors over memory of others |
 //! | `random` | random fills |
 //! | `convert` | other types, places, orders in memory; values of the host |
 //! | `views`, `pieces` | tensors that share memory |
@@ -85,6 +86,7 @@ macro_rules! tensors {
     }};
 }
 
+mod blob;
 mod convert;
 mod create;
 pub(in crate::ffi) mod handle;
@@ -100,6 +102,7 @@ mod reduce;
 mod scalar;
 mod views;
 
+pub use blob::*;
 pub use convert::*;
 pub use create::*;
 pub use handle::*;

@@ -150,6 +150,31 @@ fn from_memory(tensors: &Tensors) -> Outcome<Handle> {
     })
 }
 
+fn from_blob(tensors: &Tensors) -> Outcome<Handle> {
+    let (sizes, address) = ([4_i64, 4], tensors.matrix.data());
+    let asked = own(tensors);
+    // SAFETY: the tensor's own memory, which outlives the result.
+    returned(|out| unsafe {
+        let data = std::ptr::with_exposed_provenance_mut(address);
+        let (sizes, asked) = (sizes.as_ptr(), &raw const asked);
+        sconce_tensor_from_blob(data, sizes, null(), 2, asked, None, null_mut(), out)
+    })
+}
+
+fn of_one_value(
+    make: unsafe extern "C" fn(
+        *const i64,
+        usize,
+        *const sconce_tensor_options,
+        *mut *mut sconce_tensor,
+    ) -> sconce_status,
+    tensors: &Tensors,
+) -> Outcome<Handle> {
+    let (sizes, asked) = ([3_i64, 3], own(tensors));
+    // SAFETY: sizes, options and a writable place.
+    returned(|out| unsafe { make(sizes.as_ptr(), 2, &raw const asked, out) })
+}
+
 fn random(
     call: impl FnOnce(*mut sconce_tensor) -> sconce_status,
     to: &Handle,
@@ -245,6 +270,9 @@ pub(crate) const ALL: &[Operation] = &[
     alone("full_like", Works, |t| one(create::full_like(&t.turned, real(2.5), &options(-1, -1)))),
     alone("from_values", Refused, |t| one(from_bytes(&[1; 16], &[4], SCONCE_DTYPE_F32, t.device))),
     alone("from_memory", Works, |t| one(from_memory(t))),
+    alone("from_blob", Works, |t| one(from_blob(t))),
+    alone("zeros", Works, |t| one(of_one_value(sconce_tensor_zeros, t))),
+    alone("ones", Works, |t| one(of_one_value(sconce_tensor_ones, t))),
     alone("arange", Works, |t| one(create::arange([integer(0), integer(9), integer(2)], &own(t)))),
     alone("linspace", Works, |t| one(create::linspace([real(0.0), real(1.0)], 7, &own(t)))),
     alone("eye", Works, |t| one(create::eye(3, 4, &own(t)))),
@@ -260,6 +288,7 @@ pub(crate) const ALL: &[Operation] = &[
     alone("random", Works, |t| random(|to| sconce_tensor_random(to, null_mut()), &t.matrix)),
     alone("randperm", Works, |t| one(randperm(t))),
     alone("copy", Works, |t| none(t.matrix.copy_from(&t.turned.clone_as(SCONCE_MEMORY_FORMAT_PRESERVE)?, false))),
+    alone("copy_", Works, |t| none(outcome(sconce_tensor_copy_(t.matrix.raw(), t.turned.clone_as(SCONCE_MEMORY_FORMAT_PRESERVE)?.raw(), CBool::FALSE)))),
     alone("copy", Refused, |t| none(t.matrix.copy_from(&t.ordinary, false))),
     alone("copy", KeepsPinned, |t| none(t.matrix.copy_from(&t.pinned, true))),
     alone("copy", Refused, |t| none(t.ordinary.copy_from(&t.turned, false))),
