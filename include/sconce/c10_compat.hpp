@@ -24,9 +24,11 @@
 #include <sconce/c10_compat_dispatch.hpp>
 #include <sconce/c10_compat_graph.hpp>
 #include <sconce/c10_compat_guard.hpp>
+#include <sconce/c10_compat_half.hpp>
 #include <sconce/c10_compat_macros.hpp>
 #include <sconce/c10_compat_memory.hpp>
 #include <sconce/c10_compat_random.hpp>
+#include <sconce/c10_compat_tensor.hpp>
 #include <sconce/sconce.hpp>
 #include <string>
 #include <string_view>
@@ -43,9 +45,11 @@ namespace compat {
 namespace c10 {
 
 using namespace ::sconce;
-using ::sconce::cuda::BFloat16;
+using ::sconce::cuda::CppTypeToScalarType;
 using ::sconce::cuda::elementSize;
-using ::sconce::cuda::Half;
+using ::sconce::cuda::isComplexType;
+using ::sconce::cuda::isFloatingType;
+using ::sconce::cuda::isIntegralType;
 using ::sconce::cuda::MemoryFormat;
 using ::sconce::cuda::ScalarType;
 using ::sconce::cuda::StreamData3;
@@ -145,7 +149,12 @@ class [[nodiscard]] CUDAStreamCaptureModeGuard {
   std::int32_t previous_ = 0;
 };
 
-/// Whether the current stream is being captured.
+/// Waits for a stream. Corresponds to `c10::cuda::stream_synchronize`.
+inline void stream_synchronize(CUstream_st* stream) {
+  ::sconce::cuda::getStreamFromExternal(stream).synchronize();
+}
+
+/// Whether the current stream is captured.
 [[nodiscard]] inline CaptureStatus currentStreamCaptureStatusMayInitCtx() {
   return getCurrentCUDAStream().capture_status();
 }
@@ -160,6 +169,9 @@ using namespace c10;
 using ::sconce::device_of;
 using ::sconce::cuda::Context;
 using ::sconce::cuda::globalContext;
+
+/// The natural logarithm. In `sconce` the name is that of the namespace of messages.
+[[nodiscard]] inline Tensor log(const Tensor& tensor) { return tensor.log(); }
 
 /// `a` divided by `b`, rounded up. Corresponds to `at::ceil_div`.
 template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
@@ -217,7 +229,18 @@ class [[nodiscard]] CUDAEvent : public ::sconce::cuda::CUDAEvent {
   }
 };
 
-/// This thread's cuBLAS handle as a `cublasLtHandle_t`. A cuBLAS handle is also a cublasLt handle.
+/// Whether the current stream is captured.
+[[nodiscard]] inline CaptureStatus currentStreamCaptureStatus() {
+  return currentStreamCaptureStatusMayInitCtx();
+}
+/// Refuses to go on while the current stream is captured.
+/// \param attempt what would not be allowed then
+inline void assertNotCapturing(const std::string& attempt) {
+  TORCH_CHECK(currentStreamCaptureStatus() == CaptureStatus::None, attempt,
+              " is not possible while the current stream is captured into a CUDA graph");
+}
+
+/// This thread's cuBLAS handle as a `cublasLtHandle_t`, which it is, too.
 [[nodiscard]] inline cublasLtContext* getCurrentCUDABlasLtHandle() {
   return reinterpret_cast<cublasLtContext*>(getCurrentCUDABlasHandle());
 }
@@ -237,7 +260,17 @@ namespace native {
 namespace torch {
 
 using namespace at;
-namespace cuda = ::sconce::cuda;
+
+namespace cuda {
+
+using namespace ::sconce::cuda;
+
+/// Waits for a device, -1 for the current one. Corresponds to `torch::cuda::synchronize`.
+inline void synchronize(std::int64_t device = -1) {
+  ::sconce::cuda::device_synchronize(static_cast<DeviceIndex>(device));
+}
+
+}  // namespace cuda
 
 }  // namespace torch
 }  // namespace compat

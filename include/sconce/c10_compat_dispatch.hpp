@@ -3,14 +3,15 @@
 /// `<sconce/c10_compat.hpp>`.
 ///
 /// The macros call a lambda with `scalar_t` as the C++ type of a `ScalarType`. `Half` and
-/// `BFloat16` are `sconce::cuda::Half` and `BFloat16`, which only store bits, and complex numbers
-/// are `std::complex`; kernels compute with CUDA's own types. Each macro is defined only if it is
-/// not defined yet.
+/// `BFloat16` are the compat `c10::Half` and `BFloat16`, which convert to and from `float`, and
+/// complex numbers are `std::complex`. Each macro is defined only if it is not
+/// defined yet.
 #ifndef SCONCE_C10_COMPAT_DISPATCH_HPP
 #define SCONCE_C10_COMPAT_DISPATCH_HPP
 
 #include <complex>
 #include <cstdint>
+#include <sconce/c10_compat_half.hpp>
 #include <sconce/c10_compat_macros.hpp>
 #include <sconce/scalar_type.hpp>
 
@@ -33,11 +34,11 @@ struct CppTypeOf<cuda::ScalarType::Double> {
 };
 template <>
 struct CppTypeOf<cuda::ScalarType::Half> {
-  using type = cuda::Half;
+  using type = c10::Half;
 };
 template <>
 struct CppTypeOf<cuda::ScalarType::BFloat16> {
-  using type = cuda::BFloat16;
+  using type = c10::BFloat16;
 };
 template <>
 struct CppTypeOf<cuda::ScalarType::Byte> {
@@ -92,6 +93,15 @@ template <cuda::ScalarType type>
 using CppType = typename CppTypeOf<type>::type;
 
 }  // namespace detail
+namespace c10 {
+namespace impl {
+
+/// The C++ type of a ScalarType.
+template <::sconce::cuda::ScalarType type>
+using ScalarTypeToCPPTypeT = compat::detail::CppType<type>;
+
+}  // namespace impl
+}  // namespace c10
 }  // namespace compat
 }  // namespace v0
 }  // namespace sconce

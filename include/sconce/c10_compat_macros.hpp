@@ -106,22 +106,19 @@ void warn(const char* file, int line, const Arguments&... arguments) {
 #define SCONCE_C10_COMPAT_HEAD(head, ...) head
 #define SCONCE_C10_COMPAT_TAIL(head, ...) __VA_ARGS__
 #define SCONCE_C10_COMPAT_TEXT_OF(head, ...) #head
-#define SCONCE_C10_COMPAT_CHECK(status, ...)                                      \
-  do {                                                                            \
-    if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                             \
-      ::sconce::compat::detail::throw_failed_check(                               \
-          status, SCONCE_C10_COMPAT_TEXT_OF(__VA_ARGS__, ""), __FILE__, __LINE__, \
-          SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""));                               \
-    }                                                                             \
-  } while (false)
-#define SCONCE_C10_COMPAT_CHECK_KIND(kind, ...)                           \
-  do {                                                                    \
-    if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                     \
-      ::sconce::compat::detail::throw_kind<::sconce::compat::c10::kind>(  \
-          SCONCE_C10_COMPAT_TEXT_OF(__VA_ARGS__, ""), __FILE__, __LINE__, \
-          SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""));                       \
-    }                                                                     \
-  } while (false)
+// Each is a statement without a semicolon, as c10's: code for c10 leaves it out at times.
+#define SCONCE_C10_COMPAT_CHECK(status, ...)                                    \
+  if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                             \
+    ::sconce::compat::detail::throw_failed_check(                               \
+        status, SCONCE_C10_COMPAT_TEXT_OF(__VA_ARGS__, ""), __FILE__, __LINE__, \
+        SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""));                               \
+  }
+#define SCONCE_C10_COMPAT_CHECK_KIND(kind, ...)                         \
+  if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                     \
+    ::sconce::compat::detail::throw_kind<::sconce::compat::c10::kind>(  \
+        SCONCE_C10_COMPAT_TEXT_OF(__VA_ARGS__, ""), __FILE__, __LINE__, \
+        SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""));                       \
+  }
 
 #ifndef TORCH_CHECK
 #define TORCH_CHECK(...) SCONCE_C10_COMPAT_CHECK(SCONCE_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
@@ -136,14 +133,23 @@ void warn(const char* file, int line, const Arguments&... arguments) {
 #define TORCH_CHECK_TYPE(...) SCONCE_C10_COMPAT_CHECK_KIND(TypeError, __VA_ARGS__)
 #endif
 #ifndef TORCH_CHECK_NOT_IMPLEMENTED
-#define TORCH_CHECK_NOT_IMPLEMENTED(...)                                              \
-  do {                                                                                \
-    if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                                 \
-      throw ::sconce::NotSupportedError(                                              \
-          SCONCE_ERROR_NOT_SUPPORTED,                                                 \
-          ::sconce::compat::detail::joined(SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""))); \
-    }                                                                                 \
-  } while (false)
+#define TORCH_CHECK_NOT_IMPLEMENTED(...)                                            \
+  if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                                 \
+    throw ::sconce::NotSupportedError(                                              \
+        SCONCE_ERROR_NOT_SUPPORTED,                                                 \
+        ::sconce::compat::detail::joined(SCONCE_C10_COMPAT_TAIL(__VA_ARGS__, ""))); \
+  }
+#endif
+#ifndef TORCH_CHECK_WITH
+#define TORCH_CHECK_WITH(kind, ...) SCONCE_C10_COMPAT_CHECK_KIND(kind, __VA_ARGS__)
+#endif
+#ifndef TORCH_CHECK_ARG
+#define TORCH_CHECK_ARG(condition, place, ...) \
+  TORCH_CHECK(condition, "invalid argument ", place, ": ", __VA_ARGS__)
+#endif
+#ifndef C10_THROW_ERROR
+#define C10_THROW_ERROR(kind, message) \
+  throw ::sconce::compat::c10::kind(SCONCE_ERROR_INVALID_ARGUMENT, message)
 #endif
 #ifndef TORCH_INTERNAL_ASSERT
 #define TORCH_INTERNAL_ASSERT(...) SCONCE_C10_COMPAT_CHECK(SCONCE_ERROR_INTERNAL, __VA_ARGS__)
@@ -252,6 +258,10 @@ void warn(const char* file, int line, const Arguments&... arguments) {
 #endif
 #ifndef CUFFT_CHECK
 #define CUFFT_CHECK(expression) SCONCE_C10_COMPAT_LIBRARY_CHECK("cuFFT", expression)
+#endif
+
+#ifndef LEGACY_CONTIGUOUS_MEMORY_FORMAT
+#define LEGACY_CONTIGUOUS_MEMORY_FORMAT ::sconce::cuda::MemoryFormat::Contiguous
 #endif
 
 // Marks.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <sconce/host_memory.hpp>
 #include <sconce/memory.hpp>
 #include <sconce/tensor_options.hpp>
@@ -224,6 +225,46 @@ class CUDAAllocator : public Allocator {
 
 }  // namespace CUDACachingAllocator
 }  // namespace cuda
+}  // namespace c10
+
+namespace c10 {
+
+/// Ordinary memory of the host.
+class CPUAllocator : public Allocator {
+ public:
+  [[nodiscard]] DataPtr allocate(std::size_t bytes) override {
+    void* pointer = bytes == 0 ? nullptr : ::operator new (bytes, std::align_val_t{alignment});
+    return {pointer, pointer, raw_deleter(), ::sconce::DeviceType::CPU};
+  }
+  [[nodiscard]] DeleterFnPtr raw_deleter() const override {
+    return [](void* pointer) { ::operator delete (pointer, std::align_val_t{alignment}); };
+  }
+
+ private:
+  static constexpr std::size_t alignment = 64;
+};
+
+/// The allocator of a kind of device. Corresponds to `c10::GetAllocator`.
+[[nodiscard]] inline Allocator* GetAllocator(::sconce::DeviceType type) {
+  static CPUAllocator of_the_cpu;
+  if (type == ::sconce::DeviceType::CPU) {
+    return &of_the_cpu;
+  }
+  return cuda::CUDACachingAllocator::get();
+}
+
+/// Figures under the names that they have in later versions of c10.
+namespace CachingAllocator {
+using cuda::CUDACachingAllocator::Stat;
+using cuda::CUDACachingAllocator::StatArray;
+using cuda::CUDACachingAllocator::StatType;
+}  // namespace CachingAllocator
+/// Figures under the names that they have in later versions of c10.
+namespace CachingDeviceAllocator {
+using cuda::CUDACachingAllocator::DeviceStats;
+using namespace CachingAllocator;
+}  // namespace CachingDeviceAllocator
+
 }  // namespace c10
 
 namespace at {

@@ -73,6 +73,18 @@ class Context {
     ::sconce_context_set_deterministic_algorithms(on);
   }
 
+  /// Refuses an operation whose results differ from run to run.
+  /// \param caller the operation
+  /// \throws NotSupportedError if `deterministicAlgorithms` is set
+  void alertNotDeterministic(const std::string& caller) const {
+    if (deterministicAlgorithms()) {
+      throw NotSupportedError(SCONCE_ERROR_NOT_SUPPORTED,
+                              caller +
+                                  " has no deterministic algorithm, and only those are allowed; "
+                                  "see setDeterministicAlgorithms");
+    }
+  }
+
   /// The precision of matrix products of 32-bit floats.
   [[nodiscard]] Float32MatmulPrecision float32MatmulPrecision() const noexcept {
     return static_cast<Float32MatmulPrecision>(::sconce_context_get_float32_matmul_precision());

@@ -100,6 +100,10 @@ class Scalar {
 
   /// The number as a `double`.
   [[nodiscard]] double toDouble() const { return to<double>(); }
+  /// The number as a `float`.
+  [[nodiscard]] float toFloat() const { return to<float>(); }
+  /// The number as an `int`.
+  [[nodiscard]] int toInt() const { return to<int>(); }
   /// The number as an `int64_t`.
   [[nodiscard]] std::int64_t toLong() const { return to<std::int64_t>(); }
   /// Whether the number is not 0.

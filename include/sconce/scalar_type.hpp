@@ -8,6 +8,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <sconce/fwd.hpp>
 #include <type_traits>
 
@@ -128,6 +129,42 @@ enum class ScalarType : std::int32_t {
   return "UNKNOWN_SCALAR";
 }
 
+/// Writes the name of a type, such as `Float`.
+template <class Char, class Traits>
+std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& out,
+                                             ScalarType type) {
+  return out << toString(type);
+}
+
+/// Whether a type is of real numbers with fractions. Corresponds to `c10::isFloatingType`.
+[[nodiscard]] constexpr bool isFloatingType(ScalarType type) noexcept {
+  switch (type) {
+    case ScalarType::Float:
+    case ScalarType::Double:
+    case ScalarType::Half:
+    case ScalarType::BFloat16:
+    case ScalarType::Float8_e4m3fn:
+    case ScalarType::Float8_e4m3fnuz:
+    case ScalarType::Float8_e5m2:
+    case ScalarType::Float8_e5m2fnuz:
+    case ScalarType::Float8_e8m0fnu:
+    case ScalarType::Float4_e2m1fn_x2:
+      return true;
+    default:
+      return false;
+  }
+}
+/// Whether a type is of complex numbers. Corresponds to `c10::isComplexType`.
+[[nodiscard]] constexpr bool isComplexType(ScalarType type) noexcept {
+  return type == ScalarType::ComplexHalf || type == ScalarType::ComplexFloat ||
+         type == ScalarType::ComplexDouble;
+}
+/// Whether a type is of integers. Corresponds to `c10::isIntegralType`.
+/// \param includeBool whether truth values count as integers
+[[nodiscard]] constexpr bool isIntegralType(ScalarType type, bool includeBool) noexcept {
+  return type == ScalarType::Bool ? includeBool : !isFloatingType(type) && !isComplexType(type);
+}
+
 /// A half-precision number: its bits, and no arithmetic. Has the layout of `__half` and of
 /// `c10::Half`. Corresponds to `c10::Half`.
 struct Half {
@@ -215,7 +252,6 @@ struct ComplexHalf {
 /// Maps a complex type to the type of its parts, as `type`, and any other type to itself. For a
 /// complex type that is not listed here, such as `half2`, write a specialisation that names its
 /// real type.
-/// type.
 ///
 /// Corresponds to `c10::scalar_value_type`.
 template <class T>

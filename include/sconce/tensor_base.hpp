@@ -4,6 +4,7 @@
 #ifndef SCONCE_TENSOR_BASE_HPP
 #define SCONCE_TENSOR_BASE_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <sconce/operand.hpp>
 #include <sconce/scalar.hpp>
 #include <sconce/stream.hpp>
+#include <sconce/tensor_accessor.hpp>
 #include <sconce/tensor_options.hpp>
 #include <string>
 #include <type_traits>
@@ -37,6 +39,32 @@ namespace detail {
   throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
               "Dimension out of range (expected to be in range of [" + std::to_string(-most) +
                   ", " + std::to_string(most - 1) + "], but got " + std::to_string(dim) + ")");
+}
+
+/// The order of the dimensions that strides have: channels last, from the channels over the last
+/// dimension to the images, or the ordinary one.
+inline cuda::MemoryFormat suggested_format(IntArrayRef sizes, IntArrayRef strides) {
+  const std::size_t rank = sizes.size();
+  if ((rank != 4 && rank != 5) || strides[1] == 0) {
+    return cuda::MemoryFormat::Contiguous;
+  }
+  std::int64_t least = 0;
+  const auto follows = [&](std::size_t dim) {
+    // Of images of one channel and one pixel both orders have the same strides.
+    const bool clear = dim != 0 || least != strides[1];
+    const bool fits = sizes[dim] != 0 && strides[dim] >= least && clear;
+    least = strides[dim] * std::max<std::int64_t>(sizes[dim], 1);
+    return fits;
+  };
+  bool last = follows(1);
+  for (std::size_t dim = rank - 1; dim >= 2; --dim) {
+    last = last && follows(dim);
+  }
+  last = last && follows(0);
+  if (!last) {
+    return cuda::MemoryFormat::Contiguous;
+  }
+  return rank == 4 ? cuda::MemoryFormat::ChannelsLast : cuda::MemoryFormat::ChannelsLast3d;
 }
 
 }  // namespace detail
@@ -112,8 +140,10 @@ class TensorBase {
 
   /// The number of dimensions.
   [[nodiscard]] std::int64_t dim() const { return static_cast<std::int64_t>(rank()); }
-  /// The size of each dimension: a view of the tensor's own numbers. It is valid until the tensor
-  /// is destroyed or resized, or another tensor is assigned to it.
+  /// Another name of `dim`.
+  [[nodiscard]] std::int64_t ndimension() const { return dim(); }
+  /// The size of each dimension: a view of the tensor's own numbers, valid until the tensor is gone
+  /// or another one is assigned to it, or its sizes change, as by a method that resizes it.
   [[nodiscard]] IntArrayRef sizes() const& SCONCE_LIFETIMEBOUND {
     const std::int64_t* numbers = nullptr;
     detail::check(::sconce_tensor_borrow_sizes(tensor_, &numbers));
@@ -159,6 +189,8 @@ class TensorBase {
   [[nodiscard]] std::int64_t element_size() const {
     return static_cast<std::int64_t>(cuda::elementSize(dtype()));
   }
+  /// Another name of `element_size`.
+  [[nodiscard]] std::int64_t itemsize() const { return element_size(); }
   /// The bytes of all elements.
   [[nodiscard]] std::int64_t nbytes() const { return numel() * element_size(); }
 
@@ -170,6 +202,10 @@ class TensorBase {
   }
   /// Another name of `dtype`.
   [[nodiscard]] ScalarType scalar_type() const { return dtype(); }
+  /// Whether the elements are real numbers with fractions.
+  [[nodiscard]] bool is_floating_point() const { return cuda::isFloatingType(dtype()); }
+  /// Whether the elements are complex numbers.
+  [[nodiscard]] bool is_complex() const { return cuda::isComplexType(dtype()); }
   /// Where the memory is.
   [[nodiscard]] Device device() const { return detail::device_of(device_number()); }
   /// The index of its device; -1 for the CPU.
@@ -187,6 +223,18 @@ class TensorBase {
     detail::check(::sconce_tensor_is_contiguous(tensor_, detail::number_of(format), &contiguous));
     return contiguous;
   }
+  /// The order in memory that a result of this tensor's shape should have: channels last if the
+  /// strides of four or five dimensions say so. Corresponds to `at::Tensor::suggest_memory_format`.
+  [[nodiscard]] MemoryFormat suggest_memory_format() const {
+    const TensorBase& self = *this;
+    return detail::suggested_format(self.sizes(), self.strides());
+  }
+  /// How the elements are stored.
+  [[nodiscard]] Layout layout() const noexcept { return Layout::Strided; }
+  /// False: all tensors are strided.
+  [[nodiscard]] bool is_sparse() const noexcept { return false; }
+  /// False: there are no gradients.
+  [[nodiscard]] bool requires_grad() const noexcept { return false; }
   /// Whether the memory is page-locked memory of the host.
   [[nodiscard]] bool is_pinned() const {
     bool pinned = false;
@@ -227,8 +275,43 @@ class TensorBase {
     return static_cast<T*>(data_ptr());
   }
 
-  /// Notes that a stream uses the memory. After its release, the memory is not reused before the
-  /// work that is queued on that stream at that time has finished.
+  /// Elements of a tensor of the CPU by their indices: `a[i][j]`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the elements are of another type or on a
+  ///         device, or there are not `N` dimensions
+  template <class T, std::size_t N>
+  [[nodiscard]] TensorAccessor<T, N> accessor() const& SCONCE_LIFETIMEBOUND {
+    if (!is_cpu()) {
+      detail::throw_not_on_host(device().str());
+    }
+    check_dims<N>();
+    return {data_ptr<T>(), sizes().data(), strides().data()};
+  }
+  template <class T, std::size_t N>
+  TensorAccessor<T, N> accessor() const&& = delete;  // the tensor would be gone
+  /// Elements by their indices, for a kernel that takes them by value.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if the elements are of another type, or there are
+  ///         not `N` dimensions
+  template <class T, std::size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+            class Index = std::int64_t>
+  [[nodiscard]] GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() const {
+    check_dims<N>();
+    const TensorBase& self = *this;
+    return {data_ptr<T>(), self.sizes().data(), self.strides().data()};
+  }
+  /// `packed_accessor` with indices of 32 bits.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` also if a size or a stride is larger
+  template <class T, std::size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  [[nodiscard]] PackedTensorAccessor32<T, N, PtrTraits> packed_accessor32() const {
+    return packed_accessor<T, N, PtrTraits, std::int32_t>();
+  }
+  /// `packed_accessor` with indices of 64 bits.
+  template <class T, std::size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  [[nodiscard]] PackedTensorAccessor64<T, N, PtrTraits> packed_accessor64() const {
+    return packed_accessor<T, N, PtrTraits, std::int64_t>();
+  }
+
+  /// Notes that a stream uses the memory, so that it is not used again before that stream's work at
+  /// the time of its release is done.
   void record_stream(const cuda::CUDAStream& stream) const {
     detail::check(::sconce_tensor_record_stream(tensor_, stream.get()));
   }
@@ -238,6 +321,12 @@ class TensorBase {
   explicit constexpr TensorBase(sconce_tensor* tensor) noexcept : tensor_(tensor) {}
 
  private:
+  template <std::size_t N>
+  void check_dims() const {
+    if (rank() != N) {
+      detail::throw_other_dims(N, dim());
+    }
+  }
   [[nodiscard]] std::size_t rank() const {
     std::size_t rank = 0;
     detail::check(::sconce_tensor_get_rank(tensor_, &rank));

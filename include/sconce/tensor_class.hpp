@@ -78,6 +78,10 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor cuda(DeviceIndex index = -1, bool non_blocking = false) const;
   /// This tensor on the CPU.
   [[nodiscard]] Tensor cpu() const;
+  /// Elements of another type, or the tensor itself. Another name of `to(dtype)`.
+  [[nodiscard]] Tensor toType(ScalarType dtype) const;
+  /// Elements of the type of another tensor, on its device. Another name of `to(other)`.
+  [[nodiscard]] Tensor type_as(const TensorBase& other) const;
   /// This tensor in page-locked memory of the host: a copy, or itself.
   [[nodiscard]] Tensor pin_memory() const;
   /// A copy in new memory.
@@ -201,6 +205,16 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor squeeze(IntArrayRef dims) const;
   /// With one more dimension, of one element.
   [[nodiscard]] Tensor unsqueeze(std::int64_t dim) const;
+  /// `unsqueeze`, of which this tensor becomes the result: no elements move.
+  const Tensor& unsqueeze_(std::int64_t dim) const;
+  /// `squeeze`, of which this tensor becomes the result.
+  const Tensor& squeeze_() const;
+  /// `transpose`, of which this tensor becomes the result.
+  const Tensor& transpose_(std::int64_t dim0, std::int64_t dim1) const;
+  /// `t`, of which this tensor becomes the result.
+  const Tensor& t_() const;
+  /// Another tensor of the same elements. Corresponds to the method that leaves gradients behind.
+  [[nodiscard]] Tensor detach() const;
   /// The dimensions from `start_dim` to `end_dim`, both included, as one: a view where possible,
   /// else a copy.
   [[nodiscard]] Tensor flatten(std::int64_t start_dim = 0, std::int64_t end_dim = -1) const;
@@ -404,6 +418,9 @@ class Tensor : public TensorBase {
   /// their order.
   [[nodiscard]] std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1,
                                                 bool descending = false) const;
+  /// `sort`, which keeps the order of equal elements whether that is asked for or not.
+  [[nodiscard]] std::tuple<Tensor, Tensor> sort(std::optional<bool> stable, std::int64_t dim,
+                                                bool descending) const;
   /// The elements at the indices that a vector of integers lists.
   [[nodiscard]] Tensor index_select(std::int64_t dim, const TensorBase& index) const;
 
@@ -420,6 +437,9 @@ class Tensor : public TensorBase {
   /// `beta * self + alpha * (mat1 @ mat2)`.
   [[nodiscard]] Tensor addmm(const TensorBase& mat1, const TensorBase& mat2, const Scalar& beta = 1,
                              const Scalar& alpha = 1) const;
+  /// `addmm`, of which this tensor's elements become the result.
+  const Tensor& addmm_(const TensorBase& mat1, const TensorBase& mat2, const Scalar& beta = 1,
+                       const Scalar& alpha = 1) const;
 
   /// @}
   /// \name Comparisons of whole tensors, which wait for the device

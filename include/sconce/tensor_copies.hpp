@@ -27,6 +27,8 @@ inline Tensor Tensor::to(const TensorBase& other, bool non_blocking, bool copy) 
 inline Tensor Tensor::cuda(DeviceIndex index, bool non_blocking) const {
   return to(Device(DeviceType::CUDA, index), non_blocking);
 }
+inline Tensor Tensor::toType(ScalarType dtype) const { return to(dtype); }
+inline Tensor Tensor::type_as(const TensorBase& other) const { return to(other); }
 inline Tensor Tensor::cpu() const { return to(Device(DeviceType::CPU)); }
 inline Tensor Tensor::pin_memory() const {
   return detail::tensor_of(

@@ -25,7 +25,12 @@ inline namespace v0 {
     return ::sconce_tensor_empty(size.data(), size.size(), &asked, out);
   });
 }
-/// A tensor with the given strides, whose values are not set.
+/// A tensor whose values are not set, in an order in memory.
+[[nodiscard]] inline Tensor empty(IntArrayRef size, const TensorOptions& options,
+                                  MemoryFormat format) {
+  return empty(size, options.memory_format(format));
+}
+/// A tensor with strides of the caller's choice, whose values are not set.
 [[nodiscard]] inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
                                           const TensorOptions& options = {}) {
   if (size.size() != stride.size()) {
@@ -62,6 +67,11 @@ inline namespace v0 {
   const sconce_tensor_options asked = options.get();
   return detail::tensor_of(
       [&](sconce_tensor** out) { return ::sconce_tensor_empty_like(self.get(), &asked, out); });
+}
+/// A tensor whose values are not set, in an order in memory.
+[[nodiscard]] inline Tensor empty_like(const TensorBase& self, const TensorOptions& options,
+                                       MemoryFormat format) {
+  return empty_like(self, options.memory_format(format));
 }
 /// A tensor of one value.
 [[nodiscard]] inline Tensor full_like(const TensorBase& self, const Scalar& fill_value,

@@ -4,6 +4,7 @@
 #define SCONCE_TENSOR_OPTIONS_HPP
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <sconce/device.hpp>
 #include <sconce/memory_format.hpp>
@@ -147,9 +148,15 @@ constexpr std::int32_t number_of(const std::optional<ScalarType>& dtype) noexcep
 namespace sconce {
 inline namespace v0 {
 
-/// Type, device and memory format of a new tensor. For options that are not set, the call uses its
-/// defaults: factories use `kFloat` and the current device, functions of a tensor use those of the
-/// tensor. Corresponds to `c10::TensorOptions`.
+/// How the elements of a tensor are stored: there is one way. Corresponds to `c10::Layout`.
+enum class Layout : std::int8_t {
+  Strided = 0,  ///< by sizes and strides
+};
+inline constexpr Layout kStrided = Layout::Strided;  ///< `Layout::Strided`
+
+/// Type, place and order in memory of a new tensor. What is not set is left to the call: factories
+/// use `kFloat` and the current device, functions of a tensor that tensor's. Corresponds to
+/// `c10::TensorOptions`.
 ///
 /// \code
 /// auto a = sconce::empty({2, 3}, sconce::device(1).dtype(sconce::kHalf));
@@ -204,6 +211,25 @@ class TensorOptions {
     return result;
   }
 
+  /// These options. Corresponds to the method that asks for gradients.
+  /// \throws NotSupportedError if gradients are asked for: there are none here
+  [[nodiscard]] TensorOptions requires_grad(bool requires_grad) const {
+    if (requires_grad) {
+      throw NotSupportedError(SCONCE_ERROR_NOT_SUPPORTED,
+                              "requires_grad: tensors have no gradients; see <sconce/tape.hpp> for "
+                              "backward passes of your own");
+    }
+    return *this;
+  }
+  /// These options: every tensor is strided.
+  [[nodiscard]] constexpr TensorOptions layout(Layout) const noexcept { return *this; }
+
+  /// The type; `kFloat` if it is not set.
+  [[nodiscard]] constexpr ScalarType dtype() const noexcept {
+    return dtype_.value_or(ScalarType::Float);
+  }
+  /// The device; a CUDA device without an index, which is the current one, if it is not set.
+  [[nodiscard]] constexpr Device device() const { return device_.value_or(DeviceType::CUDA); }
   /// The type, if it is set.
   [[nodiscard]] constexpr std::optional<ScalarType> dtype_opt() const noexcept { return dtype_; }
   /// The device, if it is set.
@@ -247,5 +273,17 @@ class TensorOptions {
 
 }  // namespace v0
 }  // namespace sconce
+
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
+/// Hashes a device by its kind and its index.
+template <>
+struct std::hash<sconce::Device> {
+  /// The hash.
+  std::size_t operator()(const sconce::Device& device) const noexcept {
+    return std::hash<sconce::DeviceIndex>()(device.is_cpu() ? -2 : device.index());
+  }
+};
+/// \endcond
 
 #endif  // SCONCE_TENSOR_OPTIONS_HPP

@@ -18,6 +18,10 @@ inline std::tuple<Tensor, Tensor> Tensor::sort(std::int64_t dim, bool descending
   detail::check(::sconce_tensor_sort(get(), dim, descending, &values, &indices));
   return {adopt(values), adopt(indices)};
 }
+inline std::tuple<Tensor, Tensor> Tensor::sort(std::optional<bool>, std::int64_t dim,
+                                               bool descending) const {
+  return sort(dim, descending);
+}
 inline Tensor Tensor::index_select(std::int64_t dim, const TensorBase& index) const {
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_index_select(get(), dim, index.get(), out);

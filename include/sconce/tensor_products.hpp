@@ -41,6 +41,11 @@ inline Tensor Tensor::addmm(const TensorBase& mat1, const TensorBase& mat2, cons
   });
 }
 
+inline const Tensor& Tensor::addmm_(const TensorBase& mat1, const TensorBase& mat2,
+                                    const Scalar& beta, const Scalar& alpha) const {
+  return copy_(addmm(mat1, mat2, beta, alpha));
+}
+
 /// \name Products
 /// @{
 

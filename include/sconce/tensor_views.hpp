@@ -91,6 +91,26 @@ inline Tensor Tensor::unsqueeze(std::int64_t dim) const {
   return detail::tensor_of(
       [&](sconce_tensor** out) { return ::sconce_tensor_unsqueeze(get(), dim, out); });
 }
+inline const Tensor& Tensor::unsqueeze_(std::int64_t dim) const {
+  detail::check(::sconce_tensor_assign(get(), unsqueeze(dim).get()));
+  return *this;
+}
+inline const Tensor& Tensor::squeeze_() const {
+  detail::check(::sconce_tensor_assign(get(), squeeze().get()));
+  return *this;
+}
+inline const Tensor& Tensor::transpose_(std::int64_t dim0, std::int64_t dim1) const {
+  detail::check(::sconce_tensor_assign(get(), transpose(dim0, dim1).get()));
+  return *this;
+}
+inline const Tensor& Tensor::t_() const {
+  detail::check(::sconce_tensor_assign(get(), t().get()));
+  return *this;
+}
+inline Tensor Tensor::detach() const {
+  const Tensor& self = *this;
+  return as_strided(self.sizes(), self.strides(), storage_offset());
+}
 inline Tensor Tensor::flatten(std::int64_t start_dim, std::int64_t end_dim) const {
   return detail::tensor_of(
       [&](sconce_tensor** out) { return ::sconce_tensor_flatten(get(), start_dim, end_dim, out); });
