@@ -2,10 +2,12 @@
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::RwLock;
 
 use crate::driver::LaunchShape;
+use crate::driver::sim::codes;
 use crate::driver::sim::machine::operation::{Pace, QueuedWork};
 use crate::driver::sim::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 use crate::types::DeviceIndex;
@@ -59,6 +61,8 @@ pub(crate) struct KernelWork {
     shape: LaunchShape,
     /// As many slots as the kernel has parameters.
     arguments: Box<[u64]>,
+    /// Whether an assertion of the kernel ended the last run.
+    asserted: AtomicBool,
 }
 
 impl KernelWork {
@@ -70,7 +74,8 @@ impl KernelWork {
         shape: LaunchShape,
         slots: &[u64],
     ) -> KernelWork {
-        KernelWork { space, device, kernel, shape, arguments: slots.into() }
+        let asserted = AtomicBool::new(false);
+        KernelWork { space, device, kernel, shape, arguments: slots.into(), asserted }
     }
 }
 
@@ -86,6 +91,14 @@ impl QueuedWork for KernelWork {
     fn run(&self) -> Result<(), i32> {
         let accesses = Accesses::to_check(|| self.accesses());
         let memory = DeviceMemoryView::new(&self.space, self.device, &accesses);
-        (self.kernel.run)(&memory, self.shape, &self.arguments)
+        let outcome = (self.kernel.run)(&memory, self.shape, &self.arguments);
+        self.asserted.store(outcome == Err(codes::ASSERT), Ordering::Relaxed);
+        outcome
+    }
+
+    /// Selections alone have an assertion, that of their indices.
+    fn failure(&self) -> Option<String> {
+        let asserted = self.asserted.load(Ordering::Relaxed);
+        asserted.then(|| format!("kernel {}: an index is out of range", self.kernel.name))
     }
 }

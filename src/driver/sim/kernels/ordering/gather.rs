@@ -7,6 +7,7 @@ use crate::kernels::{
     JOIN, JOIN_MANY, JOIN_MANY_NAME, JoinLaunch, JoinRows, ManyLaunch, ManyPiece, SELECT,
     SELECT_DST, SELECT_INDEX, SELECT_SRC, SelectLaunch,
 };
+use crate::log;
 
 macro_rules! gathers {
     ($($width:literal $shift:literal),*) => {
@@ -82,6 +83,11 @@ fn select(memory: &DeviceMemoryView<'_>, arguments: &[u64], width: u64) -> Resul
             let short = i64::from(i32::from_le_bytes([a, b, c, d]));
             let index = if launch.wide { i64::from_le_bytes(bytes) } else { short };
             if index as u64 >= launch.size {
+                // A GPU's driver prints the assertion in the same way.
+                log::error(format_args!(
+                    "selection: index {index} is out of range for {} elements",
+                    launch.size
+                ));
                 return Err(codes::ASSERT);
             }
             from = from.wrapping_add_signed(index.wrapping_mul(launch.step));
