@@ -729,7 +729,17 @@ sconce_status sconce_op_find(const char *name,
 SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out_schema);
 
 /**
- * Returns the schemas of all operators, one on each line, sorted by name.
+ * Returns what an operator takes and returns. Another name of `sconce_op_schema`.
+ *
+ * - `out_schema`: receives the text.
+ * - Errors: as `sconce_op_schema`.
+ * - Ownership: as `sconce_op_schema`.
+ * - torch: `torch.ops.torchvision.nms.default._schema`.
+ */
+SCONCE_NODISCARD sconce_status sconce_op_get_schema(struct sconce_op *op, char **out_schema);
+
+/**
+ * Returns the schemas of all operators, one a line, by name.
  *
  * - `out_schemas`: receives the text, which is empty if there are none.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.

@@ -25,6 +25,7 @@ use shared::{
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
     fn sconce_op_schema(op: usize, text: *mut *mut c_char) -> i32;
+    fn sconce_op_get_schema(op: usize, text: *mut *mut c_char) -> i32;
     fn sconce_op_list(text: *mut *mut c_char) -> i32;
     fn sconce_op_values_release(values: *mut Value, count: usize);
 }
@@ -126,6 +127,8 @@ fn operators_of_a_library_are_found_and_called() {
     // SAFETY: the place is valid for a write.
     let schema = owned_text(|place| unsafe { sconce_op_schema(scaled, place) });
     assert_eq!(schema, "sample::scaled(Tensor x, float factor=2, str? mode=None) -> Tensor");
+    // SAFETY: as above.
+    assert_eq!(owned_text(|place| unsafe { sconce_op_get_schema(scaled, place) }), schema);
     // SAFETY: as above.
     let list = owned_text(|place| unsafe { sconce_op_list(place) });
     assert_eq!(list.lines().filter(|line| line.starts_with("sample::")).count(), 6, "{list}");
