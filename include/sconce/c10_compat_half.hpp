@@ -95,9 +95,13 @@ struct alignas(2) Half {
   C10_HOST_DEVICE operator float() const noexcept {  // NOLINT: as c10::Half
     return compat::detail::single_of_half(x);
   }
+  /// Adds a number, as singles.
   C10_HOST_DEVICE Half& operator+=(float other) noexcept { return *this = Half(*this + other); }
+  /// Subtracts a number, as singles.
   C10_HOST_DEVICE Half& operator-=(float other) noexcept { return *this = Half(*this - other); }
+  /// Multiplies by a number, as singles.
   C10_HOST_DEVICE Half& operator*=(float other) noexcept { return *this = Half(*this * other); }
+  /// Divides by a number, as singles.
   C10_HOST_DEVICE Half& operator/=(float other) noexcept { return *this = Half(*this / other); }
 };
 
@@ -124,9 +128,13 @@ struct alignas(2) BFloat16 {
   C10_HOST_DEVICE operator float() const noexcept {  // NOLINT: as c10::BFloat16
     return compat::detail::single_of(static_cast<std::uint32_t>(x) << 16);
   }
+  /// Adds a number, as singles.
   C10_HOST_DEVICE BFloat16& operator+=(float other) noexcept { return *this = *this + other; }
+  /// Subtracts a number, as singles.
   C10_HOST_DEVICE BFloat16& operator-=(float other) noexcept { return *this = *this - other; }
+  /// Multiplies by a number, as singles.
   C10_HOST_DEVICE BFloat16& operator*=(float other) noexcept { return *this = *this * other; }
+  /// Divides by a number, as singles.
   C10_HOST_DEVICE BFloat16& operator/=(float other) noexcept { return *this = *this / other; }
 };
 

@@ -159,8 +159,8 @@ std::basic_ostream<Char, Traits>& operator<<(std::basic_ostream<Char, Traits>& o
   return type == ScalarType::ComplexHalf || type == ScalarType::ComplexFloat ||
          type == ScalarType::ComplexDouble;
 }
-/// Whether a type is of integers. Corresponds to `c10::isIntegralType`.
-/// \param includeBool whether truth values count as integers
+/// Whether a type is of integers, or also of truth values if `includeBool` is set. Corresponds to
+/// `c10::isIntegralType`.
 [[nodiscard]] constexpr bool isIntegralType(ScalarType type, bool includeBool) noexcept {
   return type == ScalarType::Bool ? includeBool : !isFloatingType(type) && !isComplexType(type);
 }

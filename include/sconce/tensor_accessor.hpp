@@ -83,8 +83,7 @@ class GenericPackedTensorAccessor {
   /// The pointer to elements.
   typedef typename PtrTraits<T>::PtrType PtrType;
 
-  /// Elements at an address.
-  /// \param sizes, strides `N` numbers each
+  /// Elements from `data` on, with `N` sizes and `N` strides.
   /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if a number does not fit the type of indices
   GenericPackedTensorAccessor(PtrType data, const std::int64_t* sizes, const std::int64_t* strides)
       : data_(data) {
