@@ -43,6 +43,8 @@ DRAWN = [
     factories.empty,
     products.convolution,
     factories.from_memory,
+    factories.from_blob,
+    factories.of_one_value,
     factories.unary_into,
     products.fft,
     factories.randperm,

@@ -49,6 +49,19 @@ def full(rng, library):
     )
 
 
+def of_one_value(rng, library):
+    """Zeros and ones."""
+    function, value = ("zeros", 0) if rng.random() < 0.5 else ("ones", 1)
+    sizes = operands.shape(rng)
+    name, asked = asked_type(rng, "f32", dtypes.COMMON)
+    return Case(
+        function,
+        NOTHING,
+        lambda library, device: library.made(function, numbers(sizes), len(sizes), options(asked, device)),
+        Expected(name, numpy.broadcast_to(dtypes.convert(name, numpy.asarray(value)), sizes)),
+    )
+
+
 def arange(rng, library):
     kinds = (int,) if rng.random() < 0.5 else (int, float)
     start, end = [operands.number(rng, kinds) for _ in range(2)]
@@ -133,10 +146,11 @@ def empty(rng, library):
             (plain.device, similar.device) == (device, device),
             size.value == int(numpy.prod(sizes, dtype=int)) * dtypes.BYTES[name],
             plain.offset == 0,
+            plain.get(c_size_t, "get_dims") == len(sizes),
             (plain.get(c_void_p, "get_data") or 0) == (storage.value or 0),
         ]
 
-    return Case("empty", [like], call, [Value(True)] * 10, f"{name} {sizes} {strides}")
+    return Case("empty", [like], call, [Value(True)] * 11, f"{name} {sizes} {strides}")
 
 
 def from_memory(rng, library):
@@ -161,6 +175,26 @@ def from_memory(rng, library):
         )
 
     return Case("from_memory", [operand], call, Same(operand.dtype, operand.raw, strides=operand.strides))
+
+
+def from_blob(rng, library):
+    """A tensor over memory of others, whose end follows from its strides, and its device from the address."""
+    operand = operands.operand(rng, str(rng.choice(dtypes.NAMES[:-1])), operands.shape(rng, 3))
+    named = rng.random() < 0.5 or not operand.raw.size
+
+    def call(library, device, tensor):
+        return library.made(
+            "from_blob",
+            tensor.get(c_void_p, "get_data") or 0,
+            numbers(operand.sizes),
+            numbers(operand.strides),
+            operand.rank,
+            options(dtypes.NUMBER[operand.dtype], device if named else -1),
+            None,
+            None,
+        )
+
+    return Case("from_blob", [operand], call, Same(operand.dtype, operand.raw, strides=operand.strides))
 
 
 def into(rng, library):
