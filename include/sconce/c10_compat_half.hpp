@@ -9,6 +9,7 @@
 #include <cstring>
 #include <sconce/c10_compat_macros.hpp>
 #include <sconce/scalar_type.hpp>
+#include <type_traits>
 
 namespace sconce {
 inline namespace v0 {
@@ -89,6 +90,9 @@ struct alignas(2) Half {
   C10_HOST_DEVICE constexpr Half(std::uint16_t bits, from_bits_t) noexcept : x(bits) {}
   /// The nearest half.
   C10_HOST_DEVICE Half(float value) noexcept : x(compat::detail::half_of(value)) {}  // NOLINT
+  /// The number nearest to the single that is nearest to a number of another type.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
+  C10_HOST_DEVICE Half(Number value) noexcept : Half(static_cast<float>(value)) {}  // NOLINT
   /// The bits of the library's own type.
   C10_HOST_DEVICE constexpr Half(::sconce::cuda::Half half) noexcept : x(half.x) {}  // NOLINT
   /// The number as a single.
@@ -121,6 +125,10 @@ struct alignas(2) BFloat16 {
   /// The nearest number.
   C10_HOST_DEVICE BFloat16(float value) noexcept  // NOLINT: as c10::BFloat16
       : x(compat::detail::upper_half_of(value)) {}
+  /// The number nearest to the single that is nearest to a number of another type.
+  template <class Number, std::enable_if_t<std::is_arithmetic_v<Number>, int> = 0>
+  C10_HOST_DEVICE BFloat16(Number value) noexcept
+      : BFloat16(static_cast<float>(value)) {}  // NOLINT
   /// The bits of the library's own type.
   C10_HOST_DEVICE constexpr BFloat16(::sconce::cuda::BFloat16 number) noexcept  // NOLINT
       : x(number.x) {}
