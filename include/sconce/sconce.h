@@ -6451,7 +6451,8 @@ sconce_status sconce_tensor_ones(const int64_t *sizes,
                                  struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor of one value, with the sizes of another. Otherwise as `sconce_tensor_empty_like`.
+ * Creates a tensor with the sizes of another, whose elements all have one value. Otherwise as
+ * `sconce_tensor_empty_like`.
  *
  * - `value`: the value of every element.
  * - `out_tensor`: receives the tensor.
@@ -6486,7 +6487,8 @@ sconce_status sconce_tensor_from_values(const void *values,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
+ * Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but
+ * excluding `end`.
  *
  * - `start`, `end`, `step`: the first number, the bound and the distance.
  * - `options`: the default type is I64 if all three are integers, else F32.
@@ -6553,24 +6555,25 @@ sconce_status sconce_tensor_fill(struct sconce_tensor *tensor,
                                  const struct sconce_scalar *value);
 
 /**
- * Creates a tensor over memory of others.
+ * Creates a tensor over memory of another owner.
  *
- * - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
- * - `bytes`: how many bytes from there on belong to the tensor.
+ * - `address`: the first element, in memory of a device or of the host; may be NULL if there are
+ *   no elements.
+ * - `bytes`: the size of the memory that begins there.
  * - `sizes`, `rank`: as in `sconce_tensor_empty`.
- * - `strides`: in elements; NULL if the elements lie one after another.
+ * - `strides`: in elements; NULL if the elements are contiguous.
  * - `dtype`: `SCONCE_DTYPE_…`.
- * - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+ * - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
  * - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
  *   of them. It is not called if this call fails.
  * - `context`: the deleter's argument.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
- *   of a device is not aligned to the elements.
+ * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
+ *   device, or device memory is not aligned to the elements.
  * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
  *   deleter is called.
- * - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
- *   later work in the deleter if it frees the memory out of the order of the streams.
+ * - Ordering: the caller must order earlier work on the memory before the device's current stream.
+ *   A deleter that frees the memory out of stream order must wait for later work on it.
  * - Threads: the deleter is called once, on the thread that releases the last tensor.
  * - torch: `torch::from_blob`.
  */
@@ -6587,21 +6590,22 @@ sconce_status sconce_tensor_from_memory(void *address,
                                         struct sconce_tensor **out_tensor);
 
 /**
- * Creates a tensor over memory of others, of as many bytes as the elements reach. Otherwise as
+ * Creates a tensor over memory of another owner, whose size follows from the sizes and strides. Otherwise as
  * `sconce_tensor_from_memory`.
  *
- * - `data`: the first element, in memory of a device or of the host; may be NULL without elements.
+ * - `data`: the first element, in memory of a device or of the host; may be NULL if there are no
+ *   elements.
  * - `sizes`: as in `sconce_tensor_empty`.
- * - `strides`: in elements; NULL if the elements lie one after another.
+ * - `strides`: in elements; NULL if the elements are contiguous.
  * - `dims`: number of dimensions.
- * - `options`: type and device of the elements; NULL or fields left at their defaults: F32, on the device whose
- *   memory it is, or on the CPU.
+ * - `options`: type and device of the elements; NULL or fields at their defaults: F32, on the device that the memory
+ *   belongs to, or on the CPU.
  * - `deleter`: called with `user` when no tensor uses the memory any more; NULL if the memory outlives all of
  *   them. It is not called if this call fails.
  * - `user`: the deleter's argument.
  * - `out_tensor`: receives the tensor.
- * - Errors: INVALID_ARGUMENT: a size or a stride is negative, the memory is not of that device, memory of a
- *   device is not aligned to the elements, or `options` ask for pinned memory or for an order in memory.
+ * - Errors: INVALID_ARGUMENT: a size or a stride is negative, the memory is not on that device, device
+ *   memory is not aligned to the elements, or `options` request pinned memory or a memory format.
  * - torch: `torch::from_blob`.
  */
 SCONCE_NODISCARD
@@ -6772,7 +6776,7 @@ sconce_status sconce_tensor_copy(struct sconce_tensor *tensor,
  * Copies every element of `src` to `dst`. Another name of `sconce_tensor_copy`.
  *
  * - `dst`: receives the elements, converted to its type.
- * - `src`: what is copied, repeated to the shape of `dst`.
+ * - `src`: the source, broadcast to the shape of `dst`.
  * - `non_blocking`: as in `sconce_copy`.
  * - Errors: as `sconce_tensor_copy`.
  * - Ordering: as `sconce_tensor_copy`.
@@ -6784,8 +6788,8 @@ sconce_status sconce_tensor_copy_(struct sconce_tensor *dst,
                                   bool non_blocking);
 
 /**
- * Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
- * owned once more.
+ * Returns a tensor with another type, device or memory format. If nothing changes, returns the
+ * tensor itself, with one more owner.
  *
  * - `options`: fields at their defaults change nothing. `pinned` is not used.
  * - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.

@@ -74,7 +74,7 @@
 #endif
 
 /**
- * No value, for an optional argument.
+ * Nothing: of an optional argument.
  */
 #define SCONCE_OP_VALUE_NONE 0
 
@@ -119,7 +119,7 @@
 #define SCONCE_OP_VALUE_DEVICE 8
 
 /**
- * A generator of random numbers, in `generator`; NULL is that of an optional argument that is left out.
+ * A generator of random numbers, in `generator`. NULL stands for an optional argument that is left out.
  */
 #define SCONCE_OP_VALUE_GENERATOR 9
 
@@ -297,7 +297,7 @@ typedef struct sconce_model_memory {
  */
 typedef struct sconce_op_value {
   /**
-   * `SCONCE_OP_VALUE_…`: the kind of value, which determines the field that holds it.
+   * `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
    */
   int32_t kind;
   /**
@@ -305,23 +305,23 @@ typedef struct sconce_op_value {
    */
   int32_t reserved;
   /**
-   * The value of an integer, a truth value, a data type or a device.
+   * Of integers, truth values, data types and devices.
    */
   int64_t integer;
   /**
-   * The value of a real number.
+   * Of real numbers.
    */
   double real;
   /**
-   * The tensor.
+   * Of tensors.
    */
   struct sconce_tensor *tensor;
   /**
-   * The text, NUL-terminated.
+   * Of texts: ends with NUL.
    */
   const char *text;
   /**
-   * The entries of a list.
+   * Of lists.
    */
   const struct sconce_op_value *items;
   /**
@@ -329,7 +329,7 @@ typedef struct sconce_op_value {
    */
   size_t count;
   /**
-   * Of generators.
+   * The generator, for `SCONCE_OP_VALUE_GENERATOR`.
    */
   sconce_generator *generator;
 } sconce_op_value;
@@ -432,7 +432,7 @@ sconce_status sconce_model_inspect(const char *path,
                                    char **out_text);
 
 /**
- * Returns the properties that an input of a model must have.
+ * Returns what an input of a model must be.
  *
  * - `index`: the index of the input.
  * - `out_input`: receives type and sizes, as far as the package describes them.
@@ -729,7 +729,7 @@ sconce_status sconce_op_find(const char *name,
 SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out_schema);
 
 /**
- * Returns what an operator takes and returns. Another name of `sconce_op_schema`.
+ * Returns the schema of an operator. Another name of `sconce_op_schema`.
  *
  * - `out_schema`: receives the text.
  * - Errors: as `sconce_op_schema`.
@@ -739,7 +739,7 @@ SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out
 SCONCE_NODISCARD sconce_status sconce_op_get_schema(struct sconce_op *op, char **out_schema);
 
 /**
- * Returns the schemas of all operators, one a line, by name.
+ * Returns the schemas of all operators, one on each line, sorted by name.
  *
  * - `out_schemas`: receives the text, which is empty if there are none.
  * - Ownership: the caller frees the text with `sconce_torch_string_free`.
@@ -756,9 +756,11 @@ SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
  * - `results`: receives the results.
  * - `result_room`: number of entries of `results`, at least as many as the schema has results.
  * - `out_count`: receives the number of results; may be NULL.
- * - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
- *   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
- * - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
+ * - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
+ *   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
+ *   the kernel calls an operation that is not provided.
+ * - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with
+ *   `sconce_op_values_release`, or
  *   a tensor among them with `sconce_tensor_release`.
  * - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
  *   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.

@@ -14,28 +14,29 @@ use crate::tensor::{
     ForeignOwner, MemoryFormat, Place, ReservedStorage, Storage, StorageRef, Tensor, extent,
 };
 
-/// Gives memory back to its owner: called once with the `context` that was passed with it, on any thread, also at
-/// exit.
+/// Returns memory to its owner. Called once, with the `context` that was passed with the function,
+/// on any thread, possibly at exit.
 pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
 
-/// Creates a tensor over memory of others.
+/// Creates a tensor over memory of another owner.
 ///
-/// - `address`: the first element, in memory of a device or of the host; may be NULL without elements.
-/// - `bytes`: how many bytes from there on belong to the tensor.
+/// - `address`: the first element, in memory of a device or of the host; may be NULL if there are
+///   no elements.
+/// - `bytes`: the size of the memory that begins there.
 /// - `sizes`, `rank`: as in `sconce_tensor_empty`.
-/// - `strides`: in elements; NULL if the elements lie one after another.
+/// - `strides`: in elements; NULL if the elements are contiguous.
 /// - `dtype`: `SCONCE_DTYPE_…`.
-/// - `device`: the device that the memory is of, or `SCONCE_DEVICE_CPU`.
+/// - `device`: the device of the memory, or `SCONCE_DEVICE_CPU`.
 /// - `deleter`: called with `context` when no tensor uses the memory any more; NULL if the memory outlives all
 ///   of them. It is not called if this call fails.
 /// - `context`: the deleter's argument.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not of that device, or memory
-///   of a device is not aligned to the elements.
+/// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
+///   device, or device memory is not aligned to the elements.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
 ///   deleter is called.
-/// - Ordering: the caller orders earlier work on the memory with the device's current stream, and waits for
-///   later work in the deleter if it frees the memory out of the order of the streams.
+/// - Ordering: the caller must order earlier work on the memory before the device's current stream.
+///   A deleter that frees the memory out of stream order must wait for later work on it.
 /// - Threads: the deleter is called once, on the thread that releases the last tensor.
 /// - torch: `torch::from_blob`.
 #[must_use]
@@ -65,21 +66,22 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
     })
 }
 
-/// Creates a tensor over memory of others, of as many bytes as the elements reach. Otherwise as
+/// Creates a tensor over memory of another owner, whose size follows from the sizes and strides. Otherwise as
 /// `sconce_tensor_from_memory`.
 ///
-/// - `data`: the first element, in memory of a device or of the host; may be NULL without elements.
+/// - `data`: the first element, in memory of a device or of the host; may be NULL if there are no
+///   elements.
 /// - `sizes`: as in `sconce_tensor_empty`.
-/// - `strides`: in elements; NULL if the elements lie one after another.
+/// - `strides`: in elements; NULL if the elements are contiguous.
 /// - `dims`: number of dimensions.
-/// - `options`: type and device of the elements; NULL or fields left at their defaults: F32, on the device whose
-///   memory it is, or on the CPU.
+/// - `options`: type and device of the elements; NULL or fields at their defaults: F32, on the device that the memory
+///   belongs to, or on the CPU.
 /// - `deleter`: called with `user` when no tensor uses the memory any more; NULL if the memory outlives all of
 ///   them. It is not called if this call fails.
 /// - `user`: the deleter's argument.
 /// - `out_tensor`: receives the tensor.
-/// - Errors: INVALID_ARGUMENT: a size or a stride is negative, the memory is not of that device, memory of a
-///   device is not aligned to the elements, or `options` ask for pinned memory or for an order in memory.
+/// - Errors: INVALID_ARGUMENT: a size or a stride is negative, the memory is not on that device, device
+///   memory is not aligned to the elements, or `options` request pinned memory or a memory format.
 /// - torch: `torch::from_blob`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -35,7 +35,7 @@ pub extern "C" fn sconce_tensor_copy(
 /// Copies every element of `src` to `dst`. Another name of `sconce_tensor_copy`.
 ///
 /// - `dst`: receives the elements, converted to its type.
-/// - `src`: what is copied, repeated to the shape of `dst`.
+/// - `src`: the source, broadcast to the shape of `dst`.
 /// - `non_blocking`: as in `sconce_copy`.
 /// - Errors: as `sconce_tensor_copy`.
 /// - Ordering: as `sconce_tensor_copy`.
@@ -53,8 +53,8 @@ pub extern "C" fn sconce_tensor_copy_(
     })
 }
 
-/// Returns a tensor with another type, place or order in memory. If nothing changes, the tensor itself is returned,
-/// owned once more.
+/// Returns a tensor with another type, device or memory format. If nothing changes, returns the
+/// tensor itself, with one more owner.
 ///
 /// - `options`: fields at their defaults change nothing. `pinned` is not used.
 /// - `non_blocking`: as in `sconce_copy`; a result on the CPU is then page-locked.

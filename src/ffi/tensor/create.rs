@@ -227,7 +227,8 @@ pub unsafe extern "C" fn sconce_tensor_from_values(
     })
 }
 
-/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but without `end`.
+/// Creates a vector of evenly spaced numbers: `start`, `start + step`, and so on, up to but
+/// excluding `end`.
 ///
 /// - `start`, `end`, `step`: the first number, the bound and the distance.
 /// - `options`: the default type is I64 if all three are integers, else F32.

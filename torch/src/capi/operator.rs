@@ -151,7 +151,7 @@ pub unsafe extern "C" fn sconce_op_schema(
     })
 }
 
-/// Returns what an operator takes and returns. Another name of `sconce_op_schema`.
+/// Returns the schema of an operator. Another name of `sconce_op_schema`.
 ///
 /// - `out_schema`: receives the text.
 /// - Errors: as `sconce_op_schema`.
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn sconce_op_get_schema(
     unsafe { sconce_op_schema(op, out_schema) }
 }
 
-/// Returns the schemas of all operators, one a line, by name.
+/// Returns the schemas of all operators, one on each line, sorted by name.
 ///
 /// - `out_schemas`: receives the text, which is empty if there are none.
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
@@ -191,9 +191,11 @@ pub unsafe extern "C" fn sconce_op_list(out_schemas: *mut *mut c_char) -> sconce
 /// - `results`: receives the results.
 /// - `result_room`: number of entries of `results`, at least as many as the schema has results.
 /// - `out_count`: receives the number of results; may be NULL.
-/// - Errors: INVALID_ARGUMENT: a wrong number or type of arguments, which are named; or the kernel threw: its text is
-///   kept. NOT_SUPPORTED: there is no kernel for the device, or the kernel calls an operation that is not offered.
-/// - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with `sconce_op_values_release`, or
+/// - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
+///   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
+///   the kernel calls an operation that is not provided.
+/// - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with
+///   `sconce_op_values_release`, or
 ///   a tensor among them with `sconce_tensor_release`.
 /// - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
 ///   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.

@@ -32,7 +32,7 @@ pub const SCONCE_OP_VALUE_LIST: i32 = 6;
 pub const SCONCE_OP_VALUE_DTYPE: i32 = 7;
 /// A device, in `integer`: an index or `SCONCE_DEVICE_CPU`.
 pub const SCONCE_OP_VALUE_DEVICE: i32 = 8;
-/// A generator of random numbers, in `generator`; NULL is that of an optional argument that is left out.
+/// A generator of random numbers, in `generator`. NULL stands for an optional argument that is left out.
 pub const SCONCE_OP_VALUE_GENERATOR: i32 = 9;
 
 /// An argument or a result of an operator. Begin with `SCONCE_OP_VALUE_INIT`.
@@ -55,7 +55,7 @@ pub struct sconce_op_value {
     pub items: *const sconce_op_value,
     /// Number of `items`.
     pub count: usize,
-    /// Of generators.
+    /// The generator, for `SCONCE_OP_VALUE_GENERATOR`.
     pub generator: *mut sconce_generator,
 }
 
