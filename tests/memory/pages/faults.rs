@@ -217,7 +217,12 @@ impl Script {
         for user in &self.users {
             let theirs = stream::from_pool(*user, 0).unwrap();
             for block in &self.held {
-                fill(*block, 1, memory::usable_bytes(*block).unwrap(), theirs);
+                // What may be used is decided page by page, so a part of each is enough.
+                let bytes = memory::usable_bytes(*block).unwrap();
+                for page in (0..bytes).step_by(2 * MIB) {
+                    fill(*block + page, 1, 512, theirs);
+                }
+                fill(*block + bytes - 512, 1, 512, theirs);
             }
             stream::synchronize(runtime, theirs).unwrap();
         }
