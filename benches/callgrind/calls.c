@@ -159,6 +159,7 @@ static void fft_known(void) { status = sconce_fft(&transform, signal_memory, sig
 /* Tensors of 16 x 16 on the device: what is made is released. */
 static sconce_tensor* left;
 static sconce_tensor* right;
+static sconce_tensor* product;
 static void released_with(sconce_status made, sconce_tensor* tensor) {
   both(made, sconce_tensor_release(tensor));
 }
@@ -203,7 +204,8 @@ static void tensor_cast(void) {
   sconce_tensor_options halves = SCONCE_TENSOR_OPTIONS_INIT;
   sconce_tensor* result = NULL;
   halves.dtype = SCONCE_DTYPE_F16;
-  released_with(sconce_tensor_to(left, &halves, false, false, &result), result);
+  const sconce_status made = sconce_tensor_to(left, &halves, false, false, &result);
+  released_with(made, result);
 }
 static sconce_tensor* rows;
 static void tensor_index_select(void) {
@@ -273,9 +275,37 @@ static void kernel_launch_here(void) {
 
 /* A graph of one fill. */
 static sconce_graph* graph;
+static void new_graph(void);
 static void captured_graph(void);
+static void must(sconce_status outcome, const char* what);
 static void graph_replay(void) { status = sconce_graph_replay(graph, stream); }
 static void graph_replay_here(void) { status = sconce_graph_replay_on_current(graph); }
+
+/* A capture: its begin, an addition, its end with the instantiation, and the reset. */
+static void graph_capture(void) {
+  const sconce_status begun =
+      sconce_graph_capture_begin(graph, stream, NULL, SCONCE_CAPTURE_RELAXED);
+  tensor_add_into();
+  both(begun, status);
+  both(status, sconce_graph_capture_end(graph));
+  both(status, sconce_graph_reset(graph));
+}
+/* Other work that is queued, or captured: see `within_a_capture`. */
+static void tensor_fill(void) {
+  const sconce_scalar one = {SCONCE_SCALAR_INTEGER, 1, 0, 0, 0};
+  status = sconce_tensor_fill(left, &one);
+}
+static void tensor_copy(void) { status = sconce_tensor_copy(left, right, true); }
+static void tensor_matmul_into(void) { status = sconce_tensor_matmul_out(left, right, product); }
+static void within_a_capture(void) {
+  new_graph();
+  /* What is made at the first use is there before. */
+  tensor_fill();
+  tensor_copy();
+  tensor_add_into();
+  tensor_matmul_into();
+  must(sconce_graph_capture_begin(graph, stream, NULL, SCONCE_CAPTURE_RELAXED), "a capture");
+}
 
 static void failing_call(void) { status = sconce_device_set_current(1 << 20); }
 
@@ -372,15 +402,20 @@ static void small_tensors(void) {
   of_singles.dtype = SCONCE_DTYPE_F32;
   must(sconce_tensor_empty(sizes, 2, &of_singles, &left), "a tensor");
   must(sconce_tensor_empty(sizes, 2, &of_singles, &right), "another tensor");
+  must(sconce_tensor_empty(sizes, 2, &of_singles, &product), "a third tensor");
   must(sconce_tensor_select(left, 0, 0, &rows), "a row");
   must(sconce_tensor_select(rows, 0, 0, &element), "an element");
   must(sconce_tensor_full(sizes, 1, &zero, &of_indices, &rows), "indices");
 }
 
-static void captured_graph(void) {
+static void new_graph(void) {
   small_tensors();
   must(sconce_graph_create(false, &graph), "a graph");
   must(sconce_stream_set_current(stream), "a stream");
+}
+
+static void captured_graph(void) {
+  new_graph();
   must(sconce_graph_capture_begin(graph, stream, NULL, SCONCE_CAPTURE_RELAXED), "a capture");
   tensor_add_into();
   must(sconce_graph_capture_end(graph), "the capture's end");
@@ -448,6 +483,14 @@ static const struct {
     {"kernel_launch_here", kernel_launch_here, driven, own_kernel},
     {"graph_replay", graph_replay, driven, captured_graph},
     {"graph_replay_here", graph_replay_here, driven, captured_graph},
+    {"graph_capture", graph_capture, driven, new_graph},
+    {"tensor_fill", tensor_fill, driven, small_tensors},
+    {"tensor_copy", tensor_copy, driven, small_tensors},
+    {"tensor_matmul_into", tensor_matmul_into, driven, small_tensors},
+    {"captured_add_into", tensor_add_into, driven, within_a_capture},
+    {"captured_fill", tensor_fill, driven, within_a_capture},
+    {"captured_copy", tensor_copy, driven, within_a_capture},
+    {"captured_matmul_into", tensor_matmul_into, driven, within_a_capture},
     {"failing_call", failing_call, simulated, NULL},
 };
 

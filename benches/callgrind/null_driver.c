@@ -11,8 +11,9 @@
 
 enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2 };
 
+/* Of the objects streams alone are captured. */
 typedef struct {
-  int kind;
+  int is_captured;
 } Object;
 
 static Object context;
@@ -30,6 +31,9 @@ static int make(void** handle) {
   *handle = &objects[made++];
   return OK;
 }
+
+/* Whether a stream is none of the default ones. */
+static int is_named(const void* stream) { return (uintptr_t)stream > 2; }
 
 int cuInit(unsigned flags) { return flags == 0 ? OK : INVALID_VALUE; }
 int cuGetErrorName(int code, const char** name) {
@@ -161,7 +165,9 @@ int cuStreamWriteValue32_v2(void* stream, uint64_t address, uint32_t value, unsi
   *(volatile uint32_t*)(uintptr_t)address = value;
   return OK;
 }
-int cuStreamIsCapturing(void* stream, int* status) { return (void)stream, *status = 0, OK; }
+int cuStreamIsCapturing(void* stream, int* status) {
+  return *status = is_named(stream) && ((Object*)stream)->is_captured, OK;
+}
 int cuEventCreate(void** event, unsigned flags) { return (void)flags, make(event); }
 int cuEventDestroy_v2(void* event) { return (void)event, OK; }
 int cuEventRecord(void* event, void* stream) { return (void)event, (void)stream, OK; }
@@ -216,12 +222,24 @@ int cuLaunchKernelEx(const void* config, void* function, void** arguments, void*
   return OK;
 }
 
-int cuStreamBeginCapture_v2(void* stream, int mode) { return (void)stream, (void)mode, OK; }
-int cuStreamEndCapture(void* stream, void** graph) { return (void)stream, make(graph); }
+/* One graph and one executable graph stand for all. */
+static Object only_graph;
+static Object only_executable_graph;
+static int set_captured(void* stream, int is_captured) {
+  if (!is_named(stream)) {
+    return INVALID_VALUE;
+  }
+  return ((Object*)stream)->is_captured = is_captured, OK;
+}
+int cuStreamBeginCapture_v2(void* stream, int mode) { return (void)mode, set_captured(stream, 1); }
+int cuStreamEndCapture(void* stream, void** graph) {
+  return *graph = &only_graph, set_captured(stream, 0);
+}
 int cuStreamGetCaptureInfo_v2(void* stream, int* status, unsigned long long* id, void** graph,
                               const void** nodes, size_t* count) {
-  (void)stream, (void)graph, (void)nodes, (void)count;
-  return *status = 1, *id = 1, OK;
+  (void)graph, (void)nodes, (void)count;
+  *status = is_named(stream) && ((Object*)stream)->is_captured;
+  return *id = 1, OK;
 }
 int cuGraphGetNodes(void* graph, void** nodes, size_t* count) {
   return (void)graph, (void)nodes, *count = 1, OK;
@@ -229,7 +247,7 @@ int cuGraphGetNodes(void* graph, void** nodes, size_t* count) {
 int cuGraphDestroy(void* graph) { return (void)graph, OK; }
 int cuGraphInstantiateWithFlags(void** exec, void* graph, unsigned long long flags) {
   (void)graph, (void)flags;
-  return make(exec);
+  return *exec = &only_executable_graph, OK;
 }
 int cuGraphLaunch(void* exec, void* stream) { return (void)exec, (void)stream, OK; }
 int cuGraphExecDestroy(void* exec) { return (void)exec, OK; }
