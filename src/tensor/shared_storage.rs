@@ -61,11 +61,19 @@ impl<S> StoragePlace<S> {
     }
 
     /// Lets go of the storage. The last owner gets it, and with it the place.
-    #[inline]
+    #[cfg(all(test, loom))]
     pub(super) fn let_go(&self) -> Option<S> {
-        if self.owners.fetch_sub(1, Ordering::Release) != 1 {
-            return None;
-        }
+        if self.leave() { self.take_out() } else { None }
+    }
+
+    /// Lets go of the storage. Whether the caller was its last owner, which takes it out.
+    #[inline(always)]
+    fn leave(&self) -> bool {
+        self.owners.fetch_sub(1, Ordering::Release) == 1
+    }
+
+    /// The storage, for its last owner after that has left. With it the caller gets the place.
+    fn take_out(&self) -> Option<S> {
         fence(Ordering::Acquire);
         self.storage.with_mut(|place| {
             // SAFETY: there are no owners any more, and there will be none before the place is given back.
@@ -191,15 +199,16 @@ impl Clone for StorageRef {
 impl Drop for StorageRef {
     #[inline]
     fn drop(&mut self) {
-        if let Some(storage) = self.place.let_go() {
-            end(storage, self.number);
+        if self.place.leave() {
+            end(self.place, self.number);
         }
     }
 }
 
 /// Gives back the place of a storage that has no owners any more, and the storage.
 #[inline(never)]
-fn end(storage: Storage, number: u32) {
+fn end(place: &StoragePlace<Storage>, number: u32) {
+    let storage = place.take_out();
     PLACES.give_back(list(), number);
     // Last: deleters of others may call this library.
     drop(storage);

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::ffi::arguments::entries;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
+use crate::tensor::handle::{NewExtents, TensorWords, ViewPosition};
 use crate::tensor::{Tensor, TensorLayout, handle};
 
 /// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. The caller
@@ -88,6 +89,31 @@ pub(super) fn viewed(
     change: impl FnOnce(&mut TensorLayout) -> Result<()>,
 ) -> Result<*mut sconce_tensor> {
     let key = sconce_tensor::key(tensor, name)?;
+    handle::insert_view(key, name, change).map(sconce_tensor::from_key)
+}
+
+/// As [`viewed`]; `view` makes the view of the tensor's words, or leaves it to `change`.
+#[inline(always)]
+pub(super) fn viewed_directly(
+    tensor: *mut sconce_tensor,
+    name: &str,
+    view: impl FnOnce(&TensorWords<'_>, &NewExtents<'_>) -> Option<ViewPosition>,
+    change: impl FnOnce(&mut TensorLayout) -> Result<()>,
+) -> Result<*mut sconce_tensor> {
+    let key = sconce_tensor::key(tensor, name)?;
+    match handle::insert_direct_view(key, view) {
+        Some(view) => Ok(sconce_tensor::from_key(view)),
+        None => viewed_apart(key, name, change),
+    }
+}
+
+/// As [`viewed`], in a function of its own.
+#[inline(never)]
+fn viewed_apart(
+    key: Key,
+    name: &str,
+    change: impl FnOnce(&mut TensorLayout) -> Result<()>,
+) -> Result<*mut sconce_tensor> {
     handle::insert_view(key, name, change).map(sconce_tensor::from_key)
 }
 

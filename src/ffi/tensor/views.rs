@@ -2,7 +2,7 @@
 //!
 //! torch's rules and messages; a dimension counts from the end if it is negative.
 
-use super::handle::{defined, look, sconce_tensor, viewed};
+use super::handle::{defined, look, sconce_tensor, viewed, viewed_directly};
 use crate::ffi::sconce_status;
 use crate::tensor::{transfer, views};
 
@@ -25,7 +25,12 @@ pub unsafe extern "C" fn sconce_tensor_view(
 ) -> sconce_status {
     new_handle!(out_tensor, {
         let sizes = numbers!(sizes, rank);
-        viewed(tensor, "tensor", |view| views::view_in_place(view, sizes))
+        viewed_directly(
+            tensor,
+            "tensor",
+            |from, to| views::view_directly(from, to, sizes),
+            |view| views::view_in_place(view, sizes),
+        )
     })
 }
 
@@ -141,7 +146,12 @@ pub unsafe extern "C" fn sconce_tensor_select(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        viewed(tensor, "tensor", |view| views::select_in_place(view, dim, index))
+        viewed_directly(
+            tensor,
+            "tensor",
+            |from, to| views::select_directly(from, to, dim, index),
+            |view| views::select_in_place(view, dim, index),
+        )
     })
 }
 

@@ -2,6 +2,7 @@
 
 use loom::sync::Arc;
 
+use super::direct_view::ViewPosition;
 use super::place::{HandlePlace, Release};
 use super::written::Written;
 use crate::tensor::dim_list::Dims;
@@ -70,6 +71,31 @@ impl Places {
         Some(offset)
     }
 
+    /// Makes a direct view of the tensor of a handle in another place. Returns the value of the tensor.
+    fn view(&self, generation: u32, target: &HandlePlace) -> Option<i64> {
+        let owned = self.handle.look_once(generation, |words| {
+            target.write_view(words, |from, to| {
+                let (size, stride) = from.dim(0)?;
+                to.set(0, size, stride);
+                let (numel, offset) = (from.numel(), from.offset());
+                Some(ViewPosition { rank: 1, numel, offset, address: from.address() })
+            })?;
+            self.own(words.storage()?)
+        })?;
+        let view = target.publish_written();
+        let value = target.look(view, |words| {
+            assert_eq!(words.storage(), Some(owned.1));
+            let (numel, offset) = (words.numel(), words.offset());
+            let alike = [offset, words.address() as i64, words.dim(0)?.0, words.dim(0)?.1];
+            assert_eq!(alike, [numel; 4], "a mixture was published");
+            Some(numel)
+        });
+        // Its ownership ends with the view.
+        assert_eq!(target.release(view), Release::Last);
+        assert_eq!(target.take_out(), owned.1);
+        value
+    }
+
     /// Looks at words of the tensor of a handle, without its storage. Returns its value.
     fn look(&self, generation: u32) -> Option<i64> {
         let (offset, address) =
@@ -114,6 +140,49 @@ fn a_read_meets_a_release_and_the_next_handle() {
         assert!(places.read(first).is_none());
         assert_eq!(places.read(second), Some(20));
         assert_eq!(places.release(second), (Release::Last, true));
+        assert_eq!(places.gone(), [10, 20]);
+    });
+}
+
+/// A thread makes a direct view of a handle while another releases it and makes the next one in the same places: the
+/// view is of the first tensor, or there is none.
+#[test]
+fn a_direct_view_meets_a_release_and_the_next_handle() {
+    model(|| {
+        let places = Arc::new(Places::default());
+        let first = places.tensor(0, 10, |tensor| places.handle.publish(tensor));
+        let viewer = {
+            let places = places.clone();
+            loom::thread::spawn(move || places.view(first, &HandlePlace::default()))
+        };
+        let (release, gone) = places.release(first);
+        assert_eq!(release, Release::Last);
+        let free = if gone { 0 } else { 1 };
+        let second = places.tensor(free, 20, |tensor| places.handle.publish(tensor));
+        let seen = viewer.join().unwrap();
+        assert!(seen.is_none() || seen == Some(10), "{seen:?}");
+        assert_eq!(places.view(first, &HandlePlace::default()), None);
+        assert_eq!(places.view(second, &HandlePlace::default()), Some(20));
+        assert_eq!(places.release(second), (Release::Last, true));
+        assert_eq!(places.gone(), [10, 20]);
+    });
+}
+
+/// A thread makes a direct view of a handle while another assigns: the view is of one tensor, or there is none.
+#[test]
+fn a_direct_view_meets_an_assignment() {
+    model(|| {
+        let places = Arc::new(Places::default());
+        let generation = places.tensor(0, 10, |tensor| places.handle.publish(tensor));
+        let viewer = {
+            let places = places.clone();
+            loom::thread::spawn(move || places.view(generation, &HandlePlace::default()))
+        };
+        let before = places.tensor(1, 20, |tensor| places.handle.assign(tensor));
+        places.let_go(before);
+        let seen = viewer.join().unwrap();
+        assert!(matches!(seen, None | Some(10 | 20)), "{seen:?}");
+        assert_eq!(places.release(generation), (Release::Last, true));
         assert_eq!(places.gone(), [10, 20]);
     });
 }

@@ -10,8 +10,10 @@
 //! |---|---|
 //! | `place` | the counts and words of a place, read without a lock |
 //! | `written` | what a tensor consists of, for writing it to a place |
+//! | `direct_view` | views that are written from place to place |
 //! | `loom_models` | models of a place under concurrent threads |
 
+mod direct_view;
 #[cfg(all(test, loom))]
 mod loom_models;
 mod place;
@@ -28,6 +30,7 @@ use crate::collections::slab::Key;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::sync::shared_static;
+pub(crate) use direct_view::{NewExtents, ViewPosition};
 pub(crate) use place::TensorWords;
 use place::{HandlePlace, Release};
 use written::{NO_STORAGE, Written};
@@ -121,6 +124,35 @@ pub(crate) fn insert_made(make: impl FnOnce(&mut Tensor) -> Result<()>) -> Resul
     insert_from(&mut tensor)
 }
 
+/// A new handle of another view of the memory of a handle's tensor, written from the words of one place to those of
+/// another. `view` writes sizes and strides and returns the rest; the view reaches no element that the tensor did not
+/// reach. `None` if `view` returns that, or if the words can be read only with the lock: [`insert_view`] then makes the
+/// view, or finds out why there is none.
+#[inline(always)]
+pub(crate) fn insert_direct_view(
+    key: Key,
+    view: impl FnOnce(&TensorWords<'_>, &NewExtents<'_>) -> Option<ViewPosition>,
+) -> Option<Key> {
+    let (source, _, generation) = find(key)?;
+    let list = list();
+    let (number, place) = PLACES.take(list)?;
+    let seen = source.look_once(generation, |words| {
+        place.write_view(words, view)?;
+        StorageRef::try_own(words.storage()?)
+    });
+    let Some(storage) = seen else {
+        PLACES.give_back(list, number);
+        return None;
+    };
+    let key = PlaceKind::Tensor.key(number, place.publish_written());
+    std::mem::forget(storage);
+    debug_assert!(
+        get(key, "view")
+            .map_or(true, |view| view.layout().is_within(view.storage().bytes(), view.dtype()))
+    );
+    Some(key)
+}
+
 /// A new handle of another view of the memory of a handle's tensor. `change` changes the layout so that it reaches no
 /// element that it did not reach before. No tensor is made on the way: words go from place to place.
 #[inline(always)]
@@ -184,16 +216,30 @@ pub(crate) fn get(key: Key, name: &str) -> Result<Tensor> {
 #[inline]
 pub(crate) fn get_into(key: Key, name: &str, tensor: &mut Tensor) -> Result<()> {
     let Some((place, _, generation)) = find(key) else { return Err(released(name)) };
-    let copied = place.look(generation, |words| {
-        let Some(storage) = words.storage() else {
-            drop(tensor.take_storage());
-            return Some(());
-        };
-        let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
-        let storage = StorageRef::try_own(storage)?;
-        words.layout(tensor.begin(storage, dtype))
-    });
+    match place.look_once(generation, |words| copy_out(words, tensor)) {
+        Some(()) => Ok(()),
+        None => get_locked(place, generation, name, tensor),
+    }
+}
+
+/// As [`get_into`], for what cannot be read without a lock, and for what is refused.
+#[cold]
+#[inline(never)]
+fn get_locked(place: &HandlePlace, generation: u32, name: &str, tensor: &mut Tensor) -> Result<()> {
+    let copied = place.look(generation, |words| copy_out(words, tensor));
     copied.ok_or_else(|| released(name))
+}
+
+/// Makes a tensor of words, and owns their storage.
+#[inline(always)]
+fn copy_out(words: &TensorWords<'_>, tensor: &mut Tensor) -> Option<()> {
+    let Some(storage) = words.storage() else {
+        drop(tensor.take_storage());
+        return Some(());
+    };
+    let dtype = *Dtype::ALL.get(usize::from(words.dtype()))?;
+    let storage = StorageRef::try_own(storage)?;
+    words.layout(tensor.begin(storage, dtype))
 }
 
 /// Copies words of the tensor of a handle, without owning its storage. `copy` returns `None` for what it cannot
@@ -217,7 +263,7 @@ pub(crate) fn retain(key: Key, name: &str) -> Result<()> {
 }
 
 /// Gives up one ownership; with the last one the tensor goes.
-#[inline]
+#[inline(always)]
 pub(crate) fn release(key: Key, name: &str) -> Result<()> {
     let Some((place, number, generation)) = find(key) else { return Err(released(name)) };
     match place.release(generation) {

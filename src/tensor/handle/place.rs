@@ -22,15 +22,15 @@ pub(super) struct HandlePlace {
     /// Twice the number of assignments; odd while one is being made.
     assignments: AtomicU64,
     /// The storage's number, the number of dimensions in 24 bits, and the type in 8.
-    kind: AtomicU64,
-    offset: AtomicU64,
-    numel: AtomicU64,
+    pub(super) kind: AtomicU64,
+    pub(super) offset: AtomicU64,
+    pub(super) numel: AtomicU64,
     /// Of the first element.
-    address: AtomicU64,
+    pub(super) address: AtomicU64,
     /// The number of the place of the memory.
-    device: AtomicU64,
+    pub(super) device: AtomicU64,
     /// Sizes, then strides, each in a row: callers borrow them.
-    extents: [[AtomicU64; INLINE]; 2],
+    pub(super) extents: [[AtomicU64; INLINE]; 2],
     /// Sizes, then strides, of a tensor with more dimensions. Held while such a tensor is written and while
     /// one is assigned.
     large: Mutex<Vec<i64>>,
@@ -56,7 +56,7 @@ impl Default for HandlePlace {
 /// The words of a tensor that is looked at. They may be a mixture of two tensors; then what was made of them is
 /// dropped after the look.
 pub(crate) struct TensorWords<'a> {
-    place: &'a HandlePlace,
+    pub(super) place: &'a HandlePlace,
     kind: u64,
     large: Option<&'a [i64]>,
 }
@@ -77,6 +77,12 @@ impl TensorWords<'_> {
     #[inline]
     pub(crate) fn dtype(&self) -> u8 {
         (self.kind >> 56) as u8
+    }
+
+    /// Storage and type, with another number of dimensions.
+    #[inline(always)]
+    pub(super) fn kind_with_rank(&self, rank: usize) -> u64 {
+        self.kind & !(0xff_ffff << 32) | (rank as u64) << 32
     }
 
     #[inline]
@@ -111,11 +117,9 @@ impl TensorWords<'_> {
         }
         let (sizes, strides) = layout.resize(rank);
         let [from_sizes, from_strides] = &self.place.extents;
-        for (word, size) in from_sizes.iter().zip(sizes) {
-            *size = word.load(Ordering::Relaxed) as i64;
-        }
-        for (word, stride) in from_strides.iter().zip(strides) {
-            *stride = word.load(Ordering::Relaxed) as i64;
+        for (dim, (size, stride)) in sizes.iter_mut().zip(strides).enumerate() {
+            *size = from_sizes.get(dim)?.load(Ordering::Relaxed) as i64;
+            *stride = from_strides.get(dim)?.load(Ordering::Relaxed) as i64;
         }
         Some(())
     }
@@ -199,12 +203,18 @@ impl HandlePlace {
     /// goes to the place.
     #[inline(always)]
     pub(super) fn publish(&self, tensor: Written<'_>) -> u32 {
-        let generation = (self.word.load(Ordering::Relaxed) >> 32) as u32;
         if tensor.sizes.len() > INLINE {
             self.write_large(tensor, &mut self.large.lock());
         } else {
             self.write(tensor);
         }
+        self.publish_written()
+    }
+
+    /// As [`publish`](Self::publish), when the words have been written.
+    #[inline(always)]
+    pub(super) fn publish_written(&self) -> u32 {
+        let generation = (self.word.load(Ordering::Relaxed) >> 32) as u32;
         self.word.store(one_word(generation, 1), Ordering::Release);
         generation
     }

@@ -8,9 +8,11 @@
 //! | `pick` | a part of a dimension, or one index of it |
 //! | `dimensions` | the order, the number and the repetition of dimensions |
 //! | `shape` | other sizes over the same elements |
+//! | `direct` | the commonest of them, from the words of a handle |
 //! | `pieces` | several views at once |
 
 mod dimensions;
+mod direct;
 mod pick;
 mod pieces;
 mod shape;
@@ -19,6 +21,7 @@ pub(crate) use dimensions::{
     diagonal, diagonal_in_place, expand, expand_in_place, permute, permute_in_place,
     squeeze_all_in_place, squeeze_in_place, transpose_in_place, unsqueeze, unsqueeze_in_place,
 };
+pub(crate) use direct::{select_directly, view_directly};
 pub(crate) use pick::{
     as_strided, narrow, narrow_in_place, select, select_in_place, slice_in_place,
 };
