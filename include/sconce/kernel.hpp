@@ -184,7 +184,7 @@ void launch_kernel(sconce_kernel* kernel, const cuda::LaunchConfig& config,
                    const Values&... values) {
   constexpr std::size_t count = sizeof...(Values);
   const std::array<const void*, count + 1> addresses{static_cast<const void*>(&values)..., nullptr};
-  constexpr std::array<std::size_t, count + 1> bytes{sizeof(Values)..., 0};
+  static constexpr std::array<std::size_t, count + 1> bytes{sizeof(Values)..., 0};
   const ::sconce_launch_desc desc = launch_desc(config);
   call_on(config.stream, ::sconce_kernel_launch, ::sconce_kernel_launch_on, kernel, &desc,
           addresses.data(), bytes.data(), count);

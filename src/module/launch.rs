@@ -25,7 +25,7 @@ pub fn launch(
 }
 
 /// Launches a kernel on a stream.
-#[inline]
+#[inline(always)]
 pub fn launch_on(
     runtime: &Runtime,
     stream: Stream,
@@ -37,7 +37,7 @@ pub fn launch_on(
     after_enqueue(runtime, stream)
 }
 
-#[inline]
+#[inline(always)]
 fn queue(
     runtime: &Runtime,
     stream: Stream,
@@ -57,17 +57,16 @@ fn queue(
         raise_shared(runtime, target.device, handle, place, shared)
             .map_err(|error| of_kernel(error, &kernel.name))?;
     }
-    driver
-        .kernel_launch_values(handle, config, values, target)
-        .map_err(|error| of_kernel(error, &kernel.name))?;
-    // A graph that has the kernel may be launched at any time, and nothing reports its end. Where the driver cannot say
-    // whether the launch was captured, it may have been.
-    if !kernel.module.is_captured.load(Ordering::Relaxed)
-        && driver.stream_is_capturing(target).unwrap_or(true)
-    {
-        kernel.module.is_captured.store(true, Ordering::Release);
+    // A graph that has the kernel may be launched at any time, and nothing reports its end.
+    let asks = !kernel.module.is_captured.load(Ordering::Relaxed);
+    match driver.kernel_launch_values(handle, config, values, target, asks) {
+        Ok(false) => Ok(()),
+        Ok(true) => {
+            kernel.module.is_captured.store(true, Ordering::Release);
+            Ok(())
+        }
+        Err(error) => Err(of_kernel(error, &kernel.name)),
     }
-    Ok(())
 }
 
 /// Whether two short lists are equal: a loop, where `==` would call a function.

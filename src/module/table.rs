@@ -105,11 +105,20 @@ impl UserKernel {
         device: DeviceIndex,
     ) -> Result<(KernelHandle, &DeviceKernel)> {
         let place = &self.devices[device];
-        let handle = place.handle.get_or_make(|| self.find(runtime, device, place))?;
+        let handle = match place.handle.get() {
+            Some(handle) => handle,
+            None => self.found(runtime, device)?,
+        };
         Ok((handle, place))
     }
 
     #[cold]
+    #[inline(never)]
+    fn found(&self, runtime: &Runtime, device: DeviceIndex) -> Result<KernelHandle> {
+        let place = &self.devices[device];
+        place.handle.get_or_make(|| self.find(runtime, device, place))
+    }
+
     fn find(
         &self,
         runtime: &Runtime,

@@ -98,6 +98,15 @@ API int cuStreamIsCapturing(Stream* stream, int* status) {
   if (lacks_context(stream)) return *status = 0, INVALID_CONTEXT;
   return *status = (uintptr_t)stream > 2 && stream->capturing, OK;
 }
+// A capture has no graph: its stream stands for one.
+API int cuStreamBeginCapture_v2(Stream* stream, int mode) {
+  if (lacks_context(stream)) return INVALID_CONTEXT;
+  return (unsigned)mode < 3 ? (fake_stream_capture(stream, 1), OK) : INVALID_VALUE;
+}
+API int cuStreamEndCapture(Stream* stream, void** graph) {
+  if (lacks_context(stream)) return INVALID_CONTEXT;
+  return fake_stream_capture(stream, 0), *graph = stream, OK;
+}
 API int cuLaunchHostFunc(Stream* stream, void (*function)(void*), void* user) {
   if (lacks_context(stream)) return INVALID_CONTEXT;
   return function(user), OK;

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
 use sconce::driver::prelude::*;
-use sconce::driver::{Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleCode, StreamRef};
+use sconce::driver::{
+    CaptureMode, Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleCode, StreamRef,
+};
 use sconce::kernels::images::SCALE;
 use testkit::fake_cuda::{Fake, open, second, stream_of};
 
@@ -56,6 +58,37 @@ fn a_captured_launch_is_a_plain_node() {
     assert!(!is_early(&fake, kernel, stream));
     fake.capture(stream, false);
     assert!(is_early(&fake, kernel, stream));
+}
+
+/// Of a stream that this library captures the driver is not asked: here other code has ended the capture. Another stream
+/// is asked about.
+#[test]
+fn launches_on_a_stream_that_this_library_captures_are_plain_until_it_ends_the_capture() {
+    let fake = open_with(&["CAPABILITY=90"]);
+    let driver = &fake.driver;
+    let (kernel, stream) = (of_image(&fake), stream_of(&fake, second()));
+    let other = stream_of(&fake, second());
+    for _ in 0..2 {
+        driver.capture_begin(stream, CaptureMode::Relaxed).unwrap();
+        assert!(!is_early(&fake, kernel, stream));
+        fake.capture(stream, false);
+        assert!(!is_early(&fake, kernel, stream));
+        assert!(is_early(&fake, kernel, other));
+        fake.capture(other, true);
+        assert!(!is_early(&fake, kernel, other));
+        fake.capture(other, false);
+        driver.capture_end(stream).unwrap();
+        assert!(is_early(&fake, kernel, stream));
+    }
+    // The newest of two captures is known, and the end of the other changes nothing.
+    driver.capture_begin(stream, CaptureMode::Relaxed).unwrap();
+    driver.capture_begin(other, CaptureMode::Relaxed).unwrap();
+    assert!(!is_early(&fake, kernel, stream) && !is_early(&fake, kernel, other));
+    driver.capture_end(stream).unwrap();
+    fake.capture(other, false);
+    assert!(is_early(&fake, kernel, stream) && !is_early(&fake, kernel, other));
+    driver.capture_end(other).unwrap();
+    assert!(is_early(&fake, kernel, other));
 }
 
 /// The fake gives every module the same handle, as a driver may give one again.

@@ -40,7 +40,9 @@ fn launches_take_the_call_that_their_attributes_need() {
     {
         fake.state().words = [0; 8];
         let config = LaunchConfig { shape, cluster, cooperative };
-        driver.kernel_launch_values(kernel, &config, &values, stream_of(&fake, device)).unwrap();
+        driver
+            .kernel_launch_values(kernel, &config, &values, stream_of(&fake, device), false)
+            .unwrap();
         let words = fake.state().words;
         assert_eq!(words[..5], [123, 456, 77, 1 << 60, 0xFFFF_FFFE], "{call}");
         assert_eq!((words[5], words[7]), (if call > 10 { 789 } else { 0 }, call));
@@ -93,7 +95,7 @@ fn an_old_driver_does_not_tell_parameters_and_has_no_clusters() {
     let stream = stream_of(&older, second());
     let error = older
         .driver
-        .kernel_launch_values(kernel, &config, &KernelValues::NONE, stream)
+        .kernel_launch_values(kernel, &config, &KernelValues::NONE, stream, false)
         .unwrap_err();
     assert_eq!(error.status(), Status::NotSupported);
     assert!(error.message().contains("cuLaunchKernelEx"), "{error}");

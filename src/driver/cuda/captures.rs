@@ -1,10 +1,43 @@
-//! The capture mode of a thread.
+//! The capture mode of a thread, and the stream that is known to be captured.
 
 use std::ptr::from_mut;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::CudaDriver;
-use crate::driver::{CaptureMode, Captures};
+use super::primary::LAST_DEFAULT_STREAM;
+use crate::driver::{CaptureMode, Captures, StreamRef};
 use crate::error::{Error, Result, Status};
+
+/// The stream on which this library began the newest capture, until that ends; 0 without one. Launches on it need not
+/// ask the driver whether they are captured. If other code ends the capture, they are taken for captured until this
+/// library ends it, too: they are launched plainly then, and their module stays loaded.
+#[derive(Default)]
+pub(super) struct KnownCapture(AtomicUsize);
+
+impl KnownCapture {
+    /// Notes that a capture of a stream has begun. The handles of default streams name other streams on other threads
+    /// and devices, so they are not known.
+    pub(super) fn begin(&self, stream: StreamRef) {
+        let handle = stream.handle.native();
+        if handle > LAST_DEFAULT_STREAM {
+            self.0.store(handle, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that a capture of a stream ends.
+    pub(super) fn end(&self, stream: StreamRef) {
+        let handle = stream.handle.native();
+        // Of another capture, which began later, nothing changes.
+        let _ = self.0.compare_exchange(handle, 0, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Whether a stream is the one that is known to be captured. The handle is not that of the legacy default stream.
+    #[inline(always)]
+    pub(super) fn is(&self, stream: StreamRef) -> bool {
+        let handle = stream.handle.native();
+        handle != 0 && self.0.load(Ordering::Relaxed) == handle
+    }
+}
 
 impl Captures for CudaDriver {
     /// The mode is the thread's, whatever context is current; the driver wants none.

@@ -198,7 +198,7 @@ impl CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let copy = self.api.cuMemcpyAsync()?;
-        let _entered = self.enter(stream.device)?;
+        let _entered = self.enter_in_place(stream.device)?;
         let (to, from) = (dst.get() as u64, src.get() as u64);
         // SAFETY: `admit` has passed both sides: a caller's promise covers host ranges, and the driver
         // checks device ranges. The driver made the stream, or a program has named it.

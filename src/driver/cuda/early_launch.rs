@@ -61,6 +61,9 @@ impl CudaDriver {
     /// the stream's device is current, so a default stream is that device's.
     #[inline]
     pub(super) fn is_captured(&self, _entered: &Entered, stream: StreamRef) -> bool {
+        if self.captured.is(stream) {
+            return true;
+        }
         let Ok(get) = self.api.cuStreamIsCapturing() else { return true };
         let mut status = 0;
         // SAFETY: a stream that the driver made or a program has named, kept alive during the call, which `status`

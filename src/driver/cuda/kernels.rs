@@ -139,7 +139,7 @@ impl CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let (kernel, waits) = own_function(kernel);
-        let entered = self.enter(stream.device)?;
+        let entered = self.enter_in_place(stream.device)?;
         if waits && !self.is_captured(&entered, stream) {
             // SAFETY: as the caller promises; and the kernel waits for the work before it.
             return unsafe { self.launch_early(&entered, kernel, shape, parameters, stream) };

@@ -43,6 +43,7 @@ mod virtual_memory;
 use once_cell::sync::OnceCell;
 
 use self::blas::Cublas;
+use self::captures::KnownCapture;
 use self::collectives::Nccl;
 use self::compiler::Nvrtc;
 use self::dnn::Cudnn;
@@ -71,6 +72,7 @@ pub struct CudaDriver {
     cufft: OnceCell<Cufft>,
     nvrtc: OnceCell<Nvrtc>,
     waiting: WaitingModules,
+    captured: KnownCapture,
     nccl: OnceCell<Nccl>,
 }
 
@@ -99,6 +101,7 @@ impl CudaDriver {
             cufft: OnceCell::new(),
             nvrtc: OnceCell::new(),
             waiting: WaitingModules::default(),
+            captured: KnownCapture::default(),
             nccl: OnceCell::new(),
         })
     }

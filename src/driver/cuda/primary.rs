@@ -173,14 +173,27 @@ impl CudaDriver {
     }
 
     /// Makes the device's primary context current for a scope.
-    #[inline]
     pub(super) fn enter(&self, device: DeviceIndex) -> Result<Entered> {
+        self.enter_in_place(device)
+    }
+
+    /// As [`CudaDriver::enter`], compiled into its caller: hot calls find the context current, which is one call of the
+    /// driver and one comparison.
+    #[inline(always)]
+    pub(super) fn enter_in_place(&self, device: DeviceIndex) -> Result<Entered> {
         let context = self.devices.get(device.as_usize()).and_then(|known| known.primary.get());
         let Some(context) = context else { return self.enter_first(device) };
         let current = self.current()?;
         if current as usize == *context {
             return Ok(Entered { _previous: None });
         }
+        self.switch_to(device, current)
+    }
+
+    /// As [`CudaDriver::enter`], in place of another context.
+    #[cold]
+    #[inline(never)]
+    fn switch_to(&self, device: DeviceIndex, current: CUcontext) -> Result<Entered> {
         self.held_context(device)?.switch_from(current)
     }
 
@@ -234,7 +247,7 @@ impl CudaDriver {
         if stream.handle.native() > LAST_DEFAULT_STREAM {
             return Ok(self.without_context(Some(stream.device), || call(handle)));
         }
-        let _entered = self.enter(stream.device)?;
+        let _entered = self.enter_in_place(stream.device)?;
         Ok(call(handle))
     }
 

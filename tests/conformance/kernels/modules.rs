@@ -7,8 +7,8 @@ use std::sync::Once;
 
 use sconce::context::{SimKernel, SimLaunch, register_kernel};
 use sconce::driver::{
-    CodeFormat, Dim3, Driver, KernelHandle, KernelValues, LaunchConfig, LaunchShape, ModuleCode,
-    ModuleHandle,
+    CaptureMode, CodeFormat, Dim3, Driver, KernelHandle, KernelValues, LaunchConfig, LaunchShape,
+    ModuleCode, ModuleHandle,
 };
 use sconce::error::Status;
 use sconce::types::{DeviceIndex, DevicePtr};
@@ -21,6 +21,7 @@ crate::support::runner::tests![
     code_of_every_form_is_loaded,
     values_are_copied_at_the_call,
     launches_of_every_kind_do_the_work,
+    a_launch_says_whether_its_stream_is_captured,
     parameters_and_attributes_are_told,
     occupancy_falls_with_what_a_block_needs,
     launches_that_no_device_accepts_are_refused,
@@ -102,9 +103,21 @@ fn launch(
     stage: &Stage<'_>,
     kernel: KernelHandle,
     config: &LaunchConfig,
-    (ptr, n, value): (DevicePtr, u64, u32),
+    values: (DevicePtr, u64, u32),
     stream: &Stream<'_>,
 ) -> Result<(), sconce::error::Error> {
+    launch_asking(stage, kernel, config, values, stream, false).map(drop)
+}
+
+/// As [`launch`]. Returns the answer to whether the launch was captured.
+fn launch_asking(
+    stage: &Stage<'_>,
+    kernel: KernelHandle,
+    config: &LaunchConfig,
+    (ptr, n, value): (DevicePtr, u64, u32),
+    stream: &Stream<'_>,
+    asks_captured: bool,
+) -> Result<bool, sconce::error::Error> {
     let addresses: [*const c_void; 3] = [
         std::ptr::from_ref(&ptr.0).cast(),
         std::ptr::from_ref(&n).cast(),
@@ -113,7 +126,7 @@ fn launch(
     #[allow(unsafe_code, reason = "passes values by address")]
     // SAFETY: three values of their sizes, which outlive the call.
     let values = unsafe { KernelValues::new(&addresses, &[8, 8, 4]) };
-    stage.driver.kernel_launch_values(kernel, config, &values, stream.at)
+    stage.driver.kernel_launch_values(kernel, config, &values, stream.at, asks_captured)
 }
 
 fn code_of_every_form_is_loaded(stage: &Stage<'_>) -> Outcome {
@@ -149,6 +162,27 @@ fn values_are_copied_at_the_call(stage: &Stage<'_>) -> Outcome {
     gate.open();
     stream.synchronize()?;
     assert_eq!(stage.words(ZERO, memory.ptr, 64)?, (0..64).map(|i| i * 3).collect::<Vec<u32>>());
+    Ok(())
+}
+
+fn a_launch_says_whether_its_stream_is_captured(stage: &Stage<'_>) -> Outcome {
+    let Loaded { kernel, .. } = loaded(stage, ZERO, FILL)?;
+    let stream = stage.stream(ZERO)?;
+    let memory = stage.memory(ZERO, 4096)?;
+    let launched = |asks_captured| {
+        let values = (memory.ptr, 64, 0);
+        launch_asking(stage, kernel, &config(1, 1), values, &stream, asks_captured)
+    };
+    for _ in 0..2 {
+        assert!(!launched(true)? && !launched(false)?);
+        stage.driver.capture_begin(stream.at, CaptureMode::Relaxed)?;
+        assert!(launched(true)?);
+        assert!(!launched(false)?, "nobody has asked");
+        let graph = stage.driver.capture_end(stream.at)?;
+        assert_eq!(stage.driver.graph_node_count(graph)?, 2);
+        stage.driver.graph_destroy(graph)?;
+    }
+    stream.synchronize()?;
     Ok(())
 }
 

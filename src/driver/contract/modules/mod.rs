@@ -7,7 +7,7 @@
 //! | `kernel_attributes`, `kernel_parameters` | kernel live | nothing changes | no |
 //! | `kernel_allow_shared` | kernel live | launches may have so much dynamic shared memory | no |
 //! | `kernel_occupancy`, `kernel_best_block` | kernel live | nothing changes | no |
-//! | `kernel_launch_values` | kernel live; the values are those that the kernel takes | the values are copied, and the launch is ordered on the stream | no |
+//! | `kernel_launch_values` | kernel live; the values are those that the kernel takes | the values are copied, and the launch is ordered on the stream; if that is asked, the result says whether the stream is being captured | no |
 //!
 //! | file | idea |
 //! |---|---|
@@ -107,12 +107,14 @@ pub trait Modules: Send + Sync {
         shared_bytes: u32,
         most_threads: u32,
     ) -> Result<BestBlock>;
-    /// Launches a kernel.
+    /// Launches a kernel. With `asks_captured`, returns whether the launch may have become part of a graph: also if the
+    /// driver cannot say. Otherwise returns false.
     fn kernel_launch_values(
         &self,
         kernel: KernelHandle,
         config: &LaunchConfig,
         values: &KernelValues<'_>,
         stream: StreamRef,
-    ) -> Result<()>;
+        asks_captured: bool,
+    ) -> Result<bool>;
 }

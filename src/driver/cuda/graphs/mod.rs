@@ -28,11 +28,14 @@ impl Graphs for CudaDriver {
         let mode = mode.number();
         // SAFETY: a stream that the driver made or a program has named, kept alive during the call.
         let code = self.on_stream(stream, |handle| unsafe { begin(handle, mode) })?;
-        self.api.check("cuStreamBeginCapture", code)
+        self.api.check("cuStreamBeginCapture", code)?;
+        self.captured.begin(stream);
+        Ok(())
     }
 
     fn capture_end(&self, stream: StreamRef) -> Result<GraphHandle> {
         let end = self.api.cuStreamEndCapture()?;
+        self.captured.end(stream);
         let mut graph: CUgraph = null_mut();
         let place = from_mut(&mut graph);
         // SAFETY: a stream that the driver made or a program has named, kept alive during the call, which `place`

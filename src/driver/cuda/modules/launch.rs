@@ -52,27 +52,28 @@ impl CudaDriver {
     #[inline]
     pub(super) fn launch_values(
         &self,
+        entered: &Entered,
         kernel: KernelHandle,
         config: &LaunchConfig,
         values: &KernelValues<'_>,
         stream: StreamRef,
     ) -> Result<()> {
         if let Some(cluster) = config.cluster {
-            return self.launch_clusters(kernel, config, cluster, values, stream);
+            return self.launch_clusters(entered, kernel, config, cluster, values, stream);
         }
         if config.cooperative {
-            return self.launch_together(kernel, config.shape, values, stream);
+            return self.launch_together(entered, kernel, config.shape, values, stream);
         }
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
-        let entered = self.enter(stream.device)?;
         // SAFETY: the maker of the values promised that they are the kernel's.
-        unsafe { self.launch_plain(&entered, kernel, config.shape, parameters, stream) }
+        unsafe { self.launch_plain(entered, kernel, config.shape, parameters, stream) }
     }
 
     /// Launches blocks that run at the same time.
     #[cold]
     fn launch_together(
         &self,
+        _entered: &Entered,
         kernel: KernelHandle,
         shape: LaunchShape,
         values: &KernelValues<'_>,
@@ -83,7 +84,6 @@ impl CudaDriver {
         let (function, handle) =
             (kernel.native() as CUfunction, stream.handle.native() as CUstream);
         let LaunchShape { grid, block, shared_bytes } = shape;
-        let _entered = self.enter(stream.device)?;
         // SAFETY: as in `launch_plain`, with the promise of the maker of the values.
         let code = unsafe {
             launch(
@@ -105,6 +105,7 @@ impl CudaDriver {
     #[cold]
     fn launch_clusters(
         &self,
+        entered: &Entered,
         kernel: KernelHandle,
         config: &LaunchConfig,
         cluster: Dim3,
@@ -117,9 +118,9 @@ impl CudaDriver {
         ];
         let count = if config.cooperative { 2 } else { 1 };
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
-        let (entered, attributes) = (self.enter(stream.device)?, &mut attributes[..count]);
+        let attributes = &mut attributes[..count];
         // SAFETY: the maker of the values promised that they are the kernel's.
-        unsafe { self.launch_with(&entered, attributes, kernel, config.shape, parameters, stream) }
+        unsafe { self.launch_with(entered, attributes, kernel, config.shape, parameters, stream) }
     }
 
     /// Launches a kernel with attributes. Otherwise as `launch_plain`.

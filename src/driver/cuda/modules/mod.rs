@@ -154,8 +154,11 @@ impl Modules for CudaDriver {
         config: &LaunchConfig,
         values: &KernelValues<'_>,
         stream: StreamRef,
-    ) -> Result<()> {
-        self.launch_values(kernel, config, values, stream)
+        asks_captured: bool,
+    ) -> Result<bool> {
+        let entered = self.enter_in_place(stream.device)?;
+        self.launch_values(&entered, kernel, config, values, stream)?;
+        Ok(asks_captured && self.is_captured(&entered, stream))
     }
 }
 

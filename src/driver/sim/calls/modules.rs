@@ -11,7 +11,7 @@ use crate::driver::sim::kernels::user::{self, SimKernel, UserWork};
 use crate::driver::sim::state::{SimState, Simulator};
 use crate::driver::{
     BestBlock, KernelAttributes, KernelHandle, KernelValues, LaunchConfig, ModuleCode,
-    ModuleHandle, Modules, StreamRef,
+    ModuleHandle, Modules, StreamRef, Streams,
 };
 use crate::error::Result;
 use crate::types::DeviceIndex;
@@ -109,7 +109,8 @@ impl Modules for Simulator {
         config: &LaunchConfig,
         values: &KernelValues<'_>,
         stream: StreamRef,
-    ) -> Result<()> {
+        asks_captured: bool,
+    ) -> Result<bool> {
         let (inner, call, device) = (&self.inner, Call::KernelLaunchValues, stream.device);
         let kernel = inner.enter_kernel(call, device, handle)?;
         let refuse = |why: String| codes::failure_because(call, codes::INVALID_VALUE, why);
@@ -128,7 +129,8 @@ impl Modules for Simulator {
         }
         let space = Arc::clone(&inner.space);
         let work = UserWork::new(space, device, kernel, config, values);
-        inner.submit(call, stream, work, inner.latency_ns()).map(drop)
+        inner.submit(call, stream, work, inner.latency_ns())?;
+        Ok(asks_captured && self.stream_is_capturing(stream).unwrap_or(true))
     }
 }
 
