@@ -6,7 +6,7 @@ use super::transfer::{self, Transfer};
 use crate::context::{Runtime, runtime};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::Result;
-use crate::operand::address_range;
+use crate::operand::address_range::{self, MemoryKind};
 use crate::stream::Stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
@@ -66,5 +66,14 @@ pub fn copy(dst: RawAddress, src: RawAddress, bytes: usize, non_blocking: bool) 
     }
     let to = address_range::kind_of(runtime, dst.get(), bytes, "dst")?;
     let from = address_range::kind_of(runtime, src.get(), bytes, "src")?;
+    let (dst, src) = (found(dst, to), found(src, from));
     transfer::run(runtime, &ByteTransfer { dst, src, bytes }, to, from, non_blocking)
+}
+
+/// An address, with what is known about it.
+fn found(address: RawAddress, kind: MemoryKind) -> RawAddress {
+    match kind {
+        MemoryKind::Device(_) => host_copy::device_memory(address.get()),
+        MemoryKind::Ordinary | MemoryKind::Pinned | MemoryKind::Managed(_) => address,
+    }
 }

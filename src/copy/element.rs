@@ -45,7 +45,7 @@ pub(crate) fn read_element(
         return copied(runtime, stream, address, bytes);
     };
     let driver = runtime.driver();
-    let (to, from) = (place.range.raw(), DevicePtr(address as u64).into());
+    let (to, from) = (place.range.raw(), host_copy::device_memory(address));
     place.is_awaited = true;
     driver.copy_direct_async(to, from, bytes, stream.driver_ref())?;
     match driver.stream_write_word(stream.driver_ref(), place.word(), WRITTEN) {

@@ -18,6 +18,13 @@ pub(super) fn pinned(bytes: usize) -> Result<HostRange> {
     Ok(unsafe { HostRange::new(address, bytes) })
 }
 
+/// An address that was found to be memory of a device: by [`kind_of`](crate::operand::address_range::kind_of), or by
+/// whoever has allocated it. Drivers need not ask again.
+pub(super) fn device_memory(address: usize) -> RawAddress {
+    // SAFETY: the caller has found out that it is not the host's.
+    unsafe { RawAddress::of_device_memory(address) }
+}
+
 /// An array, for a copy that is done before the array goes.
 pub(super) fn of_array<const BYTES: usize>(array: &mut [u8; BYTES]) -> HostRange {
     // SAFETY: the array has so many bytes, and the caller waits for the copy.

@@ -66,6 +66,11 @@ fn host_memory_as_an_address_of_a_device_never_reaches_the_drivers_copies() {
     // A caller's promise suffices. The address is not looked up: the fake knows no memory there.
     assert_eq!(driver.copy_direct_async(device, short, 7, stream), Ok(()));
     assert_eq!(fake.state().copies, copies + 1);
+    // So does a caller's knowledge that it is memory of a device.
+    // SAFETY: the fake looks at no memory.
+    let known = unsafe { RawAddress::of_device_memory(0x7000) };
+    assert_eq!(driver.copy_direct_async(known.offset(8), known, 8, stream), Ok(()));
+    assert_eq!(fake.state().copies, copies + 2);
 }
 
 #[test]

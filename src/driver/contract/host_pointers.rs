@@ -13,15 +13,22 @@ use crate::types::DevicePtr;
 /// A host address comes from a caller, who promises that the memory stays valid until the work that
 /// uses it has finished; hence the unsafe constructors. The address carries the range that the
 /// promise covers, and only [`host`](Self::host) makes something of it that the processor may
-/// follow. A device address converts freely and carries no promise: drivers refuse it if it is
-/// neither memory of a device nor managed memory.
+/// follow. A device address converts freely and carries no promise: drivers ask what it is, and refuse it if it is
+/// neither memory of a device nor managed memory. Whoever has found that out vouches for it
+/// ([`of_device_memory`](Self::of_device_memory)), and no driver asks again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawAddress {
     address: usize,
-    /// The caller's promise covers the addresses from `low` up to, but not including, `high`.
+    /// The caller's promise covers the addresses from `low` up to, but not including, `high`. Two empty ranges stand
+    /// for device addresses.
     low: usize,
     high: usize,
 }
+
+/// The promise of a device address that nobody has looked up: no byte may be followed.
+const NO_PROMISE: (usize, usize) = (1, 0);
+/// The promise of a device address that is memory of a device. The processor may not follow it either.
+const DEVICE_MEMORY: (usize, usize) = (3, 2);
 
 impl RawAddress {
     /// An address that a caller vouches for, whatever is reached from it.
@@ -48,6 +55,22 @@ impl RawAddress {
     ) -> RawAddress {
         let (low, high) = (address.saturating_sub(below), address.saturating_add(above));
         RawAddress { address, low, high }
+    }
+
+    /// An address that a caller knows to be memory of a device, or managed memory.
+    ///
+    /// # Safety
+    /// It is not memory of the host: a driver may not ask what it is.
+    #[allow(unsafe_code, reason = "marks the promise; the body does nothing unsafe")]
+    pub const unsafe fn of_device_memory(address: usize) -> RawAddress {
+        let (low, high) = DEVICE_MEMORY;
+        RawAddress { address, low, high }
+    }
+
+    /// Whether a caller knows that it is memory of a device.
+    #[inline]
+    pub fn is_known_device_memory(self) -> bool {
+        (self.low, self.high) == DEVICE_MEMORY
     }
 
     /// The number.
@@ -141,8 +164,8 @@ impl HostRange {
 
 impl From<DevicePtr> for RawAddress {
     fn from(ptr: DevicePtr) -> RawAddress {
-        // An empty promise: no byte may be followed.
-        RawAddress { address: ptr.0 as usize, low: 1, high: 0 }
+        let (low, high) = NO_PROMISE;
+        RawAddress { address: ptr.0 as usize, low, high }
     }
 }
 
@@ -243,10 +266,19 @@ mod tests {
         }
         // No caller vouches for the address of a device, nor for addresses derived from it.
         let device = RawAddress::from(DevicePtr(start as u64));
-        for address in [device, device.offset(1), RawAddress::from(DevicePtr(0))] {
+        #[allow(unsafe_code, reason = "nothing follows the addresses")]
+        // SAFETY: no driver is handed them.
+        let known = [start, 0, 2, 3].map(|at| unsafe { RawAddress::of_device_memory(at) });
+        let unknown = [device, device.offset(1), RawAddress::from(DevicePtr(0))];
+        for (address, is_known) in
+            known.map(|known| (known, true)).into_iter().chain(unknown.map(|one| (one, false)))
+        {
             assert!(address.host(0).is_err() && address.host(1).is_err());
             assert!(!address.is_vouched_for(0) && !address.is_vouched_for(1));
+            assert_eq!(address.is_known_device_memory(), is_known);
+            assert_eq!(address.offset(8).is_known_device_memory(), is_known);
         }
+        assert!(!middle.is_known_device_memory());
     }
 
     #[test]
