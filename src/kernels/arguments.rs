@@ -83,10 +83,12 @@ impl KernelArguments {
     #[inline]
     pub(super) fn become_structure(&mut self, count: usize) -> &mut [u64] {
         assert!(count <= Self::CAPACITY, "a kernel has at most 32 arguments");
+        // Without arguments all slots are 0.
+        if self.length != 0 {
+            self.slots.fill(0);
+        }
         (self.length, self.begins) = (count, 1);
-        let slots = &mut self.slots[..count];
-        slots.fill(0);
-        slots
+        &mut self.slots[..count]
     }
 
     /// With the slots at which the kernel's parameters begin: all, unless some are structures.

@@ -62,7 +62,9 @@ pub fn scale_launch(
     for axis in units.axes {
         let divides = (1..WIDE).contains(&units.n);
         let factor = if divides { Divisor::by(axis.size as u32).factor } else { 0 };
-        arguments = arguments.u64(axis.size).u32(factor).u64(axis.stride as u64);
+        for word in [axis.size, u64::from(factor), axis.stride as u64] {
+            arguments.add(word);
+        }
     }
     let of_thread = if units.rank == 0 { OF_ACCESS } else { 1 };
     let of_block = u64::from(THREADS * EACH) * of_thread;

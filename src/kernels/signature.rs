@@ -133,11 +133,18 @@ impl Packing {
         Packing { arguments: self.arguments.u64(bits), ..self }
     }
 
-    /// Adds 64 bits in place.
+    /// Adds 64 bits in place: in a loop each argument of a chain would copy all slots.
     #[inline]
     pub(super) fn add(&mut self, bits: u64) {
         self.expect(U64);
         self.arguments.add(bits);
+    }
+
+    /// Adds a 32-bit integer in place.
+    #[inline]
+    pub(super) fn add_u32(&mut self, value: u32) {
+        self.expect(U32);
+        self.arguments.add(u64::from(value));
     }
 
     /// Leaves so many slots of a structure 0.

@@ -62,7 +62,9 @@ pub fn strided_launch(
         let StridedAxis { size, dst_stride, src_stride } =
             axes.get(index).copied().unwrap_or(StridedAxis::NONE);
         let divisor = Divisor::by(size).to_slot();
-        arguments = arguments.u64(divisor).u64(dst_stride as u64).u64(src_stride as u64);
+        for word in [divisor, dst_stride as u64, src_stride as u64] {
+            arguments.add(word);
+        }
     }
     let grid = Dim3::line(n.div_ceil(THREADS * EACH).max(1));
     (LaunchShape { grid, block: Dim3::line(THREADS), shared_bytes: 0 }, arguments.finish())

@@ -78,12 +78,15 @@ pub(crate) fn transposed_launch(task: &Elementwise) -> Option<(LaunchShape, Kern
         .u64(divisor(tiles_in))
         .u64(divisor(tiles_out));
     for axis in [along_out, &along_in] {
-        arguments = arguments.u64(axis.strides[0] as u64).u64(axis.strides[1] as u64);
+        arguments.add(axis.strides[0] as u64);
+        arguments.add(axis.strides[1] as u64);
     }
     for index in 0..MOST_OUTER {
         let axis = outer.get(index).map_or(ElementwiseAxis { size: 1, strides: [0; 4] }, |a| **a);
         let [out, from, ..] = axis.strides;
-        arguments = arguments.u64(divisor(axis.size)).u64(out as u64).u64(from as u64);
+        for word in [divisor(axis.size), out as u64, from as u64] {
+            arguments.add(word);
+        }
     }
     let threads = (TILE_OUT * TILE_IN) as u32 / elements_of_thread(task.domain);
     let (grid, block) = (Dim3::line(blocks as u32), Dim3::line(threads));

@@ -46,10 +46,15 @@ pub(super) fn queue(stream: &dyn ReductionStream, call: &ReduceCall<'_>) -> Resu
             return in_rounds(stream, call, shape);
         }
         let multiprocessors = stream.multiprocessors()?;
-        let choice = ReduceChoice::of(&call_of_parts(call), shape);
+        let of_part = call_of_parts(call);
+        let choice = ReduceChoice::of(&of_part, shape);
         let threads = ReduceThreads::of(&choice, shape, multiprocessors, true);
         let parts = shape.count.div_ceil(threads.chunk);
         if parts <= 1 {
+            if (of_part.op, of_part.output.dtype) == (call.op, call.output.dtype) {
+                let threads = threads.in_one_part(shape);
+                return stream.launch(choice.kernel, &launch(call, shape, &choice, threads));
+            }
             let choice = ReduceChoice::of(call, shape);
             let threads = ReduceThreads::of(&choice, shape, multiprocessors, false);
             return stream.launch(choice.kernel, &launch(call, shape, &choice, threads));

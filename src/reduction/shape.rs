@@ -80,6 +80,9 @@ fn is_ordered(op: ReduceOp) -> bool {
 /// The axes in the order of their strides; those that repeat an element are the outermost. `both` says
 /// whether the other strides must fit too where two become one.
 fn joined(mut axes: ReduceAxes, both: bool) -> ReduceAxes {
+    if axes.len() < 2 && axes.iter().all(|axis| axis.size != 1) {
+        return axes;
+    }
     axes.retain(|axis| axis.size != 1);
     axes.sort_by_key(|axis| (axis.stride == 0, axis.stride.unsigned_abs()));
     let mut joined = ReduceAxes::new();

@@ -61,8 +61,15 @@ impl ReduceThreads {
             ReduceForm::Columns | ReduceForm::Narrow => columns(choice, shape, multiprocessors),
             ReduceForm::General | ReduceForm::Pairs => general(shape, whole, multiprocessors),
         };
-        let chunk = if may_split { threads.chunk } else { shape.count };
-        ReduceThreads { chunk: chunk.max(1), ..threads }
+        match may_split {
+            true => ReduceThreads { chunk: threads.chunk.max(1), ..threads },
+            false => threads.in_one_part(shape),
+        }
+    }
+
+    /// The same threads for elements that are not split.
+    pub(super) fn in_one_part(self, shape: &ReduceShape) -> ReduceThreads {
+        ReduceThreads { chunk: shape.count.max(1), ..self }
     }
 }
 

@@ -72,6 +72,17 @@ pub(crate) fn write_contiguous_strides(sizes: &[i64], strides: &mut [i64]) {
     }
 }
 
+/// Whether strides are those that [`contiguous_strides`] finds: also where they mean nothing.
+#[inline]
+pub(crate) fn are_plain(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut next = 1_i64;
+    sizes.iter().zip(strides).rev().all(|(size, stride)| {
+        let is_next = *stride == next;
+        next = next.wrapping_mul((*size).max(1));
+        is_next
+    })
+}
+
 /// Strides of elements that lie one after another, dimensions in the given order from the fastest to the
 /// slowest.
 #[inline]
@@ -178,6 +189,8 @@ mod tests {
     #[test]
     fn strides_of_one_element_mean_nothing() {
         assert_eq!(contiguous_strides(&[2, 0, 3])[..], [3, 3, 1]);
+        assert!(are_plain(&[2, 0, 3], &[3, 3, 1]) && are_plain(&[], &[]));
+        assert!(!are_plain(&[2, 1, 3], &[3, 77, 1]) && !are_plain(&[2, 0, 3], &[0, 3, 1]));
         assert!(is_contiguous(&[2, 1, 3], &[3, 77, 1]));
         assert!(is_contiguous(&[2, 0, 3], &[5, 5, 5]));
         assert!(!is_contiguous(&[2, 3], &[1, 2]) && is_dense(&[2, 3], &[1, 2]));

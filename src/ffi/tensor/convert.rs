@@ -2,13 +2,13 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::handle::{again, defined, returned, sconce_tensor, tensor_of};
+use super::handle::{again, defined, defined_in, returned, sconce_tensor, tensor_of};
 use super::options::{format_of, sconce_tensor_options};
 use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
 use crate::ffi::{CBool, guard, sconce_status, string};
 use crate::tensor::transfer::{self, Conversion};
-use crate::tensor::{MemoryFormat, print};
+use crate::tensor::{MemoryFormat, Tensor, print};
 
 /// Copies the elements of `source` to `tensor`, between any devices. The elements are converted to
 /// the type of `tensor` and broadcast to its shape.
@@ -27,8 +27,10 @@ pub extern "C" fn sconce_tensor_copy(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        let (to, from) = (defined(tensor, "tensor")?, defined(source, "source")?);
-        transfer::copy_into(&to, &from, non_blocking.is_true())
+        let (mut to, mut from) = (Tensor::default(), Tensor::default());
+        let to = defined_in(&mut to, tensor, "tensor")?;
+        let from = defined_in(&mut from, source, "source")?;
+        transfer::copy_into(to, from, non_blocking.is_true())
     })
 }
 
@@ -84,9 +86,12 @@ pub unsafe extern "C" fn sconce_tensor_to(
             copy: copy.is_true(),
             format: asked.format,
         };
-        out_tensor.write(match transfer::to(&defined(tensor, "tensor")?, conversion)? {
-            Some(converted) => returned(converted)?,
-            None => again(tensor, "tensor")?,
+        let (mut place, mut converted) = (Tensor::default(), Tensor::default());
+        let source = defined_in(&mut place, tensor, "tensor")?;
+        out_tensor.write(if transfer::to_in_place(source, conversion, &mut converted)? {
+            returned(converted)?
+        } else {
+            again(tensor, "tensor")?
         });
         Ok(())
     })

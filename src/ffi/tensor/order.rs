@@ -1,8 +1,8 @@
 //! Tensors joined, sorted, selected by index, compared.
 
-use super::handle::{defined, made_in_place, returned, sconce_tensor};
+use super::handle::{defined, defined_in, made_in_place, returned, sconce_tensor};
 use crate::ffi::{CBool, guard, sconce_status};
-use crate::tensor::{handle, operations};
+use crate::tensor::{Tensor, handle, operations};
 
 /// Joins tensors along an existing dimension. The result has the tensors' common type.
 ///
@@ -65,8 +65,10 @@ pub unsafe extern "C" fn sconce_tensor_index_select(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (input, index) = (defined(tensor, "tensor")?, defined(index, "index")?);
-        operations::index_select(&input, dim, &index, None)?
+        let (mut selected, mut indices) = (Tensor::default(), Tensor::default());
+        let input = defined_in(&mut selected, tensor, "tensor")?;
+        let index = defined_in(&mut indices, index, "index")?;
+        operations::index_select(input, dim, index, None)?
     })
 }
 

@@ -1,10 +1,11 @@
 //! Reductions over dimensions; softmax and running sums along one.
 
-use super::handle::{defined, sconce_tensor};
+use super::handle::{defined, defined_in, sconce_tensor};
 use super::options::optional_dtype;
 use crate::error::{Error, Result};
 use crate::ffi::{CBool, sconce_status};
 use crate::reduction::ReduceOp;
+use crate::tensor::Tensor;
 use crate::tensor::operations::{self, LineOperation, Reduction};
 
 /// A reduction, with torch's name.
@@ -97,7 +98,8 @@ pub unsafe extern "C" fn sconce_tensor_reduce(
         let dims = numbers!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
-        operations::reduce(&defined(tensor, "tensor")?, reduction, None)?
+        let mut place = Tensor::default();
+        operations::reduce(defined_in(&mut place, tensor, "tensor")?, reduction, None)?
     })
 }
 

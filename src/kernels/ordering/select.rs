@@ -73,15 +73,21 @@ impl SelectLaunch {
     pub(crate) fn launch(&self) -> (LaunchShape, KernelArguments) {
         let SelectLaunch { dst, src, index, wide, size, step, axes } = self;
         let n = self.n();
-        let packing = SELECT.pack().u64(dst.0).u64(src.0).u32(n).u32(axes.len() as u32);
-        let packing = packing.u32(u32::from(*wide)).u64(index.0).u64(*size);
-        let mut packing = packing.u64(*step as u64);
+        let mut packing = SELECT.pack();
+        packing.add(dst.0);
+        packing.add(src.0);
+        for word in [n, axes.len() as u32, u32::from(*wide)] {
+            packing.add_u32(word);
+        }
+        for word in [index.0, *size, *step as u64] {
+            packing.add(word);
+        }
         for at in 0..SELECT_AXES {
             let none = SelectAxis { size: 1, strides: [0; 3] };
             let SelectAxis { size, strides } = axes.get(at).copied().unwrap_or(none);
-            packing = packing.u64(Divisor::by(size).to_slot());
+            packing.add(Divisor::by(size).to_slot());
             for stride in strides {
-                packing = packing.u64(stride as u64);
+                packing.add(stride as u64);
             }
         }
         let grid = Dim3::line(n.div_ceil(THREADS * EACH));

@@ -61,17 +61,17 @@ impl SortSides {
 
     pub(super) fn pack(&self, mut packing: Packing) -> Packing {
         for address in self.addresses {
-            packing = packing.u64(address.0);
+            packing.add(address.0);
         }
         for step in self.steps {
-            packing = packing.u64(step as u64);
+            packing.add(step as u64);
         }
         for index in 0..SORT_AXES {
             let none = SortAxis { size: 1, strides: [0; 3] };
             let SortAxis { size, strides } = self.axes.get(index).copied().unwrap_or(none);
-            packing = packing.u64(Divisor::by(size).to_slot());
+            packing.add(Divisor::by(size).to_slot());
             for stride in strides {
-                packing = packing.u64(stride as u64);
+                packing.add(stride as u64);
             }
         }
         packing

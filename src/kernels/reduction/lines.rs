@@ -144,17 +144,23 @@ impl LineLaunch {
         let op = self.op as u64;
         let code = op | input << 8 | compute << 16 | output << 24 | (self.axes.len() as u64) << 40;
         let [lanes, rows] = self.threads_log2;
-        let arguments = kernel.signature().pack().u64(self.input).u64(self.output).u64(code);
-        let mut arguments = arguments.u64(self.lines()).u64(self.length);
+        let mut arguments = kernel.signature().pack();
+        for word in [self.input, self.output, code, self.lines(), self.length] {
+            arguments.add(word);
+        }
         for word in [self.strides[0], self.strides[1], self.chunk as i64, self.offsets as i64] {
-            arguments = arguments.u64(word as u64);
+            arguments.add(word as u64);
         }
         let [line, chunk] = self.offset_steps;
-        arguments = arguments.u64(line as u64).u64(chunk as u64).u64(u64::from(lanes | rows << 8));
+        for word in [line as u64, chunk as u64, u64::from(lanes | rows << 8)] {
+            arguments.add(word);
+        }
         for index in 0..LINE_AXES {
             let none = ReduceAxis { size: 1, stride: 0, other: 0 };
             let ReduceAxis { size, stride, other } = self.axes.get(index).copied().unwrap_or(none);
-            arguments = arguments.u64(size).u64(stride as u64).u64(other as u64);
+            for word in [size, stride as u64, other as u64] {
+                arguments.add(word);
+            }
         }
         let blocks = self.lines().div_ceil(1 << rows);
         let grid = match kernel.form {

@@ -89,7 +89,13 @@ pub(crate) fn index_select(
             "index_select(): Expected dtype int32 or int64 for index",
         ));
     }
-    let raised = if input.rank() == 0 { views::unsqueeze(input, 0)? } else { input.clone() };
+    let (raised_input, raised_result);
+    let raised = if input.rank() == 0 {
+        raised_input = views::unsqueeze(input, 0)?;
+        &raised_input
+    } else {
+        input
+    };
     let count = index.numel();
     if input.rank() == 0 && count != 1 {
         return Err(Error::invalid_argument(
@@ -108,7 +114,12 @@ pub(crate) fn index_select(
     if result.numel() == 0 {
         return output.finish();
     }
-    let written = if input.rank() == 0 { views::unsqueeze(result, 0)? } else { result.clone() };
+    let written = if input.rank() == 0 {
+        raised_result = views::unsqueeze(result, 0)?;
+        &raised_result
+    } else {
+        result
+    };
     launch::select(
         result,
         &SelectCall {
@@ -116,8 +127,8 @@ pub(crate) fn index_select(
             sizes: &sizes,
             axis: at,
             input_size: raised.sizes()[at],
-            input: placed(&raised),
-            output: placed(&written),
+            input: placed(raised),
+            output: placed(written),
             index: SelectIndex {
                 address: index.raw(),
                 dtype: index.dtype(),

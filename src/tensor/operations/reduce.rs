@@ -10,7 +10,7 @@ use crate::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::{is_complex, is_integral};
-use crate::tensor::{Dims, Tensor, TensorOptions};
+use crate::tensor::{Dims, Place, Tensor, TensorOptions};
 
 /// What is reduced and how.
 #[derive(Clone, Copy)]
@@ -179,7 +179,13 @@ pub(crate) fn reduce(
     let (mut kept, mut reduced) =
         (SmallVec::<[KeptAxis; 8]>::new(), SmallVec::<[ReducedAxis; 8]>::new());
     let mut at = 0;
-    for (dim, goes) in goes.iter().enumerate() {
+    // Kernels would join these axes. On the CPU each one is summed for itself.
+    let is_run =
+        input.place() != Place::Cpu && goes.iter().all(|goes| *goes) && input.is_contiguous();
+    if is_run {
+        reduced.push(ReducedAxis { size: input.numel(), input_stride: 1 });
+    }
+    for (dim, goes) in goes.iter().enumerate().filter(|_| !is_run) {
         let (size, input_stride) = (input.sizes()[dim], input.strides()[dim]);
         if *goes {
             reduced.push(ReducedAxis { size, input_stride });

@@ -43,7 +43,25 @@ pub(crate) fn empty_like(
     options: TensorOptions,
     format: MemoryFormat,
 ) -> Result<Tensor> {
-    options.empty_strided(tensor.sizes(), &strides_for(tensor, format)?)
+    let mut new = Tensor::default();
+    empty_like_in_place(tensor, options, format, &mut new)?;
+    Ok(new)
+}
+
+/// As [`empty_like`], written to where the caller wants it.
+fn empty_like_in_place(
+    tensor: &Tensor,
+    options: TensorOptions,
+    format: MemoryFormat,
+    new: &mut Tensor,
+) -> Result<()> {
+    let is_plain = matches!(format, MemoryFormat::Preserve | MemoryFormat::Contiguous)
+        && dims::are_plain(tensor.sizes(), tensor.strides());
+    if is_plain {
+        return options.empty_in_place(tensor.sizes(), new);
+    }
+    *new = options.empty_strided(tensor.sizes(), &strides_for(tensor, format)?)?;
+    Ok(())
 }
 
 /// A copy in memory of its own.
@@ -107,6 +125,16 @@ pub(crate) struct Conversion {
 /// The tensor with another type, place or order in memory (`torch.Tensor.to`). `None` if nothing changes:
 /// then torch returns the tensor itself.
 pub(crate) fn to(tensor: &Tensor, conversion: Conversion) -> Result<Option<Tensor>> {
+    let mut result = Tensor::default();
+    Ok(to_in_place(tensor, conversion, &mut result)?.then_some(result))
+}
+
+/// As [`to`], written to where the caller wants it; `false` if nothing changes.
+pub(crate) fn to_in_place(
+    tensor: &Tensor,
+    conversion: Conversion,
+    result: &mut Tensor,
+) -> Result<bool> {
     let options = TensorOptions {
         dtype: conversion.dtype.unwrap_or(tensor.dtype()),
         place: conversion.place.unwrap_or(tensor.place()),
@@ -114,14 +142,14 @@ pub(crate) fn to(tensor: &Tensor, conversion: Conversion) -> Result<Option<Tenso
     };
     let changes = options != TensorOptions::of(tensor) || conversion.copy;
     if !changes && has_format(tensor, conversion.format)? {
-        return Ok(None);
+        return Ok(false);
     }
     // A copy to the host that does not wait needs pinned memory there, as in torch.
     let to_host = options.place == Place::Cpu && tensor.place() != Place::Cpu;
     let options = TensorOptions { pinned: to_host && conversion.non_blocking, ..options };
-    let result = empty_like(tensor, options, conversion.format)?;
-    copy_into(&result, tensor, conversion.non_blocking)?;
-    Ok(Some(result))
+    empty_like_in_place(tensor, options, conversion.format, result)?;
+    copy_into(result, tensor, conversion.non_blocking)?;
+    Ok(true)
 }
 
 /// Whether the memory is page-locked.

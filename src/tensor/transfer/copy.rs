@@ -7,15 +7,44 @@ use crate::copy::{self, Axis};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
 use crate::memory::sleep::refuse_asleep;
+use crate::pointwise::{PointwiseOp, Scalar};
 use crate::strided::{PairAxes, PairAxis, join_axes};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
-use crate::tensor::{Dims, Place, Tensor, TensorOptions};
+use crate::tensor::{Dims, Place, Tensor, TensorOptions, dims};
 
 /// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type. Between
 /// types the conversion happens where the source is.
 pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    if dims::are_equal(dst.sizes(), src.sizes()) && dst.is_contiguous() && src.is_contiguous() {
+        return copy_packed(dst, src, non_blocking);
+    }
+    copy_repeated(dst, src, non_blocking)
+}
+
+/// As [`copy_into`], of contiguous tensors of one shape, which are runs of elements: most copies.
+fn copy_packed(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
+    let is_same_type = dst.dtype() == src.dtype();
+    let is_same_place = dst.place() == src.place();
+    let is_on_host = is_same_place && dst.place() == Place::Cpu;
+    if if is_same_type { is_on_host } else { !is_same_place } {
+        return copy_repeated(dst, src, non_blocking);
+    }
+    if dst.numel() == 0 || dst.is_same_view(src) {
+        return Ok(());
+    }
+    refuse_unwritable(dst)?;
+    refuse_partly_shared(dst, src)?;
+    if is_same_type {
+        let bytes = dst.numel() as usize * dst.element();
+        return copy::copy(dst.raw(), src.raw(), bytes, non_blocking);
+    }
+    launch::run_flat(PointwiseOp::Cast, dst.dtype(), dst, [src], Scalar::Int(1))
+}
+
+/// As [`copy_into`], of tensors of any shapes and layouts.
+fn copy_repeated(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if broadcast(dst.sizes(), src.sizes())?[..] != *dst.sizes() {
         return Err(Error::invalid_argument(format!(
             "output with shape {:?} doesn't match the broadcast shape {:?}",

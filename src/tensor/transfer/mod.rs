@@ -15,7 +15,7 @@ mod resize;
 
 pub(crate) use convert::{
     Conversion, clone, contiguous, empty_like, is_in_format, is_pinned, pin_memory, reshape,
-    strides_of_format, to,
+    strides_of_format, to, to_in_place,
 };
 pub(crate) use copy::{copy_into, zero};
 pub(crate) use host_values::{
