@@ -97,10 +97,10 @@ __device__ __forceinline__ void wait_for_products(float (&sums)[COUNT]) {
 #define NAMES_32                                                                     \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, " \
   "%18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define NAMES_64                                                                 \
-  NAMES_32                                                                       \
-      ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
-      "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define NAMES_64                                                             \
+  NAMES_32                                                                   \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, " \
+  "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 // Products of 64 x 16 elements with 16 columns of others, with sums in singles. Thread l of warp w
 // has of the result the rows 16 w + l / 4 and 8 more, and in each 8 columns 2 (l % 4) and the next.
