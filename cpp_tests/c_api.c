@@ -355,12 +355,22 @@ static void between_processes(void) {
   OK(sconce_ipc_collect());
 }
 
+static void count_range(int64_t begin, int64_t end, void* context) {
+  if (begin == 0) *(int64_t*)context = end;
+}
+
 static void marks_and_switches(void) {
   int32_t depth = -1;
   OK(sconce_nvtx_mark("here"));
   OK(sconce_nvtx_range_push("range", &depth));
   HOLDS(depth == 0);
   OK(sconce_nvtx_range_pop(&depth));
+  int64_t counted = 0;
+  OK(sconce_parallel_set_num_threads(2));
+  HOLDS(sconce_parallel_get_num_threads() == 2);
+  OK(sconce_parallel_for(0, 10, 5, count_range, &counted));
+  HOLDS(counted == 5);
+  HOLDS(!sconce_parallel_in_region() && sconce_parallel_get_thread_num() == 0);
   HOLDS(sconce_context_get_allow_tf32_cublas());
   sconce_context_set_allow_tf32_cublas(false);
   HOLDS(sconce_context_get_float32_matmul_precision() == SCONCE_FLOAT32_MATMUL_PRECISION_HIGHEST);

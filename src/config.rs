@@ -91,6 +91,11 @@ pub struct Config {
     /// `PYTORCH_NO_CUDA_MEMORY_CACHING`, set to anything but 0: each allocation is one of
     /// the driver's, and each free returns it at once.
     pub no_memory_caching: bool,
+    /// `OMP_NUM_THREADS`, else `MKL_NUM_THREADS`: the most threads that work on a call on the CPU. Of a list, which
+    /// has a number for each level of OpenMP's nesting, the first.
+    pub threads: Option<usize>,
+    /// `OMP_THREAD_LIMIT`: bounds that number, whoever chose it.
+    pub thread_limit: Option<usize>,
 }
 
 /// The variables of the allocator's configuration. The first that is set is used.
@@ -211,6 +216,10 @@ impl Config {
             no_memory_caching: text
                 .get("PYTORCH_NO_CUDA_MEMORY_CACHING")
                 .is_some_and(|value| value != "0"),
+            threads: ["OMP_NUM_THREADS", "MKL_NUM_THREADS"].into_iter().find_map(|name| {
+                text.parsed(name, "a positive number", |value| threads(value.split(',').next()?))
+            }),
+            thread_limit: text.parsed("OMP_THREAD_LIMIT", "a positive number", threads),
         }
     }
 }
@@ -260,6 +269,10 @@ fn switch(value: &str) -> Option<bool> {
 
 fn positive(value: &str) -> Option<i32> {
     value.parse().ok().filter(|n| *n > 0)
+}
+
+fn threads(value: &str) -> Option<usize> {
+    value.trim().parse().ok().filter(|n| *n > 0)
 }
 
 /// Bytes, with an optional binary suffix: `512M`, `4G`, `4GiB`.

@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `announcements`, `arithmetic`, `convolutions`, `fourier`, `mersenne`, `products`, `unfolding`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `program_code`, `strided`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `announcements`, `arithmetic`, `convolutions`, `fourier`, `mersenne`, `parallel`, `products`, `unfolding`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `program_code`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver, and its two backends |
 //! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
@@ -64,6 +64,7 @@ mod library_handles;
 mod lock;
 mod mersenne;
 mod operand;
+mod parallel;
 #[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
 mod process;
 mod products;

@@ -41,6 +41,7 @@
 #include <sconce/memory_stats.hpp>
 #include <sconce/nvtx.hpp>
 #include <sconce/operand.hpp>
+#include <sconce/parallel.hpp>
 #include <sconce/random.hpp>
 #include <sconce/scalar.hpp>
 #include <sconce/scalar_type.hpp>

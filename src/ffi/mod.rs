@@ -25,6 +25,7 @@
 //! | `graph/` | CUDA graphs |
 //! | `dlpack/` | tensors exchanged with other libraries |
 //! | `store/` | stores that the processes of a job share |
+//! | `parallel` | work on several threads of the CPU |
 //! | `nvtx` | ranges and marks for profilers |
 //! | `sim/` | controls of the simulator |
 
@@ -72,6 +73,7 @@ mod library;
 mod memory;
 mod module;
 mod nvtx;
+mod parallel;
 mod random;
 mod sim;
 mod store;
@@ -99,6 +101,7 @@ pub use library::*;
 pub use memory::*;
 pub use module::*;
 pub use nvtx::*;
+pub use parallel::*;
 pub use random::*;
 pub use sim::*;
 pub use store::*;

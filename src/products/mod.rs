@@ -1,9 +1,14 @@
 //! Products of dense matrices, by the kernels of the crate `matrixmultiply`.
 //!
-//! The crate takes pointers; here they are made from slices whose lengths are checked.
+//! The crate takes pointers; here they are made from slices whose lengths are checked. It calculates on the calling
+//! thread; `shared` divides a product among several (docs/design/parallel.md).
 #![allow(unsafe_code, reason = "passes slices as pointers, and shows them as bytes")]
 
+mod shared;
+
 use std::ops::{Add, Mul};
+
+pub(crate) use shared::{Batch, Matrices};
 
 /// The slices of a call do not have the lengths that its sizes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +40,7 @@ type GemmKernel<T> = unsafe fn(
 /// Any bits are a value of the type, and none of them is padding. The kernel has no requirements except
 /// those of [`GemmKernel`].
 pub(crate) unsafe trait Real:
-    Copy + Default + From<f32> + Add<Output = Self> + Mul<Output = Self> + 'static
+    Copy + Default + Send + Sync + From<f32> + Add<Output = Self> + Mul<Output = Self> + 'static
 {
     /// The kernel of the type.
     const KERNEL: GemmKernel<Self>;
@@ -127,7 +132,7 @@ impl<S> MatrixInSlice<S> {
 }
 
 /// `c = a * b`, where `a` is `m` by `k` and `b` is `k` by `n`. Nothing is read of `c`. Slices that are too short, and a
-/// result whose elements are not apart, are refused.
+/// result whose elements are not apart, are refused. Several threads share the work if there is enough.
 pub(crate) fn multiply_within<T: Real>(
     [m, n, k]: [usize; 3],
     a: MatrixInSlice<&[T]>,
@@ -140,18 +145,18 @@ pub(crate) fn multiply_within<T: Real>(
     if !fits || !c.is_injective([m, n]) {
         return Err(WrongLengths);
     }
-    let (one, zero) = (T::from(1.0), T::default());
-    let [a_steps, b_steps, c_steps] =
-        [a.steps, b.steps, c.steps].map(|steps| steps.map(|step| step as isize));
-    let (a, b, c) = (a.values.as_ptr(), b.values.as_ptr(), c.values.as_mut_ptr());
+    let at = |steps: [usize; 2]| [0, steps[0] as isize, steps[1] as isize];
+    let product = Batch {
+        sizes: [1, m, n, k],
+        alpha: T::from(1.0),
+        a: Matrices { first: a.values.as_ptr(), steps: at(a.steps) },
+        b: Matrices { first: b.values.as_ptr(), steps: at(b.steps) },
+        beta: T::default(),
+        c: Matrices { first: c.values.as_mut_ptr(), steps: at(c.steps) },
+    };
     // SAFETY: by the checks above every element of the three matrices is within its slice, and no two of the result
     // are the same. The result's slice is borrowed exclusively, so it is neither of the others.
-    unsafe {
-        (T::KERNEL)(
-            m, k, n, one, a, a_steps[0], a_steps[1], b, b_steps[0], b_steps[1], zero, c,
-            c_steps[0], c_steps[1],
-        );
-    }
+    unsafe { product.multiply() };
     Ok(())
 }
 

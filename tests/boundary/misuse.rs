@@ -51,6 +51,8 @@ unsafe extern "C" fn no_kernel(_: *mut sconce::ffi::sconce_sim_launch, _: *mut c
 unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
 unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
+unsafe extern "C" fn no_range(_: i64, _: i64, _: *mut c_void) {}
+
 unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
 
 static SMALL_PRODUCT: sconce::ffi::sconce_matmul_desc = sconce::ffi::sconce_matmul_desc {
@@ -116,6 +118,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         "sconce_host_function" | "sconce_scoped_function" | "sconce_deleter" => {
             one(&[0, nothing as *const () as u64])
         }
+        "sconce_range_function" => one(&[0, no_range as *const () as u64]),
         "sconce_sim_kernel_function" => one(&[0, no_kernel as *const () as u64]),
         "sconce_dlpack_set_error" => one(&[0, no_error as *const () as u64]),
         "sconce_log_callback" => one(&[0, no_message as *const () as u64]),

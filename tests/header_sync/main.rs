@@ -95,6 +95,7 @@ fn generated() -> String {
         "store/create",
         "store/values",
         "nvtx",
+        "parallel",
         "sim/control",
         "sim/capture",
         "sim/external",

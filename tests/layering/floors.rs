@@ -29,6 +29,7 @@ const FLOORS: Floors = &[
         "log",
         "mersenne",
         "nvtx",
+        "parallel",
         "philox",
         "process",
         "products",

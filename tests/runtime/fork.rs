@@ -29,6 +29,8 @@ const LOCKLESS: &[&str] = &[
     "sconce_nvtx_range_pop",
     "sconce_nvtx_range_push",
     "sconce_nvtx_range_start",
+    "sconce_parallel_for",
+    "sconce_parallel_set_num_threads",
 ];
 
 /// Takes its arguments from the registers it needs and ignores the others.

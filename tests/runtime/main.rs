@@ -10,6 +10,7 @@ mod kernels_capture;
 mod latency;
 mod log_callbacks;
 mod nvtx;
+mod parallel;
 mod races;
 mod startup;
 mod thread_end;

@@ -1,10 +1,11 @@
-//! Products of matrices on the CPU, by the calling thread.
+//! Products of matrices on the CPU.
 
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
 use crate::blas::Matmul;
 use crate::element::Dtype;
 use crate::error::Result;
+use crate::products::{Batch, Matrices, Real};
 use crate::tensor::transfer::{contiguous, copy_into};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
@@ -32,59 +33,36 @@ fn multiply_each(
     // What is multiplied by 0 is not read.
     let (left, right) = (in_type(a, dtype, request.k != 0)?, in_type(b, dtype, request.k != 0)?);
     let result = in_type(c, dtype, request.beta != 0.0)?;
-    let [batch, m, n, k] = sizes.map(|size| size as usize);
-    for index in 0..batch {
-        let at = |tensor: &Tensor| {
-            let offset = index as isize * tensor.strides()[0] as isize;
-            tensor.address().wrapping_add_signed(offset * tensor.element() as isize)
-        };
-        let steps = |tensor: &Tensor| [tensor.strides()[1] as isize, tensor.strides()[2] as isize];
-        let [[a_row, a_column], [b_row, b_column], [c_row, c_column]] =
-            [steps(&left), steps(&right), steps(&result)];
-        if dtype == Dtype::F64 {
-            // SAFETY: the tensors are in host memory and have elements of this type, as many as their sizes say; those
-            // of the result are new or the caller's, one after another, and no others use them.
-            unsafe {
-                matrixmultiply::dgemm(
-                    m,
-                    k,
-                    n,
-                    request.alpha,
-                    with_exposed_provenance(at(&left)),
-                    a_row,
-                    a_column,
-                    with_exposed_provenance(at(&right)),
-                    b_row,
-                    b_column,
-                    request.beta,
-                    with_exposed_provenance_mut(at(&result)),
-                    c_row,
-                    c_column,
-                );
-            }
-        } else {
-            // SAFETY: as above.
-            unsafe {
-                matrixmultiply::sgemm(
-                    m,
-                    k,
-                    n,
-                    request.alpha as f32,
-                    with_exposed_provenance(at(&left)),
-                    a_row,
-                    a_column,
-                    with_exposed_provenance(at(&right)),
-                    b_row,
-                    b_column,
-                    request.beta as f32,
-                    with_exposed_provenance_mut(at(&result)),
-                    c_row,
-                    c_column,
-                );
-            }
-        }
+    let sizes = sizes.map(|size| size as usize);
+    let operands = [&left, &right, &result];
+    if dtype == Dtype::F64 {
+        // SAFETY: the tensors are in host memory and have elements of this type, as many as their sizes say; those of
+        // the result are new or the caller's, one after another, and no others use them.
+        unsafe { multiply_in(sizes, [request.alpha, request.beta], operands) };
+    } else {
+        // SAFETY: as above.
+        unsafe { multiply_in(sizes, [request.alpha as f32, request.beta as f32], operands) };
     }
     if result.address() == c.address() { Ok(()) } else { copy_into(c, &result, false) }
+}
+
+/// [`multiply_each`], in a type.
+///
+/// # Safety
+/// The tensors are in host memory and have elements of this type, as many as the sizes say. No two elements of the
+/// result are the same, and no others use them.
+unsafe fn multiply_in<T: Real>(sizes: [usize; 4], [alpha, beta]: [T; 2], [a, b, c]: [&Tensor; 3]) {
+    let steps = |tensor: &Tensor| std::array::from_fn(|dim| tensor.strides()[dim] as isize);
+    let product = Batch {
+        sizes,
+        alpha,
+        a: Matrices { first: with_exposed_provenance(a.address()), steps: steps(a) },
+        b: Matrices { first: with_exposed_provenance(b.address()), steps: steps(b) },
+        beta,
+        c: Matrices { first: with_exposed_provenance_mut(c.address()), steps: steps(c) },
+    };
+    // SAFETY: the caller's promise.
+    unsafe { product.multiply() };
 }
 
 /// The tensor itself if it has the type that is calculated in; else a packed copy, of one matrix if the whole batch is

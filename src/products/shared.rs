@@ -1,0 +1,226 @@
+//! Batches of products, whose results several threads divide among them.
+//!
+//! A thread calculates whole matrices, or a block of one. Blocks begin at multiples of [`STEP`], as the kernel's own
+//! tiles do, so that an element's products are added up in the same order and rounded in the same places whatever
+//! block it is in.
+
+use super::Real;
+use crate::parallel;
+
+/// Matrices that lie equally far apart.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrices<P> {
+    pub(crate) first: P,
+    /// Elements from one matrix to the next, from one row to the next, and from one column to the next.
+    pub(crate) steps: [isize; 3],
+}
+
+/// `c = alpha * a * b + beta * c` for each matrix of a batch.
+pub(crate) struct Batch<T> {
+    /// Matrices; rows of `c`; columns of `c`; columns of `a`, which are rows of `b`.
+    pub(crate) sizes: [usize; 4],
+    pub(crate) alpha: T,
+    pub(crate) a: Matrices<*const T>,
+    pub(crate) b: Matrices<*const T>,
+    pub(crate) beta: T,
+    pub(crate) c: Matrices<*mut T>,
+}
+
+// SAFETY: the pointers are those of memory that the caller of `multiply` lends to all threads that calculate.
+unsafe impl<T: Real> Sync for Batch<T> {}
+
+/// Rows and columns of a block are multiples of this, unless the matrix ends. The kernel's tiles have 4, 8 or 16.
+const STEP: usize = 16;
+
+/// The least work of a part, in multiplications: some 15 µs.
+const LEAST: usize = 1 << 19;
+
+/// The work of a part where there is much: enough parts that no thread waits long for another.
+const USUAL: usize = 1 << 22;
+
+/// The parts of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Division {
+    /// Matrices of a part, of which each is one block unless this is 1.
+    matrices: usize,
+    /// Blocks of a matrix from top to bottom, and from left to right.
+    blocks: [usize; 2],
+    /// Rows and columns of a block.
+    block: [usize; 2],
+}
+
+impl Division {
+    fn whole([batch, m, n, _]: [usize; 4]) -> Division {
+        Division { matrices: batch.max(1), blocks: [1, 1], block: [m, n] }
+    }
+
+    fn of(sizes: [usize; 4], threads: usize) -> Division {
+        let [batch, m, n, k] = sizes;
+        // A block's factors are packed before they are multiplied, which takes as long as four multiplications each.
+        let packed = m.saturating_add(n).saturating_mul(4);
+        let work =
+            m.saturating_mul(n).saturating_add(packed).saturating_mul(k).saturating_mul(batch);
+        if threads <= 1 || m == 0 || n == 0 || work < 2 * LEAST {
+            return Division::whole(sizes);
+        }
+        let parts = (work / LEAST).min(threads).max((work / USUAL).min(4 * threads));
+        if batch >= parts {
+            return Division { matrices: batch.div_ceil(parts), ..Division::whole(sizes) };
+        }
+        let wanted = parts.div_ceil(batch);
+        let lengths = |size: usize, blocks: usize| size.div_ceil(blocks).next_multiple_of(STEP);
+        let mut block = [lengths(m, 1), lengths(n, 1)];
+        let count = |block: [usize; 2]| [m.div_ceil(block[0]), n.div_ceil(block[1])];
+        while count(block).iter().product::<usize>() < wanted {
+            // The longer side, so that little is packed more than once.
+            let side = usize::from(block[1] >= block[0]);
+            if block[side] <= STEP {
+                break;
+            }
+            let size = [m, n][side];
+            block[side] = lengths(size, size.div_ceil(block[side]) + 1).min(block[side] - STEP);
+        }
+        Division { matrices: 1, blocks: count(block), block }
+    }
+
+    fn parts(&self, batch: usize) -> usize {
+        batch.div_ceil(self.matrices) * self.blocks[0] * self.blocks[1]
+    }
+}
+
+impl<T: Real> Batch<T> {
+    /// Calculates all matrices, on several threads if that is worth it.
+    ///
+    /// # Safety
+    /// All elements of the matrices are valid for reads, and those of `c` for writes: nobody else uses them, and no two
+    /// are the same.
+    pub(crate) unsafe fn multiply(&self) {
+        // SAFETY: the caller's promise.
+        unsafe { self.multiply_divided(Division::of(self.sizes, parallel::available())) };
+    }
+
+    /// # Safety
+    /// As of [`Batch::multiply`].
+    unsafe fn multiply_divided(&self, division: Division) {
+        let [batch, m, n, _] = self.sizes;
+        let [down, across] = division.blocks;
+        parallel::for_each(division.parts(batch), &|part| {
+            let (group, block) = (part / (down * across), part % (down * across));
+            let first = group * division.matrices;
+            let row = block / across * division.block[0];
+            let column = block % across * division.block[1];
+            let rows = division.block[0].min(m - row);
+            let columns = division.block[1].min(n - column);
+            for matrix in first..batch.min(first + division.matrices) {
+                // SAFETY: the caller's promise; no two parts have elements of `c` in common.
+                unsafe { self.multiply_block(matrix, [row, column], [rows, columns]) };
+            }
+        });
+    }
+
+    /// One block of one matrix.
+    ///
+    /// # Safety
+    /// The block is within the matrix; else as of [`Batch::multiply`], for the elements of the block.
+    unsafe fn multiply_block(
+        &self,
+        matrix: usize,
+        [row, column]: [usize; 2],
+        [rows, columns]: [usize; 2],
+    ) {
+        let at = |steps: [isize; 3], places: [usize; 3]| -> isize {
+            steps.iter().zip(places).map(|(step, place)| step * place as isize).sum()
+        };
+        let (a, b, c) = (self.a, self.b, self.c);
+        // No product reads anything without elements, whose pointers may be anywhere.
+        let a_first = a.first.wrapping_offset(at(a.steps, [matrix, row, 0]));
+        let b_first = b.first.wrapping_offset(at(b.steps, [matrix, 0, column]));
+        let c_first = c.first.wrapping_offset(at(c.steps, [matrix, row, column]));
+        let ([_, a_row, a_column], [_, b_row, b_column]) = (a.steps, b.steps);
+        let ([_, c_row, c_column], k) = (c.steps, self.sizes[3]);
+        // SAFETY: the caller's promise, for a block that is within the matrix.
+        unsafe {
+            (T::KERNEL)(
+                rows, k, columns, self.alpha, a_first, a_row, a_column, b_first, b_row, b_column,
+                self.beta, c_first, c_row, c_column,
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_every_element_once() {
+        for threads in [2, 3, 8] {
+            for (batch, m, n) in [1, 2, 5, 40]
+                .into_iter()
+                .flat_map(|batch| [(batch, 1, 7000), (batch, 700, 3), (batch, 130, 97)])
+            {
+                let division = Division::of([batch, m, n, 600], threads);
+                assert!(division.parts(batch) > 1, "{division:?}");
+                let [down, across] = division.blocks;
+                assert!((down - 1) * division.block[0] < m && down * division.block[0] >= m);
+                assert!((across - 1) * division.block[1] < n && across * division.block[1] >= n);
+                assert!(division.matrices == 1 || division.blocks == [1, 1]);
+                assert!(down == 1 || division.block[0] % STEP == 0);
+                assert!(across == 1 || division.block[1] % STEP == 0);
+            }
+        }
+    }
+
+    #[test]
+    fn little_work_is_one_part_and_much_is_several_for_each_thread() {
+        assert_eq!(Division::of([1, 32, 32, 32], 8).parts(1), 1);
+        assert_eq!(Division::of([1, 4000, 4000, 4000], 1).parts(1), 1);
+        assert_eq!(Division::of([1, 96, 128, 128], 2).parts(1), 2);
+        let much = Division::of([1, 4000, 4000, 4000], 2).parts(1);
+        assert!((8..=10).contains(&much), "{much}");
+        let batch = Division::of([384, 64, 64, 64], 8);
+        assert_eq!(batch.blocks, [1, 1]);
+        assert!((24..=32).contains(&batch.parts(384)), "{batch:?}");
+        for sizes in [[0, 5, 5, 5], [5, 0, 500, 5000], [5, 5000, 500, 0], [1, 0, 0, 0]] {
+            assert_eq!(Division::of(sizes, 4), Division::whole(sizes));
+        }
+    }
+
+    /// Results of all divisions have the same bits, also where sums are divided and where `c` is read.
+    #[test]
+    fn bits_do_not_depend_on_the_division() {
+        fn check<T: Real + PartialEq + std::fmt::Debug>() {
+            let value = |index: usize| T::from((index * 7919 % 1009) as f32 / 257.0 - 1.9);
+            let [batch, m, n, k] = [2, 77, 91, 530];
+            let a: Vec<T> = (0..batch * m * k).map(value).collect();
+            let b: Vec<T> = (0..batch * k * n).map(|index| value(index + 5)).collect();
+            for (beta, c_steps) in [(0.0, [n, 1]), (0.7, [n, 1]), (0.7, [1, m])] {
+                let product = |threads: usize| {
+                    let mut c: Vec<T> = (0..batch * m * n).map(|index| value(index + 11)).collect();
+                    let problem = Batch {
+                        sizes: [batch, m, n, k],
+                        alpha: T::from(1.3),
+                        a: matrices(a.as_ptr(), [m * k, k, 1]),
+                        b: matrices(b.as_ptr(), [k * n, 1, k]),
+                        beta: T::from(beta),
+                        c: matrices(c.as_mut_ptr(), [m * n, c_steps[0], c_steps[1]]),
+                    };
+                    let division = Division::of(problem.sizes, threads);
+                    assert_eq!(division.parts(batch) > 1, threads > 1);
+                    // SAFETY: the slices have so many elements.
+                    unsafe { problem.multiply_divided(division) };
+                    c
+                };
+                let alone = product(1);
+                for threads in [2, 3, 7, 64] {
+                    assert!(product(threads) == alone, "{threads} threads, beta {beta}");
+                }
+            }
+        }
+        fn matrices<P>(first: P, steps: [usize; 3]) -> Matrices<P> {
+            Matrices { first, steps: steps.map(|step| step as isize) }
+        }
+        check::<f32>();
+        check::<f64>();
+    }
+}
