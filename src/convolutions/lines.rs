@@ -40,21 +40,8 @@ impl FilterAxis {
         start as usize..end as usize
     }
 
-    /// The elements of the filter, of `count`, that do not read the padding for an output.
-    pub(super) fn taps(&self, output: usize, count: usize) -> Range<usize> {
-        let first = self.padding - output as i64 * self.stride;
-        let until = |place: i64| (place.max(0) + self.dilation - 1) / self.dilation;
-        let start = until(first).min(count as i64);
-        let end = until(self.input + first).clamp(start, count as i64);
-        start as usize..end as usize
-    }
-
     pub(super) fn stride(&self) -> usize {
         self.stride as usize
-    }
-
-    pub(super) fn dilation(&self) -> usize {
-        self.dilation as usize
     }
 }
 
@@ -73,11 +60,6 @@ mod tests {
                     let expected: Vec<usize> =
                         (0..9).filter(|output| axis.place(*output, tap).is_some()).collect();
                     assert_eq!(axis.outputs(tap).collect::<Vec<_>>(), expected);
-                }
-                for output in 0..9 {
-                    let expected: Vec<usize> =
-                        (0..5).filter(|tap| axis.place(output, *tap).is_some()).collect();
-                    assert_eq!(axis.taps(output, 5).collect::<Vec<_>>(), expected);
                 }
             }
         }

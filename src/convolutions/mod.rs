@@ -1,23 +1,22 @@
 //! Convolutions of packed images on the CPU, in both orders of memory, as pure arithmetic. See `docs/design/dnn.md`.
 //!
-//! Most are products of the filter with the unfolded input (`unfolded`). Where an element of the output needs one
-//! channel alone, nothing is shared among columns of such a product, and sums are made in place (`depthwise`).
+//! Where an element of the output needs one channel alone, the elements of the filter are few and each is used along a
+//! line (`depthwise`). Where it needs one place alone, the convolution is a product of matrices (`single`). All others
+//! are sums in place (`direct`). Threads share the images, the groups and the lines of the output.
 //!
 //! | file | idea |
 //! |---|---|
 //! | `lines` | which outputs of an axis an element of the filter takes part in |
-//! | `columns` | the unfolded input where channels come first: a column for each element of the filter |
-//! | `rows` | the unfolded input where channels come last: a row for each output |
-//! | `unfolded` | products with the unfolded input, a block of outputs at a time |
 //! | `depthwise` | a filter for each channel |
+//! | `single` | filters of one element |
+//! | `direct` | sums of a tile of outputs in registers: a folder |
 
-mod columns;
 mod depthwise;
+mod direct;
 mod lines;
-mod rows;
+mod single;
 #[cfg(test)]
 mod tests;
-mod unfolded;
 
 use crate::products::Real;
 use crate::unfolding::{Geometry, Uncalculated};
@@ -30,8 +29,39 @@ pub(crate) enum ChannelOrder {
     Last,
 }
 
-/// Writes the whole output, from all images and the filter. All three are packed, in the same order.
+/// Writes the whole output, from all images and the filter. All three are packed, in the same order. A bias has a number
+/// for each feature, which is added to its sums.
 pub(crate) fn convolve<T: Real>(
+    geometry: &Geometry,
+    order: ChannelOrder,
+    input: &[T],
+    filter: &[T],
+    bias: Option<&[T]>,
+    output: &mut [T],
+) -> Result<(), Uncalculated> {
+    sums(geometry, order, input, filter, output)?;
+    let Some(bias) = bias else { return Ok(()) };
+    if bias.len() != geometry.features * geometry.groups {
+        return Err(Uncalculated::WrongLengths);
+    }
+    match order {
+        ChannelOrder::First => {
+            let channels = output.chunks_exact_mut(geometry.positions());
+            for (channel, bias) in channels.zip(bias.iter().cycle()) {
+                channel.iter_mut().for_each(|value| *value = *value + *bias);
+            }
+        }
+        ChannelOrder::Last => {
+            for place in output.chunks_exact_mut(bias.len()) {
+                place.iter_mut().zip(bias).for_each(|(value, bias)| *value = *value + *bias);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// [`convolve`] without a bias.
+fn sums<T: Real>(
     geometry: &Geometry,
     order: ChannelOrder,
     input: &[T],
@@ -48,5 +78,8 @@ pub(crate) fn convolve<T: Real>(
     if geometry.channels == 1 && geometry.features == 1 {
         return depthwise::convolve(geometry, order, input, filter, output);
     }
-    unfolded::convolve(geometry, order, input, filter, output)
+    if single::is_single(geometry) {
+        return single::convolve(geometry, order, input, filter, output);
+    }
+    direct::convolve(geometry, order, input, filter, output)
 }

@@ -64,30 +64,34 @@ proptest! {
         for (image, expected) in images.zip(expected.chunks_exact_mut(problem.output_elements())) {
             forward_image(&problem, image, &filter, expected, |_, _| Ok(())).unwrap();
         }
+        let bias = integers(features, seed + 9);
+        for (index, value) in expected.iter_mut().enumerate() {
+            *value += bias[index / problem.positions() % features];
+        }
         let mut found = vec![f64::NAN; expected.len()];
-        convolve(&problem, ChannelOrder::First, &input, &filter, &mut found).unwrap();
+        convolve(&problem, ChannelOrder::First, &input, &filter, Some(&bias), &mut found).unwrap();
         prop_assert_eq!(&found, &expected);
 
         let input = turned(&input, problem.channels * problem.groups, problem.input_area());
         let filter = turned(&filter, problem.channels, problem.filter.iter().product());
         let expected = turned(&expected, features, problem.positions());
         let mut found = vec![f64::NAN; expected.len()];
-        convolve(&problem, ChannelOrder::Last, &input, &filter, &mut found).unwrap();
+        convolve(&problem, ChannelOrder::Last, &input, &filter, Some(&bias), &mut found).unwrap();
         prop_assert_eq!(&found, &expected);
     }
 }
 
 #[test]
-fn a_filter_of_many_channels_takes_several_blocks() {
-    // 300 taps make blocks of 436 outputs, of 900.
+fn a_large_image_takes_several_parts() {
+    // A line of the padded input has 34 places of 12 channels, so that 40 fit.
     let problem = Geometry {
         images: 1,
         groups: 2,
         channels: 12,
         features: 3,
-        input: [1, 30, 30],
+        input: [1, 60, 30],
         filter: [1, 5, 5],
-        output: [1, 30, 30],
+        output: [1, 60, 30],
         stride: [1; 3],
         padding: [0, 2, 2],
         dilation: [1; 3],
@@ -97,11 +101,11 @@ fn a_filter_of_many_channels_takes_several_blocks() {
     let mut expected = vec![0.0; problem.output_elements()];
     forward_image(&problem, &input, &filter, &mut expected, |_, _| Ok(())).unwrap();
     let mut found = vec![f64::NAN; expected.len()];
-    convolve(&problem, ChannelOrder::First, &input, &filter, &mut found).unwrap();
+    convolve(&problem, ChannelOrder::First, &input, &filter, None, &mut found).unwrap();
     assert_eq!(found, expected);
-    let (input, filter) = (turned(&input, 24, 900), turned(&filter, 12, 25));
-    convolve(&problem, ChannelOrder::Last, &input, &filter, &mut found).unwrap();
-    assert_eq!(found, turned(&expected, 6, 900));
+    let (input, filter) = (turned(&input, 24, 1800), turned(&filter, 12, 25));
+    convolve(&problem, ChannelOrder::Last, &input, &filter, None, &mut found).unwrap();
+    assert_eq!(found, turned(&expected, 6, 1800));
 }
 
 #[test]
@@ -123,9 +127,93 @@ fn slices_of_other_lengths_are_refused() {
             [(30, 24, 32, true), (29, 24, 32, false), (30, 25, 32, false), (30, 24, 31, false)]
         {
             let mut result = vec![0.0; output];
-            let outcome =
-                convolve(&problem, order, &integers(input, 1), &integers(filter, 2), &mut result);
+            let outcome = convolve(
+                &problem,
+                order,
+                &integers(input, 1),
+                &integers(filter, 2),
+                None,
+                &mut result,
+            );
             assert_eq!(outcome, if fits { Ok(()) } else { Err(Uncalculated::WrongLengths) });
+        }
+    }
+}
+
+#[test]
+fn a_bias_of_another_length_is_refused() {
+    let problem = Geometry {
+        images: 1,
+        groups: 1,
+        channels: 1,
+        features: 2,
+        input: [1; 3],
+        filter: [1; 3],
+        output: [1; 3],
+        stride: [1; 3],
+        padding: [0; 3],
+        dilation: [1; 3],
+    };
+    let mut result = [0.0; 2];
+    for (bias, outcome) in [(1, Err(Uncalculated::WrongLengths)), (2, Ok(()))] {
+        let bias = vec![0.5; bias];
+        let order = ChannelOrder::First;
+        assert_eq!(
+            convolve(&problem, order, &[2.0], &[3.0, 4.0], Some(&bias), &mut result),
+            outcome
+        );
+    }
+    assert_eq!(result, [6.5, 8.5]);
+}
+
+/// Single precision, whose tiles have other sizes, on one thread and on several.
+#[test]
+fn bits_depend_neither_on_threads_nor_on_the_order_of_memory() {
+    let shapes = [(1, 3, 9, 3), (2, 4, 5, 1), (1, 1, 1, 3), (4, 1, 1, 5), (1, 20, 40, 1)];
+    for (groups, channels, features, side) in shapes {
+        let problem = Geometry {
+            images: 2,
+            groups,
+            channels,
+            features,
+            input: [1, 80, 70],
+            filter: [1, side, side],
+            output: [1, 80, 70],
+            stride: [1; 3],
+            padding: [0, side as i64 / 2, side as i64 / 2],
+            dilation: [1; 3],
+        };
+        let floats = |values: Vec<f64>| -> Vec<f32> {
+            values.into_iter().map(|value| value as f32 * 0.371 + 0.13).collect()
+        };
+        let all = features * groups;
+        let input = integers(problem.images * problem.input_elements(), 3);
+        let filter = integers(all * problem.taps(), 4);
+        let turned_input = floats(turned(&input, channels * groups, problem.input_area()));
+        let turned_filter = floats(turned(&filter, channels, side * side));
+        let (input, filter) = (floats(input), floats(filter));
+        let convolved = |order, threads| {
+            crate::parallel::set_count(threads).unwrap();
+            let mut found = vec![f32::NAN; problem.images * problem.output_elements()];
+            let (input, filter) = match order {
+                ChannelOrder::First => (&input, &filter),
+                ChannelOrder::Last => (&turned_input, &turned_filter),
+            };
+            convolve(&problem, order, input, filter, None, &mut found).unwrap();
+            found
+        };
+        for order in [ChannelOrder::First, ChannelOrder::Last] {
+            let alone = convolved(order, 1);
+            for threads in [2, 3, 16] {
+                assert!(convolved(order, threads) == alone, "{order:?}, {threads} threads");
+            }
+        }
+        if side > 1 && channels * features > 1 {
+            let doubles =
+                |order| -> Vec<f64> { convolved(order, 1).into_iter().map(f64::from).collect() };
+            let last = turned(&doubles(ChannelOrder::First), all, problem.positions());
+            let expected = doubles(ChannelOrder::Last);
+            assert!(last == expected, "{problem:?}");
         }
     }
 }

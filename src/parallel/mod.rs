@@ -7,11 +7,13 @@
 //! | file | idea |
 //! |---|---|
 //! | `count` | how many threads a call may use |
+//! | `divided` | a slice whose elements threads divide among them |
 //! | `job` | the parts of a call, and who has taken which |
 //! | `pool` | the threads, which sleep until there is a job |
 //! | `range` | a range of numbers, in as many parts as threads work on it |
 
 mod count;
+mod divided;
 mod job;
 mod pool;
 mod range;
@@ -19,6 +21,7 @@ mod range;
 mod tests;
 
 pub(crate) use count::{count, set_count};
+pub(crate) use divided::Divided;
 pub(crate) use range::{for_range, part};
 
 use std::cell::Cell;

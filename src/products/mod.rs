@@ -44,16 +44,29 @@ pub(crate) unsafe trait Real:
 {
     /// The kernel of the type.
     const KERNEL: GemmKernel<Self>;
+
+    /// `self * factor + summand`, rounded once: slow on processors without an instruction for it.
+    fn mul_add(self, factor: Self, summand: Self) -> Self;
 }
 
 // SAFETY: any 32 bits are an `f32`, which has no padding; the kernel is the crate's.
 unsafe impl Real for f32 {
     const KERNEL: GemmKernel<f32> = matrixmultiply::sgemm;
+
+    #[inline(always)]
+    fn mul_add(self, factor: f32, summand: f32) -> f32 {
+        self.mul_add(factor, summand)
+    }
 }
 
 // SAFETY: any 64 bits are an `f64`, which has no padding; the kernel is the crate's.
 unsafe impl Real for f64 {
     const KERNEL: GemmKernel<f64> = matrixmultiply::dgemm;
+
+    #[inline(always)]
+    fn mul_add(self, factor: f64, summand: f64) -> f64 {
+        self.mul_add(factor, summand)
+    }
 }
 
 /// A dense matrix, column by column, or its transpose.

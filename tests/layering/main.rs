@@ -29,6 +29,8 @@ use source::{Source, crate_sources, tokens};
 const ISLANDS: &[&str] = &[
     "announcements/loom_models.rs",
     "announcements/shared_value.rs",
+    "convolutions/direct/tiles.rs",
+    "convolutions/direct/weights.rs",
     "copy/host_copy.rs",
     "dlpack/export.rs",
     "dlpack/import.rs",
@@ -48,6 +50,7 @@ const ISLANDS: &[&str] = &[
     "caching/lock.rs",
     "nvtx/injection.rs",
     "ordering/host.rs",
+    "parallel/divided.rs",
     "parallel/job.rs",
     "parallel/pool.rs",
     "pointwise/host.rs",

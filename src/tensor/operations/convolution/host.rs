@@ -1,4 +1,4 @@
-//! Convolutions on the CPU, by the calling thread.
+//! Convolutions on the CPU.
 
 #![allow(unsafe_code, reason = "shows tensors of the CPU as slices")]
 
@@ -10,28 +10,25 @@ use crate::driver::MOST_SPATIAL;
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::products::Real;
-use crate::tensor::transfer::{copy_into, strides_of_format, zero};
+use crate::tensor::transfer::{copy_into, strides_of_format};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 use crate::unfolding::{Geometry, Uncalculated};
 
-/// The convolution by the calling thread. The three tensors are packed in `format`, and `output` shares no memory with
-/// the others. 16-bit types are calculated in single precision and rounded once.
+/// The convolution, with a bias added if there is one. The three tensors are packed in `format`, as the bias is, and
+/// `output` shares no memory with the others. 16-bit types are calculated in single precision and rounded once.
 pub(super) fn convolve(
     request: &ConvolutionRequest,
     format: MemoryFormat,
-    input: &Tensor,
-    filter: &Tensor,
-    output: &Tensor,
+    [input, filter, output]: [&Tensor; 3],
+    bias: Option<&Tensor>,
 ) -> Result<()> {
     let geometry = geometry_of(request)?;
-    if input.numel() == 0 || filter.numel() == 0 {
-        return zero(output);
-    }
     let dtype = if output.dtype() == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
     let in_type = |tensor: &Tensor, is_read: bool| -> Result<Tensor> {
         if tensor.dtype() == dtype {
             return Ok(tensor.clone());
         }
+        let format = if tensor.rank() == 1 { MemoryFormat::Contiguous } else { format };
         let strides = strides_of_format(tensor.sizes(), format)?;
         let other =
             TensorOptions::of(tensor).with(dtype).empty_strided(tensor.sizes(), &strides)?;
@@ -42,14 +39,16 @@ pub(super) fn convolve(
     };
     let (input, filter) = (in_type(input, true)?, in_type(filter, true)?);
     let result = in_type(output, false)?;
+    let bias = bias.map(|bias| in_type(bias, true)).transpose()?;
+    let bias = bias.as_ref();
     let order = match format {
         MemoryFormat::Contiguous => ChannelOrder::First,
         _ => ChannelOrder::Last,
     };
     if dtype == Dtype::F64 {
-        calculate::<f64>(&geometry, order, [&input, &filter, &result])?;
+        calculate::<f64>(&geometry, order, [&input, &filter, &result], bias)?;
     } else {
-        calculate::<f32>(&geometry, order, [&input, &filter, &result])?;
+        calculate::<f32>(&geometry, order, [&input, &filter, &result], bias)?;
     }
     if result.address() == output.address() { Ok(()) } else { copy_into(output, &result, false) }
 }
@@ -59,14 +58,17 @@ fn calculate<T: Real>(
     geometry: &Geometry,
     order: ChannelOrder,
     [input, filter, output]: [&Tensor; 3],
+    bias: Option<&Tensor>,
 ) -> Result<()> {
     // SAFETY: the tensors are packed, in host memory, and have elements of this type.
     let input = unsafe { elements::<T>(input) };
     // SAFETY: as above.
     let filter = unsafe { elements::<T>(filter) };
+    // SAFETY: as above.
+    let bias = bias.map(|bias| unsafe { elements::<T>(bias) });
     // SAFETY: as above. The result is new, and nothing else uses it.
     let output = unsafe { elements_mut::<T>(output) };
-    convolve_slices(geometry, order, input, filter, output).map_err(refused)
+    convolve_slices(geometry, order, input, filter, bias, output).map_err(refused)
 }
 
 /// # Safety

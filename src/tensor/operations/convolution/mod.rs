@@ -1,4 +1,4 @@
-//! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN, or by the calling thread.
+//! Convolutions (`torch.nn.functional.conv1d` to `conv3d`), through cuDNN, or on the CPU.
 
 mod host;
 
@@ -12,7 +12,7 @@ use crate::driver::{ConvolutionOperation, MOST_SPATIAL};
 use crate::error::{Error, Result};
 use crate::pointwise::Scalar;
 use crate::tensor::dims::strides_in_order;
-use crate::tensor::transfer::{contiguous, strides_of_format};
+use crate::tensor::transfer::{contiguous, strides_of_format, zero};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
 
 /// How the filter moves over the input; an entry for each spatial dimension.
@@ -45,7 +45,13 @@ pub(crate) fn convolution(
     if output.numel() != 0 {
         request.output_strides = padded(output.strides());
         match place {
-            Place::Cpu => convolve(&request, format, &input, &filter, &output)?,
+            Place::Cpu if input.numel() == 0 || filter.numel() == 0 => zero(&output)?,
+            Place::Cpu => {
+                let bias =
+                    bias.map(|bias| contiguous(bias, MemoryFormat::Contiguous)).transpose()?;
+                convolve(&request, format, [&input, &filter, &output], bias.as_ref())?;
+                return Ok(output);
+            }
             Place::Device(_) => {
                 dnn::convolution(&request, input.address(), filter.address(), output.address())?;
             }

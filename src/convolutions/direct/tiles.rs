@@ -1,0 +1,145 @@
+//! Sums of a tile: some positions, and the features of a block.
+//!
+//! A tile of two vectors has 6 positions, and one of one vector 12: its sums, the vectors of the filter and an element of
+//! the input fill the 16 registers of a processor with AVX2.
+
+#![allow(
+    unsafe_code,
+    reason = "writes parts of the output, with instructions that the processor has"
+)]
+
+use super::OutputPart;
+use super::padded::Padded;
+use super::weights::Weights;
+use crate::convolutions::ChannelOrder;
+use crate::parallel::Divided;
+use crate::products::Real;
+use crate::unfolding::Geometry;
+
+/// What the tiles of a part have in common.
+struct TileTask<'a, T> {
+    geometry: &'a Geometry,
+    order: ChannelOrder,
+    part: &'a OutputPart,
+    input: &'a [T],
+    /// Where what each position reads begins.
+    starts: &'a [usize],
+    /// The runs that each position reads, and their length.
+    runs: &'a [usize],
+    length: usize,
+    weights: &'a Weights<T>,
+    output: &'a Divided<'a, T>,
+}
+
+/// Writes the outputs of a part.
+pub(super) fn calculate<T: Real>(
+    geometry: &Geometry,
+    order: ChannelOrder,
+    part: &OutputPart,
+    padded: &Padded<T>,
+    weights: &Weights<T>,
+    output: &Divided<'_, T>,
+) {
+    let [_, rows, columns] = geometry.output;
+    let place = |at: usize| [at / columns / rows, at / columns % rows, at % columns];
+    let starts = part.positions(geometry).map(|at| padded.start(geometry, place(at)));
+    let starts: Vec<usize> = starts.collect();
+    let (runs, length) = padded.runs(geometry);
+    let (starts, runs, input) = (&starts[..], &runs[..], &padded.values[..]);
+    let task = TileTask { geometry, order, part, input, starts, runs, length, weights, output };
+    match weights.lanes {
+        16 => of_lanes::<T, 16, 6>(&task),
+        8 if size_of::<T>() == 4 => of_lanes::<T, 8, 12>(&task),
+        8 => of_lanes::<T, 8, 6>(&task),
+        _ => of_lanes::<T, 4, 12>(&task),
+    }
+}
+
+fn of_lanes<T: Real, const L: usize, const P: usize>(task: &TileTask<'_, T>) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has these instructions.
+        return unsafe { with_avx2::<T, L, P>(task) };
+    }
+    all_tiles::<T, L, P, { cfg!(target_arch = "aarch64") }>(task);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<T: Real, const L: usize, const P: usize>(task: &TileTask<'_, T>) {
+    all_tiles::<T, L, P, true>(task);
+}
+
+/// `FUSED` says whether a product and a sum are one instruction.
+#[inline(always)]
+fn all_tiles<T: Real, const L: usize, const P: usize, const FUSED: bool>(task: &TileTask<'_, T>) {
+    for block in 0..task.weights.blocks {
+        let (filter, _) = task.weights.block(task.part.group, block).as_chunks::<L>();
+        for first in (0..task.starts.len()).step_by(P) {
+            let count = P.min(task.starts.len() - first);
+            // Where positions are missing the last is calculated again.
+            let starts = std::array::from_fn(|at| task.starts[first + at.min(count - 1)]);
+            let sums = tile::<T, L, P, FUSED>(task, filter, starts);
+            write(task, block * L, first, &sums[..count]);
+        }
+    }
+}
+
+#[inline(always)]
+fn tile<T: Real, const L: usize, const P: usize, const FUSED: bool>(
+    task: &TileTask<'_, T>,
+    filter: &[[T; L]],
+    starts: [usize; P],
+) -> [[T; L]; P] {
+    let mut sums = [[T::default(); L]; P];
+    for (run, filter) in task.runs.iter().zip(filter.chunks_exact(task.length)) {
+        let values: [&[T]; P] =
+            std::array::from_fn(|at| &task.input[starts[at] + run..][..filter.len()]);
+        for (index, factors) in filter.iter().enumerate() {
+            for at in 0..P {
+                let value = values[at][index];
+                for lane in 0..L {
+                    let sum = &mut sums[at][lane];
+                    *sum = if FUSED {
+                        value.mul_add(factors[lane], *sum)
+                    } else {
+                        *sum + value * factors[lane]
+                    };
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Writes the sums of positions that follow one another, of which `first` is counted from the part's beginning.
+#[inline(always)]
+fn write<T: Real, const L: usize>(
+    task: &TileTask<'_, T>,
+    feature: usize,
+    first: usize,
+    sums: &[[T; L]],
+) {
+    let Geometry { features, groups, .. } = *task.geometry;
+    let (all, positions) = (features * groups, task.geometry.positions());
+    let first = task.part.positions(task.geometry).start + first;
+    let count = L.min(features - feature);
+    let feature = task.part.group * features + feature;
+    if task.order == ChannelOrder::Last {
+        for (at, sums) in sums.iter().enumerate() {
+            let start = (task.part.image * positions + first + at) * all + feature;
+            // SAFETY: no two parts, blocks and tiles have an output in common.
+            let to = unsafe { task.output.take(start..start + count) };
+            to.copy_from_slice(&sums[..count]);
+        }
+        return;
+    }
+    for lane in 0..count {
+        let start = (task.part.image * all + feature + lane) * positions + first;
+        // SAFETY: as above.
+        let to = unsafe { task.output.take(start..start + sums.len()) };
+        for (to, sums) in to.iter_mut().zip(sums) {
+            *to = sums[lane];
+        }
+    }
+}

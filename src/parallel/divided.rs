@@ -1,0 +1,38 @@
+//! A slice whose elements threads divide among them.
+
+#![allow(unsafe_code, reason = "lends parts of a slice to several threads")]
+
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// A slice that is borrowed exclusively, of which each thread takes other elements.
+pub(crate) struct Divided<'a, T> {
+    first: *mut T,
+    length: usize,
+    borrowed: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: threads get elements from it as from a mutable slice, which may be sent to them; `take` makes its callers
+// promise that no two have the same.
+unsafe impl<T: Send> Sync for Divided<'_, T> {}
+
+impl<'a, T> Divided<'a, T> {
+    pub(crate) fn new(slice: &'a mut [T]) -> Divided<'a, T> {
+        Divided { first: slice.as_mut_ptr(), length: slice.len(), borrowed: PhantomData }
+    }
+
+    /// The elements of a range. Panics if the slice does not have them.
+    ///
+    /// # Safety
+    /// While the result lives, nobody takes any of these elements again.
+    #[inline]
+    #[allow(clippy::mut_from_ref, reason = "the caller promises that nobody else has them")]
+    pub(crate) unsafe fn take(&self, range: Range<usize>) -> &mut [T] {
+        assert!(range.start <= range.end && range.end <= self.length, "not part of the slice");
+        // SAFETY: the range is within the slice, by the check above.
+        let first = unsafe { self.first.add(range.start) };
+        // SAFETY: the slice is borrowed exclusively while this lives; by the promise of the caller no other slice has
+        // any of these elements.
+        unsafe { std::slice::from_raw_parts_mut(first, range.len()) }
+    }
+}
