@@ -9,6 +9,8 @@ use crate::element::Dtype;
 type Pair<R> = [R; 2];
 
 impl DomainNumber for [f32; 2] {
+    const OWN: Dtype = Dtype::C64;
+
     fn from_any(value: AnyNumber, compute: Dtype) -> [f32; 2] {
         value.round_to(compute).to_complex_single()
     }
@@ -21,6 +23,8 @@ impl DomainNumber for [f32; 2] {
 }
 
 impl DomainNumber for [f64; 2] {
+    const OWN: Dtype = Dtype::C128;
+
     fn from_any(value: AnyNumber, _: Dtype) -> [f64; 2] {
         value.to_complex_double()
     }

@@ -6,6 +6,7 @@ use super::any_number::AnyNumber;
 use super::domain::Domain;
 use super::elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 use super::number::{DomainNumber, Rules};
+use super::operation::ElementOperation;
 use super::stored::{decode, encode};
 use crate::element::Dtype;
 
@@ -54,7 +55,11 @@ fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Resu
     let parameters = task.parameters.map(|number| constant::<N>(number, task));
     let (operation, compute) = (task.operation, task.compute);
     let rules = Rules { operation, compute, parameters, count: task.total };
-    let mut values = Tile { of: [[N::default(); TILE]; MOST_INPUTS] };
+    let mut values = Tile {
+        of: [[N::default(); TILE]; MOST_INPUTS],
+        results: [N::default(); TILE],
+        bytes: [0; TILE * LARGEST],
+    };
     for (values, input) in values.of.iter_mut().zip(&task.inputs) {
         if let ElementwiseInput::Constant(number) = input {
             values.fill(constant(*number, task));
@@ -99,9 +104,12 @@ fn constant<N: DomainNumber>(number: AnyNumber, task: &Elementwise) -> N {
     N::from_any(number, task.widest())
 }
 
-/// The values of the inputs, of some elements.
+/// The values of the inputs, of some elements, and what becomes of them.
 struct Tile<N> {
     of: [[N; TILE]; MOST_INPUTS],
+    results: [N; TILE],
+    /// Elements as they are in memory, packed.
+    bytes: [u8; TILE * LARGEST],
 }
 
 impl<N: DomainNumber> Tile<N> {
@@ -114,7 +122,6 @@ impl<N: DomainNumber> Tile<N> {
         index: u64,
         count: u64,
     ) -> Result<(), M::Refusal> {
-        let mut bytes = [0_u8; TILE * LARGEST];
         let count = count as usize;
         let run = |operand: usize, dtype: Dtype, count| ElementRun {
             offset: offsets[operand],
@@ -127,26 +134,83 @@ impl<N: DomainNumber> Tile<N> {
             let operand = 1 + place;
             // One element for all of them is read once.
             let read = if strides[operand] == 0 { 1 } else { count };
-            let bytes = &mut bytes[..read * dtype.bytes()];
+            let bytes = &mut self.bytes[..read * dtype.bytes()];
             memory.read(operand, run(operand, dtype, read), bytes)?;
-            for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(dtype.bytes())) {
-                *value = N::from_any(decode(dtype, bytes), rules.compute);
-            }
+            decode_all(dtype, rules.compute, bytes, values);
             if read < count {
                 let first = values[0];
                 values[..count].fill(first);
             }
         }
+        let first = task.first + index;
+        apply_all(rules, &self.of, first, &mut self.results[..count]);
         let dtype = task.output.1;
         let is_predicate = rules.operation.is_predicate();
         let compute = if is_predicate { task.widest() } else { rules.compute };
-        let bytes = &mut bytes[..count * dtype.bytes()];
-        let [first, second, third] = &self.of;
-        for (place, bytes) in bytes.chunks_exact_mut(dtype.bytes()).enumerate() {
-            let inputs = [first[place], second[place], third[place]];
-            let result = N::apply(rules, inputs, task.first + index + place as u64);
-            encode(result.to_any(compute), dtype, bytes);
-        }
+        let bytes = &mut self.bytes[..count * dtype.bytes()];
+        encode_all(&self.results, compute, dtype, bytes);
         memory.write(run(0, dtype, count), bytes)
+    }
+}
+
+/// Decodes elements of a type and converts them to that of the computation. Types that are known when this is compiled
+/// cost nothing: so elements that are numbers of the domain as they are, which most are, have a loop of their own.
+fn decode_all<N: DomainNumber>(dtype: Dtype, compute: Dtype, bytes: &[u8], values: &mut [N]) {
+    if dtype == N::OWN && compute == N::OWN {
+        for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(N::OWN.bytes())) {
+            *value = N::from_any(decode(N::OWN, bytes), N::OWN);
+        }
+        return;
+    }
+    for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(dtype.bytes())) {
+        *value = N::from_any(decode(dtype, bytes), compute);
+    }
+}
+
+/// As [`decode_all`], the other way.
+fn encode_all<N: DomainNumber>(results: &[N], compute: Dtype, dtype: Dtype, bytes: &mut [u8]) {
+    if dtype == N::OWN && compute == N::OWN {
+        for (result, bytes) in results.iter().zip(bytes.chunks_exact_mut(N::OWN.bytes())) {
+            encode(result.to_any(N::OWN), N::OWN, bytes);
+        }
+        return;
+    }
+    for (result, bytes) in results.iter().zip(bytes.chunks_exact_mut(dtype.bytes())) {
+        encode(result.to_any(compute), dtype, bytes);
+    }
+}
+
+/// Applies the operation. Those that take little time themselves have loops of their own, which do not choose the
+/// operation for each element.
+fn apply_all<N: DomainNumber>(
+    rules: &Rules<N>,
+    values: &[[N; TILE]; MOST_INPUTS],
+    first: u64,
+    results: &mut [N],
+) {
+    macro_rules! loops {
+        ($($operation:ident)*) => {
+            match rules.operation {
+                $(ElementOperation::$operation => {
+                    let rules = Rules { operation: ElementOperation::$operation, ..*rules };
+                    apply_each(&rules, values, first, results);
+                })*
+                _ => apply_each(rules, values, first, results),
+            }
+        };
+    }
+    loops!(Copy Neg Relu Add Mul Div Where);
+}
+
+#[inline(always)]
+fn apply_each<N: DomainNumber>(
+    rules: &Rules<N>,
+    [a, b, c]: &[[N; TILE]; MOST_INPUTS],
+    first: u64,
+    results: &mut [N],
+) {
+    let inputs = a.iter().zip(b).zip(c);
+    for (place, (result, ((a, b), c))) in results.iter_mut().zip(inputs).enumerate() {
+        *result = N::apply(rules, [*a, *b, *c], first + place as u64);
     }
 }

@@ -8,6 +8,8 @@ use crate::element::Dtype;
 const DIVIDED_BY_ZERO: i64 = -1;
 
 impl DomainNumber for i64 {
+    const OWN: Dtype = Dtype::I64;
+
     fn from_any(value: AnyNumber, compute: Dtype) -> i64 {
         value.to_integer(compute)
     }

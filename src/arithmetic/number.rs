@@ -16,6 +16,8 @@ pub(super) struct Rules<N> {
 
 /// A number of a domain.
 pub(super) trait DomainNumber: Copy + Default {
+    /// The type whose elements are numbers of the domain as they are.
+    const OWN: Dtype;
     /// A number converted to the domain, a scalar of a caller's included. Integers are cut to the
     /// bits of `compute`.
     fn from_any(value: AnyNumber, compute: Dtype) -> Self;

@@ -48,7 +48,7 @@ pub(super) trait RealPrecision:
 }
 
 macro_rules! real {
-    ($real:ident, $to:ident, $any:ident) => {
+    ($real:ident, $to:ident, $any:ident, $own:ident) => {
         impl RealPrecision for $real {
             fn of(value: f64) -> $real {
                 value as $real
@@ -94,12 +94,15 @@ macro_rules! real {
         }
 
         impl DomainNumber for $real {
+            const OWN: Dtype = Dtype::$own;
+            #[inline]
             fn from_any(value: AnyNumber, compute: Dtype) -> $real {
                 <$real as RealPrecision>::from_number(value, compute)
             }
             fn to_any(self, compute: Dtype) -> AnyNumber {
                 self.any().round_to(compute)
             }
+            #[inline(always)]
             fn apply(rules: &Rules<$real>, inputs: [$real; 3], index: u64) -> $real {
                 apply(rules, inputs, index)
             }
@@ -112,10 +115,10 @@ macro_rules! real {
     };
 }
 
-real!(f32, to_single, Single);
-real!(f64, to_double, Double);
+real!(f32, to_single, Single, F32);
+real!(f64, to_double, Double, F64);
 
-#[inline]
+#[inline(always)]
 fn apply<R: RealPrecision>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R {
     use super::operation::ElementOperation::*;
     let (zero, one, half) = (R::of(0.0), R::of(1.0), R::of(0.5));
