@@ -8,12 +8,14 @@
 //! | `event` | an event that is destroyed when it goes |
 //! | `generator` | a generator of random numbers |
 //! | `operations` | operations on tensors |
+//! | `parallel` | work on several threads of the CPU |
 //! | `products` | products of matrices |
 //! | `precision` | whether products use TF32 |
 
 mod event;
 pub mod generator;
 pub mod operations;
+pub mod parallel;
 pub mod precision;
 pub mod products;
 pub mod properties;

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
-use std::ops::{Div, Sub};
+use std::ops::{Div, Range, Sub};
 
 use crate::error::Result;
 use crate::operations::element::Number;
 use crate::operations::layout::Layout;
 use crate::operations::tensors::filled_like;
-use crate::sconce::{Tensor, api};
+use crate::sconce::{Tensor, api, parallel};
 
 /// A type of real numbers, with what a softmax needs beyond [`Number`].
 trait Real: Number + Sub<Output = Self> + Div<Output = Self> {
@@ -43,10 +43,10 @@ pub(super) fn in_place(scores: &Tensor) -> Result<Tensor> {
     let sums = Layout::of(log_sums.handle())?;
     if layout.dtype == api::SCONCE_DTYPE_F64 {
         // SAFETY: both tensors are contiguous, have this type, and belong to this function.
-        unsafe { each_line_of::<f64>(&layout, &sums) };
+        unsafe { each_line_of::<f64>(&layout, &sums) }?;
     } else {
         // SAFETY: as above, with the other type of real numbers that scores have.
-        unsafe { each_line_of::<f32>(&layout, &sums) };
+        unsafe { each_line_of::<f32>(&layout, &sums) }?;
     }
     Ok(log_sums)
 }
@@ -54,14 +54,40 @@ pub(super) fn in_place(scores: &Tensor) -> Result<Tensor> {
 /// # Safety
 /// Both are layouts of contiguous tensors of the CPU, which have elements of this type, and nobody else uses their
 /// memory meanwhile.
-unsafe fn each_line_of<T: Real>(scores: &Layout, sums: &Layout) {
-    let count = |layout: &Layout| layout.numel() as usize;
-    // SAFETY: the caller's promise.
-    let values = unsafe { std::slice::from_raw_parts_mut(scores.data.cast::<T>(), count(scores)) };
-    // SAFETY: as above.
-    let log_sums = unsafe { std::slice::from_raw_parts_mut(sums.data.cast::<T>(), count(sums)) };
-    for (line, log_sum) in values.chunks_exact_mut(count(scores) / count(sums)).zip(log_sums) {
-        *log_sum = to_weights(line);
+unsafe fn each_line_of<T: Real>(scores: &Layout, sums: &Layout) -> Result<()> {
+    let (lines, width) = (sums.numel(), (scores.numel() / sums.numel()) as usize);
+    let (scores, sums) = (Lines(scores.data.cast::<T>()), Lines(sums.data.cast::<T>()));
+    parallel::for_range(0, lines, GRAIN / width as i64, &|begin, end| {
+        let (begin, end) = (begin as usize, end as usize);
+        // SAFETY: the caller's promise. No two parts have the same lines.
+        let values = unsafe { scores.slice(begin * width..end * width) };
+        // SAFETY: as above.
+        let log_sums = unsafe { sums.slice(begin..end) };
+        for (line, log_sum) in values.chunks_exact_mut(width).zip(log_sums) {
+            *log_sum = to_weights(line);
+        }
+        Ok(())
+    })
+}
+
+/// Scores of a thread's part but the last: some 50 µs of exponentials.
+const GRAIN: i64 = 1 << 14;
+
+/// The memory of lines, of which threads take different ones.
+struct Lines<T>(*mut T);
+
+// SAFETY: `slice` makes its callers promise that no two threads use the same elements.
+unsafe impl<T: Send> Sync for Lines<T> {}
+
+impl<T> Lines<T> {
+    /// # Safety
+    /// The elements are there, and nobody else uses them during the result's life.
+    #[allow(clippy::mut_from_ref, reason = "the caller promises that nobody else has them")]
+    unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
+        // SAFETY: the caller's promise.
+        let first = unsafe { self.0.add(range.start) };
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(first, range.len()) }
     }
 }
 

@@ -1,0 +1,65 @@
+//! Work on several threads of the CPU.
+
+#![allow(unsafe_code, reason = "calls libsconce.so")]
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Mutex;
+
+use super::{api, check};
+use crate::error::{Error, Result};
+
+/// The most threads that work on a call.
+pub fn threads() -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { api::sconce_parallel_get_num_threads() }
+}
+
+/// Which part of a range the calling thread works on, 0 outside of one.
+pub fn part() -> i32 {
+    // SAFETY: no preconditions.
+    unsafe { api::sconce_parallel_get_thread_num() }
+}
+
+/// A function of parts of a range.
+type Body<'a> = &'a (dyn Fn(i64, i64) -> Result<()> + Sync);
+
+/// What the parts of a call share.
+struct Shared<'a> {
+    body: Body<'a>,
+    /// The first failure.
+    failure: Mutex<Option<Failure>>,
+}
+
+enum Failure {
+    Error(Error),
+    Panic(Box<dyn Any + Send>),
+}
+
+/// Calls `body` with parts of a range, of at least `grain` numbers but the last, on several threads. Fails as the first
+/// part that does, once all have ended.
+pub fn for_range(begin: i64, end: i64, grain: i64, body: Body<'_>) -> Result<()> {
+    unsafe extern "C" fn call(begin: i64, end: i64, context: *mut c_void) {
+        // SAFETY: `for_range` passes its own value, which lives until all calls have ended, and changes nothing in it.
+        let shared = unsafe { &*context.cast::<Shared<'_>>() };
+        let failure = match catch_unwind(AssertUnwindSafe(|| (shared.body)(begin, end))) {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => Failure::Error(error),
+            Err(panic) => Failure::Panic(panic),
+        };
+        if let Ok(mut first) = shared.failure.lock() {
+            first.get_or_insert(failure);
+        }
+    }
+    let shared = Shared { body, failure: Mutex::new(None) };
+    let context = (&raw const shared).cast_mut().cast();
+    // SAFETY: the function takes any part, on any thread, and lets nothing unwind.
+    check(unsafe { api::sconce_parallel_for(begin, end, grain, Some(call), context) })?;
+    match shared.failure.into_inner() {
+        Ok(None) => Ok(()),
+        Ok(Some(Failure::Error(error))) => Err(error),
+        Ok(Some(Failure::Panic(panic))) => resume_unwind(panic),
+        Err(_) => Err(Error::internal("a thread panicked")),
+    }
+}
