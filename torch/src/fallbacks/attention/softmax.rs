@@ -14,11 +14,16 @@ use crate::sconce::{Tensor, api, parallel};
 trait Real: Number + Sub<Output = Self> + Div<Output = Self> {
     fn exp(self) -> Self;
     fn ln(self) -> Self;
+    /// Replaces numbers by their exponentials.
+    fn exp_in_place(values: &mut [Self]) {
+        values.iter_mut().for_each(|value| *value = value.exp());
+    }
 }
 
 macro_rules! real {
-    ($($kind:ident)*) => {$(
+    ($($kind:ident { $($more:item)* })*) => {$(
         impl Real for $kind {
+            $($more)*
             fn exp(self) -> Self {
                 self.exp()
             }
@@ -28,7 +33,15 @@ macro_rules! real {
         }
     )*};
 }
-real!(f32 f64);
+real! {
+    f32 {
+        #[cfg(target_arch = "x86_64")]
+        fn exp_in_place(values: &mut [f32]) {
+            crate::vectors::exp_in_place(values);
+        }
+    }
+    f64 {}
+}
 
 /// Turns contiguous scores of the CPU, in float32 or float64, into weights, and returns the logarithms of the sums of
 /// exponentials. A line that is -∞ everywhere has weights of 0, and 0 as logarithm, as in PyTorch. The caller has the
@@ -99,11 +112,11 @@ fn to_weights<T: Real>(line: &mut [T]) -> T {
         line.fill(T::ZERO);
         return T::ZERO;
     }
-    let mut sum = T::ZERO;
     for score in &mut *line {
-        *score = (*score - largest).exp();
-        sum = sum.plus(*score);
+        *score = *score - largest;
     }
+    T::exp_in_place(line);
+    let sum = line.iter().fold(T::ZERO, |sum, score| sum.plus(*score));
     for score in line {
         *score = *score / sum;
     }
