@@ -165,8 +165,8 @@ mod tests {
                 assert!((down - 1) * division.block[0] < m && down * division.block[0] >= m);
                 assert!((across - 1) * division.block[1] < n && across * division.block[1] >= n);
                 assert!(division.matrices == 1 || division.blocks == [1, 1]);
-                assert!(down == 1 || division.block[0] % STEP == 0);
-                assert!(across == 1 || division.block[1] % STEP == 0);
+                assert!(down == 1 || division.block[0].is_multiple_of(STEP));
+                assert!(across == 1 || division.block[1].is_multiple_of(STEP));
             }
         }
     }
