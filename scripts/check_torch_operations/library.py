@@ -188,24 +188,53 @@ class Library:
                 self.delete(one)
 
     def call_by_name(self, name, arguments, results, kind):
-        """Calls an operation of `aten` through the dispatcher, as kernel libraries and models do. The call owns what the
-        words of the arguments do, of which none may be left out. Returns new tensors."""
+        """Calls an operation of `aten`, with its overload after a point, through the dispatcher, as kernel libraries and
+        models do. Arguments that are left out have their defaults. The call owns what words own. Returns new tensors."""
+        base, _, overload = name.partition(".")
+        schema = getattr(getattr(torch.ops.aten, base), overload or "default")._schema
 
-        def word(value):
-            if isinstance(value, torch.Tensor):
+        def boxed(number):
+            place = ctypes.POINTER(ctypes.c_uint64)()
+            self.check("stable_ivalue", self.code.torch_new_stable_ivalue(ctypes.byref(place)))
+            place[0] = number
+            return ctypes.cast(place, ctypes.c_void_p).value
+
+        def word(value, what):
+            if what.startswith("Optional["):
+                return 0 if value is None else boxed(word(value, what[9:-1]))
+            if what.startswith("List["):
+                values = value if isinstance(value, (list, tuple)) else [value]
+                made = ctypes.c_void_p()
+                self.check("list", self.code.torch_new_list_reserve_size(
+                    ctypes.c_size_t(len(values)), ctypes.byref(made)))
+                for one in values:
+                    self.check("push_back", self.code.torch_list_push_back(
+                        made, ctypes.c_uint64(word(one, what[5:-1]))))
+                return made.value
+            if what == "Tensor":
                 return self.handle(value).value
-            if isinstance(value, str):
+            if what == "str":
                 text = ctypes.c_void_p()
                 self.check("string", self.code.torch_new_string_handle(
                     value.encode(), ctypes.c_size_t(len(value)), ctypes.byref(text)))
                 return text.value
-            return int(value or 0)
+            if what == "number":
+                return self.scalar(value)
+            if what == "float":
+                return ctypes.c_uint64.from_buffer(ctypes.c_double(value)).value
+            if what == "ScalarType":
+                return NUMBERS[value] if isinstance(value, torch.dtype) else value
+            if what == "Device":
+                return (1 << 32) | 0 if value == "cuda" else 0xffffffff
+            return int(value) & (1 << 64) - 1
 
         if kind == "cuda":
             torch.cuda.synchronize()
-        stack = (ctypes.c_uint64 * max(len(arguments), results))(*map(word, arguments))
+        filled = [*arguments, *[one.default_value for one in schema.arguments[len(arguments):]]]
+        words = [word(value, str(one.real_type)) for value, one in zip(filled, schema.arguments)]
+        stack = (ctypes.c_uint64 * max(len(words), results))(*words)
         self.check(name, self.code.torch_call_dispatcher(
-            f"aten::{name}".encode(), b"", stack, ctypes.c_uint64(2 << 56 | 11 << 48)))
+            f"aten::{base}".encode(), overload.encode(), stack, ctypes.c_uint64(2 << 56 | 11 << 48)))
         places = [ctypes.c_void_p(stack[at]) for at in range(results)]
         try:
             found = [self.read(place) for place in places]
@@ -215,3 +244,15 @@ class Library:
         finally:
             for place in places:
                 self.delete(place)
+
+    def scalar(self, value):
+        """A number as an object of the ABI."""
+        made = ctypes.c_void_p()
+        if isinstance(value, bool):
+            status = self.code.torch_new_scalar_bool(ctypes.c_bool(value), ctypes.byref(made))
+        elif isinstance(value, int):
+            status = self.code.torch_new_scalar_int(ctypes.c_int64(value), ctypes.byref(made))
+        else:
+            status = self.code.torch_new_scalar_double(ctypes.c_double(value), ctypes.byref(made))
+        self.check("scalar", status)
+        return made.value

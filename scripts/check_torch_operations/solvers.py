@@ -179,4 +179,93 @@ def check_factors(check, device):
         compare("linalg_householder_product", [factors, tau], [aten.linalg_householder_product(factors, tau)])
 
 
-FAMILIES = [check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_spectra, check_refusals]
+def sorted_apart(values, expected):
+    """Eigenvalues in the order of PyTorch's: each takes the nearest one that is left."""
+    flat, wanted = values.reshape(-1, values.shape[-1]), expected.reshape(-1, expected.shape[-1])
+    rows = []
+    for ours, theirs in zip(flat, wanted):
+        left = list(range(len(ours)))
+        order = [left.pop(min(range(len(left)), key=lambda at: abs(ours[left[at]] - one).item())) for one in theirs]
+        rows.append(ours[order])
+    return torch.stack(rows).reshape(values.shape) if rows else values
+
+
+def check_eigenvalues(check, device):
+    """Values in any order; vectors by what they are."""
+    dtype, outer, rows = random.choice(FIELDS), batch(), min(size(), 40)
+    named = lambda name: not check.wanted or any(word in name for word in check.wanted)
+    if not named("linalg_eig") and not named("_linalg_eigvals"):
+        return
+    a = matrices([*outer, rows, rows], dtype, device)
+    kind = random.choice(["plain", "plain", "triangle", "repeated", "rows of other sizes", "symmetric", "rotation"])
+    if kind == "triangle":
+        a = a.triu()
+    elif kind == "repeated":
+        a = torch.eye(rows, dtype=dtype, device=device).expand_as(a) * 3 + 0 * a
+    elif kind == "rows of other sizes":
+        a = a * torch.logspace(-3, 3, rows, device=device, dtype=a.real.dtype).unsqueeze(-1)
+    elif kind == "symmetric":
+        a = a + a.mT
+    elif kind == "rotation":
+        a = torch.eye(rows, dtype=dtype, device=device).roll(1, -1).expand_as(a) + 0 * a
+    near = {torch.float32: 2e-3, torch.float64: 1e-7}.get(a.real.dtype)
+    if kind == "rows of other sizes":
+        near *= 20
+    for name in ("_linalg_eigvals", "linalg_eigvals"):
+        if named(name):
+            found, = check.library.call_by_name(name, [a], 1, device)
+            expected = torch.linalg.eigvals(a)
+            check.same(name, device, [a], [("values", sorted_apart(found, expected), expected)], near)
+            check.same(name, device, [a], [("strides", found, expected)], None)
+    if named("linalg_eig"):
+        values, vectors = check.library.call_by_name("linalg_eig", [a], 2, device)
+        expected = torch.linalg.eig(a)
+        wide = a.to(values.dtype)
+        scale = wide.abs().amax().clamp(min=1) * rows
+        check.same("linalg_eig", device, [a], [
+            ("values", sorted_apart(values, expected[0]), expected[0]),
+            ("product", wide @ vectors / scale, vectors * values.unsqueeze(-2) / scale),
+            ("lengths", torch.linalg.vector_norm(vectors, dim=-2), torch.ones_like(values.real))], near)
+        check.same("linalg_eig", device, [a], [("values", values, expected[0]), ("vectors", vectors, expected[1])], None)
+        if not dtype.is_complex and kind == "symmetric" and values.imag.any():
+            check.failures.append(f"linalg_eig on {device} of {kind}: values of a symmetric matrix are not real")
+
+
+def check_least_squares(check, device):
+    aten = torch.ops.aten
+    dtype, outer, rows, columns = random.choice(FIELDS), batch(), min(size(), 40), min(size(), 40)
+    near = 10 * NEAR[dtype]
+    driver = random.choice([None, "gels"] if device == "cuda" else [None, "gels", "gelsy", "gelsd", "gelss"])
+    a = matrices([*outer, rows, columns], dtype, device)
+    if abs(rows - columns) < 4:
+        a = a + 2 * max(rows, columns) ** 0.5 * torch.eye(rows, columns, dtype=dtype, device=device)
+    # PyTorch's gelsy now and then counts too few columns of a matrix without full rank.
+    if random.random() < 0.2 and driver in ("gelsd", "gelss") and columns > 1:
+        a = torch.cat([a[..., :-1], a[..., :1]], -1)
+    b = matrices([*outer, rows, *([] if random.random() < 0.2 else [random.randint(1, 5)])], dtype, device)
+    rcond = random.choice([None, None, 1e-3])
+    expected = aten.linalg_lstsq(a, b, rcond, driver=driver)
+    check.compare("linalg_lstsq", [a, b, rcond, driver], [one.resolve_conj() for one in expected], near, by_name=True)
+
+
+def check_functions_of_matrices(check, device):
+    aten = torch.ops.aten
+    dtype, outer, rows, columns = random.choice(FIELDS), batch(), min(size(), 40), min(size(), 40)
+    near = 10 * NEAR[dtype]
+    a = matrices([*outer, rows, columns], dtype, device)
+    if abs(rows - columns) < 4:
+        a = a + 2 * max(rows, columns) ** 0.5 * torch.eye(rows, columns, dtype=dtype, device=device)
+    hermitian = rows == columns and random.random() < 0.5
+    if hermitian:
+        a = a + a.mH
+    real = a.real.dtype
+    one = lambda: random.choice([None, torch.tensor(random.choice([0.0, 1e-2, 0.3]), dtype=real, device=device)])
+    tolerances = [one(), one(), hermitian]
+    name = "linalg_pinv.atol_rtol_tensor"
+    check.compare(name, [a, *tolerances], [aten.linalg_pinv.atol_rtol_tensor(
+        a, atol=tolerances[0], rtol=tolerances[1], hermitian=hermitian).resolve_conj()], near, by_name=True, strides=False)
+    square = matrices([*outer, rows, rows], dtype, device) * random.choice([1e-3, 0.1, 3 / rows ** 0.5])
+    check.compare("linalg_matrix_exp", [square], [torch.linalg.matrix_exp(square.contiguous())], near, by_name=True)
+
+
+FAMILIES = [check_eigenvalues, check_least_squares, check_functions_of_matrices, check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_spectra, check_refusals]

@@ -65,6 +65,10 @@ pub unsafe extern "C" fn torch_generator_get_device(
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    #![allow(
+        clippy::multiple_unsafe_ops_per_block,
+        reason = "calls of one kind, with the same promise"
+    )]
 
     use std::ptr::null_mut;
 

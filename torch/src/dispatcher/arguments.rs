@@ -30,6 +30,11 @@ impl Arguments {
         }
     }
 
+    /// A tensor or nothing, which the arguments go on owning.
+    pub fn optional_tensor(&self, at: usize) -> Result<Option<TensorHandle>> {
+        if self.is_none(at)? { Ok(None) } else { self.tensor(at).map(Some) }
+    }
+
     /// A list of tensors, which the arguments go on owning.
     pub fn tensors(&self, at: usize) -> Result<Vec<TensorHandle>> {
         let Value::List(values) = self.at(at)? else { return Err(self.other(at)) };
@@ -111,6 +116,11 @@ impl Arguments {
             Value::None => Ok(Generator::DEFAULT),
             _ => Err(self.other(at)),
         }
+    }
+
+    /// A number that is not complex, or nothing.
+    pub fn optional_real(&self, at: usize) -> Result<Option<f64>> {
+        if self.is_none(at)? { Ok(None) } else { self.real_number(at).map(Some) }
     }
 
     /// A truth value; nothing counts as false.

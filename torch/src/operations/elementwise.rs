@@ -1,5 +1,6 @@
 //! Operations on elements that are made of those of libsconce.so.
 
+use crate::abi::copies::cloned;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::layout::{broadcast, dimension};
@@ -65,7 +66,38 @@ pub fn polar(abs: TensorHandle, angle: TensorHandle) -> Result<Tensor> {
         let turned = unary(operation, &angle)?;
         combine(api::SCONCE_BINARY_MUL, Operand::Handle(abs), Operand::Tensor(&turned), 1.0)
     };
-    let (across, up) = (of(api::SCONCE_UNARY_COS)?, of(api::SCONCE_UNARY_SIN)?);
+    joined(&of(api::SCONCE_UNARY_COS)?, &of(api::SCONCE_UNARY_SIN)?, complex)
+}
+
+/// `complex(real, imag)`: complex numbers of these parts.
+pub fn complex(real: TensorHandle, imaginary: TensorHandle) -> Result<Tensor> {
+    let (dtype, other) = (dtype_of_tensor(real)?, dtype_of_tensor(imaginary)?);
+    let Some(complex) = complex_of(dtype).filter(|_| dtype == other) else {
+        return Err(Error::invalid_argument(format!(
+            "Expected both inputs to be Half, Float or Double tensors of one type, but got {} and {}",
+            name_of(dtype),
+            name_of(other)
+        )));
+    };
+    let sizes = broadcast(&[&sizes_of(real)?, &sizes_of(imaginary)?])?;
+    let part = |tensor| operations::expand(tensor, &sizes);
+    joined(&part(real)?, &part(imaginary)?, complex)
+}
+
+/// The conjugates of complex numbers; real ones as they are. A new tensor.
+pub fn conjugate(tensor: TensorHandle) -> Result<Tensor> {
+    let copy = cloned(tensor)?;
+    if real_of(dtype_of_tensor(tensor)?).is_some() {
+        let parts = as_real(copy.handle())?;
+        let imaginary = operations::narrow(parts.handle(), -1, 1, 1)?;
+        let negated = unary(api::SCONCE_UNARY_NEG, &imaginary)?;
+        operations::copy(&imaginary, negated.handle())?;
+    }
+    Ok(copy)
+}
+
+/// Complex numbers of two parts with the same sizes.
+fn joined(across: &Tensor, up: &Tensor, complex: i32) -> Result<Tensor> {
     let layout = super::layout::Layout::of(across.handle())?;
     let result = empty_in_order(&layout.sizes, &layout.strides, complex, layout.device)?;
     let parts = as_real(result.handle())?;

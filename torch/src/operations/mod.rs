@@ -16,15 +16,19 @@
 //! | `advanced_indexing/` | lists of indices for several dimensions, and masks: index, index_put |
 //! | `ordering/` | sorted lines: sort, topk, kthvalue, medians |
 //! | `search` | where values belong in sorted lines; repeated indices |
+//! | `unique` | values that differ, counts of whole numbers |
 //! | `running` | running maxima, minima and logarithms of sums |
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `integers` | the greatest common divisor |
+//! | `transforms` | Fourier transforms |
+//! | `windows` | windows of signals |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting`, `bins_of_rows` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
 //! | `segments` | sums, means, products and extremes of segments |
 //! | `cubic` | polynomials that images are resampled with |
 //! | `resampling` | gradients of images of another size |
+//! | `upsampling` | images of another size |
 //! | `sampling/` | images at the places of a grid, and gradients |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
@@ -67,5 +71,9 @@ pub mod solvers;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;
+pub mod transforms;
+pub mod unique;
+pub mod upsampling;
 pub mod views;
 pub mod walk;
+pub mod windows;

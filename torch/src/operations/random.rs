@@ -54,6 +54,10 @@ impl Distribution {
     }
 
     /// Fills a tensor from a generator.
+    #[allow(
+        clippy::multiple_unsafe_ops_per_block,
+        reason = "one of several calls of one kind, with the same promise"
+    )]
     pub fn fill(self, tensor: TensorHandle, generator: Generator) -> Result<()> {
         let generator = generator.handle();
         // SAFETY: any number may be passed as a handle, of a tensor or of a generator.

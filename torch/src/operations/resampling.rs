@@ -132,7 +132,7 @@ impl Resampling<'_> {
     }
 
     /// The share of each element of the image in each of the resampled one: a row for each of these.
-    fn weights(&self, dim: usize, dtype: i32, device: i32) -> Result<Tensor> {
+    pub(super) fn weights(&self, dim: usize, dtype: i32, device: i32) -> Result<Tensor> {
         let to = self.input[2 + dim];
         let places = self.places(dim, dtype, device)?;
         let clamped = |least: f64, most: f64| {

@@ -214,6 +214,7 @@ unsafe extern "C" {
 }
 
 #[test]
+#[allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of one kind, with the same promise")]
 fn operators_draw_from_the_generator_that_is_passed() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let library = load(&sample("drawing", &[])).unwrap();

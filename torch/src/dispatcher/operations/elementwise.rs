@@ -53,7 +53,6 @@ pub const BINARIES: &[(&str, Function)] = binaries! {
     "div.Tensor" = SCONCE_BINARY_DIV;
     "floor_divide" = SCONCE_BINARY_FLOOR_DIVIDE;
     "remainder.Tensor" = SCONCE_BINARY_REMAINDER;
-    "pow.Tensor_Tensor" = SCONCE_BINARY_POW;
     "maximum" = SCONCE_BINARY_MAXIMUM;
     "minimum" = SCONCE_BINARY_MINIMUM;
     "eq.Tensor" = SCONCE_BINARY_EQ;

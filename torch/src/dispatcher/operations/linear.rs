@@ -8,7 +8,8 @@ use crate::operations::integers::gcd;
 use crate::operations::solvers::checks::factored;
 use crate::operations::solvers::lu::{Factors, lu_factor, unpack};
 use crate::operations::solvers::{
-    definite, determinants, equations, reflections, spectra, triangles,
+    definite, determinants, eigen, equations, exponential, least_squares, reflections, spectra,
+    triangles,
 };
 use crate::registry::value::Value;
 use crate::sconce::Tensor;
@@ -165,12 +166,45 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     }),
     (
         "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
-        |arguments| eigen(arguments, arguments.flag(2)?),
+        |arguments| eigen_of_hermitian(arguments, arguments.flag(2)?),
     ),
     (
         "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
-        |arguments| eigen(arguments, true),
+        |arguments| eigen_of_hermitian(arguments, true),
     ),
+    ("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", |arguments| {
+        let found = eigen::eig("linalg.eig", arguments.tensor(0)?, true)?;
+        two(found.values, found.vectors.ok_or_else(|| Error::internal("there are no vectors"))?)
+    }),
+    ("_linalg_eigvals(Tensor self) -> Tensor", eigenvalues),
+    ("linalg_eigvals(Tensor self) -> Tensor", eigenvalues),
+    (
+        "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor \
+         residuals, Tensor rank, Tensor singular_values)",
+        |arguments| {
+            let (a, b) = (arguments.tensor(0)?, arguments.tensor(1)?);
+            let rcond = arguments.optional_real(2)?;
+            let driver = if arguments.is_none(3)? { None } else { Some(arguments.text(3)?) };
+            let found = least_squares::lstsq(a, b, rcond, driver.as_deref())?;
+            all(Ok([found.solution, found.residuals, found.rank, found.values]))
+        },
+    ),
+    (
+        "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> \
+         Tensor",
+        |arguments| {
+            let [atol, rtol] = [arguments.optional_tensor(1)?, arguments.optional_tensor(2)?];
+            let is_hermitian = arguments.flag(3)?;
+            one(least_squares::pseudoinverse(arguments.tensor(0)?, atol, rtol, is_hermitian))
+        },
+    ),
+    ("linalg_matrix_exp(Tensor self) -> Tensor", |arguments| {
+        one(exponential::matrix_exp(arguments.tensor(0)?))
+    }),
+    ("_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()", |arguments| {
+        factored(&arguments.text(1)?, &Tensor::retained(arguments.tensor(0)?)?)?;
+        Ok(Vec::new())
+    }),
     ("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", |arguments| {
         let uplo = arguments.text(1)?;
         one(spectra::eigen(arguments.tensor(0)?, &uplo, false).map(|found| found.values))
@@ -184,9 +218,14 @@ fn singular(arguments: &Arguments, has_vectors: bool) -> Results {
 }
 
 /// `_linalg_eigh(A, UPLO, compute_v)`
-fn eigen(arguments: &Arguments, has_vectors: bool) -> Results {
+fn eigen_of_hermitian(arguments: &Arguments, has_vectors: bool) -> Results {
     let found = spectra::eigen(arguments.tensor(0)?, &arguments.text(1)?, has_vectors)?;
     two(found.values, found.vectors)
+}
+
+/// `linalg_eigvals(self)`
+fn eigenvalues(arguments: &mut Arguments) -> Results {
+    one(eigen::eig("linalg.eigvals", arguments.tensor(0)?, false).map(|found| found.values))
 }
 
 /// Several tensors.

@@ -51,6 +51,11 @@ pub const OTHERS: &[(&str, Function)] = &[
     ("sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", |arguments| {
         scaled(arguments, api::SCONCE_BINARY_SUB)
     }),
+    ("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", |arguments| {
+        let (base, exponent) = (arguments.tensor(0)?, arguments.tensor(1)?);
+        let (base, exponent) = (Operand::Handle(base), Operand::Handle(exponent));
+        one(operations::combine(api::SCONCE_BINARY_POW, base, exponent, 1.0))
+    }),
     ("pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", |arguments| {
         with_number(arguments, api::SCONCE_BINARY_POW)
     }),

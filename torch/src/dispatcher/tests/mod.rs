@@ -5,6 +5,8 @@
 #![allow(unsafe_code, reason = "calls functions of C")]
 
 mod elements;
+mod named;
+mod offered;
 mod order;
 mod random;
 mod reductions;

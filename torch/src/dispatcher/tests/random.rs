@@ -56,7 +56,8 @@ fn new_tensors_have_torchs_numbers_with_and_without_a_generator() {
         let three = zeros(3, F64);
         let like = || word(&three);
         type Make<'a> = &'a dyn Fn() -> Vec<Value>;
-        let cases: [(&str, &str, &str, Make, i32, &[f64]); 6] = [
+        type Case<'a> = (&'a str, &'a str, &'a str, Make<'a>, i32, &'a [f64]);
+        let cases: [Case; 6] = [
             ("rand", "", "generator", &|| vec![ints(&[3])], F32, &TENTHS),
             ("randint", "", "generator", &|| vec![int(10), ints(&[3])], I64, &[2.0, 7.0, 6.0]),
             (

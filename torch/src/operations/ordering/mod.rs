@@ -3,10 +3,12 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+mod nan_median;
 #[cfg(test)]
 mod tests;
 mod top;
 
+pub use self::nan_median::nanmedian_along;
 use self::top::top_of_long_lines;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};

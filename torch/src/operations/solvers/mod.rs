@@ -17,6 +17,9 @@
 //! | `determinants` | determinants, their signs and logarithms |
 //! | `rotations` | the step that makes columns orthogonal |
 //! | `spectra` | singular values, eigenvalues of Hermitian matrices |
+//! | `eigen/` | eigenvalues of other matrices, on the host |
+//! | `least_squares` | least squares, pseudoinverses |
+//! | `exponential` | exponentials of matrices |
 //! | `checks` | what operands must be, with PyTorch's words |
 
 #[macro_use]
@@ -25,7 +28,10 @@ pub mod checks;
 pub mod cpu;
 pub mod definite;
 pub mod determinants;
+pub mod eigen;
 pub mod equations;
+pub mod exponential;
+pub mod least_squares;
 pub mod lu;
 pub mod matrices;
 pub mod panels;

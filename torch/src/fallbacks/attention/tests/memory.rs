@@ -1,5 +1,10 @@
 //! Where results lie that nobody reads without dropout, as their memory counts in each call.
 
+#![allow(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "calls of one kind, with the same promise"
+)]
+
 use super::{BATCH, HEADS, QUERIES, WIDTH, sizes, tensor};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_defined, sizes_of};
 use crate::error::newest;
@@ -10,7 +15,8 @@ use crate::fallbacks::attention::functions::{
 };
 use crate::operations::tensors::on_device;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api, check};
+use crate::sconce::{Tensor, api};
+use crate::testing::captured;
 
 /// The four results of attention within a tensor, without log sums.
 fn attended(query: &Tensor) -> [Tensor; 4] {
@@ -81,21 +87,5 @@ fn seed_and_offset_take_memory_of_the_device_in_a_capture_alone() {
     let query = on_device(tensor.handle(), 0).unwrap();
     check_results(&attended(&query), api::SCONCE_DEVICE_CPU);
 
-    let [mut stream, mut before] = [api::sconce_stream { id: 0, device: 0, reserved: 0 }; 2];
-    let (mut graph, mut device) = (std::ptr::null_mut(), 0);
-    let mode = api::SCONCE_CAPTURE_THREAD_LOCAL;
-    // SAFETY: the places are valid for writes.
-    unsafe {
-        check(api::sconce_stream_get_from_pool(0, 0, &mut stream)).unwrap();
-        check(api::sconce_stream_exchange(stream, &mut before, &mut device)).unwrap();
-        check(api::sconce_graph_create(false, &mut graph)).unwrap();
-        check(api::sconce_graph_capture_begin(graph, stream, std::ptr::null_mut(), mode)).unwrap();
-    }
-    check_results(&attended(&query), 0);
-    // SAFETY: the thread began the capture; handles are used once.
-    unsafe {
-        check(api::sconce_graph_capture_end(graph)).unwrap();
-        check(api::sconce_graph_destroy(graph)).unwrap();
-        check(api::sconce_stream_exchange(before, &mut stream, &mut device)).unwrap();
-    }
+    captured(|| check_results(&attended(&query), 0));
 }

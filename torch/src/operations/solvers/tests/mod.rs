@@ -4,11 +4,12 @@
 
 mod equations;
 mod factors;
+mod others;
 mod spectra;
 
 use super::field::{Complex, Field};
 use super::matrices::real_type;
-use crate::abi::tensors::sizes_of;
+use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::operations::views::{as_complex, as_real};
 use crate::sconce::operations::to_dtype;
 use crate::sconce::{Tensor, api};
