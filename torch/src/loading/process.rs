@@ -5,6 +5,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dynamic_loader::{global_symbol, open};
 use crate::error::{Error, Result};
@@ -12,27 +13,30 @@ use crate::package::folder::PrivateFolder;
 
 include!(concat!(env!("OUT_DIR"), "/aliases.rs"));
 
-/// What has been prepared.
-struct Prepared {
-    names: bool,
-    runtime: bool,
-}
-
-static PREPARED: Mutex<Prepared> = Mutex::new(Prepared { names: false, runtime: false });
+/// Whether the names that libraries need are there, and whether the CUDA runtime is.
+static NAMES: AtomicBool = AtomicBool::new(false);
+static RUNTIME: AtomicBool = AtomicBool::new(false);
+/// Held while one of them is made.
+static PREPARING: Mutex<()> = Mutex::new(());
 
 /// Makes the functions of PyTorch's ABI visible to libraries that are opened later, and the names present that they
 /// list as needed. With `needs_runtime`, the CUDA runtime as well.
 pub fn prepare(needs_runtime: bool) -> Result<()> {
-    let mut prepared = PREPARED.lock().map_err(|_| Error::internal("a thread panicked"))?;
     refuse_libtorch()?;
-    if !prepared.names {
+    // An initialiser may be here, to which the system's loader belongs: it must not wait for a thread that waits for the
+    // loader. What it was opened with is ready.
+    if NAMES.load(Ordering::Acquire) && (!needs_runtime || RUNTIME.load(Ordering::Acquire)) {
+        return Ok(());
+    }
+    let _one = PREPARING.lock().map_err(|_| Error::internal("a thread panicked"))?;
+    if !NAMES.load(Ordering::Acquire) {
         show_this_library()?;
         open_aliases()?;
-        prepared.names = true;
+        NAMES.store(true, Ordering::Release);
     }
-    if needs_runtime && !prepared.runtime {
+    if needs_runtime && !RUNTIME.load(Ordering::Acquire) {
         super::cuda_runtime::open_cuda_runtime()?;
-        prepared.runtime = true;
+        RUNTIME.store(true, Ordering::Release);
     }
     Ok(())
 }
