@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::arguments::Arguments;
-use super::{
+use super::operations::{
     complex, copies, core, elementwise, files, indexing, linear, lines, making, products, random,
     reductions, resampling, scalars, transforms, views,
 };

@@ -5,7 +5,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_o
 use crate::error::{Error, Result};
 use crate::operations::cubic::polynomial;
 use crate::operations::layout::{format_of_images, has_channels_last};
-use crate::operations::resampling::{Kind, Resampling};
+use crate::operations::resampling::{ResamplingKind, Resampling};
 use crate::operations::tensors::{check_floating, in_format};
 use crate::sconce::operations::{Operand, binary, clamped_from, unary, widened};
 use crate::sconce::products::exact_matmul;
@@ -17,7 +17,7 @@ use crate::sconce::{Tensor, api, operations};
 #[derive(Clone, Copy, Debug)]
 pub struct Upsampling<'a> {
     /// Between which elements.
-    pub kind: Kind,
+    pub kind: ResamplingKind,
     /// The sizes of the result's dimensions.
     pub output: &'a [i64],
     /// Whether the outermost elements of both images lie at the same places.
@@ -124,8 +124,8 @@ impl Upsampling<'_> {
         };
         let widest = step.max(1.0);
         let reach = match self.kind {
-            Kind::Linear => widest,
-            Kind::Cubic => 2.0 * widest,
+            ResamplingKind::Linear => widest,
+            ResamplingKind::Cubic => 2.0 * widest,
         };
         let line = |count| operations::arange(0, count, 1, &options(wide, device));
         let add = |tensor: &Tensor, by| binary(api::SCONCE_BINARY_ADD, tensor, Operand::Number(by));
@@ -149,8 +149,8 @@ impl Upsampling<'_> {
         let apart = binary(api::SCONCE_BINARY_SUB, &elements, Operand::Tensor(&centers))?;
         let distance = unary(api::SCONCE_UNARY_ABS, &scale(&add(&apart, 0.5)?, 1.0 / widest)?)?;
         let weights = match self.kind {
-            Kind::Linear => clamped_from(&add(&scale(&distance, -1.0)?, 1.0)?, 0.0)?,
-            Kind::Cubic => smooth(&distance)?,
+            ResamplingKind::Linear => clamped_from(&add(&scale(&distance, -1.0)?, 1.0)?, 0.0)?,
+            ResamplingKind::Cubic => smooth(&distance)?,
         };
         let weights = operations::choose(&counts, Operand::Tensor(&weights), Operand::Number(0.0))?;
         let (sum, any) = (api::SCONCE_REDUCE_SUM, api::SCONCE_DTYPE_DEFAULT);

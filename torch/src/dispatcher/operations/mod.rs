@@ -10,18 +10,28 @@
 //! | `linear` | linear equations and factors of matrices |
 //! | `reductions` | sums, largest elements, medians, sorting |
 //! | `indexing` | elements that indices or masks choose |
+//! | `transforms` | Fourier transforms, windows |
+//! | `complex` | complex numbers, and what is called by name for tensors of them |
+//! | `core` | some core operations |
+//! | `lines` | elements along dimensions, values that differ |
+//! | `resampling` | images of another size |
 //! | `random` | random numbers |
 //! | `scalars` | operations with numbers |
 //! | `elementwise` | operations on elements |
 
+pub mod complex;
 pub mod copies;
+pub mod core;
 pub mod elementwise;
 pub mod files;
 pub mod indexing;
 pub mod linear;
+pub mod lines;
 pub mod making;
 pub mod products;
 pub mod random;
 pub mod reductions;
+pub mod resampling;
 pub mod scalars;
+pub mod transforms;
 pub mod views;

@@ -143,8 +143,8 @@ pub const FILLS: &[(&str, Function)] = fills! {
     "exponential_", "exponential", "float lambd=1, ", 1,
         |arguments| Ok(Distribution::Exponential(arguments.real_number(1)?));
     "geometric_", "geometric", "float p, ", 1,
-        |arguments| Ok(Numbers::Geometric(arguments.real_number(1)?));
-    "random_", "random", "", 0, |_| Ok(Numbers::FullRange);
+        |arguments| Ok(Distribution::Geometric(arguments.real_number(1)?));
+    "random_", "random", "", 0, |_| Ok(Distribution::FullRange);
     "random_.to", "random.to", "int to, ", 1, |arguments| whole(0, arguments.int(1)?);
     "random_.from", "random.from", "int from, int? to, ", 2, from_to;
 };
@@ -154,14 +154,14 @@ pub const OTHERS: &[(&str, Function)] = &[
     (
         "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
         |arguments| {
-            let numbers = Numbers::Bernoulli(arguments.real_number(1)?);
+            let numbers = Distribution::Bernoulli(arguments.real_number(1)?);
             numbers.fill(arguments.tensor(0)?, arguments.generator(2)?)?;
             changed(arguments)
         },
     ),
     ("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", |arguments| {
         let drawn = empty_like(arguments.tensor(0)?, api::SCONCE_DTYPE_DEFAULT)?;
-        let numbers = Numbers::Bernoulli(arguments.real_number(1)?);
+        let numbers = Distribution::Bernoulli(arguments.real_number(1)?);
         numbers.fill(drawn.handle(), arguments.generator(2)?)?;
         one(Ok(drawn))
     }),

@@ -2,7 +2,7 @@
 
 use super::checks;
 use super::matrices::{Matrices, check_field};
-use super::steps::{Mode, update};
+use super::steps::{UpdateMode, update};
 use crate::abi::devices::{current_stream, is_capturing};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -66,6 +66,6 @@ fn product(
 ) -> Result<Tensor> {
     let result = empty(sizes, dtype, device)?;
     let (first, second) = (Matrices::of(first)?, Matrices::of(second)?);
-    update(Matrices::of(&result)?, first, second, Mode::Set)?;
+    update(Matrices::of(&result)?, first, second, UpdateMode::Set)?;
     Ok(result)
 }

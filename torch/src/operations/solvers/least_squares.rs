@@ -4,7 +4,7 @@ use super::checks;
 use super::matrices::{Matrices, by_columns, check_field, copied_by_columns, real_type};
 use super::reflections::{geqrf, multiply};
 use super::spectra::{Singular, adjoint, eigen, singular};
-use super::steps::{Mode, first_zero_of_diagonal, update};
+use super::steps::{UpdateMode, first_zero_of_diagonal, update};
 use super::triangles::Triangle;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
@@ -211,18 +211,18 @@ impl Sides {
             Matrices::of(&turned)?,
             Matrices::of(&left)?.adjoint(),
             Matrices::of(&b)?,
-            Mode::Set,
+            UpdateMode::Set,
         )?;
         let inverse = operations::unsqueeze(inverse.handle(), -1)?;
         let inverse = operations::to_dtype(inverse.handle(), self.dtype)?;
         let scaled = binary(api::SCONCE_BINARY_MUL, &turned, Operand::Tensor(&inverse))?;
         operations::copy(&turned, scaled.handle())?;
         let x = Matrices::of(&room)?.rows_of(0..unknowns);
-        update(x, Matrices::of(&right)?.adjoint(), Matrices::of(&turned)?, Mode::Set)?;
+        update(x, Matrices::of(&right)?.adjoint(), Matrices::of(&turned)?, UpdateMode::Set)?;
         if driver == Driver::Gelsd && rows > unknowns {
             let is_full = binary(api::SCONCE_BINARY_EQ, &rank, Operand::Whole(unknowns))?;
             if operations::all_true(&is_full)? {
-                update(Matrices::of(&b)?, Matrices::of(&self.a)?, x, Mode::Subtract)?;
+                update(Matrices::of(&b)?, Matrices::of(&self.a)?, x, UpdateMode::Subtract)?;
                 residuals = Self::squares(&b)?;
             }
         }
@@ -339,6 +339,6 @@ pub fn pseudoinverse(
     let (scaled, right) =
         (copied_by_columns(scaled.handle(), batch)?, copied_by_columns(right.handle(), batch)?);
     let (x, y) = (Matrices::of(&right)?.adjoint(), Matrices::of(&scaled)?.adjoint());
-    update(Matrices::of(&result)?, x, y, Mode::Set)?;
+    update(Matrices::of(&result)?, x, y, UpdateMode::Set)?;
     Ok(result)
 }

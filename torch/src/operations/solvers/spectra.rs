@@ -35,8 +35,33 @@ fn as_columns(tensor: &Tensor) -> Result<Tensor> {
     copied_by_columns(tensor.handle(), &sizes[..sizes.len() - 2])
 }
 
-/// The adjoint of matrices: a product with an identity, as libsconce.so has no conjugate.
+/// How the elements of new matrices lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixLines {
+    /// Row by row.
+    Rows,
+    /// Column by column.
+    Columns,
+}
+
+impl MatrixLines {
+    /// A batch of matrices whose values are not set.
+    fn empty(self, sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
+        match self {
+            MatrixLines::Rows => empty(sizes, dtype, device),
+            MatrixLines::Columns => by_columns(sizes, dtype, device),
+        }
+    }
+}
+
+/// The adjoint of matrices, column by column.
 pub(super) fn adjoint(of: &Tensor) -> Result<Tensor> {
+    adjoint_in(of, MatrixLines::Columns)
+}
+
+/// The adjoint of matrices: of complex ones a product with an identity, as libsconce.so has no conjugate. Row by row, a
+/// real one of matrices that lie by columns shares their memory.
+fn adjoint_in(of: &Tensor, lines: MatrixLines) -> Result<Tensor> {
     let mut sizes = sizes_of(of.handle())?;
     let rank = sizes.len();
     sizes.swap(rank - 2, rank - 1);

@@ -1,8 +1,8 @@
 //! Fourier transforms, their frequencies, and windows.
 
-use super::arguments::{Arguments, NEW};
-use super::results::{Results, one};
-use super::table::Function;
+use crate::dispatcher::arguments::{Arguments, NEW};
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one};
 use crate::error::{Error, Result};
 use crate::operations::transforms;
 use crate::operations::windows::{Window, window};

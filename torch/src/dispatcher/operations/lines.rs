@@ -1,10 +1,10 @@
 //! Elements along dimensions: at indices, the largest, running extremes, places in sorted lines; values that differ.
 
-use super::arguments::Arguments;
-use super::results::{Results, one, two};
-use super::table::Function;
 use crate::abi::copies::cloned;
 use crate::abi::tensors::rank_of;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::counting::histc;
 use crate::operations::indexed::{gather, scatter, scatter_reduce};

@@ -1,9 +1,9 @@
 //! Images of another size, and volumes at the places of a grid.
 
-use super::arguments::Arguments;
-use super::results::{Results, one};
-use super::table::Function;
-use crate::operations::resampling::Kind;
+use crate::dispatcher::arguments::Arguments;
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one};
+use crate::operations::resampling::ResamplingKind;
 use crate::operations::sampling::Sampling;
 use crate::operations::upsampling::Upsampling;
 
@@ -25,22 +25,22 @@ macro_rules! images {
 
 /// Images.
 pub const IMAGES: &[(&str, Function)] = images! {
-    "upsample_bilinear2d" = Kind::Linear, false;
-    "upsample_bicubic2d" = Kind::Cubic, false;
-    "_upsample_bilinear2d_aa" = Kind::Linear, true;
-    "_upsample_bicubic2d_aa" = Kind::Cubic, true;
+    "upsample_bilinear2d" = ResamplingKind::Linear, false;
+    "upsample_bicubic2d" = ResamplingKind::Cubic, false;
+    "_upsample_bilinear2d_aa" = ResamplingKind::Linear, true;
+    "_upsample_bicubic2d_aa" = ResamplingKind::Cubic, true;
 };
 
 /// The others.
 pub const OTHERS: &[(&str, Function)] = &[
     (
         "upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None) -> Tensor",
-        |arguments| resampled(arguments, Kind::Linear, false, 1),
+        |arguments| resampled(arguments, ResamplingKind::Linear, false, 1),
     ),
     (
         "upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? \
          scales_h=None, float? scales_w=None) -> Tensor",
-        |arguments| resampled(arguments, Kind::Linear, false, 3),
+        |arguments| resampled(arguments, ResamplingKind::Linear, false, 3),
     ),
     (
         "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> \
@@ -53,7 +53,7 @@ pub const OTHERS: &[(&str, Function)] = &[
     ),
 ];
 
-fn resampled(arguments: &Arguments, kind: Kind, antialias: bool, dims: usize) -> Results {
+fn resampled(arguments: &Arguments, kind: ResamplingKind, antialias: bool, dims: usize) -> Results {
     let output = match arguments.ints(1)?.as_slice() {
         &[one] => vec![one; dims],
         sizes => sizes.to_vec(),

@@ -1,10 +1,10 @@
 //! Some core operations, for kernel libraries and for what models call by name.
 
-use super::arguments::{Arguments, NEW};
-use super::results::{Results, one};
-use super::table::Function;
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
+use crate::dispatcher::arguments::{Arguments, NEW};
+use crate::dispatcher::results::Function;
+use crate::dispatcher::results::{Results, one};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_value;
 use crate::sconce::{api, operations};
