@@ -90,6 +90,7 @@ pub(crate) fn view_directly(
 }
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::collections::slab::Key;
