@@ -2720,7 +2720,7 @@ typedef struct sconce_fft_cache_stats {
 typedef void (*sconce_range_function)(int64_t begin, int64_t end, void *context);
 
 /**
- * A launch, as the function that stands for its kernel sees it.
+ * A launch, passed to the function that runs in place of its kernel.
  */
 typedef struct sconce_sim_launch {
   /**
