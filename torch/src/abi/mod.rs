@@ -2,6 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `objects/` | objects of the ABI that are no tensors |
 //! | `arguments` | pointers of the caller: optional values, arrays, what a new tensor is to be |
 //! | `constants` | numbers of data types, devices, layouts, memory formats and tags of operators |
 //! | `tensors` | what a tensor is |
@@ -13,10 +14,7 @@
 //! | `copies` | copies, and tensors of one element as numbers |
 //! | `devices` | current devices and streams, guards |
 //! | `streams` | streams as objects |
-//! | `generators` | generators of random numbers |
 //! | `tracing` | what models report of themselves: ranges, printed tensors, checks |
-//! | `scalars` | numbers as objects |
-//! | `lists` | lists, strings, words of optional values, texts of CUDA errors |
 //! | `parallel` | work on several threads of the CPU |
 
 pub mod arguments;
@@ -25,13 +23,11 @@ pub mod constants;
 pub mod copies;
 pub mod devices;
 pub mod errors;
-pub mod generators;
 pub mod handles;
-pub mod lists;
 pub mod live;
+pub mod objects;
 pub mod parallel;
 pub mod pools;
-pub mod scalars;
 pub mod streams;
 pub mod tensors;
 pub mod tracing;

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::operations::algebra::{linear, products};
 use super::operations::{
-    complex, copies, core, elementwise, files, indexing, linear, lines, making, products, random,
-    reductions, resampling, scalars, transforms, views,
+    complex, copies, core, elementwise, files, indexing, lines, making, random, reductions,
+    resampling, scalars, transforms, views,
 };
 use super::results::Function;
 use crate::registry::parser::parse;

@@ -4,7 +4,7 @@
 
 use super::give;
 use crate::abi::arguments::numbers;
-use crate::operations::transforms::{complex, real};
+use crate::operations::signals::transforms::{complex, real};
 use crate::sconce::tensor::TensorHandle;
 
 fallbacks! {

@@ -204,8 +204,11 @@ mod tests {
         for image in images::ALL {
             let ptx = image.forms.iter().find(|form| form.capability.is_none()).unwrap();
             let text = String::from_utf8(ptx.unpack().unwrap()).unwrap();
-            let newer = image.name.starts_with("attention_tensor_");
-            let target = if newer { ".target sm_80\n" } else { ".target sm_75\n" };
+            let target = match image.name {
+                name if name.starts_with("attention_tensor_") => ".target sm_80\n",
+                name if name.starts_with("attention_groups_") => ".target sm_90a\n",
+                _ => ".target sm_75\n",
+            };
             assert!(text.contains(target), "{}", image.name);
         }
     }

@@ -5,6 +5,9 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `signals/` | signals |
+//! | `images/` | images of another size |
+//! | `histograms/` | histograms |
 //! | `layout` | where the elements of a tensor lie |
 //! | `walk` | loops over the elements of several tensors |
 //! | `element` | types of elements: conversion, arithmetic, choice by a tensor's type |
@@ -20,15 +23,10 @@
 //! | `running` | running maxima, minima and logarithms of sums |
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `integers` | the greatest common divisor |
-//! | `transforms` | Fourier transforms |
-//! | `windows` | windows of signals |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting`, `bins_of_rows` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
 //! | `segments` | sums, means, products and extremes of segments |
-//! | `cubic` | polynomials that images are resampled with |
-//! | `resampling` | gradients of images of another size |
-//! | `upsampling` | images of another size |
 //! | `sampling/` | images at the places of a grid, and gradients |
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
@@ -44,13 +42,12 @@
 pub mod element;
 pub mod advanced_indexing;
 pub mod bags;
-pub mod bins_of_rows;
 pub mod convolution;
-pub mod counting;
-pub mod cubic;
 pub mod distance;
 pub mod elementwise;
 pub mod fused;
+pub mod histograms;
+pub mod images;
 pub mod indexed;
 pub mod integers;
 pub mod layout;
@@ -61,19 +58,16 @@ pub mod products;
 pub mod quantized;
 pub mod random;
 pub mod recurrent;
-pub mod resampling;
 pub mod running;
 pub mod sampling;
 pub mod search;
 pub mod segments;
 pub mod selected;
+pub mod signals;
 pub mod solvers;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;
-pub mod transforms;
 pub mod unique;
-pub mod upsampling;
 pub mod views;
 pub mod walk;
-pub mod windows;

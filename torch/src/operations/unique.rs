@@ -25,7 +25,7 @@ pub struct Unique {
 
 /// What is wanted beside the values.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct UniqueOutputs {
     /// The place of each element.
     pub inverse: bool,
     /// How often each value is there.
@@ -41,7 +41,7 @@ fn ordered(tensor: TensorHandle) -> Result<Tensor> {
 }
 
 /// `_unique2(self, sorted, return_inverse, return_counts)`: values are always sorted.
-pub fn unique(tensor: TensorHandle, wanted: Wanted) -> Result<Unique> {
+pub fn unique(tensor: TensorHandle, wanted: UniqueOutputs) -> Result<Unique> {
     let flat = operations::reshape(ordered(tensor)?.handle(), &[-1])?;
     let sorted = ordering::sort(flat.handle(), 0, false)?;
     let starts = starts(&sorted.values)?;
@@ -50,14 +50,14 @@ pub fn unique(tensor: TensorHandle, wanted: Wanted) -> Result<Unique> {
 }
 
 /// `unique_consecutive(self, return_inverse, return_counts)` of all elements.
-pub fn unique_consecutive(tensor: TensorHandle, wanted: Wanted) -> Result<Unique> {
+pub fn unique_consecutive(tensor: TensorHandle, wanted: UniqueOutputs) -> Result<Unique> {
     let flat = operations::contiguous(operations::reshape(tensor, &[-1])?.handle())?;
     let starts = starts(&flat)?;
     as_given(runs(&flat, &starts, None, wanted)?, tensor, wanted)
 }
 
 /// Values in the tensor's type, and places in its sizes.
-fn as_given(mut found: Unique, tensor: TensorHandle, wanted: Wanted) -> Result<Unique> {
+fn as_given(mut found: Unique, tensor: TensorHandle, wanted: UniqueOutputs) -> Result<Unique> {
     found.values = operations::to_dtype(found.values.handle(), dtype_of_tensor(tensor)?)?;
     if wanted.inverse {
         found.inverse = operations::reshape(found.inverse.handle(), &sizes_of(tensor)?)?;
@@ -70,7 +70,7 @@ pub fn unique_dim(
     tensor: TensorHandle,
     dim: i64,
     is_sorted: bool,
-    wanted: Wanted,
+    wanted: UniqueOutputs,
 ) -> Result<Unique> {
     let sizes = sizes_of(tensor)?;
     let place = dimension(dim, sizes.len())? as i64;
@@ -148,7 +148,7 @@ fn runs(
     values: &Tensor,
     starts: &Tensor,
     order: Option<&Tensor>,
-    wanted: Wanted,
+    wanted: UniqueOutputs,
 ) -> Result<Unique> {
     let (long, device) = (api::SCONCE_DTYPE_I64, device_of_tensor(values.handle())?);
     let sizes = sizes_of(values.handle())?;

@@ -3,8 +3,8 @@
 #![allow(unsafe_code, reason = "reads and writes words that own memory")]
 
 use super::schema::{Argument, Type};
-use crate::abi::lists::{List, Text};
-use crate::abi::scalars::Scalar;
+use crate::abi::objects::lists::{List, Text};
+use crate::abi::objects::scalars::Scalar;
 use crate::error::{Error, Result};
 use crate::foreign::words;
 use crate::sconce::Tensor;

@@ -62,7 +62,7 @@ pub(super) fn integers(whole: __m256d) -> __m256i {
 }
 
 /// A function of the C library.
-pub(super) type Scalar<const N: usize> = fn([f32; N]) -> f32;
+pub(super) type ScalarFunction<const N: usize> = fn([f32; N]) -> f32;
 
 /// The result with elements that `wrong` marks calculated by the C library.
 #[inline]
@@ -71,7 +71,7 @@ pub(super) fn repaired<const N: usize>(
     result: __m256,
     wrong: __m256,
     arguments: [__m256; N],
-    function: Scalar<N>,
+    function: ScalarFunction<N>,
 ) -> __m256 {
     let marks = _mm256_movemask_ps(wrong);
     if marks == 0 { result } else { calculated(result, marks, arguments, function) }
@@ -84,7 +84,7 @@ fn calculated<const N: usize>(
     result: __m256,
     marks: i32,
     arguments: [__m256; N],
-    function: Scalar<N>,
+    function: ScalarFunction<N>,
 ) -> __m256 {
     let arguments = arguments.map(elements);
     let mut results = elements(result);

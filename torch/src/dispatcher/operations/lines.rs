@@ -6,12 +6,12 @@ use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::Function;
 use crate::dispatcher::results::{Results, one, two};
 use crate::error::{Error, Result};
-use crate::operations::counting::histc;
+use crate::operations::histograms::counting::histc;
 use crate::operations::indexed::{gather, scatter, scatter_reduce};
 use crate::operations::ordering::{self, Sorted};
 use crate::operations::running;
 use crate::operations::search::{Search, search_sorted};
-use crate::operations::unique::{self, Unique, Wanted};
+use crate::operations::unique::{self, Unique, UniqueOutputs};
 use crate::registry::value::Value;
 use crate::sconce::{api, operations};
 
@@ -130,7 +130,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     (
         "_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
         |arguments| {
-            let wanted = Wanted { inverse: arguments.flag(2)?, counts: false };
+            let wanted = UniqueOutputs { inverse: arguments.flag(2)?, counts: false };
             let found = unique::unique(arguments.tensor(0)?, wanted)?;
             two(found.values, found.inverse)
         },
@@ -168,11 +168,11 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ),
 ];
 
-const ALL: Wanted = Wanted { inverse: true, counts: true };
+const ALL: UniqueOutputs = UniqueOutputs { inverse: true, counts: true };
 
 /// Whether places and counts are wanted, which two arguments say.
-fn wanted(arguments: &Arguments, at: usize) -> Result<Wanted> {
-    Ok(Wanted { inverse: arguments.flag(at)?, counts: arguments.flag(at + 1)? })
+fn wanted(arguments: &Arguments, at: usize) -> Result<UniqueOutputs> {
+    Ok(UniqueOutputs { inverse: arguments.flag(at)?, counts: arguments.flag(at + 1)? })
 }
 
 fn unique_of(found: Result<Unique>) -> Results {

@@ -2,12 +2,11 @@
 //!
 //! | file | family |
 //! |---|---|
+//! | `algebra/` | linear algebra |
 //! | `making` | new tensors |
 //! | `files` | tensors over files |
 //! | `views` | views |
 //! | `copies` | copies, other types and devices, tensors joined, elements in another order |
-//! | `products` | products of matrices |
-//! | `linear` | linear equations and factors of matrices |
 //! | `reductions` | sums, largest elements, medians, sorting |
 //! | `indexing` | elements that indices or masks choose |
 //! | `transforms` | Fourier transforms, windows |
@@ -19,16 +18,15 @@
 //! | `scalars` | operations with numbers |
 //! | `elementwise` | operations on elements |
 
+pub mod algebra;
 pub mod complex;
 pub mod copies;
 pub mod core;
 pub mod elementwise;
 pub mod files;
 pub mod indexing;
-pub mod linear;
 pub mod lines;
 pub mod making;
-pub mod products;
 pub mod random;
 pub mod reductions;
 pub mod resampling;

@@ -3,9 +3,9 @@
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::Function;
 use crate::dispatcher::results::{Results, one};
-use crate::operations::resampling::ResamplingKind;
+use crate::operations::images::resampling::ResamplingKind;
+use crate::operations::images::upsampling::Upsampling;
 use crate::operations::sampling::Sampling;
-use crate::operations::upsampling::Upsampling;
 
 /// Operations on images of two dimensions, with a scale for each.
 macro_rules! images {

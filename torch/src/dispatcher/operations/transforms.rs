@@ -4,8 +4,8 @@ use crate::dispatcher::arguments::{Arguments, NEW};
 use crate::dispatcher::results::Function;
 use crate::dispatcher::results::{Results, one};
 use crate::error::{Error, Result};
-use crate::operations::transforms;
-use crate::operations::windows::{Window, window};
+use crate::operations::signals::transforms;
+use crate::operations::signals::windows::{Window, window};
 use crate::sconce::operations::{self, Operand, binary};
 use crate::sconce::{api, values::options};
 

@@ -69,7 +69,7 @@ pub(super) fn in_place(scores: &Tensor) -> Result<Tensor> {
 /// memory meanwhile.
 unsafe fn each_line_of<T: Real>(scores: &Layout, sums: &Layout) -> Result<()> {
     let (lines, width) = (sums.numel(), (scores.numel() / sums.numel()) as usize);
-    let (scores, sums) = (Lines(scores.data.cast::<T>()), Lines(sums.data.cast::<T>()));
+    let (scores, sums) = (SharedLines(scores.data.cast::<T>()), SharedLines(sums.data.cast::<T>()));
     parallel::for_range(0, lines, GRAIN / width as i64, &|begin, end| {
         let (begin, end) = (begin as usize, end as usize);
         // SAFETY: the caller's promise. No two parts have the same lines.
@@ -87,12 +87,12 @@ unsafe fn each_line_of<T: Real>(scores: &Layout, sums: &Layout) -> Result<()> {
 const GRAIN: i64 = 1 << 14;
 
 /// The memory of lines, of which threads take different ones.
-struct Lines<T>(*mut T);
+struct SharedLines<T>(*mut T);
 
 // SAFETY: `slice` makes its callers promise that no two threads use the same elements.
-unsafe impl<T: Send> Sync for Lines<T> {}
+unsafe impl<T: Send> Sync for SharedLines<T> {}
 
-impl<T> Lines<T> {
+impl<T> SharedLines<T> {
     /// # Safety
     /// The elements are there, and nobody else uses them during the result's life.
     #[allow(clippy::mut_from_ref, reason = "the caller promises that nobody else has them")]

@@ -5,7 +5,7 @@
 use crate::abi::arguments::{numbers, optional};
 use crate::error::{Error, Result};
 use crate::fallbacks::give;
-use crate::operations::resampling::{Resampling, ResamplingKind};
+use crate::operations::images::resampling::{Resampling, ResamplingKind};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 

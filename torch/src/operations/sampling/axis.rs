@@ -1,7 +1,7 @@
 //! Along one dimension: which elements of an image a place of the grid reads, and how much of each.
 
 use crate::error::Result;
-use crate::operations::cubic::{CUBIC_FAR, CUBIC_NEAR, polynomial};
+use crate::operations::images::cubic::{CUBIC_FAR, CUBIC_NEAR, polynomial};
 use crate::sconce::operations::{Operand, binary, choose, to_dtype, unary};
 use crate::sconce::{Tensor, api};
 

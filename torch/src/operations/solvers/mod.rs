@@ -3,6 +3,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `functions/` | functions of matrices |
 //! | `field` | real and complex numbers with the same arithmetic |
 //! | `matrices` | batches of matrices with strides; tensors whose matrices lie column by column |
 //! | `parameters` | what steps take beside matrices |
@@ -14,12 +15,10 @@
 //! | `reflections` | factors of reflections (QR), and products with them |
 //! | `lu` | LU factors with pivots, what is in them, equations with them |
 //! | `equations` | equations with square matrices, inverses |
-//! | `determinants` | determinants, their signs and logarithms |
 //! | `rotations` | the step that makes columns orthogonal |
 //! | `spectra` | singular values, eigenvalues of Hermitian matrices |
 //! | `eigen/` | eigenvalues of other matrices, on the host |
 //! | `least_squares` | least squares, pseudoinverses |
-//! | `exponential` | exponentials of matrices |
 //! | `checks` | what operands must be, with PyTorch's words |
 
 #[macro_use]
@@ -27,10 +26,9 @@ pub mod field;
 pub mod checks;
 pub mod cpu;
 pub mod definite;
-pub mod determinants;
 pub mod eigen;
 pub mod equations;
-pub mod exponential;
+pub mod functions;
 pub mod least_squares;
 pub mod lu;
 pub mod matrices;

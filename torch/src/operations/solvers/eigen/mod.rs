@@ -28,10 +28,10 @@ use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
 
 /// A complex number.
-type Number = Complex<f64>;
+type ComplexNumber = Complex<f64>;
 
 /// The absolute value.
-fn size(number: Number) -> f64 {
+fn size(number: ComplexNumber) -> f64 {
     number.re.hypot(number.im)
 }
 
@@ -68,14 +68,14 @@ impl<T: Field> Square<T> {
 struct NotConverged;
 
 /// Eigenvalues of a matrix, and vectors one after another if they were asked for.
-struct Found {
-    values: Vec<Number>,
-    vectors: Vec<Number>,
+struct Spectrum {
+    values: Vec<ComplexNumber>,
+    vectors: Vec<ComplexNumber>,
 }
 
 /// Eigenvalues, and vectors, a column each.
 #[derive(Debug)]
-pub struct Eigen {
+pub struct GeneralEigen {
     /// The values.
     pub values: Tensor,
     /// The vectors, of length 1; none if they are not wanted.
@@ -83,7 +83,7 @@ pub struct Eigen {
 }
 
 /// `linalg_eig(a)`, or `linalg_eigvals(a)` without vectors.
-pub fn eig(name: &str, a: TensorHandle, has_vectors: bool) -> Result<Eigen> {
+pub fn eig(name: &str, a: TensorHandle, has_vectors: bool) -> Result<GeneralEigen> {
     let batch = checks::squares(name, "A", a)?;
     let (dtype, device) = (dtype_of_tensor(a)?, device_of_tensor(a)?);
     check_field(dtype)?;
@@ -99,12 +99,12 @@ pub fn eig(name: &str, a: TensorHandle, has_vectors: bool) -> Result<Eigen> {
         true => each(name, &read::<f64>(a, api::SCONCE_DTYPE_F64)?, order, |matrix| {
             real::eigen(matrix, has_vectors)
         }),
-        false => each(name, &read::<Number>(a, api::SCONCE_DTYPE_C128)?, order, |matrix| {
+        false => each(name, &read::<ComplexNumber>(a, api::SCONCE_DTYPE_C128)?, order, |matrix| {
             complex::eigen(matrix, has_vectors)
         }),
     }?;
     let wanted = complex_of(dtype).unwrap_or(dtype);
-    let whole = |values: &[Number], sizes: &[i64]| -> Result<Tensor> {
+    let whole = |values: &[ComplexNumber], sizes: &[i64]| -> Result<Tensor> {
         let wide = options(api::SCONCE_DTYPE_C128, api::SCONCE_DEVICE_CPU);
         let flat = operations::from_values(values, &wide)?;
         let rounded = operations::to_dtype(flat.handle(), wanted)?;
@@ -113,12 +113,12 @@ pub fn eig(name: &str, a: TensorHandle, has_vectors: bool) -> Result<Eigen> {
     };
     let values = whole(&found.values, &sizes[..sizes.len() - 1])?;
     if !has_vectors {
-        return Ok(Eigen { values, vectors: None });
+        return Ok(GeneralEigen { values, vectors: None });
     }
     // Vectors lie one after another, so that the matrix of columns is the transposed one.
     let rows = whole(&found.vectors, &[&batch[..], &[order as i64; 2]].concat())?;
     let vectors = operations::transpose(rows.handle(), -2, -1)?;
-    Ok(Eigen { values, vectors: Some(vectors) })
+    Ok(GeneralEigen { values, vectors: Some(vectors) })
 }
 
 /// The elements of a tensor in a wide type, for which the host waits.
@@ -142,9 +142,9 @@ fn each<T: Field>(
     name: &str,
     values: &[T],
     order: usize,
-    solve: impl Fn(Square<T>) -> std::result::Result<Found, NotConverged>,
-) -> Result<Found> {
-    let mut all = Found { values: Vec::new(), vectors: Vec::new() };
+    solve: impl Fn(Square<T>) -> std::result::Result<Spectrum, NotConverged>,
+) -> Result<Spectrum> {
+    let mut all = Spectrum { values: Vec::new(), vectors: Vec::new() };
     if order == 0 {
         return Ok(all);
     }
@@ -162,7 +162,7 @@ fn each<T: Field>(
 }
 
 /// Scales a vector to length 1. One of complex numbers is turned so that its largest element is real.
-fn normalize(vector: &mut [Number]) {
+fn normalize(vector: &mut [ComplexNumber]) {
     // By the largest element first, so that no square overflows.
     let Some(largest) =
         vector.iter().copied().max_by(|one, other| size(*one).total_cmp(&size(*other)))

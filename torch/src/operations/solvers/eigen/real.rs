@@ -4,20 +4,20 @@
 use super::super::field::Complex;
 use super::balance::balance;
 use super::real_vectors::vectors;
-use super::{Found, NotConverged, Number, Square};
+use super::{ComplexNumber, NotConverged, Spectrum, Square};
 
 /// Steps for an eigenvalue, or two.
 const STEPS: usize = 300;
 
 /// Eigenvalues of a matrix, and vectors.
-pub(super) fn eigen(mut a: Square<f64>, has_vectors: bool) -> Result<Found, NotConverged> {
+pub(super) fn eigen(mut a: Square<f64>, has_vectors: bool) -> Result<Spectrum, NotConverged> {
     let scales = balance(&mut a);
     let mut z = has_vectors.then(|| Square::identity(a.order));
     hessenberg(&mut a, z.as_mut());
     blocks(&mut a, z.as_mut())?;
     let values = values(&a);
     let vectors = z.map_or_else(Vec::new, |z| vectors(&a, &z, &values, &scales));
-    Ok(Found { values, vectors })
+    Ok(Spectrum { values, vectors })
 }
 
 /// The reflection `1 - b v v'` that leaves the first of some numbers alone: `v`, whose first number is 1, and `b`.
@@ -194,7 +194,7 @@ fn split(h: &mut Square<f64>, at: usize, z: Option<&mut Square<f64>>) {
 }
 
 /// The eigenvalues of the blocks; of two the one with the positive imaginary part first.
-fn values(t: &Square<f64>) -> Vec<Number> {
+fn values(t: &Square<f64>) -> Vec<ComplexNumber> {
     let mut values = Vec::with_capacity(t.order);
     while values.len() < t.order {
         let at = values.len();

@@ -2,16 +2,16 @@
 
 use super::super::field::{Complex, Field};
 use super::complex::shrink;
-use super::{Number, Square, normalize, size};
+use super::{ComplexNumber, Square, normalize, size};
 
 /// A matrix in Schur's form, and what divisors are at least.
-struct Form<'a> {
+struct SchurForm<'a> {
     t: &'a Square<f64>,
     least: f64,
 }
 
-impl Form<'_> {
-    fn get(&self, row: usize, column: usize) -> Number {
+impl SchurForm<'_> {
+    fn get(&self, row: usize, column: usize) -> ComplexNumber {
         Complex { re: self.t.get(row, column), im: 0.0 }
     }
 
@@ -21,31 +21,31 @@ impl Form<'_> {
     }
 
     /// A divisor that is not near to 0.
-    fn apart(&self, number: Number) -> Number {
+    fn apart(&self, number: ComplexNumber) -> ComplexNumber {
         if size(number) < self.least { Complex { re: self.least, im: 0.0 } } else { number }
     }
 
     /// The vector of an eigenvalue whose block ends with a row.
-    fn vector(&self, value: Number, end: usize) -> Vec<Number> {
-        let mut x = vec![Number::ZERO; self.t.order];
+    fn vector(&self, value: ComplexNumber, end: usize) -> Vec<ComplexNumber> {
+        let mut x = vec![ComplexNumber::ZERO; self.t.order];
         let mut next = end;
         if self.is_second(end) {
             let (above, below) = (self.get(end - 1, end), self.get(end, end - 1));
             if size(above) >= size(below) {
-                x[end - 1] = Number::ONE;
+                x[end - 1] = ComplexNumber::ONE;
                 x[end] = (value - self.get(end - 1, end - 1)) / above;
             } else {
-                x[end] = Number::ONE;
+                x[end] = ComplexNumber::ONE;
                 x[end - 1] = (value - self.get(end, end)) / below;
             }
             next = end - 1;
         } else {
-            x[end] = Number::ONE;
+            x[end] = ComplexNumber::ONE;
         }
         while next > 0 {
             let row = next - 1;
-            let sum = |row: usize, x: &[Number]| {
-                (next..=end).fold(Number::ZERO, |sum, k| sum + self.get(row, k) * x[k])
+            let sum = |row: usize, x: &[ComplexNumber]| {
+                (next..=end).fold(ComplexNumber::ZERO, |sum, k| sum + self.get(row, k) * x[k])
             };
             if self.is_second(row) {
                 let [upper, lower] = [-sum(row - 1, &x), -sum(row, &x)];
@@ -82,25 +82,25 @@ impl Form<'_> {
 pub(super) fn vectors(
     t: &Square<f64>,
     z: &Square<f64>,
-    values: &[Number],
+    values: &[ComplexNumber],
     scales: &[f64],
-) -> Vec<Number> {
+) -> Vec<ComplexNumber> {
     let most = t.values.iter().fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
-    let form = Form { t, least: most * f64::EPSILON };
-    let mut all: Vec<Number> = Vec::with_capacity(t.order * t.order);
+    let form = SchurForm { t, least: most * f64::EPSILON };
+    let mut all: Vec<ComplexNumber> = Vec::with_capacity(t.order * t.order);
     for (at, value) in values.iter().enumerate() {
         if value.im < 0.0 {
             // The conjugate of the one before.
             let begin = all.len() - t.order;
-            let turned: Vec<Number> = all[begin..].iter().map(|x| x.conjugate()).collect();
+            let turned: Vec<ComplexNumber> = all[begin..].iter().map(|x| x.conjugate()).collect();
             all.extend(turned);
             continue;
         }
         let end = if value.im > 0.0 { at + 1 } else { at };
         let x = form.vector(*value, end);
-        let mut vector: Vec<Number> = (0..t.order)
+        let mut vector: Vec<ComplexNumber> = (0..t.order)
             .map(|row| {
-                let sum = (0..=end).fold(Number::ZERO, |sum, k| {
+                let sum = (0..=end).fold(ComplexNumber::ZERO, |sum, k| {
                     sum + Complex { re: z.get(row, k) * x[k].re, im: z.get(row, k) * x[k].im }
                 });
                 Complex { re: sum.re * scales[row], im: sum.im * scales[row] }

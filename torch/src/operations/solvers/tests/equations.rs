@@ -1,8 +1,8 @@
 //! Solutions of equations beside their right sides; determinants; what is refused.
 
 use super::super::definite::cholesky_inverse;
-use super::super::determinants::{determinant, sign_and_logarithm};
 use super::super::equations::{lu_solve, solve};
+use super::super::functions::determinants::{determinant, sign_and_logarithm};
 use super::super::lu::{lu_factor, unpack};
 use super::super::reflections::{geqrf, ormqr, qr};
 use super::super::triangles::{solve_triangular, triangular_solve};

@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "sets a variable")]
 
 use super::super::eigen::eig;
-use super::super::exponential::matrix_exp;
+use super::super::functions::exponential::matrix_exp;
 use super::super::least_squares::{lstsq, pseudoinverse};
 use super::*;
 use crate::operations::tensors::on_device;

@@ -6,10 +6,10 @@ use crate::dispatcher::results::{Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::integers::gcd;
 use crate::operations::solvers::checks::factored;
+use crate::operations::solvers::functions::{determinants, exponential};
 use crate::operations::solvers::lu::{Factors, lu_factor, unpack};
 use crate::operations::solvers::{
-    definite, determinants, eigen, equations, exponential, least_squares, reflections, spectra,
-    triangles,
+    definite, eigen, equations, least_squares, reflections, spectra, triangles,
 };
 use crate::registry::value::Value;
 use crate::sconce::Tensor;

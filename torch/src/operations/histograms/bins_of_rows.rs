@@ -2,7 +2,7 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::operations::counting::{places, range_of};
+use crate::operations::histograms::counting::{places, range_of};
 use crate::operations::indexed::scatter_reduce;
 use crate::operations::tensors::{filled, name_of, refused_type};
 use crate::sconce::operations::{self, Operand, binary, choose};

@@ -3,9 +3,9 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
-use crate::operations::cubic::polynomial;
+use crate::operations::images::cubic::polynomial;
+use crate::operations::images::resampling::{Resampling, ResamplingKind};
 use crate::operations::layout::{format_of_images, has_channels_last};
-use crate::operations::resampling::{ResamplingKind, Resampling};
 use crate::operations::tensors::{check_floating, in_format};
 use crate::sconce::operations::{Operand, binary, clamped_from, unary, widened};
 use crate::sconce::products::exact_matmul;

@@ -5,7 +5,7 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
-use crate::operations::cubic::{CUBIC_FAR, CUBIC_NEAR, polynomial};
+use crate::operations::images::cubic::{CUBIC_FAR, CUBIC_NEAR, polynomial};
 use crate::operations::layout::{format_of_images, has_channels_last};
 use crate::operations::tensors::{check_floating, copy_in_format, in_format};
 use crate::sconce::operations::{Operand, binary, clamped_from, unary, widened};

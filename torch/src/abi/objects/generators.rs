@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
-use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA};
-use super::errors::not_null;
+use crate::abi::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA};
+use crate::abi::errors::not_null;
 use crate::error::{Result, shim, write_out};
 use crate::sconce::api;
 use crate::sconce::generator::Generator;

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::errors::not_null;
+use crate::abi::errors::not_null;
 use crate::error::{Error, Result, shim, write_out};
 
 /// A number. Its handle is the address of one.

@@ -4,7 +4,7 @@
 
 use std::ffi::{CString, c_char};
 
-use super::errors::not_null;
+use crate::abi::errors::not_null;
 use crate::error::{Error, Result, shim, write_out};
 use crate::foreign::words;
 
@@ -258,9 +258,9 @@ pub unsafe extern "C" fn torch_c10_cuda_check_msg(
         }
         words::forget_cuda_error();
         // SAFETY: the caller's promise.
-        let file = unsafe { super::errors::text_of(filename) };
+        let file = unsafe { crate::abi::errors::text_of(filename) };
         // SAFETY: as above.
-        let function = unsafe { super::errors::text_of(function_name) };
+        let function = unsafe { crate::abi::errors::text_of(function_name) };
         let text = format!(
             "CUDA error {err}: {} ({function}, {file}:{line_number})",
             words::cuda_error_text(err)

@@ -1,11 +1,11 @@
 //! Exponentials of square matrices: the sum of powers of a part of the matrix, squared as often as it was halved.
 
-use super::checks;
-use super::matrices::{Matrices, check_field};
-use super::steps::{UpdateMode, update};
 use crate::abi::devices::{current_stream, is_capturing};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
+use crate::operations::solvers::checks;
+use crate::operations::solvers::matrices::{Matrices, check_field};
+use crate::operations::solvers::steps::{UpdateMode, update};
 use crate::operations::tensors::{empty, filled};
 use crate::sconce::operations::{self, Operand, binary, unary};
 use crate::sconce::tensor::TensorHandle;
@@ -45,7 +45,7 @@ pub fn matrix_exp(a: TensorHandle) -> Result<Tensor> {
         binary(api::SCONCE_BINARY_MUL, &given, Operand::Number(f64::exp2(f64::from(-halvings))))?;
     let part = operations::contiguous(part.handle())?;
     let one = filled(&sizes, dtype, device, 0.0)?;
-    super::steps::identity(Matrices::of(&one)?)?;
+    crate::operations::solvers::steps::identity(Matrices::of(&one)?)?;
     // Horner's scheme: 1 + a (1 + a/2 (1 + a/3 (…))).
     let mut sum = Tensor::retained(one.handle())?;
     for power in (1..=POWERS).rev() {

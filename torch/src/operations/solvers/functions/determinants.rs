@@ -1,10 +1,10 @@
 //! Determinants, from LU factors.
 
-use super::checks;
-use super::lu::{Factors, lu_factor};
-use super::matrices::real_type;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of, strides_of};
 use crate::error::Result;
+use crate::operations::solvers::checks;
+use crate::operations::solvers::lu::{Factors, lu_factor};
+use crate::operations::solvers::matrices::real_type;
 use crate::operations::views::real_of;
 use crate::sconce::operations::{self, Operand, binary, choose, unary};
 use crate::sconce::tensor::TensorHandle;
