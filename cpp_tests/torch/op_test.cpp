@@ -46,10 +46,11 @@ TEST(Operator, AllAreListed) {
   EXPECT_TRUE(sc::torch::op_list().empty());
   const Library library(file("sample_operators.so"));
   const std::vector<std::string> all = sc::torch::op_list();
-  ASSERT_EQ(all.size(), 5U);
-  EXPECT_EQ(all[0], "sample::halves(Tensor[] xs, int dim=0) -> (Tensor[], int)");
-  EXPECT_EQ(all[1], "sample::number() -> int");
-  EXPECT_EQ(all[4], "sample::unknown(Tensor x) -> Tensor");
+  ASSERT_EQ(all.size(), 6U);
+  EXPECT_EQ(all[0], "sample::drawn(Tensor(a!) x, Generator? generator=None) -> Tensor(a!)");
+  EXPECT_EQ(all[1], "sample::halves(Tensor[] xs, int dim=0) -> (Tensor[], int)");
+  EXPECT_EQ(all[2], "sample::number() -> int");
+  EXPECT_EQ(all[5], "sample::unknown(Tensor x) -> Tensor");
 }
 
 TEST(Operator, TakesAndReturnsLists) {

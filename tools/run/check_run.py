@@ -97,7 +97,7 @@ def main():
     refused(program, [], "no model was named")
     refused(program, ["x.pt2", "--repeat", "-3"], "--repeat takes a number")
     refused(program, ["/nonexistent.pt2"], "could not be read")
-    refused(program, [""], "path is empty")
+    refused(program, [""], "no model was named")
     with tempfile.TemporaryDirectory() as place:
         check_built(program, built, place)
         check_described(program, of_cuda)
