@@ -20,7 +20,11 @@ def compare(check, name, arguments, near=None, **how):
     named = {what.name: one for one, what in zip(arguments, schema.arguments) if what.kwarg_only}
     expected = getattr(getattr(aten, base), overload or "default")(*placed, **named)
     expected = [expected] if isinstance(expected, torch.Tensor) else list(expected)
-    check.compare(name, arguments, [one.resolve_conj().resolve_neg() for one in expected], near, by_name=True, **how)
+    # What was not asked for is no tensor in PyTorch on a device, and has no elements here, as in PyTorch on the CPU.
+    device = next((one.device for one in placed if isinstance(one, torch.Tensor)), None)
+    empty = torch.empty([0], dtype=torch.int64, device=device)
+    expected = [empty if one is None else one.resolve_conj().resolve_neg() for one in expected]
+    check.compare(name, arguments, expected, near, by_name=True, **how)
 
 
 def complex_values(sizes, device):
