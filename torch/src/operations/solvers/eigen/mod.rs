@@ -118,6 +118,11 @@ pub fn eig(name: &str, a: TensorHandle, has_vectors: bool) -> Result<GeneralEige
     // Vectors lie one after another, so that the matrix of columns is the transposed one.
     let rows = whole(&found.vectors, &[&batch[..], &[order as i64; 2]].concat())?;
     let vectors = operations::transpose(rows.handle(), -2, -1)?;
+    // Column by column on the CPU and row by row on devices, as PyTorch's.
+    let vectors = match device {
+        api::SCONCE_DEVICE_CPU => vectors,
+        _ => operations::contiguous(vectors.handle())?,
+    };
     Ok(GeneralEigen { values, vectors: Some(vectors) })
 }
 
