@@ -74,7 +74,7 @@
 #endif
 
 /**
- * Nothing: of an optional argument.
+ * No value, for an optional argument.
  */
 #define SCONCE_OP_VALUE_NONE 0
 
@@ -297,7 +297,7 @@ typedef struct sconce_model_memory {
  */
 typedef struct sconce_op_value {
   /**
-   * `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+   * `SCONCE_OP_VALUE_…`: the kind of value, which determines the field that holds it.
    */
   int32_t kind;
   /**
@@ -305,23 +305,23 @@ typedef struct sconce_op_value {
    */
   int32_t reserved;
   /**
-   * Of integers, truth values, data types and devices.
+   * The value of an integer, a truth value, a data type or a device.
    */
   int64_t integer;
   /**
-   * Of real numbers.
+   * The value of a real number.
    */
   double real;
   /**
-   * Of tensors.
+   * The tensor.
    */
   struct sconce_tensor *tensor;
   /**
-   * Of texts: ends with NUL.
+   * The text, NUL-terminated.
    */
   const char *text;
   /**
-   * Of lists.
+   * The entries of a list.
    */
   const struct sconce_op_value *items;
   /**
@@ -432,7 +432,7 @@ sconce_status sconce_model_inspect(const char *path,
                                    char **out_text);
 
 /**
- * Returns what an input of a model must be.
+ * Returns the properties that an input of a model must have.
  *
  * - `index`: the index of the input.
  * - `out_input`: receives type and sizes, as far as the package describes them.
@@ -760,8 +760,7 @@ SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
  *   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
  *   the kernel calls an operation that is not provided.
  * - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with
- *   `sconce_op_values_release`, or
- *   a tensor among them with `sconce_tensor_release`.
+ *   `sconce_op_values_release`, or a tensor among them with `sconce_tensor_release`.
  * - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
  *   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.
  * - Threads: any, at the same time.

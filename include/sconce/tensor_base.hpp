@@ -41,8 +41,8 @@ namespace detail {
                   ", " + std::to_string(most - 1) + "], but got " + std::to_string(dim) + ")");
 }
 
-/// The order of the dimensions that strides have: channels last, from the channels over the last
-/// dimension to the images, or the ordinary one.
+/// The memory format that strides imply: channels last if the channels vary fastest and the images
+/// slowest, else contiguous.
 inline cuda::MemoryFormat suggested_format(IntArrayRef sizes, IntArrayRef strides) {
   const std::size_t rank = sizes.size();
   if ((rank != 4 && rank != 5) || strides[1] == 0) {
@@ -142,8 +142,8 @@ class TensorBase {
   [[nodiscard]] std::int64_t dim() const { return static_cast<std::int64_t>(rank()); }
   /// Another name of `dim`.
   [[nodiscard]] std::int64_t ndimension() const { return dim(); }
-  /// The size of each dimension: a view of the tensor's own numbers, valid until the tensor is gone
-  /// or another one is assigned to it, or its sizes change, as by a method that resizes it.
+  /// The size of each dimension: a view of the tensor's own numbers. It is valid until the tensor
+  /// is destroyed or resized, or another tensor is assigned to it.
   [[nodiscard]] IntArrayRef sizes() const& SCONCE_LIFETIMEBOUND {
     const std::int64_t* numbers = nullptr;
     detail::check(::sconce_tensor_borrow_sizes(tensor_, &numbers));
@@ -223,8 +223,8 @@ class TensorBase {
     detail::check(::sconce_tensor_is_contiguous(tensor_, detail::number_of(format), &contiguous));
     return contiguous;
   }
-  /// The order in memory that a result of this tensor's shape should have: channels last if the
-  /// strides of four or five dimensions say so. Corresponds to `at::Tensor::suggest_memory_format`.
+  /// The memory format that a result of this tensor's shape should have: channels last if the
+  /// strides of four or five dimensions imply it. Corresponds to `at::Tensor::suggest_memory_format`.
   [[nodiscard]] MemoryFormat suggest_memory_format() const {
     const TensorBase& self = *this;
     return detail::suggested_format(self.sizes(), self.strides());
@@ -310,8 +310,8 @@ class TensorBase {
     return packed_accessor<T, N, PtrTraits, std::int64_t>();
   }
 
-  /// Notes that a stream uses the memory, so that it is not used again before that stream's work at
-  /// the time of its release is done.
+  /// Notes that a stream uses the memory. After its release, the memory is not reused before the
+  /// work that is queued on that stream at that time has finished.
   void record_stream(const cuda::CUDAStream& stream) const {
     detail::check(::sconce_tensor_record_stream(tensor_, stream.get()));
   }

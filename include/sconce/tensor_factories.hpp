@@ -25,12 +25,12 @@ inline namespace v0 {
     return ::sconce_tensor_empty(size.data(), size.size(), &asked, out);
   });
 }
-/// A tensor whose values are not set, in an order in memory.
+/// A tensor in a memory format, whose values are not set.
 [[nodiscard]] inline Tensor empty(IntArrayRef size, const TensorOptions& options,
                                   MemoryFormat format) {
   return empty(size, options.memory_format(format));
 }
-/// A tensor with strides of the caller's choice, whose values are not set.
+/// A tensor with the given strides, whose values are not set.
 [[nodiscard]] inline Tensor empty_strided(IntArrayRef size, IntArrayRef stride,
                                           const TensorOptions& options = {}) {
   if (size.size() != stride.size()) {

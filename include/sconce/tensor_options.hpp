@@ -154,9 +154,9 @@ enum class Layout : std::int8_t {
 };
 inline constexpr Layout kStrided = Layout::Strided;  ///< `Layout::Strided`
 
-/// Type, place and order in memory of a new tensor. What is not set is left to the call: factories
-/// use `kFloat` and the current device, functions of a tensor that tensor's. Corresponds to
-/// `c10::TensorOptions`.
+/// Type, device and memory format of a new tensor. For options that are not set, the call uses its
+/// defaults: factories use `kFloat` and the current device, functions of a tensor use those of the
+/// tensor. Corresponds to `c10::TensorOptions`.
 ///
 /// \code
 /// auto a = sconce::empty({2, 3}, sconce::device(1).dtype(sconce::kHalf));

@@ -127,7 +127,7 @@ macro_rules! return_slot {
     }};
 }
 
-/// Returns what an input of a model must be.
+/// Returns the properties that an input of a model must have.
 ///
 /// - `index`: the index of the input.
 /// - `out_input`: receives type and sizes, as far as the package describes them.

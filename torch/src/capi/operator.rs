@@ -195,8 +195,7 @@ pub unsafe extern "C" fn sconce_op_list(out_schemas: *mut *mut c_char) -> sconce
 ///   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
 ///   the kernel calls an operation that is not provided.
 /// - Ownership: tensors and generators of arguments stay the caller's. The caller releases results with
-///   `sconce_op_values_release`, or
-///   a tensor among them with `sconce_tensor_release`.
+///   `sconce_op_values_release`, or a tensor among them with `sconce_tensor_release`.
 /// - Ordering: CUDA kernels run on the current stream of their tensors' device, and allocate memory from the caching
 ///   allocator for that stream. A call may be captured in a graph if its kernel does not wait for the device.
 /// - Threads: any, at the same time.

@@ -14,7 +14,7 @@ use crate::sconce::Tensor;
 use crate::sconce::api::{self, sconce_generator, sconce_tensor};
 use crate::sconce::generator::Generator;
 
-/// Nothing: of an optional argument.
+/// No value, for an optional argument.
 pub const SCONCE_OP_VALUE_NONE: i32 = 0;
 /// A tensor, in `tensor`.
 pub const SCONCE_OP_VALUE_TENSOR: i32 = 1;
@@ -39,19 +39,19 @@ pub const SCONCE_OP_VALUE_GENERATOR: i32 = 9;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct sconce_op_value {
-    /// `SCONCE_OP_VALUE_…`, which says what the value is and which field holds it.
+    /// `SCONCE_OP_VALUE_…`: the kind of value, which determines the field that holds it.
     pub kind: i32,
     /// 0.
     pub reserved: i32,
-    /// Of integers, truth values, data types and devices.
+    /// The value of an integer, a truth value, a data type or a device.
     pub integer: i64,
-    /// Of real numbers.
+    /// The value of a real number.
     pub real: f64,
-    /// Of tensors.
+    /// The tensor.
     pub tensor: *mut sconce_tensor,
-    /// Of texts: ends with NUL.
+    /// The text, NUL-terminated.
     pub text: *const c_char,
-    /// Of lists.
+    /// The entries of a list.
     pub items: *const sconce_op_value,
     /// Number of `items`.
     pub count: usize,
