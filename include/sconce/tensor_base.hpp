@@ -224,7 +224,8 @@ class TensorBase {
     return contiguous;
   }
   /// The memory format that a result of this tensor's shape should have: channels last if the
-  /// strides of four or five dimensions imply it. Corresponds to `at::Tensor::suggest_memory_format`.
+  /// strides of four or five dimensions imply it. Corresponds to
+  /// `at::Tensor::suggest_memory_format`.
   [[nodiscard]] MemoryFormat suggest_memory_format() const {
     const TensorBase& self = *this;
     return detail::suggested_format(self.sizes(), self.strides());
