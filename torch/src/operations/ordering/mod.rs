@@ -83,12 +83,7 @@ pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<So
         Some(first) => first,
         None => sort(view.handle(), dim as i64, false)?,
     };
-    let mut reduced = sizes.clone();
-    if dim < reduced.len() && keep {
-        reduced[dim] = 1;
-    } else if dim < reduced.len() {
-        reduced.remove(dim);
-    }
+    let reduced = reduced(&sizes, dim, keep);
     let one = |tensor: &Tensor| {
         let one = operations::narrow(tensor.handle(), dim as i64, k - 1, 1)?;
         operations::reshape(operations::contiguous_copy(one.handle())?.handle(), &reduced)
@@ -135,17 +130,28 @@ pub fn mode(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sorted> {
     let mut ones = sizes_of(view.handle())?;
     ones[dim] = 1;
     let place = operations::expand(place.handle(), &ones)?;
-    let mut reduced = sizes.clone();
+    chosen(&Sorted { values, indices }, axis, &place, &reduced(&sizes, dim, keep))
+}
+
+/// The sizes of a result with one element of each line, whose dimension stays with size 1 if it is kept. A tensor without
+/// dimensions has a result like it.
+fn reduced(sizes: &[i64], dim: usize, keep: bool) -> Vec<i64> {
+    let mut reduced = sizes.to_vec();
     if dim < reduced.len() && keep {
         reduced[dim] = 1;
     } else if dim < reduced.len() {
         reduced.remove(dim);
     }
+    reduced
+}
+
+/// The element of each line at a place, and its index, as tensors of these sizes.
+fn chosen(of: &Sorted, axis: i64, place: &Tensor, sizes: &[i64]) -> Result<Sorted> {
     let one = |tensor: &Tensor| {
         let one = gather(tensor.handle(), axis, place.handle())?;
-        operations::reshape(one.handle(), &reduced)
+        operations::reshape(one.handle(), sizes)
     };
-    Ok(Sorted { values: one(&values)?, indices: one(&indices)? })
+    Ok(Sorted { values: one(&of.values)?, indices: one(&of.indices)? })
 }
 
 /// All elements in order, with NaN last. `None` if there are none.
