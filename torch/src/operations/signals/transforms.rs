@@ -103,16 +103,26 @@ fn check_normalization(normalization: i64) -> Result<()> {
     )))
 }
 
+fn check_complex(tensor: TensorHandle) -> Result<()> {
+    let dtype = dtype_of_tensor(tensor)?;
+    if real_of(dtype).is_some() {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!("self must be complex, but is of {}", name_of(dtype))))
+}
+
+/// The last of the dimensions that are named, which alone is halved, and those before it.
+fn last_and_others(named: &[i64]) -> Result<(i64, &[i64])> {
+    match named.split_last() {
+        Some((last, others)) => Ok((*last, others)),
+        None => Err(Error::invalid_argument("dim is empty; name the dimensions to transform")),
+    }
+}
+
 /// `_fft_c2c(self, dim, normalization, forward)`
 pub fn complex(tensor: TensorHandle, dims: &[i64], norm: i64, is_forward: bool) -> Result<Tensor> {
     check_normalization(norm)?;
-    let dtype = dtype_of_tensor(tensor)?;
-    if real_of(dtype).is_none() {
-        return Err(Error::invalid_argument(format!(
-            "self must be complex, but is of {}",
-            name_of(dtype)
-        )));
-    }
+    check_complex(tensor)?;
     if dims.is_empty() {
         return operations::contiguous_copy(tensor);
     }
@@ -131,9 +141,7 @@ pub fn real(tensor: TensorHandle, dims: &[i64], norm: i64, is_onesided: bool) ->
         )));
     }
     let named = places(tensor, dims)?;
-    let Some((&last, others)) = named.split_last() else {
-        return Err(Error::invalid_argument("dim is empty; name the dimensions to transform"));
-    };
+    let (last, others) = last_and_others(&named)?;
     let input = Tensor::retained(tensor)?;
     let complex =
         How { kind: api::SCONCE_FFT_C2C, normalization: norm, is_forward: true, length: -1 };
@@ -164,17 +172,9 @@ pub fn real(tensor: TensorHandle, dims: &[i64], norm: i64, is_onesided: bool) ->
 /// `_fft_c2r(self, dim, normalization, last_dim_size)`: the real numbers whose halved transform this is.
 pub fn to_real(tensor: TensorHandle, dims: &[i64], norm: i64, length: i64) -> Result<Tensor> {
     check_normalization(norm)?;
-    let dtype = dtype_of_tensor(tensor)?;
-    if real_of(dtype).is_none() {
-        return Err(Error::invalid_argument(format!(
-            "self must be complex, but is of {}",
-            name_of(dtype)
-        )));
-    }
+    check_complex(tensor)?;
     let named = places(tensor, dims)?;
-    let Some((&last, others)) = named.split_last() else {
-        return Err(Error::invalid_argument("dim is empty; name the dimensions to transform"));
-    };
+    let (last, others) = last_and_others(&named)?;
     let whole = sizes_of(tensor)?[last as usize];
     if length < 1 || whole < length / 2 + 1 {
         return Err(Error::invalid_argument(format!(
