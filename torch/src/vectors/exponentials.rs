@@ -6,7 +6,9 @@
 use std::arch::x86_64::*;
 use std::f64::consts::{LN_2, LOG2_E};
 
-use super::registers::{absolute, clamped, in_doubles, integers, nearest, polynomial, sign_of};
+use super::registers::{
+    absolute, clamped, functions_in_doubles, in_doubles, integers, nearest, polynomial, sign_of,
+};
 
 /// Interpolates (e^r - 1 - r) / r² at the Chebyshev nodes of ±0.347; e^r - 1 errs by 2^-36 of itself.
 const Q: [f64; 7] = [
@@ -125,17 +127,7 @@ fn erf_doubles(x: __m256d) -> __m256d {
     _mm256_or_pd(absolute(less), sign_of(x))
 }
 
-macro_rules! functions {
-    ($($name:ident: $doubles:ident;)*) => {$(
-        #[inline]
-        #[target_feature(enable = "avx2,fma")]
-        pub(super) fn $name(x: __m256) -> __m256 {
-            in_doubles!($doubles, x)
-        }
-    )*};
-}
-
-functions! {
+functions_in_doubles! {
     exp: exp_doubles;
     exp2: exp2_doubles;
     expm1: expm1_doubles;

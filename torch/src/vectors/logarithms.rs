@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use std::f64::consts::{LN_2, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
 
 use super::exponentials::exp2_doubles;
-use super::registers::{in_doubles, polynomial, repaired, sign_of};
+use super::registers::{functions_in_doubles, in_doubles, polynomial, repaired, sign_of};
 
 /// Interpolates (ln((1 + s) / (1 - s)) / s - 2) / s² at the Chebyshev nodes of s² up to 0.02945; ln m errs by 2^-53.
 const L: [f64; 7] = [
@@ -133,17 +133,7 @@ pub(super) fn hypot(x: __m256, y: __m256) -> __m256 {
     _mm256_blendv_ps(in_doubles!(hypot_doubles, x, y), infinite, is_infinite)
 }
 
-macro_rules! functions {
-    ($($name:ident: $doubles:ident;)*) => {$(
-        #[inline]
-        #[target_feature(enable = "avx2,fma")]
-        pub(super) fn $name(x: __m256) -> __m256 {
-            in_doubles!($doubles, x)
-        }
-    )*};
-}
-
-functions! {
+functions_in_doubles! {
     ln: ln_doubles;
     log2: log2_doubles;
     log10: log10_doubles;

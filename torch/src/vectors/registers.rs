@@ -17,6 +17,18 @@ macro_rules! in_doubles {
 }
 pub(super) use in_doubles;
 
+/// Functions of eight F32, each with the name of the function of four F64 that it applies.
+macro_rules! functions_in_doubles {
+    ($($name:ident: $doubles:ident;)*) => {$(
+        #[inline]
+        #[target_feature(enable = "avx2,fma")]
+        pub(super) fn $name(x: __m256) -> __m256 {
+            in_doubles!($doubles, x)
+        }
+    )*};
+}
+pub(super) use functions_in_doubles;
+
 /// The polynomial with these coefficients, from the constant one on.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
