@@ -4,8 +4,7 @@
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one};
+use crate::dispatcher::results::{Function, Results, one};
 use crate::error::{Error, Result};
 use crate::operations::elementwise::{angle, complex, conjugate, polar};
 use crate::operations::tensors::{copy_in_format, on_device};

@@ -3,8 +3,7 @@
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one};
+use crate::dispatcher::results::{Function, Results, one};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_value;
 use crate::sconce::{api, operations};

@@ -7,8 +7,7 @@ use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one};
+use crate::dispatcher::results::{Function, Results, one};
 use crate::error::{Error, Result};
 use crate::sconce::{Tensor, api, check};
 

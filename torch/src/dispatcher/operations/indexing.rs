@@ -4,8 +4,7 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, changed, made, one};
+use crate::dispatcher::results::{Function, Results, changed, made, one};
 use crate::error::{Error, Result};
 use crate::operations::selected;
 use crate::sconce::tensor::TensorHandle;

@@ -3,8 +3,7 @@
 use crate::abi::copies::cloned;
 use crate::abi::tensors::rank_of;
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one, two};
+use crate::dispatcher::results::{Function, Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::histograms::counting::histc;
 use crate::operations::indexed::{gather, scatter, scatter_reduce};

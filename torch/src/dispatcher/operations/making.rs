@@ -4,8 +4,7 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, made, one};
+use crate::dispatcher::results::{Function, Results, made, one};
 use crate::error::{Error, Result};
 use crate::sconce::values::integer;
 use crate::sconce::{api, operations};

@@ -4,8 +4,7 @@
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, changed, made, one, two};
+use crate::dispatcher::results::{Function, Results, changed, made, one, two};
 use crate::error::{Error, Result};
 use crate::operations::layout::broadcast;
 use crate::operations::random::{self, Distribution};

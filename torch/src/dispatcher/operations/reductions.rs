@@ -4,8 +4,7 @@
 
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one, two};
+use crate::dispatcher::results::{Function, Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::ordering;
 use crate::operations::tensors::is_floating;

@@ -1,8 +1,7 @@
 //! Images of another size, and volumes at the places of a grid.
 
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one};
+use crate::dispatcher::results::{Function, Results, one};
 use crate::operations::images::resampling::ResamplingKind;
 use crate::operations::images::upsampling::Upsampling;
 use crate::operations::sampling::Sampling;

@@ -2,8 +2,7 @@
 
 use crate::abi::tensors::sizes_of;
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, changed, one};
+use crate::dispatcher::results::{Function, Results, changed, one};
 use crate::error::{Error, Result};
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::{Tensor, api, operations::choose};

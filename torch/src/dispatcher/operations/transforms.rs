@@ -1,8 +1,7 @@
 //! Fourier transforms, their frequencies, and windows.
 
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one};
+use crate::dispatcher::results::{Function, Results, one};
 use crate::error::{Error, Result};
 use crate::operations::signals::transforms;
 use crate::operations::signals::windows::{Window, window};

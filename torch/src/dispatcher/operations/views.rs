@@ -5,8 +5,7 @@
 use crate::abi::handles::another_handle;
 use crate::abi::tensors::sizes_of;
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, changed, made, one};
+use crate::dispatcher::results::{Function, Results, changed, made, one};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
 use crate::sconce::tensor::TensorHandle;

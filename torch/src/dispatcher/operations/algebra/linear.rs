@@ -1,8 +1,7 @@
 //! Linear equations and factors of matrices.
 
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one, two};
+use crate::dispatcher::results::{Function, Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::integers::gcd;
 use crate::operations::solvers::checks::factored;

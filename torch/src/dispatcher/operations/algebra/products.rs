@@ -1,8 +1,7 @@
 //! Products of matrices.
 
 use crate::dispatcher::arguments::Arguments;
-use crate::dispatcher::results::Function;
-use crate::dispatcher::results::{Results, one};
+use crate::dispatcher::results::{Function, Results, one};
 use crate::sconce::operations;
 
 /// What this file offers.
