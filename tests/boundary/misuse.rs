@@ -37,6 +37,27 @@ type AnyFunction = unsafe extern "C" fn(
 const MOST_COMBINATIONS: u64 = 60_000;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// The highest length that is passed, and bytes for so many entries of the longest struct.
+const MOST_ENTRIES: u64 = 4096;
+const SCRATCH_BYTES: usize = MOST_ENTRIES as usize * 1024;
+
+/// Where good pointers point to: zeros at first, and behind them a page that nobody may touch, so that reads beyond
+/// them fail wherever the heap lies.
+fn scratch() -> &'static [u64] {
+    // SAFETY: sysconf reads a constant.
+    let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
+    let (writable, private) =
+        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: a new mapping, whose last page is then closed; it is never unmapped.
+    unsafe {
+        let memory =
+            libc::mmap(std::ptr::null_mut(), SCRATCH_BYTES + page, writable, private, -1, 0);
+        assert_ne!(memory, libc::MAP_FAILED);
+        assert_eq!(libc::mprotect(memory.byte_add(SCRATCH_BYTES), page, libc::PROT_NONE), 0);
+        std::slice::from_raw_parts(memory.cast(), SCRATCH_BYTES / size_of::<u64>())
+    }
+}
+
 unsafe extern "C" fn nothing(_: *mut c_void) {}
 unsafe extern "C" fn no_gradients(
     _: *mut c_void,
@@ -72,7 +93,7 @@ static SMALL_PRODUCT: sconce::ffi::sconce_matmul_desc = sconce::ffi::sconce_matm
 };
 
 /// The values to try for a parameter; each takes one register, or two for a struct by value.
-fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>> {
+fn values(kind: &str, name: &str, scratch: &'static [u64]) -> Vec<Vec<u64>> {
     let good = scratch.as_ptr() as u64;
     let one = |values: &[u64]| values.iter().map(|value| vec![*value]).collect();
     let plain = kind.replace("struct ", "").replace("enum ", "").replace("const ", "");
@@ -84,8 +105,8 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
         // A longer wait would be one.
         "int64_t" if name == "timeout_ms" => one(&[0, 1, 1 << 63, -2_i64 as u64]),
         "uint64_t" | "int64_t" => one(&[0, 1, 1 << 63, u64::MAX, i64::MAX as u64]),
-        // Lengths of the scratch buffer at most: a longer one would be a lie about memory.
-        "size_t" => one(&[0, 1, 4096]),
+        // A length that the scratch memory does not have would be a lie about memory.
+        "size_t" => one(&[0, 1, MOST_ENTRIES]),
         "ptrdiff_t" => one(&[0, 1, 4096, u64::MAX, 1 << 63]),
         "uint8_t" => one(&[0, 1, 255]),
         "uint16_t" => one(&[0, 1, 65535]),
@@ -164,7 +185,7 @@ fn values(kind: &str, name: &str, scratch: &'static [u64; 512]) -> Vec<Vec<u64>>
 fn values_for_host_memory(
     kind: &str,
     name: &str,
-    scratch: &'static [u64; 512],
+    scratch: &'static [u64],
     wild: bool,
 ) -> Vec<Vec<u64>> {
     let good = scratch.as_ptr() as u64;
@@ -209,7 +230,7 @@ fn call(prototype: &Prototype) {
     }
 }
 
-type Values<'a> = &'a dyn Fn(&str, &str, &'static [u64; 512]) -> Vec<Vec<u64>>;
+type Values<'a> = &'a dyn Fn(&str, &str, &'static [u64]) -> Vec<Vec<u64>>;
 
 fn call_with(prototype: &Prototype, values: Values<'_>) {
     let path = CString::new(testkit::shared_library().to_str().unwrap()).unwrap();
@@ -223,7 +244,7 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
     // SAFETY: a function takes its arguments from the registers it needs and ignores the others.
     let function: AnyFunction = unsafe { std::mem::transmute(address) };
 
-    let scratch: &'static [u64; 512] = Box::leak(Box::new([0; 512]));
+    let scratch = scratch();
     let mut choices: Vec<(bool, Vec<Vec<u64>>)> = Vec::new();
     for (kind, name) in &prototype.parameters {
         if kind == "double" || kind == "float" {
