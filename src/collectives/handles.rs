@@ -90,6 +90,8 @@ fn make(
 ) -> Result<Vec<Key>> {
     group::refuse_inside("a communicator cannot be made")?;
     let ends = runtime.driver().comm_create(id, ranks, members, &config.options)?;
+    // Exit handlers run in the reverse order of their registration, and the library is open now: ours runs first.
+    exit::notice();
     let comms = members.iter().zip(ends);
     let comms: Vec<_> = comms
         .map(|(member, end)| Arc::new(Comm::new(runtime, member.device, *config, end)))

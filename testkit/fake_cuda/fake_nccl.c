@@ -1,5 +1,6 @@
 // A small NCCL. Communicators are objects of their own; calls compute nothing. Variants, by -D:
 //   VERSION=n   what ncclGetVersion returns
+//   CRASH       unloading it while the making of a communicator waits ends the process by a signal
 // A call fails by its name (`fake_library.h`), and the test chooses what ncclCommGetAsyncError and
 // ncclGetLastError return, and whether the making of communicators waits.
 
@@ -32,6 +33,8 @@ typedef struct comm* ncclComm_t;
 int64_t async_error;
 char last_error[200];
 volatile int64_t hold;
+// Calls that wait for it.
+static volatile int64_t held;
 // Read by the test: communicators that live, groups that are open, and misuse.
 int64_t live, open_groups, faults;
 
@@ -40,6 +43,13 @@ static int next_operation = 5;
 enum { MOST_PLACES = 8 };
 static struct { ncclComm_t *place, comm; } made[MOST_PLACES];
 static int made_count;
+
+#ifdef CRASH
+// What the real one does: its objects are destroyed while a thread uses them.
+__attribute__((destructor)) static void unload(void) {
+  if (held) abort();
+}
+#endif
 
 static ncclComm_t new_comm(int rank, int ranks) {
   ncclComm_t comm = calloc(1, sizeof *comm);
@@ -83,7 +93,9 @@ int ncclGroupEnd(void) {
 
 int ncclCommInitRankConfig(ncclComm_t* comm, int ranks, ncclUniqueId id, int rank,
                            ncclConfig_t* config) {
+  held++;
   while (hold) usleep(1000);
+  held--;
   *comm = NULL;
   const int code = NOTE(ncclCommInitRankConfig, ranks, id.internal[0], id.internal[127], rank,
                         (int64_t)config->size, config->magic, config->version, config->blocking,

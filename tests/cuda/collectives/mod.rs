@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "reaches into the fake libraries")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
+mod exit;
 mod failures;
 mod fake;
 

@@ -9,6 +9,7 @@
 //! | `comm_unique_id` | – | bytes by which ranks find each other; each communicator needs its own | while the library is opened | any |
 //! | `comm_create` | ranks below `ranks`, each on a device of its own | ends that are pending until all ranks of the communicator have called | no | any |
 //! | `comm_group_start`, `comm_group_end` | not nested | calls in between are queued by the end, and those that need each other cannot hang for their order | the end as `queue` | both on one thread |
+//! | `comm_pending` | – | how many threads of the backend are inside the library, also for ends that were dropped | never | any |
 //! | `poll` | – | whether what was begun has ended: `Ok(false)` while it has not | never | one at a time |
 //! | `queue` | the end is not pending; the stream is of its device; the memory is valid until the call is done | the call runs in stream order when its counterparts on the other ranks run | the first calls of a kind, until the other ranks make them | one at a time |
 //! | `split` | not pending; all ranks call | an end of the new communicator, pending as after `comm_create`; none without a colour | no | one at a time |
@@ -151,6 +152,11 @@ pub trait Collectives: Send + Sync {
     fn comm_group_start(&self) -> Result<()>;
     /// Ends the group, and queues what it holds.
     fn comm_group_end(&self) -> Result<()>;
+    /// How many threads of the backend are inside the library, also for ends that were dropped. While there is one, the
+    /// library must not be unloaded.
+    fn comm_pending(&self) -> usize {
+        0
+    }
 }
 
 /// A rank's end of a communicator. Dropping it gives up what is queued; `finalize` first.

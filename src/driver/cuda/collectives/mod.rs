@@ -74,6 +74,10 @@ impl Collectives for CudaDriver {
     fn comm_group_end(&self) -> Result<()> {
         end_group(self.nccl()?)
     }
+
+    fn comm_pending(&self) -> usize {
+        task::running()
+    }
 }
 
 impl CudaDriver {
