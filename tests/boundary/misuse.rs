@@ -48,14 +48,16 @@ fn scratch() -> &'static [u64] {
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
     let (writable, private) =
         (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a new mapping, whose last page is then closed; it is never unmapped.
-    unsafe {
-        let memory =
-            libc::mmap(std::ptr::null_mut(), SCRATCH_BYTES + page, writable, private, -1, 0);
-        assert_ne!(memory, libc::MAP_FAILED);
-        assert_eq!(libc::mprotect(memory.byte_add(SCRATCH_BYTES), page, libc::PROT_NONE), 0);
-        std::slice::from_raw_parts(memory.cast(), SCRATCH_BYTES / size_of::<u64>())
-    }
+    let length = SCRATCH_BYTES + page;
+    // SAFETY: a new mapping, which is never unmapped.
+    let memory = unsafe { libc::mmap(std::ptr::null_mut(), length, writable, private, -1, 0) };
+    assert_ne!(memory, libc::MAP_FAILED);
+    let behind = memory.wrapping_byte_add(SCRATCH_BYTES);
+    // SAFETY: the last page of the mapping.
+    let closed = unsafe { libc::mprotect(behind, page, libc::PROT_NONE) };
+    assert_eq!(closed, 0);
+    // SAFETY: so many words of the mapping, which are zeros.
+    unsafe { std::slice::from_raw_parts(memory.cast(), SCRATCH_BYTES / size_of::<u64>()) }
 }
 
 unsafe extern "C" fn nothing(_: *mut c_void) {}
