@@ -1,12 +1,15 @@
 // Matrix products and handles of cuBLAS: the handles of threads, the meaning of descriptions,
 // refusals. gpu/libraries_products.cpp compares products of many shapes.
+#include <complex>
 #include <sconce/blas.hpp>
 #include <sconce/context.hpp>
+#include <sconce/copy.hpp>
 #include <sconce/guard.hpp>
 #include <sconce/memory_stats.hpp>
 #include <sconce/simulator.hpp>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 #include "fixture.hpp"
 #include "library_references.hpp"
@@ -194,6 +197,28 @@ TEST_F(BlasTest, HalfPrecisionIsOfATypeToo) {
             support::tolerance(ScalarType::BFloat16));
   EXPECT_LE(error_of_typed_product<ForeignHalf>(ScalarType::Half),
             support::tolerance(ScalarType::Half));
+}
+
+template <class Complex>
+void expect_complex_product() {
+  const std::vector<Complex> a{{1, 2}, {3, 0}, {0, 0}, {0, -1}};
+  const std::vector<Complex> b{{2, 0}, {0, 1}, {1, -1}, {4, 0}};
+  const std::vector<Complex> product{{5, 1}, {10, 1}, {-1, -1}, {0, -4}};
+  const std::size_t bytes = a.size() * sizeof(Complex);
+  DeviceBuffer on_a(bytes);
+  DeviceBuffer on_b(bytes);
+  DeviceBuffer on_c(bytes);
+  copy_(on_a.span<Complex>(), a);
+  copy_(on_b.span<Complex>(), b);
+  matmul(Matmul{2, 2, 2}, on_a.span<Complex>(), on_b.span<Complex>(), on_c.span<Complex>());
+  std::vector<Complex> c(a.size());
+  copy_(c, on_c.span<Complex>());
+  EXPECT_EQ(c, product);
+}
+
+TEST_F(BlasTest, ComplexNumbersAreMultiplied) {
+  expect_complex_product<std::complex<float>>();
+  expect_complex_product<std::complex<double>>();
 }
 
 TEST_F(BlasTest, NothingIsTheSumOfNoProducts) {

@@ -49,6 +49,10 @@ void refused(float* singles, const float* read_only, double* doubles, int* integ
   matmul(product, bits, bits, bits);
 #elif defined(CASE_product_of_two_halves)
   matmul(product, halves, halves, bfloats);
+#elif defined(CASE_product_of_complex_halves)
+  matmul(product, complex_halves, complex_halves, complex_halves);
+#elif defined(CASE_product_of_complex_and_real_numbers)
+  matmul(product, complexes, singles, complexes);
 #elif defined(CASE_product_of_a_wrong_size)
   matmul(product, wide, wide, wide);
 #elif defined(CASE_product_into_const)

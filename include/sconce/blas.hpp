@@ -90,11 +90,12 @@ struct Matmul {
   }
 };
 
-/// Multiplies matrices of a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`.
-/// Each argument is an address, such as `buffer.get()`. Runs on `stream`, else on the current
-/// stream of their device; does not block.
+/// Multiplies matrices of a type that is known at run time: `Half`, `BFloat16`, `Float`, `Double`,
+/// `ComplexFloat`, `ComplexDouble`. Each argument is an address, such as `buffer.get()`. Runs on
+/// `stream`, else on the current stream of their device; does not block.
 ///
-/// `Float` may be rounded to TF32, as in torch before 1.12: `Context::setAllowTF32CuBLAS`.
+/// `Float` and `ComplexFloat` may be rounded to TF32, as in torch before 1.12:
+/// `Context::setAllowTF32CuBLAS`.
 ///
 /// Corresponds to `at::cuda::blas::gemm` and `bgemm`.
 inline void matmul(const Matmul& what, ScalarType type, const void* a, const void* b, void* c,
@@ -103,16 +104,17 @@ inline void matmul(const Matmul& what, ScalarType type, const void* a, const voi
   detail::call_on(stream, ::sconce_matmul, ::sconce_matmul_on, &desc, a, b, c);
 }
 
-/// Multiplies matrices of `Half`, `BFloat16`, `float` or `double`, or of a type that
-/// `CppTypeToScalarType` maps to one of these, such as `__half`. Each argument is a pointer, or a
-/// `DeviceSpan` (`buffer.span<float>()`), which must have every element that `what` reaches.
+/// Multiplies matrices of `Half`, `BFloat16`, `float`, `double`, `std::complex<float>` or
+/// `std::complex<double>`, or of a type that `CppTypeToScalarType` maps to one of these, such as
+/// `__half`. Each argument is a pointer, or a `DeviceSpan` (`buffer.span<float>()`), which must
+/// have every element that `what` reaches.
 ///
 /// Matrices of different types do not compile, nor does a const `c`.
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for a `DeviceSpan` that is too small
 template <class A, class B, class C>
 void matmul(const Matmul& what, const A& a, const B& b, const C& c,
             const OptionalStream& stream = std::nullopt) {
-  constexpr ScalarType type = detail::common_real_type<A, B, C>();
+  constexpr ScalarType type = detail::common_product_type<A, B, C>();
   const auto left = detail::operand_of(a);
   const auto right = detail::operand_of(b);
   const auto product = detail::operand_of(c);

@@ -95,19 +95,42 @@ constexpr auto operand_of(const T& argument) noexcept {
 template <class T>
 using OperandOf = decltype(operand_of(std::declval<const T&>()));
 
-/// Checks that all operands have one real type, and returns it.
+/// Checks that all operands have one type, and the last one can be written. Returns true.
 template <class A, class B, class Result>
-constexpr cuda::ScalarType common_real_type() noexcept {
+constexpr bool have_one_type() noexcept {
   using Written = typename OperandOf<Result>::element;
   using Value = typename OperandOf<Result>::value;
   static_assert(!std::is_const_v<Written>, "the destination is const");
   static_assert(std::is_same_v<typename OperandOf<A>::value, Value> &&
                     std::is_same_v<typename OperandOf<B>::value, Value>,
                 "the elements have different types: convert them");
+  return true;
+}
+
+/// Checks that all operands have one real type, and returns it.
+template <class A, class B, class Result>
+constexpr cuda::ScalarType common_real_type() noexcept {
+  using Value = typename OperandOf<Result>::value;
+  static_assert(have_one_type<A, B, Result>());
   static_assert(is_real_v<Value>,
                 "the elements are of neither half, single nor double precision; for a type "
                 "that is, specialise CppTypeToScalarType");
   return scalar_type_v<Value>.value_or(cuda::ScalarType::Float);
+}
+
+/// Checks that all operands have one type whose matrices are multiplied, and returns it.
+template <class A, class B, class Result>
+constexpr cuda::ScalarType common_product_type() noexcept {
+  using Value = typename OperandOf<Result>::value;
+  if constexpr (is_complex_v<Value>) {
+    constexpr bool is_double = std::is_same_v<RealOf<Value>, double>;
+    static_assert(have_one_type<A, B, Result>());
+    static_assert(is_double || std::is_same_v<RealOf<Value>, float>,
+                  "complex numbers of half precision are not multiplied");
+    return is_double ? cuda::ScalarType::ComplexDouble : cuda::ScalarType::ComplexFloat;
+  } else {
+    return common_real_type<A, B, Result>();
+  }
 }
 
 /// Returns `a * b`, or the largest number if the product overflows.

@@ -2265,7 +2265,7 @@ typedef struct sconce_matmul_desc {
    */
   uint32_t struct_size;
   /**
-   * Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+   * Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32, F64, C64 or C128.
    */
   int32_t dtype;
   /**
@@ -7434,7 +7434,7 @@ sconce_status sconce_tensor_allclose(struct sconce_tensor *first,
  * in the order of the inner dimension and without TF32; large ones are computed as by
  * `sconce_matmul`.
  *
- * - `first`, `second`: the factors, of the same type: F16, BF16, F32 or F64.
+ * - `first`, `second`: the factors, of the same type: F16, BF16, F32, F64, C64 or C128.
  * - `out_tensor`: receives the new tensor.
  * - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another
  *   type. CROSS_DEVICE: the tensors are on different devices. Otherwise as `sconce_matmul`.

@@ -9,13 +9,20 @@ from .compare import Case, Expected, Refusal
 from .library import numbers
 
 
+COMPLEX = ("c64", "c128")
+
+
 def product_expected(dtype, first, second, own=None, alpha=1.0, beta=1.0):
-    a, b = [values.astype("f8") for values in (first.values, second.values)]
+    exactly = "c16" if dtype in COMPLEX else "f8"
+    a, b = [values.astype(exactly) for values in (first.values, second.values)]
     exact, size = alpha * (a @ b), abs(alpha) * (numpy.abs(a) @ numpy.abs(b))
     if own is not None and beta != 0:
-        exact, size = exact + beta * own.values.astype("f8"), size + abs(beta) * numpy.abs(own.values.astype("f8"))
-    step = 2.0**-52 if dtype == "f64" else 2.0**-23
-    return Expected(dtype, exact, 1, (first.sizes[-1] + 3) * step * size)
+        kept = own.values.astype(exactly)
+        exact, size = exact + beta * kept, size + abs(beta) * numpy.abs(kept)
+    step = 2.0**-52 if dtype in ("f64", "c128") else 2.0**-23
+    # A complex product is two real ones, and each part of a number is at most as large as the number.
+    sums = (2 if dtype in COMPLEX else 1) * (first.sizes[-1] + 3)
+    return Expected(dtype, exact, 1, sums * step * size)
 
 
 def finite(rng, dtype, sizes):
@@ -27,7 +34,7 @@ def finite(rng, dtype, sizes):
 
 def product(rng, library):
     """matmul of vectors, matrices and batches; bmm; addmm."""
-    dtype = str(rng.choice(dtypes.FLOATS))
+    dtype = str(rng.choice([*dtypes.FLOATS, *COMPLEX]))
     m, n, k = [int(size) for size in rng.choice([0, 1, 2, 3, 5, 8], 3, p=[0.04, 0.16, 0.2, 0.2, 0.2, 0.2])]
     way = rng.integers(3)
     wrong = rng.random() < 0.06
@@ -74,7 +81,7 @@ def product(rng, library):
 def mixed_product(rng, library):
     """Types that are not multiplied."""
     types = [str(name) for name in rng.choice(dtypes.COMMON, 2)]
-    if types[0] == types[1] and types[0] in dtypes.FLOATS:
+    if types[0] == types[1] and types[0] in (*dtypes.FLOATS, *COMPLEX):
         types[1] = "i32"
     first, second = [operands.operand(rng, name, [2, 2], True) for name in types]
     words = ["not implemented for"] if types[0] == types[1] else ["expected m1 and m2 to have the same dtype"]

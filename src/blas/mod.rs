@@ -30,5 +30,7 @@ use crate::error::Result;
 
 /// Checks that elements of a type can be multiplied.
 pub fn check_dtype(dtype: Dtype) -> Result<Dtype> {
-    dtype.require(&[Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64], "a product of matrices")
+    const MULTIPLIED: [Dtype; 6] =
+        [Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::F64, Dtype::C64, Dtype::C128];
+    dtype.require(&MULTIPLIED, "a product of matrices")
 }

@@ -32,10 +32,15 @@ struct Limits {
 const SINGLES: Limits = Limits { side: 1024, inner: 512, work: 1 << 24 };
 const OTHERS: Limits = Limits { side: 128, inner: 128, work: 1 << 21 };
 
-/// Whether [`small_product`] is the faster way: the host's time counts for more than the device's.
+/// Whether [`small_product`] is the faster way: the host's time counts for more than the device's. There are no such
+/// kernels for complex numbers.
 pub(crate) fn is_small(request: &Matmul) -> bool {
     let Matmul { m, n, k, batch, element, .. } = *request;
-    let limits = if element == Dtype::F32 { SINGLES } else { OTHERS };
+    let limits = match element {
+        Dtype::C64 | Dtype::C128 => return false,
+        Dtype::F32 => SINGLES,
+        _ => OTHERS,
+    };
     m.max(n) <= limits.side
         && k <= limits.inner
         && SmallProductLaunch::holds(m as u64, batch as u64)

@@ -92,22 +92,58 @@ pub(crate) fn multiply<T: Real>(
     if !fits(a.values.len(), m, k) || !fits(b.values.len(), k, n) || !fits(c.len(), m, n) {
         return Err(WrongLengths);
     }
-    let strides = |transposed: bool, rows: usize, columns: usize| match transposed {
-        false => (1, rows as isize),
-        true => (columns as isize, 1),
+    // SAFETY: an element of `a` is at most at `(m - 1) * row + (k - 1) * column`, which is `m * k - 1`, the last index
+    // of the slice by the check above, for both ways to store it; `b` and `c` likewise. `c` is borrowed exclusively, so
+    // it is neither `a` nor `b`; its columns are `m` elements apart and have `m` elements, so no two elements are the
+    // same.
+    unsafe { batch_of([m, n, k], alpha, a, b, beta, c).multiply_here() };
+    Ok(())
+}
+
+/// [`multiply`] for complex numbers: an element is two numbers of the slices, the real part first.
+pub(crate) fn multiply_complex<T: Real>(
+    [m, n, k]: [usize; 3],
+    alpha: T,
+    a: Factor<'_, T>,
+    b: Factor<'_, T>,
+    beta: T,
+    c: &mut [T],
+) -> Result<(), WrongLengths> {
+    let fits = |length: usize, rows: usize, columns: usize| {
+        let numbers = rows.checked_mul(columns).and_then(|elements| elements.checked_mul(2));
+        numbers == Some(length) && length <= isize::MAX as usize
     };
-    let (a_row, a_column) = strides(a.transposed, m, k);
-    let (b_row, b_column) = strides(b.transposed, k, n);
-    let (a, b, c_column) = (a.values.as_ptr(), b.values.as_ptr(), m as isize);
-    let c = c.as_mut_ptr();
-    // SAFETY: an element of `a` is at most at `(m - 1) * a_row + (k - 1) * a_column`, which is
-    // `m * k - 1`, the last index of the slice by the check above, for both ways to store it; `b` and `c`
-    // likewise. `c` is borrowed exclusively, so it is neither `a` nor `b`; its columns are `m` elements
-    // apart and have `m` elements, so no two elements are the same.
-    unsafe {
-        (T::KERNEL)(m, k, n, alpha, a, a_row, a_column, b, b_row, b_column, beta, c, 1, c_column);
+    if !fits(a.values.len(), m, k) || !fits(b.values.len(), k, n) || !fits(c.len(), m, n) {
+        return Err(WrongLengths);
+    }
+    for product in batch_of([m, n, k], alpha, a, b, beta, c).of_parts() {
+        // SAFETY: the slices have as many elements of two numbers as the sizes say; `c` is borrowed exclusively.
+        unsafe { product.multiply_here() };
     }
     Ok(())
+}
+
+/// The product of matrices that are stored column by column, or transposed.
+fn batch_of<T: Real>(
+    [m, n, k]: [usize; 3],
+    alpha: T,
+    a: Factor<'_, T>,
+    b: Factor<'_, T>,
+    beta: T,
+    c: &mut [T],
+) -> Batch<T> {
+    let steps = |transposed: bool, rows: usize, columns: usize| match transposed {
+        false => [0, 1, rows as isize],
+        true => [0, columns as isize, 1],
+    };
+    Batch {
+        sizes: [1, m, n, k],
+        alpha,
+        a: Matrices { first: a.values.as_ptr(), steps: steps(a.transposed, m, k) },
+        b: Matrices { first: b.values.as_ptr(), steps: steps(b.transposed, k, n) },
+        beta,
+        c: Matrices { first: c.as_mut_ptr(), steps: steps(false, m, n) },
+    }
 }
 
 /// A matrix whose rows and columns are anywhere in a slice.

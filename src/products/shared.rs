@@ -99,6 +99,55 @@ impl<T: Real> Batch<T> {
         unsafe { self.multiply_divided(Division::of(self.sizes, parallel::available())) };
     }
 
+    /// Calculates all matrices on the calling thread.
+    ///
+    /// # Safety
+    /// As of [`Batch::multiply`].
+    pub(crate) unsafe fn multiply_here(&self) {
+        let [batch, m, n, _] = self.sizes;
+        for matrix in 0..batch {
+            // SAFETY: the caller's promise.
+            unsafe { self.multiply_block(matrix, [0, 0], [m, n]) };
+        }
+    }
+
+    /// The real products, one after the other, that make a product of complex numbers. An element of this batch is two
+    /// numbers, the real part first, and its steps count elements. The real parts of a matrix, and the imaginary ones,
+    /// are each a matrix with twice the steps.
+    pub(crate) fn of_parts(&self) -> [Batch<T>; 4] {
+        const IMAGINARY: isize = 1;
+        fn part<P>(first: P, steps: [isize; 3]) -> Matrices<P> {
+            Matrices { first, steps: steps.map(|step| step.wrapping_mul(2)) }
+        }
+        let (one, minus_alpha) = (T::from(1.0), T::from(-1.0) * self.alpha);
+        // A part of the result; a factor, and the parts of `a` and `b`; what is kept of that part.
+        let products = [
+            (0, self.alpha, [0, 0], self.beta),
+            (0, minus_alpha, [IMAGINARY, IMAGINARY], one),
+            (IMAGINARY, self.alpha, [0, IMAGINARY], self.beta),
+            (IMAGINARY, self.alpha, [IMAGINARY, 0], one),
+        ];
+        products.map(|(of_c, alpha, [of_a, of_b], beta)| Batch {
+            sizes: self.sizes,
+            alpha,
+            a: part(self.a.first.wrapping_offset(of_a), self.a.steps),
+            b: part(self.b.first.wrapping_offset(of_b), self.b.steps),
+            beta,
+            c: part(self.c.first.wrapping_offset(of_c), self.c.steps),
+        })
+    }
+
+    /// Calculates all matrices of complex numbers, as [`Batch::multiply`] does those of real ones.
+    ///
+    /// # Safety
+    /// As of [`Batch::multiply`], for elements of two numbers.
+    pub(crate) unsafe fn multiply_complex(&self) {
+        for product in self.of_parts() {
+            // SAFETY: the caller's promise; each part of an element is a number of its own.
+            unsafe { product.multiply() };
+        }
+    }
+
     /// # Safety
     /// As of [`Batch::multiply`].
     unsafe fn multiply_divided(&self, division: Division) {
@@ -183,6 +232,28 @@ mod tests {
         assert!((24..=32).contains(&batch.parts(384)), "{batch:?}");
         for sizes in [[0, 5, 5, 5], [5, 0, 500, 5000], [5, 5000, 500, 0], [1, 0, 0, 0]] {
             assert_eq!(Division::of(sizes, 4), Division::whole(sizes));
+        }
+    }
+
+    #[test]
+    fn complex_matrices_are_multiplied_by_their_parts() {
+        // a = [1+2i, 3; 0, -1i], b = [2, 1i; 1-1i, 4]; the second factor is transposed.
+        let a = [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, -1.0];
+        let b_turned = [2.0_f32, 0.0, 1.0, -1.0, 0.0, 1.0, 4.0, 0.0];
+        let product = [5.0, 1.0, 10.0, 1.0, -1.0, -1.0, 0.0, -4.0];
+        for beta in [0.0, 10.0] {
+            let mut c = [if beta == 0.0 { f32::NAN } else { 0.5 }; 8];
+            let batch = Batch {
+                sizes: [1, 2, 2, 2],
+                alpha: -2.0,
+                a: Matrices { first: a.as_ptr(), steps: [0, 2, 1] },
+                b: Matrices { first: b_turned.as_ptr(), steps: [0, 1, 2] },
+                beta,
+                c: Matrices { first: c.as_mut_ptr(), steps: [0, 2, 1] },
+            };
+            // SAFETY: each slice has four elements of two numbers.
+            unsafe { batch.multiply_complex() };
+            assert_eq!(c, product.map(|part: f32| -2.0 * part + 0.5 * beta));
         }
     }
 

@@ -164,7 +164,7 @@ fn what_is_out_of_bounds_is_refused_by_name() {
             "of b reach beyond",
         ),
         (|desc| desc.m = 5000, SCONCE_ERROR_INVALID_ARGUMENT, "a 0x"),
-        (|desc| desc.dtype = SCONCE_DTYPE_C64, SCONCE_ERROR_NOT_SUPPORTED, "desc.dtype"),
+        (|desc| desc.dtype = SCONCE_DTYPE_C32, SCONCE_ERROR_NOT_SUPPORTED, "desc.dtype"),
         (|desc| desc.dtype = 999, SCONCE_ERROR_INVALID_ARGUMENT, "dtype"),
         (|desc| desc.struct_size = 8, SCONCE_ERROR_INVALID_ARGUMENT, "struct_size"),
     ];

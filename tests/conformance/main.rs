@@ -67,7 +67,10 @@ const TRAITS: &[(&str, &[&[Test]])] = &[
         ],
     ),
     ("Ipc", &[ipc::TESTS]),
-    ("Blas", &[libraries::blas::TESTS, libraries::blas_order::TESTS]),
+    (
+        "Blas",
+        &[libraries::blas::TESTS, libraries::blas_complex::TESTS, libraries::blas_order::TESTS],
+    ),
     ("Dnn", &[libraries::dnn::TESTS, libraries::dnn_order::TESTS]),
     ("Fft", &[libraries::fft::TESTS, libraries::fft_order::TESTS]),
     ("Compiler", &[libraries::compiler::TESTS]),

@@ -23,7 +23,7 @@ pub(super) fn real_type(dtype: Dtype) -> Option<c_int> {
     Some(number as c_int)
 }
 
-/// `cudaDataType` of the complex type whose parts have a real type, for cuFFT.
+/// `cudaDataType` of the complex type whose parts have a real type, for cuBLAS and cuFFT.
 pub(super) fn complex_type(part: Dtype) -> Option<c_int> {
     let number = match part {
         Dtype::F16 => CUDA_C_16F,

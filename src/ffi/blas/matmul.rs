@@ -18,7 +18,7 @@ use crate::ffi::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 pub struct sconce_matmul_desc {
     /// `sizeof(sconce_matmul_desc)`, set by the caller.
     pub struct_size: u32,
-    /// Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32 or F64.
+    /// Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32, F64, C64 or C128.
     pub dtype: i32,
     /// Rows of `op(a)` and of `c`.
     pub m: i64,

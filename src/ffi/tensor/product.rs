@@ -9,7 +9,7 @@ use crate::tensor::operations::{self, FilterSteps, TensorFft};
 /// in the order of the inner dimension and without TF32; large ones are computed as by
 /// `sconce_matmul`.
 ///
-/// - `first`, `second`: the factors, of the same type: F16, BF16, F32 or F64.
+/// - `first`, `second`: the factors, of the same type: F16, BF16, F32, F64, C64 or C128.
 /// - `out_tensor`: receives the new tensor.
 /// - Errors: INVALID_ARGUMENT: the shapes do not fit, or the types differ. NOT_SUPPORTED: another
 ///   type. CROSS_DEVICE: the tensors are on different devices. Otherwise as `sconce_matmul`.

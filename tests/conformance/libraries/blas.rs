@@ -183,7 +183,8 @@ fn check(stage: &Stage<'_>, cases: impl IntoIterator<Item = Case>) -> Outcome {
     Ok(())
 }
 
-const TRANSPOSES: [[bool; 2]; 4] = [[false, false], [true, false], [false, true], [true, true]];
+pub(super) const TRANSPOSES: [[bool; 2]; 4] =
+    [[false, false], [true, false], [false, true], [true, true]];
 
 fn products_of_every_type_transpose_and_size(stage: &Stage<'_>) -> Outcome {
     let sizes = [[1, 1, 1], [5, 3, 7], [1, 17, 4], [19, 1, 33], [32, 64, 16], [65, 33, 70]];

@@ -12,6 +12,7 @@
 //! that is not installed skips its tests with the words of the error.
 
 pub(crate) mod blas;
+pub(crate) mod blas_complex;
 pub(crate) mod blas_order;
 pub(crate) mod compiler;
 mod convolution;

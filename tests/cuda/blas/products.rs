@@ -5,9 +5,14 @@ use super::*;
 #[test]
 fn products_keep_their_numbers_and_get_the_types_of_their_elements() {
     let (_fake, library, mut handle) = fake();
-    for (element, data, compute) in
-        [(Dtype::F16, 2, 68), (Dtype::Bf16, 14, 68), (Dtype::F32, 0, 68), (Dtype::F64, 1, 70)]
-    {
+    for (element, data, compute) in [
+        (Dtype::F16, 2, 68),
+        (Dtype::Bf16, 14, 68),
+        (Dtype::F32, 0, 68),
+        (Dtype::F64, 1, 70),
+        (Dtype::C64, 4, 68),
+        (Dtype::C128, 5, 70),
+    ] {
         for (transpose, operations) in [
             ([false, false], [0, 0]),
             ([false, true], [0, 1]),
@@ -65,10 +70,15 @@ fn a_single_product_goes_to_the_function_for_one() {
                     HANDLE, op_a, op_b, 3, 5, 7, alpha, 0x1000, 13, 0x2000, 17, beta, 0x3000, 23,
                 ],
                 _ => {
-                    let data = if element == Dtype::F16 { 2 } else { 14 };
+                    let (data, compute) = match element {
+                        Dtype::F16 => (2, 68),
+                        Dtype::Bf16 => (14, 68),
+                        Dtype::C64 => (4, 68),
+                        _ => (5, 70),
+                    };
                     vec![
                         HANDLE, op_a, op_b, 3, 5, 7, alpha, 0x1000, data, 13, 0x2000, data, 17,
-                        beta, 0x3000, data, 23, 68, 99,
+                        beta, 0x3000, data, 23, compute, 99,
                     ]
                 }
             };
@@ -98,8 +108,10 @@ fn factors_have_the_precision_of_the_sums() {
         let call = calls.iter().find(|call| call.name == GEMM).unwrap();
         [6, 15].map(|word| f64::from_bits(call.words[word] as u64))
     };
-    assert_eq!(factors(Dtype::F64), [0.1, 1e-300]);
-    for element in [Dtype::F16, Dtype::Bf16, Dtype::F32] {
+    for element in [Dtype::F64, Dtype::C128] {
+        assert_eq!(factors(element), [0.1, 1e-300]);
+    }
+    for element in [Dtype::F16, Dtype::Bf16, Dtype::F32, Dtype::C64] {
         assert_eq!(factors(element), [f64::from(0.1_f32), 0.0]);
     }
 }
@@ -121,7 +133,7 @@ fn sums_of_narrow_types_stay_whole_for_that_product_only() {
             handle.gemm(&product(element)).unwrap();
             assert_eq!(told(), [mode(16), product_of(), mode(number)]);
         }
-        for element in [Dtype::F32, Dtype::F64] {
+        for element in [Dtype::F32, Dtype::F64, Dtype::C64] {
             handle.gemm(&product(element)).unwrap();
             assert_eq!(told(), [product_of()]);
         }

@@ -18,7 +18,7 @@ use crate::element::Dtype;
 use crate::error::Result;
 use crate::types::{DeviceIndex, DevicePtr};
 
-/// The precision of products of F32 matrices.
+/// The precision of products of F32 and C64 matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MathMode {
     /// As exact as F32 is.
@@ -44,7 +44,7 @@ pub struct Matrix {
 /// there has no effect. Memory between columns and matrices is not written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gemm {
-    /// The type of all three: F16, BF16, F32 or F64; `NotSupported` for others. Sums of F16 and BF16
+    /// The type of all three: F16, BF16, F32, F64, C64 or C128; `NotSupported` for others. Sums of F16 and BF16
     /// products are kept in F32.
     pub element: Dtype,
     /// Whether `op` transposes `a`, and `b`.
@@ -88,7 +88,7 @@ pub trait BlasHandle: Send {
     /// live until the last of them is done. Its address is a multiple of 256, or it is an
     /// `InvalidArgument`. No bytes: none.
     fn set_workspace(&mut self, workspace: DevicePtr, bytes: usize) -> Result<()>;
-    /// Sets the precision of later products of F32 matrices; those queued before keep theirs.
+    /// Sets the precision of later products of F32 and C64 matrices; those queued before keep theirs.
     fn set_math_mode(&mut self, mode: MathMode) -> Result<()>;
     /// Whether the handle is still on this stream and in this mode. A program that has the library's
     /// own handle can have set it otherwise. `false` if the library does not report it.

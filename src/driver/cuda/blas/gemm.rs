@@ -10,7 +10,7 @@ use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
 use cudarc::cublas::sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED;
 
 use super::functions::BlasFunctions;
-use crate::driver::cuda::data_types::real_type;
+use crate::driver::cuda::data_types::{complex_type, real_type};
 use crate::driver::cuda::result::SUCCESS;
 use crate::driver::nvidia::blas_failure;
 use crate::driver::{Gemm, Matrix};
@@ -19,16 +19,21 @@ use crate::error::{Error, Result};
 
 const NOT_SUPPORTED: i32 = CUBLAS_STATUS_NOT_SUPPORTED as i32;
 
-/// The two factors, of the type that sums have.
+/// The two factors, of the type that sums have. Those of complex products have an imaginary part, of 0.
 enum Factors {
     F32([f32; 2]),
     F64([f64; 2]),
+    C64([[f32; 2]; 2]),
+    C128([[f64; 2]; 2]),
 }
 
 impl Factors {
     fn of(gemm: &Gemm) -> Factors {
+        let factors = [gemm.alpha, gemm.beta];
         match gemm.element {
-            Dtype::F64 => Factors::F64([gemm.alpha, gemm.beta]),
+            Dtype::F64 => Factors::F64(factors),
+            Dtype::C64 => Factors::C64(factors.map(|factor| [factor as f32, 0.0])),
+            Dtype::C128 => Factors::C128(factors.map(|factor| [factor, 0.0])),
             _ => Factors::F32([gemm.alpha as f32, gemm.beta as f32]),
         }
     }
@@ -37,19 +42,26 @@ impl Factors {
         match self {
             Factors::F32([alpha, beta]) => [from_ref(alpha).cast(), from_ref(beta).cast()],
             Factors::F64([alpha, beta]) => [from_ref(alpha).cast(), from_ref(beta).cast()],
+            Factors::C64([alpha, beta]) => [from_ref(alpha).cast(), from_ref(beta).cast()],
+            Factors::C128([alpha, beta]) => [from_ref(alpha).cast(), from_ref(beta).cast()],
         }
     }
 
     fn compute(&self) -> c_int {
         match self {
-            Factors::F32(_) => CUBLAS_COMPUTE_32F as c_int,
-            Factors::F64(_) => CUBLAS_COMPUTE_64F as c_int,
+            Factors::F32(_) | Factors::C64(_) => CUBLAS_COMPUTE_32F as c_int,
+            Factors::F64(_) | Factors::C128(_) => CUBLAS_COMPUTE_64F as c_int,
         }
     }
 }
 
 fn data_type(call: &str, element: Dtype) -> Result<c_int> {
-    real_type(element).ok_or_else(|| blas_failure(call, NOT_SUPPORTED))
+    let found = match element {
+        Dtype::C64 => complex_type(Dtype::F32),
+        Dtype::C128 => complex_type(Dtype::F64),
+        _ => real_type(element),
+    };
+    found.ok_or_else(|| blas_failure(call, NOT_SUPPORTED))
 }
 
 fn operation(transpose: bool) -> c_int {

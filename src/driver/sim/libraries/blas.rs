@@ -104,7 +104,7 @@ impl BlasHandle for SimBlasHandle {
     fn gemm(&mut self, gemm: &Gemm) -> Result<()> {
         let call = Call::BlasGemm;
         self.inner.enter_library(call, blas_failure)?;
-        if !reals::is_calculated(gemm.element) {
+        if !is_multiplied(gemm.element) {
             return Err(blas_failure(call.name(), NOT_SUPPORTED));
         }
         let sizes = sizes(gemm).ok_or_else(|| refused(call))?;
@@ -112,6 +112,10 @@ impl BlasHandle for SimBlasHandle {
         let product = QueuedProduct { gemm: *gemm, sizes, tf32, workspace: self.workspace };
         self.inner.compute(call, product, self.stream)
     }
+}
+
+fn is_multiplied(element: Dtype) -> bool {
+    reals::is_calculated(element) || matches!(element, Dtype::C64 | Dtype::C128)
 }
 
 fn refused(call: Call) -> Error {
@@ -183,7 +187,7 @@ impl Compute for QueuedProduct {
         if let Some(workspace) = self.workspace {
             scribble(memory, workspace)?;
         }
-        match self.gemm.element {
+        match self.gemm.element.real().0 {
             Dtype::F64 => self.calculate::<f64>(memory),
             _ => self.calculate::<f32>(memory),
         }
@@ -200,8 +204,8 @@ impl QueuedProduct {
         // As in cuBLAS, factors that do not matter are not read.
         k *= usize::from(gemm.alpha != 0.0);
         let [a_rows, b_rows] = stored_rows(gemm).map(|rows| rows as usize);
-        let tf32 = self.tf32 && gemm.element == Dtype::F32;
-        let element = gemm.element;
+        let (element, (part, parts)) = (gemm.element, gemm.element.real());
+        let tf32 = self.tf32 && part == Dtype::F32;
         let (alpha, beta) = (T::from_f64(gemm.alpha), T::from_f64(gemm.beta));
         let mut a = LoadedMatrix::<T>::new(gemm.a, element, a_rows, m * k);
         let mut b = LoadedMatrix::<T>::new(gemm.b, element, b_rows, k * n);
@@ -216,7 +220,8 @@ impl QueuedProduct {
             }
             let a = Factor { values: &a.values, transposed: gemm.transpose[0] };
             let b = Factor { values: &b.values, transposed: gemm.transpose[1] };
-            reals::product([m, n, k], alpha, a, b, beta, &mut c.values)?;
+            let product = if parts == 1 { reals::product } else { reals::complex_product };
+            product([m, n, k], alpha, a, b, beta, &mut c.values)?;
             c.store(memory, index)?;
         }
         Ok(())
@@ -232,6 +237,7 @@ struct LoadedMatrix<T> {
     count: usize,
     /// The address of the matrix that was read last.
     at: Option<u64>,
+    /// The elements, each as its parts.
     values: Vec<T>,
 }
 
@@ -265,7 +271,8 @@ impl<T: RealNumber> LoadedMatrix<T> {
             memory.covers(self.address(index, run)?, bytes as u64)?;
         }
         if self.values.is_empty() {
-            self.values = reals::zeros(self.count)?;
+            let (_, parts) = self.element.real();
+            self.values = reals::zeros(self.count * parts as usize)?;
         }
         Ok(())
     }
@@ -282,10 +289,12 @@ impl<T: RealNumber> LoadedMatrix<T> {
             return Ok(());
         }
         self.make_room(memory, index)?;
+        let (part, parts) = self.element.real();
         for run in 0..self.count / self.run {
             let address = self.address(index, run)?;
-            let values = &mut self.values[run * self.run..][..self.run];
-            reals::read(memory, self.element, address, values)?;
+            let length = self.run * parts as usize;
+            let values = &mut self.values[run * length..][..length];
+            reals::read(memory, part, address, values)?;
         }
         if tf32 {
             self.values.iter_mut().for_each(|value| *value = value.to_tf32());
@@ -295,8 +304,9 @@ impl<T: RealNumber> LoadedMatrix<T> {
     }
 
     fn store(&self, memory: &DeviceMemoryView<'_>, index: i64) -> std::result::Result<(), i32> {
-        for (run, values) in self.values.chunks(self.run).enumerate() {
-            reals::write(memory, self.element, self.address(index, run)?, values)?;
+        let (part, parts) = self.element.real();
+        for (run, values) in self.values.chunks(self.run * parts as usize).enumerate() {
+            reals::write(memory, part, self.address(index, run)?, values)?;
         }
         Ok(())
     }

@@ -84,6 +84,18 @@ pub(crate) fn product<T: RealNumber>(
     products::multiply(sizes, alpha, a, b, beta, c).map_err(|_| codes::INVALID_VALUE)
 }
 
+/// The same for complex numbers, as [`products::multiply_complex`].
+pub(crate) fn complex_product<T: RealNumber>(
+    sizes: [usize; 3],
+    alpha: T,
+    a: Factor<'_, T>,
+    b: Factor<'_, T>,
+    beta: T,
+    c: &mut [T],
+) -> Result<(), i32> {
+    products::multiply_complex(sizes, alpha, a, b, beta, c).map_err(|_| codes::INVALID_VALUE)
+}
+
 /// The address of an element, counted from another one's.
 pub(crate) fn address_of(base: u64, element: Dtype, offset: i64) -> Result<u64, i32> {
     let bytes = offset.checked_mul(element.bytes() as i64);

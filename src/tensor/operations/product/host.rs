@@ -5,14 +5,17 @@ use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use crate::blas::Matmul;
 use crate::element::Dtype;
 use crate::error::Result;
-use crate::products::{Batch, Matrices, Real};
+use crate::products::{Batch, Matrices};
 use crate::tensor::transfer::{contiguous, copy_into};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
 /// `c = alpha * a @ b + beta * c` for batches of matrices, of which `c` is contiguous and shares no memory with the
 /// others. 16-bit types are multiplied in single precision and rounded once.
 pub(super) fn multiply(request: &Matmul, a: &Tensor, b: &Tensor, c: &Tensor) -> Result<()> {
-    let dtype = if c.dtype() == Dtype::F64 { Dtype::F64 } else { Dtype::F32 };
+    let dtype = match c.dtype() {
+        wide @ (Dtype::F64 | Dtype::C64 | Dtype::C128) => wide,
+        _ => Dtype::F32,
+    };
     let [batch, m, n, k] = [request.batch, request.m, request.n, request.k];
     // A batch that has one right factor is a product of one tall matrix, which reads that factor once.
     if batch > 1 && b.strides()[0] == 0 {
@@ -35,34 +38,33 @@ fn multiply_each(
     let result = in_type(c, dtype, request.beta != 0.0)?;
     let sizes = sizes.map(|size| size as usize);
     let operands = [&left, &right, &result];
-    if dtype == Dtype::F64 {
+    let factors = [request.alpha, request.beta];
+    let singles = factors.map(|factor| factor as f32);
+    match dtype {
         // SAFETY: the tensors are in host memory and have elements of this type, as many as their sizes say; those of
         // the result are new or the caller's, one after another, and no others use them.
-        unsafe { multiply_in(sizes, [request.alpha, request.beta], operands) };
-    } else {
+        Dtype::F64 => unsafe { product_in(sizes, factors, operands).multiply() },
         // SAFETY: as above.
-        unsafe { multiply_in(sizes, [request.alpha as f32, request.beta as f32], operands) };
+        Dtype::C64 => unsafe { product_in(sizes, singles, operands).multiply_complex() },
+        // SAFETY: as above.
+        Dtype::C128 => unsafe { product_in(sizes, factors, operands).multiply_complex() },
+        // SAFETY: as above.
+        _ => unsafe { product_in(sizes, singles, operands).multiply() },
     }
     if result.address() == c.address() { Ok(()) } else { copy_into(c, &result, false) }
 }
 
-/// [`multiply_each`], in a type.
-///
-/// # Safety
-/// The tensors are in host memory and have elements of this type, as many as the sizes say. No two elements of the
-/// result are the same, and no others use them.
-unsafe fn multiply_in<T: Real>(sizes: [usize; 4], [alpha, beta]: [T; 2], [a, b, c]: [&Tensor; 3]) {
+/// The product of three tensors, in the type of the elements or of their real parts.
+fn product_in<T>(sizes: [usize; 4], [alpha, beta]: [T; 2], [a, b, c]: [&Tensor; 3]) -> Batch<T> {
     let steps = |tensor: &Tensor| std::array::from_fn(|dim| tensor.strides()[dim] as isize);
-    let product = Batch {
+    Batch {
         sizes,
         alpha,
         a: Matrices { first: with_exposed_provenance(a.address()), steps: steps(a) },
         b: Matrices { first: with_exposed_provenance(b.address()), steps: steps(b) },
         beta,
         c: Matrices { first: with_exposed_provenance_mut(c.address()), steps: steps(c) },
-    };
-    // SAFETY: the caller's promise.
-    unsafe { product.multiply() };
+    }
 }
 
 /// The tensor itself if it has the type that is calculated in; else a packed copy, of one matrix if the whole batch is

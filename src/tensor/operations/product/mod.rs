@@ -24,7 +24,7 @@ fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
         )));
     }
     match first.dtype() {
-        Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 => Ok(()),
+        Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64 | Dtype::C64 | Dtype::C128 => Ok(()),
         other => Err(not_implemented(name, other)),
     }
 }
