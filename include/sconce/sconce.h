@@ -40,6 +40,11 @@
  * **Ordering.** A call neither waits for a device nor for queued work. If `CUDA_LAUNCH_BLOCKING=1` is in
  * the environment, functions that queue kernels, copies or host functions wait for them.
  *
+ * A function whose name ends in `_on` does what the function without `_on` does, as if its `stream` and the
+ * stream's device were current on the calling thread. The thread's own device and streams have no effect on
+ * it and do not change. Work of another device is CROSS_DEVICE; a copy between two devices needs a stream of
+ * the source's device. Work on the CPU does not use the stream.
+ *
  * **Threads.** Any thread may call any function at any time. Each thread has its own current device and
  * current streams.
  *
@@ -3571,9 +3576,10 @@ sconce_status sconce_stream_launch_host_function_or(struct sconce_stream stream,
  * Makes a stream and its device current on the calling thread, calls a function, and restores the
  * previous stream and device.
  *
- * Calls without a `stream` parameter that `function` makes on this thread, such as those of
- * tensors, use the stream. The function is for programs whose tasks move between threads, such as
- * goroutines and tasks of an async runtime: a task does not change its thread during the call.
+ * Calls without a `stream` parameter that `function` makes on this thread use the stream. Use it for
+ * sequences of calls, for calls that have no `_on` form, and for work on several devices: `function`
+ * may call `sconce_stream_run` again, with a stream of another device. A task that moves between
+ * threads, such as a goroutine or a task of an async runtime, does not do so during the call.
  *
  * - `function`: called once, on the calling thread, before this call returns. It may call this
  *   library.

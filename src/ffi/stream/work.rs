@@ -255,9 +255,10 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function_or(
 /// Makes a stream and its device current on the calling thread, calls a function, and restores the
 /// previous stream and device.
 ///
-/// Calls without a `stream` parameter that `function` makes on this thread, such as those of
-/// tensors, use the stream. The function is for programs whose tasks move between threads, such as
-/// goroutines and tasks of an async runtime: a task does not change its thread during the call.
+/// Calls without a `stream` parameter that `function` makes on this thread use the stream. Use it for
+/// sequences of calls, for calls that have no `_on` form, and for work on several devices: `function`
+/// may call `sconce_stream_run` again, with a stream of another device. A task that moves between
+/// threads, such as a goroutine or a task of an async runtime, does not do so during the call.
 ///
 /// - `function`: called once, on the calling thread, before this call returns. It may call this
 ///   library.
