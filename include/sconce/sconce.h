@@ -5153,6 +5153,20 @@ sconce_status sconce_generator_reserve_philox_state(struct sconce_generator *gen
                                                     struct sconce_philox_state *out_state);
 
 /**
+ * Reserves a range of a generator's sequence for one kernel that the caller is about to launch on a
+ * stream, such as by `sconce_kernel_launch_on`. Otherwise as
+ * `sconce_generator_reserve_philox_state`.
+ *
+ * - `stream`: a stream of the generator's device.
+ * - torch: `CUDAGeneratorImpl::philox_cuda_state` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_generator_reserve_philox_state_on(struct sconce_generator *generator,
+                                                       uint64_t increment,
+                                                       struct sconce_stream stream,
+                                                       struct sconce_philox_state *out_state);
+
+/**
  * Allocates the device memory (256 KiB) that random fills need in CUDA graphs, and keeps it until
  * the process ends. The first fill allocates it as well, captured or not; call this function if
  * memory may be exhausted by then.

@@ -193,7 +193,7 @@ pub(super) fn record_of(key: Key) -> Result<Option<Record>> {
 }
 
 /// The calling thread's stream on a device.
-pub(super) fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
+fn current_stream(runtime: &Runtime, device: DeviceIndex) -> Result<StreamRef> {
     let id = thread_state::stream_id(device);
     Ok(Stream::from_parts(runtime, id, device.as_i32())?.driver_ref())
 }

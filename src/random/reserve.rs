@@ -2,13 +2,12 @@
 
 use super::capture;
 use super::device_work::{DeviceWork, ProcessDevices};
-use super::generator::{
-    Draw, current_stream, dead, device_of, outside_capture, with_draw, with_state,
-};
+use super::generator::{Draw, dead, device_of, outside_capture, with_draw, with_state};
 use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::error::Result;
 use crate::philox::rounded_increment;
+use crate::stream;
 
 /// Reserves a piece of the sequence for a kernel of the caller. Returns the seed and the begin of the piece.
 #[inline]
@@ -49,7 +48,7 @@ pub fn prepare_capture(key: Key) -> Result<()> {
 pub fn reserve_for_launch(key: Key, increment: u64) -> Result<Draw> {
     let runtime = runtime()?;
     let work = ProcessDevices(runtime);
-    let stream = current_stream(runtime, device_of(key)?)?;
+    let stream = stream::current_on(runtime, device_of(key)?)?.driver_ref();
     if work.is_capturing(stream)? {
         let mut drawn = None;
         with_draw(key, &work, stream, rounded_increment(increment), |draw| {

@@ -7,6 +7,7 @@ use std::ptr::null_mut;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use testkit::places::{own_stream, pooled};
 use testkit::simulated::{self, Memory, generator, state};
 use testkit::{in_child, last_message};
 
@@ -286,4 +287,35 @@ fn reserving_for_a_launch_gives_numbers_outside_captures() {
         assert_eq!((drawn.seed, drawn.offset, drawn.device_state.is_null()), (9, offset, true));
     }
     assert_eq!(sconce_generator_prepare_capture(generator), SCONCE_OK);
+}
+
+/// A kernel's numbers depend on whether the stream of its launch is captured, and not on the current stream.
+#[test]
+fn reserving_for_a_launch_on_a_stream_follows_the_stream() {
+    let test = "reserving_for_a_launch_on_a_stream_follows_the_stream";
+    in_child(test, &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")], || {
+        let (mine, named) = (own_stream(0), pooled(0));
+        let reserve = |generator, stream| {
+            let mut drawn = sconce_philox_state { seed: 1, offset: 1, device_state: null_mut() };
+            // SAFETY: a writable place.
+            let status = unsafe {
+                sconce_generator_reserve_philox_state_on(generator, 10, stream, &mut drawn)
+            };
+            (status, drawn.seed, drawn.offset, !drawn.device_state.is_null())
+        };
+        let untouched = (1, 1, false);
+        for (captured, in_capture) in [(mine, false), (named, true)] {
+            let generator = generator(9);
+            assert_eq!(reserve(generator, named), (SCONCE_OK, 9, 0, false));
+            assert_eq!(sconce_sim_begin_capture(captured, SCONCE_CAPTURE_RELAXED), SCONCE_OK);
+            let (status, seed, offset, is_on_device) = reserve(generator, named);
+            assert_eq!((status, is_on_device), (SCONCE_OK, in_capture), "{}", last_message());
+            assert_eq!((seed, offset), if in_capture { (0, 0) } else { (9, 12) });
+            assert_eq!(sconce_sim_end_capture(captured), SCONCE_OK, "{}", last_message());
+            let (status, seed, offset, is_on_device) = reserve(generator, pooled(1));
+            assert_eq!(status, SCONCE_ERROR_CROSS_DEVICE);
+            assert_eq!((seed, offset, is_on_device), untouched);
+            assert!(last_message().contains("stream is of device 1"), "{}", last_message());
+        }
+    });
 }

@@ -1,7 +1,8 @@
 //! Generators: states, and reserving for kernels. See `docs/design/random.md`.
 
+use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::{Out, guard, null, sconce_generator, sconce_status};
+use crate::ffi::{Out, guard, null, sconce_generator, sconce_status, sconce_stream};
 use crate::random::{self, Draw};
 
 /// Bytes of a generator's state: seed, then offset, little-endian.
@@ -183,19 +184,46 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox_state(
 ) -> sconce_status {
     guard(|| {
         let out_state = out!(out_state);
-        let draw =
-            random::reserve_for_launch(sconce_generator::key(generator, "generator")?, increment)?;
-        out_state.write(match draw {
-            Draw::Host { seed, offset } => {
-                sconce_philox_state { seed, offset, device_state: std::ptr::null() }
-            }
-            Draw::Device(place) => sconce_philox_state {
-                seed: 0,
-                offset: 0,
-                device_state: std::ptr::without_provenance(place.0 as usize),
-            },
-        });
+        out_state.write(reserved_for_launch(generator, increment)?);
         Ok(())
+    })
+}
+
+/// Reserves a range of a generator's sequence for one kernel that the caller is about to launch on a
+/// stream, such as by `sconce_kernel_launch_on`. Otherwise as
+/// `sconce_generator_reserve_philox_state`.
+///
+/// - `stream`: a stream of the generator's device.
+/// - torch: `CUDAGeneratorImpl::philox_cuda_state` inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_reserve_philox_state_on(
+    generator: *mut sconce_generator,
+    increment: u64,
+    stream: sconce_stream,
+    out_state: *mut sconce_philox_state,
+) -> sconce_status {
+    guard(|| {
+        let out_state = out!(out_state);
+        out_state.write(stream.run(|| reserved_for_launch(generator, increment))?);
+        Ok(())
+    })
+}
+
+fn reserved_for_launch(
+    generator: *mut sconce_generator,
+    increment: u64,
+) -> Result<sconce_philox_state> {
+    let key = sconce_generator::key(generator, "generator")?;
+    Ok(match random::reserve_for_launch(key, increment)? {
+        Draw::Host { seed, offset } => {
+            sconce_philox_state { seed, offset, device_state: std::ptr::null() }
+        }
+        Draw::Device(place) => sconce_philox_state {
+            seed: 0,
+            offset: 0,
+            device_state: std::ptr::without_provenance(place.0 as usize),
+        },
     })
 }
 
