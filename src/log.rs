@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
 use crate::lock::Mutex;
 use crate::process;
+use crate::thread_state;
 
 /// The severity of a message. The values are those of the C API.
 #[repr(i32)]
@@ -194,11 +195,12 @@ fn write(level: Level, text: &str) {
 
 /// Passes the queued messages to the callback. It is called where the thread holds no lock: at the
 /// end of each call, and by the library's own threads. It does nothing inside a callback, whose
-/// messages are delivered after it.
+/// messages are delivered after it, and while a call names a stream: a callback would see that
+/// stream as the thread's. The end of the call that names it delivers them.
 #[cold]
 #[inline(never)]
 pub fn flush() {
-    if process::in_child() || DELIVERING.replace(true) {
+    if process::in_child() || thread_state::named_device().is_some() || DELIVERING.replace(true) {
         return;
     }
     loop {

@@ -217,6 +217,14 @@ pub(crate) fn named_device() -> Option<DeviceIndex> {
     })
 }
 
+/// Sets the device of the stream that the running call names; returns the one before.
+pub(crate) fn exchange_named(device: Option<DeviceIndex>) -> Option<DeviceIndex> {
+    let before = named_device();
+    let named = device.map_or(0, |device| device.as_u8() + 1);
+    STATE.with(|state| state.named.set(named));
+    before
+}
+
 impl ThreadState {
     /// True if work on a device may go to the thread's stream there: unless the running call names a stream of
     /// another device.

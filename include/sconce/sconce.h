@@ -7859,6 +7859,872 @@ sconce_status sconce_tensor_randperm_out(int64_t n,
                                          struct sconce_tensor *into);
 
 /**
+ * Creates a tensor whose values are not set, in memory that belongs to a stream. Otherwise as
+ * `sconce_tensor_empty`.
+ *
+ * - torch: `torch.empty` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_empty_on(struct sconce_stream stream,
+                                     const int64_t *sizes,
+                                     size_t rank,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with the given strides, whose values are not set, in memory that belongs to a
+ * stream. Otherwise as `sconce_tensor_empty_strided`.
+ *
+ * - torch: `torch.empty_strided` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_empty_strided_on(struct sconce_stream stream,
+                                             const int64_t *sizes,
+                                             const int64_t *strides,
+                                             size_t rank,
+                                             const struct sconce_tensor_options *options,
+                                             struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with the sizes of another, whose values are not set, in memory that belongs to
+ * a stream. Otherwise as `sconce_tensor_empty_like`.
+ *
+ * - torch: `torch.empty_like` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_empty_like_on(struct sconce_stream stream,
+                                          struct sconce_tensor *tensor,
+                                          const struct sconce_tensor_options *options,
+                                          struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor whose elements all have one value, on a stream. Otherwise as
+ * `sconce_tensor_full`.
+ *
+ * - torch: `torch.full`, `torch.zeros`, `torch.ones` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_full_on(struct sconce_stream stream,
+                                    const int64_t *sizes,
+                                    size_t rank,
+                                    const struct sconce_scalar *value,
+                                    const struct sconce_tensor_options *options,
+                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor of zeros on a stream. Otherwise as `sconce_tensor_zeros`.
+ *
+ * - torch: `torch.zeros` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_zeros_on(struct sconce_stream stream,
+                                     const int64_t *sizes,
+                                     size_t rank,
+                                     const struct sconce_tensor_options *options,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor of ones on a stream. Otherwise as `sconce_tensor_ones`.
+ *
+ * - torch: `torch.ones` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_ones_on(struct sconce_stream stream,
+                                    const int64_t *sizes,
+                                    size_t rank,
+                                    const struct sconce_tensor_options *options,
+                                    struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with the sizes of another, whose elements all have one value, on a stream.
+ * Otherwise as `sconce_tensor_full_like`.
+ *
+ * - torch: `torch.full_like`, `torch.zeros_like`, `torch.ones_like` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_full_like_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         const struct sconce_scalar *value,
+                                         const struct sconce_tensor_options *options,
+                                         struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a vector of evenly spaced numbers on a stream. Otherwise as `sconce_tensor_arange`.
+ *
+ * - torch: `torch.arange` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_arange_on(struct sconce_stream stream,
+                                      const struct sconce_scalar *start,
+                                      const struct sconce_scalar *end,
+                                      const struct sconce_scalar *step,
+                                      const struct sconce_tensor_options *options,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a vector of numbers at equal distances on a stream. Otherwise as
+ * `sconce_tensor_linspace`.
+ *
+ * - torch: `torch.linspace` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_linspace_on(struct sconce_stream stream,
+                                        const struct sconce_scalar *start,
+                                        const struct sconce_scalar *end,
+                                        int64_t steps,
+                                        const struct sconce_tensor_options *options,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a matrix with ones on its main diagonal on a stream. Otherwise as `sconce_tensor_eye`.
+ *
+ * - torch: `torch.eye` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_eye_on(struct sconce_stream stream,
+                                   int64_t rows,
+                                   int64_t columns,
+                                   const struct sconce_tensor_options *options,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Sets every element of a tensor to a value on a stream. Otherwise as `sconce_tensor_fill`.
+ *
+ * - torch: `torch.Tensor.fill_`, `torch.Tensor.zero_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fill_on(struct sconce_stream stream,
+                                    struct sconce_tensor *tensor,
+                                    const struct sconce_scalar *value);
+
+/**
+ * Fills a tensor with uniformly distributed numbers on a stream. Otherwise as
+ * `sconce_tensor_uniform`.
+ *
+ * - torch: `torch.Tensor.uniform_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_uniform_on(struct sconce_stream stream,
+                                       struct sconce_tensor *tensor,
+                                       double low,
+                                       double high,
+                                       struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with normally distributed numbers on a stream. Otherwise as
+ * `sconce_tensor_normal`.
+ *
+ * - torch: `torch.Tensor.normal_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_normal_on(struct sconce_stream stream,
+                                      struct sconce_tensor *tensor,
+                                      double mean,
+                                      double stddev,
+                                      struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with log-normally distributed numbers on a stream. Otherwise as
+ * `sconce_tensor_log_normal`.
+ *
+ * - torch: `torch.Tensor.log_normal_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_log_normal_on(struct sconce_stream stream,
+                                          struct sconce_tensor *tensor,
+                                          double mean,
+                                          double stddev,
+                                          struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with exponentially distributed numbers on a stream. Otherwise as
+ * `sconce_tensor_exponential`.
+ *
+ * - torch: `torch.Tensor.exponential_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_exponential_on(struct sconce_stream stream,
+                                           struct sconce_tensor *tensor,
+                                           double lambda,
+                                           struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with Cauchy-distributed numbers on a stream. Otherwise as `sconce_tensor_cauchy`.
+ *
+ * - torch: `torch.Tensor.cauchy_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_cauchy_on(struct sconce_stream stream,
+                                      struct sconce_tensor *tensor,
+                                      double median,
+                                      double sigma,
+                                      struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with geometrically distributed numbers on a stream. Otherwise as
+ * `sconce_tensor_geometric`.
+ *
+ * - torch: `torch.Tensor.geometric_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_geometric_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         double p,
+                                         struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with ones and zeros on a stream. Otherwise as `sconce_tensor_bernoulli`.
+ *
+ * - torch: `torch.Tensor.bernoulli_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_bernoulli_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         double p,
+                                         struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with integers from a range on a stream. Otherwise as
+ * `sconce_tensor_random_integers`.
+ *
+ * - torch: `torch.Tensor.random_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_random_integers_on(struct sconce_stream stream,
+                                               struct sconce_tensor *tensor,
+                                               int64_t low,
+                                               int64_t high,
+                                               struct sconce_generator *generator);
+
+/**
+ * Fills a tensor with integers from 0 to the largest of its type on a stream. Otherwise as
+ * `sconce_tensor_random`.
+ *
+ * - torch: `torch.Tensor.random_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_random_on(struct sconce_stream stream,
+                                      struct sconce_tensor *tensor,
+                                      struct sconce_generator *generator);
+
+/**
+ * Creates a vector of the numbers 0 to `n - 1` in a random order on a stream. Otherwise as
+ * `sconce_tensor_randperm`.
+ *
+ * - torch: `torch.randperm` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm_on(struct sconce_stream stream,
+                                        int64_t n,
+                                        struct sconce_generator *generator,
+                                        const struct sconce_tensor_options *options,
+                                        struct sconce_tensor **out_tensor);
+
+/**
+ * Creates a tensor with values from the caller's memory on a stream. Otherwise as
+ * `sconce_tensor_from_values`.
+ *
+ * - torch: `torch.tensor` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_values_on(struct sconce_stream stream,
+                                           const void *values,
+                                           size_t bytes,
+                                           const int64_t *sizes,
+                                           size_t rank,
+                                           const struct sconce_tensor_options *options,
+                                           struct sconce_tensor **out_tensor);
+
+/**
+ * Copies the elements of `source` to `tensor` on a stream. Otherwise as `sconce_tensor_copy`.
+ *
+ * - `stream`: between two devices, a stream of the device of `source`. The side of `tensor` is
+ *   ordered with the calling thread's current stream of its device.
+ * - torch: `torch.Tensor.copy_(source, non_blocking)` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_copy_on(struct sconce_stream stream,
+                                    struct sconce_tensor *tensor,
+                                    struct sconce_tensor *source,
+                                    bool non_blocking);
+
+/**
+ * Converts a tensor to another type, device or memory format on a stream. Otherwise as
+ * `sconce_tensor_to`.
+ *
+ * - `stream`: between two devices, a stream of the device of `tensor`. The result then belongs to
+ *   the calling thread's current stream of its own device, which waits for the copy.
+ * - torch: `torch.Tensor.to`, `.cuda()`, `.cpu()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_on(struct sconce_stream stream,
+                                  struct sconce_tensor *tensor,
+                                  const struct sconce_tensor_options *options,
+                                  bool non_blocking,
+                                  bool copy,
+                                  struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a copy of a tensor, which is made on a stream. Otherwise as `sconce_tensor_clone`.
+ *
+ * - torch: `torch.Tensor.clone` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_clone_on(struct sconce_stream stream,
+                                     struct sconce_tensor *tensor,
+                                     int32_t memory_format,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor whose elements are contiguous in memory. A copy, if one is needed, is made on a
+ * stream. Otherwise as `sconce_tensor_contiguous`.
+ *
+ * - torch: `torch.Tensor.contiguous` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_contiguous_on(struct sconce_stream stream,
+                                          struct sconce_tensor *tensor,
+                                          int32_t memory_format,
+                                          struct sconce_tensor **out_tensor);
+
+/**
+ * Returns a tensor with other sizes. A copy, if one is needed, is made on a stream. Otherwise as
+ * `sconce_tensor_reshape`.
+ *
+ * - torch: `torch.Tensor.reshape` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_reshape_on(struct sconce_stream stream,
+                                       struct sconce_tensor *tensor,
+                                       const int64_t *sizes,
+                                       size_t rank,
+                                       struct sconce_tensor **out_tensor);
+
+/**
+ * Merges dimensions into one. A copy, if one is needed, is made on a stream. Otherwise as
+ * `sconce_tensor_flatten`.
+ *
+ * - torch: `torch.Tensor.flatten` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_flatten_on(struct sconce_stream stream,
+                                       struct sconce_tensor *tensor,
+                                       int64_t start,
+                                       int64_t end,
+                                       struct sconce_tensor **out_tensor);
+
+/**
+ * Writes all elements to the caller's memory, after the earlier work of a stream. Otherwise as
+ * `sconce_tensor_to_values`.
+ *
+ * - torch: `torch.Tensor.tolist()`, `.cpu().numpy()` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_values_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         void *out_values,
+                                         size_t bytes);
+
+/**
+ * Returns the value of a tensor of one element, after the earlier work of a stream. Otherwise as
+ * `sconce_tensor_item`.
+ *
+ * - torch: `torch.Tensor.item` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_item_on(struct sconce_stream stream,
+                                    struct sconce_tensor *tensor,
+                                    struct sconce_scalar *out_value);
+
+/**
+ * Returns a tensor as text, after the earlier work of a stream. Otherwise as
+ * `sconce_tensor_to_string`.
+ *
+ * - torch: `str(tensor)` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_string_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         char **out_text);
+
+/**
+ * Applies an operation to every element on a stream. Otherwise as `sconce_tensor_unary`.
+ *
+ * - torch: the functions of the same names, such as `torch.exp`; with `into` `torch.exp(…,
+ *   out=into)` and `torch.Tensor.exp_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_unary_on(struct sconce_stream stream,
+                                     int32_t operation,
+                                     struct sconce_tensor *tensor,
+                                     struct sconce_tensor *into,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Applies an operation to every pair of elements of two operands on a stream. Otherwise as
+ * `sconce_tensor_binary`.
+ *
+ * - torch: the functions of the same names, such as `torch.add`; with `into` `torch.add(…,
+ *   out=into)` and `torch.Tensor.add_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_binary_on(struct sconce_stream stream,
+                                      int32_t operation,
+                                      struct sconce_tensor *first,
+                                      const struct sconce_scalar *first_number,
+                                      struct sconce_tensor *second,
+                                      const struct sconce_scalar *second_number,
+                                      const struct sconce_scalar *alpha,
+                                      struct sconce_tensor *into,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Clamps every element to bounds on a stream. Otherwise as `sconce_tensor_clamp`.
+ *
+ * - torch: `torch.clamp` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_clamp_on(struct sconce_stream stream,
+                                     struct sconce_tensor *tensor,
+                                     struct sconce_tensor *least,
+                                     const struct sconce_scalar *least_number,
+                                     struct sconce_tensor *most,
+                                     const struct sconce_scalar *most_number,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Selects elements of two operands by a condition on a stream. Otherwise as `sconce_tensor_where`.
+ *
+ * - torch: `torch.where` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_where_on(struct sconce_stream stream,
+                                     struct sconce_tensor *condition,
+                                     struct sconce_tensor *if_true,
+                                     const struct sconce_scalar *true_number,
+                                     struct sconce_tensor *if_false,
+                                     const struct sconce_scalar *false_number,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Reduces dimensions of a tensor on a stream. Otherwise as `sconce_tensor_reduce`.
+ *
+ * - torch: the functions of the same names, such as `torch.sum` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_reduce_on(struct sconce_stream stream,
+                                      int32_t operation,
+                                      struct sconce_tensor *tensor,
+                                      const int64_t *dims,
+                                      size_t count,
+                                      bool keep_dims,
+                                      int32_t dtype,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Computes softmax or a running sum or product along a dimension on a stream. Otherwise as
+ * `sconce_tensor_along`.
+ *
+ * - torch: `torch.softmax`, `torch.log_softmax`, `torch.cumsum`, `torch.cumprod` inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_along_on(struct sconce_stream stream,
+                                     int32_t operation,
+                                     struct sconce_tensor *tensor,
+                                     int64_t dim,
+                                     int32_t dtype,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Joins tensors along a dimension on a stream. Otherwise as `sconce_tensor_cat`.
+ *
+ * - torch: `torch.cat` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_cat_on(struct sconce_stream stream,
+                                   struct sconce_tensor *const *tensors,
+                                   size_t count,
+                                   int64_t dim,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Joins tensors along a new dimension on a stream. Otherwise as `sconce_tensor_stack`.
+ *
+ * - torch: `torch.stack` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_stack_on(struct sconce_stream stream,
+                                     struct sconce_tensor *const *tensors,
+                                     size_t count,
+                                     int64_t dim,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Selects entries of a dimension by their indices on a stream. Otherwise as
+ * `sconce_tensor_index_select`.
+ *
+ * - torch: `torch.index_select` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_index_select_on(struct sconce_stream stream,
+                                            struct sconce_tensor *tensor,
+                                            int64_t dim,
+                                            struct sconce_tensor *index,
+                                            struct sconce_tensor **out_tensor);
+
+/**
+ * Sorts along a dimension on a stream. Otherwise as `sconce_tensor_sort`.
+ *
+ * - torch: `torch.sort(stable=True)` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_sort_on(struct sconce_stream stream,
+                                    struct sconce_tensor *tensor,
+                                    int64_t dim,
+                                    bool descending,
+                                    struct sconce_tensor **out_values,
+                                    struct sconce_tensor **out_indices);
+
+/**
+ * Reports whether two tensors have the same sizes and elements, after the earlier work of a
+ * stream. Otherwise as `sconce_tensor_equal`.
+ *
+ * - torch: `torch.equal` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_equal_on(struct sconce_stream stream,
+                                     struct sconce_tensor *first,
+                                     struct sconce_tensor *second,
+                                     bool *out_equal);
+
+/**
+ * Reports whether all elements of two tensors are close to each other, after the earlier work of a
+ * stream. Otherwise as `sconce_tensor_allclose`.
+ *
+ * - torch: `torch.allclose`, whose tolerances are 1e-5 and 1e-8 unless named inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_allclose_on(struct sconce_stream stream,
+                                        struct sconce_tensor *first,
+                                        struct sconce_tensor *second,
+                                        double rtol,
+                                        double atol,
+                                        bool equal_nan,
+                                        bool *out_close);
+
+/**
+ * Multiplies vectors, matrices or batches of matrices on a stream. Otherwise as
+ * `sconce_tensor_matmul`.
+ *
+ * - torch: `torch.matmul` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_matmul_on(struct sconce_stream stream,
+                                      struct sconce_tensor *first,
+                                      struct sconce_tensor *second,
+                                      struct sconce_tensor **out_tensor);
+
+/**
+ * Multiplies two batches of matrices on a stream. Otherwise as `sconce_tensor_bmm`.
+ *
+ * - torch: `torch.bmm` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_bmm_on(struct sconce_stream stream,
+                                   struct sconce_tensor *first,
+                                   struct sconce_tensor *second,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Returns `beta * tensor + alpha * (first @ second)`, computed on a stream. Otherwise as
+ * `sconce_tensor_addmm`.
+ *
+ * - torch: `torch.addmm` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_addmm_on(struct sconce_stream stream,
+                                     struct sconce_tensor *tensor,
+                                     struct sconce_tensor *first,
+                                     struct sconce_tensor *second,
+                                     double beta,
+                                     double alpha,
+                                     struct sconce_tensor **out_tensor);
+
+/**
+ * Convolves images with a filter, and adds a bias, on a stream. Otherwise as
+ * `sconce_tensor_convolution`.
+ *
+ * - torch: `torch.nn.functional.conv1d`, `conv2d`, `conv3d` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_convolution_on(struct sconce_stream stream,
+                                           struct sconce_tensor *tensor,
+                                           struct sconce_tensor *filter,
+                                           struct sconce_tensor *bias,
+                                           const int64_t *stride,
+                                           const int64_t *padding,
+                                           const int64_t *dilation,
+                                           size_t spatial,
+                                           int64_t groups,
+                                           struct sconce_tensor **out_tensor);
+
+/**
+ * Computes Fourier transforms over dimensions of a tensor on a stream. Otherwise as
+ * `sconce_tensor_fft`.
+ *
+ * - torch: `torch.fft.fft`, `rfft`, `irfft` and their forms of two and n dimensions inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fft_on(struct sconce_stream stream,
+                                   struct sconce_tensor *tensor,
+                                   int32_t kind,
+                                   int32_t direction,
+                                   int32_t normalization,
+                                   const int64_t *dims,
+                                   size_t count,
+                                   int64_t length,
+                                   struct sconce_tensor **out_tensor);
+
+/**
+ * Reduces dimensions of a tensor on a stream, and writes the result to a tensor of the caller.
+ * Otherwise as `sconce_tensor_reduce_out`.
+ *
+ * - torch: `torch.sum(…, out=into)` and the other functions of the same names; `at::sum_out`
+ *   inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_reduce_out_on(struct sconce_stream stream,
+                                          int32_t operation,
+                                          struct sconce_tensor *tensor,
+                                          const int64_t *dims,
+                                          size_t count,
+                                          bool keep_dims,
+                                          int32_t dtype,
+                                          struct sconce_tensor *into);
+
+/**
+ * Computes softmax or a running sum or product along a dimension on a stream, and writes the
+ * result to a tensor of the caller. Otherwise as `sconce_tensor_along_out`.
+ *
+ * - torch: `torch.cumsum(…, out=into)` and the other functions of the same names; `at::cumsum_out`
+ *   inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_along_out_on(struct sconce_stream stream,
+                                         int32_t operation,
+                                         struct sconce_tensor *tensor,
+                                         int64_t dim,
+                                         int32_t dtype,
+                                         struct sconce_tensor *into);
+
+/**
+ * Clamps every element to bounds on a stream, and writes the result to a tensor of the caller.
+ * Otherwise as `sconce_tensor_clamp_out`.
+ *
+ * - torch: `torch.clamp(…, out=into)`, `torch.Tensor.clamp_`; `at::clamp_out` inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_clamp_out_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         struct sconce_tensor *least,
+                                         const struct sconce_scalar *least_number,
+                                         struct sconce_tensor *most,
+                                         const struct sconce_scalar *most_number,
+                                         struct sconce_tensor *into);
+
+/**
+ * Selects elements of two operands by a condition on a stream, and writes them to a tensor of the
+ * caller. Otherwise as `sconce_tensor_where_out`.
+ *
+ * - torch: `torch.where(…, out=into)`; `at::where_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_where_out_on(struct sconce_stream stream,
+                                         struct sconce_tensor *condition,
+                                         struct sconce_tensor *if_true,
+                                         const struct sconce_scalar *true_number,
+                                         struct sconce_tensor *if_false,
+                                         const struct sconce_scalar *false_number,
+                                         struct sconce_tensor *into);
+
+/**
+ * Joins tensors along a dimension on a stream, and writes the result to a tensor of the caller.
+ * Otherwise as `sconce_tensor_cat_out`.
+ *
+ * - torch: `torch.cat(…, out=into)`; `at::cat_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_cat_out_on(struct sconce_stream stream,
+                                       struct sconce_tensor *const *tensors,
+                                       size_t count,
+                                       int64_t dim,
+                                       struct sconce_tensor *into);
+
+/**
+ * Joins tensors along a new dimension on a stream, and writes the result to a tensor of the
+ * caller. Otherwise as `sconce_tensor_stack_out`.
+ *
+ * - torch: `torch.stack(…, out=into)`; `at::stack_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_stack_out_on(struct sconce_stream stream,
+                                         struct sconce_tensor *const *tensors,
+                                         size_t count,
+                                         int64_t dim,
+                                         struct sconce_tensor *into);
+
+/**
+ * Selects entries of a dimension by their indices on a stream, and writes them to a tensor of the
+ * caller. Otherwise as `sconce_tensor_index_select_out`.
+ *
+ * - torch: `torch.index_select(…, out=into)`; `at::index_select_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_index_select_out_on(struct sconce_stream stream,
+                                                struct sconce_tensor *tensor,
+                                                int64_t dim,
+                                                struct sconce_tensor *index,
+                                                struct sconce_tensor *into);
+
+/**
+ * Sorts along a dimension on a stream, and writes the results to tensors of the caller. Otherwise
+ * as `sconce_tensor_sort_out`.
+ *
+ * - torch: `torch.sort(stable=True, out=(into_values, into_indices))`; `at::sort_out` inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_sort_out_on(struct sconce_stream stream,
+                                        struct sconce_tensor *tensor,
+                                        int64_t dim,
+                                        bool descending,
+                                        struct sconce_tensor *into_values,
+                                        struct sconce_tensor *into_indices);
+
+/**
+ * Multiplies vectors, matrices or batches of matrices on a stream, and writes the product to a
+ * tensor of the caller. Otherwise as `sconce_tensor_matmul_out`.
+ *
+ * - torch: `torch.matmul(…, out=into)`; `at::matmul_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_matmul_out_on(struct sconce_stream stream,
+                                          struct sconce_tensor *first,
+                                          struct sconce_tensor *second,
+                                          struct sconce_tensor *into);
+
+/**
+ * Multiplies two batches of matrices on a stream, and writes the products to a tensor of the
+ * caller. Otherwise as `sconce_tensor_bmm_out`.
+ *
+ * - torch: `torch.bmm(…, out=into)`; `at::bmm_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_bmm_out_on(struct sconce_stream stream,
+                                       struct sconce_tensor *first,
+                                       struct sconce_tensor *second,
+                                       struct sconce_tensor *into);
+
+/**
+ * Computes `beta * tensor + alpha * (first @ second)` on a stream, and writes the result to a
+ * tensor of the caller. Otherwise as `sconce_tensor_addmm_out`.
+ *
+ * - torch: `torch.addmm(…, out=into)`, `torch.Tensor.addmm_`; `at::addmm_out` inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_addmm_out_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         struct sconce_tensor *first,
+                                         struct sconce_tensor *second,
+                                         double beta,
+                                         double alpha,
+                                         struct sconce_tensor *into);
+
+/**
+ * Computes Fourier transforms over dimensions of a tensor on a stream, and writes the result to a
+ * tensor of the caller. Otherwise as `sconce_tensor_fft_out`.
+ *
+ * - torch: `torch.fft.fft(…, out=into)` and the other functions of `sconce_tensor_fft`;
+ *   `at::fft_fft_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_fft_out_on(struct sconce_stream stream,
+                                       struct sconce_tensor *tensor,
+                                       int32_t kind,
+                                       int32_t direction,
+                                       int32_t normalization,
+                                       const int64_t *dims,
+                                       size_t count,
+                                       int64_t length,
+                                       struct sconce_tensor *into);
+
+/**
+ * Changes the sizes of a tensor on a stream. Otherwise as `sconce_tensor_resize`.
+ *
+ * - torch: `torch.Tensor.resize_` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_resize_on(struct sconce_stream stream,
+                                      struct sconce_tensor *tensor,
+                                      const int64_t *sizes,
+                                      size_t rank);
+
+/**
+ * Writes evenly spaced numbers to a tensor of the caller on a stream. Otherwise as
+ * `sconce_tensor_arange_out`.
+ *
+ * - torch: `torch.arange(…, out=into)`; `at::arange_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_arange_out_on(struct sconce_stream stream,
+                                          const struct sconce_scalar *start,
+                                          const struct sconce_scalar *end,
+                                          const struct sconce_scalar *step,
+                                          struct sconce_tensor *into);
+
+/**
+ * Writes numbers at equal distances to a tensor of the caller on a stream. Otherwise as
+ * `sconce_tensor_linspace_out`.
+ *
+ * - torch: `torch.linspace(…, out=into)`; `at::linspace_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_linspace_out_on(struct sconce_stream stream,
+                                            const struct sconce_scalar *start,
+                                            const struct sconce_scalar *end,
+                                            int64_t steps,
+                                            struct sconce_tensor *into);
+
+/**
+ * Writes a matrix with ones on its main diagonal to a tensor of the caller on a stream. Otherwise
+ * as `sconce_tensor_eye_out`.
+ *
+ * - torch: `torch.eye(…, out=into)`; `at::eye_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_eye_out_on(struct sconce_stream stream,
+                                       int64_t rows,
+                                       int64_t columns,
+                                       struct sconce_tensor *into);
+
+/**
+ * Writes the numbers 0 to `n - 1` in a random order to a tensor of the caller on a stream.
+ * Otherwise as `sconce_tensor_randperm_out`.
+ *
+ * - torch: `torch.randperm(…, out=into)`; `at::randperm_out` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_randperm_out_on(struct sconce_stream stream,
+                                            int64_t n,
+                                            struct sconce_generator *generator,
+                                            struct sconce_tensor *into);
+
+/**
  * Copies a tensor to devices. On the tensor's own device the result is the tensor itself, with one
  * more owner.
  *
@@ -8195,6 +9061,50 @@ sconce_status sconce_backward_run(struct sconce_backward_graph *graph,
                                   bool keep_graph);
 
 /**
+ * Adds a leaf, to whose gradient backward passes add on a stream. Otherwise as
+ * `sconce_backward_add_leaf`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_add_leaf_on(struct sconce_stream stream,
+                                          struct sconce_backward_graph *graph,
+                                          int32_t device,
+                                          const char *name,
+                                          uint64_t *out_node);
+
+/**
+ * Records a forward operation of a stream as a node. Otherwise as `sconce_backward_add_node`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_add_node_on(struct sconce_stream stream,
+                                          struct sconce_backward_graph *graph,
+                                          int32_t device,
+                                          const char *name,
+                                          size_t gradient_count,
+                                          const struct sconce_backward_edge *edges,
+                                          size_t edge_count,
+                                          sconce_backward_function function,
+                                          sconce_deleter deleter,
+                                          void *context,
+                                          uint64_t *out_node);
+
+/**
+ * Runs a backward pass whose initial gradients are computed on a stream. Later work of the stream
+ * runs after the work on the gradients of leaves of its device. Otherwise as
+ * `sconce_backward_run`.
+ *
+ * - `stream`: of any device of the pass. On other devices the calling thread's current streams are
+ *   used. Functions of nodes of the CPU run while the stream is current, and may use other devices.
+ * - torch: `torch.autograd.backward(tensors, grad_tensors, retain_graph)` inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_backward_run_on(struct sconce_stream stream,
+                                     struct sconce_backward_graph *graph,
+                                     const struct sconce_backward_root *roots,
+                                     size_t count,
+                                     bool keep_graph);
+
+/**
  * Exports a tensor to another library: a `DLManagedTensorVersioned` of DLPack 1.3 that shares its memory.
  *
  * `byte_offset` is 0, and `strides` is not NULL. Pinned memory is exported as `kDLCPU`, which
@@ -8295,6 +9205,59 @@ sconce_status sconce_tensor_from_dlpack_unversioned(struct DLManagedTensor *mana
 SCONCE_NODISCARD
 sconce_status sconce_tensor_is_read_only(struct sconce_tensor *tensor,
                                          bool *out_read_only);
+
+/**
+ * Exports a tensor to another library, ordered with a stream. Otherwise as
+ * `sconce_tensor_to_dlpack`.
+ *
+ * - Safety: as `sconce_tensor_to_dlpack`.
+ * - torch: `torch.Tensor.__dlpack__(stream=...)`, `at::toDLPackVersioned` inside
+ *   `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack_on(struct sconce_stream stream,
+                                         struct sconce_tensor *tensor,
+                                         void *consumer_stream,
+                                         struct DLManagedTensorVersioned **out_managed);
+
+/**
+ * Exports a tensor as a `DLManagedTensor`, ordered with a stream. Otherwise as
+ * `sconce_tensor_to_dlpack_unversioned`.
+ *
+ * - Safety: as `sconce_tensor_to_dlpack_unversioned`.
+ * - torch: `torch.utils.dlpack.to_dlpack`, `at::toDLPack` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_to_dlpack_unversioned_on(struct sconce_stream stream,
+                                                     struct sconce_tensor *tensor,
+                                                     void *consumer_stream,
+                                                     struct DLManagedTensor **out_managed);
+
+/**
+ * Imports a tensor of another library, for use on a stream. Otherwise as
+ * `sconce_tensor_from_dlpack`.
+ *
+ * - Safety: as `sconce_tensor_from_dlpack`.
+ * - torch: `torch.from_dlpack`, `at::fromDLPackVersioned` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack_on(struct sconce_stream stream,
+                                           struct DLManagedTensorVersioned *managed,
+                                           void *producer_stream,
+                                           struct sconce_tensor **out_tensor);
+
+/**
+ * Imports a tensor of a library that supports only DLPack before 1.0, for use on a stream.
+ * Otherwise as `sconce_tensor_from_dlpack_unversioned`.
+ *
+ * - Safety: as `sconce_tensor_from_dlpack_unversioned`.
+ * - torch: `torch.utils.dlpack.from_dlpack`, `at::fromDLPack` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_from_dlpack_unversioned_on(struct sconce_stream stream,
+                                                       struct DLManagedTensor *managed,
+                                                       void *producer_stream,
+                                                       struct sconce_tensor **out_tensor);
 
 /**
  * Allocates a tensor for another library: `DLPackManagedTensorAllocator` of the C exchange table.

@@ -45,6 +45,7 @@ pub(crate) use external::name;
 pub(crate) use id::{OWN_INDICES, own_index};
 pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
+pub(crate) use named::beside;
 pub use named::on;
 pub use sleep::sleep;
 pub use value::{Stream, default, from_pool};

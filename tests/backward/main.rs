@@ -1,6 +1,7 @@
 //! Backward passes: order, streams, sums, failures, threads.
 
 mod faults;
+mod on;
 mod order;
 mod patterns;
 mod sums;

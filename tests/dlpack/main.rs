@@ -7,6 +7,7 @@
 //! | `sharing` | the same memory on both sides, and what an export says |
 //! | `owners` | who deletes what, how often, on which thread |
 //! | `order` | the order of streams |
+//! | `on` | the same with a stream that the call names |
 //! | `exchange` | the functions of the C exchange table |
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -14,6 +15,7 @@
 
 mod exchange;
 mod fields;
+mod on;
 mod order;
 mod owners;
 mod sharing;

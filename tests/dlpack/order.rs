@@ -11,7 +11,7 @@ use testkit::places::{
 
 use crate::support::*;
 
-fn manual(on: bool) {
+pub(crate) fn manual(on: bool) {
     ok(sconce_sim_set_manual(on.into()));
 }
 
@@ -24,7 +24,7 @@ fn work(stream: sconce_stream, current: sconce_stream, place: &Place) {
 
 /// Whether `stream` can do nothing before `other`'s work is done, and all then.
 #[track_caller]
-fn assert_waits(stream: sconce_stream, other: sconce_stream) {
+pub(crate) fn assert_waits(stream: sconce_stream, other: sconce_stream) {
     let queued = pending(stream);
     assert!(queued > 0 && pending(other) > 0);
     step_all(stream);

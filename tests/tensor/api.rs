@@ -167,6 +167,11 @@ macro_rules! asked {
 }
 
 impl Handle {
+    /// Takes a handle over.
+    pub(crate) fn of(raw: *mut sconce_tensor) -> Handle {
+        Handle(raw)
+    }
+
     pub(crate) fn raw(&self) -> *mut sconce_tensor {
         self.0
     }

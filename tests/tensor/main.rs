@@ -15,6 +15,7 @@ mod golden;
 mod items;
 mod many_parts;
 mod misuse;
+mod on;
 mod operations;
 mod outputs;
 mod products;

@@ -16,6 +16,7 @@
 //! | `order` | tensors joined, sorted, selected, compared |
 //! | `product` | products of matrices |
 //! | `outputs/` | operations whose results go to tensors of the caller's choice |
+//! | `on/` | all of these on a stream that the call names |
 
 /// Reads an array of numbers, such as sizes, that a C function is passed. As `out!`, it compiles only inside an
 /// `unsafe fn`, whose callers promise what the header states once for all pointers.
@@ -90,6 +91,7 @@ mod blob;
 mod convert;
 mod create;
 pub(in crate::ffi) mod handle;
+mod on;
 mod options;
 mod order;
 mod outputs;
@@ -107,6 +109,7 @@ pub use convert::*;
 pub use create::*;
 pub use handle::*;
 pub(in crate::ffi) use handle::{defined, returned_by};
+pub use on::*;
 pub use options::*;
 pub use order::*;
 pub use outputs::*;

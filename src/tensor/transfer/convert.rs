@@ -4,6 +4,7 @@ use super::copy::copy_into;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::host_memory;
+use crate::stream;
 use crate::tensor::dim_list::Dims;
 use crate::tensor::dims;
 use crate::tensor::iteration::preserved_strides;
@@ -62,6 +63,14 @@ fn empty_like_in_place(
     }
     *new = options.empty_strided(tensor.sizes(), &strides_for(tensor, format)?)?;
     Ok(())
+}
+
+/// As [`empty_like`], on another device than the tensor's: also if the call names a stream, which is of the tensor's
+/// device then.
+#[cold]
+#[inline(never)]
+fn empty_beside(tensor: &Tensor, options: TensorOptions, format: MemoryFormat) -> Result<Tensor> {
+    stream::beside(|| empty_like(tensor, options, format))
 }
 
 /// A copy in memory of its own.
@@ -147,7 +156,12 @@ pub(crate) fn to_in_place(
     // A copy to the host that does not wait needs pinned memory there, as in torch.
     let to_host = options.place == Place::Cpu && tensor.place() != Place::Cpu;
     let options = TensorOptions { pinned: to_host && conversion.non_blocking, ..options };
-    empty_like_in_place(tensor, options, conversion.format, result)?;
+    match (tensor.place(), options.place) {
+        (Place::Device(from), Place::Device(to)) if from != to => {
+            *result = empty_beside(tensor, options, conversion.format)?;
+        }
+        _ => empty_like_in_place(tensor, options, conversion.format, result)?,
+    }
     copy_into(result, tensor, conversion.non_blocking)?;
     Ok(true)
 }

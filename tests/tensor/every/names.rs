@@ -38,6 +38,8 @@ fn no_operation_is_left_out() {
         .iter()
         .filter_map(|prototype| prototype.name.strip_prefix("sconce_tensor_").map(str::to_owned))
         .filter(|name| !name.contains("dlpack") && !NO_OPERATIONS.contains(&name.as_str()))
+        // The same with a stream; `on` calls each of them.
+        .filter(|name| !name.ends_with("_on"))
         .collect();
     let listed: BTreeSet<String> = ALL.iter().map(|operation| operation.name.to_owned()).collect();
     let missing: Vec<&String> = functions.difference(&listed).collect();
