@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
 use testkit::libraries::{convolutions, fft, products};
-use testkit::places::{own_stream, pending, run_until_idle};
+use testkit::places::{own_stream, pending, pooled, run_until_idle};
 use testkit::{in_child, last_message};
 
 const SIM: &[(&str, &str)] =
@@ -301,5 +301,39 @@ fn a_function_runs_while_its_stream_is_current() {
         let status = unsafe { sconce_stream_run(named, None, std::ptr::null_mut()) };
         assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT);
         run_until_idle();
+    });
+}
+
+/// Streams of several devices, for calls that use all of them.
+#[test]
+fn a_function_may_make_streams_of_further_devices_current() {
+    struct Nested {
+        inner: sconce_stream,
+        seen: [Option<(i32, [i64; 2])>; 3],
+    }
+    unsafe extern "C" fn inner(user: *mut c_void) {
+        // SAFETY: the test passes this struct, which outlives the call.
+        unsafe { &mut *user.cast::<Nested>() }.seen[1] = Some(current());
+    }
+    unsafe extern "C" fn outer(user: *mut c_void) {
+        // SAFETY: the test passes this struct, which outlives the call.
+        let nested = unsafe { &mut *user.cast::<Nested>() };
+        nested.seen[0] = Some(current());
+        let stream = nested.inner;
+        // SAFETY: the function takes this struct.
+        assert_eq!(unsafe { sconce_stream_run(stream, Some(inner), user) }, SCONCE_OK);
+        // SAFETY: as above.
+        unsafe { &mut *user.cast::<Nested>() }.seen[2] = Some(current());
+    }
+    in_child("a_function_may_make_streams_of_further_devices_current", SIM, || {
+        let (first, second, before) = (pooled(0), pooled(1), current());
+        let mut nested = Nested { inner: second, seen: [None; 3] };
+        let user = (&raw mut nested).cast();
+        // SAFETY: the function takes this struct.
+        assert_eq!(unsafe { sconce_stream_run(first, Some(outer), user) }, SCONCE_OK);
+        let [around, inside, after] = nested.seen.map(Option::unwrap);
+        assert_eq!([around, after], [(0, [first.id, 0]); 2]);
+        assert_eq!(inside, (1, [first.id, second.id]));
+        assert_eq!(current(), before);
     });
 }
