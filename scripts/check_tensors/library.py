@@ -60,6 +60,8 @@ class Library:
         for switch in ("cublas", "cudnn"):
             getattr(self.shared, f"sconce_context_set_allow_tf32_{switch}")(c_bool(False))
         self.called = Counter()
+        # The stream that calls name, if they are to name one.
+        self.stream = None
         # What draws outputs for the calls of a case, if they are to be made with outputs.
         self.outputs = None
 
@@ -76,7 +78,20 @@ class Library:
         """The names of an enumeration with their numbers."""
         return {name[len(prefix) :].lower(): value for name, value in self.constants.items() if name.startswith(prefix)}
 
+    def pooled(self):
+        """A stream of device 0 that is not current."""
+        stream = Stream()
+        status = self.shared.sconce_stream_get_from_pool(0, 0, byref(stream))
+        if status != 0:
+            raise Refused("sconce_stream_get_from_pool", status, self.shared.sconce_last_error_message().decode())
+        return stream
+
     def call(self, function, *arguments):
+        if self.stream is not None:
+            # Two names of one function, whose form with a stream has one.
+            function = "copy" if function == "copy_" else function
+            if f"sconce_tensor_{function}_on" in self.functions:
+                function, arguments = f"{function}_on", (self.stream, *arguments)
         name = f"sconce_tensor_{function}"
         self.called[name] += 1
         passed = [
