@@ -60,14 +60,14 @@ const REPEATED: [(&str, &str); 5] = [
 ];
 
 /// A function of the C API: its name, its parameters, and its comment's lines.
-struct Commented {
-    name: String,
+pub(crate) struct Commented {
+    pub(crate) name: String,
     parameters: Vec<String>,
-    comment: Vec<String>,
+    pub(crate) comment: Vec<String>,
 }
 
 /// The functions of a source.
-fn functions(source: &str) -> Vec<Commented> {
+pub(crate) fn functions(source: &str) -> Vec<Commented> {
     let (mut found, mut comment) = (Vec::new(), Vec::new());
     let mut lines = source.lines();
     while let Some(line) = lines.next() {
@@ -96,7 +96,7 @@ fn functions(source: &str) -> Vec<Commented> {
 }
 
 /// The paragraphs before the items, and the items, each as one line.
-fn parts(comment: &[String]) -> (Vec<String>, Vec<String>) {
+pub(crate) fn parts(comment: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut paragraphs, mut items) = (vec![String::new()], Vec::<String>::new());
     for line in comment {
         if line.starts_with("- ") {

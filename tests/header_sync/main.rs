@@ -5,6 +5,7 @@
 mod abi;
 mod comments;
 mod names;
+mod streams;
 
 use std::path::{Path, PathBuf};
 use testkit::structs;
