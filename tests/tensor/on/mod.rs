@@ -7,6 +7,7 @@ mod messages;
 mod refusals;
 mod room;
 mod streams;
+mod threads;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
