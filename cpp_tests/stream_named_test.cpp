@@ -112,4 +112,22 @@ TEST_F(NamedStreamTest, AnActionRunsWithItsStreamAndItsResultIsReturned) {
   EXPECT_EQ(getCurrentCUDAStream(), before);
 }
 
+TEST_F(NamedStreamTest, AnExpressionOfTensorsRunsOnItsStream) {
+  SCONCE_NEED_SIMULATOR();
+  const auto a = sconce::ones({8}, sconce::kCUDA);
+  const auto b = sconce::full({8}, 2.0, sconce::kCUDA);
+  device_synchronize();
+  const CUDAStream named = getStreamFromPool();
+  const CUDAStream current = getStreamFromPool();
+  setCurrentCUDAStream(current);
+  sconce::simulator::set_manual(true);
+  const auto sum = with_stream(named, [&] { return a + b * 3; });
+  EXPECT_FALSE(named.query());
+  EXPECT_TRUE(current.query());
+  EXPECT_EQ(getCurrentCUDAStream(), current);
+  sconce::simulator::run_until_idle();
+  sconce::simulator::set_manual(false);
+  EXPECT_EQ(sum.sum().item<float>(), 56);
+}
+
 }  // namespace
