@@ -3,29 +3,53 @@
 //!
 //! A NaN becomes the one that the hardware makes, whatever its payload was.
 
-use half::{bf16, f16};
+use half::bf16;
 
 const F16_SIGN: u16 = 0x8000;
 /// The NaN of CUDA's conversions to both types.
 const NAN: u16 = 0x7fff;
 
-/// The bits of the nearest IEEE half.
+/// Where the exponent of a single begins.
+const EXPONENT: u32 = 23;
+/// The bits by which a single's significand is longer than a half's.
+const LONGER: u32 = 13;
+/// The difference of the two types' exponents.
+const BIAS: u32 = 127 - 15;
+
+/// The bits of the nearest IEEE half. Without branches, so that loops over many numbers use vector instructions.
 #[inline]
 pub fn f16_bits(value: f32) -> u16 {
-    if value.is_nan() {
-        return (value.to_bits() >> 16) as u16 & F16_SIGN | NAN;
-    }
-    f16::from_f32(value).to_bits()
+    let magnitude = value.abs();
+    let bits = magnitude.to_bits();
+    // Half of an odd last bit is added; what overflows goes to the exponent, up to infinity.
+    let is_odd = (bits >> LONGER) & 1;
+    let below_half = (1 << (LONGER - 1)) - 1;
+    let normal = bits.wrapping_sub(BIAS << EXPONENT).wrapping_add(below_half + is_odd) >> LONGER;
+    // The last bit of this sum is the last one of a half without an implicit bit: the addition rounds to it.
+    let last_bit = f32::from_bits((BIAS + LONGER + 1) << EXPONENT);
+    let subnormal = (magnitude + last_bit).to_bits().wrapping_sub(last_bit.to_bits());
+    let first_normal = (BIAS + 1) << EXPONENT;
+    let finite = if bits < first_normal { subnormal } else { normal };
+    let beyond = if value.is_nan() { u32::from(NAN) } else { 0x7c00 };
+    let is_beyond = bits >= (BIAS + 31) << EXPONENT;
+    let unsigned = if is_beyond { beyond } else { finite };
+    (value.to_bits() >> 16) as u16 & F16_SIGN | unsigned as u16
 }
 
-/// The value of an IEEE half.
+/// The value of an IEEE half. Without branches, as [`f16_bits`].
 #[inline]
 pub fn f16_value(bits: u16) -> f32 {
-    let half = f16::from_bits(bits);
-    if half.is_nan() {
-        return f32::from_bits(f32::NAN.to_bits() | u32::from(bits & F16_SIGN) << 16);
-    }
-    half.to_f32()
+    let magnitude = u32::from(bits & !F16_SIGN) << LONGER;
+    let exponent = magnitude >> EXPONENT;
+    let normal = magnitude + (BIAS << EXPONENT);
+    // Without an implicit bit: as if there were one, which is then subtracted.
+    let first_normal = (BIAS + 1) << EXPONENT;
+    let subnormal = f32::from_bits(magnitude + first_normal) - f32::from_bits(first_normal);
+    let is_nan = magnitude > 31 << EXPONENT;
+    let beyond = if is_nan { f32::NAN.to_bits() } else { f32::INFINITY.to_bits() };
+    let finite = if exponent == 0 { subnormal.to_bits() } else { normal };
+    let unsigned = if exponent == 31 { beyond } else { finite };
+    f32::from_bits(unsigned | u32::from(bits & F16_SIGN) << 16)
 }
 
 /// The bits of the nearest bfloat16.
@@ -56,6 +80,30 @@ mod tests {
             }
         }
         assert!(f16_value(f16_bits(f32::NAN)).is_nan() && bf16_value(bf16_bits(f32::NAN)).is_nan());
+    }
+
+    /// The crate computes with branches, or with the processor's own instruction.
+    #[test]
+    fn halves_are_those_of_the_crate() {
+        use half::f16;
+        for bits in 0..=u16::MAX {
+            let (found, wanted) = (f16_value(bits), f16::from_bits(bits).to_f32());
+            assert!(found.to_bits() == wanted.to_bits() || found.is_nan() && wanted.is_nan());
+        }
+        // Every exponent, with significands around each place at which a half ends.
+        for high in 0..=0x1ff_u32 {
+            for low in (0..1_u32 << EXPONENT).step_by(997).chain((0..EXPONENT).map(|bit| 1 << bit))
+            {
+                for bits in [low.wrapping_sub(1), low, low + 1] {
+                    let value = f32::from_bits(high << EXPONENT | bits & ((1 << EXPONENT) - 1));
+                    let wanted = f16::from_f32(value);
+                    let is_same = f16_bits(value) == wanted.to_bits();
+                    assert!(is_same || value.is_nan() && wanted.is_nan(), "{value:e}");
+                }
+            }
+        }
+        assert_eq!(f16_value(0xfe01).to_bits(), 0xffc0_0000);
+        assert_eq!(f16_bits(-f32::NAN), 0xffff);
     }
 
     #[test]
