@@ -6,7 +6,7 @@ use crate::blas::Matmul;
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::products::{Batch, Matrices};
-use crate::tensor::transfer::{contiguous, copy_into};
+use crate::tensor::transfer::{contiguous, copy_into, empty_like};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
 /// `c = alpha * a @ b + beta * c` for batches of matrices, of which `c` is contiguous and shares no memory with the
@@ -75,7 +75,9 @@ fn in_type(tensor: &Tensor, dtype: Dtype, is_read: bool) -> Result<Tensor> {
     }
     let is_one = tensor.strides()[0] == 0 && tensor.sizes()[0] > 1;
     let own = if is_one { views::narrow(tensor, 0, 0, 1)? } else { tensor.clone() };
-    let packed = TensorOptions::of(&own).with(dtype).empty(own.sizes())?;
+    // In the same order, so that the conversion reads and writes runs: the factors' strides may be any.
+    let options = TensorOptions::of(&own).with(dtype);
+    let packed = empty_like(&own, options, MemoryFormat::Preserve)?;
     if is_read {
         copy_into(&packed, &own, false)?;
     }
