@@ -16,12 +16,20 @@ mod stub;
 
 use std::path::{Path, PathBuf};
 
+/// Special functions of one element on the CPU.
+const SPECIAL_FUNCTIONS: &str = "src/operations/special/functions.cc";
+
 fn main() {
     let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").unwrap());
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap());
-    for watched in
-        ["build", "src/foreign/calls.cc", "src/foreign/values.cc", "../include/sconce/sconce.h"]
-    {
+    for watched in [
+        "build",
+        "src/foreign/calls.cc",
+        "src/foreign/values.cc",
+        SPECIAL_FUNCTIONS,
+        "kernels/special",
+        "../include/sconce/sconce.h",
+    ] {
         println!("cargo:rerun-if-changed={watched}");
     }
 
@@ -37,6 +45,15 @@ fn main() {
         .std("c++17")
         .files(["src/foreign/calls.cc", "src/foreign/values.cc"])
         .compile("sconce_torch_calls");
+    // The kernels' source. Products and sums are rounded one by one, so that results are the same everywhere.
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .flag("-ffp-contract=off")
+        .flag("-Wno-unknown-pragmas")
+        .include("kernels")
+        .file(SPECIAL_FUNCTIONS)
+        .compile("sconce_torch_special");
     link(&out);
 }
 

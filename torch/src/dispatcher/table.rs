@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use super::operations::algebra::{linear, products};
 use super::operations::{
     complex, copies, core, elementwise, files, indexing, lines, making, random, reductions,
-    resampling, scalars, transforms, views,
+    resampling, scalars, special, transforms, views,
 };
 use super::results::Function;
 use crate::registry::parser::parse;
@@ -55,6 +55,9 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     elementwise::OTHERS,
     scalars::WITH_NUMBERS,
     scalars::OTHERS,
+    special::OF_ONE,
+    special::OF_TWO,
+    special::OTHERS,
 ];
 
 static TABLE: LazyLock<HashMap<(String, String), Operation>> = LazyLock::new(|| {

@@ -72,6 +72,12 @@ images! {
     TOP = "top";
     /// Windows of images: the largest element, the mean, and gradients; see `operations::pooling`.
     POOLING = "pooling";
+    /// Special functions; see `operations::special`.
+    SPECIAL = "special";
+    /// The incomplete gamma functions.
+    SPECIAL_GAMMA = "special_gamma";
+    /// Orthogonal polynomials.
+    SPECIAL_POLYNOMIALS = "special_polynomials";
     /// Steps of the solution of linear equations; see `operations::solvers`.
     SOLVERS = "solvers";
     /// Panels of factors: LU, reflections.

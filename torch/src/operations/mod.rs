@@ -21,6 +21,7 @@
 //! | `search` | where values belong in sorted lines; repeated indices |
 //! | `unique` | values that differ, counts of whole numbers |
 //! | `running` | running maxima, minima and logarithms of sums |
+//! | `special/` | special functions: Bessel's, the gamma function's relatives, orthogonal polynomials |
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `integers` | the greatest common divisor |
 //! | `views` | views of other types, other sizes in place |
@@ -65,6 +66,7 @@ pub mod segments;
 pub mod selected;
 pub mod signals;
 pub mod solvers;
+pub mod special;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;

@@ -16,6 +16,7 @@
 //! | `resampling` | images of another size |
 //! | `random` | random numbers |
 //! | `scalars` | operations with numbers |
+//! | `special` | special functions |
 //! | `elementwise` | operations on elements |
 
 pub mod algebra;
@@ -31,5 +32,6 @@ pub mod random;
 pub mod reductions;
 pub mod resampling;
 pub mod scalars;
+pub mod special;
 pub mod transforms;
 pub mod views;

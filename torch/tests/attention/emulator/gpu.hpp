@@ -14,6 +14,8 @@
 #define __shared__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __noinline__
+#define __constant__
 #define __align__(bytes)
 
 struct Extent {
