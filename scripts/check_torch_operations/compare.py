@@ -17,7 +17,7 @@ class Check:
                 by_name=False, integers=0):
         """Compares an operation's results with what PyTorch returned, or an argument that it writes. `of` names the kind
         of device that has such a function, if only one has. `by_name` calls the operation of the dispatcher. Integers may
-        be `integers` apart."""
+        be `integers` apart. `near` is one number, or a relative and an absolute one."""
         device = "cuda" if expected[0].is_cuda else "cpu"
         if self.wanted and not any(word in name for word in self.wanted):
             return
@@ -73,11 +73,15 @@ def difference(ours, theirs, near, strides, integers=0):
         ours, theirs = ours.float(), theirs.float()
     if ours.dtype in NEAR:
         within = NEAR[ours.dtype] if near is None else near
-        same = torch.allclose(ours.double(), theirs.double(), rtol=within, atol=within, equal_nan=True)
+        relative, absolute = within if isinstance(within, tuple) else (within, within)
+        same = torch.allclose(ours.double(), theirs.double(), rtol=relative, atol=absolute, equal_nan=True)
     else:
         same = torch.equal(ours, theirs) if integers == 0 else (
             not ours.numel() or (ours.long() - theirs.long()).abs().max().item() <= integers)
     if same:
         return None
-    wrong = (ours != theirs).nonzero()[:1].flatten().tolist()
+    different = (ours != theirs) & ~(ours.isnan() & theirs.isnan())
+    if isinstance(near, tuple):
+        different &= ~torch.isclose(ours.double(), theirs.double(), rtol=near[0], atol=near[1])
+    wrong = different.nonzero()[:1].flatten().tolist()
     return f"at {wrong}: {ours[tuple(wrong)].item()} instead of {theirs[tuple(wrong)].item()}"
