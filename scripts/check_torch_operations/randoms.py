@@ -79,4 +79,35 @@ def check_fills(check, device):
         check.compare("native_dropout", [tensor, 0.25, number(1)], list(aten.native_dropout(tensor, 0.25, True)))
 
 
-FAMILIES = [check_factories, check_fills]
+def check_rejection(check, device):
+    """Numbers that are drawn until one fits, by name, and what is drawn after them. PyTorch's kernels draw others."""
+    if device != "cpu":
+        return
+    aten = torch.ops.aten
+    sizes = shape(random.randint(0, 3), 6)
+    dtype = random.choice([torch.float32, torch.float64])
+    part = [random.choice([1, size]) for size in sizes]
+    size = random.choice([0.3, 3, 40, 1000])
+    real = lambda sizes, dtype: values(sizes, dtype, device).abs()
+    rates = real(sizes, random.choice(FLOATS)) * size
+    counts = (real(sizes, dtype) * size).round()
+    chances = torch.rand(part, dtype=dtype)
+    shapes = real(sizes, dtype) * random.choice([0.05, 1, 20])
+    shapes[torch.rand(shapes.shape) < 0.05] = 0
+    # Dirichlet's shares are quotients of sums, whose last bits in float64 depend on the order.
+    near = {torch.float64: 1e-14, torch.float32: 0}[dtype]
+    high = torch.tensor(random.randint(1, 50), dtype=random.choice([torch.int64, torch.int32, torch.float32]))
+    for name, arguments, within in (("poisson", [rates], 0), ("binomial", [counts, chances], 0),
+                                    ("_standard_gamma", [shapes], 0), ("_sample_dirichlet", [shapes], near),
+                                    ("randint_like.Tensor", [rates, high], 0)):
+        base, _, overload = name.partition(".")
+        seed(check, device)
+        expected = getattr(getattr(aten, base), overload or "default")(*arguments)
+        behind = torch.randn(3)
+        check.compare(name, arguments, [expected], within, by_name=True)
+        if not check.wanted or any(word in name for word in check.wanted):
+            ours = check.library.call_by_name("randn", [[3]], 1, device)[0]
+            check.same(name, device, arguments, [("behind it", ours, behind)], 0)
+
+
+FAMILIES = [check_factories, check_fills, check_rejection]

@@ -32,7 +32,7 @@
 //! | `convolution/` | convolutions, transposed ones, gradients |
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
-//! | `random` | random numbers: fills, dropout, samples |
+//! | `random/` | random numbers: fills, dropout, samples |
 //! | `products/` | products of integers, 8-bit and 16-bit numbers |
 //! | `solvers/` | linear equations and factors of matrices |
 //! | `packed/` | constants that PyTorch packed for oneDNN |

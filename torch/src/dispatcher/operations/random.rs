@@ -7,7 +7,7 @@ use crate::dispatcher::arguments::{Arguments, NEW};
 use crate::dispatcher::results::{Function, Results, changed, made, one, two};
 use crate::error::{Error, Result};
 use crate::operations::layout::broadcast;
-use crate::operations::random::{self, Distribution};
+use crate::operations::random::{self, Distribution, rejection};
 use crate::operations::tensors::{empty, is_floating, name_of};
 use crate::sconce::generator::Generator;
 use crate::sconce::operations::{self, Operand, binary, empty_like};
@@ -59,6 +59,8 @@ pub const LIKE_OTHERS: &[(&str, Function)] = with_and_without! {
         |_| Ok(Distribution::NORMAL);
     "randint_like", "randint_like.generator", "Tensor self, SymInt high", 2,
         "OPTIONS, MemoryFormat? memory_format=None", |arguments| whole(0, arguments.int(1)?);
+    "randint_like.Tensor", "randint_like.Tensor_generator", "Tensor self, Tensor high", 2,
+        "OPTIONS, MemoryFormat? memory_format=None", |arguments| whole(0, high_of(arguments.tensor(1)?)?);
     "randint_like.low_dtype", "randint_like.low_generator_dtype", "Tensor self, SymInt low, SymInt high", 3,
         "OPTIONS, MemoryFormat? memory_format=None",
         |arguments| whole(arguments.int(1)?, arguments.int(2)?);
@@ -102,6 +104,15 @@ fn drawn_like(
         Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })?;
     numbers.fill(drawn.handle(), generator)?;
     one(Ok(drawn))
+}
+
+/// The number of a tensor without dimensions on the CPU.
+fn high_of(tensor: TensorHandle) -> Result<i64> {
+    if !sizes_of(tensor)?.is_empty() || device_of_tensor(tensor)? != NEW {
+        return Err(Error::invalid_argument("high must be a scalar tensor and on CPU"));
+    }
+    let whole = operations::to_dtype(tensor, api::SCONCE_DTYPE_I64)?;
+    Ok(operations::item(whole.handle())?.integer)
 }
 
 /// Fills of a tensor that is there (`…_`), and of one like it.
@@ -231,6 +242,19 @@ pub const OTHERS: &[(&str, Function)] = &[
             one(Ok(drawn))
         },
     ),
+    ("poisson(Tensor self, Generator? generator=None) -> Tensor", |arguments| {
+        one(rejection::poisson(arguments.tensor(0)?, arguments.generator(1)?))
+    }),
+    ("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", |arguments| {
+        let (count, chance) = (arguments.tensor(0)?, arguments.tensor(1)?);
+        one(rejection::binomial(count, chance, arguments.generator(2)?))
+    }),
+    ("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", |arguments| {
+        one(rejection::standard_gamma(arguments.tensor(0)?, arguments.generator(1)?))
+    }),
+    ("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", |arguments| {
+        one(rejection::dirichlet(arguments.tensor(0)?, arguments.generator(1)?))
+    }),
     ("native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", |arguments| {
         let train = arguments.is_none(2)? || arguments.flag(2)?;
         let (kept, mask) = random::dropout(arguments.tensor(0)?, arguments.real_number(1)?, train)?;

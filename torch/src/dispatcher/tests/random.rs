@@ -212,3 +212,51 @@ fn samples_and_chances_have_torchs_numbers() {
         assert_eq!(strides_of(like.handle()).unwrap(), [1, 3]);
     });
 }
+
+#[test]
+fn numbers_that_are_drawn_until_one_fits_are_torchs() {
+    counted(|| {
+        let line =
+            |values: &[f64]| Dense { sizes: vec![values.len() as i64], values: values.to_vec() };
+        let rates = line(&[0.0, 0.5, 4.0, 25.0, 1000.0]);
+        let found = drawn("poisson", "", vec![word(&rates.tensor(F64))]);
+        assert_drawn(&found, F64, &[0.0, 0.0, 1.0, 14.0, 998.0]);
+        let found = drawn("poisson", "", vec![word(&rates.tensor(api::SCONCE_DTYPE_BF16))]);
+        assert_drawn(&found, api::SCONCE_DTYPE_BF16, &[0.0, 0.0, 1.0, 14.0, 1000.0]);
+        let counts = Dense { sizes: vec![2, 1], values: vec![5.0, 100.0] }.tensor(F32);
+        let chances = line(&[0.25, 0.75, 1.0]).tensor(F32);
+        let found = drawn("binomial", "", vec![word(&counts), word(&chances)]);
+        assert_drawn(&found, F32, &[0.0, 5.0, 5.0, 19.0, 75.0, 100.0]);
+        let shapes = line(&[0.0, 0.25, 1.0, 7.5]);
+        let found = drawn("_standard_gamma", "", vec![word(&shapes.tensor(F32))]);
+        assert_drawn(&found, F32, &[0.0, 1.140_649_3, 0.841_549_6, 2.384_537]);
+        assert!(Dense::of(found.handle()).values[0] > 0.0);
+        let shapes =
+            Dense { sizes: vec![2, 3], values: vec![0.5, 2.0, 4.0, 1.0, 1.0, 1.0] }.tensor(F32);
+        let found = drawn("_sample_dirichlet", "", vec![word(&shapes)]);
+        let expected = [0.3733063, 0.463463, 0.1632307, 0.3215239, 0.3321862, 0.3462898];
+        assert_drawn(&found, F32, &expected);
+        let (three, ten) = (zeros(3, F64), Dense { sizes: vec![], values: vec![10.0] });
+        for (overload, behind) in [("Tensor", vec![]), ("Tensor_generator", vec![Value::None])] {
+            let mut arguments = vec![word(&three), word(&ten.tensor(I64))];
+            arguments.extend(behind);
+            assert_drawn(&drawn("randint_like", overload, arguments), F64, &[2.0, 7.0, 6.0]);
+        }
+
+        // Nothing is drawn until a number that cannot be there fits.
+        let nan = line(&[f64::NAN, 3.0, f64::INFINITY]).tensor(F64);
+        let halves = line(&[0.5, f64::NAN, 0.5]).tensor(F64);
+        let found = drawn("binomial", "", vec![word(&nan), word(&halves)]);
+        assert!(Dense::of(found.handle()).values.iter().all(|one| one.is_nan()));
+        drawn("poisson", "", vec![word(&line(&[f64::INFINITY]).tensor(F64))]);
+        drawn("_standard_gamma", "", vec![word(&line(&[f64::NAN, -1.0]).tensor(F64))]);
+        let whole = zeros(2, I64);
+        let wrong = line(&[-1.0]).tensor(F32);
+        refused("poisson", "", vec![word(&wrong)], "to be non-negative");
+        refused("poisson", "", vec![word(&whole)], "not implemented for tensors of int64");
+        refused("binomial", "", vec![word(&wrong), word(&halves)], "must have the same type");
+        refused("_standard_gamma", "", vec![word(&whole)], "not implemented for");
+        let two = vec![word(&three), word(&whole)];
+        refused("randint_like", "Tensor", two, "high must be a scalar tensor and on CPU");
+    });
+}

@@ -1,6 +1,9 @@
-//! Random numbers, with torch's bits: what the ABI's functions and operations by name share.
+//! Random numbers, with torch's bits: what the ABI's functions and operations by name share. Those that are drawn until
+//! one fits are in `rejection`.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
+
+pub mod rejection;
 
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
