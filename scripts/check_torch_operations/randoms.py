@@ -79,9 +79,31 @@ def check_fills(check, device):
         check.compare("native_dropout", [tensor, 0.25, number(1)], list(aten.native_dropout(tensor, 0.25, True)))
 
 
+def check_distributions(check, device):
+    """Means and deviations of numbers whose bits differ from those of PyTorch's kernels."""
+    aten, count = torch.ops.aten, 20000
+    dtype = random.choice([torch.float32, torch.float64])
+    size = random.choice([0.5, 3, 9.9, 10, 40, 1000])
+    rates = torch.full([count], size, dtype=dtype, device=device)
+    counts = torch.full([count], 1 + random.choice([1, 20, 1000]), dtype=dtype, device=device)
+    chance = torch.full([], random.choice([0.1, 0.5, 0.9]), dtype=dtype, device=device)
+    for name, arguments in (("poisson", [rates]), ("binomial", [counts, chance]), ("_standard_gamma", [rates]),
+                            ("_sample_dirichlet", [rates.reshape(-1, 4)])):
+        if check.wanted and not any(word in name for word in check.wanted):
+            continue
+        seed(check, device)
+        theirs = getattr(aten, name)(*arguments).double()
+        found = check.library.call_by_name(name, arguments, 1, device)[0]
+        ours, scale = found.double(), theirs.std()
+        pairs = [("the mean", ours.mean() / scale, theirs.mean() / scale), ("the deviation", ours.std() / scale, scale / scale)]
+        check.same(name, device, [], [(what, a.reshape(1), b.reshape(1)) for what, a, b in pairs], (0, 0.08))
+        check.same(name, device, arguments, [("the form", found, theirs.to(found.dtype))], None)
+
+
 def check_rejection(check, device):
-    """Numbers that are drawn until one fits, by name, and what is drawn after them. PyTorch's kernels draw others."""
+    """Numbers that are drawn until one fits, by name, and what is drawn after them."""
     if device != "cpu":
+        check_distributions(check, device)
         return
     aten = torch.ops.aten
     sizes = shape(random.randint(0, 3), 6)

@@ -2,41 +2,12 @@
 // rounded once.
 #pragma once
 
-#include "element.cuh"
+#include "any_element.cuh"
 #include "special/functions.cuh"
 
 // These are in `operations/special` too: a block's threads, and the elements of a thread.
 constexpr u32 THREADS = 256;
 constexpr u32 EACH = 4;
-
-SCONCE_INLINE double element_at(const void* data, i64 at, u32 type) {
-  switch (type) {
-    case F64:
-      return ((const double*)data)[at];
-    case F16:
-      return wide(((const Half*)data)[at]);
-    case BF16:
-      return wide(((const Brain*)data)[at]);
-    default:
-      return ((const float*)data)[at];
-  }
-}
-
-SCONCE_INLINE void set_element(void* data, i64 at, u32 type, double value) {
-  switch (type) {
-    case F64:
-      ((double*)data)[at] = value;
-      break;
-    case F16:
-      ((Half*)data)[at] = to_half((float)value);
-      break;
-    case BF16:
-      ((Brain*)data)[at] = to_brain((float)value);
-      break;
-    default:
-      ((float*)data)[at] = (float)value;
-  }
-}
 
 // An operand's step is 0 if it has one element. Without a second operand `number` is its value.
 #define SCONCE_SPECIAL_KERNEL(name, value)                                                \

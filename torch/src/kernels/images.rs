@@ -62,6 +62,8 @@ images! {
     INDEXED = "indexed";
     /// The greatest common divisor; see `operations::integers`.
     INTEGERS = "integers";
+    /// Random numbers that are drawn until one fits; see `operations::random`.
+    RANDOM_REJECTION = "random_rejection";
     /// Running maxima, minima and logarithms of sums; see `operations::running`.
     RUNNING = "running";
     /// Where values belong in sorted lines; see `operations::search`.

@@ -1,8 +1,9 @@
 //! Random numbers, with torch's bits: what the ABI's functions and operations by name share. Those that are drawn until
-//! one fits are in `rejection`.
+//! one fits are in `rejection`, and their kernels' launches in `on_device`.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+mod on_device;
 pub mod rejection;
 
 use crate::abi::copies::cloned;

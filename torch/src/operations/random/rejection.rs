@@ -1,19 +1,22 @@
-//! Random numbers that are drawn until one fits: Poisson's, binomial and gamma distributions, Dirichlet's. The loops draw
-//! what PyTorch's draw on the CPU, in the same order, so that results are the same bits.
+//! Random numbers that are drawn until one fits: Poisson's, binomial and gamma distributions, Dirichlet's. On the CPU the
+//! loops draw what PyTorch's draw, in the same order, so that results are the same bits. Kernels for devices draw other
+//! numbers of the same distributions.
 //!
 //! Each number from 0 to 1, and each normally distributed one, is a fill of one element: how many are needed is known
 //! only at the end, and numbers that were drawn cannot be given back to a generator that other threads use.
 
 #![allow(unsafe_code, reason = "reads and writes elements, and calls the C library")]
 
-use super::Distribution;
+use half::{bf16, f16};
+
+use super::{Distribution, on_device};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::element::{Element, Number, read, write};
 use crate::operations::layout::{Layout, broadcast};
-use crate::operations::tensors::{empty, name_of, refused_type};
+use crate::operations::tensors::{check_device, check_floating, empty, name_of, refused_type};
 use crate::sconce::generator::Generator;
-use crate::sconce::operations::{contiguous, expand, reduce_last, to_dtype};
+use crate::sconce::operations::{Operand, binary, contiguous, expand, reduce_last, to_dtype};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -23,7 +26,11 @@ unsafe extern "C" {
 
 /// `poisson(self)`: numbers of events at these rates.
 pub fn poisson(rates: TensorHandle, generator: Generator) -> Result<Tensor> {
-    each("poisson", &[rates], dtype_of_tensor(rates)?, generator, |draws, [rate, _]| {
+    let dtype = dtype_of_tensor(rates)?;
+    if !is_on_cpu(rates)? {
+        return on_device::drawn("poisson", &[rates], 0.0, dtype, generator);
+    }
+    each(&[rates], dtype, generator, |draws, [rate, _]| {
         if rate >= 0.0 {
             return draws.events(rate);
         }
@@ -46,8 +53,11 @@ pub fn binomial(
             name_of(other)
         )));
     }
+    if !is_on_cpu(counts)? {
+        return on_device::drawn("binomial", &[counts, chances], 0.0, dtype, generator);
+    }
     check_wide(dtype)?;
-    each("binomial", &[counts, chances], dtype, generator, |draws, [count, chance]| {
+    each(&[counts, chances], dtype, generator, |draws, [count, chance]| {
         draws.successes(count, chance)
     })
 }
@@ -56,9 +66,12 @@ pub fn binomial(
 /// number.
 pub fn standard_gamma(shapes: TensorHandle, generator: Generator) -> Result<Tensor> {
     let dtype = dtype_of_tensor(shapes)?;
-    check_wide(dtype)?;
     let least = limits(dtype).0;
-    each("_standard_gamma", &[shapes], dtype, generator, |draws, [shape, _]| {
+    if !is_on_cpu(shapes)? {
+        return on_device::drawn("gamma", &[shapes], least, dtype, generator);
+    }
+    check_wide(dtype)?;
+    each(&[shapes], dtype, generator, |draws, [shape, _]| {
         Ok(at_least(least, draws.gamma(shape, dtype == api::SCONCE_DTYPE_F32)?))
     })
 }
@@ -66,15 +79,24 @@ pub fn standard_gamma(shapes: TensorHandle, generator: Generator) -> Result<Tens
 /// `_sample_dirichlet(self)`: lines of shares that add up to 1.
 pub fn dirichlet(shapes: TensorHandle, generator: Generator) -> Result<Tensor> {
     let dtype = dtype_of_tensor(shapes)?;
+    let (double, smallest) = (api::SCONCE_DTYPE_F64, f64::MIN_POSITIVE);
+    let (least, most) = limits(dtype);
+    if !is_on_cpu(shapes)? {
+        check_floating(dtype)?;
+        let wide = on_device::drawn("gamma", &[shapes], smallest, double, generator)?;
+        let sums = reduce_last(api::SCONCE_REDUCE_SUM, &wide)?;
+        let shares = binary(api::SCONCE_BINARY_DIV, &wide, Operand::Tensor(&sums))?;
+        let shares = to_dtype(shares.handle(), dtype)?;
+        let shares = binary(api::SCONCE_BINARY_MAXIMUM, &shares, Operand::Number(least))?;
+        return binary(api::SCONCE_BINARY_MINIMUM, &shares, Operand::Number(most));
+    }
     check_wide(dtype)?;
-    let double = api::SCONCE_DTYPE_F64;
-    let wide = each("_sample_dirichlet", &[shapes], double, generator, |draws, [shape, _]| {
-        Ok(at_least(f64::MIN_POSITIVE, draws.gamma(shape, false)?))
+    let wide = each(&[shapes], double, generator, |draws, [shape, _]| {
+        Ok(at_least(smallest, draws.gamma(shape, false)?))
     })?;
     let sums = reduce_last(api::SCONCE_REDUCE_SUM, &wide)?;
     let sums = contiguous(expand(sums.handle(), &sizes_of(shapes)?)?.handle())?;
     let result = empty(&sizes_of(shapes)?, dtype, api::SCONCE_DEVICE_CPU)?;
-    let (least, most) = limits(dtype);
     let [from, by, to] =
         [Layout::of(wide.handle())?, Layout::of(sums.handle())?, Layout::of(result.handle())?];
     with_floating!(dtype, T => {
@@ -92,7 +114,11 @@ pub fn dirichlet(shapes: TensorHandle, generator: Generator) -> Result<Tensor> {
     })
 }
 
-/// PyTorch's functions that have no 16-bit types refuse them here, too.
+fn is_on_cpu(tensor: TensorHandle) -> Result<bool> {
+    Ok(device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU)
+}
+
+/// PyTorch's functions that have no 16-bit types on the CPU refuse them here, too.
 fn check_wide(dtype: i32) -> Result<()> {
     match dtype {
         api::SCONCE_DTYPE_F32 | api::SCONCE_DTYPE_F64 => Ok(()),
@@ -104,6 +130,8 @@ fn check_wide(dtype: i32) -> Result<()> {
 fn limits(dtype: i32) -> (f64, f64) {
     match dtype {
         api::SCONCE_DTYPE_F64 => (f64::MIN_POSITIVE, 1.0_f64.next_down()),
+        api::SCONCE_DTYPE_F16 => (f16::MIN_POSITIVE.into(), 1.0 - f64::from(f16::EPSILON) / 2.0),
+        api::SCONCE_DTYPE_BF16 => (bf16::MIN_POSITIVE.into(), 1.0 - f64::from(bf16::EPSILON) / 2.0),
         _ => (f32::MIN_POSITIVE.into(), 1.0_f32.next_down().into()),
     }
 }
@@ -116,7 +144,6 @@ fn at_least(least: f64, value: f64) -> f64 {
 /// A tensor of numbers that are drawn one after another in the order of its dimensions, from parameters that are
 /// repeated to common sizes.
 fn each(
-    name: &str,
     parameters: &[TensorHandle],
     dtype: i32,
     generator: Generator,
@@ -124,11 +151,7 @@ fn each(
 ) -> Result<Tensor> {
     let mut sizes = Vec::new();
     for &parameter in parameters {
-        if device_of_tensor(parameter)? != api::SCONCE_DEVICE_CPU {
-            return Err(Error::not_supported(format!(
-                "{name} draws numbers on the CPU alone; move the tensors there, and the result back"
-            )));
-        }
+        check_device("another parameter", device_of_tensor(parameter)?, api::SCONCE_DEVICE_CPU)?;
         sizes = broadcast(&[&sizes, &sizes_of(parameter)?])?;
     }
     let result = empty(&sizes, dtype, api::SCONCE_DEVICE_CPU)?;

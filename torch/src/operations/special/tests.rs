@@ -1,6 +1,7 @@
 //! Special functions beside values that were computed with 40 digits, and at poles, infinities and NaN as in PyTorch 2.11.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(unsafe_code, reason = "sets the environment")]
 
 use super::{Special, of_each, of_pairs, polygamma};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of, strides_of};
@@ -334,4 +335,20 @@ fn other_types_and_negative_orders_are_refused() {
     let complex = of(api::SCONCE_DTYPE_C64);
     let why = of_each(Special::DIGAMMA, complex.handle()).err().unwrap().message;
     assert!(why.contains("not implemented for"), "{why}");
+}
+
+#[test]
+fn operands_on_a_simulated_device_reach_the_launch() {
+    // SAFETY: each test runs in a process of its own, and no other thread reads the environment.
+    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    let device = crate::operations::tensors::empty(&[3], api::SCONCE_DTYPE_F32, 0).unwrap();
+    let number = Operand::Scalar(real(2.0));
+    for found in [
+        of_each(Special::NDTRI, device.handle()),
+        of_pairs(Special::ZETA, Operand::Tensor(&device), number, true),
+        of_pairs(Special::IGAMMA, Operand::Tensor(&device), Operand::Tensor(&device), false),
+    ] {
+        let why = found.err().unwrap().message;
+        assert!(why.contains("the simulated device runs no kernels"), "{why}");
+    }
 }

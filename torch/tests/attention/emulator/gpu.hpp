@@ -74,6 +74,9 @@ inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
   return (unsigned)((unsigned long long)a * b >> 32);
 }
+// In place of kernels/random/machine.cuh, as far as Philox needs it.
+#define SCONCE_RANDOM_MACHINE
+inline unsigned high_product(unsigned a, unsigned b) { return __umulhi(a, b); }
 inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 
