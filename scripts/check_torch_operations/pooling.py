@@ -19,6 +19,8 @@ def image(dims, dtype, device, batched=None):
         tensor = tensor.contiguous(memory_format=torch.channels_last if dims == 2 else torch.channels_last_3d)
     elif random.random() < 0.5:
         tensor = tensor.contiguous()
+    elif not batched and random.random() < 0.5:
+        tensor = tensor.movedim(0, -1).contiguous().movedim(-1, 0)
     return tensor
 
 
@@ -49,8 +51,10 @@ def check_pooling(check, device):
             check.compare("max_unpool3d", [largest, places, output, [1, 1, 1], [0, 0, 0]],
                           [aten.max_unpool3d(largest, places, output, [1, 1, 1], [0, 0, 0])], strides=False)
     gradient = torch.randn_like(largest)
+    expected = backward(gradient, tensor, kernel, stride, padding, dilation, ceil, places)
+    # On CUDA PyTorch 2.11 returns the gradient of a single volume whose channels are innermost with a batch of one.
     check.compare(f"max_pool{dims}d_with_indices_backward", [gradient, tensor, *passed, places],
-                  [backward(gradient, tensor, kernel, stride, padding, dilation, ceil, places)], strides=False)
+                  [expected.reshape(tensor.shape)], strides=False)
     count_padding = random.random() < 0.5
     by = random.choice([None, None, 3])
     forward, backward = ((aten.avg_pool2d, aten.avg_pool2d_backward) if dims == 2

@@ -41,7 +41,9 @@ fn ordered(tensor: TensorHandle) -> Result<Tensor> {
 }
 
 /// `_unique2(self, sorted, return_inverse, return_counts)`: values are always sorted.
-pub fn unique(tensor: TensorHandle, wanted: UniqueOutputs) -> Result<Unique> {
+pub fn unique(tensor: TensorHandle, mut wanted: UniqueOutputs) -> Result<Unique> {
+    // On devices PyTorch counts truth values whether counts are wanted or not.
+    wanted.counts |= is_on_device(tensor)? && dtype_of_tensor(tensor)? == api::SCONCE_DTYPE_BOOL;
     let flat = operations::reshape(ordered(tensor)?.handle(), &[-1])?;
     let sorted = ordering::sort(flat.handle(), 0, false)?;
     let starts = starts(&sorted.values)?;
@@ -56,10 +58,15 @@ pub fn unique_consecutive(tensor: TensorHandle, wanted: UniqueOutputs) -> Result
     as_given(runs(&flat, &starts, None, wanted)?, tensor, wanted)
 }
 
+fn is_on_device(tensor: TensorHandle) -> Result<bool> {
+    Ok(device_of_tensor(tensor)? != api::SCONCE_DEVICE_CPU)
+}
+
 /// Values in the tensor's type, and places in its sizes.
 fn as_given(mut found: Unique, tensor: TensorHandle, wanted: UniqueOutputs) -> Result<Unique> {
     found.values = operations::to_dtype(found.values.handle(), dtype_of_tensor(tensor)?)?;
-    if wanted.inverse {
+    // On devices PyTorch returns the places of no elements whether they are wanted or not.
+    if wanted.inverse || (is_on_device(tensor)? && numel_of(tensor)? == 0) {
         found.inverse = operations::reshape(found.inverse.handle(), &sizes_of(tensor)?)?;
     }
     Ok(found)
@@ -108,7 +115,12 @@ pub fn unique_dim(
     let mut back: Vec<i64> = (1..shape.len() as i64).collect();
     back.insert(place as usize, 0);
     let values = operations::to_dtype(values.handle(), dtype_of_tensor(tensor)?)?;
-    Ok(Unique { values: operations::permute(values.handle(), &back)?, ..found })
+    let mut values = operations::permute(values.handle(), &back)?;
+    // PyTorch selects the values from the tensor on devices, and joins them along the first dimension on the CPU.
+    if is_on_device(tensor)? {
+        values = operations::contiguous(values.handle())?;
+    }
+    Ok(Unique { values, ..found })
 }
 
 /// The order of rows, by their first elements, then by the next ones: a stable sort by each column, the last one first.

@@ -118,8 +118,8 @@ impl Pooled {
             && rank == dims + 2
             && has_channels_last(&layout.sizes, &layout.strides);
         let memory_format = format_of_images(is_last, dims + 2);
-        // PyTorch keeps the order of a single volume on the CPU alone, and only if it is dense.
-        let may_keep_order = windows.keeps_order && rank == 4 && dims == 3 && layout.is_on_cpu();
+        // PyTorch keeps the order of a single volume only if it is dense.
+        let may_keep_order = windows.keeps_order && rank == 4 && dims == 3;
         let is_single_last = may_keep_order
             && format_of(operations::unsqueeze(input, 0)?.handle())?
                 == api::SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D;
