@@ -160,6 +160,17 @@ def check_equations(check, device):
         check.compare("linalg_solve_triangular", [triangle, b, *flags], [expected.resolve_conj()], near, by_name=True, strides=False)
 
 
+def check_ties(check, device):
+    """Pivots among small whole numbers, many of which have the same size. On devices PyTorch breaks ties otherwise."""
+    if device == "cuda":
+        return
+    sizes, most = [random.randint(1, 6), random.randint(1, 6)], random.choice([1, 2, 5])
+    a = torch.complex(*(torch.randint(-most, most + 1, sizes).double() for _ in range(2)))
+    a = a.to(random.choice([torch.complex64, torch.complex128]))
+    expected = [one.resolve_conj() for one in torch.ops.aten.linalg_lu_factor_ex(a)]
+    check.compare("linalg_lu_factor_ex", [a, True], expected, NEAR[a.dtype], by_name=True)
+
+
 def check_factors(check, device):
     aten = torch.ops.aten
     dtype, outer, rows, columns = random.choice(FIELDS), batch(), size(), size()
@@ -268,4 +279,5 @@ def check_functions_of_matrices(check, device):
     check.compare("linalg_matrix_exp", [square], [torch.linalg.matrix_exp(square.contiguous())], near, by_name=True)
 
 
-FAMILIES = [check_eigenvalues, check_least_squares, check_functions_of_matrices, check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_spectra, check_refusals]
+FAMILIES = [check_eigenvalues, check_least_squares, check_functions_of_matrices, check_triangles, check_reflections, check_unpacking, check_equations, check_factors, check_spectra,
+            check_refusals, check_ties]

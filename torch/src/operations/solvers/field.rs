@@ -17,6 +17,8 @@ pub trait Field:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// The smallest number whose reciprocal does not overflow.
+    const LEAST_DIVISOR: f64;
     /// With the imaginary part negated.
     fn conjugate(self) -> Self;
     /// The real part, exactly.
@@ -26,9 +28,9 @@ pub trait Field:
     /// A number of two parts, rounded; a real type has the first one alone.
     fn of(real: f64, imaginary: f64) -> Self;
 
-    /// The sum of the parts' absolute values, by which LAPACK chooses pivots.
+    /// The sum of the parts' absolute values, by which LAPACK chooses pivots, rounded as LAPACK does.
     fn size_of_parts(self) -> f64 {
-        self.real().abs() + self.imaginary().abs()
+        Self::of(self.real().abs() + self.imaginary().abs(), 0.0).real()
     }
 }
 
@@ -38,6 +40,7 @@ macro_rules! reals {
             impl Field for $type {
                 const ZERO: $type = 0.0;
                 const ONE: $type = 1.0;
+                const LEAST_DIVISOR: f64 = <$type>::MIN_POSITIVE as f64;
                 fn conjugate(self) -> $type { self }
                 fn real(self) -> f64 { f64::from(self) }
                 fn imaginary(self) -> f64 { 0.0 }
@@ -47,6 +50,7 @@ macro_rules! reals {
             impl Field for Complex<$type> {
                 const ZERO: Self = Complex { re: 0.0, im: 0.0 };
                 const ONE: Self = Complex { re: 1.0, im: 0.0 };
+                const LEAST_DIVISOR: f64 = <$type>::MIN_POSITIVE as f64;
                 fn conjugate(self) -> Self { Complex { re: self.re, im: -self.im } }
                 fn real(self) -> f64 { f64::from(self.re) }
                 fn imaginary(self) -> f64 { f64::from(self.im) }

@@ -85,8 +85,13 @@ pub fn lu<T: Field>(a: &Matrices, pivots: IntegerBatch, info: IntegerBatch, firs
                 info.note(entry, first + k + 1);
                 continue;
             }
+            // LAPACK multiplies by the reciprocal. Quotients are rounded otherwise, which decides between pivots of
+            // the same size.
+            let is_small = pivot.size_of_parts() < T::LEAST_DIVISOR;
+            let reciprocal = T::ONE / pivot;
             for i in k + 1..a.rows {
-                matrix.set(i, k, matrix.get(i, k) / pivot);
+                let value = matrix.get(i, k);
+                matrix.set(i, k, if is_small { value / pivot } else { value * reciprocal });
             }
             for j in k + 1..a.columns {
                 let factor = matrix.get(k, j);

@@ -148,3 +148,33 @@ fn lengths_near_the_ends_of_the_range_are_kept() {
         assert!((upper + 5.0).abs() < 1e-12, "{upper}");
     }
 }
+
+/// Real and imaginary parts, where each candidate for the third pivot has the same size.
+const TIED: [[(i32, i32); 4]; 4] = [
+    [(0, 0), (2, 0), (-2, 1), (-2, 1)],
+    [(0, -2), (-2, 0), (-1, 1), (0, 1)],
+    [(-2, -1), (1, 2), (-1, 0), (1, -1)],
+    [(-1, -1), (-1, 2), (2, 2), (2, 0)],
+];
+
+#[test]
+fn of_pivots_of_the_same_size_lapacks_are_chosen() {
+    let pivots = |batch: &Batch, dtype: i32| {
+        let given = batch.tensor(&mut Cases::new(1), dtype);
+        Dense::of(lu_factor("lu", given.handle()).unwrap().pivots.handle()).values
+    };
+    // PyTorch 2.11's. A quotient that is rounded otherwise makes the fourth row larger.
+    let tied = Batch::build([1, 4, 4], |_, i, j| {
+        let (re, im) = TIED[i as usize][j as usize];
+        Number::of(re.into(), im.into())
+    });
+    assert_eq!(pivots(&tied, TYPES[3]), [3.0, 2.0, 3.0, 4.0]);
+    // The second sum is larger by less than float32 holds.
+    let near = Batch::build([1, 2, 1], |_, i, _| Number::of(1.0, if i == 0 { 0.0 } else { 1e-9 }));
+    assert_eq!(pivots(&near, TYPES[2]), [1.0]);
+    assert_eq!(pivots(&near, TYPES[3]), [2.0]);
+    // The reciprocal of so small a pivot is infinite.
+    let small = Batch::build([1, 2, 1], |_, i, _| Number::of([1e-310, 5e-311][i as usize], 0.0));
+    let factors = lu_factor("lu", small.tensor(&mut Cases::new(1), TYPES[1]).handle()).unwrap();
+    assert!((Batch::of(&factors.lu).at(0, 1, 0).re - 0.5).abs() < 1e-12);
+}
