@@ -51,6 +51,7 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     indexing::OPERATIONS,
     elementwise::BINARIES,
     elementwise::UNARIES,
+    elementwise::TRANSCENDENTAL,
     elementwise::IN_PLACE,
     elementwise::OTHERS,
     scalars::WITH_NUMBERS,

@@ -84,6 +84,9 @@ images! {
     SOLVERS = "solvers";
     /// Panels of factors: LU, reflections.
     SOLVERS_PANELS = "solvers_panels";
+    /// Functions of real and complex numbers; see `operations::transcendental`. Models rarely call them, so they get no
+    /// machine code.
+    TRANSCENDENTAL = "transcendental" ptx;
     /// Rotations that make columns orthogonal: singular values, eigenvalues.
     SOLVERS_JACOBI = "solvers_jacobi";
 }

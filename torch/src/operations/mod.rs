@@ -23,6 +23,7 @@
 //! | `running` | running maxima, minima and logarithms of sums |
 //! | `special/` | special functions: Bessel's, the gamma function's relatives, orthogonal polynomials |
 //! | `elementwise` | sums, products and powers, and what is made of them |
+//! | `transcendental/` | inverse functions of angles, hyperbolic functions, logarithms |
 //! | `integers` | the greatest common divisor |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting`, `bins_of_rows` | histograms |
@@ -33,7 +34,7 @@
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
 //! | `random/` | random numbers: fills, dropout, samples |
-//! | `products/` | products of integers, 8-bit and 16-bit numbers |
+//! | `products/` | products of complex numbers, integers, 8-bit and 16-bit numbers |
 //! | `solvers/` | linear equations and factors of matrices |
 //! | `packed/` | constants that PyTorch packed for oneDNN |
 //! | `fused/` | convolutions and products with operations on elements behind them |
@@ -70,6 +71,7 @@ pub mod special;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;
+pub mod transcendental;
 pub mod unique;
 pub mod views;
 pub mod walk;

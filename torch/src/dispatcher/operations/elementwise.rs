@@ -6,6 +6,7 @@ use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, changed, made, one};
 use crate::error::{Error, Result};
+use crate::operations::transcendental::{Transcendental, transcendental};
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::values::integer;
 use crate::sconce::{Tensor, api};
@@ -29,6 +30,18 @@ macro_rules! unaries {
             (
                 concat!($name, "(Tensor self) -> Tensor"),
                 |arguments| unary(arguments, api::$operation),
+            ),
+        )*]
+    };
+}
+
+/// Functions of single elements that libsconce.so does not have.
+macro_rules! transcendental {
+    ($($name:literal = $function:ident;)*) => {
+        &[$(
+            (
+                concat!($name, "(Tensor self) -> Tensor"),
+                |arguments| one(transcendental(Transcendental::$function, arguments.tensor(0)?)),
             ),
         )*]
     };
@@ -93,6 +106,23 @@ pub const UNARIES: &[(&str, Function)] = unaries! {
     "isfinite" = SCONCE_UNARY_IS_FINITE;
     "bitwise_not" = SCONCE_UNARY_BITWISE_NOT;
     "logical_not" = SCONCE_UNARY_LOGICAL_NOT;
+};
+
+/// Functions of single elements.
+pub const TRANSCENDENTAL: &[(&str, Function)] = transcendental! {
+    "acos" = Acos;
+    "acosh" = Acosh;
+    "asin" = Asin;
+    "asinh" = Asinh;
+    "atan" = Atan;
+    "atanh" = Atanh;
+    "cosh" = Cosh;
+    "expm1" = Expm1;
+    "log10" = Log10;
+    "log1p" = Log1p;
+    "log2" = Log2;
+    "sinh" = Sinh;
+    "tan" = Tan;
 };
 
 /// Single elements, replaced.

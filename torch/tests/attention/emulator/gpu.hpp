@@ -69,6 +69,7 @@ static inline To same_bits(From from) {
   return to;
 }
 
+inline double __longlong_as_double(long long bits) { return same_bits<double>(bits); }
 inline float __int_as_float(unsigned bits) { return same_bits<float>(bits); }
 inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline unsigned __umulhi(unsigned a, unsigned b) {
