@@ -45,6 +45,17 @@ impl Arguments {
         values.iter().map(handle).collect()
     }
 
+    /// A list of tensors of which some are missing. The arguments go on owning them.
+    pub fn optional_tensors(&self, at: usize) -> Result<Vec<Option<TensorHandle>>> {
+        let Value::List(values) = self.at(at)? else { return Err(self.other(at)) };
+        let handle = |value: &Value| match value {
+            Value::Tensor(tensor) => Ok(Some(tensor.handle())),
+            Value::None => Ok(None),
+            _ => Err(self.other(at)),
+        };
+        values.iter().map(handle).collect()
+    }
+
     /// A text.
     pub fn text(&self, at: usize) -> Result<String> {
         match self.at(at)? {

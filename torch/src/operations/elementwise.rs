@@ -4,18 +4,21 @@ use crate::abi::copies::cloned;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::layout::{broadcast, dimension};
-use crate::operations::tensors::{empty_in_order, is_floating, name_of, refused_type};
+use crate::operations::tensors::{empty_in_order, is_floating, name_of};
 use crate::operations::views::{as_real, complex_of, real_of};
 use crate::sconce::operations::{Operand, binary, choose, combine, unary};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::values::integer;
+use crate::sconce::values::{integer, truth};
 use crate::sconce::{Tensor, api, operations};
 
-/// `angle(self)` of real numbers: 0, or π of those below 0; a NaN stays.
+/// `angle(self)`: that of complex numbers, the imaginary part of the logarithm; of real ones 0, or π below 0; a NaN
+/// stays.
 pub fn angle(tensor: TensorHandle) -> Result<Tensor> {
     let dtype = dtype_of_tensor(tensor)?;
     if real_of(dtype).is_some() {
-        return Err(refused_type(dtype));
+        let logarithm = unary(api::SCONCE_UNARY_LOG, &Tensor::retained(tensor)?)?;
+        let up = operations::select(as_real(logarithm.handle())?.handle(), -1, 1)?;
+        return operations::contiguous_copy(up.handle());
     }
     // 0 of every number, in the type of the result; NaN of a NaN.
     let input = match operations::to_dtype(tensor, dtype)? {
@@ -27,6 +30,80 @@ pub fn angle(tensor: TensorHandle) -> Result<Tensor> {
     let below = operations::to_dtype(below.handle(), dtype_of_tensor(input.handle())?)?;
     let turned = binary(api::SCONCE_BINARY_MUL, &below, Operand::Number(std::f64::consts::PI))?;
     choose(&number, Operand::Tensor(&input), Operand::Tensor(&turned))
+}
+
+/// `isinf(self)`: whether a number, or a part of a complex one, is infinite.
+pub fn is_infinite(tensor: TensorHandle) -> Result<Tensor> {
+    let dtype = dtype_of_tensor(tensor)?;
+    let infinity = Operand::Number(f64::INFINITY);
+    if real_of(dtype).is_some() {
+        let size = unary(api::SCONCE_UNARY_ABS, &as_real(tensor)?)?;
+        let is_one = binary(api::SCONCE_BINARY_EQ, &size, infinity)?;
+        let same = api::SCONCE_DTYPE_DEFAULT;
+        let any = operations::reduce(api::SCONCE_REDUCE_ANY, is_one.handle(), &[-1], false, same)?;
+        let result = operations::empty_like(tensor, api::SCONCE_DTYPE_BOOL)?;
+        operations::copy(&result, any.handle())?;
+        return Ok(result);
+    }
+    if !is_floating(dtype) {
+        let result = operations::empty_like(tensor, api::SCONCE_DTYPE_BOOL)?;
+        operations::fill(result.handle(), &truth(false))?;
+        return Ok(result);
+    }
+    let size = unary(api::SCONCE_UNARY_ABS, &Tensor::retained(tensor)?)?;
+    binary(api::SCONCE_BINARY_EQ, &size, infinity)
+}
+
+/// `div(self, other, rounding_mode)`: the quotient, which `floor` and `trunc` round. 16-bit types are divided in float32.
+pub fn divided(first: TensorHandle, second: Operand<'_>, mode: Option<&str>) -> Result<Tensor> {
+    let from = Operand::Handle(first);
+    let operation = match mode {
+        None => api::SCONCE_BINARY_DIV,
+        Some("floor") => api::SCONCE_BINARY_FLOOR_DIVIDE,
+        Some("trunc") => return divided_towards_zero(first, second),
+        Some(other) => {
+            return Err(Error::invalid_argument(format!(
+                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'"
+            )));
+        }
+    };
+    combine(operation, from, second, 1.0)
+}
+
+fn divided_towards_zero(first: TensorHandle, second: Operand<'_>) -> Result<Tensor> {
+    let from = Operand::Handle(first);
+    let down = combine(api::SCONCE_BINARY_FLOOR_DIVIDE, from, second, 1.0)?;
+    let dtype = dtype_of_tensor(down.handle())?;
+    if is_floating(dtype) {
+        let wide = operations::widened(first)?;
+        let quotient = match second {
+            Operand::Handle(other) => {
+                let other = operations::widened(other)?;
+                binary(api::SCONCE_BINARY_DIV, &wide, Operand::Tensor(&other))?
+            }
+            number => binary(api::SCONCE_BINARY_DIV, &wide, number)?,
+        };
+        let cut = unary(api::SCONCE_UNARY_TRUNC, &quotient)?;
+        return operations::to_dtype(cut.handle(), dtype);
+    }
+    // The next larger number, where a quotient below 0 was rounded.
+    let rest = combine(api::SCONCE_BINARY_REMAINDER, from, second, 1.0)?;
+    let is_below = binary(api::SCONCE_BINARY_LT, &down, Operand::Whole(0))?;
+    let has_rest = binary(api::SCONCE_BINARY_NE, &rest, Operand::Whole(0))?;
+    let both = binary(api::SCONCE_BINARY_LOGICAL_AND, &is_below, Operand::Tensor(&has_rest))?;
+    let step = operations::to_dtype(both.handle(), dtype)?;
+    binary(api::SCONCE_BINARY_ADD, &down, Operand::Tensor(&step))
+}
+
+/// `exp2(self)`: 2 to the power of each number.
+pub fn power_of_two(tensor: TensorHandle) -> Result<Tensor> {
+    if real_of(dtype_of_tensor(tensor)?).is_some() {
+        let tensor = Tensor::retained(tensor)?;
+        let scaled =
+            binary(api::SCONCE_BINARY_MUL, &tensor, Operand::Number(std::f64::consts::LN_2))?;
+        return unary(api::SCONCE_UNARY_EXP, &scaled);
+    }
+    combine(api::SCONCE_BINARY_POW, Operand::Number(2.0), Operand::Handle(tensor), 1.0)
 }
 
 /// One period of `0.5 - 0.5 cos(2 pi n / length)`. As PyTorch's it is a part of one with the next number, too.

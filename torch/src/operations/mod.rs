@@ -25,6 +25,7 @@
 //! | `elementwise` | sums, products and powers, and what is made of them |
 //! | `transcendental/` | inverse functions of angles, hyperbolic functions, logarithms |
 //! | `integers` | the greatest common divisor |
+//! | `variance` | variances |
 //! | `views` | views of other types, other sizes in place |
 //! | `counting`, `bins_of_rows` | histograms |
 //! | `distance/` | distances between rows, and their gradients |
@@ -73,5 +74,6 @@ pub mod tensors;
 pub mod testing;
 pub mod transcendental;
 pub mod unique;
+pub mod variance;
 pub mod views;
 pub mod walk;

@@ -54,6 +54,21 @@ pub fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
     })
 }
 
+/// `beta * tensor + alpha * (first @ second)` of matrices, in a new tensor.
+pub fn addmm(
+    tensor: TensorHandle,
+    [first, second]: [TensorHandle; 2],
+    beta: f64,
+    alpha: f64,
+) -> Result<Tensor> {
+    with_precision(|| {
+        // SAFETY: the place is valid for a write; any number may be passed as a handle.
+        Tensor::made(|made| unsafe {
+            api::sconce_tensor_addmm(tensor, first, second, beta, alpha, made)
+        })
+    })
+}
+
 /// As [`matmul`], of matrices whose products of elements and their sums of a part of the inner size are exact in
 /// float32, and in nothing shorter.
 pub fn exact_matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {

@@ -6,7 +6,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, one};
 use crate::error::{Error, Result};
-use crate::operations::elementwise::{angle, complex, conjugate, polar};
+use crate::operations::elementwise::{angle, complex, conjugate, is_infinite, polar, power_of_two};
 use crate::operations::tensors::{copy_in_format, on_device};
 use crate::operations::views::{as_complex, as_real, real_of};
 use crate::sconce::operations;
@@ -21,6 +21,8 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         one(polar(arguments.tensor(0)?, arguments.tensor(1)?))
     }),
     ("angle(Tensor self) -> Tensor", |arguments| one(angle(arguments.tensor(0)?))),
+    ("isinf(Tensor self) -> Tensor", |arguments| one(is_infinite(arguments.tensor(0)?))),
+    ("exp2(Tensor self) -> Tensor", |arguments| one(power_of_two(arguments.tensor(0)?))),
     ("view_as_real(Tensor(a) self) -> Tensor(a)", |arguments| one(as_real(arguments.tensor(0)?))),
     ("view_as_complex(Tensor(a) self) -> Tensor(a)", |arguments| {
         one(as_complex(arguments.tensor(0)?))

@@ -6,7 +6,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of}
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, changed, made, one};
 use crate::error::{Error, Result};
-use crate::operations::selected;
+use crate::operations::{advanced_indexing, selected};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
@@ -14,6 +14,14 @@ use crate::sconce::{Tensor, api, check, operations};
 /// What this file offers.
 pub const OPERATIONS: &[(&str, Function)] = &[
     ("index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select),
+    (
+        "embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, bool \
+         sparse=False) -> Tensor",
+        embedding,
+    ),
+    ("_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", |arguments| {
+        one(advanced_indexing::index(arguments.tensor(0)?, &arguments.optional_tensors(1)?))
+    }),
     ("masked_select(Tensor self, Tensor mask) -> Tensor", masked_select),
     ("nonzero(Tensor self) -> Tensor", nonzero),
     (
@@ -34,6 +42,21 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         repeat_interleave_counts,
     ),
 ];
+
+/// `embedding(weight, indices, …)`: the rows that indices select. The rest matters to the gradient alone.
+fn embedding(arguments: &mut Arguments) -> Results {
+    let (weight, indices) = (arguments.tensor(0)?, arguments.tensor(1)?);
+    let sizes = sizes_of(weight)?;
+    let [_, columns] = sizes[..] else {
+        return Err(Error::invalid_argument(format!(
+            "'weight' must be 2-D, but has the sizes {sizes:?}"
+        )));
+    };
+    let flat = operations::reshape(indices, &[-1])?;
+    let rows = operations::index_select(weight, 0, flat.handle())?;
+    let whole = [&sizes_of(indices)?[..], &[columns]].concat();
+    one(operations::reshape(rows.handle(), &whole))
+}
 
 /// `index_select(self, dim, index)`
 fn index_select(arguments: &mut Arguments) -> Results {

@@ -8,6 +8,7 @@ use crate::dispatcher::results::{Function, Results, one, two};
 use crate::error::{Error, Result};
 use crate::operations::ordering;
 use crate::operations::tensors::is_floating;
+use crate::operations::variance::{Variance, variance};
 use crate::registry::value::Value;
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::tensor::TensorHandle;
@@ -75,6 +76,27 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", |arguments| {
         one_dim(arguments, api::SCONCE_REDUCE_ANY)
     }),
+    (
+        "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+        |arguments| one(corrected(arguments).map(|found| found.variance)),
+    ),
+    (
+        "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+        |arguments| {
+            let dims = arguments.optional_ints(1)?.unwrap_or_default();
+            let correction = f64::from(u8::from(arguments.flag(2)?));
+            let found = variance(arguments.tensor(0)?, &dims, correction, arguments.flag(3)?);
+            one(found.map(|found| found.variance))
+        },
+    ),
+    (
+        "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> \
+         (Tensor, Tensor)",
+        |arguments| {
+            let found = corrected(arguments)?;
+            two(found.variance, found.mean)
+        },
+    ),
     ("median(Tensor self) -> Tensor", median),
     (
         "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -91,6 +113,13 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", argsort),
     ("equal(Tensor self, Tensor other) -> bool", equal),
 ];
+
+/// `var_mean.correction(self, dim, correction, keepdim)`
+fn corrected(arguments: &Arguments) -> Result<Variance> {
+    let dims = arguments.optional_ints(1)?.unwrap_or_default();
+    let correction = arguments.optional_real(2)?.unwrap_or(1.0);
+    variance(arguments.tensor(0)?, &dims, correction, arguments.flag(3)?)
+}
 
 /// `(self)`
 fn all_dims(arguments: &Arguments, operation: i32, dtype: i32) -> Results {

@@ -4,6 +4,7 @@ use crate::abi::tensors::sizes_of;
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, changed, one};
 use crate::error::{Error, Result};
+use crate::operations::elementwise::divided;
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::{Tensor, api, operations::choose};
 
@@ -62,6 +63,12 @@ pub const OTHERS: &[(&str, Function)] = &[
         let (base, exponent) = (arguments.operand(0)?, Operand::Handle(arguments.tensor(1)?));
         one(operations::combine(api::SCONCE_BINARY_POW, base, exponent, 1.0))
     }),
+    ("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", |arguments| {
+        divided_by(arguments, Operand::Handle(arguments.tensor(1)?))
+    }),
+    ("div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", |arguments| {
+        divided_by(arguments, arguments.operand(1)?)
+    }),
     ("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp),
     ("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", |arguments| {
         operations::fill(arguments.tensor(0)?, &arguments.scalar(1)?)?;
@@ -103,6 +110,12 @@ fn of_tensors(arguments: &Arguments, operation: i32) -> Results {
 fn scaled(arguments: &Arguments, operation: i32) -> Results {
     let (first, second) = (Operand::Handle(arguments.tensor(0)?), arguments.operand(1)?);
     one(operations::combine(operation, first, second, arguments.real_number(2)?))
+}
+
+/// `div(self, other, rounding_mode)`
+fn divided_by(arguments: &Arguments, other: Operand<'_>) -> Results {
+    let mode = if arguments.is_none(2)? { None } else { Some(arguments.text(2)?) };
+    one(divided(arguments.tensor(0)?, other, mode.as_deref()))
 }
 
 /// `clamp(self, min, max)`: a NaN stays; of limits in the wrong order the upper one counts.

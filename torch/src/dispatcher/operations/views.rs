@@ -3,10 +3,11 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use crate::abi::handles::another_handle;
-use crate::abi::tensors::sizes_of;
+use crate::abi::tensors::{sizes_of, strides_of};
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, changed, made, one};
 use crate::error::{Error, Result};
+use crate::operations::layout::dimension;
 use crate::registry::value::Value;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check, operations};
@@ -29,6 +30,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         slice,
     ),
     ("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", narrow),
+    ("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", unfold),
     ("t(Tensor(a) self) -> Tensor(a)", t),
     ("alias(Tensor(a) self) -> Tensor(a)", same),
     ("detach(Tensor(a) self) -> Tensor(a)", same),
@@ -48,6 +50,30 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         resize_,
     ),
 ];
+
+/// `unfold(self, dimension, size, step)`: windows of a dimension as a new last one.
+fn unfold(arguments: &mut Arguments) -> Results {
+    let (tensor, size, step) = (arguments.tensor(0)?, arguments.int(2)?, arguments.int(3)?);
+    let (mut sizes, mut strides) = (sizes_of(tensor)?, strides_of(tensor)?);
+    let dim = dimension(arguments.int(1)?, sizes.len())?;
+    let (length, stride) = match sizes.get(dim) {
+        Some(&length) => (length, strides[dim]),
+        None => (1, 1),
+    };
+    if size < 0 || size > length || step <= 0 {
+        return Err(Error::invalid_argument(format!(
+            "unfold: dimension {dim} has {length} elements, but size is {size} and step is {step}; size must be from 0 \
+             to {length}, and step more than 0"
+        )));
+    }
+    if let Some(place) = sizes.get_mut(dim) {
+        *place = (length - size) / step + 1;
+        strides[dim] = stride * step;
+    }
+    sizes.push(size);
+    strides.push(stride);
+    one(operations::as_strided(tensor, &sizes, &strides, -1))
+}
 
 /// Functions of libsconce.so that take a tensor and a list of integers.
 macro_rules! by_list {

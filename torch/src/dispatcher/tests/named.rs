@@ -3,7 +3,7 @@
 use super::{Value, counted, ints, one, refused, tensors, word};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::dispatcher::tests::call;
-use crate::operations::views::as_complex;
+use crate::operations::views::{as_complex, as_real};
 use crate::sconce::Tensor;
 use crate::sconce::api::{
     SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_BOOL as BOOL, SCONCE_DTYPE_C64 as C64,
@@ -60,6 +60,93 @@ fn images_become_larger_and_smaller() {
         assert_line(&found, &[0.0, 0.5, 1.0, 2.5, 4.0], "a line");
         let wrong = vec![word(&small), ints(&[3]), Value::Bool(true)];
         refused("upsample_linear1d", "", wrong, "Non-empty 3D data tensor expected");
+    });
+}
+
+/// Complex numbers of parts.
+fn numbers(sizes: &[i64], parts: &[f64]) -> Tensor {
+    let parts = Dense { sizes: [sizes, &[2]].concat(), values: parts.to_vec() };
+    as_complex(parts.tensor(F64).handle()).unwrap()
+}
+
+fn assert_numbers(found: &Tensor, expected: &[f64], what: &str) {
+    assert_line(&as_real(found.handle()).unwrap(), expected, what);
+}
+
+#[test]
+fn complex_matrices_are_multiplied() {
+    counted(|| {
+        let first = numbers(&[1, 2], &[1.0, 2.0, 0.0, -1.0]);
+        let second = numbers(&[2, 2], &[3.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0]);
+        // (1 + 2i) 3 - i (1 + i), (1 + 2i) i - 2i
+        let product = [4.0, 5.0, -2.0, -1.0];
+        assert_numbers(&one("mm", "", vec![word(&first), word(&second)]), &product, "mm");
+        assert_numbers(&one("matmul", "", vec![word(&first), word(&second)]), &product, "matmul");
+        let vector = numbers(&[2], &[1.0, 2.0, 0.0, -1.0]);
+        let found = one("matmul", "", vec![word(&vector), word(&second)]);
+        assert_eq!(sizes_of(found.handle()).unwrap(), [2]);
+        assert_numbers(&found, &product, "a vector");
+        let added = numbers(&[2], &[f64::NAN, 0.0, 1.0, 1.0]);
+        let of = |beta: i64| {
+            let tensors = [&added, &first, &second].map(word);
+            let words = tensors.into_iter().chain([Value::Int(beta), Value::Float(0.5)]);
+            one("addmm", "", words.collect())
+        };
+        assert_numbers(&of(0), &[2.0, 2.5, -1.0, -0.5], "a NaN that counts for nothing");
+        assert_numbers(&of(2), &[f64::NAN, f64::NAN, 1.0, 1.5], "addmm");
+        let batch = |tensor: &Tensor| crate::sconce::operations::unsqueeze(tensor.handle(), 0);
+        let (left, right) = (batch(&first).unwrap(), batch(&second).unwrap());
+        assert_numbers(&one("bmm", "", vec![word(&left), word(&right)]), &product, "bmm");
+        let words = vec![word(&numbers(&[1, 1, 1], &[1.0, 0.0])), word(&left), word(&right)];
+        let sum = one("baddbmm", "", words);
+        assert_numbers(&sum, &[5.0, 5.0, -1.0, -1.0], "baddbmm");
+        refused("mm", "", vec![word(&second), word(&first)], "do not fit");
+        refused("bmm", "", vec![word(&first), word(&right)], "self must have 3 dimensions");
+        let real = squares(&[2, 2]);
+        refused("mm", "", vec![word(&first), word(&real)], "to have the same dtype");
+        let words = vec![word(&real), word(&real), word(&real), Value::Complex(0.0, 1.0)];
+        refused("addmm", "", words, "beta and alpha must be real");
+    });
+}
+
+#[test]
+fn graphs_with_complex_numbers_call_others_by_name() {
+    counted(|| {
+        let infinity = f64::INFINITY;
+        let given = numbers(&[3], &[0.0, 1.0, -infinity, 2.0, -1.0, 0.0]);
+        let truths = one("isinf", "", vec![word(&given)]);
+        assert_eq!(dtype_of_tensor(truths.handle()).unwrap(), BOOL);
+        assert_line(&truths, &[0.0, 1.0, 0.0], "infinite");
+        let whole = line(&[1.0, 2.0]).tensor(I64);
+        assert_line(&one("isinf", "", vec![word(&whole)]), &[0.0, 0.0], "integers");
+        let angles = one("angle", "", vec![word(&given)]);
+        let pi = std::f64::consts::PI;
+        assert_line(&angles, &[pi / 2.0, pi, pi], "angles");
+        let powers = one("exp2", "", vec![word(&numbers(&[1], &[3.0, 0.0]))]);
+        assert_numbers(&powers, &[8.0, 0.0], "complex powers of two");
+        let powers = one("exp2", "", vec![word(&line(&[3.0, -1.0]).tensor(F32))]);
+        assert_line(&powers, &[8.0, 0.5], "powers of two");
+        let table = squares(&[3, 2]);
+        let index = Dense { sizes: vec![1, 2], values: vec![2.0, 0.0] }.tensor(I64);
+        let rows = one("embedding", "", vec![word(&table), word(&index)]);
+        assert_eq!(sizes_of(rows.handle()).unwrap(), [1, 2, 2]);
+        assert_line(&rows, &[16.0, 25.0, 0.0, 1.0], "rows");
+        refused(
+            "embedding",
+            "",
+            vec![word(&line(&[1.0]).tensor(F32)), word(&index)],
+            "must be 2-D",
+        );
+        let places = Value::List(vec![Value::None, word(&line(&[1.0]).tensor(I64))]);
+        let found = one("_unsafe_index", "Tensor", vec![word(&table), places]);
+        assert_line(&found, &[1.0, 9.0, 25.0], "a column");
+        let windows =
+            |size, step| vec![word(&table), Value::Int(0), Value::Int(size), Value::Int(step)];
+        let found = one("unfold", "", windows(2, 1));
+        assert_eq!(sizes_of(found.handle()).unwrap(), [2, 2, 2]);
+        assert_line(&found, &[0.0, 4.0, 1.0, 9.0, 4.0, 16.0, 9.0, 25.0], "windows");
+        refused("unfold", "", windows(4, 1), "size must be from 0 to 3");
+        refused("unfold", "", windows(1, 0), "step more than 0");
     });
 }
 

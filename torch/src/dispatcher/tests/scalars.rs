@@ -13,6 +13,27 @@ fn with(name: &str, overload: &str, tensor: &Dense, number: Value) -> Dense {
 }
 
 #[test]
+fn quotients_are_rounded_as_the_mode_says() {
+    use crate::sconce::api::{SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_I32 as I32};
+    counted(|| {
+        let tensor = Dense { sizes: vec![5], values: vec![7.0, -7.0, 6.0, -6.0, 0.0] };
+        let mode = |mode: &str| Value::Str(mode.as_bytes().into());
+        for dtype in [I32, BF16] {
+            let own = tensor.tensor(dtype);
+            let by_two = |how| one("div", "Scalar_mode", vec![word(&own), Value::Int(2), how]);
+            assert_eq!(Dense::of(by_two(mode("floor")).handle()).values, [3., -4., 3., -3., 0.]);
+            assert_eq!(Dense::of(by_two(mode("trunc")).handle()).values, [3., -3., 3., -3., 0.]);
+            assert_eq!(Dense::of(by_two(Value::None).handle()).values, [3.5, -3.5, 3., -3., 0.]);
+            let twos = Dense { sizes: vec![1], values: vec![-2.0] }.tensor(dtype);
+            let by = one("div", "Tensor_mode", vec![word(&own), word(&twos), mode("trunc")]);
+            assert_eq!(Dense::of(by.handle()).values, [-3., 3., -3., 3., 0.]);
+        }
+        let own = tensor.tensor(I32);
+        refused("div", "Scalar_mode", vec![word(&own), Value::Int(2), mode("up")], "found 'up'");
+    });
+}
+
+#[test]
 fn numbers_of_each_kind_are_operands() {
     counted(|| {
         let tensor = Dense { sizes: vec![2, 2], values: vec![1.0, -2.0, 3.5, 0.0] };

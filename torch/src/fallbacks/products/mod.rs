@@ -101,7 +101,7 @@ fallbacks! {
         let side_by_side = operations::permute(first, &[1, 0, 2])?;
         let side_by_side = operations::reshape(side_by_side.handle(), &[*rows, batch * inner])?;
         let stacked = operations::reshape(second, &[batch * inner, *columns])?;
-        let sum = added(tensor, side_by_side.handle(), stacked.handle(), beta, alpha)?;
+        let sum = operations::addmm(tensor, [side_by_side.handle(), stacked.handle()], beta, alpha)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, sum) }
     }
@@ -128,7 +128,7 @@ fallbacks! {
             _ => operations::unsqueeze(tensor, -1)?,
         };
         let vector = operations::unsqueeze(vec, 1)?;
-        let sum = added(column.handle(), mat, vector.handle(), beta, alpha)?;
+        let sum = operations::addmm(column.handle(), [mat, vector.handle()], beta, alpha)?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, operations::reshape(sum.handle(), &matrix[..1])?) }
     }
@@ -144,7 +144,7 @@ fallbacks! {
         use_gelu: i32,
         ret0: *mut TensorHandle,
     ) {
-        let sum = added(tensor, first, second, beta, alpha)?;
+        let sum = operations::addmm(tensor, [first, second], beta, alpha)?;
         // PyTorch approximates GELU on devices only.
         let activation = match (use_gelu != 0, device_of_tensor(first)? == api::SCONCE_DEVICE_CPU) {
             (false, _) => api::SCONCE_UNARY_RELU,
@@ -154,22 +154,6 @@ fallbacks! {
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, operations::unary(activation, &sum)?) }
     }
-}
-
-/// `beta * tensor + alpha * (first @ second)` of matrices, in a new tensor.
-fn added(
-    tensor: TensorHandle,
-    first: TensorHandle,
-    second: TensorHandle,
-    beta: f64,
-    alpha: f64,
-) -> Result<Tensor> {
-    with_precision(|| {
-        // SAFETY: the place is valid for a write; any number may be passed as a handle.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_addmm(tensor, first, second, beta, alpha, made)
-        })
-    })
 }
 
 /// Sums in float32 for the 16-bit types, so that the result is rounded once.

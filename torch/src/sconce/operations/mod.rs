@@ -19,7 +19,7 @@ use super::values::{integer, options};
 use super::{Tensor, api, check};
 use crate::error::{Error, Result};
 
-pub use super::products::{bmm, matmul, mm, mm_out};
+pub use super::products::{addmm, bmm, matmul, mm, mm_out};
 pub use elementwise::{Operand, binary, choose, clamped_from, combine, unary};
 pub use factories::{arange, empty, empty_like, from_values, full, linspace, undefined};
 pub use views::{

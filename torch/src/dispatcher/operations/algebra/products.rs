@@ -2,6 +2,7 @@
 
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, one};
+use crate::operations::products::complex;
 use crate::sconce::operations;
 
 /// What this file offers.
@@ -10,16 +11,32 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("mm(Tensor self, Tensor mat2) -> Tensor", mm),
     ("mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)", mm_out),
     ("bmm(Tensor self, Tensor mat2) -> Tensor", bmm),
+    (
+        "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        |arguments| {
+            let factors = [arguments.tensor(1)?, arguments.tensor(2)?];
+            let numbers = [arguments.scalar(3)?, arguments.scalar(4)?];
+            one(complex::addmm(arguments.tensor(0)?, factors, numbers))
+        },
+    ),
+    (
+        "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+        |arguments| {
+            let numbers = [arguments.scalar(3)?, arguments.scalar(4)?];
+            let (first, second) = (arguments.take(1)?, arguments.take(2)?);
+            one(complex::baddbmm(arguments.tensor(0)?, [&first, &second], numbers))
+        },
+    ),
 ];
 
 /// `matmul(self, other)`
 fn matmul(arguments: &mut Arguments) -> Results {
-    one(operations::matmul(arguments.tensor(0)?, arguments.tensor(1)?))
+    one(complex::matmul(arguments.tensor(0)?, arguments.tensor(1)?))
 }
 
 /// `mm(self, mat2)`
 fn mm(arguments: &mut Arguments) -> Results {
-    one(operations::mm(arguments.tensor(0)?, arguments.tensor(1)?))
+    one(complex::mm(arguments.tensor(0)?, arguments.tensor(1)?))
 }
 
 /// `mm.out(self, mat2, out)`
@@ -31,5 +48,5 @@ fn mm_out(arguments: &mut Arguments) -> Results {
 /// `bmm(self, mat2)`
 fn bmm(arguments: &mut Arguments) -> Results {
     let (first, second) = (arguments.take(0)?, arguments.take(1)?);
-    one(operations::bmm(&first, &second))
+    one(complex::bmm(&first, &second))
 }
