@@ -5,8 +5,8 @@ use std::f64::consts::{FRAC_PI_2, LN_2, LN_10, PI};
 
 use super::Transcendental;
 
-/// A complex number.
-pub(super) type Number = [f64; 2];
+/// The real and the imaginary part of a complex number.
+pub(super) type ComplexParts = [f64; 2];
 
 // Squares of numbers in between neither overflow nor lose digits.
 const LARGE: f64 = 1e150;
@@ -27,7 +27,7 @@ fn log_of_length(x: f64, y: f64) -> f64 {
     x.hypot(y).ln()
 }
 
-fn logarithm([x, y]: Number, scale: f64) -> Number {
+fn logarithm([x, y]: ComplexParts, scale: f64) -> ComplexParts {
     [log_of_length(x, y) / scale, y.atan2(x) / scale]
 }
 
@@ -69,7 +69,7 @@ fn infinite_or_nan(value: f64) -> f64 {
     if value.is_infinite() { value } else { f64::NAN }
 }
 
-fn inverse_sine([x, y]: Number) -> Number {
+fn inverse_sine([x, y]: ComplexParts) -> ComplexParts {
     if x.is_nan() || y.is_nan() {
         if x == 0.0 {
             return [x, y];
@@ -80,7 +80,7 @@ fn inverse_sine([x, y]: Number) -> Number {
     [found.sine.copysign(x), found.size.copysign(y)]
 }
 
-fn inverse_cosine([x, y]: Number) -> Number {
+fn inverse_cosine([x, y]: ComplexParts) -> ComplexParts {
     if x.is_nan() || y.is_nan() {
         if x == 0.0 {
             return [FRAC_PI_2, f64::NAN];
@@ -92,7 +92,7 @@ fn inverse_cosine([x, y]: Number) -> Number {
     [cosine, found.size.copysign(-y)]
 }
 
-fn inverse_hyperbolic_tangent([re, im]: Number) -> Number {
+fn inverse_hyperbolic_tangent([re, im]: ComplexParts) -> ComplexParts {
     let (x, y) = (re.abs(), im.abs());
     let is_infinite = x.is_infinite() || y.is_infinite();
     if x.is_nan() || y.is_nan() {
@@ -120,7 +120,7 @@ fn inverse_hyperbolic_tangent([re, im]: Number) -> Number {
 }
 
 /// The hyperbolic sine and cosine, of which each is made of the other's parts.
-fn hyperbolic([x, y]: Number, is_sine: bool) -> Number {
+fn hyperbolic([x, y]: ComplexParts, is_sine: bool) -> ComplexParts {
     let sign = 1.0_f64.copysign(x);
     if y == 0.0 {
         return if is_sine { [x.sinh(), y] } else { [x.cosh(), y * sign] };
@@ -151,7 +151,7 @@ fn hyperbolic([x, y]: Number, is_sine: bool) -> Number {
 }
 
 /// By Kahan's formula.
-fn hyperbolic_tangent([x, y]: Number) -> Number {
+fn hyperbolic_tangent([x, y]: ComplexParts) -> ComplexParts {
     if x.is_infinite() {
         let sign = if y.is_finite() { y.sin() * y.cos() } else { y };
         return [1.0_f64.copysign(x), 0.0_f64.copysign(sign)];
@@ -172,12 +172,12 @@ fn hyperbolic_tangent([x, y]: Number) -> Number {
     [slope * (1.0 + sine * sine).sqrt() * sine / below, tangent / below]
 }
 
-fn turned([x, y]: Number) -> Number {
+fn turned([x, y]: ComplexParts) -> ComplexParts {
     [y, x]
 }
 
 /// The function of a number.
-pub(super) fn of_complex(function: Transcendental, z: Number) -> Number {
+pub(super) fn of_complex(function: Transcendental, z: ComplexParts) -> ComplexParts {
     let [x, y] = z;
     match function {
         Transcendental::Acos => inverse_cosine(z),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::complex::Number;
+use super::complex::ComplexParts;
 use super::*;
 use crate::operations::views::{as_complex, as_real};
 use crate::testing::{Cases, Dense};
@@ -24,7 +24,7 @@ const ALL: [Transcendental; 13] = [
 ];
 
 /// What PyTorch returns of 0.5 - 0.25i.
-const INSIDE: [Number; 13] = [
+const INSIDE: [ComplexParts; 13] = [
     [1.0691874735193958, 0.28139605624529274],
     [0.28139605624529274, -1.0691874735193958],
     [0.5016088532755008, -0.28139605624529274],
@@ -41,7 +41,7 @@ const INSIDE: [Number; 13] = [
 ];
 
 /// What it returns of -2 - 0i: the lower side of the cuts.
-const CUT: [Number; 13] = [
+const CUT: [ComplexParts; 13] = [
     [3.141592653589793, 1.3169578969248166],
     [1.3169578969248166, -3.141592653589793],
     [-1.5707963267948966, -1.3169578969248166],
@@ -57,7 +57,7 @@ const CUT: [Number; 13] = [
     [2.185039863261519, -0.0],
 ];
 
-fn assert_near(found: Number, expected: Number, within: f64, what: &str) {
+fn assert_near(found: ComplexParts, expected: ComplexParts, within: f64, what: &str) {
     for (own, other) in found.into_iter().zip(expected) {
         let is_near = (own - other).abs() <= within * other.abs().max(1.0);
         let same_sign = own != 0.0 || own.is_sign_negative() == other.is_sign_negative();
