@@ -84,6 +84,8 @@ images! {
     SOLVERS = "solvers";
     /// Panels of factors: LU, reflections.
     SOLVERS_PANELS = "solvers_panels";
+    /// Factors of symmetric and Hermitian matrices. As `TRANSCENDENTAL`.
+    SOLVERS_SYMMETRIC = "solvers_symmetric" ptx;
     /// Functions of real and complex numbers; see `operations::transcendental`. Models rarely call them, so they get no
     /// machine code.
     TRANSCENDENTAL = "transcendental" ptx;

@@ -15,6 +15,8 @@ const SOURCES: [&str; 5] = [
     "tests/solvers/check.cc",
 ];
 
+const SYMMETRIC: [&str; 2] = ["kernels/solvers_symmetric.cu", "tests/solvers/symmetric.cc"];
+
 /// Cases of each kernel and type.
 const ROUNDS: u32 = 4;
 
@@ -23,4 +25,11 @@ fn kernels_return_what_plain_loops_do() {
     // Ten kernels of four types, and one of five.
     let cases = format!("{} cases\n", (10 * 4 + 5) * ROUNDS);
     assert_eq!(emulator::run("solvers", &SOURCES, ROUNDS), cases);
+}
+
+#[test]
+fn factors_of_symmetric_matrices_solve_their_equations() {
+    let rounds = 3 * ROUNDS;
+    let cases = format!("{} cases\n", 4 * rounds);
+    assert_eq!(emulator::run("symmetric", &SYMMETRIC, rounds), cases);
 }

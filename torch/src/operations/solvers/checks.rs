@@ -273,6 +273,10 @@ pub fn factored(name: &str, info: &Tensor) -> Result<()> {
             "U[{number},{number}] is zero and using it on lu_solve would result in a division by zero. If you still \
              want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
         ),
+        "torch.linalg.ldl_factor" | "torch.linalg.ldl_factor_ex" => format!(
+            "D[{number},{number}] is zero, so that ldl_solve would divide by zero. If you want the factors all the same, \
+             call linalg.ldl_factor_ex(A) without check_errors"
+        ),
         _ => "The solver failed because the input matrix is singular.".to_owned(),
     };
     Err(Error::new(api::SCONCE_ERROR_INVALID_ARGUMENT, format!("{name}: {which}{why}")))

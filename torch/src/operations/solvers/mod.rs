@@ -14,6 +14,7 @@
 //! | `definite` | Cholesky's factors, equations with them, inverses |
 //! | `reflections` | factors of reflections (QR), and products with them |
 //! | `lu` | LU factors with pivots, what is in them, equations with them |
+//! | `symmetric` | factors of symmetric and Hermitian matrices, equations with them |
 //! | `equations` | equations with square matrices, inverses |
 //! | `rotations` | the step that makes columns orthogonal |
 //! | `spectra` | singular values, eigenvalues of Hermitian matrices |
@@ -38,6 +39,7 @@ pub mod reflections;
 pub mod rotations;
 pub mod spectra;
 pub mod steps;
+pub mod symmetric;
 pub mod triangles;
 
 #[cfg(test)]

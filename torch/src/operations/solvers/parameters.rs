@@ -9,6 +9,9 @@ pub const DIAGONAL: u32 = 4;
 /// Ones on the diagonal, instead of what is there.
 pub const ONES: u32 = 8;
 
+/// `(1 + sqrt(17)) / 8`, which bounds the growth of elements of symmetric matrices. It is in `torch/kernels/solvers_symmetric.cu`, too.
+pub const GROWTH: f64 = 0.640_388_203_202_208;
+
 /// What a product does with what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpdateMode {

@@ -8,7 +8,7 @@ use crate::operations::solvers::checks::factored;
 use crate::operations::solvers::functions::{determinants, exponential};
 use crate::operations::solvers::lu::{Factors, lu_factor, unpack};
 use crate::operations::solvers::{
-    definite, eigen, equations, least_squares, reflections, spectra, triangles,
+    definite, eigen, equations, least_squares, reflections, spectra, symmetric, triangles,
 };
 use crate::registry::value::Value;
 use crate::sconce::Tensor;
@@ -105,6 +105,33 @@ pub const OPERATIONS: &[(&str, Function)] = &[
             let (factors, pivots) = (arguments.tensor(0)?, arguments.tensor(1)?);
             let (is_left, is_adjoint) = (arguments.flag(3)?, arguments.flag(4)?);
             one(equations::lu_solve(factors, pivots, arguments.tensor(2)?, is_left, is_adjoint))
+        },
+    ),
+    (
+        "linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor \
+         pivots, Tensor info)",
+        |arguments| {
+            let factors = symmetric::ldl_factor(arguments.tensor(0)?, arguments.flag(1)?)?;
+            if arguments.flag(2)? {
+                factored("torch.linalg.ldl_factor_ex", &factors[2])?;
+            }
+            all(Ok(factors))
+        },
+    ),
+    (
+        "linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
+        |arguments| {
+            let [factors, pivots, info] =
+                symmetric::ldl_factor(arguments.tensor(0)?, arguments.flag(1)?)?;
+            factored("torch.linalg.ldl_factor", &info)?;
+            two(factors, pivots)
+        },
+    ),
+    (
+        "linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor",
+        |arguments| {
+            let (factors, pivots) = (arguments.tensor(0)?, arguments.tensor(1)?);
+            one(symmetric::ldl_solve(factors, pivots, arguments.tensor(2)?, arguments.flag(3)?))
         },
     ),
     (

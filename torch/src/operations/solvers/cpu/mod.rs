@@ -1,8 +1,10 @@
-//! The steps on the CPU: plain loops, whose innermost goes along memory. Those that factor some columns are in `panels`.
+//! The steps on the CPU: plain loops, whose innermost goes along memory. Those that factor some columns are in `panels`, those
+//! of symmetric matrices in `symmetric`.
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
 pub mod panels;
+pub mod symmetric;
 
 use crate::operations::solvers::field::Field;
 use crate::operations::solvers::matrices::Matrices;

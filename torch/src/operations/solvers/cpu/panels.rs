@@ -13,18 +13,18 @@ impl IntegerBatch {
     }
 
     /// A number of a matrix. There has to be such a one, in a tensor that lives.
-    fn get(self, entry: i64, at: i64) -> i32 {
+    pub(super) fn get(self, entry: i64, at: i64) -> i32 {
         // SAFETY: what this function asks for.
         unsafe { self.place(entry, at).read() }
     }
 
-    fn set(self, entry: i64, at: i64, value: i32) {
+    pub(super) fn set(self, entry: i64, at: i64, value: i32) {
         // SAFETY: as above; nobody else uses the number.
         unsafe { self.place(entry, at).write(value) };
     }
 
     /// Notes the first failure of a matrix.
-    fn note(self, entry: i64, value: i64) {
+    pub(super) fn note(self, entry: i64, value: i64) {
         if self.get(entry, 0) == 0 {
             self.set(entry, 0, value as i32);
         }

@@ -6,6 +6,7 @@ mod equations;
 mod factors;
 mod others;
 mod spectra;
+mod symmetric;
 
 use super::field::{Complex, Field};
 use super::matrices::real_type;
