@@ -11,7 +11,7 @@ use crate::abi::live;
 use crate::dispatcher::by_value;
 use crate::error::{self, Error, Result};
 use crate::package::nodes::{Input, Node, Output};
-use crate::registry::schema::full_name;
+use crate::registry::schema::{Default, Schema, Type, full_name};
 use crate::registry::table::Place;
 use crate::registry::value::Value;
 use crate::sconce::tensor::TensorHandle;
@@ -53,6 +53,30 @@ impl<T: Copy> Passed<'_, T> {
             ))),
         }
     }
+}
+
+/// Takes the whole numbers that the model passes for arguments which its file leaves out because they have their
+/// defaults. PyTorch 2.11 compiles such models and cannot run them: `addmm` of complex numbers with its two factors.
+fn unnamed(
+    schema: &Schema,
+    values: &mut [Option<Value>],
+    ints: &mut Passed<'_, i64>,
+) -> Result<()> {
+    let left_out: Vec<usize> = (0..values.len())
+        .filter(|&at| {
+            let argument = &schema.arguments[at];
+            let is_number = matches!(argument.kind, Type::Int | Type::Scalar);
+            let is_whole = matches!(argument.default, Some(Default::Int(_)));
+            values[at].is_none() && is_number && is_whole
+        })
+        .collect();
+    if left_out.len() != ints.rest.len() {
+        return Ok(());
+    }
+    for at in left_out {
+        values[at] = Some(Value::Int(ints.one()?));
+    }
+    Ok(())
 }
 
 impl Operators {
@@ -134,6 +158,7 @@ impl Operators {
                 })?;
                 *place = Some(value);
             }
+            unnamed(schema, &mut values, ints)?;
             let each = values.into_iter().zip(&schema.arguments);
             each.map(|(value, argument)| match (value, &argument.default) {
                 (Some(value), _) => Ok(value),

@@ -31,6 +31,11 @@ const HALVES: &str = r#"{"node": {"target": "sample::halves", "inputs": [
     {"name": "dim", "arg": {"as_int": 0}}],
     "outputs": [{"as_tensors": [{"name": "c"}, {"name": "d"}]}, {"as_none": true}]}}"#;
 
+/// The same without the number, which the model passes all the same.
+const UNNAMED: &str = r#"{"node": {"target": "sample::halves", "inputs": [
+    {"name": "xs", "arg": {"as_tensors": [{"name": "b"}, {"name": "a"}]}}],
+    "outputs": [{"as_tensors": [{"name": "c"}, {"name": "d"}]}, {"as_none": true}]}}"#;
+
 /// The file that names the calls.
 fn nodes(calls: &[&str]) -> String {
     format!("{{\"nodes\": [{}]}}", calls.join(", "))
@@ -70,6 +75,13 @@ fn a_model_calls_the_operators_of_a_kernel_library() {
         // SAFETY: any number may be passed as a handle.
         assert_eq!(unsafe { sconce_model_unload(loaded) }, 0);
     }
+
+    // A number that has its default is left out of the file.
+    std::fs::write(&names, nodes(&[&none, TWICE, UNNAMED])).unwrap();
+    let loaded = load_model(&model).unwrap();
+    assert_eq!(doubled(loaded, &[1.0, -2.5, 4.0, 0.5]).unwrap(), [2.0, -15.0, 24.0, 3.0]);
+    // SAFETY: as above.
+    assert_eq!(unsafe { sconce_model_unload(loaded) }, 0);
 
     let throws = scaled(r#"{"as_string": "throw"}"#);
     let short = HALVES.replace(r#", {"name": "d"}"#, "");
