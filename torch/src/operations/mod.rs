@@ -35,7 +35,7 @@
 //! | `pooling/` | the largest element or the mean of each window of an image, and gradients |
 //! | `recurrent/` | recurrent networks |
 //! | `random/` | random numbers: fills, dropout, samples |
-//! | `products/` | products of complex numbers, integers, 8-bit and 16-bit numbers |
+//! | `products/` | products of integers, 8-bit and 16-bit numbers |
 //! | `solvers/` | linear equations and factors of matrices |
 //! | `packed/` | constants that PyTorch packed for oneDNN |
 //! | `fused/` | convolutions and products with operations on elements behind them |

@@ -3,14 +3,14 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `complex` | products of complex matrices |
+//! | `added` | products that are added to a tensor, with any factors |
 //! | `widened` | products of integers, and of 16-bit numbers into float32, without a rounding in between |
 //! | `scaled` | products of 8-bit floating-point numbers with scales |
 //! | `grouped` | products of groups of matrices |
 //! | `scaled_grouped` | the same of 8-bit floating-point numbers with scales |
 //! | `weights` | products with weights of 8 bits |
 
-pub mod complex;
+pub mod added;
 pub mod grouped;
 pub mod scaled;
 pub mod scaled_grouped;

@@ -2,7 +2,7 @@
 
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, one};
-use crate::operations::products::complex;
+use crate::operations::products::added;
 use crate::sconce::operations;
 
 /// What this file offers.
@@ -16,7 +16,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         |arguments| {
             let factors = [arguments.tensor(1)?, arguments.tensor(2)?];
             let numbers = [arguments.scalar(3)?, arguments.scalar(4)?];
-            one(complex::addmm(arguments.tensor(0)?, factors, numbers))
+            one(added::addmm(arguments.tensor(0)?, factors, numbers))
         },
     ),
     (
@@ -24,19 +24,19 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         |arguments| {
             let numbers = [arguments.scalar(3)?, arguments.scalar(4)?];
             let (first, second) = (arguments.take(1)?, arguments.take(2)?);
-            one(complex::baddbmm(arguments.tensor(0)?, [&first, &second], numbers))
+            one(added::baddbmm(arguments.tensor(0)?, [&first, &second], numbers))
         },
     ),
 ];
 
 /// `matmul(self, other)`
 fn matmul(arguments: &mut Arguments) -> Results {
-    one(complex::matmul(arguments.tensor(0)?, arguments.tensor(1)?))
+    one(operations::matmul(arguments.tensor(0)?, arguments.tensor(1)?))
 }
 
 /// `mm(self, mat2)`
 fn mm(arguments: &mut Arguments) -> Results {
-    one(complex::mm(arguments.tensor(0)?, arguments.tensor(1)?))
+    one(operations::mm(arguments.tensor(0)?, arguments.tensor(1)?))
 }
 
 /// `mm.out(self, mat2, out)`
@@ -48,5 +48,5 @@ fn mm_out(arguments: &mut Arguments) -> Results {
 /// `bmm(self, mat2)`
 fn bmm(arguments: &mut Arguments) -> Results {
     let (first, second) = (arguments.take(0)?, arguments.take(1)?);
-    one(complex::bmm(&first, &second))
+    one(operations::bmm(&first, &second))
 }
