@@ -1,14 +1,15 @@
 //! Computation of an operation by the calling thread, a tile at a time.
 
-use smallvec::SmallVec;
+use std::ops::Range;
 
 use super::any_number::AnyNumber;
 use super::domain::Domain;
-use super::elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
+use super::elementwise::{Elementwise, ElementwiseInput, MOST_INPUTS};
 use super::number::{DomainNumber, Rules};
 use super::operation::ElementOperation;
 use super::stored::{decode, encode};
 use crate::element::Dtype;
+use crate::strided::each_run;
 
 /// Elements of a tile.
 const TILE: usize = 256;
@@ -37,21 +38,30 @@ pub(crate) trait ElementRuns {
 
 /// Computes an operation that is defined on its domain.
 pub(crate) fn evaluate<M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(), M::Refusal> {
+    evaluate_part(task, 0..task.count(), memory)
+}
+
+/// Computes some of the elements, numbered along the axes, the innermost first.
+pub(crate) fn evaluate_part<M: ElementRuns>(
+    task: &Elementwise,
+    elements: Range<u64>,
+    memory: &M,
+) -> Result<(), M::Refusal> {
     match task.domain {
-        Domain::F32 => walk::<f32, M>(task, memory),
-        Domain::F64 => walk::<f64, M>(task, memory),
-        Domain::Integer => walk::<i64, M>(task, memory),
-        Domain::C64 => walk::<[f32; 2], M>(task, memory),
-        Domain::C128 => walk::<[f64; 2], M>(task, memory),
+        Domain::F32 => walk::<f32, M>(task, elements, memory),
+        Domain::F64 => walk::<f64, M>(task, elements, memory),
+        Domain::Integer => walk::<i64, M>(task, elements, memory),
+        Domain::C64 => walk::<[f32; 2], M>(task, elements, memory),
+        Domain::C128 => walk::<[f64; 2], M>(task, elements, memory),
     }
 }
 
 /// Calls for each tile of each run along the innermost axis.
-fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Result<(), M::Refusal> {
-    let count = task.count();
-    if count == 0 {
-        return Ok(());
-    }
+fn walk<N: DomainNumber, M: ElementRuns>(
+    task: &Elementwise,
+    elements: Range<u64>,
+    memory: &M,
+) -> Result<(), M::Refusal> {
     let parameters = task.parameters.map(|number| constant::<N>(number, task));
     let (operation, compute) = (task.operation, task.compute);
     let rules = Rules { operation, compute, parameters, count: task.total };
@@ -65,38 +75,18 @@ fn walk<N: DomainNumber, M: ElementRuns>(task: &Elementwise, memory: &M) -> Resu
             values.fill(constant(*number, task));
         }
     }
-    let only = ElementwiseAxis { size: 1, strides: [0; MOST_INPUTS + 1] };
-    let (inner, outer) = match task.axes.split_first() {
-        Some((inner, outer)) => (*inner, outer),
-        None => (only, &task.axes[..]),
-    };
-    let mut place: SmallVec<[u64; 8]> = SmallVec::from_elem(0, outer.len());
-    let mut offsets = [0_i64; MOST_INPUTS + 1];
-    for index in (0..count).step_by(inner.size as usize) {
-        let mut done = 0;
-        while done < inner.size {
-            let part = (inner.size - done).min(TILE as u64);
-            let mut at = offsets;
-            for (at, stride) in at.iter_mut().zip(inner.strides) {
+    let strides = task.axes.first().map_or([0; MOST_INPUTS + 1], |inner| inner.strides);
+    each_run(&task.axes, elements, |first, at, count| {
+        for done in (0..count).step_by(TILE) {
+            let part = (count - done).min(TILE as u64);
+            let mut at = at;
+            for (at, stride) in at.iter_mut().zip(strides) {
                 *at = at.wrapping_add((done as i64).wrapping_mul(stride));
             }
-            values.compute(&rules, task, memory, (at, inner.strides), index + done, part)?;
-            done += part;
+            values.compute(&rules, task, memory, (at, strides), first + done, part)?;
         }
-        for (place, axis) in place.iter_mut().zip(outer) {
-            *place += 1;
-            let is_over = *place == axis.size;
-            let steps = if is_over { 1_i64.wrapping_sub(axis.size as i64) } else { 1 };
-            for (offset, stride) in offsets.iter_mut().zip(axis.strides) {
-                *offset = offset.wrapping_add(steps.wrapping_mul(stride));
-            }
-            if !is_over {
-                break;
-            }
-            *place = 0;
-        }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// A scalar in the domain.
@@ -153,31 +143,48 @@ impl<N: DomainNumber> Tile<N> {
     }
 }
 
-/// Decodes elements of a type and converts them to that of the computation. Types that are known when this is compiled
-/// cost nothing: so elements that are numbers of the domain as they are, which most are, have a loop of their own.
-fn decode_all<N: DomainNumber>(dtype: Dtype, compute: Dtype, bytes: &[u8], values: &mut [N]) {
-    if dtype == N::OWN && compute == N::OWN {
-        for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(N::OWN.bytes())) {
-            *value = N::from_any(decode(N::OWN, bytes), N::OWN);
+/// Calls a loop over elements with their type and that of the computation. Types that are known when this is compiled
+/// cost nothing: so frequent pairs have loops of their own.
+macro_rules! with_types {
+    ($types:expr, $loop:ident $arguments:tt; $($dtype:ident $compute:ident,)*) => {
+        match $types {
+            $((Dtype::$dtype, Dtype::$compute) if N::computes(Dtype::$compute) => $loop!(Dtype::$dtype, Dtype::$compute, $arguments),)*
+            (dtype, compute) => $loop!(dtype, compute, $arguments),
         }
-        return;
+    };
+    ($types:expr, $loop:ident $arguments:tt) => {
+        with_types! {
+            $types, $loop $arguments;
+            F32 F32, F64 F64, I64 I64, I32 I32, Bool Bool, C64 C64, C128 C128,
+            Bf16 Bf16, F16 F16, Bf16 F32, F16 F32, F32 Bf16, F32 F16, F32 F64, F64 F32, Bool F32,
+        }
+    };
+}
+
+/// Decodes elements of a type and converts them to that of the computation. One copy of the loops serves all memory.
+#[inline(never)]
+fn decode_all<N: DomainNumber>(dtype: Dtype, compute: Dtype, bytes: &[u8], values: &mut [N]) {
+    macro_rules! decode_each {
+        ($dtype:expr, $compute:expr, ()) => {
+            for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact($dtype.bytes())) {
+                *value = N::from_any(decode($dtype, bytes), $compute);
+            }
+        };
     }
-    for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(dtype.bytes())) {
-        *value = N::from_any(decode(dtype, bytes), compute);
-    }
+    with_types!((dtype, compute), decode_each());
 }
 
 /// As [`decode_all`], the other way.
+#[inline(never)]
 fn encode_all<N: DomainNumber>(results: &[N], compute: Dtype, dtype: Dtype, bytes: &mut [u8]) {
-    if dtype == N::OWN && compute == N::OWN {
-        for (result, bytes) in results.iter().zip(bytes.chunks_exact_mut(N::OWN.bytes())) {
-            encode(result.to_any(N::OWN), N::OWN, bytes);
-        }
-        return;
+    macro_rules! encode_each {
+        ($dtype:expr, $compute:expr, ()) => {
+            for (result, bytes) in results.iter().zip(bytes.chunks_exact_mut($dtype.bytes())) {
+                encode(result.to_any($compute), $dtype, bytes);
+            }
+        };
     }
-    for (result, bytes) in results.iter().zip(bytes.chunks_exact_mut(dtype.bytes())) {
-        encode(result.to_any(compute), dtype, bytes);
-    }
+    with_types!((dtype, compute), encode_each());
 }
 
 /// Applies the operation. Those that take little time themselves have loops of their own, which do not choose the

@@ -33,7 +33,7 @@ pub use any_number::Scalar;
 pub(crate) use any_number::{AnyNumber, wrap};
 pub(crate) use domain::Domain;
 pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
-pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate};
+pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate, evaluate_part};
 pub(crate) use narrow_float::{narrow_bits, narrow_value, saturated_bits};
 pub(crate) use operation::ElementOperation;
 pub(crate) use stored::{decode, encode};

@@ -1,6 +1,7 @@
 //! What the numbers of every domain have in common.
 
 use super::any_number::AnyNumber;
+use super::domain::Domain;
 use super::operation::ElementOperation;
 use crate::element::Dtype;
 
@@ -18,6 +19,11 @@ pub(super) struct Rules<N> {
 pub(super) trait DomainNumber: Copy + Default {
     /// The type whose elements are numbers of the domain as they are.
     const OWN: Dtype;
+    /// Whether numbers of a type are computed in the domain.
+    #[inline(always)]
+    fn computes(dtype: Dtype) -> bool {
+        Domain::of(dtype) as u8 == Domain::of(Self::OWN) as u8
+    }
     /// A number converted to the domain, a scalar of a caller's included. Integers are cut to the
     /// bits of `compute`.
     fn from_any(value: AnyNumber, compute: Dtype) -> Self;

@@ -99,6 +99,26 @@ impl ElementOperation {
         matches!(self, ElementOperation::Range | ElementOperation::Linspace)
     }
 
+    /// Whether an element takes ten times as long as a sum, and more.
+    pub(crate) const fn is_function(self) -> bool {
+        use ElementOperation::*;
+        matches!(
+            self,
+            Exp | Log
+                | Sin
+                | Cos
+                | Tanh
+                | Sigmoid
+                | Silu
+                | Erf
+                | GeluErf
+                | GeluTanh
+                | Remainder
+                | Pow
+                | FloorDivide
+        )
+    }
+
     /// Whether the operation is defined on the numbers of a domain.
     pub(crate) const fn is_defined_on(self, domain: Domain) -> bool {
         use ElementOperation::*;

@@ -1,6 +1,7 @@
 //! Copies of bytes that lie one after another.
 
 use super::host_copy;
+use super::on_host;
 use super::staged;
 use super::transfer::{self, Transfer};
 use crate::context::{Runtime, runtime};
@@ -30,8 +31,7 @@ impl Transfer for ByteTransfer {
     }
 
     fn carry_out(&self) -> Result<()> {
-        host_copy::copy(self.dst.host(self.bytes)?, self.src.host(self.bytes)?);
-        Ok(())
+        on_host::copy_packed(self.dst, self.src, self.bytes)
     }
 
     fn queue(&self, runtime: &Runtime, stream: StreamRef) -> Result<()> {

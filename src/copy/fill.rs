@@ -1,11 +1,12 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
-use super::host_copy;
+use super::{host_copy, on_host};
 use crate::context::{Runtime, runtime};
 use crate::device::{self, reach};
 use crate::driver::RawAddress;
 use crate::error::Result;
 use crate::operand::address_range::{self, MemoryKind};
+use crate::parallel::for_elements;
 use crate::stream::{self, Stream, after_enqueue};
 use crate::types::DevicePtr;
 
@@ -26,8 +27,11 @@ pub fn set(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {
 
 /// Sets bytes of host memory on the calling thread. It needs no backend.
 pub(crate) fn set_on_host(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {
-    host_copy::fill(ptr.host(bytes)?, value);
-    Ok(())
+    let range = ptr.host(bytes)?;
+    for_elements(bytes as u64, on_host::PART, &|part| {
+        host_copy::fill(range.part(part.start as usize, (part.end - part.start) as usize), value);
+        Ok(())
+    })
 }
 
 /// The stream that sets the `bytes` from `ptr` on; none for host memory.

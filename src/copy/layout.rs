@@ -2,7 +2,7 @@
 
 use super::Axis;
 use crate::error::{Error, Result};
-use crate::strided::{PairAxes, PairAxis, each_innermost, join_axes, turn_forwards};
+use crate::strided::{PairAxes, PairAxis, join_axes, turn_forwards};
 
 /// The destination, as an index of [`PairAxis::strides`].
 pub(super) const DST: usize = 0;
@@ -125,14 +125,6 @@ impl CopyLayout {
         let [axis] = self.axes[..] else { return None };
         let pitches = axis.strides.map(|stride| u64::try_from(stride).unwrap_or(0));
         pitches.iter().all(|pitch| *pitch >= self.width).then_some((pitches, axis.size))
-    }
-
-    /// Calls `visit` for each run along the innermost axis, with where it begins on both sides.
-    pub(super) fn each_innermost(
-        &self,
-        visit: impl FnMut([i64; 2], PairAxis) -> Result<()>,
-    ) -> Result<()> {
-        each_innermost(&self.axes, self.start, visit)
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `pinned_temporary` | pinned memory that a strided copy passes through |
 //! | `element` | one element of a device, for a caller that waits for it |
 //! | `fill` | setting bytes |
+//! | `on_host` | copies of any shape between places in host memory, which threads share |
 //! | `host_copy` | copies and fills of host memory by the calling thread |
 
 mod bytes;
@@ -24,6 +25,7 @@ mod fill;
 mod host_copy;
 mod kernels;
 mod layout;
+mod on_host;
 mod packed;
 mod packed_peer;
 mod peer;

@@ -6,7 +6,7 @@ use super::pinned_temporary::PinnedTemporary;
 use super::route::CopyRoute;
 use super::rows::{self, RowPair};
 use super::transfer::cannot_be_captured;
-use super::{Axis, Rows, bytes, host_copy, kernels, packed_peer, peer};
+use super::{Axis, Rows, bytes, kernels, on_host, packed_peer, peer};
 use crate::context::{Runtime, runtime};
 use crate::device::peers;
 use crate::driver::RawAddress;
@@ -37,7 +37,7 @@ pub fn copy_strided(
             let [dst, src] = begin(addresses, &layout);
             bytes::copy(dst, src, layout.width as usize, non_blocking)
         }
-        CopyRoute::Host => on_host(addresses, &layout),
+        CopyRoute::Host => on_host::copy(addresses, &layout),
         CopyRoute::Within(device) => {
             if let Some(rows) = as_rows(addresses, &layout, true) {
                 return rows::run(runtime, &rows, to, from, non_blocking);
@@ -74,7 +74,7 @@ pub fn copy_strided(
     }
 }
 
-/// Copies elements between places in host memory on the calling thread. It needs no backend.
+/// Copies elements between places in host memory. It needs no backend.
 pub(crate) fn copy_on_host(
     dst: RawAddress,
     src: RawAddress,
@@ -82,13 +82,7 @@ pub(crate) fn copy_on_host(
     axes: &[Axis],
 ) -> Result<()> {
     let Some(layout) = CopyLayout::of(element, axes)? else { return Ok(()) };
-    if layout.axes.is_empty() {
-        let [dst, src] = begin([dst, src], &layout);
-        let width = layout.width as usize;
-        host_copy::copy(dst.host(width)?, src.host(width)?);
-        return Ok(());
-    }
-    on_host([dst, src], &layout)
+    on_host::copy([dst, src], &layout)
 }
 
 /// What a side is, all of it. Memory may be reached backwards from the address that was given.
@@ -138,14 +132,6 @@ fn as_rows(addresses: [RawAddress; 2], layout: &CopyLayout, on_devices: bool) ->
     Some(RowPair { dst, src, width, height, on_devices })
 }
 
-/// By the calling thread.
-fn on_host(addresses: [RawAddress; 2], layout: &CopyLayout) -> Result<()> {
-    layout.each_innermost(|at, axis| {
-        let [dst, src] = [DST, SRC].map(|side| addresses[side].offset(at[side] as usize));
-        host_copy::copy_each(dst, src, axis.strides, layout.width as usize, axis.size)
-    })
-}
-
 /// A copy between a device and the host.
 struct HostCopyPlan {
     addresses: [RawAddress; 2],
@@ -187,11 +173,11 @@ fn with_host(
     through[device] = temporary.address();
     let (on_this_side, beyond) = (order.with_packed(device), order.with_packed(host));
     if host == SRC {
-        on_host(through, &on_this_side)?;
+        on_host::copy(through, &on_this_side)?;
     }
     with_packed_host(runtime, plan, temporary.address(), MemoryKind::Pinned, &beyond, false)?;
     if host == DST {
-        on_host(through, &on_this_side)?;
+        on_host::copy(through, &on_this_side)?;
     }
     Ok(())
 }

@@ -2,8 +2,46 @@
 
 #![allow(unsafe_code, reason = "lends parts of a slice to several threads")]
 
+use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::Range;
+
+use super::for_elements;
+
+/// Calls `body` with parts of a slice that together are the slice, on several threads if there are two parts of `grain`
+/// lines. A part has whole lines of `line` elements, of which the body learns the first one's number; elements behind
+/// the last whole line are left out.
+pub(crate) fn for_lines<T: Send>(
+    slice: &mut [T],
+    line: usize,
+    grain: u64,
+    body: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    let Ok(()) = try_for_lines(slice, line, grain, &|first, own| {
+        body(first, own);
+        Ok::<(), Infallible>(())
+    });
+}
+
+/// Calculates lines, given the first one's number.
+type LinesBody<'a, T, E> = dyn Fn(usize, &mut [T]) -> Result<(), E> + Sync + 'a;
+
+/// As [`for_lines`]; fails as the first part that does.
+pub(crate) fn try_for_lines<T: Send, E: Send>(
+    slice: &mut [T],
+    line: usize,
+    grain: u64,
+    body: &LinesBody<'_, T, E>,
+) -> Result<(), E> {
+    let lines = slice.len().checked_div(line).unwrap_or(0) as u64;
+    let divided = Divided::new(slice);
+    for_elements(lines, grain, &|part| {
+        let (first, end) = (part.start as usize, part.end as usize);
+        // SAFETY: no two parts have the same lines.
+        let own = unsafe { divided.take(first * line..end * line) };
+        body(first, own)
+    })
+}
 
 /// A slice that is borrowed exclusively, of which each thread takes other elements.
 pub(crate) struct Divided<'a, T> {

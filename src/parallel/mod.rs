@@ -8,12 +8,14 @@
 //! |---|---|
 //! | `count` | how many threads a call may use |
 //! | `divided` | a slice whose elements threads divide among them |
+//! | `elements` | the elements of a result, in parts that are worth a thread |
 //! | `job` | the parts of a call, and who has taken which |
 //! | `pool` | the threads, which sleep until there is a job |
 //! | `range` | a range of numbers, in as many parts as threads work on it |
 
 mod count;
 mod divided;
+mod elements;
 mod job;
 mod pool;
 mod range;
@@ -21,7 +23,8 @@ mod range;
 mod tests;
 
 pub(crate) use count::{count, set_count};
-pub(crate) use divided::Divided;
+pub(crate) use divided::{Divided, for_lines, try_for_lines};
+pub(crate) use elements::{GRAIN, for_elements};
 pub(crate) use range::{for_range, part};
 
 use std::cell::Cell;

@@ -1,5 +1,7 @@
 //! The axes that the operands of a call have in common.
 
+use std::ops::Range;
+
 use smallvec::{Array, SmallVec};
 
 /// An axis of `N` operands; the strides are in a unit of the caller's.
@@ -74,15 +76,51 @@ pub(crate) fn each_place<const N: usize, E>(
     }
 }
 
-/// Calls `visit` for each run along the innermost axis, with where it begins in all operands. No axis is empty.
-pub(crate) fn each_innermost<const N: usize, E>(
+/// Calls `visit` for runs along the innermost axis that together are some of the elements: with the number of a run's
+/// first element, where that is from the first of all in each operand, and how many elements there are. Elements are
+/// numbered along the axes, the innermost first.
+pub(crate) fn each_run<const N: usize, E>(
     axes: &[SharedAxis<N>],
-    start: [i64; N],
-    mut visit: impl FnMut([i64; N], SharedAxis<N>) -> Result<(), E>,
+    elements: Range<u64>,
+    mut visit: impl FnMut(u64, [i64; N], u64) -> Result<(), E>,
 ) -> Result<(), E> {
-    match axes.split_first() {
-        None => visit(start, SharedAxis { size: 1, strides: [0; N] }),
-        Some((inner, outer)) => each_place(outer, start, |at| visit(at, *inner)),
+    let Range { start: mut number, end } = elements;
+    if number >= end {
+        return Ok(());
+    }
+    let only = SharedAxis { size: 1, strides: [0; N] };
+    let (inner, outer) = axes.split_first().unwrap_or((&only, &[]));
+    let mut indices: SmallVec<[u64; 8]> = SmallVec::from_elem(0, outer.len());
+    let mut begin = [0_i64; N];
+    let (mut along, mut rest) = (number % inner.size, number / inner.size);
+    for (index, axis) in indices.iter_mut().zip(outer) {
+        (*index, rest) = (rest % axis.size, rest / axis.size);
+        step(&mut begin, *index as i64, axis);
+    }
+    while number < end {
+        let count = (inner.size - along).min(end - number);
+        let mut at = begin;
+        step(&mut at, along as i64, inner);
+        visit(number, at, count)?;
+        number += count;
+        along = 0;
+        for (index, axis) in indices.iter_mut().zip(outer) {
+            *index += 1;
+            let is_over = *index == axis.size;
+            step(&mut begin, if is_over { 1 - axis.size as i64 } else { 1 }, axis);
+            if !is_over {
+                break;
+            }
+            *index = 0;
+        }
+    }
+    Ok(())
+}
+
+/// Moves a place some steps along an axis.
+fn step<const N: usize>(place: &mut [i64; N], steps: i64, axis: &SharedAxis<N>) {
+    for (place, stride) in place.iter_mut().zip(axis.strides) {
+        *place = place.wrapping_add(steps.wrapping_mul(stride));
     }
 }
 
@@ -97,31 +135,13 @@ mod tests {
     /// The places of all elements in both operands, sorted.
     fn places(axes: &[PairAxis], start: [i64; 2]) -> Vec<[i64; 2]> {
         let mut places = Vec::new();
-        each_innermost(axes, start, |at, inner| {
-            for index in 0..inner.size as i64 {
-                places.push([0, 1].map(|side: usize| at[side] + index * inner.strides[side]));
-            }
+        each_place(axes, start, |place| {
+            places.push(place);
             Ok::<(), ()>(())
         })
         .unwrap();
         places.sort_unstable();
         places
-    }
-
-    #[test]
-    fn every_run_is_visited_once() {
-        let axes = [axis(3, 100, 7), axis(2, -20, 0), axis(4, 3, 50)];
-        let mut expected = Vec::new();
-        for a in 0..3 {
-            for b in 0..2 {
-                expected.extend((0..4).map(|c| [100 * a - 20 * b + 3 * c, 7 * a + 50 * c]));
-            }
-        }
-        expected.sort_unstable();
-        assert_eq!(places(&axes, [0, 0]), expected);
-        assert_eq!(places(&[], [5, 6]), [[5, 6]]);
-        let stopped = each_innermost(&axes, [0, 0], |at, _| Err(at));
-        assert_eq!(stopped, Err([0, 0]));
     }
 
     #[test]
@@ -136,6 +156,34 @@ mod tests {
         each_place::<2, ()>(&[], [5, 6], visit).unwrap();
         let expected = [[0, 0], [1, -10], [2, -20], [100, 7], [101, -3], [102, -13], [5, 6]];
         assert_eq!(places, expected);
+    }
+
+    #[test]
+    fn runs_of_any_part_are_the_elements_in_order() {
+        let axes = [axis(3, 1, -10), axis(2, 100, 7), axis(4, 1000, 0)];
+        let mut all = Vec::new();
+        each_place(&axes, [0, 0], |place| {
+            all.push(place);
+            Ok::<(), ()>(())
+        })
+        .unwrap();
+        for start in 0..=24 {
+            for end in start..=24 {
+                let mut found = Vec::new();
+                each_run(&axes, start..end, |number, [one, two], count| {
+                    assert_eq!(number, start + found.len() as u64);
+                    found.extend((0..count as i64).map(|at| [one + at, two - 10 * at]));
+                    Ok::<(), ()>(())
+                })
+                .unwrap();
+                assert_eq!(found, all[start as usize..end as usize]);
+            }
+        }
+        each_run::<2, ()>(&[], 0..1, |number, place, count| {
+            assert_eq!((number, place, count), (0, [0, 0], 1));
+            Ok(())
+        })
+        .unwrap();
     }
 
     #[test]

@@ -6,20 +6,22 @@
 //! | `view` | sizes and strides of one operand: count, span, density, overlap |
 //! | `packed` | strides without gaps, for any order of axes |
 //! | `footprint` | whether two operands share a byte |
+//! | `independence` | whether elements may be written in any order |
 //! | `axes` | the axes that operands have in common: turned forwards, joined, walked |
 //! | `parts` | axes cut into parts that a launch can hold |
 
 mod axes;
 mod footprint;
+mod independence;
 mod packed;
 mod parts;
 mod view;
 
 pub(crate) use axes::{
-    PairAxes, PairAxis, SharedAxes, SharedAxis, each_innermost, each_place, join_axes,
-    turn_forwards,
+    PairAxes, PairAxis, SharedAxes, SharedAxis, each_place, each_run, join_axes, turn_forwards,
 };
 pub(crate) use footprint::Footprint;
+pub(crate) use independence::are_independent;
 pub(crate) use packed::{packed_strides, row_major};
 pub(crate) use parts::{LaunchLimit, each_part};
 pub(crate) use view::{ByteSpan, Overlap, StridedView};
