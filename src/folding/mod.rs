@@ -9,20 +9,30 @@
 //! | `call` | what is to be calculated: operation, operands, axes |
 //! | `number` | an element as a number, and its conversions |
 //! | `memory` | memory that elements are read from and written to, in runs |
+//! | `values` | many elements as numbers of one kind |
 //! | `places` | the addresses along axes, in row-major order |
 //! | `reduce` | many elements to one |
 //! | `softmax` | softmax and its logarithm along a line |
 //! | `scan` | running sums and products along a line |
+//! | `blocks` | reductions that threads share |
+//! | `line_tiles` | softmax and running sums that threads share |
+//! | `shared` | which calls threads share in which way |
 
+mod blocks;
 mod call;
+mod line_tiles;
 mod memory;
 mod number;
 mod places;
 mod reduce;
 mod scan;
+mod shared;
+#[cfg(test)]
+mod shared_tests;
 mod softmax;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use std::ops::Range;
 
@@ -33,6 +43,7 @@ pub use memory::ElementMemory;
 pub(crate) use number::Number;
 pub use reduce::reduce;
 pub(crate) use reduce::{OfMean, ReducePart, join_pairs, reduce_part};
+pub(crate) use shared::{lines_on_threads, reduce_on_threads};
 
 /// A part of each line of a call: what a block of a kernel calculates.
 pub(crate) struct LineChunk {

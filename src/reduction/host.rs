@@ -1,4 +1,4 @@
-//! Calculations by the calling thread, in host memory.
+//! Calculations in host memory, by the calling thread and those that share large calls with it.
 //!
 //! Through raw pointers, never references: other threads and devices may use the memory at the same
 //! time, which is then the caller's race.
@@ -7,9 +7,10 @@
 use super::{LineCall, ReduceCall, check_lines, check_reduce};
 use crate::driver::RawAddress;
 use crate::error::{Error, Result};
-use crate::folding::{self, ElementMemory};
+use crate::folding::{ElementMemory, lines_on_threads, reduce_on_threads};
 
 /// The memory of input and result, which a caller vouches for.
+#[derive(Clone)]
 struct HostOperands {
     input: RawAddress,
     output: RawAddress,
@@ -40,13 +41,13 @@ impl ElementMemory for HostOperands {
 /// Calculates a reduction in host memory; `input` and `output` are the addresses of the call's operands.
 pub fn reduce_on_host(call: &ReduceCall<'_>, input: RawAddress, output: RawAddress) -> Result<()> {
     check_reduce(call)?;
-    folding::reduce(call, &mut HostOperands { input, output })
+    reduce_on_threads(call, &HostOperands { input, output })
 }
 
 /// Calculates lines in host memory; `input` and `output` are the addresses of the call's operands.
 pub fn lines_on_host(call: &LineCall<'_>, input: RawAddress, output: RawAddress) -> Result<()> {
     check_lines(call)?;
-    folding::lines(call, &mut HostOperands { input, output })
+    lines_on_threads(call, &HostOperands { input, output })
 }
 
 #[cfg(all(test, not(loom)))]
