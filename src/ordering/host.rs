@@ -1,4 +1,4 @@
-//! Elements of host memory, read and written by the calling thread.
+//! Elements of host memory, read and written by the calling thread and those that share large calls with it.
 //!
 //! Through raw pointers, never references: other threads and devices may use the memory at the same
 //! time, which is then the caller's race.
@@ -6,6 +6,8 @@
 
 use crate::driver::RawAddress;
 use crate::error::Result;
+use crate::parallel::{self, GRAIN};
+use crate::strided::{SharedAxis, each_run};
 
 /// The address of the element `index` of a line whose elements are `stride` bytes apart.
 pub(super) fn at(first: RawAddress, index: u64, stride: i64) -> RawAddress {
@@ -32,8 +34,24 @@ pub(super) fn write(address: RawAddress, width: usize, bits: u64) -> Result<()> 
     Ok(())
 }
 
+/// Copies elements of `width` bytes along axes, the innermost first, none of which is empty. Threads share large copies.
+pub(super) fn copy_along(
+    dst: RawAddress,
+    src: RawAddress,
+    width: usize,
+    axes: &[SharedAxis<2>],
+) -> Result<()> {
+    let count = axes.iter().map(|axis| axis.size).product();
+    let strides = axes.first().map_or([0; 2], |inner| inner.strides);
+    parallel::for_elements(count, GRAIN, &|part| {
+        each_run(axes, part, |_, [to, from], run| {
+            copy(dst.offset(to as usize), src.offset(from as usize), strides, width, run)
+        })
+    })
+}
+
 /// Copies `count` elements of `width` bytes, each `strides` bytes from the one before.
-pub(super) fn copy(
+fn copy(
     dst: RawAddress,
     src: RawAddress,
     strides: [i64; 2],
@@ -49,7 +67,60 @@ pub(super) fn copy(
     Ok(())
 }
 
-fn copy_bytes(dst: RawAddress, src: RawAddress, bytes: usize) -> Result<()> {
+/// Copies the element at each of some places of a line to the next one of another line. Strides are in bytes.
+pub(super) fn copy_places(
+    dst: RawAddress,
+    src: RawAddress,
+    places: &[i64],
+    strides: [i64; 2],
+    width: usize,
+) -> Result<()> {
+    let (Some(least), Some(most)) = (places.iter().min(), places.iter().max()) else {
+        return Ok(());
+    };
+    // The places between them are elements of the line as well.
+    let reached = |first: RawAddress, stride: i64, [least, most]: [i64; 2]| {
+        let ends = [least, most].map(|place| place.wrapping_mul(stride));
+        let bytes = ends[0].abs_diff(ends[1]) as usize;
+        first.offset(ends[0].min(ends[1]) as usize).host(bytes.saturating_add(width))
+    };
+    reached(dst, strides[0], [0, places.len() as i64 - 1])?;
+    reached(src, strides[1], [*least, *most])?;
+    let (to, from) = (dst.get(), src.get());
+    match width {
+        // SAFETY: a caller vouches for both lines, as was checked.
+        1 => unsafe { each_place_of::<u8>([to, from], places, strides) },
+        // SAFETY: as above.
+        2 => unsafe { each_place_of::<u16>([to, from], places, strides) },
+        // SAFETY: as above.
+        4 => unsafe { each_place_of::<u32>([to, from], places, strides) },
+        // SAFETY: as above.
+        8 => unsafe { each_place_of::<u64>([to, from], places, strides) },
+        _ => {
+            for (index, place) in places.iter().enumerate() {
+                let to = at(dst, index as u64, strides[0]);
+                copy_bytes(to, at(src, *place as u64, strides[1]), width)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// # Safety
+/// A caller vouches for all elements, which have the size of `T`.
+unsafe fn each_place_of<T: Copy>([to, from]: [usize; 2], places: &[i64], strides: [i64; 2]) {
+    for (index, place) in places.iter().enumerate() {
+        let from = from.wrapping_add_signed(place.wrapping_mul(strides[1]) as isize);
+        let to = to.wrapping_add_signed((index as i64).wrapping_mul(strides[0]) as isize);
+        // SAFETY: the caller's promise.
+        let value = unsafe { (from as *const T).read_unaligned() };
+        // SAFETY: the caller's promise.
+        unsafe { (to as *mut T).write_unaligned(value) };
+    }
+}
+
+/// Copies bytes, which may overlap.
+pub(super) fn copy_bytes(dst: RawAddress, src: RawAddress, bytes: usize) -> Result<()> {
     let (to, from) = (dst.host(bytes)?.get() as *mut u8, src.host(bytes)?.get() as *const u8);
     // SAFETY: a caller vouches for both ranges; `copy` allows overlap.
     unsafe { std::ptr::copy(from, to, bytes) };

@@ -10,7 +10,7 @@ use crate::context::Runtime;
 use crate::driver::RawAddress;
 use crate::error::Result;
 use crate::stream::Stream;
-use crate::strided::{SharedAxes, each_place};
+use crate::strided::SharedAxes;
 
 /// Joins memory of the stream's device, as work of the stream: in one launch, if there are up to
 /// six parts and each lies in rows. Of more parts, those that are short and lie together are copied in launches of some
@@ -45,22 +45,10 @@ fn add_packed(queue: &mut JoinQueue<'_>, call: &JoinCall<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Joins host memory on the calling thread.
+/// Joins host memory.
 pub fn join_on_host(call: &JoinCall<'_>) -> Result<()> {
     let width = call.dtype.bytes();
-    each_part_of(call, |[dst, src], mut axes| {
-        let (strides, run) = match axes.is_empty() {
-            true => ([0, 0], 1),
-            false => {
-                let inner = axes.remove(0);
-                (inner.strides, inner.size)
-            }
-        };
-        each_place(&axes, [0; 2], |[to, from]| {
-            let (to, from) = (dst.offset(to as usize), src.offset(from as usize));
-            host::copy(to, from, strides, width, run)
-        })
-    })
+    each_part_of(call, |[dst, src], axes| host::copy_along(dst, src, width, &axes))
 }
 
 /// Calls `visit` for each part that is not empty, with where it goes and where it lies, and the axes of

@@ -5,9 +5,11 @@ use super::calls::SelectCall;
 use super::host;
 use super::select_kernels::{self, IndexedBy};
 use crate::context::Runtime;
+use crate::driver::RawAddress;
 use crate::error::{Error, Result};
+use crate::parallel::{GRAIN, for_elements};
 use crate::stream::Stream;
-use crate::strided::each_place;
+use crate::strided::{SharedAxes, SharedAxis, each_run};
 use smallvec::SmallVec;
 
 /// Selects from memory of the stream's device, as work of the stream.
@@ -34,7 +36,7 @@ pub fn select(runtime: &Runtime, stream: Stream, call: &SelectCall<'_>) -> Resul
     select_kernels::launch(runtime, stream, addresses, width, axes, Some(index))
 }
 
-/// Selects from host memory on the calling thread. Nothing is written if an index is out of range.
+/// Selects from host memory. Nothing is written if an index is out of range.
 pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
     let SelectCall { dtype, sizes, axis, input_size, input, output, index } = *call;
     let index_width = index.width()?;
@@ -55,23 +57,41 @@ pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
         places.push(place);
     }
     let width = dtype.bytes();
-    let mut axes = shared_axes(sizes, axis, [(output.strides, width), (input.strides, width)]);
-    let (strides, run) = match axes.is_empty() {
-        true => ([0, 0], 1),
-        false => {
-            let inner = axes.remove(0);
-            (inner.strides, inner.size)
-        }
-    };
+    let axes = shared_axes(sizes, axis, [(output.strides, width), (input.strides, width)]);
     let steps = [output, input].map(|operand| operand.strides[axis].wrapping_mul(width as i64));
-    each_place(&axes, [0; 2], |[to, from]| {
-        let to = output.address.offset(to as usize);
-        let from = input.address.offset(from as usize);
-        for (k, place) in places.iter().enumerate() {
-            let to = host::at(to, k as u64, steps[0]);
-            host::copy(to, host::at(from, *place as u64, steps[1]), strides, width, run)?;
-        }
-        Ok(())
+    let [to, from] = [output, input].map(|operand| operand.address);
+    let packed = axes.first().filter(|inner| inner.strides == [width as i64; 2]);
+    let Some(packed) = packed.map(|inner| inner.size) else {
+        // Elements do not lie side by side in both: whole lines at a time.
+        let lines = axes.iter().map(|axis| axis.size).product();
+        return for_elements(lines, GRAIN.div_ceil(places.len() as u64), &|part| {
+            let strides = axes.first().map_or([0; 2], |inner| inner.strides);
+            each_run(&axes, part, |_, begin, count| {
+                for line in 0..count {
+                    let [to, from] =
+                        [(to, 0), (from, 1)].map(|(address, side): (RawAddress, usize)| {
+                            host::at(address.offset(begin[side] as usize), line, strides[side])
+                        });
+                    host::copy_places(to, from, &places, steps, width)?;
+                }
+                Ok(())
+            })
+        });
+    };
+    // Runs of elements, one for each place and index of the outer axes.
+    let mut runs = SharedAxes::<2>::from_slice(&axes[1..]);
+    runs.insert(0, SharedAxis { size: places.len() as u64, strides: [steps[0], 0] });
+    let count = runs.iter().map(|axis| axis.size).product();
+    for_elements(count, GRAIN.div_ceil(packed), &|part| {
+        each_run(&runs, part, |number, begin, count| {
+            let first = number % places.len() as u64;
+            for (index, place) in places[first as usize..][..count as usize].iter().enumerate() {
+                let to = host::at(to.offset(begin[0] as usize), index as u64, steps[0]);
+                let from = host::at(from.offset(begin[1] as usize), *place as u64, steps[1]);
+                host::copy_bytes(to, from, width * packed as usize)?;
+            }
+            Ok(())
+        })
     })
 }
 

@@ -5,8 +5,9 @@ use super::calls::{INDEX_BYTES, SortCall};
 use super::{host, sort_kernels};
 use crate::context::Runtime;
 use crate::error::Result;
+use crate::parallel::{GRAIN, for_elements};
 use crate::stream::Stream;
-use crate::strided::each_place;
+use crate::strided::each_run;
 
 /// Sorts memory of the stream's device, as work of the stream.
 pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
@@ -17,7 +18,7 @@ pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()
     sort_kernels::launch(runtime, stream, call, order, length)
 }
 
-/// Sorts host memory on the calling thread.
+/// Sorts host memory.
 pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
     let (order, length) = (call.order()?, call.length()?);
     if is_empty(call.sizes) {
@@ -30,21 +31,31 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
         (indices.strides, INDEX_BYTES),
     ];
     let steps = operands.map(|(strides, width)| strides[axis].wrapping_mul(width as i64));
-    let mut line = Vec::with_capacity(length as usize);
-    each_place(&shared_axes(sizes, axis, operands), [0; 3], |places| {
-        let [from, to, places] = places.map(|place| place as usize);
-        let from = input.address.offset(from);
-        let (to, places) = (values.address.offset(to), indices.address.offset(places));
-        line.clear();
-        for index in 0..u64::from(length) {
-            line.push(host::read(host::at(from, index, steps[0]), order.bytes)?);
-        }
-        for (index, place) in order.sort(&line).into_iter().enumerate() {
-            let (index, bits) = (index as u64, line[place as usize]);
-            host::write(host::at(to, index, steps[1]), order.bytes, bits)?;
-            host::write(host::at(places, index, steps[2]), INDEX_BYTES, u64::from(place))?;
-        }
-        Ok(())
+    let axes = shared_axes(sizes, axis, operands);
+    let lines = axes.iter().map(|axis| axis.size).product();
+    // A sort takes some hundred times as long as a sum.
+    for_elements(lines, (GRAIN / 64).div_ceil(u64::from(length)), &|part| {
+        let mut line = Vec::with_capacity(length as usize);
+        let along = axes.first().map_or([0; 3], |inner| inner.strides);
+        each_run(&axes, part, |_, begin, count| {
+            for number in 0..count {
+                let addresses = [input.address, values.address, indices.address];
+                let [from, to, places] = std::array::from_fn(|side| {
+                    let first = addresses[side].offset(begin[side] as usize);
+                    host::at(first, number, along[side])
+                });
+                line.clear();
+                for index in 0..u64::from(length) {
+                    line.push(host::read(host::at(from, index, steps[0]), order.bytes)?);
+                }
+                for (index, place) in order.sort(&line).into_iter().enumerate() {
+                    let (index, bits) = (index as u64, line[place as usize]);
+                    host::write(host::at(to, index, steps[1]), order.bytes, bits)?;
+                    host::write(host::at(places, index, steps[2]), INDEX_BYTES, u64::from(place))?;
+                }
+            }
+            Ok(())
+        })
     })
 }
 
