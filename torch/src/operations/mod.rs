@@ -72,6 +72,8 @@ pub mod special;
 pub mod tensors;
 #[cfg(test)]
 pub mod testing;
+#[cfg(test)]
+mod threads_tests;
 pub mod transcendental;
 pub mod unique;
 pub mod variance;

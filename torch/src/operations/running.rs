@@ -8,6 +8,7 @@ use crate::operations::element::{Element, Number, read, write};
 use crate::operations::layout::{Layout, dimension};
 use crate::operations::tensors::{Sorted, empty, kernel_name_of, refused_type};
 use crate::sconce::operations;
+use crate::sconce::parallel::{self, GRAIN, OnThreads};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -69,8 +70,7 @@ pub fn extremes(tensor: TensorHandle, dim: i64, is_most: bool) -> Result<Sorted>
     let (to_values, to_indices) = (Layout::of(values.handle())?, Layout::of(indices.handle())?);
     if lines.layout.is_on_cpu() {
         with_element!(dtype, T => {
-            extremes_on_cpu::<T>(&lines, &to_values, &to_indices, is_most);
-            Ok(())
+            extremes_on_cpu::<T>(&lines, &to_values, &to_indices, is_most)
         })?;
     } else {
         let name = format!("sconce_torch_running_{}", kernel_name_of(dtype)?);
@@ -90,8 +90,25 @@ pub fn extremes(tensor: TensorHandle, dim: i64, is_most: bool) -> Result<Sorted>
     Ok(Sorted { values: lines.restored(&values)?, indices: lines.restored(&indices)? })
 }
 
-fn extremes_on_cpu<T: Element>(lines: &Lines, values: &Layout, indices: &Layout, is_most: bool) {
-    for begin in (0..lines.count()).map(|line| line * lines.length) {
+/// Calls `visit` with the first element of each line. Threads share the lines.
+fn each_line(lines: &Lines, work: i64, visit: impl Fn(i64)) -> Result<()> {
+    let length = lines.length;
+    let grain = (GRAIN / length.saturating_mul(work).max(1)).max(1);
+    // SAFETY: each thread writes its own lines of the results, and nobody writes the input.
+    let shared = unsafe { OnThreads::new(visit) };
+    parallel::for_range(0, lines.count(), grain, &|begin, end| {
+        (begin..end).for_each(|line| (shared.get())(line * length));
+        Ok(())
+    })
+}
+
+fn extremes_on_cpu<T: Element>(
+    lines: &Lines,
+    values: &Layout,
+    indices: &Layout,
+    is_most: bool,
+) -> Result<()> {
+    each_line(lines, 4, |begin| {
         let mut newest: Option<(T, i64)> = None;
         for at in 0..lines.length {
             // SAFETY: the line has that many elements.
@@ -111,7 +128,7 @@ fn extremes_on_cpu<T: Element>(lines: &Lines, values: &Layout, indices: &Layout,
             // SAFETY: as above.
             unsafe { write(indices.data, begin + at, chosen.1) };
         }
-    }
+    })
 }
 
 /// `logcumsumexp(self, dim)`
@@ -122,8 +139,7 @@ pub fn log_sums(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
     let to = Layout::of(result.handle())?;
     if lines.layout.is_on_cpu() {
         with_floating!(dtype, T => {
-            log_sums_on_cpu::<T>(&lines, &to);
-            Ok(())
+            log_sums_on_cpu::<T>(&lines, &to)
         })?;
     } else {
         if !matches!(
@@ -151,8 +167,8 @@ pub fn log_sums(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
     lines.restored(&result)
 }
 
-fn log_sums_on_cpu<T: Element>(lines: &Lines, to: &Layout) {
-    for begin in (0..lines.count()).map(|line| line * lines.length) {
+fn log_sums_on_cpu<T: Element>(lines: &Lines, to: &Layout) -> Result<()> {
+    each_line(lines, 16, |begin| {
         let mut sum = f64::NEG_INFINITY;
         for at in begin..begin + lines.length {
             // SAFETY: the line has that many elements.
@@ -161,7 +177,7 @@ fn log_sums_on_cpu<T: Element>(lines: &Lines, to: &Layout) {
             // SAFETY: as above.
             unsafe { write(to.data, at, T::narrow(T::Wide::from_f64(sum))) };
         }
-    }
+    })
 }
 
 /// The logarithm of the sum of two exponentials.

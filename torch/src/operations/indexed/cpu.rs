@@ -1,18 +1,80 @@
 //! Elements at indices, on the CPU.
+//!
+//! Threads share large loops along a dimension of which no two indices write to one place. So several elements for one
+//! place keep their order, and results have the same bits for any number of threads.
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
+
+use std::ops::Range;
 
 use super::{Access, Combine, IndexList, Indexed};
 use crate::error::{Error, Result};
 use crate::operations::element::{Element, Number, read, write};
 use crate::operations::tensors::bytes_of;
 use crate::operations::walk::try_walk;
+use crate::sconce::parallel::{self, GRAIN, OnThreads};
 
 /// Runs the loop.
 ///
 /// # Safety
 /// As for `Indexed::run`.
 pub(super) unsafe fn run(indexed: &Indexed, access: Access) -> Result<()> {
+    let Some(dim) = shared_dimension(indexed, access) else {
+        // SAFETY: the caller's promise.
+        return unsafe { run_part(indexed, access) };
+    };
+    let size = indexed.sizes[dim];
+    let line = indexed.sizes.iter().product::<i64>() / size;
+    let bytes = bytes_of(indexed.dtype)?;
+    // SAFETY: parts along this dimension write to different places.
+    let shared = unsafe { OnThreads::new(indexed) };
+    let outcome = parallel::for_range(0, size, (GRAIN / line).max(1), &|begin, end| {
+        let part = part_of(shared.get(), dim, bytes, begin..end);
+        // SAFETY: the part's elements are some of the loop's.
+        unsafe { run_part(&part, access) }
+    });
+    match outcome {
+        Ok(()) => Ok(()),
+        // The first index that is out of bounds, whichever thread has found one first.
+        // SAFETY: the caller's promise.
+        Err(error) => unsafe { each(indexed, |_, _| {}) }.and(Err(error)),
+    }
+}
+
+/// The longest dimension along which threads may share the loop; `None` if it is not worth it.
+fn shared_dimension(indexed: &Indexed, access: Access) -> Option<usize> {
+    if indexed.sizes.iter().product::<i64>() < 2 * GRAIN {
+        return None;
+    }
+    let written = match access {
+        Access::Get => &indexed.other,
+        Access::Put | Access::Combine(_) => &indexed.table,
+    };
+    let is_apart = |dim: &usize| written.strides[*dim] != 0 && indexed.sizes[*dim] > 1;
+    (0..indexed.sizes.len()).filter(is_apart).max_by_key(|dim| indexed.sizes[*dim])
+}
+
+/// Some indices of one dimension.
+fn part_of(indexed: &Indexed, dim: usize, bytes: usize, range: Range<i64>) -> Indexed {
+    let mut part = indexed.clone();
+    part.sizes[dim] = range.end - range.start;
+    let distance =
+        |strides: &[i64], bytes: usize| (range.start * strides[dim]) as isize * bytes as isize;
+    for operand in [&mut part.table, &mut part.other] {
+        operand.data = operand.data.wrapping_byte_offset(distance(&operand.strides, bytes));
+    }
+    let width = if indexed.wide { 8 } else { 4 };
+    for list in &mut part.lists {
+        list.data = list.data.wrapping_byte_offset(distance(&indexed.index_strides, width));
+    }
+    part
+}
+
+/// Runs the loop on the calling thread.
+///
+/// # Safety
+/// As for `Indexed::run`.
+unsafe fn run_part(indexed: &Indexed, access: Access) -> Result<()> {
     match access {
         Access::Get => with_bytes!(bytes_of(indexed.dtype)?, T => {
             // SAFETY: the caller's promise.

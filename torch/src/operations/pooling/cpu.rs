@@ -1,4 +1,4 @@
-//! Pooling on the CPU.
+//! Pooling on the CPU. Threads share the lines of the result.
 
 #![allow(unsafe_code, reason = "reads and writes elements")]
 
@@ -8,6 +8,7 @@ use super::{Pool, PoolingKind};
 use crate::error::Result;
 use crate::operations::element::{Element, Number, read, write};
 use crate::sconce::api;
+use crate::sconce::parallel::{self, GRAIN, OnThreads};
 
 /// The first element of a channel of a batch.
 fn begin(planes: &Planes, [batch, channel]: [i64; 2]) -> i64 {
@@ -30,17 +31,33 @@ fn each(spans: [WindowSpan; 3], mut visit: impl FnMut([i64; 3])) {
     }
 }
 
-/// Calls `visit` for each channel of each batch.
-fn each_channel(pool: &Pool, mut visit: impl FnMut([i64; 2])) {
-    for batch in 0..pool.large.sizes[0] {
-        for channel in 0..pool.large.sizes[1] {
-            visit([batch, channel]);
-        }
+/// Calls `visit` for each line of a result with these sizes, with its channel and the places of its elements. Threads
+/// share the lines.
+fn each_line(
+    pool: &Pool,
+    sizes: [i64; 3],
+    visit: impl Fn(&Pool, [i64; 2], [WindowSpan; 3]),
+) -> Result<()> {
+    let [depth, height, width] = sizes;
+    let channels = pool.large.sizes[1];
+    let lines = pool.large.sizes[0] * channels * depth * height;
+    if lines == 0 || width == 0 {
+        return Ok(());
     }
-}
-
-fn whole(sizes: [i64; 3]) -> [WindowSpan; 3] {
-    sizes.map(|size| WindowSpan { begin: 0, end: size, step: 1 })
+    let taps = pool.axes.iter().map(|axis| axis.places(0).max(1)).product::<i64>();
+    let line = width.saturating_mul(taps).max(1);
+    // SAFETY: each thread writes elements of its own lines, and reads what nobody writes.
+    let shared = unsafe { OnThreads::new((pool, visit)) };
+    parallel::for_range(0, lines, (GRAIN / line).max(1), &|begin, end| {
+        let (pool, visit) = shared.get();
+        for at in begin..end {
+            let (plane, z, y) = (at / (depth * height), at / height % depth, at % height);
+            let one = |place| WindowSpan { begin: place, end: place + 1, step: 1 };
+            let along = WindowSpan { begin: 0, end: width, step: 1 };
+            visit(pool, [plane / channels, plane % channels], [one(z), one(y), along]);
+        }
+        Ok(())
+    })
 }
 
 fn inputs(axes: &[PoolingAxis; 3]) -> [i64; 3] {
@@ -67,12 +84,12 @@ fn outputs_of(axes: &[PoolingAxis; 3], at: [i64; 3]) -> [WindowSpan; 3] {
 pub(super) fn run(pool: &Pool) -> Result<()> {
     match pool.kind {
         PoolingKind::Max => max_of_type(pool),
-        PoolingKind::Mean => with_floating!(pool.dtype, T => { mean::<T>(pool); Ok(()) }),
+        PoolingKind::Mean => with_floating!(pool.dtype, T => mean::<T>(pool)),
         PoolingKind::MaxBackward => {
-            with_floating!(pool.dtype, T => { max_backward::<T>(pool); Ok(()) })
+            with_floating!(pool.dtype, T => max_backward::<T>(pool))
         }
         PoolingKind::MeanBackward => {
-            with_floating!(pool.dtype, T => { mean_backward::<T>(pool); Ok(()) })
+            with_floating!(pool.dtype, T => mean_backward::<T>(pool))
         }
     }
 }
@@ -82,14 +99,14 @@ fn max_of_type(pool: &Pool) -> Result<()> {
     if pool.dtype == api::SCONCE_DTYPE_BOOL {
         return Err(crate::operations::tensors::refused_type(pool.dtype));
     }
-    with_element!(pool.dtype, T => { max::<T>(pool); Ok(()) })
+    with_element!(pool.dtype, T => max::<T>(pool))
 }
 
-fn max<T: Element>(pool: &Pool) {
-    each_channel(pool, |plane| {
+fn max<T: Element>(pool: &Pool) -> Result<()> {
+    each_line(pool, outputs(&pool.axes), |pool, plane, line| {
         let (from, to) = (begin(&pool.large, plane), begin(&pool.small, plane));
         let index_to = begin(&pool.indices, plane);
-        each(whole(outputs(&pool.axes)), |at| {
+        each(line, |at| {
             let mut best: Option<(T, i64)> = None;
             each(window(&pool.axes, at), |input| {
                 // SAFETY: the window lies within the input, which has this type.
@@ -107,7 +124,7 @@ fn max<T: Element>(pool: &Pool) {
                 unsafe { write(pool.indices.data, index_to + place(&pool.indices, at), number) };
             }
         });
-    });
+    })
 }
 
 /// What the sum of a window is divided by, and whether it has inputs.
@@ -123,10 +140,10 @@ fn divisor(pool: &Pool, at: [i64; 3]) -> (f64, bool) {
     (pool.divisor.fixed.unwrap_or(counted) as f64, found > 0)
 }
 
-fn mean<T: Element>(pool: &Pool) {
-    each_channel(pool, |plane| {
+fn mean<T: Element>(pool: &Pool) -> Result<()> {
+    each_line(pool, outputs(&pool.axes), |pool, plane, line| {
         let (from, to) = (begin(&pool.large, plane), begin(&pool.small, plane));
-        each(whole(outputs(&pool.axes)), |at| {
+        each(line, |at| {
             let mut sum = T::Wide::ZERO;
             each(window(&pool.axes, at), |input| {
                 // SAFETY: the window lies within the input, which has this type.
@@ -139,41 +156,41 @@ fn mean<T: Element>(pool: &Pool) {
             // SAFETY: the result has an element a window.
             unsafe { write(pool.small.data, to + place(&pool.small, at), mean) };
         });
-    });
+    })
 }
 
 /// Sums for each input what `part` makes of each output that may have it.
 fn gradients<T: Element>(
     pool: &Pool,
-    part: impl Fn([i64; 2], [i64; 3], [i64; 3], T::Wide) -> T::Wide,
-) {
-    each_channel(pool, |plane| {
+    part: impl Fn(&Pool, [i64; 2], [i64; 3], [i64; 3], T::Wide) -> T::Wide,
+) -> Result<()> {
+    each_line(pool, inputs(&pool.axes), |pool, plane, line| {
         let (to, from) = (begin(&pool.large, plane), begin(&pool.small, plane));
-        each(whole(inputs(&pool.axes)), |input| {
+        each(line, |input| {
             let mut sum = T::Wide::ZERO;
             each(outputs_of(&pool.axes, input), |at| {
                 // SAFETY: the gradient has an element a window.
                 let gradient: T = unsafe { read(pool.small.data, from + place(&pool.small, at)) };
-                sum = sum.plus(part(plane, input, at, gradient.widen()));
+                sum = sum.plus(part(pool, plane, input, at, gradient.widen()));
             });
             // SAFETY: the result has an element an input.
             unsafe { write(pool.large.data, to + place(&pool.large, input), T::narrow(sum)) };
         });
-    });
+    })
 }
 
-fn max_backward<T: Element>(pool: &Pool) {
-    gradients::<T>(pool, |plane, input, at, gradient| {
+fn max_backward<T: Element>(pool: &Pool) -> Result<()> {
+    gradients::<T>(pool, |pool, plane, input, at, gradient| {
         let place = begin(&pool.indices, plane) + place(&pool.indices, at);
         // SAFETY: there is an index a window.
         let index: i64 = unsafe { read(pool.indices.data, place) };
         if index == number(input, &pool.axes) { gradient } else { T::Wide::ZERO }
-    });
+    })
 }
 
-fn mean_backward<T: Element>(pool: &Pool) {
-    gradients::<T>(pool, |_, _, at, gradient| {
+fn mean_backward<T: Element>(pool: &Pool) -> Result<()> {
+    gradients::<T>(pool, |pool, _, _, at, gradient| {
         let (divisor, _) = divisor(pool, at);
         T::Wide::from_f64(gradient.to_f64() / divisor)
-    });
+    })
 }
