@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 use std::f64::consts::{LN_2, LOG2_E, LOG10_2, LOG10_E, SQRT_2};
 
 use super::exponentials::exp2_doubles;
-use super::registers::{functions_in_doubles, in_doubles, polynomial, repaired, sign_of};
+use super::registers::{functions_in_doubles, in_doubles, of_any, polynomial, repaired, sign_of};
 
 /// Interpolates (ln((1 + s) / (1 - s)) / s - 2) / s² at the Chebyshev nodes of s² up to 0.02945; ln m errs by 2^-53.
 const L: [f64; 7] = [
@@ -40,19 +40,6 @@ fn parts(x: __m256d) -> [__m256d; 2] {
     let square = _mm256_mul_pd(s, s);
     let rest = _mm256_mul_pd(_mm256_mul_pd(s, square), polynomial(square, &L));
     [e, _mm256_add_pd(_mm256_add_pd(s, s), rest)]
-}
-
-/// The result where x is positive and finite; what the logarithm is elsewhere.
-#[inline]
-#[target_feature(enable = "avx2,fma")]
-fn of_any(result: __m256d, x: __m256d) -> __m256d {
-    let zero = _mm256_setzero_pd();
-    let is_negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, zero);
-    let is_zero = _mm256_cmp_pd::<_CMP_EQ_OQ>(x, zero);
-    let is_itself = _mm256_cmp_pd::<_CMP_NLT_UQ>(x, _mm256_set1_pd(f64::INFINITY));
-    let result = _mm256_blendv_pd(result, _mm256_set1_pd(f64::NAN), is_negative);
-    let result = _mm256_blendv_pd(result, _mm256_set1_pd(f64::NEG_INFINITY), is_zero);
-    _mm256_blendv_pd(result, x, is_itself)
 }
 
 #[inline]

@@ -1,10 +1,10 @@
 //! Functions of vectors that compiled CPU models call: `Sleef_expf8_u10` and others, eight or sixteen F32 or four or
 //! eight F64 in a register. PyTorch's libraries export them, so models expect them there.
 //!
-//! Those of F32 that models call most are calculated in registers, with at most 0.51 units in the last place of error
-//! (bounds are 1.0 and 3.5). They need AVX2 and fused multiplications, which models that have such registers need, too.
-//! Those of sixteen F32 are two of eight: the intrinsics of AVX-512 need a newer compiler than this crate. All others
-//! call the C library for each element.
+//! Those that models call most are calculated in registers: those of F32 with at most 0.51 units in the last place of
+//! error, and those of F64 with less than 0.8 (bounds are 1.0 and 3.5). They need AVX2 and fused multiplications, which
+//! models that have such registers need, too. Those of a larger register are two of a smaller one: the intrinsics of
+//! AVX-512 need a newer compiler than this crate. All others call the C library for each element.
 //!
 //! | file | idea |
 //! |---|---|
@@ -12,6 +12,8 @@
 //! | `exponentials` | exponentials, hyperbolic functions, the error function |
 //! | `logarithms` | logarithms, powers |
 //! | `angles` | sine, cosine, tangent |
+//! | `arcs` | inverse functions of angles and of hyperbolic functions |
+//! | `doubles` | the same functions of F64: a folder |
 //! | `elements` | functions that call the C library |
 
 #![allow(unsafe_code, reason = "functions of vector registers, in assembly")]
@@ -19,6 +21,8 @@
 #![cfg(target_arch = "x86_64")]
 
 mod angles;
+mod arcs;
+mod doubles;
 mod elements;
 mod exponentials;
 mod logarithms;
@@ -27,7 +31,9 @@ mod registers;
 mod tests;
 
 use std::arch::is_x86_feature_detected;
-use std::arch::x86_64::{__m256, _mm256_loadu_ps, _mm256_storeu_ps};
+use std::arch::x86_64::{
+    __m256, __m256d, _mm256_loadu_pd, _mm256_loadu_ps, _mm256_storeu_pd, _mm256_storeu_ps,
+};
 
 use elements::vector_function;
 
@@ -63,34 +69,38 @@ fn exp_eight(values: &mut [f32; 8]) {
     unsafe { _mm256_storeu_ps(values.as_mut_ptr(), result) };
 }
 
-/// Functions of eight and of sixteen F32 in registers.
+/// Functions of a register of 32 bytes and of one of 64 bytes, with what the registers hold: the type of the elements and
+/// the register, how it is loaded and stored, and how many elements it has.
 macro_rules! register_functions {
-    ($($function:path: $eight:ident $sixteen:ident;)*) => {$(
-        #[doc = concat!("`", stringify!($function), "` of 8 elements in a register.")]
+    (
+        [$kind:ty, $register:ty, $load:ident, $store:ident, $count:literal]
+        $($function:path: $half:ident $whole:ident;)*
+    ) => {$(
+        #[doc = concat!("`", stringify!($function), "` of ", $count, " elements in a register.")]
         ///
         /// # Safety
         /// The processor has AVX2 and fused multiplications.
         #[unsafe(no_mangle)]
         #[target_feature(enable = "avx2,fma")]
-        pub unsafe extern "C" fn $eight(x: __m256) -> __m256 {
+        pub unsafe extern "C" fn $half(x: $register) -> $register {
             $function(x)
         }
 
-        #[doc = concat!("`", stringify!($function), "` of 16 elements in a register.")]
+        #[doc = concat!("`", stringify!($function), "` of twice ", $count, " elements in a register.")]
         ///
         /// # Safety
         /// The processor has AVX-512.
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $sixteen() {
+        pub unsafe extern "C" fn $whole() {
             #[target_feature(enable = "avx2,fma")]
-            unsafe extern "C" fn halves(values: *mut f32) {
-                for half in [values, values.wrapping_add(8)] {
-                    // SAFETY: the caller stored sixteen elements.
-                    let x = unsafe { _mm256_loadu_ps(half) };
+            unsafe extern "C" fn halves(values: *mut $kind) {
+                for half in [values, values.wrapping_add($count)] {
+                    // SAFETY: the caller stored two registers.
+                    let x = unsafe { $load(half) };
                     let result = $function(x);
                     // SAFETY: as above.
-                    unsafe { _mm256_storeu_ps(half, result) };
+                    unsafe { $store(half, result) };
                 }
             }
             std::arch::naked_asm!(
@@ -105,34 +115,37 @@ macro_rules! register_functions {
             );
         }
     )*};
-    (@pair $($function:path: $eight:ident $sixteen:ident;)*) => {$(
-        #[doc = concat!("`", stringify!($function), "` of 8 pairs of elements in two registers.")]
+    (
+        @pair [$kind:ty, $register:ty, $load:ident, $store:ident, $count:literal]
+        $($function:path: $half:ident $whole:ident;)*
+    ) => {$(
+        #[doc = concat!("`", stringify!($function), "` of ", $count, " pairs of elements in two registers.")]
         ///
         /// # Safety
         /// The processor has AVX2 and fused multiplications.
         #[unsafe(no_mangle)]
         #[target_feature(enable = "avx2,fma")]
-        pub unsafe extern "C" fn $eight(x: __m256, y: __m256) -> __m256 {
+        pub unsafe extern "C" fn $half(x: $register, y: $register) -> $register {
             $function(x, y)
         }
 
-        #[doc = concat!("`", stringify!($function), "` of 16 pairs of elements in two registers.")]
+        #[doc = concat!("`", stringify!($function), "` of twice ", $count, " pairs of elements in two registers.")]
         ///
         /// # Safety
         /// The processor has AVX-512.
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $sixteen() {
+        pub unsafe extern "C" fn $whole() {
             #[target_feature(enable = "avx2,fma")]
-            unsafe extern "C" fn halves(values: *mut f32) {
-                for half in [values, values.wrapping_add(8)] {
-                    // SAFETY: the caller stored sixteen elements, and sixteen others behind them.
-                    let x = unsafe { _mm256_loadu_ps(half) };
+            unsafe extern "C" fn halves(values: *mut $kind) {
+                for half in [values, values.wrapping_add($count)] {
+                    // SAFETY: the caller stored two registers, and two others behind them.
+                    let x = unsafe { $load(half) };
                     // SAFETY: as above.
-                    let y = unsafe { _mm256_loadu_ps(half.wrapping_add(16)) };
+                    let y = unsafe { $load(half.wrapping_add(2 * $count)) };
                     let result = $function(x, y);
                     // SAFETY: as above.
-                    unsafe { _mm256_storeu_ps(half, result) };
+                    unsafe { $store(half, result) };
                 }
             }
             std::arch::naked_asm!(
@@ -151,6 +164,7 @@ macro_rules! register_functions {
 }
 
 register_functions! {
+    [f32, __m256, _mm256_loadu_ps, _mm256_storeu_ps, 8]
     exponentials::exp: Sleef_expf8_u10 Sleef_expf16_u10;
     exponentials::exp2: Sleef_exp2f8_u10 Sleef_exp2f16_u10;
     exponentials::expm1: Sleef_expm1f8_u10 Sleef_expm1f16_u10;
@@ -167,12 +181,44 @@ register_functions! {
     angles::cos: Sleef_cosf8_u10 Sleef_cosf16_u10;
     angles::cos: Sleef_cosf8_u35 Sleef_cosf16_u35;
     angles::tan: Sleef_tanf8_u10 Sleef_tanf16_u10;
+    arcs::acos: Sleef_acosf8_u10 Sleef_acosf16_u10;
+    arcs::acosh: Sleef_acoshf8_u10 Sleef_acoshf16_u10;
+    arcs::asin: Sleef_asinf8_u10 Sleef_asinf16_u10;
+    arcs::asinh: Sleef_asinhf8_u10 Sleef_asinhf16_u10;
+    arcs::atan: Sleef_atanf8_u10 Sleef_atanf16_u10;
+    arcs::atanh: Sleef_atanhf8_u10 Sleef_atanhf16_u10;
 }
 
 register_functions! {
-    @pair
+    @pair [f32, __m256, _mm256_loadu_ps, _mm256_storeu_ps, 8]
     logarithms::pow: Sleef_powf8_u10 Sleef_powf16_u10;
     logarithms::hypot: Sleef_hypotf8_u05 Sleef_hypotf16_u05;
+    arcs::atan2: Sleef_atan2f8_u10 Sleef_atan2f16_u10;
+}
+
+register_functions! {
+    [f64, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, 4]
+    doubles::exp: Sleef_expd4_u10 Sleef_expd8_u10;
+    doubles::exp2: Sleef_exp2d4_u10 Sleef_exp2d8_u10;
+    doubles::expm1: Sleef_expm1d4_u10 Sleef_expm1d8_u10;
+    doubles::tanh: Sleef_tanhd4_u10 Sleef_tanhd8_u10;
+    doubles::sinh: Sleef_sinhd4_u10 Sleef_sinhd8_u10;
+    doubles::cosh: Sleef_coshd4_u10 Sleef_coshd8_u10;
+    doubles::erf: Sleef_erfd4_u10 Sleef_erfd8_u10;
+    doubles::ln: Sleef_logd4_u10 Sleef_logd8_u10;
+    doubles::log2: Sleef_log2d4_u10 Sleef_log2d8_u10;
+    doubles::log10: Sleef_log10d4_u10 Sleef_log10d8_u10;
+    doubles::log1p: Sleef_log1pd4_u10 Sleef_log1pd8_u10;
+    doubles::sin: Sleef_sind4_u10 Sleef_sind8_u10;
+    doubles::sin: Sleef_sind4_u35 Sleef_sind8_u35;
+    doubles::cos: Sleef_cosd4_u10 Sleef_cosd8_u10;
+    doubles::cos: Sleef_cosd4_u35 Sleef_cosd8_u35;
+    doubles::tan: Sleef_tand4_u10 Sleef_tand8_u10;
+}
+
+register_functions! {
+    @pair [f64, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, 4]
+    doubles::pow: Sleef_powd4_u10 Sleef_powd8_u10;
 }
 
 /// Functions that call the C library: of 8 and 16 F32, of 4 and 8 F64, and of pairs.
@@ -197,19 +243,12 @@ macro_rules! element_functions {
 
 element_functions! {
     f32
-    acosf: Sleef_acosf8_u10 Sleef_acosf16_u10;
-    acoshf: Sleef_acoshf8_u10 Sleef_acoshf16_u10;
-    asinf: Sleef_asinf8_u10 Sleef_asinf16_u10;
-    asinhf: Sleef_asinhf8_u10 Sleef_asinhf16_u10;
-    atanf: Sleef_atanf8_u10 Sleef_atanf16_u10;
-    atanhf: Sleef_atanhf8_u10 Sleef_atanhf16_u10;
     erfcf: Sleef_erfcf8_u15 Sleef_erfcf16_u15;
     lgammaf: Sleef_lgammaf8_u10 Sleef_lgammaf16_u10;
 }
 
 element_functions! {
     @pair f32
-    atan2f: Sleef_atan2f8_u10 Sleef_atan2f16_u10;
     copysignf: Sleef_copysignf8 Sleef_copysignf16;
     fmodf: Sleef_fmodf8 Sleef_fmodf16;
     nextafterf: Sleef_nextafterf8 Sleef_nextafterf16;
@@ -223,24 +262,8 @@ element_functions! {
     asinh: Sleef_asinhd4_u10 Sleef_asinhd8_u10;
     atan: Sleef_atand4_u10 Sleef_atand8_u10;
     atanh: Sleef_atanhd4_u10 Sleef_atanhd8_u10;
-    cos: Sleef_cosd4_u10 Sleef_cosd8_u10;
-    cos: Sleef_cosd4_u35 Sleef_cosd8_u35;
-    cosh: Sleef_coshd4_u10 Sleef_coshd8_u10;
-    erf: Sleef_erfd4_u10 Sleef_erfd8_u10;
     erfc: Sleef_erfcd4_u15 Sleef_erfcd8_u15;
-    exp: Sleef_expd4_u10 Sleef_expd8_u10;
-    exp2: Sleef_exp2d4_u10 Sleef_exp2d8_u10;
-    expm1: Sleef_expm1d4_u10 Sleef_expm1d8_u10;
     lgamma: Sleef_lgammad4_u10 Sleef_lgammad8_u10;
-    log: Sleef_logd4_u10 Sleef_logd8_u10;
-    log10: Sleef_log10d4_u10 Sleef_log10d8_u10;
-    log1p: Sleef_log1pd4_u10 Sleef_log1pd8_u10;
-    log2: Sleef_log2d4_u10 Sleef_log2d8_u10;
-    sin: Sleef_sind4_u10 Sleef_sind8_u10;
-    sin: Sleef_sind4_u35 Sleef_sind8_u35;
-    sinh: Sleef_sinhd4_u10 Sleef_sinhd8_u10;
-    tan: Sleef_tand4_u10 Sleef_tand8_u10;
-    tanh: Sleef_tanhd4_u10 Sleef_tanhd8_u10;
 }
 
 element_functions! {
@@ -250,5 +273,4 @@ element_functions! {
     fmod: Sleef_fmodd4 Sleef_fmodd8;
     hypot: Sleef_hypotd4_u05 Sleef_hypotd8_u05;
     nextafter: Sleef_nextafterd4 Sleef_nextafterd8;
-    pow: Sleef_powd4_u10 Sleef_powd8_u10;
 }

@@ -66,6 +66,19 @@ pub(super) fn nearest(x: __m256d) -> __m256d {
     _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x)
 }
 
+/// The result of a logarithm where x is positive and finite; what it is elsewhere.
+#[inline]
+#[target_feature(enable = "avx2,fma")]
+pub(super) fn of_any(result: __m256d, x: __m256d) -> __m256d {
+    let zero = _mm256_setzero_pd();
+    let is_negative = _mm256_cmp_pd::<_CMP_LT_OQ>(x, zero);
+    let is_zero = _mm256_cmp_pd::<_CMP_EQ_OQ>(x, zero);
+    let is_itself = _mm256_cmp_pd::<_CMP_NLT_UQ>(x, _mm256_set1_pd(f64::INFINITY));
+    let result = _mm256_blendv_pd(result, _mm256_set1_pd(f64::NAN), is_negative);
+    let result = _mm256_blendv_pd(result, _mm256_set1_pd(f64::NEG_INFINITY), is_zero);
+    _mm256_blendv_pd(result, x, is_itself)
+}
+
 /// Whole numbers below 2^31 in magnitude, as integers of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2,fma")]
