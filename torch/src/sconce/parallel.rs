@@ -71,10 +71,10 @@ pub fn for_range(begin: i64, end: i64, grain: i64, body: Body<'_>) -> Result<()>
             Ok(Err(error)) => Failure::Error(error),
             Err(panic) => Failure::Panic(panic),
         };
-        if let Ok(mut first) = shared.failure.lock() {
-            if first.as_ref().is_none_or(|(earlier, _)| begin < *earlier) {
-                *first = Some((begin, failure));
-            }
+        if let Ok(mut first) = shared.failure.lock()
+            && first.as_ref().is_none_or(|(earlier, _)| begin < *earlier)
+        {
+            *first = Some((begin, failure));
         }
     }
     let shared = Shared { body, failure: Mutex::new(None) };
