@@ -61,12 +61,16 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     special::OTHERS,
 ];
 
+/// A schema or a name with its namespace, which is `aten` if it has none.
+pub(super) fn with_namespace(text: &str) -> String {
+    let name = text.split('(').next().unwrap_or_default();
+    if name.contains("::") { text.to_owned() } else { format!("aten::{text}") }
+}
+
 static TABLE: LazyLock<HashMap<(String, String), Operation>> = LazyLock::new(|| {
     let read = |(text, function): &(&str, Function)| {
-        let parsed = parse(&format!(
-            "aten::{}",
-            text.replace("INTEGER_OPTIONS", INTEGER_OPTIONS).replace("OPTIONS", OPTIONS)
-        ));
+        let text = text.replace("INTEGER_OPTIONS", INTEGER_OPTIONS).replace("OPTIONS", OPTIONS);
+        let parsed = parse(&with_namespace(&text));
         // That each is read is tested.
         let (name, overload, schema) = parsed.ok()?;
         Some(((name, overload), Operation { schema: schema?, function: *function }))

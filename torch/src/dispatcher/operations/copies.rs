@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+use crate::abi::copies::cloned;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, changed, made, one};
@@ -46,6 +47,13 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("stack(Tensor[] tensors, int dim=0) -> Tensor", stack),
     ("repeat(Tensor self, SymInt[] repeats) -> Tensor", repeat),
     ("flip(Tensor self, int[] dims) -> Tensor", flip),
+    // What the compiler makes of `flip` and of conversions, and leaves to these names for complex numbers.
+    ("prims::rev(Tensor a, int[] dims) -> Tensor", flip),
+    ("prims::convert_element_type(Tensor a, ScalarType dtype) -> Tensor", |arguments| {
+        let (tensor, dtype) = (arguments.tensor(0)?, arguments.dtype(1)?);
+        let converted = operations::to_dtype(tensor, dtype)?;
+        one(if converted.handle() == tensor { cloned(tensor) } else { Ok(converted) })
+    }),
     ("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll),
 ];
 

@@ -26,7 +26,7 @@ use crate::testing::{Dense, live};
 /// Calls an operation through the ABI with values; defaults fill those that are left out. Nothing may be left alive
 /// but its results.
 fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>, String> {
-    let whole = format!("aten::{name}");
+    let whole = crate::dispatcher::table::with_namespace(name);
     let schema = &operation(&whole, overload).unwrap().schema;
     let values = complete(schema, values).unwrap();
     let mut stack = vec![0; schema.arguments.len().max(schema.results.len())];

@@ -126,6 +126,14 @@ fn graphs_with_complex_numbers_call_others_by_name() {
         assert_numbers(&powers, &[8.0, 0.0], "complex powers of two");
         let powers = one("exp2", "", vec![word(&line(&[3.0, -1.0]).tensor(F32))]);
         assert_line(&powers, &[8.0, 0.5], "powers of two");
+        let turned = one("prims::rev", "", vec![word(&given), ints(&[0])]);
+        assert_numbers(&turned, &[-1.0, 0.0, -infinity, 2.0, 0.0, 1.0], "reversed");
+        let code = Value::Code(9);
+        let single = one("prims::convert_element_type", "", vec![word(&given), code]);
+        assert_eq!(dtype_of_tensor(single.handle()).unwrap(), C64);
+        let code = Value::Code(10);
+        let same = one("prims::convert_element_type", "", vec![word(&given), code]);
+        assert_ne!(same.handle(), given.handle(), "a copy");
         let table = squares(&[3, 2]);
         let index = Dense { sizes: vec![1, 2], values: vec![2.0, 0.0] }.tensor(I64);
         let rows = one("embedding", "", vec![word(&table), word(&index)]);

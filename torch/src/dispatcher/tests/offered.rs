@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::dispatcher::table::{all, operation};
+use crate::dispatcher::table::{all, operation, with_namespace};
 use crate::registry::parser::parse;
 use crate::registry::schema::{Argument, Schema};
 use crate::registry::value::Value;
@@ -55,8 +55,8 @@ fn schemas_are_those_of_pytorch() {
         let name = line.split('(').next().unwrap();
         let (base, overload) = name.split_once('.').unwrap_or((name, ""));
         // Others may have types that are not read.
-        let Some(offered) = operation(&format!("aten::{base}"), overload) else { continue };
-        let wanted = parse(&format!("aten::{line}")).unwrap().2.unwrap();
+        let Some(offered) = operation(&with_namespace(base), overload) else { continue };
+        let wanted = parse(&with_namespace(line)).unwrap().2.unwrap();
         let kinds =
             |schema: &Schema| schema.results.iter().map(|one| one.kind.clone()).collect::<Vec<_>>();
         if arguments(&offered.schema) != arguments(&wanted)
@@ -79,7 +79,7 @@ fn what_models_call_by_name_is_offered_or_left_out_for_a_reason() {
     let called = SCHEMAS.split_once(OTHERS).unwrap().0;
     let is_offered = |name: &str| {
         let (base, overload) = name.split_once('.').unwrap_or((name, ""));
-        operation(&format!("aten::{base}"), overload).is_some()
+        operation(&with_namespace(base), overload).is_some()
     };
     let names: Vec<&str> = lines(called).map(|line| line.split('(').next().unwrap()).collect();
     assert!(names.len() > 600, "{}", names.len());
