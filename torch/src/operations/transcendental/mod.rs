@@ -112,17 +112,24 @@ fn replace(function: Transcendental, tensor: &Tensor) -> Result<()> {
             launch(device, &images::TRANSCENDENTAL, &kernel, grid, &[&data, &count, &number])
         };
     }
-    // SAFETY: the tensor has so many elements of the type, which lie one after another.
-    unsafe {
-        match dtype {
-            api::SCONCE_DTYPE_F32 => {
-                each(data, count, |x: f32| of_real(function, x.into()) as f32);
-            }
-            api::SCONCE_DTYPE_F64 => each(data, count, |x: f64| of_real(function, x)),
-            api::SCONCE_DTYPE_C64 => each(data, count, |z: [f32; 2]| {
-                of_complex(function, z.map(f64::from)).map(|part| part as f32)
-            }),
-            _ => each(data, count, |z: [f64; 2]| of_complex(function, z)),
+    match dtype {
+        api::SCONCE_DTYPE_F32 => {
+            let of = |x: f32| of_real(function, x.into()) as f32;
+            // SAFETY: the tensor has so many elements of the type, which lie one after another.
+            unsafe { each(data, count, of) };
+        }
+        api::SCONCE_DTYPE_F64 => {
+            // SAFETY: as above.
+            unsafe { each(data, count, |x: f64| of_real(function, x)) };
+        }
+        api::SCONCE_DTYPE_C64 => {
+            let of = |z: [f32; 2]| of_complex(function, z.map(f64::from)).map(|part| part as f32);
+            // SAFETY: as above.
+            unsafe { each(data, count, of) };
+        }
+        _ => {
+            // SAFETY: as above.
+            unsafe { each(data, count, |z: [f64; 2]| of_complex(function, z)) };
         }
     }
     Ok(())

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::f64::consts::{FRAC_PI_2, PI};
+
 use super::complex::ComplexParts;
 use super::*;
 use crate::operations::views::{as_complex, as_real};
@@ -42,16 +44,16 @@ const INSIDE: [ComplexParts; 13] = [
 
 /// What it returns of -2 - 0i: the lower side of the cuts.
 const CUT: [ComplexParts; 13] = [
-    [3.141592653589793, 1.3169578969248166],
-    [1.3169578969248166, -3.141592653589793],
-    [-1.5707963267948966, -1.3169578969248166],
+    [PI, 1.3169578969248166],
+    [1.3169578969248166, -PI],
+    [-FRAC_PI_2, -1.3169578969248166],
     [-1.4436354751788103, -0.0],
     [-1.1071487177940904, -0.0],
-    [-0.5493061443340549, -1.5707963267948966],
+    [-0.5493061443340549, -FRAC_PI_2],
     [3.7621956910836314, 0.0],
     [-0.8646647167633873, -0.0],
     [0.30102999566398114, -1.3643763538418412],
-    [0.0, -3.141592653589793],
+    [0.0, -PI],
     [1.0, -4.532360141827194],
     [-3.626860407847019, -0.0],
     [2.185039863261519, -0.0],
@@ -98,7 +100,7 @@ fn functions_undo_each_other() {
 
 #[test]
 fn large_small_and_infinite_numbers_keep_their_digits() {
-    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, LN_2};
+    use std::f64::consts::{FRAC_PI_4, LN_2};
     let of = of_complex;
     assert_near(of(Transcendental::Asin, [1e-200, 1e-200]), [1e-200; 2], 0.0, "asin");
     let ln = 300.0 * 10.0_f64.ln() + LN_2;
