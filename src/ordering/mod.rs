@@ -15,7 +15,7 @@
 //! | `join` | operands joined along an axis |
 //! | `join_kernels` | launches of a join |
 //! | `many_kernels` | launches of a join of many short parts |
-//! | `host` | elements of host memory, read and written by the calling thread |
+//! | `host` | elements of host memory, read and written by the calling thread and those that share large calls with it |
 
 mod axes;
 mod calls;
@@ -27,6 +27,8 @@ mod select;
 mod select_kernels;
 mod sort;
 mod sort_kernels;
+#[cfg(all(test, not(loom)))]
+mod threads_tests;
 
 pub use calls::{JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, SortCall};
 pub use join::{join, join_on_host};
