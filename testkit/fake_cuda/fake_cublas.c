@@ -62,6 +62,19 @@ int cublasDgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const doub
   return NOTE(cublasDgemm_v2, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, 70), (int64_t)a, lda,
               (int64_t)b, ldb, factor(beta, 70), (int64_t)c, ldc);
 }
+// Of the factors only the real parts are noted.
+int cublasCgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const float* alpha,
+                   const void* a, int lda, const void* b, int ldb, const float* beta, void* c,
+                   int ldc) {
+  return NOTE(cublasCgemm_v2, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, 68), (int64_t)a, lda,
+              (int64_t)b, ldb, factor(beta, 68), (int64_t)c, ldc);
+}
+int cublasZgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const double* alpha,
+                   const void* a, int lda, const void* b, int ldb, const double* beta, void* c,
+                   int ldc) {
+  return NOTE(cublasZgemm_v2, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, 70), (int64_t)a, lda,
+              (int64_t)b, ldb, factor(beta, 70), (int64_t)c, ldc);
+}
 int cublasGemmEx(Handle h, int op_a, int op_b, int m, int n, int k, const void* alpha,
                  const void* a, int a_type, int lda, const void* b, int b_type, int ldb,
                  const void* beta, void* c, int c_type, int ldc, int compute, int algorithm) {

@@ -119,9 +119,13 @@ fn complex_products_of_every_transpose_batch_and_factor(stage: &Stage<'_>) -> Ou
                 check(stage, &mut *blas, part, case, None)?;
             }
         }
-        // Without a sum only what was there remains.
-        let case = product(element, [false; 2], [4, 3, 0], 2, [1.0, -3.0]);
-        check(stage, &mut *blas, part, case, None)?;
+        // Without a sum only what was there remains; a factor of 0 leaves none either.
+        for (batch, inner, alpha) in [(1, 0, 1.0), (2, 0, 1.0), (1, 5, 0.0), (2, 5, 0.0)] {
+            for beta in [-3.0, 0.0] {
+                let case = product(element, [false; 2], [4, 3, inner], batch, [alpha, beta]);
+                check(stage, &mut *blas, part, case, None)?;
+            }
+        }
     }
     Ok(())
 }

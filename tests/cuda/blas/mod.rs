@@ -66,14 +66,14 @@ fn product(element: Dtype) -> Gemm {
     }
 }
 
-/// The functions for one product; for real numbers those that PyTorch calls.
+/// The functions for one product, which PyTorch calls too.
 const SINGLE: [(Dtype, &str); 6] = [
     (Dtype::F16, "cublasGemmEx"),
     (Dtype::Bf16, "cublasGemmEx"),
     (Dtype::F32, "cublasSgemm_v2"),
     (Dtype::F64, "cublasDgemm_v2"),
-    (Dtype::C64, "cublasGemmEx"),
-    (Dtype::C128, "cublasGemmEx"),
+    (Dtype::C64, "cublasCgemm_v2"),
+    (Dtype::C128, "cublasZgemm_v2"),
 ];
 
 /// Sets one of the numbers that 32 bits may not hold.

@@ -66,19 +66,14 @@ fn a_single_product_goes_to_the_function_for_one() {
             assert_eq!((made[0].name.as_str(), made[0].device), (name, 1));
             let [alpha, beta] = [1.5_f64, -0.25].map(|factor| factor.to_bits() as i64);
             let expected = match element {
-                Dtype::F32 | Dtype::F64 => vec![
+                Dtype::F32 | Dtype::F64 | Dtype::C64 | Dtype::C128 => vec![
                     HANDLE, op_a, op_b, 3, 5, 7, alpha, 0x1000, 13, 0x2000, 17, beta, 0x3000, 23,
                 ],
                 _ => {
-                    let (data, compute) = match element {
-                        Dtype::F16 => (2, 68),
-                        Dtype::Bf16 => (14, 68),
-                        Dtype::C64 => (4, 68),
-                        _ => (5, 70),
-                    };
+                    let data = if element == Dtype::F16 { 2 } else { 14 };
                     vec![
                         HANDLE, op_a, op_b, 3, 5, 7, alpha, 0x1000, data, 13, 0x2000, data, 17,
-                        beta, 0x3000, data, 23, compute, 99,
+                        beta, 0x3000, data, 23, 68, 99,
                     ]
                 }
             };

@@ -24,6 +24,14 @@ library_functions! {
         cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
         *const c_void, c_int, *const c_void, c_int, *const c_void, *mut c_void, c_int,
     ) -> i32;
+    required cublasCgemm_v2(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, *const c_void, c_int, *const c_void, *mut c_void, c_int,
+    ) -> i32;
+    required cublasZgemm_v2(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, *const c_void, c_int, *const c_void, *mut c_void, c_int,
+    ) -> i32;
     // As above, with the types of the matrices, and at the end the type of the sums and the
     // algorithm.
     required cublasGemmEx(

@@ -137,6 +137,8 @@ fn single(
     let (call, function) = match gemm.element {
         Dtype::F32 => ("cublasSgemm_v2", functions.cublasSgemm_v2()?),
         Dtype::F64 => ("cublasDgemm_v2", functions.cublasDgemm_v2()?),
+        Dtype::C64 => ("cublasCgemm_v2", functions.cublasCgemm_v2()?),
+        Dtype::C128 => ("cublasZgemm_v2", functions.cublasZgemm_v2()?),
         _ => {
             let (data, compute) = (data_type("cublasGemmEx", gemm.element)?, factors.compute());
             let algorithm = CUBLAS_GEMM_DEFAULT_TENSOR_OP as c_int;

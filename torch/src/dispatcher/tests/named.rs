@@ -93,15 +93,19 @@ fn complex_matrices_are_multiplied() {
             one("addmm", "", words.collect())
         };
         assert_numbers(&of(0), &[2.0, 2.5, -1.0, -0.5], "a NaN that counts for nothing");
-        assert_numbers(&of(2), &[f64::NAN, f64::NAN, 1.0, 1.5], "addmm");
+        assert_numbers(&of(2), &[f64::NAN, 2.5, 1.0, 1.5], "addmm");
+        let tensors = [&numbers(&[2], &[1.0, 0.0, 1.0, 1.0]), &first, &second].map(word);
+        let factors = [Value::Complex(0.0, 1.0), Value::Float(0.5)];
+        let sum = one("addmm", "", tensors.into_iter().chain(factors).collect());
+        assert_numbers(&sum, &[2.0, 3.5, -2.0, 0.5], "a complex factor");
         let batch = |tensor: &Tensor| crate::sconce::operations::unsqueeze(tensor.handle(), 0);
         let (left, right) = (batch(&first).unwrap(), batch(&second).unwrap());
         assert_numbers(&one("bmm", "", vec![word(&left), word(&right)]), &product, "bmm");
         let words = vec![word(&numbers(&[1, 1, 1], &[1.0, 0.0])), word(&left), word(&right)];
         let sum = one("baddbmm", "", words);
         assert_numbers(&sum, &[5.0, 5.0, -1.0, -1.0], "baddbmm");
-        refused("mm", "", vec![word(&second), word(&first)], "do not fit");
-        refused("bmm", "", vec![word(&first), word(&right)], "self must have 3 dimensions");
+        refused("mm", "", vec![word(&second), word(&first)], "shapes cannot be multiplied");
+        refused("bmm", "", vec![word(&first), word(&right)], "batch1 must be a 3D tensor");
         let real = squares(&[2, 2]);
         refused("mm", "", vec![word(&first), word(&real)], "to have the same dtype");
         let words = vec![word(&real), word(&real), word(&real), Value::Complex(0.0, 1.0)];
