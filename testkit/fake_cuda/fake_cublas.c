@@ -75,6 +75,16 @@ int cublasZgemm_v2(Handle h, int op_a, int op_b, int m, int n, int k, const doub
   return NOTE(cublasZgemm_v2, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, 70), (int64_t)a, lda,
               (int64_t)b, ldb, factor(beta, 70), (int64_t)c, ldc);
 }
+#define COMPLEX_BATCH(name, real, compute)                                                      \
+  int name(Handle h, int op_a, int op_b, int m, int n, int k, const real* alpha, const void* a, \
+           int lda, long long a_stride, const void* b, int ldb, long long b_stride,             \
+           const real* beta, void* c, int ldc, long long c_stride, int count) {                 \
+    return NOTE(name, (int64_t)h, op_a, op_b, m, n, k, factor(alpha, compute), (int64_t)a, lda, \
+                a_stride, (int64_t)b, ldb, b_stride, factor(beta, compute), (int64_t)c, ldc,    \
+                c_stride, count);                                                               \
+  }
+COMPLEX_BATCH(cublasCgemmStridedBatched, float, 68)
+COMPLEX_BATCH(cublasZgemmStridedBatched, double, 70)
 int cublasGemmEx(Handle h, int op_a, int op_b, int m, int n, int k, const void* alpha,
                  const void* a, int a_type, int lda, const void* b, int b_type, int ldb,
                  const void* beta, void* c, int c_type, int ldc, int compute, int algorithm) {

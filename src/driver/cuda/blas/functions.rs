@@ -47,6 +47,17 @@ library_functions! {
         *const c_void, c_int, c_int, c_longlong, *const c_void,
         *mut c_void, c_int, c_int, c_longlong, c_int, c_int, c_int,
     ) -> i32;
+    // handle, op a, op b, m, n, k, alpha, a, column, batch, b, column, batch, beta, c, column, batch, count
+    required cublasCgemmStridedBatched(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, c_longlong, *const c_void, c_int, c_longlong, *const c_void,
+        *mut c_void, c_int, c_longlong, c_int,
+    ) -> i32;
+    required cublasZgemmStridedBatched(
+        cublasHandle_t, c_int, c_int, c_int, c_int, c_int, *const c_void,
+        *const c_void, c_int, c_longlong, *const c_void, c_int, c_longlong, *const c_void,
+        *mut c_void, c_int, c_longlong, c_int,
+    ) -> i32;
     // Since CUDA 11
     optional cublasSetWorkspace_v2(cublasHandle_t, *mut c_void, usize) -> i32;
     // Since CUDA 12

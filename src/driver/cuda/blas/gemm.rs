@@ -98,16 +98,21 @@ macro_rules! batched {
 
 /// Queues the product on the stream that the handle is set to; the device's context is current.
 ///
-/// A single product goes to the functions that PyTorch calls for one: they cost the host less than those
-/// for batches, and round alike.
+/// A single product, and a batch of complex ones, goes to the functions that PyTorch calls for it: they cost the host
+/// less than the one for all types, and round alike.
 pub(super) fn queue(functions: &BlasFunctions, handle: cublasHandle_t, gemm: &Gemm) -> Result<()> {
-    let Gemm { a, b, c, .. } = gemm;
     // With a factor of 0 some of the library's kernels multiply what they read all the same, and a NaN stays one.
     let depth = if gemm.alpha == 0.0 { 0 } else { gemm.k };
+    let (_, parts) = gemm.element.real();
+    if depth == 0 && parts == 2 {
+        return queue(functions, handle, &scaling_of_parts(gemm));
+    }
+    let Gemm { a, b, c, .. } = gemm;
     let sizes = [gemm.m, gemm.n, depth, a.column, b.column, c.column, gemm.batch];
     let factors = Factors::of(gemm);
     let (call, code) = match narrow(&sizes) {
         Some(sizes) if gemm.batch == 1 => single(functions, handle, gemm, &factors, sizes)?,
+        Some(sizes) if parts == 2 => complex_batch(functions, handle, gemm, &factors, sizes)?,
         Some(sizes) => {
             let function = functions.cublasGemmStridedBatchedEx()?;
             let call = "cublasGemmStridedBatchedEx";
@@ -121,6 +126,45 @@ pub(super) fn queue(functions: &BlasFunctions, handle: cublasHandle_t, gemm: &Ge
         }
     };
     if code == SUCCESS { Ok(()) } else { Err(blas_failure(call, code)) }
+}
+
+/// `c = beta * c` of complex numbers as a product of real ones: each number is two, one after the other in a column.
+/// Programs do not call the library's complex functions for a sum over nothing, so neither does this.
+fn scaling_of_parts(gemm: &Gemm) -> Gemm {
+    let (element, _) = gemm.element.real();
+    let twice = |number: i64| number.saturating_mul(2);
+    let c = Matrix { column: twice(gemm.c.column), batch: twice(gemm.c.batch), ..gemm.c };
+    // Nothing is read of the factors, but the library checks their columns.
+    let a = Matrix { batch: 0, ..c };
+    let b = Matrix { column: 1, batch: 0, ..c };
+    Gemm { element, transpose: [false; 2], m: twice(gemm.m), k: 0, a, b, c, ..*gemm }
+}
+
+/// Queues a batch of products of complex numbers. Gives the function that was called, and its status.
+fn complex_batch(
+    functions: &BlasFunctions,
+    handle: cublasHandle_t,
+    gemm: &Gemm,
+    factors: &Factors,
+    [m, n, k, a_column, b_column, c_column, batch]: [c_int; 7],
+) -> Result<(&'static str, i32)> {
+    let (call, function) = match gemm.element {
+        Dtype::C64 => ("cublasCgemmStridedBatched", functions.cublasCgemmStridedBatched()?),
+        _ => ("cublasZgemmStridedBatched", functions.cublasZgemmStridedBatched()?),
+    };
+    let [op_a, op_b] = gemm.transpose.map(operation);
+    let [alpha, beta] = factors.addresses();
+    let Gemm { a, b, c, .. } = gemm;
+    let (at_a, at_b, at_c) = (address(a), address(b), address(c));
+    // SAFETY: the handle lives and is this thread's; both factors outlive the call, which reads them at once, and are
+    // of the function's type, as the matrices are; the caller of `BlasHandle::gemm` has checked the addresses.
+    let code = unsafe {
+        function(
+            handle, op_a, op_b, m, n, k, alpha, at_a, a_column, a.batch, at_b, b_column, b.batch,
+            beta, at_c, c_column, c.batch, batch,
+        )
+    };
+    Ok((call, code))
 }
 
 /// Queues one product. Gives the function that was called, and its status.
