@@ -13,6 +13,7 @@ use super::call::{ReduceCall, ReduceOp};
 use super::memory::ElementMemory;
 use super::number::Number;
 use super::sum_type;
+use super::tiles::{Tiles, axes_of};
 use super::values::{FoldValue, ValueKind};
 use crate::parallel::{GRAIN, for_elements, try_for_lines};
 use crate::strided::{SharedAxes, SharedAxis, each_run, join_axes};
@@ -118,29 +119,20 @@ struct FoldRules<'a, A, T, J> {
 
 /// The tiles and blocks of a reduction.
 struct BlockPlan {
-    /// The axes of the results, from the one whose elements are nearest to each other; strides of input and output.
-    kept: SharedAxes<2>,
+    /// The results, from the axis whose elements are nearest to each other.
+    tiles: Tiles,
     /// The reduced axes, the fastest first. Their order numbers the elements.
     reduced: SharedAxes<1>,
     /// Elements of a result.
     count: u64,
     /// Blocks of a result.
     blocks: u64,
-    /// The most results of a tile; they follow each other along the first axis.
-    width: usize,
-    /// Tiles along the first axis, and all.
-    tiles: [u64; 2],
 }
 
 impl BlockPlan {
     fn of(call: &ReduceCall<'_>) -> BlockPlan {
         let size = |size: i64| size.max(0) as u64;
-        let mut kept: SharedAxes<2> = call
-            .kept
-            .iter()
-            .map(|axis| SharedAxis { size: size(axis.size), strides: axis.both() })
-            .filter(|axis| axis.size != 1)
-            .collect();
+        let mut kept = axes_of(call.kept);
         kept.sort_by_key(|axis| axis.strides[0].unsigned_abs());
         let mut reduced: SharedAxes<1> = call
             .reduced
@@ -154,32 +146,13 @@ impl BlockPlan {
         }
         join_axes(&mut reduced);
         let lies_side_by_side = reduced.first().is_none_or(|axis| axis.strides == [1]);
-        let first = kept.first().map_or(1, |axis| axis.size);
         let width = match kept.first() {
-            Some(axis) if !lies_side_by_side && axis.strides[0] == 1 => first.min(WIDTH as u64),
+            Some(axis) if !lies_side_by_side && axis.strides[0] == 1 => axis.size.min(WIDTH as u64),
             _ => 1,
         };
-        let along = first.div_ceil(width.max(1));
-        let others = kept.iter().skip(1).map(|axis| axis.size).product::<u64>();
         let count = reduced.iter().map(|axis| axis.size).product::<u64>();
         let blocks = count.div_ceil(BLOCK).max(1);
-        let width = width.max(1) as usize;
-        BlockPlan { kept, reduced, count, blocks, width, tiles: [along, along * others] }
-    }
-
-    /// Where the first result of a tile is in the input and in the output, and how many results there are.
-    fn tile(&self, number: u64) -> ([i64; 2], usize) {
-        let Some((first, others)) = self.kept.split_first() else { return ([0; 2], 1) };
-        let begin = number % self.tiles[0] * self.width as u64;
-        let mut place = first.strides.map(|stride| stride.wrapping_mul(begin as i64));
-        let mut rest = number / self.tiles[0];
-        for axis in others {
-            for (place, stride) in place.iter_mut().zip(axis.strides) {
-                *place = place.wrapping_add(stride.wrapping_mul((rest % axis.size) as i64));
-            }
-            rest /= axis.size;
-        }
-        (place, self.width.min((first.size - begin) as usize))
+        BlockPlan { tiles: Tiles::of(kept, width), reduced, count, blocks }
     }
 
     /// The numbers of the elements of a block.
@@ -202,12 +175,12 @@ where
     M: ElementMemory + Clone + Sync,
     M::Failure: Send,
 {
-    let (width, blocks) = (plan.width, plan.blocks);
+    let (width, blocks) = (plan.tiles.width, plan.blocks);
     let work = (width as u64).saturating_mul(plan.count.min(BLOCK)).max(1);
     let grain = (2 * GRAIN).div_ceil(work);
     let write = |tile: u64, results: &[A], memory: &mut M| {
-        let ([_, to], count) = plan.tile(tile);
-        let stride = plan.kept.first().map_or(0, |axis| axis.strides[1]);
+        let ([_, to], count) = plan.tiles.place(tile);
+        let stride = plan.tiles.axes.first().map_or(0, |axis| axis.strides[1]);
         let mut bytes = [0; 16];
         let bytes = &mut bytes[..call.output.dtype.bytes()];
         for (index, result) in results[..count].iter().enumerate() {
@@ -218,7 +191,7 @@ where
         Ok(())
     };
     if blocks == 1 {
-        return for_elements(plan.tiles[1], grain, &|part| {
+        return for_elements(plan.tiles.count, grain, &|part| {
             let mut memory = memory.clone();
             let mut results = [rules.start; WIDTH];
             for tile in part {
@@ -229,7 +202,7 @@ where
             Ok(())
         });
     }
-    let mut parts = vec![rules.start; (plan.tiles[1] * blocks) as usize * width];
+    let mut parts = vec![rules.start; (plan.tiles.count * blocks) as usize * width];
     try_for_lines(&mut parts, width, grain, &|first, parts| {
         let mut memory = memory.clone();
         for (index, part) in parts.chunks_exact_mut(width).enumerate() {
@@ -269,7 +242,7 @@ where
     J: Fn(A, A) -> A,
     M: ElementMemory,
 {
-    let ([from, _], count) = plan.tile(tile);
+    let ([from, _], count) = plan.tiles.place(tile);
     let input = call.input.at(from);
     let (dtype, width) = (input.dtype, input.dtype.bytes());
     let mut bytes = [0; PIECE * WIDEST];
@@ -277,7 +250,7 @@ where
     let stride = plan.reduced.first().map_or(0, |axis| axis.strides[0]);
     let elements = plan.block(block);
     let results = &mut results[..count];
-    if plan.width > 1 {
+    if plan.tiles.width > 1 {
         results.fill(rules.start);
         return each_run(&plan.reduced, elements, |number, [place], run| {
             for index in 0..run as i64 {

@@ -5,9 +5,9 @@
 
 use super::call::{LineCall, LineOp};
 use super::memory::ElementMemory;
+use super::tiles::{Tiles, axes_of};
 use super::values::{FoldValue, ValueKind};
 use crate::parallel::{GRAIN, for_elements};
-use crate::strided::{SharedAxes, SharedAxis};
 
 /// Numbers of a tile of several lines: half a megabyte.
 const TILE: u64 = 1 << 16;
@@ -46,23 +46,14 @@ where
 struct TilePlan {
     /// Elements of a line.
     length: usize,
-    /// The axes of the lines, from the one along which they are nearest to each other.
-    lines: SharedAxes<2>,
-    /// The most lines of a tile; they follow each other along the first axis.
-    width: u64,
-    /// Tiles along the first axis, and all.
-    tiles: [u64; 2],
+    /// The lines, from the axis along which they are nearest to each other.
+    tiles: Tiles,
 }
 
 impl TilePlan {
     fn of(call: &LineCall<'_>) -> Option<TilePlan> {
         let length = call.length.max(0) as u64;
-        let mut lines: SharedAxes<2> = call
-            .lines
-            .iter()
-            .map(|axis| SharedAxis { size: axis.size.max(0) as u64, strides: axis.both() })
-            .filter(|axis| axis.size != 1)
-            .collect();
+        let mut lines = axes_of(call.lines);
         lines.sort_by_key(|axis| axis.strides.map(i64::unsigned_abs));
         let first = lines.first().map_or(1, |axis| axis.size);
         let is_apart = call.input_stride != 1 || call.output_stride != 1;
@@ -73,25 +64,8 @@ impl TilePlan {
             }
             _ => 1,
         };
-        let along = first.div_ceil(width.max(1));
-        let others = lines.iter().skip(1).map(|axis| axis.size).product::<u64>();
         let length = usize::try_from(length).ok().filter(|_| length <= LONGEST)?;
-        Some(TilePlan { length, lines, width: width.max(1), tiles: [along, along * others] })
-    }
-
-    /// Where the first line of a tile begins in the input and in the output, and how many lines there are.
-    fn tile(&self, number: u64) -> ([i64; 2], usize) {
-        let Some((first, others)) = self.lines.split_first() else { return ([0; 2], 1) };
-        let begin = number % self.tiles[0] * self.width;
-        let mut place = first.strides.map(|stride| stride.wrapping_mul(begin as i64));
-        let mut rest = number / self.tiles[0];
-        for axis in others {
-            for (place, stride) in place.iter_mut().zip(axis.strides) {
-                *place = place.wrapping_add(stride.wrapping_mul((rest % axis.size) as i64));
-            }
-            rest /= axis.size;
-        }
-        (place, self.width.min(first.size - begin) as usize)
+        Some(TilePlan { length, tiles: Tiles::of(lines, width) })
     }
 }
 
@@ -107,13 +81,13 @@ where
     M: ElementMemory + Clone + Sync,
     M::Failure: Send,
 {
-    let most = plan.length * plan.width as usize;
+    let most = plan.length * plan.tiles.width;
     let grain = (GRAIN / 4).div_ceil(most.max(1) as u64);
-    for_elements(plan.tiles[1], grain, &|part| {
+    for_elements(plan.tiles.count, grain, &|part| {
         let mut memory = memory.clone();
         let mut values = vec![V::default(); most];
         for number in part {
-            let ([from, to], width) = plan.tile(number);
+            let ([from, to], width) = plan.tiles.place(number);
             let values = &mut values[..plan.length * width];
             let (input, output) = (call.input.at(from), call.output.at(to));
             // As many elements as lie side by side, and the distance from the first of them to the next such.

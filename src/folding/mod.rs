@@ -16,6 +16,7 @@
 //! | `scan` | running sums and products along a line |
 //! | `blocks` | reductions that threads share |
 //! | `line_tiles` | softmax and running sums that threads share |
+//! | `tiles` | neighbouring results or lines that are calculated together |
 //! | `shared` | which calls threads share in which way |
 
 mod blocks;
@@ -32,6 +33,7 @@ mod shared_tests;
 mod softmax;
 #[cfg(test)]
 mod tests;
+mod tiles;
 mod values;
 
 use std::ops::Range;
