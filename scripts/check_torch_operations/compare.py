@@ -81,7 +81,7 @@ def difference(ours, theirs, near, strides, integers=0):
     if same:
         return None
     different = (ours != theirs) & ~(ours.isnan() & theirs.isnan())
-    if isinstance(near, tuple):
-        different &= ~torch.isclose(ours.double(), theirs.double(), rtol=near[0], atol=near[1])
+    if ours.dtype in NEAR:
+        different &= ~torch.isclose(ours.double(), theirs.double(), rtol=relative, atol=absolute)
     wrong = different.nonzero()[:1].flatten().tolist()
     return f"at {wrong}: {ours[tuple(wrong)].item()} instead of {theirs[tuple(wrong)].item()}"

@@ -176,7 +176,8 @@ def check_symmetric(check, device):
     aten = torch.ops.aten
     dtype, outer, rows, columns = random.choice(FIELDS), batch(), size(), size()
     near = NEAR[dtype]
-    hermitian = random.random() < 0.5
+    # PyTorch has no Hermitian factors of complex matrices on CUDA.
+    hermitian = random.random() < 0.5 and not (device == "cuda" and dtype.is_complex)
     a = matrices([*outer, rows, rows], dtype, device)
     a = a + (a.mH if hermitian else a.mT)
     if random.random() < 0.5:
@@ -224,7 +225,8 @@ def sorted_apart(values, expected):
 
 
 def check_eigenvalues(check, device):
-    """Values in any order; vectors by what they are."""
+    """Values in any order; vectors by what they are. On CUDA PyTorch 2.11 overwrites a matrix that lies by columns, so it
+    gets copies."""
     dtype, outer, rows = random.choice(FIELDS), batch(), min(size(), 40)
     named = lambda name: not check.wanted or any(word in name for word in check.wanted)
     if not named("linalg_eig") and not named("_linalg_eigvals"):
@@ -247,15 +249,15 @@ def check_eigenvalues(check, device):
     for name in ("_linalg_eigvals", "linalg_eigvals"):
         if named(name):
             found, = check.library.call_by_name(name, [a], 1, device)
-            expected = torch.linalg.eigvals(a)
+            expected = torch.linalg.eigvals(a.clone())
             check.same(name, device, [a], [("values", sorted_apart(found, expected), expected)], near)
             check.same(name, device, [a], [("strides", found, expected)], None)
     if named("linalg_eig"):
         values, vectors = check.library.call_by_name("linalg_eig", [a], 2, device)
-        expected = torch.linalg.eig(a)
+        expected = torch.linalg.eig(a.clone())
         wide = a.to(values.dtype)
         scale = wide.abs().amax().clamp(min=1) * rows
-        check.same("linalg_eig", device, [a], [
+        check.same("linalg_eig", device, [kind, a], [
             ("values", sorted_apart(values, expected[0]), expected[0]),
             ("product", wide @ vectors / scale, vectors * values.unsqueeze(-2) / scale),
             ("lengths", torch.linalg.vector_norm(vectors, dim=-2), torch.ones_like(values.real))], near)

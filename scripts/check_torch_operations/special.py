@@ -116,8 +116,10 @@ def check_edges(check, device):
         same(name, edges)
     same("polygamma", 2, edges)
     pairs = edges.repeat(len(edges)), edges.repeat_interleave(len(edges))
-    for name in ("igamma", "igammac", "special_zeta"):
+    for name in ("igamma", "igammac"):
         same(name, *pairs)
+    # In float32 PyTorch divides 0 by 0 on CUDA where powers are too small.
+    compare(check, "special_zeta", list(pairs))
     # Of orders that are not finite a device may compute forever; of operands that are NaN PyTorch returns what lies in
     # memory.
     orders = torch.tensor([-3, -0.5, 0, 0.5, 1, 2, 3, 4], dtype=dtype, device=device)
