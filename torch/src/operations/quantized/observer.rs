@@ -1,7 +1,7 @@
 //! Quantization while training: the range of a tensor's elements is followed by a moving average, and the elements are
 //! rounded to what integers of that range stand for. No value is read on the host, so captures keep all of it.
 
-use crate::abi::tensors::{dtype_of_tensor, numel_of, rank_of, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::fused::activation::clamped;
 use crate::operations::tensors::{check_floating, filled_like};
@@ -153,7 +153,9 @@ fn both_sides(least: &Tensor, most: &Tensor) -> Result<Tensor> {
     and(&below, &binary(api::SCONCE_BINARY_GT, most, Operand::Number(0.0))?)
 }
 
-/// The scale and the zero point of ranges, as FBGEMM chooses them: calculated in float64 from float32.
+/// The scale and the zero point of ranges, calculated in float64 from float32. On the CPU they are FBGEMM's, which widens
+/// ranges whose scale is below `LEAST_SCALE`. PyTorch's kernel for devices does not, and rounds the scale before it
+/// chooses the zero point.
 fn quantities(least: TensorHandle, most: TensorHandle, rule: Rule) -> Result<(Tensor, Tensor)> {
     let single = |tensor: &Tensor| to_dtype(tensor.handle(), F32);
     let double = |tensor: &Tensor| to_dtype(tensor.handle(), F64);
@@ -181,9 +183,14 @@ fn quantities(least: TensorHandle, most: TensorHandle, rule: Rule) -> Result<(Te
     let reciprocal = unary(api::SCONCE_UNARY_RECIPROCAL, &single(&scale)?)?;
     let usable = unary(api::SCONCE_UNARY_IS_FINITE, &reciprocal)?;
     let scale = choose(&usable, Operand::Tensor(&scale), Operand::Number(0.1))?;
-    let is_small = binary(api::SCONCE_BINARY_LT, &scale, Operand::Number(LEAST_SCALE))?;
-    (least, most) = widened_range(least, most, &scale, &is_small, span)?;
-    let scale = choose(&is_small, Operand::Number(LEAST_SCALE), Operand::Tensor(&scale))?;
+    let scale = match device_of_tensor(scale.handle())? == api::SCONCE_DEVICE_CPU {
+        true => {
+            let is_small = binary(api::SCONCE_BINARY_LT, &scale, Operand::Number(LEAST_SCALE))?;
+            (least, most) = widened_range(least, most, &scale, &is_small, span)?;
+            choose(&is_small, Operand::Number(LEAST_SCALE), Operand::Tensor(&scale))?
+        }
+        false => double(&single(&scale)?)?,
+    };
     let zero = zero_point(&least, &most, &scale, rule)?;
     Ok((single(&scale)?, zero))
 }
