@@ -71,7 +71,8 @@ def check_pooling(check, device):
     forward, backward = ((aten._adaptive_avg_pool2d, aten._adaptive_avg_pool2d_backward) if dims == 2
                          else (aten._adaptive_avg_pool3d, aten._adaptive_avg_pool3d_backward))
     mean = forward(tensor, output)
-    check.compare(f"_adaptive_avg_pool{dims}d", [tensor, output], [mean])
+    # PyTorch 2.11 reads other elements where an image of one channel has channels of another stride, on CUDA.
+    check.compare(f"_adaptive_avg_pool{dims}d", [tensor, output], [mean.copy_(forward(plain[1], output))])
     gradient = torch.randn_like(mean)
     check.compare(f"_adaptive_avg_pool{dims}d_backward", [gradient, tensor], [backward(gradient, tensor)], strides=False)
     forward, backward = ((aten.adaptive_max_pool2d, aten.adaptive_max_pool2d_backward) if dims == 2
