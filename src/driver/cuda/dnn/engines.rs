@@ -30,6 +30,10 @@ use crate::log;
 const LISTS: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
 /// A list is a few dozen long.
 const MOST_IN_A_LIST: usize = 1024;
+/// How many of a list's engines are asked for first, and how many times as many then. cuDNN makes ready each engine that
+/// it returns, and opens cuBLAS for some that it recommends last.
+const FIRST_ASKED: usize = 2;
+const ASKED_GROWTH: usize = 8;
 
 /// Engines of a problem that may be used, as cuDNN's engine configurations.
 pub(super) struct Engines {
@@ -37,6 +41,8 @@ pub(super) struct Engines {
     element: Dtype,
     choice: EngineChoice,
     configs: Vec<Arc<Descriptor>>,
+    /// The list that is being read.
+    list: Option<EngineList>,
     /// Lists that have not been asked for.
     lists: &'static [Mode],
     /// Why the first list that failed did.
@@ -59,6 +65,7 @@ impl Engines {
             element: convolution.element,
             choice,
             configs: Vec::new(),
+            list: None,
             lists: &LISTS,
             failed: None,
             problem,
@@ -70,23 +77,33 @@ impl Engines {
         }
     }
 
-    /// Asks for lists until there is an engine at a place, or no list is left. The session's context is current.
+    /// Reads lists until there is an engine at a place, or no list is left. The session's context is current.
     fn list_until(&mut self, index: usize) -> Result<()> {
-        while self.configs.len() <= index
-            && let Some((mode, others)) = self.lists.split_first()
-        {
-            self.lists = others;
-            match listed(&self.session, &self.problem, *mode) {
-                Ok(list) => {
-                    for config in list {
+        while self.configs.len() <= index {
+            let next = match (&mut self.list, self.lists.split_first()) {
+                (Some(list), _) => list.read_more(),
+                (None, Some((mode, others))) => {
+                    self.lists = others;
+                    EngineList::new(&self.session, &self.problem, *mode).map(|list| {
+                        self.list = Some(list);
+                        Vec::new()
+                    })
+                }
+                (None, None) => break,
+            };
+            match next {
+                Ok(found) => {
+                    for config in found {
                         if is_acceptable(&config, self.element, self.choice)? {
                             self.configs.push(Arc::new(config));
                         }
                     }
+                    self.list.take_if(|list| list.is_read());
                 }
                 // The other list may know a way all the same.
                 Err(error) => {
-                    log::debug(format_args!("{mode:?} gives no engine: {}", error.message()));
+                    log::debug(format_args!("a list gives no engine: {}", error.message()));
+                    self.list = None;
                     self.failed.get_or_insert(error);
                 }
             }
@@ -95,18 +112,44 @@ impl Engines {
     }
 }
 
-/// The engines of one list. There may be fewer than the count that cuDNN reported.
-fn listed(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<Vec<Descriptor>> {
-    let heuristic = Descriptor::new(session, Kind::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?
-        .with(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &Value::Descriptor(&problem.graph))?
-        .with(CUDNN_ATTR_ENGINEHEUR_MODE, &Value::HeuristicMode(mode))?
-        .finalized()?;
-    let promised = heuristic.count(CUDNN_ATTR_ENGINEHEUR_RESULTS)?;
-    if promised == 0 {
-        return Ok(Vec::new());
+/// What a heuristic recommends, best first, read in parts.
+struct EngineList {
+    heuristic: Descriptor,
+    /// How many there may be.
+    promised: usize,
+    /// How many were asked for.
+    asked: usize,
+    /// How many were returned.
+    returned: usize,
+}
+
+impl EngineList {
+    fn new(session: &Arc<Session>, problem: &Problem, mode: Mode) -> Result<EngineList> {
+        let heuristic = Descriptor::new(session, Kind::CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)?
+            .with(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, &Value::Descriptor(&problem.graph))?
+            .with(CUDNN_ATTR_ENGINEHEUR_MODE, &Value::HeuristicMode(mode))?
+            .finalized()?;
+        let promised = heuristic.count(CUDNN_ATTR_ENGINEHEUR_RESULTS)?.min(MOST_IN_A_LIST);
+        Ok(EngineList { heuristic, promised, asked: 0, returned: 0 })
     }
-    let kind = Kind::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR;
-    heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, kind, promised.min(MOST_IN_A_LIST))
+
+    fn is_read(&self) -> bool {
+        self.asked == self.promised
+    }
+
+    /// The next engines. cuDNN returns those before them again, and may return fewer than were asked for.
+    fn read_more(&mut self) -> Result<Vec<Descriptor>> {
+        self.asked = (self.asked * ASKED_GROWTH).max(FIRST_ASKED).min(self.promised);
+        if self.asked == 0 {
+            return Ok(Vec::new());
+        }
+        let kind = Kind::CUDNN_BACKEND_ENGINECFG_DESCRIPTOR;
+        let mut found =
+            self.heuristic.descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS, kind, self.asked)?;
+        let known = self.returned.min(found.len());
+        self.returned = found.len();
+        Ok(found.split_off(known))
+    }
 }
 
 fn is_acceptable(config: &Descriptor, element: Dtype, choice: EngineChoice) -> Result<bool> {
@@ -132,7 +175,7 @@ fn allows(note: i32, element: Dtype, choice: EngineChoice) -> bool {
 
 impl ConvolutionEngines for Engines {
     fn has(&mut self, index: usize) -> Result<bool> {
-        if self.configs.len() <= index && !self.lists.is_empty() {
+        if self.configs.len() <= index && (self.list.is_some() || !self.lists.is_empty()) {
             let context = self.session.context;
             let _entered = context.enter()?;
             self.list_until(index)?;
