@@ -16,8 +16,8 @@ inline namespace v0 {
 namespace cuda {
 
 /// Returns this thread's cuBLAS handle for the current device, a `cublasHandle_t`, set to the
-/// current stream and the present settings. Call it again after the device, the stream or a setting
-/// has changed. The simulator's handle is of use to this library only.
+/// current stream and the current settings. Call it again after the device, the stream or a setting
+/// has changed. Only this library can use the simulator's handle.
 ///
 /// Corresponds to `at::cuda::getCurrentCUDABlasHandle`.
 /// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` if there is no cuBLAS
@@ -33,7 +33,7 @@ namespace cuda {
 /// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }
 
-/// Returns the figures of a device's cuBLAS workspaces (-1: the current device).
+/// Returns the statistics of a device's cuBLAS workspaces (-1: the current device).
 [[nodiscard]] inline ::sconce_blas_workspace_stats cublas_workspace_stats(DeviceIndex device = -1) {
   ::sconce_blas_workspace_stats stats{};
   stats.struct_size = static_cast<std::uint32_t>(sizeof stats);

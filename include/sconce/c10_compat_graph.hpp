@@ -74,14 +74,14 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
     sconce_memory_pool* pool;
     std::shared_ptr<MemPool> owner;
   };
-  /// Finds a pool. One of a handle is made if there is none.
+  /// Finds a pool. The pool of a handle is made if it does not exist.
   static Found find(MempoolId_t id) {
     Known& known = all();
     std::unique_lock<std::mutex> lock(known.mutex);
     const auto place = known.pools.find(id);
     if (place != known.pools.end()) {
       std::shared_ptr<MemPool> owner = place->second->weak_from_this().lock();
-      // One whose last owner is just giving it up is not found any more.
+      // A pool whose last owner is releasing it is no longer found.
       if (owner != nullptr || place->second->is_single_) {
         return {place->second->get(), std::move(owner)};
       }
@@ -117,7 +117,7 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
     return *known;
   }
 
-  /// One of shared owners, which is not known yet.
+  /// A pool with shared owners, which is not registered yet.
   explicit MemPool(MempoolId_t id) : id_(id), is_single_(false) {}
   void enter() {
     Known& known = all();
@@ -233,7 +233,7 @@ class [[nodiscard]] CUDAGraph : private detail::PoolOwner, public ::sconce::cuda
   /// Makes it possible to dump all graphs that are captured from now on.
   void enable_debug_mode() { debug_mode() = true; }
   /// Writes the graph to a file in the language of Graphviz. Without `enable_debug_mode` before the
-  /// capture, or `keep_graph`, it warns and writes nothing, as ATen's does.
+  /// capture, or `keep_graph`, it warns and writes nothing, like ATen's.
   void debug_dump(const std::string& path) {
     if (has_dump_) {
       ::sconce::cuda::CUDAGraph::debug_dump(path);

@@ -75,8 +75,7 @@ C10_HOST_DEVICE inline std::uint16_t upper_half_of(float value) noexcept {
 namespace c10 {
 
 /// A half-precision number that converts to and from `float`, in which it computes. Has the layout
-/// of
-/// `__half`. Corresponds to `c10::Half`.
+/// of `__half`. Corresponds to `c10::Half`.
 struct alignas(2) Half {
   std::uint16_t x;  ///< the bits
 

@@ -106,7 +106,7 @@ void warn(const char* file, int line, const Arguments&... arguments) {
 #define SCONCE_C10_COMPAT_HEAD(head, ...) head
 #define SCONCE_C10_COMPAT_TAIL(head, ...) __VA_ARGS__
 #define SCONCE_C10_COMPAT_TEXT_OF(head, ...) #head
-// Each is a statement without a semicolon, as c10's: code for c10 leaves it out at times.
+// Each is a statement without a semicolon, like c10's: code for c10 sometimes omits it.
 #define SCONCE_C10_COMPAT_CHECK(status, ...)                                    \
   if (!(SCONCE_C10_COMPAT_HEAD(__VA_ARGS__, ""))) {                             \
     ::sconce::compat::detail::throw_failed_check(                               \
@@ -192,7 +192,7 @@ void warn(const char* file, int line, const Arguments&... arguments) {
   } while (false)
 #endif
 
-// Checks of CUDA's calls. The expression is evaluated once; any status whose success is 0 will do.
+// Checks of CUDA's calls. The expression is evaluated once; success is 0 for every status type.
 
 #ifndef C10_CUDA_CHECK
 #define C10_CUDA_CHECK(expression)                                                                 \

@@ -1,5 +1,5 @@
 /// \file
-/// c10's allocators for code written for c10: `DataPtr`, `Allocator`, figures as arrays. Part of
+/// c10's allocators for code written for c10: `DataPtr`, `Allocator`, statistics as arrays. Part of
 /// `<sconce/c10_compat.hpp>`.
 #ifndef SCONCE_C10_COMPAT_MEMORY_HPP
 #define SCONCE_C10_COMPAT_MEMORY_HPP
@@ -49,7 +49,7 @@ class DataPtr {
   [[nodiscard]] DeleterFnPtr get_deleter() const noexcept { return context_.get_deleter(); }
   /// The device of the address.
   [[nodiscard]] ::sconce::Device device() const noexcept { return device_; }
-  /// Frees, and is null.
+  /// Frees the memory, and becomes null.
   void clear() noexcept {
     context_.reset();
     data_ = nullptr;
@@ -102,17 +102,17 @@ inline void recordStream(const DataPtr& pointer, const ::sconce::cuda::CUDAStrea
   recordStream(pointer.get(), stream);
 }
 
-/// Which blocks a figure counts. Corresponds to `c10::CachingAllocator::StatType`.
+/// Which blocks a statistic counts. Corresponds to `c10::CachingAllocator::StatType`.
 enum class StatType : std::uint64_t {
   AGGREGATE = 0,   ///< all
   SMALL_POOL = 1,  ///< small ones
   LARGE_POOL = 2,  ///< large ones
-  NUM_TYPES = 3,   ///< how many kinds there are
+  NUM_TYPES = 3,   ///< the number of kinds
 };
-/// Figures by `StatType`.
+/// Statistics by `StatType`.
 using StatArray = std::array<Stat, static_cast<std::size_t>(StatType::NUM_TYPES)>;
 
-/// The figures of a device as arrays by `StatType`.
+/// The statistics of a device as arrays by `StatType`.
 struct DeviceStats {
   StatArray allocation{};                 ///< blocks that callers hold
   StatArray segment{};                    ///< allocations taken from the driver
@@ -133,7 +133,7 @@ struct DeviceStats {
   std::int64_t max_split_size = 0;        ///< the size from which blocks are not split
 };
 
-/// The figures of a device.
+/// The statistics of a device.
 [[nodiscard]] inline DeviceStats getDeviceStats(::sconce::cuda::DeviceIndex device) {
   const ::sconce_memory_stats from = ::sconce::cuda::CUDACachingAllocator::getDeviceStats(device);
   const auto array = [](const ::sconce_pool_stats& stats) {

@@ -90,8 +90,8 @@ class AnyArrayRef {
 template <class T>
 using ArrayRef = std::conditional_t<std::is_same_v<T, std::int64_t>, IntArrayRef, AnyArrayRef<T>>;
 
-/// A vector. Corresponds to `c10::SmallVector`, whose second argument is how many elements it holds
-/// without memory of the heap; here they are there always.
+/// A vector. Corresponds to `c10::SmallVector`, whose second argument is the number of elements it
+/// holds without heap memory; here elements are always on the heap.
 template <class T, unsigned = 0>
 using SmallVector = std::vector<T>;
 
@@ -125,7 +125,7 @@ template <class... Arguments>
   return product;
 }
 
-/// Nothing: there are no gradients. Corresponds to `c10::InferenceMode`.
+/// Does nothing: there are no gradients. Corresponds to `c10::InferenceMode`.
 struct InferenceMode {
   /// Changes nothing.
   explicit InferenceMode(bool = true) noexcept {}
@@ -145,16 +145,16 @@ using TensorList = ArrayRef<Tensor>;
 /// Numbers that may be left out. Corresponds to `at::OptionalIntArrayRef`.
 using OptionalIntArrayRef = std::optional<IntArrayRef>;
 
-/// Nothing: there are no gradients. Corresponds to `at::NoGradGuard`.
+/// Does nothing: there are no gradients. Corresponds to `at::NoGradGuard`.
 struct NoGradGuard {
   NoGradGuard() noexcept = default;
   NoGradGuard(const NoGradGuard&) = delete;
   NoGradGuard& operator=(const NoGradGuard&) = delete;
   ~NoGradGuard() {}  // NOLINT: so that a guard is no unused variable
 };
-/// Nothing: there is no dispatcher below. Corresponds to the guard of that name.
+/// Does nothing: there is no dispatcher. Corresponds to the guard of that name.
 using AutoDispatchBelowADInplaceOrView = NoGradGuard;
-/// Nothing: there is no dispatcher below. Corresponds to the guard of that name.
+/// Does nothing: there is no dispatcher. Corresponds to the guard of that name.
 using AutoDispatchBelowAutograd = NoGradGuard;
 
 /// A dimension counted from the front; negative ones count from the end. Corresponds to

@@ -2,8 +2,8 @@
 /// For device code: seed and offset of a generator, and the numbers that PyTorch's kernels draw
 /// from them.
 ///
-/// Compiles with nvcc, with NVRTC, and as C++17 for the host, so that the function that stands for
-/// a kernel on simulated devices draws the same numbers. Includes nothing.
+/// Compiles with nvcc, with NVRTC, and as C++17 for the host, so that the function that
+/// replaces a kernel on simulated devices draws the same numbers. Includes nothing.
 ///
 /// On a device the numbers are PyTorch's to the bit unless the kernel is compiled with
 /// `-use_fast_math`. On the host uniform numbers are, too, and normal ones differ from them by less
@@ -104,31 +104,31 @@ struct Doubles2 {
   double x, y;  ///< in the order in which they are drawn
 };
 
-/// Maps a uniform number of (0, 1] to [0, 1): 1 becomes 0. What `torch.rand` does.
+/// Maps a uniform number of (0, 1] to [0, 1): 1 becomes 0. As in `torch.rand`.
 SCONCE_DEVICE float half_open(float unit) { return unit == 1.0f ? 0.0f : unit; }
-/// Maps a uniform number of (0, 1] to [0, 1): 1 becomes 0. What `torch.rand` does.
+/// Maps a uniform number of (0, 1] to [0, 1): 1 becomes 0. As in `torch.rand`.
 SCONCE_DEVICE double half_open(double unit) { return unit == 1.0 ? 0.0 : unit; }
 
-/// Maps a uniform number of (0, 1] to [low, high): what comes out as `high` becomes `low`. What
-/// `torch.Tensor.uniform_` does.
+/// Maps a uniform number of (0, 1] to [low, high): a result of `high` becomes `low`. As in
+/// `torch.Tensor.uniform_`.
 SCONCE_DEVICE float in_range(float unit, float low, float high) {
   const float value = detail::fused(unit, high - low, low);
   return value == high ? low : value;
 }
-/// Maps a uniform number of (0, 1] to [low, high): what comes out as `high` becomes `low`. What
-/// `torch.Tensor.uniform_` does.
+/// Maps a uniform number of (0, 1] to [low, high): a result of `high` becomes `low`. As in
+/// `torch.Tensor.uniform_`.
 SCONCE_DEVICE double in_range(double unit, double low, double high) {
   const double value = detail::fused(unit, high - low, low);
   return value == high ? low : value;
 }
 
-/// Gives a normal number another mean and standard deviation, with one rounding. What
-/// `torch.Tensor.normal_` does.
+/// Scales and shifts a normal number to another mean and standard deviation, with one rounding. As
+/// in `torch.Tensor.normal_`.
 SCONCE_DEVICE float scaled(float normal, float mean, float std) {
   return detail::fused(normal, std, mean);
 }
-/// Gives a normal number another mean and standard deviation, with one rounding. What
-/// `torch.Tensor.normal_` does.
+/// Scales and shifts a normal number to another mean and standard deviation, with one rounding. As
+/// in `torch.Tensor.normal_`.
 SCONCE_DEVICE double scaled(double normal, double mean, double std) {
   return detail::fused(normal, std, mean);
 }

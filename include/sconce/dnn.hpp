@@ -22,8 +22,8 @@ inline namespace v0 {
 namespace cuda {
 
 /// Returns this thread's cuDNN handle for the current device, a `cudnnHandle_t`, set to the current
-/// stream. Call it again after the device or the stream has changed. The simulator's handle is of
-/// use to this library only.
+/// stream. Call it again after the device or the stream has changed. Only this
+/// library can use the simulator's handle.
 ///
 /// Corresponds to `at::native::getCudnnHandle`.
 /// \throws Error `SCONCE_ERROR_LIBRARY_NOT_FOUND` if there is no cuDNN

@@ -18,8 +18,8 @@ inline namespace v0 {
 /// The outcome of a call: `SCONCE_OK` or one of `SCONCE_ERROR_…`.
 using Status = ::sconce_status;
 
-/// Returns the spelling of a status, e.g. `SCONCE_ERROR_INVALID_DEVICE`. Never null, also for
-/// unknown numbers.
+/// Returns the spelling of a status, e.g. `SCONCE_ERROR_INVALID_DEVICE`. Never null, even
+/// for unknown numbers.
 inline const char* status_name(Status status) noexcept {
   return ::sconce_status_name(static_cast<std::int32_t>(status));
 }

@@ -248,7 +248,7 @@ inline void fft_c2r(const FFT& what, ScalarType real, const void* input, void* o
 /// Corresponds to `torch.backends.cuda.cufft_plan_cache[device]`. Any thread may use it.
 class CuFFTPlanCache {
  public:
-  /// Figures of a cache, all of one moment.
+  /// Statistics of a cache, all at one moment.
   using Stats = ::sconce_fft_cache_stats;
 
   /// The value of `max_bytes` that means no limit.

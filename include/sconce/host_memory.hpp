@@ -1,5 +1,5 @@
 /// \file
-/// Pinned host memory: the caching allocator, under torch's names, and its figures.
+/// Pinned host memory: the caching allocator, under torch's names, and its statistics.
 ///
 /// Every device can copy from and to pinned memory at full speed and without blocking. The cache
 /// keeps freed memory for later allocations, but does not reuse it before the copies that use it
@@ -21,11 +21,11 @@ namespace cuda {
 /// The allocator of pinned host memory. Corresponds to `at::cuda::getCachingHostAllocator()`.
 namespace CachingHostAllocator {
 
-/// One figure: its value, its peak, and the sums of its increases and decreases.
+/// One statistic: its value, its peak, and the sums of its increases and decreases.
 using Stat = ::sconce_stat;
 /// Time spent in a kind of driver call, in microseconds.
 using DurationStat = ::sconce_duration_stat;
-/// All figures: `stats.active_bytes.peak` corresponds to torch's key.
+/// All statistics: `stats.active_bytes.peak` corresponds to torch's key.
 using HostStats = ::sconce_host_memory_stats;
 
 /// Allocates `nbytes` of pinned memory, at a multiple of 64; null for 0.

@@ -114,7 +114,7 @@ inline namespace v0 {
 namespace detail {
 
 /// The program's observers by number. If a call comes late, on another thread whose allocation
-/// failed, it finds that its observer is gone instead of using a freed one.
+/// failed, it finds that its observer no longer exists, instead of using a freed one.
 class OutOfMemoryObservers {
  public:
   using Observer = cuda::CUDACachingAllocator::OutOfMemoryObserver;

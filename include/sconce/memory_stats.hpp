@@ -1,5 +1,5 @@
 /// \file
-/// The figures of the caching allocator, under torch's names.
+/// The statistics of the caching allocator, under torch's names.
 #ifndef SCONCE_MEMORY_STATS_HPP
 #define SCONCE_MEMORY_STATS_HPP
 
@@ -13,14 +13,14 @@ inline namespace v0 {
 namespace cuda {
 namespace CUDACachingAllocator {
 
-/// One figure: its value, its peak, and the sums of its increases and decreases.
+/// One statistic: its value, its peak, and the sums of its increases and decreases.
 using Stat = ::sconce_stat;
-/// A figure for all blocks (`all`), and for each kind of block.
+/// A statistic for all blocks (`all`), and for each kind of block.
 using StatArray = ::sconce_pool_stats;
-/// Figures of a device: `stats.reserved_bytes.all.peak` corresponds to torch's key.
+/// Statistics of a device: `stats.reserved_bytes.all.peak` corresponds to torch's key.
 using DeviceStats = ::sconce_memory_stats;
 
-/// Returns the figures of a device; zeros if nothing has been allocated yet.
+/// Returns the statistics of a device; zeros if nothing has been allocated yet.
 [[nodiscard]] inline DeviceStats getDeviceStats(DeviceIndex device = -1) {
   DeviceStats stats{};
   stats.struct_size = static_cast<std::uint32_t>(sizeof(stats));
@@ -28,7 +28,7 @@ using DeviceStats = ::sconce_memory_stats;
   return stats;
 }
 
-/// Sets every peak of a device to the present value.
+/// Sets every peak of a device to the current value.
 inline void resetPeakStats(DeviceIndex device = -1) {
   detail::check(::sconce_memory_reset_peak_stats(device));
 }
@@ -40,27 +40,27 @@ inline void resetAccumulatedStats(DeviceIndex device = -1) {
 
 }  // namespace CUDACachingAllocator
 
-/// Returns the figures of a device. Corresponds to `torch.cuda.memory_stats`.
+/// Returns the statistics of a device. Corresponds to `torch.cuda.memory_stats`.
 [[nodiscard]] inline CUDACachingAllocator::DeviceStats memory_stats(DeviceIndex device = -1) {
   return CUDACachingAllocator::getDeviceStats(device);
 }
 
-/// Returns the figures of a device as a flat JSON object with torch's keys.
+/// Returns the statistics of a device as a flat JSON object with torch's keys.
 [[nodiscard]] inline std::string memory_stats_json(DeviceIndex device = -1) {
   return detail::text_of(
       [&](char** out_json) { return ::sconce_memory_get_stats_json(device, out_json); });
 }
 
-/// Returns the figures of a device as a table. Corresponds to `torch.cuda.memory_summary`.
+/// Returns the statistics of a device as a table. Corresponds to `torch.cuda.memory_summary`.
 [[nodiscard]] inline std::string memory_summary(DeviceIndex device = -1, bool abbreviated = false) {
   return detail::text_of(
       [&](char** out_text) { return ::sconce_memory_get_summary(device, abbreviated, out_text); });
 }
 
-/// Figures of the pages of a device, under `policy:pages`.
+/// Statistics of the pages of a device, under `policy:pages`.
 using PageFigures = ::sconce_memory_page_figures;
 
-/// Returns the figures of a device's pages: at how many addresses they are mapped, and how often
+/// Returns the statistics of a device's pages: at how many addresses they are mapped, and how often
 /// earlier mappings served requests. All are 0 if no memory consists of pages.
 [[nodiscard]] inline PageFigures page_figures(DeviceIndex device = -1) {
   PageFigures figures = SCONCE_MEMORY_PAGE_FIGURES_INIT;
@@ -99,7 +99,7 @@ using PageFigures = ::sconce_memory_page_figures;
   return bytes;
 }
 
-/// Sets every peak to the present value. Corresponds to `torch.cuda.reset_peak_memory_stats`.
+/// Sets every peak to the current value. Corresponds to `torch.cuda.reset_peak_memory_stats`.
 inline void reset_peak_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetPeakStats(device);
 }

@@ -778,7 +778,7 @@ enum sconce_memory_format
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
   /**
-   * As the tensor that it is like; the last dimension first where there is none.
+   * As in the tensor that the new one is like; without one, the last dimension is innermost.
    */
   SCONCE_MEMORY_FORMAT_PRESERVE = 0,
   /**
@@ -1896,7 +1896,7 @@ typedef struct sconce_memory_stats {
 } sconce_memory_stats;
 
 /**
- * Figures of the pages of a device, under `policy:pages`. Mappings are counted separately from
+ * Statistics of the pages of a device, under `policy:pages`. Mappings are counted separately from
  * memory: a page that is mapped at several addresses is reserved once.
  */
 typedef struct sconce_memory_page_figures {
@@ -2080,7 +2080,7 @@ typedef struct sconce_duration_stat {
 } sconce_duration_stat;
 
 /**
- * Figures of pinned host memory. Sizes of blocks are requested sizes, rounded up.
+ * Statistics of pinned host memory. Sizes of blocks are requested sizes, rounded up.
  */
 typedef struct sconce_host_memory_stats {
   /**
@@ -2108,7 +2108,7 @@ typedef struct sconce_host_memory_stats {
    */
   struct sconce_stat active_bytes;
   /**
-   * Bytes of active blocks as they were requested. torch has no such figure.
+   * Requested bytes of active blocks. torch has no such statistic.
    */
   struct sconce_stat requested_bytes;
   /**
@@ -2322,7 +2322,7 @@ typedef struct sconce_matmul_desc {
 } sconce_matmul_desc;
 
 /**
- * Figures of one device's cuBLAS workspaces.
+ * Statistics of one device's cuBLAS workspaces.
  */
 typedef struct sconce_blas_workspace_stats {
   /**
@@ -2670,7 +2670,7 @@ typedef struct sconce_comm_config {
 } sconce_comm_config;
 
 /**
- * Figures of one device's cache of plans.
+ * Statistics of one device's plan cache.
  */
 typedef struct sconce_fft_cache_stats {
   /**
@@ -3189,7 +3189,7 @@ SCONCE_NODISCARD sconce_status sconce_device_of_pointer(const void *pointer, int
  * `GPU:<index>`, then a line for each process with its id and its memory in MiB, or
  * `no processes are running`.
  *
- * The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` has no influence.
+ * The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` has no effect.
  * Containers may hide processes or show other ids. Makes no context.
  *
  * - `out_text`: receives the text.
@@ -3994,12 +3994,12 @@ sconce_status sconce_memory_attach_oom_observer(sconce_oom_observer observer,
 SCONCE_NODISCARD sconce_status sconce_memory_detach_oom_observer(uint64_t id);
 
 /**
- * Reports all figures of a device; zeros if nothing has been allocated on it yet.
+ * Reports all statistics of a device; zeros if nothing has been allocated on it yet.
  *
  * While other threads allocate, a reported peak may be up to a sixteenth too high. It is never too
  * low.
  *
- * - `out_stats`: receives the figures; begin with `SCONCE_MEMORY_STATS_INIT`.
+ * - `out_stats`: receives the statistics; begin with `SCONCE_MEMORY_STATS_INIT`.
  * - torch: `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
  */
 SCONCE_NODISCARD
@@ -4007,7 +4007,7 @@ sconce_status sconce_memory_get_stats(int32_t device,
                                       struct sconce_memory_stats *out_stats);
 
 /**
- * Reports all figures of a device as one flat JSON object with torch's keys, e.g.
+ * Reports all statistics of a device as one flat JSON object with torch's keys, e.g.
  * `"reserved_bytes.all.peak"`.
  *
  * - `out_json`: receives the text.
@@ -4018,7 +4018,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_stats_json(int32_t device, char
 /**
  * Reports the bytes of a device that callers hold.
  *
- * - `out_bytes`: receives the figure.
+ * - `out_bytes`: receives the number.
  * - torch: `torch.cuda.memory_allocated()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_allocated(int32_t device, size_t *out_bytes);
@@ -4027,7 +4027,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_allocated(int32_t device, size_
  * Reports the peak of the bytes of a device that callers hold, since the start or
  * `sconce_memory_reset_peak_stats`.
  *
- * - `out_bytes`: receives the figure.
+ * - `out_bytes`: receives the number.
  * - torch: `torch.cuda.max_memory_allocated()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_max_allocated(int32_t device, size_t *out_bytes);
@@ -4035,7 +4035,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_max_allocated(int32_t device, s
 /**
  * Reports the bytes of a device that this process has taken from the driver, in use or cached.
  *
- * - `out_bytes`: receives the figure.
+ * - `out_bytes`: receives the number.
  * - torch: `torch.cuda.memory_reserved()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_reserved(int32_t device, size_t *out_bytes);
@@ -4044,13 +4044,13 @@ SCONCE_NODISCARD sconce_status sconce_memory_get_reserved(int32_t device, size_t
  * Reports the peak of the bytes of a device that this process has taken from the driver, since the
  * start or `sconce_memory_reset_peak_stats`.
  *
- * - `out_bytes`: receives the figure.
+ * - `out_bytes`: receives the number.
  * - torch: `torch.cuda.max_memory_reserved()`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_get_max_reserved(int32_t device, size_t *out_bytes);
 
 /**
- * Sets every peak of a device to the present value.
+ * Sets every peak of a device to the current value.
  *
  * - torch: `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
  */
@@ -4065,7 +4065,7 @@ SCONCE_NODISCARD sconce_status sconce_memory_reset_peak_stats(int32_t device);
 SCONCE_NODISCARD sconce_status sconce_memory_reset_accumulated_stats(int32_t device);
 
 /**
- * Returns the figures of a device as a table for human readers.
+ * Returns the statistics of a device as a table for human readers.
  *
  * - `abbreviated`: omits the lines for small and large blocks.
  * - `out_text`: receives the text.
@@ -4077,11 +4077,11 @@ sconce_status sconce_memory_get_summary(int32_t device,
                                         char **out_text);
 
 /**
- * Reports the figures of a device's pages: how many there are, at how many addresses they are
- * mapped, and how often an earlier mapping served a request. All figures are 0 if no memory
+ * Reports the statistics of a device's pages: how many there are, at how many addresses they are
+ * mapped, and how often an earlier mapping served a request. All are 0 if no memory
  * consists of pages.
  *
- * - `out_figures`: receives the figures; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
+ * - `out_figures`: receives the statistics; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_memory_get_page_figures(int32_t device,
@@ -4213,7 +4213,7 @@ void sconce_torch_free(void *ptr, ptrdiff_t bytes, int32_t device, void *stream)
 
 /**
  * Allocates memory for CuPy's `CFunctionAllocator`, for this library's current stream of the
- * device in the calling thread. CuPy's own current stream has no influence on it. Returns NULL on
+ * device in the calling thread. CuPy's own current stream has no effect on it. Returns NULL on
  * failure, with the reason in `sconce_last_error_message` and in the log. CuPy does not check for
  * NULL: the first use of the array fails.
  *
@@ -4337,16 +4337,16 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_empty_cache(void);
 SCONCE_NODISCARD sconce_status sconce_host_memory_is_pinned(const void *ptr, bool *out_pinned);
 
 /**
- * Reports all figures of pinned host memory; zeros if none has been allocated yet.
+ * Reports all statistics of pinned host memory; zeros if none has been allocated yet.
  *
- * - `out_stats`: receives the figures; begin with `SCONCE_HOST_MEMORY_STATS_INIT`.
+ * - `out_stats`: receives the statistics; begin with `SCONCE_HOST_MEMORY_STATS_INIT`.
  * - torch: `torch.cuda.host_memory_stats()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_host_memory_get_stats(struct sconce_host_memory_stats *out_stats);
 
 /**
- * Reports all figures of pinned host memory as one flat JSON object with torch's keys, e.g.
+ * Reports all statistics of pinned host memory as one flat JSON object with torch's keys, e.g.
  * `"active_bytes.peak"`.
  *
  * - `out_json`: receives the text.
@@ -4355,7 +4355,7 @@ sconce_status sconce_host_memory_get_stats(struct sconce_host_memory_stats *out_
 SCONCE_NODISCARD sconce_status sconce_host_memory_get_stats_json(char **out_json);
 
 /**
- * Sets the peaks of pinned host memory to the present values, and resets the longest and shortest
+ * Sets the peaks of pinned host memory to the current values, and resets the longest and shortest
  * times.
  *
  * - torch: `torch.cuda.reset_peak_host_memory_stats()`.
@@ -5954,9 +5954,9 @@ sconce_status sconce_matmul_on(const struct sconce_matmul_desc *desc,
                                struct sconce_stream stream);
 
 /**
- * Reports the figures of a device's cuBLAS workspaces, all at one moment.
+ * Reports the statistics of a device's cuBLAS workspaces, all at one moment.
  *
- * - `out_stats`: receives the figures; begin with `SCONCE_BLAS_WORKSPACE_STATS_INIT`.
+ * - `out_stats`: receives the statistics; begin with `SCONCE_BLAS_WORKSPACE_STATS_INIT`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_blas_get_workspace_stats(int32_t device,
@@ -9929,10 +9929,10 @@ SCONCE_NODISCARD sconce_status sconce_fft_cache_set_max_bytes(int32_t device, in
 SCONCE_NODISCARD sconce_status sconce_fft_cache_clear(int32_t device);
 
 /**
- * Reports the figures of a device's cache of plans, all at one moment except the hits of other
- * threads. Takes some microseconds if there are thousands of plans.
+ * Reports the statistics of a device's plan cache, all at one moment except the hits of other
+ * threads. Takes a few microseconds if there are thousands of plans.
  *
- * - `out_stats`: receives the figures; begin with `SCONCE_FFT_CACHE_STATS_INIT`.
+ * - `out_stats`: receives the statistics; begin with `SCONCE_FFT_CACHE_STATS_INIT`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_fft_cache_get_stats(int32_t device,

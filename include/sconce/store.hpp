@@ -172,7 +172,7 @@ class [[nodiscard]] Store {
     return Store(store);
   }
 
-  /// The whole value of a call that writes what there is room for.
+  /// The whole value from a call that writes as much as fits.
   template <class Call>
   static std::string value_of(Call&& call) {
     std::string value(kRoom, '\0');

@@ -83,7 +83,8 @@ namespace autograd {
       sconce::detail::fft_of(a.value(), SCONCE_FFT_C2R, SCONCE_FFT_INVERSE, by, dim, length),
       "irfft", {a}, [by, dim](const Tensor& gradient) {
         Tensor half = sconce::detail::fft_of(gradient, SCONCE_FFT_R2C, SCONCE_FFT_FORWARD, by, dim);
-        // Every number but the first, and of an even size the last, stands for its conjugate, too.
+        // Every number except the first, and the last if the size is even, also stands for its
+        // conjugate.
         const std::int64_t twice = gradient.size(dim) - half.size(dim);
         if (twice > 0) {
           half.narrow(dim, 1, twice).mul_(2);

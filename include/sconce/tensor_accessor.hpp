@@ -21,12 +21,12 @@
 namespace sconce {
 inline namespace v0 {
 
-/// The pointer of an accessor, as it is. Corresponds to `at::DefaultPtrTraits`.
+/// The plain pointer of an accessor. Corresponds to `at::DefaultPtrTraits`.
 template <class T>
 struct DefaultPtrTraits {
   typedef T* PtrType;  ///< the pointer
 };
-/// The pointer of an accessor, through which alone its elements are reached. Corresponds to
+/// The pointer of an accessor; its elements are accessed only through it. Corresponds to
 /// `at::RestrictPtrTraits`.
 template <class T>
 struct RestrictPtrTraits {
@@ -45,7 +45,7 @@ class TensorAccessor {
   /// The pointer to elements.
   typedef typename PtrTraits<T>::PtrType PtrType;
 
-  /// Elements at an address, with so many sizes and strides.
+  /// Elements at an address, with the given sizes and strides.
   SCONCE_HOST_DEVICE constexpr TensorAccessor(PtrType data, const Index* sizes,
                                               const Index* strides) noexcept
       : data_(data), sizes_(sizes), strides_(strides) {}

@@ -213,7 +213,7 @@ class Tensor : public TensorBase {
   const Tensor& transpose_(std::int64_t dim0, std::int64_t dim1) const;
   /// `t`, of which this tensor becomes the result.
   const Tensor& t_() const;
-  /// Another tensor of the same elements. Corresponds to the method that leaves gradients behind.
+  /// Another tensor of the same elements. In torch, this method discards gradients.
   [[nodiscard]] Tensor detach() const;
   /// The dimensions from `start_dim` to `end_dim`, both included, as one: a view where possible,
   /// else a copy.
@@ -418,7 +418,7 @@ class Tensor : public TensorBase {
   /// their order.
   [[nodiscard]] std::tuple<Tensor, Tensor> sort(std::int64_t dim = -1,
                                                 bool descending = false) const;
-  /// `sort`, which keeps the order of equal elements whether that is asked for or not.
+  /// `sort`, which keeps the order of equal elements whether that is requested or not.
   [[nodiscard]] std::tuple<Tensor, Tensor> sort(std::optional<bool> stable, std::int64_t dim,
                                                 bool descending) const;
   /// The elements at the indices that a vector of integers lists.

@@ -27,7 +27,7 @@ pub type sconce_backward_function = Option<
     ) -> i32,
 >;
 
-/// A function of the program with its context, which goes back with the last use.
+/// A function of the program with its context, which is released after the last use.
 pub(super) struct CFunction {
     pub(super) function: unsafe extern "C" fn(
         *mut c_void,
@@ -60,7 +60,7 @@ impl Drop for CFunction {
     }
 }
 
-/// Handles that are released when this goes; NULL stands for none.
+/// Handles that are released when this object is dropped; NULL stands for none.
 struct GradientHandles(Vec<*mut sconce_tensor>);
 
 impl Drop for GradientHandles {

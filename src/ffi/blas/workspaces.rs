@@ -6,7 +6,7 @@ use crate::blas;
 use crate::ffi::structs::OutStruct;
 use crate::ffi::{guard, sconce_status};
 
-/// Figures of one device's cuBLAS workspaces.
+/// Statistics of one device's cuBLAS workspaces.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_blas_workspace_stats {
@@ -50,9 +50,9 @@ impl From<blas::WorkspaceFigures> for sconce_blas_workspace_stats {
     }
 }
 
-/// Reports the figures of a device's cuBLAS workspaces, all at one moment.
+/// Reports the statistics of a device's cuBLAS workspaces, all at one moment.
 ///
-/// - `out_stats`: receives the figures; begin with `SCONCE_BLAS_WORKSPACE_STATS_INIT`.
+/// - `out_stats`: receives the statistics; begin with `SCONCE_BLAS_WORKSPACE_STATS_INIT`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_blas_get_workspace_stats(

@@ -49,7 +49,7 @@ fn op_of(op: i32, factor: f64) -> Result<CommOp> {
     })
 }
 
-/// Queues a call, or with a place for a work an asynchronous one.
+/// Queues a call, or an asynchronous one if there is an output for its work.
 ///
 /// # Safety
 /// If `out_work` is neither NULL nor misaligned, a pointer can be written there.

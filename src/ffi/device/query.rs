@@ -161,7 +161,7 @@ pub unsafe extern "C" fn sconce_device_of_pointer(
 /// `GPU:<index>`, then a line for each process with its id and its memory in MiB, or
 /// `no processes are running`.
 ///
-/// The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` has no influence.
+/// The device is identified by its PCI bus id, so `CUDA_VISIBLE_DEVICES` has no effect.
 /// Containers may hide processes or show other ids. Makes no context.
 ///
 /// - `out_text`: receives the text.

@@ -6,7 +6,7 @@ use crate::ffi::structs::OutStruct;
 use crate::ffi::{guard, sconce_status};
 use crate::fft;
 
-/// Figures of one device's cache of plans.
+/// Statistics of one device's plan cache.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_fft_cache_stats {
@@ -147,10 +147,10 @@ pub extern "C" fn sconce_fft_cache_clear(device: i32) -> sconce_status {
     guard(|| fft::clear_cache(device))
 }
 
-/// Reports the figures of a device's cache of plans, all at one moment except the hits of other
-/// threads. Takes some microseconds if there are thousands of plans.
+/// Reports the statistics of a device's plan cache, all at one moment except the hits of other
+/// threads. Takes a few microseconds if there are thousands of plans.
 ///
-/// - `out_stats`: receives the figures; begin with `SCONCE_FFT_CACHE_STATS_INIT`.
+/// - `out_stats`: receives the statistics; begin with `SCONCE_FFT_CACHE_STATS_INIT`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_fft_cache_get_stats(

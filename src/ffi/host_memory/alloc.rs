@@ -114,9 +114,9 @@ pub unsafe extern "C" fn sconce_host_memory_is_pinned(
     })
 }
 
-/// Reports all figures of pinned host memory; zeros if none has been allocated yet.
+/// Reports all statistics of pinned host memory; zeros if none has been allocated yet.
 ///
-/// - `out_stats`: receives the figures; begin with `SCONCE_HOST_MEMORY_STATS_INIT`.
+/// - `out_stats`: receives the statistics; begin with `SCONCE_HOST_MEMORY_STATS_INIT`.
 /// - torch: `torch.cuda.host_memory_stats()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats(
     })
 }
 
-/// Reports all figures of pinned host memory as one flat JSON object with torch's keys, e.g.
+/// Reports all statistics of pinned host memory as one flat JSON object with torch's keys, e.g.
 /// `"active_bytes.peak"`.
 ///
 /// - `out_json`: receives the text.
@@ -148,7 +148,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats_json(
     })
 }
 
-/// Sets the peaks of pinned host memory to the present values, and resets the longest and shortest
+/// Sets the peaks of pinned host memory to the current values, and resets the longest and shortest
 /// times.
 ///
 /// - torch: `torch.cuda.reset_peak_host_memory_stats()`.

@@ -23,7 +23,7 @@ pub struct sconce_duration_stat {
 
 any_bits!(sconce_duration_stat: total, max, min, count, avg);
 
-/// Figures of pinned host memory. Sizes of blocks are requested sizes, rounded up.
+/// Statistics of pinned host memory. Sizes of blocks are requested sizes, rounded up.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct sconce_host_memory_stats {
@@ -39,7 +39,7 @@ pub struct sconce_host_memory_stats {
     pub active_requests: sconce_stat,
     /// Bytes of active blocks.
     pub active_bytes: sconce_stat,
-    /// Bytes of active blocks as they were requested. torch has no such figure.
+    /// Requested bytes of active blocks. torch has no such statistic.
     pub requested_bytes: sconce_stat,
     /// Time spent in pinning memory.
     pub host_alloc_time: sconce_duration_stat,

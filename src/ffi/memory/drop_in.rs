@@ -87,7 +87,7 @@ pub extern "C" fn sconce_torch_free(
 }
 
 /// Allocates memory for CuPy's `CFunctionAllocator`, for this library's current stream of the
-/// device in the calling thread. CuPy's own current stream has no influence on it. Returns NULL on
+/// device in the calling thread. CuPy's own current stream has no effect on it. Returns NULL on
 /// failure, with the reason in `sconce_last_error_message` and in the log. CuPy does not check for
 /// NULL: the first use of the array fails.
 ///

@@ -6,7 +6,7 @@ use crate::ffi::structs::OutStruct;
 use crate::ffi::{guard, sconce_status};
 use crate::memory::{self, PageFigures};
 
-/// Figures of the pages of a device, under `policy:pages`. Mappings are counted separately from
+/// Statistics of the pages of a device, under `policy:pages`. Mappings are counted separately from
 /// memory: a page that is mapped at several addresses is reserved once.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -68,11 +68,11 @@ impl From<PageFigures> for sconce_memory_page_figures {
     }
 }
 
-/// Reports the figures of a device's pages: how many there are, at how many addresses they are
-/// mapped, and how often an earlier mapping served a request. All figures are 0 if no memory
+/// Reports the statistics of a device's pages: how many there are, at how many addresses they are
+/// mapped, and how often an earlier mapping served a request. All are 0 if no memory
 /// consists of pages.
 ///
-/// - `out_figures`: receives the figures; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
+/// - `out_figures`: receives the statistics; begin with `SCONCE_MEMORY_PAGE_FIGURES_INIT`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_get_page_figures(

@@ -9,12 +9,12 @@ use crate::ffi::structs::OutStruct;
 use crate::ffi::{CBool, guard, sconce_memory_stats, sconce_status, string};
 use crate::memory::{self, MemoryStats, report};
 
-/// Reports all figures of a device; zeros if nothing has been allocated on it yet.
+/// Reports all statistics of a device; zeros if nothing has been allocated on it yet.
 ///
 /// While other threads allocate, a reported peak may be up to a sixteenth too high. It is never too
 /// low.
 ///
-/// - `out_stats`: receives the figures; begin with `SCONCE_MEMORY_STATS_INIT`.
+/// - `out_stats`: receives the statistics; begin with `SCONCE_MEMORY_STATS_INIT`.
 /// - torch: `torch.cuda.memory_stats()`, `CUDACachingAllocator::getDeviceStats`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -29,7 +29,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
     })
 }
 
-/// Reports all figures of a device as one flat JSON object with torch's keys, e.g.
+/// Reports all statistics of a device as one flat JSON object with torch's keys, e.g.
 /// `"reserved_bytes.all.peak"`.
 ///
 /// - `out_json`: receives the text.
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats_json(
     })
 }
 
-/// Writes one figure, which is never negative.
+/// Writes one number, which is never negative.
 ///
 /// # Safety
 /// `out_bytes` is NULL or valid for writing one value.
@@ -64,7 +64,7 @@ unsafe fn write_bytes(
 
 /// Reports the bytes of a device that callers hold.
 ///
-/// - `out_bytes`: receives the figure.
+/// - `out_bytes`: receives the number.
 /// - torch: `torch.cuda.memory_allocated()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn sconce_memory_get_allocated(
 /// Reports the peak of the bytes of a device that callers hold, since the start or
 /// `sconce_memory_reset_peak_stats`.
 ///
-/// - `out_bytes`: receives the figure.
+/// - `out_bytes`: receives the number.
 /// - torch: `torch.cuda.max_memory_allocated()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn sconce_memory_get_max_allocated(
 
 /// Reports the bytes of a device that this process has taken from the driver, in use or cached.
 ///
-/// - `out_bytes`: receives the figure.
+/// - `out_bytes`: receives the number.
 /// - torch: `torch.cuda.memory_reserved()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn sconce_memory_get_reserved(
 /// Reports the peak of the bytes of a device that this process has taken from the driver, since the
 /// start or `sconce_memory_reset_peak_stats`.
 ///
-/// - `out_bytes`: receives the figure.
+/// - `out_bytes`: receives the number.
 /// - torch: `torch.cuda.max_memory_reserved()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn sconce_memory_get_max_reserved(
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.peak) })
 }
 
-/// Sets every peak of a device to the present value.
+/// Sets every peak of a device to the current value.
 ///
 /// - torch: `torch.cuda.reset_peak_memory_stats()`, `CUDACachingAllocator::resetPeakStats`.
 #[must_use]
@@ -139,7 +139,7 @@ pub extern "C" fn sconce_memory_reset_accumulated_stats(device: i32) -> sconce_s
     guard(|| memory::reset_accumulated_stats(device))
 }
 
-/// Returns the figures of a device as a table for human readers.
+/// Returns the statistics of a device as a table for human readers.
 ///
 /// - `abbreviated`: omits the lines for small and large blocks.
 /// - `out_text`: receives the text.

@@ -18,7 +18,7 @@ pub const SCONCE_DTYPE_DEFAULT: i32 = -1;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum sconce_memory_format {
-    /// As the tensor that it is like; the last dimension first where there is none.
+    /// As in the tensor that the new one is like; without one, the last dimension is innermost.
     SCONCE_MEMORY_FORMAT_PRESERVE = 0,
     /// The last dimension first.
     SCONCE_MEMORY_FORMAT_CONTIGUOUS = 1,
