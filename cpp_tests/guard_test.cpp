@@ -1,5 +1,7 @@
 // Guards restore the state that they found, whatever happens in between, and nothing else.
+#include <optional>
 #include <sconce/guard.hpp>
+#include <sconce/tensor.hpp>
 #include <stdexcept>
 #include <type_traits>
 
@@ -111,6 +113,33 @@ TEST_F(DeviceGuardTest, RestoresWhenAnExceptionPasses) {
   } catch (const std::runtime_error&) {
     EXPECT_EQ(current_device(), 0);
   }
+}
+
+TEST_F(DeviceGuardTest, TakesTheDeviceOfATensor) {
+  const sconce::Tensor far = sconce::ones({2}, sconce::device(1));
+  const sconce::Tensor host = sconce::ones({2}, sconce::kCPU);
+  {
+    CUDAGuard guard(far.device());
+    EXPECT_EQ(current_device(), 1);
+    guard.set_device(sconce::Device("cuda:0"));
+    EXPECT_EQ(current_device(), 0);
+    guard.reset_device(far.device());
+    EXPECT_EQ(guard.current_device(), Device(1));
+    EXPECT_EQ(status_of([&] { guard.set_device(host.device()); }), SCONCE_ERROR_INVALID_ARGUMENT);
+    EXPECT_EQ(current_device(), 1);
+  }
+  {
+    const OptionalCUDAGuard guard(far.device());
+    EXPECT_EQ(current_device(), 1);
+    const OptionalCUDAGuard of_no_device(std::optional<sconce::Device>{});
+    const OptionalCUDAGuard none(std::nullopt);
+    EXPECT_FALSE(of_no_device.current_device().has_value() || none.current_device().has_value());
+  }
+  EXPECT_EQ(current_device(), 0);
+  EXPECT_EQ(status_of([&] { const CUDAGuard guard(host.device()); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] { const OptionalCUDAGuard guard(host.device()); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(DeviceGuardTest, OptionalGuardsNothingUntilItIsSet) {

@@ -1,5 +1,5 @@
 /// \file
-/// c10's guards of a device, for code written for c10: `CUDAGuard`, `DeviceGuard`, `device_of`.
+/// c10's guards of a device of any kind, for code written for c10: `DeviceGuard`, `device_of`.
 /// Part of `<sconce/c10_compat.hpp>`.
 #ifndef SCONCE_C10_COMPAT_GUARD_HPP
 #define SCONCE_C10_COMPAT_GUARD_HPP
@@ -19,59 +19,7 @@ inline namespace v0 {
 }
 
 namespace compat {
-/// \cond
-namespace detail {
-
-/// The index of a CUDA device.
-inline ::sconce::cuda::DeviceIndex cuda_index(const Device& device) {
-  if (!device.is_cuda()) {
-    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "expected a CUDA device, not " + device.str());
-  }
-  return device.index();
-}
-
-}  // namespace detail
-/// \endcond
-
 namespace c10 {
-namespace cuda {
-
-/// A `CUDAGuard` that also accepts a `c10::Device`, such as that of a tensor.
-class [[nodiscard]] CUDAGuard : public ::sconce::cuda::CUDAGuard {
- public:
-  /// Makes the device with this index current; -1 switches nothing.
-  SCONCE_NODISCARD_CTOR explicit CUDAGuard(DeviceIndex index) : ::sconce::cuda::CUDAGuard(index) {}
-  /// Makes a CUDA device current.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
-  SCONCE_NODISCARD_CTOR explicit CUDAGuard(const ::sconce::Device& device)
-      : ::sconce::cuda::CUDAGuard(compat::detail::cuda_index(device)) {}
-  /// Makes another device current.
-  void set_device(const ::sconce::Device& device) { set_index(compat::detail::cuda_index(device)); }
-  /// Another name of `set_device`.
-  void reset_device(const ::sconce::Device& device) { set_device(device); }
-};
-
-/// An `OptionalCUDAGuard` that also accepts a `c10::Device`, such as that of a tensor.
-class [[nodiscard]] OptionalCUDAGuard : public ::sconce::cuda::OptionalCUDAGuard {
- public:
-  /// Guards nothing.
-  SCONCE_NODISCARD_CTOR OptionalCUDAGuard() noexcept = default;
-  /// Makes the device with this index current.
-  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(DeviceIndex index)
-      : ::sconce::cuda::OptionalCUDAGuard(index) {}
-  /// Makes a CUDA device current if there is one.
-  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(std::optional<::sconce::Device> device) {
-    if (device) {
-      set_device(*device);
-    }
-  }
-  /// Makes a device current.
-  void set_device(const ::sconce::Device& device) { set_index(compat::detail::cuda_index(device)); }
-  /// Another name of `set_device`.
-  void reset_device(const ::sconce::Device& device) { set_device(device); }
-};
-
-}  // namespace cuda
 
 /// Makes a device of any kind current for a scope. For the CPU it does nothing, and makes no driver
 /// call. Corresponds to `c10::DeviceGuard`.

@@ -13,11 +13,24 @@
 #include <initializer_list>
 #include <optional>
 #include <sconce/stream.hpp>
+#include <sconce/tensor_options.hpp>
 #include <utility>
 #include <vector>
 
 namespace sconce {
 inline namespace v0 {
+namespace detail {
+
+/// The index of a CUDA device.
+inline cuda::DeviceIndex cuda_index(const Device& device) {
+  if (!device.is_cuda()) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "expected a CUDA device, not " + device.str());
+  }
+  return device.index();
+}
+
+}  // namespace detail
+
 namespace cuda {
 
 /// Makes a device current for a scope. Corresponds to `c10::cuda::CUDAGuard`.
@@ -34,6 +47,11 @@ class [[nodiscard]] CUDAGuard {
   /// Makes the device current; one without an index switches nothing.
   SCONCE_NODISCARD_CTOR explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
 
+  /// Makes the device of a tensor current, as in `CUDAGuard guard(x.device())`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
+  SCONCE_NODISCARD_CTOR explicit CUDAGuard(const ::sconce::Device& device)
+      : CUDAGuard(detail::cuda_index(device)) {}
+
   CUDAGuard(const CUDAGuard&) = delete;
   CUDAGuard& operator=(const CUDAGuard&) = delete;
   CUDAGuard(CUDAGuard&&) = delete;
@@ -49,10 +67,11 @@ class [[nodiscard]] CUDAGuard {
   }
 
   /// Makes another device current; one without an index is a no-op.
-  void set_device(Device device) { set_index(device.index()); }
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
+  void set_device(const ::sconce::Device& device) { set_index(detail::cuda_index(device)); }
 
   /// Another name of `set_device`.
-  void reset_device(Device device) { set_index(device.index()); }
+  void reset_device(const ::sconce::Device& device) { set_device(device); }
 
   /// Makes the device with another index current; -1 is a no-op.
   /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
@@ -81,7 +100,8 @@ class [[nodiscard]] OptionalCUDAGuard {
   SCONCE_NODISCARD_CTOR OptionalCUDAGuard() noexcept = default;
 
   /// Makes the device current if there is one.
-  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(std::optional<Device> device) {
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
+  SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(const std::optional<::sconce::Device>& device) {
     if (device) {
       guard_.emplace(*device);
     }
@@ -98,10 +118,11 @@ class [[nodiscard]] OptionalCUDAGuard {
 
   /// Makes a device current. After the first call the end of the scope restores the original
   /// device.
-  void set_device(Device device) { set_index(device.index()); }
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
+  void set_device(const ::sconce::Device& device) { set_index(detail::cuda_index(device)); }
 
   /// Another name of `set_device`.
-  void reset_device(Device device) { set_index(device.index()); }
+  void reset_device(const ::sconce::Device& device) { set_device(device); }
 
   /// Makes the device with another index current, as `set_device` does.
   void set_index(DeviceIndex index) {
