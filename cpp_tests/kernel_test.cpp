@@ -67,6 +67,22 @@ TEST_F(Kernel, KnowsTheTypesOfItsParameters) {
             SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
+TEST_F(Kernel, RefusesTensorsInOrdinaryHostMemory) {
+  const cc::Module module = cc::Module::load(kSaxpy);
+  const auto saxpy = module.kernel<float*, const float*, float, std::int64_t>("saxpy");
+  const sconce::Tensor y = sconce::zeros({10}, sconce::dtype(cc::ScalarType::Float).device(0));
+  const sconce::Tensor host = sconce::ones({10}, sconce::kCPU);
+  const cc::LaunchConfig config{cc::Dim3(1), cc::Dim3(32)};
+  const auto typed = error_of([&] { saxpy.launch(config, y, host, 3, 10); });
+  EXPECT_EQ(typed.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(typed.what(), "pin_memory()"));
+  const cc::Kernel& untyped = saxpy;
+  EXPECT_EQ(support::status_of([&] { untyped.launch(config, y, host, 3.0F, std::int64_t{10}); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  saxpy.launch(config, y, host.pin_memory(), 3, 10);
+  EXPECT_EQ(y.sum().item<float>(), 30.0F) << "a device reads page-locked memory";
+}
+
 TEST_F(Kernel, RefusesArgumentsOfOtherSizes) {
   const cc::Module module = cc::Module::load(kSaxpy);
   const cc::Kernel saxpy = module.kernel("saxpy");

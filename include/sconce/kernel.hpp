@@ -107,12 +107,33 @@ inline constexpr bool is_host_view_v = false;
 template <class T>
 inline constexpr bool is_host_view_v<cuda::Span<T>> = true;
 
+template <class T, class = void>
+inline constexpr bool has_place_v = false;
+template <class T>
+inline constexpr bool has_place_v<T, std::void_t<decltype(std::declval<const T&>().is_cpu()),
+                                                 decltype(std::declval<const T&>().is_pinned())>> =
+    true;
+
+/// Throws for a tensor in ordinary host memory. A launch with its address would fail the device.
+template <class T>
+void refuse_host_tensor(const T& argument) {
+  if constexpr (has_place_v<T>) {
+    if (argument.is_cpu() && !argument.is_pinned()) {
+      throw_error(SCONCE_ERROR_INVALID_ARGUMENT,
+                  "a kernel cannot use a tensor in ordinary host memory: copy it with cuda(), "
+                  "page-lock it with pin_memory(), or pass data_ptr() if the device can access "
+                  "that memory");
+    }
+  }
+}
+
 /// Returns the value that a kernel receives for an argument: the address of the elements of a
 /// tensor, a buffer or a `DeviceSpan`, and the argument itself otherwise.
 template <class Argument>
 auto kernel_argument(Argument& argument) {
   using T = std::remove_const_t<Argument>;
   if constexpr (has_data_ptr_v<T>) {
+    refuse_host_tensor(argument);
     return argument.data_ptr();
   } else if constexpr (is_device_view_v<T>) {
     return argument.data();
@@ -138,6 +159,7 @@ template <class Parameter, class Argument>
 Parameter kernel_argument_as(Argument& argument) {
   using T = std::remove_const_t<Argument>;
   if constexpr (has_data_ptr_v<T> && std::is_pointer_v<Parameter>) {
+    refuse_host_tensor(argument);
     using Element = std::remove_cv_t<std::remove_pointer_t<Parameter>>;
     if constexpr (std::is_void_v<Element>) {
       return argument.data_ptr();
