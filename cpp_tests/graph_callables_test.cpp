@@ -83,6 +83,17 @@ TEST_F(GraphedFunctions, SeveralFunctionsBecomeGraphsOfOnePool) {
   EXPECT_EQ(values(rest[0]), values((numbers(5000) - 4).relu()));
 }
 
+TEST_F(GraphedFunctions, AnInputThatDoesNotFitIsNamed) {
+  auto sum = make_graphed([](const Tensors& inputs) { return Tensors{inputs[0] + inputs[1]}; },
+                          Tensors{numbers(8), numbers(8)});
+  const auto longer = error_of([&] { (void)sum({numbers(8), numbers(9)}); });
+  EXPECT_EQ(longer.status(), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(contains(longer.what(), "inputs[1] does not fit")) << longer.what();
+  const auto undefined = error_of([&] { (void)sum({Tensor(), numbers(8)}); });
+  EXPECT_TRUE(contains(undefined.what(), "inputs[0] does not fit")) << undefined.what();
+  EXPECT_EQ(values(sum({numbers(8), numbers(1)})[0]), values(numbers(8) + numbers(1)));
+}
+
 TEST_F(GraphedFunctions, FunctionsThatCannotBecomeGraphsLeaveNothingCaptured) {
   const TensorFunction good = [](const Tensors& inputs) { return Tensors{inputs[0] + 1}; };
   const TensorFunction bad = [](const Tensors& inputs) -> Tensors {

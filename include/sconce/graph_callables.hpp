@@ -27,7 +27,7 @@ class [[nodiscard]] GraphedCallable {
                   "inputs: there are " + std::to_string(inputs.size()) +
                       ", but the function was captured with " + std::to_string(inputs_.size()));
     }
-    for (std::size_t i = 0; i < inputs.size(); ++i) inputs_[i].copy_(inputs[i], true);
+    for (std::size_t i = 0; i < inputs.size(); ++i) fill(i, inputs[i]);
     graph_.replay();
     return *outputs_;
   }
@@ -51,6 +51,18 @@ class [[nodiscard]] GraphedCallable {
                                      std::vector<std::vector<Tensor>> static_inputs, int warmups);
 
   explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
+
+  /// Copies an input into its static input, which it may be broadcast to.
+  void fill(std::size_t number, const Input& input) const {
+    try {
+      inputs_[number].copy_(input, true);
+    } catch (const Error& error) {
+      sconce::detail::throw_error(error.status(),
+                                  "inputs[" + std::to_string(number) + "] does not fit the input " +
+                                      "of the capture: " + error.what_without_backtrace(),
+                                  error.backend_code());
+    }
+  }
 
   /// Calls the function on a stream, after the work of the current stream.
   template <class Function>
