@@ -165,7 +165,8 @@ TEST_F(GraphTest, AGraphTakesTheAddressesOfAnother) {
   capture(graph, one, 1);
   capture(from, other, 1);
   capture(longer, other, 2);
-  EXPECT_EQ(status_of([&] { graph.replay(); }), SCONCE_ERROR_INVALID_STATE) << "not instantiated";
+  EXPECT_EQ(status_of([&] { (void)graph.update(from); }), SCONCE_ERROR_INVALID_STATE)
+      << "not instantiated";
   graph.instantiate();
   EXPECT_TRUE(graph.update(from));
   EXPECT_FALSE(graph.update(longer));
@@ -173,6 +174,25 @@ TEST_F(GraphTest, AGraphTakesTheAddressesOfAnother) {
   EXPECT_EQ(values(output), values(numbers(32) + other));
   EXPECT_NE(graph.raw_cuda_graph(), nullptr);
   EXPECT_NE(graph.raw_cuda_graph_exec(), nullptr);
+}
+
+TEST_F(GraphTest, TheFirstReplayInstantiatesAGraphThatKeepsTheDriversGraph) {
+  const Tensor output = numbers(32);
+  CUDAGraph graph(true);
+  {
+    GraphGuard capture(graph);
+    output.add_(1);
+    capture.end();
+  }
+  EXPECT_EQ(status_of([&] { (void)graph.raw_cuda_graph_exec(); }), SCONCE_ERROR_INVALID_STATE);
+  graph.replay();
+  void* const executable = graph.raw_cuda_graph_exec();
+  graph.replay();
+  EXPECT_EQ(graph.raw_cuda_graph_exec(), executable) << "only the first one does";
+  EXPECT_EQ(values(output), values(numbers(32) + 2));
+  graph.instantiate();
+  graph.replay();
+  EXPECT_EQ(values(output), values(numbers(32) + 3));
 }
 
 TEST_F(GraphTest, AGraphIsUploadedBeforeItsFirstLaunch) {

@@ -47,7 +47,8 @@ struct MempoolId {
 class [[nodiscard]] CUDAGraph {
  public:
   /// Makes an empty graph. `keep_graph` keeps the driver's graph after the capture, for
-  /// `raw_cuda_graph`, `debug_dump` and `update`; the caller then calls `instantiate`.
+  /// `raw_cuda_graph`, `debug_dump` and `update`; `instantiate` or the first replay then makes it
+  /// executable.
   SCONCE_NODISCARD_CTOR explicit CUDAGraph(bool keep_graph = false) {
     sconce_graph* graph = nullptr;
     detail::check(::sconce_graph_create(keep_graph, &graph));

@@ -5544,8 +5544,8 @@ sconce_status sconce_random_full_range_on(void *ptr,
  * Creates an empty graph. Needs no device.
  *
  * - `keep_graph`: whether to keep the driver's graph after the capture, for
- *   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the caller then
- *   instantiates the graph with `sconce_graph_instantiate`.
+ *   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the graph is then
+ *   instantiated by `sconce_graph_instantiate`, or by its first replay.
  * - `out_graph`: receives the graph.
  * - Errors: OUT_OF_MEMORY: too many graphs.
  * - Ownership: the caller destroys the graph with `sconce_graph_destroy`.
@@ -5693,7 +5693,8 @@ sconce_status sconce_graph_replay_on_current(struct sconce_graph *graph);
 
 /**
  * Makes a captured graph executable, which `sconce_graph_capture_end` does unless the graph was
- * created with `keep_graph`. Another call replaces the executable graph.
+ * created with `keep_graph`, and the first replay otherwise. Another call replaces the executable
+ * graph.
  *
  * - `graph`: one that was captured.
  * - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.

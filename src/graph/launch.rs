@@ -4,7 +4,7 @@ use super::state::{
     Captured, GraphState, Key, Phase, captured, captured_phase, change, with_graph,
 };
 use crate::context::{Runtime, runtime};
-use crate::driver::{GraphHandle, GraphUpdate, RelaxedCapture};
+use crate::driver::{GraphExecHandle, GraphHandle, GraphUpdate, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::stream::{self, Stream};
 use crate::types::DeviceIndex;
@@ -46,6 +46,14 @@ fn instantiate_phase(runtime: &Runtime, keeps: bool, phase: &mut Phase) -> Resul
         runtime.driver().graph_exec_destroy(old)?;
     }
     make_executable(runtime, captured)
+}
+
+/// Instantiates a graph that keeps the driver's graph, because it is launched and the caller has not done so. torch
+/// does that, too.
+#[cold]
+fn first_executable(runtime: &Runtime, captured: &mut Captured) -> Result<GraphExecHandle> {
+    make_executable(runtime, captured)?;
+    captured.exec.ok_or_else(not_instantiated)
 }
 
 #[cold]
@@ -90,7 +98,6 @@ fn launch(
 ) -> Result<()> {
     let stream = with_graph(key, |state| {
         let captured = captured(state)?;
-        let exec = captured.exec.ok_or_else(not_instantiated)?;
         let stream = stream_on(captured.device)?;
         if stream.device() != captured.device {
             return Err(other_device(captured, stream));
@@ -99,6 +106,10 @@ fn launch(
         if stream::is_in_known_capture(runtime, stream.driver_ref())? {
             return Err(inside_a_capture());
         }
+        let exec = match captured.exec {
+            Some(exec) => exec,
+            None => first_executable(runtime, captured)?,
+        };
         if let Err(error) = runtime.driver().graph_launch(exec, stream.driver_ref()) {
             // The driver knows captures that this library does not.
             return Err(if error.backend_code() == CAPTURED {

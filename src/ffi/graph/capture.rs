@@ -19,8 +19,8 @@ impl OpaqueHandle for sconce_graph {
 /// Creates an empty graph. Needs no device.
 ///
 /// - `keep_graph`: whether to keep the driver's graph after the capture, for
-///   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the caller then
-///   instantiates the graph with `sconce_graph_instantiate`.
+///   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the graph is then
+///   instantiated by `sconce_graph_instantiate`, or by its first replay.
 /// - `out_graph`: receives the graph.
 /// - Errors: OUT_OF_MEMORY: too many graphs.
 /// - Ownership: the caller destroys the graph with `sconce_graph_destroy`.

@@ -54,7 +54,8 @@ pub extern "C" fn sconce_graph_replay_on_current(graph: *mut sconce_graph) -> sc
 }
 
 /// Makes a captured graph executable, which `sconce_graph_capture_end` does unless the graph was
-/// created with `keep_graph`. Another call replaces the executable graph.
+/// created with `keep_graph`, and the first replay otherwise. Another call replaces the executable
+/// graph.
 ///
 /// - `graph`: one that was captured.
 /// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
