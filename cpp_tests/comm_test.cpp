@@ -124,6 +124,7 @@ TEST_F(CommTest, ArgumentsOfMakersAreChecked) {
   EXPECT_EQ(status_of([&] { (void)Communicator::init_rank(id, 2, 0, 99); }),
             SCONCE_ERROR_INVALID_DEVICE);
   refused("are both 1", [] { (void)Communicator::init_all({1, 1}); });
+  refused("count is 0", [] { (void)Communicator::init_all({}); });
   CommOptions options;
   options.timeout = std::chrono::milliseconds(-2);
   refused("timeout_ms is -2", [&] { (void)Communicator::init_all({0}, options); });

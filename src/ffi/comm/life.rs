@@ -168,15 +168,15 @@ pub unsafe extern "C" fn sconce_comm_init_all(
     out_comms: *mut *mut sconce_comm,
 ) -> sconce_status {
     guard(|| {
+        let count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
+            Error::invalid_argument(format!("count is {count}; it must be at least 1"))
+        })?;
         if out_comms.is_null() {
             return Err(null("out_comms"));
         }
         if !out_comms.is_aligned() {
             return Err(misaligned("out_comms"));
         }
-        let count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
-            Error::invalid_argument(format!("count is {count}; it must be at least 1"))
-        })?;
         let runtime = runtime()?;
         if count > runtime.device_count() as usize {
             return Err(Error::invalid_argument(format!(
