@@ -129,8 +129,9 @@ impl Drop for CountedCall {
 pub(crate) fn refuse<T>() -> Result<T> {
     Err(Error::new(
         Status::Forked,
-        "cannot use devices in a forked child: the parent had already initialised them, or was inside \
-         a call; start the child with spawn or exec, or fork before the first use of a device",
+        "this library cannot be used in a forked child, not even for tensors of the CPU: the parent had \
+         already initialised devices, or was inside a call; start the child with spawn or exec, or fork \
+         before the first use of a device",
     ))
 }
 
