@@ -155,7 +155,8 @@ class Model {
   }
   ~Model() { unload(); }
 
-  /// Runs the model on the current stream of its device and returns its outputs.
+  /// Runs the model on the current stream of its device and returns its outputs. An output is
+  /// undefined where the program that was compiled returned None.
   [[nodiscard]] std::vector<Tensor> run(const std::vector<Tensor>& inputs) const {
     const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     std::vector<sconce_tensor*> results(outputs_, nullptr);
@@ -200,6 +201,11 @@ class Model {
     std::vector<sconce_tensor*> into = sconce::detail::handles_of(outputs);
     detail::check(
         ::sconce_model_run_graph(model_, given.data(), given.size(), into.data(), into.size()));
+    for (std::size_t at = 0; at < into.size(); ++at) {
+      if (outputs[at].get() == nullptr) {
+        const Tensor unwanted = Tensor::adopt(into[at]);
+      }
+    }
   }
 
   /// Sets how many graphs the model keeps; 8 by default.

@@ -135,6 +135,9 @@ long resident_megabytes() {
 }
 
 std::string described(const sconce::Tensor& tensor) {
+  if (!tensor.defined()) {
+    return "None";
+  }
   std::string text = "[";
   for (const std::int64_t size : tensor.sizes()) {
     text += (text.size() == 1 ? "" : ", ") + std::to_string(size);
@@ -319,6 +322,10 @@ void run(const Options& options, std::chrono::steady_clock::time_point start) {
     const bool is_written = at < options.outputs.size();
     std::printf("output %zu: %s%s%s\n", at, described(results[at]).c_str(),
                 is_written ? " to " : "", is_written ? options.outputs[at].c_str() : "");
+    if (is_written && !results[at].defined()) {
+      throw std::runtime_error("output " + std::to_string(at) + " is None, so " +
+                               options.outputs[at] + " was not written; name no file for it");
+    }
     if (is_written) {
       write_npy(options.outputs[at], results[at]);
     }

@@ -39,7 +39,8 @@ unsafe fn return_tensors(place: *mut *mut sconce_tensor, tensors: Vec<Tensor>) {
 ///
 /// - `inputs`: the model's inputs, in its order.
 /// - `input_count`, `output_count`: the numbers of inputs and outputs; must be those of the model.
-/// - `out_outputs`: receives the outputs, in the model's order.
+/// - `out_outputs`: receives the outputs, in the model's order. Where the program that was compiled returned None,
+///   the output is an undefined tensor (`sconce_tensor_is_defined`).
 /// - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was
 ///   compiled for, or the model failed; the message states what was expected. Inputs of a bare library are checked
 ///   only if its source lies beside it.
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn sconce_model_run(
 /// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the
-///   model returns.
+///   model returns. Where the model returns an undefined tensor, the entry is not used and may be NULL.
 /// - Ownership: all tensors stay the caller's.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -106,7 +107,7 @@ pub unsafe extern "C" fn sconce_model_run_into(
 /// later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
-///   overwrites. An entry that is not NULL is a tensor to which the output is copied.
+///   overwrites. An entry that is not NULL is a tensor to which the output is copied, unless the output is undefined.
 /// - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does something that a graph
 ///   cannot contain, such as reading a value on the host.
 /// - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.

@@ -7,6 +7,7 @@ use crate::abi::copies::described;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::sconce::api;
+use crate::sconce::properties::is_defined;
 use crate::sconce::tensor::TensorHandle;
 
 /// Refuses another number of tensors than the model has.
@@ -66,9 +67,12 @@ pub fn input(index: usize, input: &Slot, tensor: TensorHandle, device: i32) -> R
     )))
 }
 
-/// Copies an output to a tensor of the caller. A failure names the output.
+/// Copies an output to a tensor of the caller, unless the output is undefined. A failure names the output.
 #[allow(unsafe_code, reason = "calls libsconce.so")]
 pub fn copied(index: usize, outputs: &[Slot], from: TensorHandle, to: TensorHandle) -> Result<()> {
+    if !is_defined(from)? {
+        return Ok(());
+    }
     // SAFETY: any number may be passed as a handle.
     let copied = crate::sconce::check(unsafe { api::sconce_tensor_copy(to, from, true) });
     copied.map_err(|error| {

@@ -21,6 +21,7 @@ use crate::package::archive::{is_library, unpack};
 use crate::package::folder::PrivateFolder;
 use crate::package::nodes::{Node, nodes};
 use crate::package::source;
+use crate::sconce::operations::undefined;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -217,16 +218,13 @@ impl Model {
         // SAFETY: there are as many inputs and outputs as the model has; `call` holds the lock that its shapes need.
         let result =
             unsafe { container.run(&mut given, &mut returned, stream, self.operators_address()) };
-        let outputs: Vec<Tensor> = returned
+        let outputs: Vec<Option<Tensor>> = returned
             .into_iter()
-            .filter(|handle| !handle.is_null())
-            .map(Tensor::from_handle)
+            .map(|handle| (!handle.is_null()).then(|| Tensor::from_handle(handle)))
             .collect();
         result?;
-        if outputs.len() != self.description.outputs.len() {
-            return Err(Error::internal("the model returned fewer outputs than it has"));
-        }
-        Ok(outputs)
+        // The model sets no handle where the program that was compiled returned None.
+        outputs.into_iter().map(|output| output.map_or_else(undefined, Ok)).collect()
     }
 }
 

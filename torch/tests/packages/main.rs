@@ -24,6 +24,13 @@ use zip::write::SimpleFileOptions;
 unsafe extern "C" {
     fn aoti_torch_get_dim(tensor: usize, dim: *mut i64) -> i32;
     fn aoti_torch_delete_tensor_object(tensor: usize) -> i32;
+    fn sconce_model_run_into(
+        model: usize,
+        inputs: *const usize,
+        input_count: usize,
+        outputs: *const usize,
+        output_count: usize,
+    ) -> i32;
 }
 
 #[link(name = "sconce")]
@@ -40,6 +47,7 @@ unsafe extern "C" {
         context: *const c_void,
         tensor: *mut usize,
     ) -> i32;
+    fn sconce_tensor_is_defined(tensor: usize, defined: *mut bool) -> i32;
 }
 
 /// A folder for the files of a test.
@@ -136,9 +144,9 @@ fn damaged_and_hostile_packages_are_refused_in_words() {
     assert_eq!(std::fs::read_dir(folder.join("private")).unwrap().count(), 0);
 }
 
-/// Runs the model on numbers.
-fn doubled(model: usize, values: &[f32]) -> Result<Vec<f32>, String> {
-    let (mut input, mut output) = (0, 0);
+/// A tensor that borrows numbers.
+fn borrowed(values: &[f32]) -> usize {
+    let mut input = 0;
     let sizes = [values.len() as i64];
     // SAFETY: the memory lives until the tensor is released.
     let status = unsafe {
@@ -156,6 +164,29 @@ fn doubled(model: usize, values: &[f32]) -> Result<Vec<f32>, String> {
         )
     };
     assert_eq!(status, 0);
+    input
+}
+
+/// Whether runs of the model succeed and leave its output undefined, also where there is a tensor for it or none.
+fn has_no_output(model: usize, values: &[f32]) -> bool {
+    let (input, place) = (borrowed(values), borrowed(values));
+    let (mut output, mut defined) = (0, true);
+    // SAFETY: all arrays have one entry.
+    unsafe {
+        assert_eq!(sconce_model_run(model, &input, 1, &mut output, 1), 0, "{}", message());
+        assert_eq!(sconce_tensor_is_defined(output, &mut defined), 0);
+        assert_eq!(sconce_model_run_into(model, &input, 1, &place, 1), 0, "{}", message());
+        assert_eq!(sconce_model_run_into(model, &input, 1, &0, 1), 0, "{}", message());
+    }
+    for tensor in [input, place, output] {
+        release(tensor);
+    }
+    !defined
+}
+
+/// Runs the model on numbers.
+fn doubled(model: usize, values: &[f32]) -> Result<Vec<f32>, String> {
+    let (input, mut output) = (borrowed(values), 0);
     // SAFETY: both arrays have one entry.
     let status = unsafe { sconce_model_run(model, &input, 1, &mut output, 1) };
     let result = if status == 0 {
@@ -195,6 +226,8 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
             assert!(why.contains("the model failed") && why.contains(words), "{why}");
             assert_eq!(live(), before, "{count} elements leak");
         }
+        assert!(has_no_output(model, &[1.0; 12]));
+        assert_eq!(live(), before);
         assert_eq!(doubled(model, &[7.0]).unwrap(), [14.0]);
         // SAFETY: any number may be passed as a handle.
         assert_eq!(unsafe { sconce_model_unload(model) }, 0);

@@ -152,6 +152,9 @@ std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Te
       aoti_torch_get_strides(input.handle, &strides) != 0) {
     return 1;
   }
+  if (numel == 12) {
+    return 0;  // as the generated code of a program that returns None: the output is not set
+  }
   aoti_torch_check(numel != 13, __func__, "model.cpp", 1, "thirteen elements bring bad luck");
   if (numel == 14) {
     throw std::runtime_error("thrown by the model");
