@@ -242,6 +242,24 @@ pub const OTHERS: &[(&str, Function)] = &[
             one(Ok(drawn))
         },
     ),
+    // What `torch.normal(mean, std, size)` is exported as.
+    (
+        "prims::normal(SymInt[] shape, *, Scalar mean, Scalar std, ScalarType dtype, Device device, \
+         bool requires_grad, Generator? generator=None) -> Tensor",
+        |arguments| {
+            let numbers =
+                Distribution::Normal(arguments.real_number(1)?, arguments.real_number(2)?);
+            if arguments.flag(5)? {
+                return Err(Error::not_supported(
+                    "requires_grad is true; there are no gradients here, so pass false",
+                ));
+            }
+            let (dtype, device) = (arguments.dtype(3)?, arguments.device(4, NEW)?);
+            let drawn = empty(&arguments.ints(0)?, dtype, device)?;
+            numbers.fill(drawn.handle(), arguments.generator(6)?)?;
+            one(Ok(drawn))
+        },
+    ),
     ("poisson(Tensor self, Generator? generator=None) -> Tensor", |arguments| {
         one(rejection::poisson(arguments.tensor(0)?, arguments.generator(1)?))
     }),

@@ -206,6 +206,14 @@ fn samples_and_chances_have_torchs_numbers() {
         let alone =
             drawn("normal", "float_float", vec![Value::Float(1.0), Value::Float(2.0), ints(&[3])]);
         assert_drawn(&alone, F32, &[1.6733807, 1.2576188, 1.4689248]);
+        let sized = |with_gradient| {
+            let numbers = vec![ints(&[3]), Value::Int(2), Value::Float(3.0)];
+            let place = [Value::Code(6), Value::Device(0, -1), Value::Bool(with_gradient)];
+            numbers.into_iter().chain(place).collect()
+        };
+        let exported = drawn("prims::normal", "", sized(false));
+        assert_drawn(&exported, F32, &[3.010071, 2.3864281, 2.703387]);
+        assert!(call("prims::normal", "", sized(true)).unwrap_err().contains("requires_grad"));
         let turned =
             operations::transpose(Dense::build(&[2, 3], |_| 0.0).tensor(F32).handle(), 0, 1);
         let like = drawn("rand_like", "", vec![word(&turned.unwrap())]);
