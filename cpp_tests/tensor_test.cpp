@@ -51,6 +51,7 @@ TEST_F(TensorTest, AnUndefinedTensorHasNothing) {
   EXPECT_TRUE(Tensor(none).is_same(none));
   EXPECT_EQ(status_of([&] { (void)none.dim(); }), SCONCE_ERROR_INVALID_HANDLE);
   EXPECT_TRUE(contains(error_of([&] { (void)(none + 1); }).what(), "undefined tensor"));
+  EXPECT_TRUE(contains(error_of([&] { (void)none.sum(); }).what(), "undefined Tensor"));
   EXPECT_EQ(status_of([&] { (void)none.exp(); }), SCONCE_ERROR_INVALID_HANDLE);
 }
 

@@ -16,8 +16,8 @@ pub struct sconce_tensor {
 }
 
 impl OpaqueHandle for sconce_tensor {
-    const SOURCE: &'static str =
-        "get one from sconce_tensor_empty or another sconce_tensor_ function";
+    const SOURCE: &'static str = "in C++, an undefined Tensor; get one from sconce_tensor_empty or \
+                                  another sconce_tensor_ function";
 }
 
 /// The tensor of a handle, which may be the undefined one.
