@@ -465,7 +465,7 @@ sconce_status sconce_model_get_output(struct sconce_model *model,
  * - `index`: the index of the input.
  * - `dim`: the dimension.
  * - `out_least`, `out_most`: receive the smallest and the largest size; they are equal for a fixed
- *   size.
+ *   size. 2 as the smallest is an assumption of the compiler; runs accept 1 and 0, too.
  * - Errors: INVALID_ARGUMENT: there is no such input or dimension, or the package does not state
  *   its sizes.
  */

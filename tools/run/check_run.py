@@ -60,8 +60,8 @@ def check_built(program, model, place):
     refused(program, [model], "0 inputs were passed; the model has 1: name a file for each with --input")
     refused(program, [model, "--input", given, "--graph"], "no graphs")
     refused(program, [model, "--input", given, "--output", returned, "--output", returned], "1 outputs, and 2 were named")
-    npy(given, (1, 256), values.tobytes()[: 4 * 256])
-    refused(program, [model, "--input", given], "float32[1, 256] on cpu; the model takes float32[2..64, 256]")
+    npy(given, (65, 256), bytes(65 * 4 * 256))
+    refused(program, [model, "--input", given], "float32[65, 256] on cpu; the model takes float32[2..64, 256]")
     npy(given, (4, 256), values.tobytes())
     refused(program, [model, "--input", given], "another number of elements")
     for other in (b"", b"nothing", b"nothing that NumPy wrote"):

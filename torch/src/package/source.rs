@@ -4,6 +4,9 @@
 //! checks are off unless an environment variable is set before the first run, and print to standard error; so they are
 //! read here. What is not understood is not checked.
 
+/// The least size that the compiler assumes of every dynamic dimension, also of one that was exported with less.
+const ASSUMED_LEAST: i64 = 2;
+
 /// A size or a stride that an input must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
@@ -14,10 +17,12 @@ pub enum Extent {
 }
 
 impl Extent {
-    /// Whether a number is one of these.
+    /// Whether a number is one of these. The least size that the compiler assumes is not required: PyTorch's loader
+    /// runs models with a batch of one or none, too, and programs do that.
     pub fn allows(self, number: i64) -> bool {
         match self {
             Extent::Fixed(wanted) => number == wanted,
+            Extent::Range(ASSUMED_LEAST, most) => (0..=most).contains(&number),
             Extent::Range(least, most) => (least..=most).contains(&number),
         }
     }
@@ -180,6 +185,9 @@ mod tests {
         assert_eq!(read[0].dtype.as_deref(), Some("float32"));
         assert_eq!(read[0].device_type, Some(1));
         assert_eq!(read[0].sizes, Some(vec![Extent::Range(2, 64), Extent::Fixed(256)]));
+        let batch = read[0].sizes.as_ref().unwrap()[0];
+        assert!([0, 1, 2, 64].into_iter().all(|size| batch.allows(size)) && !batch.allows(65));
+        assert!(Extent::Range(3, 8).allows(3) && !Extent::Range(3, 8).allows(2));
         assert_eq!(read[0].strides, [(0, 256), (1, 1)]);
         assert_eq!(read[1].dtype.as_deref(), Some("int64"));
         assert_eq!(read[1].sizes, Some(vec![Extent::Range(0, i64::MAX); 2]));
