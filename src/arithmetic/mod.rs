@@ -10,7 +10,7 @@
 //! | `stored` | elements as bytes in memory |
 //! | `number` | what the numbers of every domain have in common |
 //! | `integer`, `real`, `complex` | operations on the numbers of each domain |
-//! | `erf` | the error function, which the standard library lacks |
+//! | `erf` | the error function of the C library |
 //! | `elementwise` | an operation along axes with strides, in one form for kernels and host |
 //! | `evaluate` | computation of such an operation by the calling thread |
 
@@ -18,6 +18,7 @@ mod any_number;
 mod complex;
 mod domain;
 mod elementwise;
+#[allow(unsafe_code, reason = "functions of the C library")]
 mod erf;
 mod evaluate;
 mod integer;

@@ -1,7 +1,7 @@
 //! Operations on real numbers, in single and in double precision.
 
 use super::any_number::AnyNumber;
-use super::erf::erf;
+use super::erf::{erf, erff};
 use super::number::{DomainNumber, Rules};
 use crate::element::Dtype;
 use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
@@ -48,7 +48,7 @@ pub(super) trait RealPrecision:
 }
 
 macro_rules! real {
-    ($real:ident, $to:ident, $any:ident, $own:ident) => {
+    ($real:ident, $to:ident, $any:ident, $own:ident, $erf:ident) => {
         impl RealPrecision for $real {
             fn of(value: f64) -> $real {
                 value as $real
@@ -63,7 +63,7 @@ macro_rules! real {
                 index as $real
             }
             fn erf(self) -> $real {
-                erf(self.into()) as $real
+                $erf(self)
             }
             real!($real: abs floor ceil round_ties_even trunc sqrt exp ln ln_1p sin cos sinh);
             real!($real: cosh tanh);
@@ -115,8 +115,8 @@ macro_rules! real {
     };
 }
 
-real!(f32, to_single, Single, F32);
-real!(f64, to_double, Double, F64);
+real!(f32, to_single, Single, F32, erff);
+real!(f64, to_double, Double, F64, erf);
 
 #[inline(always)]
 fn apply<R: RealPrecision>(rules: &Rules<R>, [a, b, c]: [R; 3], index: u64) -> R {
