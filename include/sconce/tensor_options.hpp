@@ -165,15 +165,19 @@ inline constexpr Layout kStrided = Layout::Strided;  ///< `Layout::Strided`
 class TensorOptions {
  public:
   /// No options are set.
-  constexpr TensorOptions() noexcept = default;
+  constexpr TensorOptions() noexcept {}
   /// A type.
-  constexpr TensorOptions(ScalarType dtype) noexcept : dtype_(dtype) {}  // NOLINT: as c10's
+  constexpr TensorOptions(ScalarType dtype) noexcept  // NOLINT: as c10's
+      : dtype_(dtype), has_dtype_(true) {}
   /// A device.
-  constexpr TensorOptions(Device device) noexcept : device_(device) {}  // NOLINT: as c10's
+  constexpr TensorOptions(Device device) noexcept  // NOLINT: as c10's
+      : device_(device), has_device_(true) {}
   /// A kind of device.
-  constexpr TensorOptions(DeviceType type) : device_(Device(type)) {}  // NOLINT: as c10's
+  constexpr TensorOptions(DeviceType type)  // NOLINT: as c10's
+      : TensorOptions(Device(type)) {}
   /// A CUDA device.
-  constexpr TensorOptions(cuda::Device device) : device_(Device(device)) {}  // NOLINT: as c10's
+  constexpr TensorOptions(cuda::Device device)  // NOLINT: as c10's
+      : TensorOptions(Device(device)) {}
   /// An order in memory.
   constexpr TensorOptions(MemoryFormat format) noexcept  // NOLINT: as c10's
       : memory_format_(format) {}
@@ -181,13 +185,15 @@ class TensorOptions {
   /// These options with another type.
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> dtype) const noexcept {
     TensorOptions result = *this;
-    result.dtype_ = dtype;
+    result.dtype_ = dtype.value_or(ScalarType::Float);
+    result.has_dtype_ = dtype.has_value();
     return result;
   }
   /// These options with another device.
   [[nodiscard]] constexpr TensorOptions device(std::optional<Device> device) const noexcept {
     TensorOptions result = *this;
-    result.device_ = device;
+    result.device_ = device.value_or(Device(DeviceType::CUDA));
+    result.has_device_ = device.has_value();
     return result;
   }
   /// These options with another device.
@@ -225,15 +231,17 @@ class TensorOptions {
   [[nodiscard]] constexpr TensorOptions layout(Layout) const noexcept { return *this; }
 
   /// The type; `kFloat` if it is not set.
-  [[nodiscard]] constexpr ScalarType dtype() const noexcept {
-    return dtype_.value_or(ScalarType::Float);
-  }
+  [[nodiscard]] constexpr ScalarType dtype() const noexcept { return dtype_; }
   /// The device; a CUDA device without an index, which is the current one, if it is not set.
-  [[nodiscard]] constexpr Device device() const { return device_.value_or(DeviceType::CUDA); }
+  [[nodiscard]] constexpr Device device() const { return device_; }
   /// The type, if it is set.
-  [[nodiscard]] constexpr std::optional<ScalarType> dtype_opt() const noexcept { return dtype_; }
+  [[nodiscard]] constexpr std::optional<ScalarType> dtype_opt() const noexcept {
+    return has_dtype_ ? std::optional(dtype_) : std::nullopt;
+  }
   /// The device, if it is set.
-  [[nodiscard]] constexpr std::optional<Device> device_opt() const noexcept { return device_; }
+  [[nodiscard]] constexpr std::optional<Device> device_opt() const noexcept {
+    return has_device_ ? std::optional(device_) : std::nullopt;
+  }
   /// Whether memory of the CPU is page-locked.
   [[nodiscard]] constexpr bool pinned_memory() const noexcept { return pinned_; }
   /// The order in memory.
@@ -242,16 +250,19 @@ class TensorOptions {
   /// The C API's struct.
   [[nodiscard]] sconce_tensor_options get() const {
     sconce_tensor_options options = SCONCE_TENSOR_OPTIONS_INIT;
-    options.dtype = detail::number_of(dtype_);
-    options.device = device_ ? detail::number_of(*device_) : -1;
+    options.dtype = has_dtype_ ? static_cast<std::int32_t>(dtype_) : SCONCE_DTYPE_DEFAULT;
+    options.device = has_device_ ? detail::number_of(device_) : -1;
     options.memory_format = detail::number_of(memory_format_);
     options.pinned = pinned_;
     return options;
   }
 
  private:
-  std::optional<ScalarType> dtype_;
-  std::optional<Device> device_;
+  // Not std::optional: compilers warn about empty ones under AddressSanitizer.
+  ScalarType dtype_ = ScalarType::Float;
+  Device device_ = DeviceType::CUDA;
+  bool has_dtype_ = false;
+  bool has_device_ = false;
   MemoryFormat memory_format_ = MemoryFormat::Preserve;
   bool pinned_ = false;
 };
