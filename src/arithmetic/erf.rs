@@ -1,6 +1,7 @@
 //! The error function of the C library, which the standard library lacks.
 
 mod c {
+    // SAFETY: the C library declares them so, and they accept every number.
     unsafe extern "C" {
         pub(super) safe fn erf(x: f64) -> f64;
         pub(super) safe fn erff(x: f32) -> f32;

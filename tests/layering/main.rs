@@ -29,6 +29,7 @@ use source::{Source, crate_sources, tokens};
 const ISLANDS: &[&str] = &[
     "announcements/loom_models.rs",
     "announcements/shared_value.rs",
+    "arithmetic/erf.rs",
     "convolutions/direct/tiles.rs",
     "convolutions/direct/weights.rs",
     "copy/host_copy.rs",
