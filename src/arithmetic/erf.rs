@@ -1,21 +1,10 @@
 //! The error function of the C library, which the standard library lacks.
 
-mod c {
-    // SAFETY: the C library declares them so, and they accept every number.
-    unsafe extern "C" {
-        pub(super) safe fn erf(x: f64) -> f64;
-        pub(super) safe fn erff(x: f32) -> f32;
-    }
-}
-
-/// `erf(x)`.
-pub(super) fn erf(x: f64) -> f64 {
-    c::erf(x)
-}
-
-/// `erf(x)` in single precision.
-pub(super) fn erff(x: f32) -> f32 {
-    c::erff(x)
+// SAFETY: the C library declares them so, and they accept every number.
+unsafe extern "C" {
+    pub(super) safe fn erf(x: f64) -> f64;
+    /// In single precision.
+    pub(super) safe fn erff(x: f32) -> f32;
 }
 
 #[cfg(test)]
