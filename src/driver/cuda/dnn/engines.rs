@@ -41,9 +41,9 @@ pub(super) struct Engines {
     element: Dtype,
     choice: EngineChoice,
     configs: Vec<Arc<Descriptor>>,
-    /// The list that is being read.
+    /// The first of the lists below, if a part of it has been read.
     list: Option<EngineList>,
-    /// Lists that have not been asked for.
+    /// Lists that have not been read to their end.
     lists: &'static [Mode],
     /// Why the first list that failed did.
     failed: Option<Error>,
@@ -79,36 +79,40 @@ impl Engines {
 
     /// Reads lists until there is an engine at a place, or no list is left. The session's context is current.
     fn list_until(&mut self, index: usize) -> Result<()> {
-        while self.configs.len() <= index {
-            let next = match (&mut self.list, self.lists.split_first()) {
-                (Some(list), _) => list.read_more(),
-                (None, Some((mode, others))) => {
-                    self.lists = others;
-                    EngineList::new(&self.session, &self.problem, *mode).map(|list| {
-                        self.list = Some(list);
-                        Vec::new()
-                    })
-                }
-                (None, None) => break,
-            };
-            match next {
+        while self.configs.len() <= index
+            && let Some((mode, others)) = self.lists.split_first()
+        {
+            let read = self.read(*mode);
+            if self.list.is_none() {
+                self.lists = others;
+            }
+            match read {
                 Ok(found) => {
                     for config in found {
                         if is_acceptable(&config, self.element, self.choice)? {
                             self.configs.push(Arc::new(config));
                         }
                     }
-                    self.list.take_if(|list| list.is_read());
                 }
                 // The other list may know a way all the same.
                 Err(error) => {
-                    log::debug(format_args!("a list gives no engine: {}", error.message()));
-                    self.list = None;
+                    log::debug(format_args!("{mode:?} gives no engine: {}", error.message()));
                     self.failed.get_or_insert(error);
                 }
             }
         }
         Ok(())
+    }
+
+    /// The next engines of the first list that is left.
+    fn read(&mut self, mode: Mode) -> Result<Vec<Descriptor>> {
+        let mut list = match self.list.take() {
+            Some(list) => list,
+            None => EngineList::new(&self.session, &self.problem, mode)?,
+        };
+        let found = list.read_more()?;
+        self.list = (!list.is_read()).then_some(list);
+        Ok(found)
     }
 }
 
@@ -175,7 +179,7 @@ fn allows(note: i32, element: Dtype, choice: EngineChoice) -> bool {
 
 impl ConvolutionEngines for Engines {
     fn has(&mut self, index: usize) -> Result<bool> {
-        if self.configs.len() <= index && (self.list.is_some() || !self.lists.is_empty()) {
+        if self.configs.len() <= index && !self.lists.is_empty() {
             let context = self.session.context;
             let _entered = context.enter()?;
             self.list_until(index)?;
