@@ -57,6 +57,8 @@ std::map<unsigned, Barrier> barriers;
 std::map<unsigned, Numbered> numbered;
 std::vector<unsigned> ready, in_barrier;
 unsigned current, shared_bytes, left;
+// Which thread has stored to 16 bytes of shared memory since all threads of the block last met.
+std::map<unsigned, unsigned> stored_by;
 std::uint64_t state;
 void (*kernel)(const void*);
 const void* argument;
@@ -91,6 +93,7 @@ void __syncthreads() {
   if (in_barrier.size() == threads.size()) {
     ready.insert(ready.end(), in_barrier.begin(), in_barrier.end());
     in_barrier.clear();
+    stored_by.clear();
   }
   wait();
 }
@@ -174,9 +177,18 @@ unsigned char* in_shared(unsigned address, unsigned bytes) {
 void begin_copy(unsigned to, const void* from, unsigned bytes, bool is_there) {
   if (is_there && (std::uintptr_t)from % bytes != 0) fail("an address of a copy is not aligned");
   in_shared(to, bytes);
+  const auto stored = stored_by.find(to / 16);
+  if (stored != stored_by.end() && stored->second != current) {
+    fail("a copy is made where another thread has stored");
+  }
   // Until the copy is made nobody may read what was there before.
   std::memset(shared + to, 0xff, bytes);
   threads[current].copies.push_back({to, from, bytes, is_there});
+}
+
+void store_in_shared(unsigned to, const void* from, unsigned bytes) {
+  std::memcpy(in_shared(to, bytes), from, bytes);
+  stored_by[to / 16] = current;
 }
 
 static void make(const std::vector<Copy>& copies) {
@@ -219,6 +231,24 @@ void wait_for_copies() {
   threads[current].copies.clear();
 }
 
+// A thread that may run. A warp or a warp group falls behind the others for a while, and then
+// another one does.
+static unsigned next_ready() {
+  static unsigned first_slow, slow_count;
+  if (drawn(512) == 0) {
+    slow_count = drawn(2) == 0 ? 32 : 128;
+    first_slow = drawn((unsigned)threads.size()) / slow_count * slow_count;
+  }
+  unsigned at = drawn((unsigned)ready.size());
+  for (unsigned i = 0; i < 24 && ready[at] - first_slow < slow_count; i++) {
+    at = drawn((unsigned)ready.size());
+  }
+  const unsigned chosen = ready[at];
+  ready[at] = ready.back();
+  ready.pop_back();
+  return chosen;
+}
+
 void run_blocks(unsigned blocks, unsigned count, unsigned bytes, unsigned seed,
                 void (*code)(const void*), const void* passed) {
   if (bytes > sizeof shared) fail("a block has too much shared memory");
@@ -231,6 +261,7 @@ void run_blocks(unsigned blocks, unsigned count, unsigned bytes, unsigned seed,
     left = count;
     barriers.clear();
     numbered.clear();
+    stored_by.clear();
     for (unsigned at = 0; at < count; at++) {
       Thread& thread = threads[at];
       getcontext(&thread.context);
@@ -243,10 +274,7 @@ void run_blocks(unsigned blocks, unsigned count, unsigned bytes, unsigned seed,
     while (!ready.empty() || make_any()) {
       if (ready.empty()) continue;
       if (drawn(8) == 0) make_any();
-      const unsigned at = drawn((unsigned)ready.size());
-      current = ready[at];
-      ready[at] = ready.back();
-      ready.pop_back();
+      current = next_ready();
       threadIdx.x = current;
       swapcontext(&scheduler, &threads[current].context);
     }

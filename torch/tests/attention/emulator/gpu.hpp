@@ -38,6 +38,10 @@ unsigned char* in_shared(unsigned address, unsigned bytes);
 void begin_copy(unsigned to, const void* from, unsigned bytes, bool is_there);
 void wait_for_copies();
 
+// Stores to shared memory. No other thread may begin a copy to that place until all threads of the
+// block have met: the copy could be made before or after.
+void store_in_shared(unsigned to, const void* from, unsigned bytes);
+
 // Ends the program with a text.
 [[noreturn]] void fail(const char* what);
 
@@ -80,6 +84,8 @@ inline unsigned __umulhi(unsigned a, unsigned b) {
 inline unsigned high_product(unsigned a, unsigned b) { return __umulhi(a, b); }
 inline int __clz(unsigned value) { return value == 0 ? 32 : __builtin_clz(value); }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
+inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
+inline int max(int a, int b) { return a > b ? a : b; }
 
 inline float __shfl_xor_sync(unsigned, float value, unsigned mask) {
   struct Brought {

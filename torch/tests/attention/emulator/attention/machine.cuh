@@ -23,7 +23,7 @@ inline void copy_chunk(u32 to, const void* from, bool is_there) {
   begin_copy(to, from, 16, is_there);
 }
 
-inline void store_word(u32 to, u32 value) { std::memcpy(in_shared(to, 4), &value, 4); }
+inline void store_word(u32 to, u32 value) { store_in_shared(to, &value, 4); }
 
 inline Group<u32, 4> load_chunk(u32 from) {
   Group<u32, 4> chunk;
