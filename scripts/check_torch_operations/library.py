@@ -121,8 +121,9 @@ class Library:
             memory = torch.frombuffer((ctypes.c_ubyte * count).from_address(address), dtype=torch.uint8)
         return memory.clone().view(dtype).as_strided(sizes, strides)
 
-    def call(self, name, arguments, results, kind, of=None):
-        """Calls an operation of a kind of device, or the function `of` another kind. Returns new tensors."""
+    def call(self, name, arguments, results, kind, of=None, numbers=0):
+        """Calls an operation of a kind of device, or the function `of` another kind. Returns new tensors. The numbers
+        that it returns behind these are not read."""
         handles, kept = [], []
 
         def handle(tensor):
@@ -178,7 +179,7 @@ class Library:
                 torch.cuda.synchronize()
             passed = [one for value in arguments for one in convert(value)]
             self.check(name, getattr(self.code, f"aoti_torch_{of or kind}_{name}")(
-                *passed, *[ctypes.byref(place) for place in returned]))
+                *passed, *[ctypes.byref(place) for place in returned], *[ctypes.c_void_p()] * numbers))
             found = [self.read(place) for place in returned]
             if kind == "cuda":
                 torch.cuda.synchronize()

@@ -1,4 +1,5 @@
-// Attention of float16 tensors: docs/design/torch.md. Tensor cores have attention_tensor_f16.cu.
+// Attention of float16 tensors: docs/design/attention.md. Tensor cores have
+// attention_tensor_f16.cu.
 
 // Compute capability: 7.5 alone.
 

@@ -1,4 +1,4 @@
-// Attention of float32 tensors: docs/design/torch.md.
+// Attention of float32 tensors: docs/design/attention.md.
 
 #include "attention/tiles.cuh"
 

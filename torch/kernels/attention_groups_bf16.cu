@@ -1,7 +1,7 @@
-// Attention of bfloat16 tensors with products of warp groups: docs/design/torch.md.
+// Attention of bfloat16 tensors with products of warp groups: docs/design/attention.md.
 
 // Compute capability: 9.0 alone.
 
 #include "attention/warp_groups.cuh"
 
-KERNELS(bf16, Brain)
+KERNELS_OF(bf16, Brain, Attention, groups)

@@ -1,7 +1,7 @@
-// Attention of float16 tensors with products of warp groups: docs/design/torch.md.
+// Attention of float16 tensors with products of warp groups: docs/design/attention.md.
 
 // Compute capability: 9.0 alone.
 
 #include "attention/warp_groups.cuh"
 
-KERNELS(f16, Half)
+KERNELS_OF(f16, Half, Attention, groups)

@@ -1,7 +1,8 @@
-// Attention of bfloat16 tensors on tensor cores: docs/design/torch.md.
+// Attention of bfloat16 tensors on tensor cores: docs/design/attention.md.
 
 // Compute capability: 8.0 and later.
 
 #include "attention/tensor_cores.cuh"
 
-KERNELS(bf16, Brain)
+KERNELS_OF(bf16, Brain, Attention, tensor)
+COMBINE(bf16, Brain, Attention, combine)

@@ -1,4 +1,4 @@
-// What all kernels of attention take, and what of it a block calculates: docs/design/torch.md.
+// What all kernels of attention take, and what of it a block calculates: docs/design/attention.md.
 #pragma once
 
 #include "attention/machine.cuh"
@@ -20,6 +20,9 @@ struct Positions {
 };
 
 struct Attention {
+  // Whether there may be masks, and whether the numbers of queries and keys differ between batches.
+  static constexpr bool MAY_HAVE_MASK = true, HAS_LENGTHS = false;
+
   Positions query, key, value, output;
   // Batch, head, query, key.
   Positions mask;
@@ -46,25 +49,76 @@ struct Task {
   u32 first, begin, end;
 };
 
-// The last tile of queries comes first: under a causal mask it meets the most keys.
-__device__ __forceinline__ Task task_of(const Attention& a, u32 block, u32 queries) {
-  Task task;
+__device__ __forceinline__ void set_head(const Attention& a, u32 pair, Task& task) {
+  task.pair = pair;
+  task.batch = pair / a.heads;
+  task.head = pair % a.heads;
+  task.key_head = task.head / (a.heads / a.key_heads);
+}
+
+// Sets the tile, part and head of a block. The last tile of queries comes first: under a causal
+// mask it meets the most keys.
+__device__ __forceinline__ void divide(const Attention& a, u32 block, u32 queries, Task& task) {
   task.first = (a.tiles - 1 - block % a.tiles) * queries;
   const u32 rest = block / a.tiles;
   task.part = rest % a.parts;
-  task.pair = rest / a.parts;
-  task.batch = task.pair / a.heads;
-  task.head = task.pair % a.heads;
-  task.key_head = task.head / (a.heads / a.key_heads);
+  set_head(a, rest / a.parts, task);
+}
+
+// What the kernels ask about attention whose batches have the same numbers of queries and keys.
+// `sequences.cuh` has the same functions for sequences of several lengths.
+
+__device__ __forceinline__ Task task_of_head(const Attention& a, u32 pair) {
+  Task task;
+  set_head(a, pair, task);
+  return task;
+}
+
+// The task of a block, for tiles of so many queries and keys.
+__device__ __forceinline__ Task task_of(const Attention& a, u32 block, u32 queries, u32) {
+  Task task;
+  divide(a, block, queries, task);
   const u32 end = a.is_causal ? min(a.keys, task.first + queries) : a.keys;
   task.begin = task.part * a.part_keys;
   task.end = min(end, task.begin + a.part_keys);
   return task;
 }
 
-__device__ __forceinline__ void write_log_sum(const Attention& a, u32 batch, u32 head, u32 row,
+__device__ __forceinline__ u32 queries_of(const Attention& a, const Task&) { return a.queries; }
+
+// Whether any of some neighbouring queries meets a key of a tile.
+__device__ __forceinline__ bool meet_any(const Attention& a, const Task&, u32, u32 highest,
+                                         u32 begin, u32) {
+  return !a.is_causal || begin <= highest;
+}
+
+// Whether all of some neighbouring queries meet all keys of a tile.
+__device__ __forceinline__ bool meet_all(const Attention& a, const Task&, u32 lowest, u32,
+                                         u32 begin, u32 keys) {
+  return begin + keys <= a.keys && (!a.is_causal || begin + keys - 1 <= lowest);
+}
+
+__device__ __forceinline__ bool meets(const Attention& a, const Task&, u32 row, u32 column) {
+  return column < a.keys && (!a.is_causal || column <= row);
+}
+
+template <typename T>
+__device__ __forceinline__ T* queries_at(const Attention&, const Task& task, const Positions& p) {
+  return (T*)p.address + task.batch * p.batch + task.head * p.head;
+}
+
+// Begins to copy the keys of a tile, or their values, as `Copies` does it.
+template <typename Copies>
+__device__ __forceinline__ void copy_keys(const Attention& a, const Task& task, const Positions& p,
+                                          u32 begin, u32 width, u32 to) {
+  typedef typename Copies::Element T;
+  const T* const from = (const T*)p.address + task.batch * p.batch + task.key_head * p.head;
+  Copies::rows(from + (i64)begin * p.position, p.position, a.keys - begin, width, to);
+}
+
+__device__ __forceinline__ void write_log_sum(const Attention& a, const Task& task, u32 row,
                                               float greatest, float total) {
-  ((float*)a.log_sums)[batch * a.log_batch + head * a.log_head + row * a.log_query] =
+  ((float*)a.log_sums)[task.batch * a.log_batch + task.head * a.log_head + row * a.log_query] =
       (greatest + log2f(total)) * LN_PER;
 }
 

@@ -23,11 +23,12 @@ __device__ __forceinline__ void write_total(const Attention& a, u64 part, float 
 }
 
 // A block adds up the parts of one query.
-template <typename T>
-__device__ __forceinline__ void combine(const Attention& a) {
-  const u32 pair = blockIdx.x / a.queries, row = blockIdx.x % a.queries;
-  const u32 batch = pair / a.heads, head = pair % a.heads;
-  const u64 first = part_of(a, pair, row, 0);
+template <typename T, typename A>
+__device__ __forceinline__ void combine(const A& a) {
+  const u32 row = blockIdx.x % a.queries;
+  const auto task = task_of_head(a, blockIdx.x / a.queries);
+  if (row >= queries_of(a, task)) return;
+  const u64 first = part_of(a, task.pair, row, 0);
   const Total* const totals = (const Total*)a.part_totals + first;
   float greatest = NEVER;
   for (u32 part = 0; part < a.parts; part++) greatest = fmaxf(greatest, totals[part].of[0]);
@@ -38,8 +39,7 @@ __device__ __forceinline__ void combine(const Attention& a) {
     total += exponential_of_two(totals[part].of[0] - subtracted) * totals[part].of[1];
   }
   const float share = total == 0.0f ? 0.0f : 1.0f / total;
-  T* const to = (T*)a.output.address + batch * a.output.batch + head * a.output.head +
-                (i64)row * a.output.position;
+  T* const to = queries_at<T>(a, task, a.output) + (i64)row * a.output.position;
   for (u32 column = threadIdx.x; column < a.value_width; column += THREADS) {
     float sum = 0.0f;
 #pragma unroll 4
@@ -48,13 +48,11 @@ __device__ __forceinline__ void combine(const Attention& a) {
     }
     to[column] = narrow<T>(sum * share);
   }
-  if (a.log_sums != 0 && threadIdx.x == 0) {
-    write_log_sum(a, batch, head, row, greatest, total);
-  }
+  if (a.log_sums != 0 && threadIdx.x == 0) write_log_sum(a, task, row, greatest, total);
 }
 
-#define COMBINE(suffix, T)                                                                   \
-  extern "C" __global__ void __launch_bounds__(THREADS)                                      \
-      sconce_torch_attention_combine_##suffix(const __grid_constant__ Attention attention) { \
-    combine<T>(attention);                                                                   \
+#define COMBINE(suffix, T, A, way)                                                   \
+  extern "C" __global__ void __launch_bounds__(THREADS)                              \
+      sconce_torch_attention_##way##_##suffix(const __grid_constant__ A attention) { \
+    combine<T>(attention);                                                           \
   }

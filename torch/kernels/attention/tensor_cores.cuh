@@ -1,5 +1,5 @@
 // Attention of 16-bit types in one pass over keys and values, on tensor cores of compute capability
-// 8.0 and later: docs/design/torch.md.
+// 8.0 and later: docs/design/attention.md.
 //
 // As in `tiles.cuh` a block has a tile of queries and goes through tiles of keys, of which the next
 // is on its way while one is worked on. A warp has rows of its own. Products take 16 rows of
@@ -25,19 +25,54 @@ __device__ __forceinline__ u32 place(u32 row, u32 chunk) {
 
 // Begins to copy ROWS positions of WIDTH elements to shared memory, zeros beyond those there are.
 template <typename T, u32 ROWS, u32 WIDTH>
-__device__ __forceinline__ void copy(const T* from, i64 position, u32 rows, u32 width, u32 to) {
-  constexpr u32 CHUNKS = WIDTH / ELEMENTS, STEP = THREADS / CHUNKS;
-  static_assert(ROWS % STEP == 0 && THREADS % CHUNKS == 0, "all threads copy alike");
-  const u32 chunk = threadIdx.x % CHUNKS, first = threadIdx.x / CHUNKS;
-  const T* at = from + (i64)first * position + chunk * ELEMENTS;
+struct Copies {
+  typedef T Element;
+  static constexpr u32 POSITIONS = ROWS, CHUNKS = WIDTH / ELEMENTS, AT_ONCE = THREADS / CHUNKS;
+  static_assert(ROWS % AT_ONCE == 0 && THREADS % CHUNKS == 0, "all threads copy alike");
+
+  // Of positions that lie one behind the other.
+  static __device__ __forceinline__ void rows(const T* from, i64 position, u32 rows, u32 width,
+                                              u32 to) {
+    const u32 chunk = threadIdx.x % CHUNKS, first = threadIdx.x / CHUNKS;
+    const T* at = from + (i64)first * position + chunk * ELEMENTS;
 #pragma unroll
-  for (u32 i = 0; i < ROWS / STEP; i++) {
-    const u32 row = first + i * STEP;
-    const bool is_there = row < rows && chunk * ELEMENTS < width;
-    copy_chunk(to + place<WIDTH>(row, chunk), is_there ? at : from, is_there);
-    at += STEP * position;
+    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+      const u32 row = first + i * AT_ONCE;
+      const bool is_there = row < rows && chunk * ELEMENTS < width;
+      copy_chunk(to + place<WIDTH>(row, chunk), is_there ? at : from, is_there);
+      at += AT_ONCE * position;
+    }
   }
-}
+
+  // Of groups of AT_ONCE positions that lie one behind the other. `find` returns where the next
+  // group begins, or NULL if it is not there.
+  template <typename Find>
+  static __device__ __forceinline__ void groups(const T* any, Find& find, i64 position, u32 rows,
+                                                u32 width, u32 to) {
+    const u32 chunk = threadIdx.x % CHUNKS, first = threadIdx.x / CHUNKS;
+    const i64 offset = (i64)first * position + chunk * ELEMENTS;
+#pragma unroll
+    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+      const u32 row = first + i * AT_ONCE;
+      const T* const at = find();
+      const bool is_there = at != nullptr && row < rows && chunk * ELEMENTS < width;
+      copy_chunk(to + place<WIDTH>(row, chunk), is_there ? at + offset : any, is_there);
+    }
+  }
+
+  // Of positions that `find` finds: it returns NULL for those that are not there.
+  template <typename Find>
+  static __device__ __forceinline__ void each(const T* any, const Find& find, u32 width, u32 to) {
+    const u32 chunk = threadIdx.x % CHUNKS, first = threadIdx.x / CHUNKS;
+#pragma unroll
+    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+      const u32 row = first + i * AT_ONCE;
+      const T* const at = find(row);
+      const bool is_there = at != nullptr && chunk * ELEMENTS < width;
+      copy_chunk(to + place<WIDTH>(row, chunk), is_there ? at + chunk * ELEMENTS : any, is_there);
+    }
+  }
+};
 
 // What a mask adds to the scores of a thread.
 template <typename M, u32 COUNT>
@@ -74,8 +109,8 @@ __device__ __forceinline__ void read_mask(const Attention& a, i64 head, u32 row,
 // WIDTH: of a position, or less. TIMES: how many products a warp has below each other. KEYS of a
 // tile. Only warps with one product take masks and scales that are not positive: the others have no
 // registers for them.
-template <typename T, u32 WIDTH, u32 TIMES, u32 KEYS>
-__device__ __forceinline__ void attend(const Attention& a) {
+template <typename T, u32 WIDTH, u32 TIMES, u32 KEYS, typename A>
+__device__ __forceinline__ void attend(const A& a) {
   constexpr u32 OF_WARP = TIMES * TALL, QUERIES = WARPS * OF_WARP;
   constexpr u32 STEPS = WIDTH / 16, ACROSS = KEYS / NARROW, COLUMNS = WIDTH / NARROW;
   constexpr u32 TILE = KEYS * WIDTH * sizeof(T);
@@ -88,21 +123,17 @@ __device__ __forceinline__ void attend(const Attention& a) {
   // Two tiles of keys, and two of values.
   const u32 key = query + QUERIES * WIDTH * sizeof(T), value = key + 2 * TILE;
 
-  const Task task = task_of(a, blockIdx.x, QUERIES);
+  const auto task = task_of(a, blockIdx.x, QUERIES, KEYS);
+  const u32 queries = queries_of(a, task);
+  if (A::HAS_LENGTHS && task.first >= queries) return;
   const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   // The thread's first row and column of a product's result.
   const u32 y = lane / 4, x = lane % 4 * 2;
   const u32 top = warp * OF_WARP, lowest = task.first + top, highest = lowest + OF_WARP - 1;
-  const T* const keys_from =
-      (const T*)a.key.address + task.batch * a.key.batch + task.key_head * a.key.head;
-  const T* const values_from =
-      (const T*)a.value.address + task.batch * a.value.batch + task.key_head * a.value.head;
   const auto copy_tile = [&](u32 begin, u32 stage) {
-    const u32 rows = a.keys - begin;
-    copy<T, KEYS, WIDTH>(keys_from + (i64)begin * a.key.position, a.key.position, rows, a.width,
-                         key + stage * TILE);
-    copy<T, KEYS, WIDTH>(values_from + (i64)begin * a.value.position, a.value.position, rows,
-                         a.value_width, value + stage * TILE);
+    typedef Copies<T, KEYS, WIDTH> OfTile;
+    copy_keys<OfTile>(a, task, a.key, begin, a.width, key + stage * TILE);
+    copy_keys<OfTile>(a, task, a.value, begin, a.value_width, value + stage * TILE);
   };
 
   float sums[TIMES][COLUMNS][4] = {};
@@ -119,9 +150,9 @@ __device__ __forceinline__ void attend(const Attention& a) {
   };
   u32 kept[TIMES][ARE_KEPT ? STEPS : 1][4];
   if (task.begin < task.end) {
-    copy<T, QUERIES, WIDTH>((const T*)a.query.address + task.batch * a.query.batch +
-                                task.head * a.query.head + (i64)task.first * a.query.position,
-                            a.query.position, a.queries - task.first, a.width, query);
+    Copies<T, QUERIES, WIDTH>::rows(
+        queries_at<const T>(a, task, a.query) + (i64)task.first * a.query.position,
+        a.query.position, queries - task.first, a.width, query);
     copy_tile(task.begin, 0);
     wait_for_copies();
     __syncthreads();
@@ -140,11 +171,12 @@ __device__ __forceinline__ void attend(const Attention& a) {
   for (u32 begin = task.begin; begin < task.end; begin += KEYS, stage ^= 1) {
     if (begin + KEYS < task.end) copy_tile(begin + KEYS, stage ^ 1);
     const u32 key_tile = key + stage * TILE, value_tile = value + stage * TILE;
-    // Warps whose queries are not there, or are all in front of the keys, only copy.
-    if (lowest < a.queries && (!a.is_causal || begin <= highest)) {
-      const bool is_masked = CHANGES_SCORES && a.mask_kind != NO_MASK;
+    // Warps whose queries are not there, or meet none of the keys, only copy.
+    if (lowest < queries && meet_any(a, task, lowest, highest, begin, KEYS)) {
+      constexpr bool MAY_HAVE_MASK = CHANGES_SCORES && A::MAY_HAVE_MASK;
+      const bool is_masked = MAY_HAVE_MASK && a.mask_kind != NO_MASK;
       // The mask is on its way while the products are calculated.
-      float added[CHANGES_SCORES ? ACROSS : 1][4] = {};
+      float added[MAY_HAVE_MASK ? ACROSS : 1][4] = {};
       if (is_masked) {
         read_mask(a, task.batch * a.mask.batch + task.head * a.mask.head, lowest + y, begin + x,
                   added);
@@ -186,11 +218,11 @@ __device__ __forceinline__ void attend(const Attention& a) {
         for (u32 n = 0; n < ACROSS; n++) {
 #pragma unroll
           for (u32 e = 0; e < 4; e++) {
-            scores[0][n][e] = __fmaf_rn(scores[0][n][e], a.scale, added[CHANGES_SCORES ? n : 0][e]);
+            scores[0][n][e] = __fmaf_rn(scores[0][n][e], a.scale, added[MAY_HAVE_MASK ? n : 0][e]);
           }
         }
       }
-      if (begin + KEYS > a.keys || (a.is_causal && begin + KEYS - 1 > lowest)) {
+      if (!meet_all(a, task, lowest, highest, begin, KEYS)) {
 #pragma unroll
         for (u32 m = 0; m < TIMES; m++) {
 #pragma unroll
@@ -199,7 +231,7 @@ __device__ __forceinline__ void attend(const Attention& a) {
             for (u32 e = 0; e < 4; e++) {
               const u32 row = lowest + m * TALL + y + e / 2 * 8;
               const u32 column = begin + n * NARROW + x + e % 2;
-              if (column >= a.keys || (a.is_causal && column > row)) scores[m][n][e] = NEVER;
+              if (!meets(a, task, row, column)) scores[m][n][e] = NEVER;
             }
           }
         }
@@ -303,7 +335,7 @@ __device__ __forceinline__ void attend(const Attention& a) {
 #pragma unroll
       for (u32 h = 0; h < 2; h++) {
         const u32 row = lowest + m * TALL + y + h * 8;
-        if (row >= a.queries) continue;
+        if (row >= queries) continue;
         const u64 part = part_of(a, task.pair, row, task.part);
         float* const to = sums_of(a, part);
 #pragma unroll
@@ -332,37 +364,36 @@ __device__ __forceinline__ void attend(const Attention& a) {
                    F::pair(sums[m][n][2 * h] * share, sums[m][n][2 * h + 1] * share));
       }
       const u32 row = lowest + m * TALL + y + h * 8;
-      if (a.log_sums != 0 && x == 0 && row < a.queries) {
-        write_log_sum(a, task.batch, task.head, row, greatest[m][h], total[m][h]);
+      if (a.log_sums != 0 && x == 0 && row < queries) {
+        write_log_sum(a, task, row, greatest[m][h], total[m][h]);
       }
     }
   }
   __syncwarp();
-  T* const to = (T*)a.output.address + task.batch * a.output.batch + task.head * a.output.head;
+  T* const to = queries_at<T>(a, task, a.output);
   constexpr u32 CHUNKS = WIDTH / ELEMENTS;
 #pragma unroll
   for (u32 i = 0; i < OF_WARP * CHUNKS / 32; i++) {
     const u32 at = lane + i * 32, row = at / CHUNKS, chunk = at % CHUNKS;
-    if (lowest + row < a.queries && chunk * ELEMENTS < a.value_width) {
+    if (lowest + row < queries && chunk * ELEMENTS < a.value_width) {
       *(Group<u32, 4>*)(to + (i64)(lowest + row) * a.output.position + chunk * ELEMENTS) =
           load_chunk(query + place<WIDTH>(top + row, chunk));
     }
   }
 }
 
-// The kernels of a type: the most elements of a position, queries of a tile, products of a warp
-// below each other, and keys of a tile.
-#define KERNEL(suffix, T, width, queries, times, keys)              \
-  extern "C" __global__ void __launch_bounds__(THREADS)             \
-      sconce_torch_attention_tensor_##width##_##queries##_##suffix( \
-          const __grid_constant__ Attention attention) {            \
-    attend<T, width, times, keys>(attention);                       \
+// The kernels of a type, whose names have `way`: the most elements of a position, queries of a
+// tile, products of a warp below each other, and keys of a tile.
+#define KERNEL(suffix, T, A, way, width, queries, times, keys)       \
+  extern "C" __global__ void __launch_bounds__(THREADS)              \
+      sconce_torch_attention_##way##_##width##_##queries##_##suffix( \
+          const __grid_constant__ A attention) {                     \
+    attend<T, width, times, keys>(attention);                        \
   }
 
-#define KERNELS(suffix, T)           \
-  KERNEL(suffix, T, 64, 64, 1, 64)   \
-  KERNEL(suffix, T, 64, 128, 2, 64)  \
-  KERNEL(suffix, T, 128, 64, 1, 64)  \
-  KERNEL(suffix, T, 128, 128, 2, 64) \
-  KERNEL(suffix, T, 256, 64, 1, 32)  \
-  COMBINE(suffix, T)
+#define KERNELS_OF(suffix, T, A, way)        \
+  KERNEL(suffix, T, A, way, 64, 64, 1, 64)   \
+  KERNEL(suffix, T, A, way, 64, 128, 2, 64)  \
+  KERNEL(suffix, T, A, way, 128, 64, 1, 64)  \
+  KERNEL(suffix, T, A, way, 128, 128, 2, 64) \
+  KERNEL(suffix, T, A, way, 256, 64, 1, 32)

@@ -1,4 +1,4 @@
-// Attention in one pass over keys and values: docs/design/torch.md.
+// Attention in one pass over keys and values: docs/design/attention.md.
 //
 // A block has a tile of queries of one head, and goes through tiles of keys. Each query keeps the
 // greatest score so far, the sum of exponentials of scores less than it, and the sum of values with
@@ -96,7 +96,7 @@ __device__ __forceinline__ void attend(const Attention& a) {
   float* const value = BOTH ? key + KEYS * STRIDE : key;
   float* const weight = value + KEYS * STRIDE;
 
-  const Task task = task_of(a, blockIdx.x, QUERIES);
+  const auto task = task_of(a, blockIdx.x, QUERIES, KEYS);
   const u32 batch = task.batch, head = task.head, key_head = task.key_head, first = task.first;
   const u32 rows = min(QUERIES, a.queries - first);
   const u32 x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
@@ -167,8 +167,8 @@ __device__ __forceinline__ void attend(const Attention& a) {
 #pragma unroll
       for (u32 c = 0; c < COLUMNS; c++) {
         const u32 column = begin + x + c * ACROSS;
-        const bool meets = column < a.keys && (!a.is_causal || column <= row);
-        const float score = meets ? scores[r][c] * a.scale + added[r][c] : NEVER;
+        const float score =
+            meets(a, task, row, column) ? scores[r][c] * a.scale + added[r][c] : NEVER;
         scores[r][c] = score;
         most = fmaxf(most, score);
       }
@@ -261,7 +261,7 @@ __device__ __forceinline__ void attend(const Attention& a) {
         }
       }
     }
-    if (a.log_sums != 0 && x == 0) write_log_sum(a, batch, head, row, greatest[r], total[r]);
+    if (a.log_sums != 0 && x == 0) write_log_sum(a, task, row, greatest[r], total[r]);
   }
 }
 
@@ -281,4 +281,4 @@ __device__ __forceinline__ void attend(const Attention& a) {
   KERNEL(suffix, T, 128, 16, 32, true)  \
   KERNEL(suffix, T, 128, 64, 32, false) \
   KERNEL(suffix, T, 256, 32, 16, false) \
-  COMBINE(suffix, T)
+  COMBINE(suffix, T, Attention, combine)

@@ -1,4 +1,4 @@
-// Attention of 16-bit types for many queries on compute capability 9.0: docs/design/torch.md.
+// Attention of 16-bit types for many queries on compute capability 9.0: docs/design/attention.md.
 //
 // One group of four warps copies keys and values to shared memory, tile by tile; each of the others
 // has 64 queries. Such a group has two products under way: the scores of a tile, and the sums of
@@ -55,48 +55,76 @@ struct Tiles {
 
 // Begins to copy ROWS positions of WIDTH elements, zeros beyond those there are.
 template <typename T, u32 ROWS, u32 WIDTH>
-__device__ __forceinline__ void copy_rows(const T* from, i64 position, u32 rows, u32 width,
-                                          u32 to) {
-  constexpr u32 CHUNKS = WIDTH / ELEMENTS, ROWS_AT_ONCE = GROUP / CHUNKS;
-  static_assert(ROWS % ROWS_AT_ONCE == 0 && GROUP % CHUNKS == 0, "all threads copy alike");
-  const u32 thread = threadIdx.x % GROUP, chunk = thread % CHUNKS, first = thread / CHUNKS;
-  const T* at = from + (i64)first * position + chunk * ELEMENTS;
+struct Copies {
+  typedef T Element;
+  static constexpr u32 POSITIONS = ROWS, CHUNKS = WIDTH / ELEMENTS, AT_ONCE = GROUP / CHUNKS;
+  static_assert(ROWS % AT_ONCE == 0 && GROUP % CHUNKS == 0, "all threads copy alike");
+
+  // Of positions that lie one behind the other.
+  static __device__ __forceinline__ void rows(const T* from, i64 position, u32 rows, u32 width,
+                                              u32 to) {
+    const u32 thread = threadIdx.x % GROUP, chunk = thread % CHUNKS, first = thread / CHUNKS;
+    const T* at = from + (i64)first * position + chunk * ELEMENTS;
 #pragma unroll 8
-  for (u32 i = 0; i < ROWS / ROWS_AT_ONCE; i++) {
-    const u32 row = first + i * ROWS_AT_ONCE;
-    const bool is_there = row < rows && chunk * ELEMENTS < width;
-    copy_chunk(to + place<ROWS>(row, chunk), is_there ? at : from, is_there);
-    at += ROWS_AT_ONCE * position;
+    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+      const u32 row = first + i * AT_ONCE;
+      const bool is_there = row < rows && chunk * ELEMENTS < width;
+      copy_chunk(to + place<ROWS>(row, chunk), is_there ? at : from, is_there);
+      at += AT_ONCE * position;
+    }
   }
-}
+
+  // Of groups of AT_ONCE positions that lie one behind the other. `find` returns where the next
+  // group begins, or NULL if it is not there.
+  template <typename Find>
+  static __device__ __forceinline__ void groups(const T* any, Find& find, i64 position, u32 rows,
+                                                u32 width, u32 to) {
+    const u32 thread = threadIdx.x % GROUP, chunk = thread % CHUNKS, first = thread / CHUNKS;
+    const i64 offset = (i64)first * position + chunk * ELEMENTS;
+#pragma unroll 4
+    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+      const u32 row = first + i * AT_ONCE;
+      const T* const at = find();
+      const bool is_there = at != nullptr && row < rows && chunk * ELEMENTS < width;
+      copy_chunk(to + place<ROWS>(row, chunk), is_there ? at + offset : any, is_there);
+    }
+  }
+
+  // Of positions that `find` finds: it returns NULL for those that are not there.
+  template <typename Find>
+  static __device__ __forceinline__ void each(const T* any, const Find& find, u32 width, u32 to) {
+    const u32 thread = threadIdx.x % GROUP, chunk = thread % CHUNKS, first = thread / CHUNKS;
+#pragma unroll 4
+    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+      const u32 row = first + i * AT_ONCE;
+      const T* const at = find(row);
+      const bool is_there = at != nullptr && chunk * ELEMENTS < width;
+      copy_chunk(to + place<ROWS>(row, chunk), is_there ? at + chunk * ELEMENTS : any, is_there);
+    }
+  }
+};
 
 // What the group that copies does. The queries are announced with the first keys.
-template <typename T, u32 WIDTH, u32 QUERIES>
-__device__ __forceinline__ void copy_all(const Attention& a, const Task& task, u32 tiles, u32 query,
+template <typename T, u32 WIDTH, u32 QUERIES, typename A, typename TaskOf>
+__device__ __forceinline__ void copy_all(const A& a, const TaskOf& task, u32 tiles, u32 query,
                                          const Tiles& keys, const Tiles& values) {
-  const T* const queries_from = (const T*)a.query.address + task.batch * a.query.batch +
-                                task.head * a.query.head + (i64)task.first * a.query.position;
-  const T* const keys_from =
-      (const T*)a.key.address + task.batch * a.key.batch + task.key_head * a.key.head;
-  const T* const values_from =
-      (const T*)a.value.address + task.batch * a.value.batch + task.key_head * a.value.head;
-  copy_rows<T, QUERIES, WIDTH>(queries_from, a.query.position, a.queries - task.first, a.width,
-                               query);
-  const auto copy_keys = [&](u32 tile) {
-    const u32 begin = task.begin + tile * KEYS;
+  typedef Copies<T, KEYS, WIDTH> OfTile;
+  // Nobody waits for queries that meet no key; their results take the same place.
+  if (tiles == 0) return;
+  Copies<T, QUERIES, WIDTH>::rows(
+      queries_at<const T>(a, task, a.query) + (i64)task.first * a.query.position, a.query.position,
+      queries_of(a, task) - task.first, a.width, query);
+  const auto copy_tile = [&](u32 tile) {
     keys.wait_for_room(tile);
-    copy_rows<T, KEYS, WIDTH>(keys_from + (i64)begin * a.key.position, a.key.position,
-                              a.keys - begin, a.width, keys.at(tile));
+    copy_keys<OfTile>(a, task, a.key, task.begin + tile * KEYS, a.width, keys.at(tile));
     arrive_behind_copies(keys.is_there(tile));
   };
   // In the order in which there is room: that of keys is free before that of values.
-  if (tiles != 0) copy_keys(0);
+  copy_tile(0);
   for (u32 tile = 0; tile < tiles; tile++) {
-    if (tile + 1 < tiles) copy_keys(tile + 1);
-    const u32 begin = task.begin + tile * KEYS;
+    if (tile + 1 < tiles) copy_tile(tile + 1);
     values.wait_for_room(tile);
-    copy_rows<T, KEYS, WIDTH>(values_from + (i64)begin * a.value.position, a.value.position,
-                              a.keys - begin, a.value_width, values.at(tile));
+    copy_keys<OfTile>(a, task, a.value, task.begin + tile * KEYS, a.value_width, values.at(tile));
     arrive_behind_copies(values.is_there(tile));
   }
   wait_for_copies();
@@ -104,8 +132,8 @@ __device__ __forceinline__ void copy_all(const Attention& a, const Task& task, u
 
 // WIDTH: of a position, or less. GROUPS of 64 queries. Masks, scales that are not positive, and
 // parts of the keys are left to other kernels.
-template <typename T, u32 WIDTH, u32 GROUPS, u32 FEW, u32 MANY>
-__device__ __forceinline__ void attend(const Attention& a) {
+template <typename T, u32 WIDTH, u32 GROUPS, u32 FEW, u32 MANY, typename A>
+__device__ __forceinline__ void attend(const A& a) {
   constexpr u32 QUERIES = GROUPS * ROWS_OF_GROUP, TILE = KEYS * WIDTH * sizeof(T);
   constexpr u32 SCORES = KEYS / 2, SUMS = WIDTH / 2;
   typedef Fragments<T> F;
@@ -116,7 +144,9 @@ __device__ __forceinline__ void attend(const Attention& a) {
   const Tiles keys = {query + QUERIES * WIDTH * (u32)sizeof(T), TILE, barriers};
   const Tiles values = {keys.memory + STAGES * TILE, TILE, barriers + STAGES * 2 * BARRIER};
 
-  const Task task = task_of(a, blockIdx.x, QUERIES);
+  const auto task = task_of(a, blockIdx.x, QUERIES, KEYS);
+  const u32 queries = queries_of(a, task);
+  if (A::HAS_LENGTHS && task.first >= queries) return;
   const u32 tiles = (task.end - task.begin + KEYS - 1) / KEYS;
   if (threadIdx.x < 2 * STAGES) {
     make_barrier(barriers + threadIdx.x * (2 * BARRIER), GROUP);
@@ -169,11 +199,11 @@ __device__ __forceinline__ void attend(const Attention& a) {
   // Makes scores exponentials. Values that were added up before have to be multiplied by `rescale`.
   const auto make_exponentials = [&](u32 tile) {
     const u32 begin = task.begin + tile * KEYS;
-    if (begin + KEYS > a.keys || (a.is_causal && begin + KEYS - 1 > lowest)) {
+    if (!meet_all(a, task, lowest, lowest + 15, begin, KEYS)) {
 #pragma unroll
       for (u32 i = 0; i < SCORES; i++) {
         const u32 row = task.first + y + i % 4 / 2 * 8, column = begin + i / 4 * NARROW + x + i % 2;
-        if (column >= a.keys || (a.is_causal && column > row)) scores[i] = NEVER;
+        if (!meets(a, task, row, column)) scores[i] = NEVER;
       }
     }
     grows = false;
@@ -266,32 +296,32 @@ __device__ __forceinline__ void attend(const Attention& a) {
                  F::pair(sums[n * 4 + 2 * h] * share, sums[n * 4 + 2 * h + 1] * share));
     }
     const u32 row = task.first + y + h * 8;
-    if (a.log_sums != 0 && x == 0 && row < a.queries) {
-      write_log_sum(a, task.batch, task.head, row, greatest[h], total[h]);
+    if (a.log_sums != 0 && x == 0 && row < queries) {
+      write_log_sum(a, task, row, greatest[h], total[h]);
     }
   }
   __syncwarp();
-  T* const to = (T*)a.output.address + task.batch * a.output.batch + task.head * a.output.head;
+  T* const to = queries_at<T>(a, task, a.output);
   constexpr u32 CHUNKS = WIDTH / ELEMENTS;
 #pragma unroll
   for (u32 i = 0; i < 16 * CHUNKS / 32; i++) {
     const u32 at = lane + i * 32, row = at / CHUNKS, chunk = at % CHUNKS;
-    if (lowest + row < a.queries && chunk * ELEMENTS < a.value_width) {
+    if (lowest + row < queries && chunk * ELEMENTS < a.value_width) {
       *(Group<u32, 4>*)(to + (i64)(lowest + row) * a.output.position + chunk * ELEMENTS) =
           load_chunk(query + place<QUERIES>(lowest - task.first + row, chunk));
     }
   }
 }
 
-// The kernels of a type: the most elements of a position, queries of a tile, groups of these, and
-// registers of a thread that copies and of one that calculates.
-#define KERNEL(suffix, T, width, queries, groups, few, many)            \
+// The kernels of a type, whose names have `way`: the most elements of a position, queries of a
+// tile, groups of these, and registers of a thread that copies and of one that calculates.
+#define KERNEL(suffix, T, A, way, width, queries, groups, few, many)    \
   extern "C" __global__ void __launch_bounds__((groups + 1) * GROUP, 1) \
-      sconce_torch_attention_groups_##width##_##queries##_##suffix(     \
-          const __grid_constant__ Attention attention) {                \
+      sconce_torch_attention_##way##_##width##_##queries##_##suffix(    \
+          const __grid_constant__ A attention) {                        \
     attend<T, width, groups, few, many>(attention);                     \
   }
 
-#define KERNELS(suffix, T)               \
-  KERNEL(suffix, T, 64, 192, 3, 32, 160) \
-  KERNEL(suffix, T, 128, 128, 2, 24, 240)
+#define KERNELS_OF(suffix, T, A, way)            \
+  KERNEL(suffix, T, A, way, 64, 192, 3, 32, 160) \
+  KERNEL(suffix, T, A, way, 128, 128, 2, 24, 240)

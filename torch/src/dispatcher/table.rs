@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::operations::algebra::{linear, products};
+use super::operations::algebra::{attention, linear, products};
 use super::operations::{
     complex, copies, core, elementwise, files, indexing, lines, making, random, reductions,
     resampling, scalars, special, transforms, views,
@@ -58,6 +58,7 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     scalars::OTHERS,
     special::OF_ONE,
     special::OF_TWO,
+    attention::OPERATIONS,
     special::OTHERS,
 ];
 

@@ -58,6 +58,14 @@ images! {
     ATTENTION_GROUPS_F16 = "attention_groups_f16" hopper;
     /// As `ATTENTION_GROUPS_F16`.
     ATTENTION_GROUPS_BF16 = "attention_groups_bf16" hopper;
+    /// As `ATTENTION_TENSOR_F16`, for sequences of several lengths.
+    ATTENTION_SEQUENCES_F16 = "attention_sequences_f16";
+    /// As `ATTENTION_SEQUENCES_F16`.
+    ATTENTION_SEQUENCES_BF16 = "attention_sequences_bf16";
+    /// As `ATTENTION_GROUPS_F16`, for sequences of several lengths.
+    ATTENTION_SEQUENCES_GROUPS_F16 = "attention_sequences_groups_f16" hopper;
+    /// As `ATTENTION_SEQUENCES_GROUPS_F16`.
+    ATTENTION_SEQUENCES_GROUPS_BF16 = "attention_sequences_groups_bf16" hopper;
     /// Elements at indices: reads, writes, and writes that combine; see `operations::indexed`.
     INDEXED = "indexed";
     /// The greatest common divisor; see `operations::integers`.

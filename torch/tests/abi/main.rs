@@ -1,5 +1,5 @@
 //! The functions of PyTorch's C ABI beside those that the library exports. `names.txt` has the functions that headers of
-//! PyTorch 2.11 declare for the CPU and for CUDA, and `left_out.txt` those that are not exported, each with a reason.
+//! PyTorch 2.11 and 2.15 declare for the CPU and for CUDA, and `left_out.txt` those that are not exported, each with a reason.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,13 +1,9 @@
 // Runs the kernels of attention on the CPU, and compares them with sums in doubles.
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
-#include <random>
-#include <string>
 #include <vector>
 
-#include "attention/arguments.cuh"
+#include "cases.hpp"
 
 #define KERNEL(name) extern "C" void sconce_torch_attention_##name(const Attention);
 #define OF_TENSOR_CORES(suffix)   \
@@ -64,18 +60,6 @@ struct Form {
 const Form HALVES[] = {FORMS(f16)}, BRAINS[] = {FORMS(bf16)};
 const Form SINGLES[] = {FORM(, 32, 16, 64, f32, true), FORM(, 64, 64, 32, f32, true),
                         FORM(, 128, 64, 32, f32, true)};
-
-std::mt19937 generator(1);
-
-u32 drawn(u32 least, u32 most) {
-  return std::uniform_int_distribution<u32>(least, most)(generator);
-}
-bool one_in(u32 count) { return drawn(1, count) == 1; }
-
-template <typename T>
-u32 elements_of_chunk() {
-  return 16 / sizeof(T);
-}
 
 // A tensor of batch, heads, positions and width, in memory with gaps that hold NaN.
 template <typename T>
@@ -136,10 +120,6 @@ void fill(Tensor<T>& tensor, u32 batch, u32 heads, u32 positions, u32 width) {
         for (u32 e = 0; e < width; e++) tensor.at(b, h, p, e) = narrow<T>(normal(generator));
 }
 
-double rounding(float) { return 1e-6; }
-double rounding(Half) { return 0x1p-11; }
-double rounding(Brain) { return 0x1p-8; }
-
 // Dynamic shared memory as `fallbacks/attention` calculates it.
 template <typename T>
 u32 shared_bytes(const Form& form) {
@@ -152,27 +132,6 @@ u32 shared_bytes<float>(const Form& form) {
   const bool both = form.queries == 16 || form.width <= 64;
   return 4 * ((form.queries + form.keys * (both ? 2 : 1)) * (form.width + 4) +
               form.queries * (form.keys + 4));
-}
-
-struct Call {
-  Kernel* kernel;
-  Attention attention;
-};
-
-void launch(Kernel* kernel, const Attention& attention, u32 blocks, u32 threads, u32 bytes) {
-  const Call call = {kernel, attention};
-  run_blocks(
-      blocks, threads, bytes, generator(),
-      [](const void* argument) {
-        const Call& call = *(const Call*)argument;
-        call.kernel(call.attention);
-      },
-      &call);
-}
-
-[[noreturn]] void differs(const std::string& what, double found, double expected) {
-  std::fprintf(stderr, "%s: %g instead of %g\n", what.c_str(), found, expected);
-  std::exit(1);
 }
 
 template <typename T>

@@ -2,7 +2,7 @@
 //!
 //! | file | family |
 //! |---|---|
-//! | `algebra/` | linear algebra |
+//! | `algebra/` | linear algebra, attention |
 //! | `making` | new tensors |
 //! | `files` | tensors over files |
 //! | `views` | views |

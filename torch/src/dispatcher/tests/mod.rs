@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls functions of C")]
 
+mod attention;
 mod elements;
 mod named;
 mod offered;

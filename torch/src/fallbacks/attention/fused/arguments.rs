@@ -45,6 +45,41 @@ pub(super) struct AttentionArguments {
 
 impl KernelArgument for AttentionArguments {}
 
+/// The structure `Sequences` of `torch/kernels/attention/sequences.cuh`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SequencesArguments {
+    pub(super) query_bounds: u64,
+    /// 0 if keys lie in pages.
+    pub(super) key_bounds: u64,
+    /// 0 for none.
+    pub(super) key_counts: u64,
+    /// 0 for none.
+    pub(super) pages: u64,
+    pub(super) next_pages: i64,
+    pub(super) pages_of_sequence: u32,
+    pub(super) page_count: u32,
+    pub(super) page_keys: u32,
+    pub(super) all_queries: u32,
+    pub(super) all_keys: u32,
+    /// `FAR` for no limit.
+    pub(super) before: i32,
+    pub(super) behind: i32,
+    pub(super) ends_meet: u32,
+    pub(super) are_heads: u32,
+    pub(super) logs_of_batches: u32,
+}
+
+/// The structure `SequencedAttention`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SequencedArguments {
+    pub(super) attention: AttentionArguments,
+    pub(super) sequences: SequencesArguments,
+}
+
+impl KernelArgument for SequencedArguments {}
+
 impl Positions {
     /// Those of a tensor with 4 dimensions.
     pub(super) fn of(layout: &Layout) -> Option<Positions> {
@@ -119,6 +154,12 @@ mod tests {
     fn the_kernel_takes_these_arguments() {
         // 5 tensors of 5 words, 4 words of log sums, 2 addresses, 12 numbers of 32 bits.
         assert_eq!(size_of::<AttentionArguments>(), (25 + 4 + 2) * 8 + 48);
+        // 5 words, 10 numbers of 32 bits.
+        assert_eq!(size_of::<SequencesArguments>(), 5 * 8 + 10 * 4);
+        assert_eq!(
+            size_of::<SequencedArguments>(),
+            size_of::<AttentionArguments>() + size_of::<SequencesArguments>()
+        );
     }
 
     #[test]

@@ -80,6 +80,9 @@ pub(super) struct Work {
     pub(super) changes_scores: bool,
     /// Whether tensor cores calculate it.
     pub(super) on_tensor_cores: bool,
+    /// Whether a head's result must have the same bits beside any others. Forms of tensor cores add up alike; those of
+    /// warp groups have other tiles.
+    pub(super) is_invariant: bool,
 }
 
 /// How the keys of a head are divided.
@@ -118,6 +121,7 @@ impl KernelForm {
         let is_usable = device.capability == WARP_GROUPS
             && work.on_tensor_cores
             && !work.changes_scores
+            && !work.is_invariant
             && work.keys >= fewest_keys
             && work.queries > i64::from(form.queries) / 2
             && form.blocks(work).saturating_mul(2) >= i64::from(device.multiprocessors);
@@ -147,12 +151,17 @@ impl KernelForm {
         if work.keys < KEYS_TO_SHARE || wanted < 2 || self.way == Way::WarpGroups {
             return whole;
         }
+        self.parts_of(work, u32::try_from(wanted).unwrap_or(u32::MAX))
+    }
+
+    /// The keys in so many parts of whole tiles, or fewer.
+    pub(super) fn parts_of(self, work: &Work, most: u32) -> Parts {
         let tile = i64::from(self.keys);
         let tiles = (work.keys - 1) / tile + 1;
-        let keys = ((tiles - 1) / wanted + 1) * tile;
+        let keys = ((tiles - 1) / i64::from(most.max(1)) + 1) * tile;
         match u32::try_from((work.keys - 1) / keys + 1) {
             Ok(count) if count > 1 => Parts { count, keys },
-            _ => whole,
+            _ => Parts { count: 1, keys: work.keys },
         }
     }
 
@@ -181,11 +190,23 @@ impl KernelForm {
 
     /// The name of its kernel, for the type that a name ends with.
     pub(super) fn name(self, suffix: &str) -> String {
-        let way = match self.way {
-            Way::Both | Way::InTurn => "",
-            Way::TensorCores => "tensor_",
-            Way::WarpGroups => "groups_",
-        };
+        self.named(
+            match self.way {
+                Way::Both | Way::InTurn => "",
+                Way::TensorCores => "tensor_",
+                Way::WarpGroups => "groups_",
+            },
+            suffix,
+        )
+    }
+
+    /// The name of its kernel for sequences of several lengths; forms in float32 have none.
+    pub(super) fn name_for_sequences(self, suffix: &str) -> String {
+        let is_of_groups = self.way == Way::WarpGroups;
+        self.named(if is_of_groups { "sequences_groups_" } else { "sequences_" }, suffix)
+    }
+
+    fn named(self, way: &str, suffix: &str) -> String {
         format!("sconce_torch_attention_{way}{}_{}_{suffix}", self.width, self.queries)
     }
 }
@@ -204,7 +225,15 @@ mod tests {
         Properties { capability: (7, 5), multiprocessors: 40, shared_bytes: 64 << 10 };
 
     fn work(width: i64, queries: i64, heads: i64, keys: i64) -> Work {
-        Work { width, queries, heads, keys, changes_scores: false, on_tensor_cores: true }
+        Work {
+            width,
+            queries,
+            heads,
+            keys,
+            changes_scores: false,
+            on_tensor_cores: true,
+            is_invariant: false,
+        }
     }
 
     fn in_float32(work: Work) -> Work {
@@ -265,6 +294,7 @@ mod tests {
             work(128, 64, 1000, 4096),
             work(136, 4096, 16, 4096),
             Work { changes_scores: true, ..work(128, 4096, 16, 4096) },
+            Work { is_invariant: true, ..work(128, 4096, 16, 4096) },
         ] {
             assert_eq!(KernelForm::of(&other, &H100).unwrap().way, Way::TensorCores, "{other:?}");
         }
@@ -336,5 +366,9 @@ mod tests {
         );
         assert_eq!(TILES[0][0].name("f32"), "sconce_torch_attention_32_16_f32");
         assert_eq!(OF_WARP_GROUPS[1].0.name("f16"), "sconce_torch_attention_groups_128_128_f16");
+        let [tensor, groups] = [ON_TENSOR_CORES[0][1], OF_WARP_GROUPS[0].0]
+            .map(|form| form.name_for_sequences("bf16"));
+        assert_eq!(tensor, "sconce_torch_attention_sequences_64_128_bf16");
+        assert_eq!(groups, "sconce_torch_attention_sequences_groups_64_192_bf16");
     }
 }

@@ -6,18 +6,21 @@
 //! | `forms` | its forms, and which one attention takes on a device |
 //! | `plan` | form and arguments for some tensors |
 //! | `padded` | copies of tensors that tensor cores cannot read where they are |
+//! | `sequences` | sequences whose lengths only the device knows |
 
 mod arguments;
 mod forms;
 mod padded;
 mod plan;
+pub(super) mod sequences;
 
+use self::arguments::{SequencedArguments, SequencesArguments};
 use self::forms::Way;
 use self::padded::Padded;
 use self::plan::{Plan, Tensors, uses_tensor_cores};
 use super::{Attention, Shapes};
 use crate::error::Result;
-use crate::kernels::{Grid, Image, Properties, images, launch};
+use crate::kernels::{Grid, Image, KernelArgument, Properties, images, launch};
 use crate::operations::layout::Layout;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, operations};
@@ -106,12 +109,29 @@ fn launched(
     let Some((image, suffix)) = image(query.dtype, plan.form.way) else {
         return Ok(false);
     };
-    calculate(plan, image, suffix, query.device)?;
+    let names = KernelNames {
+        attention: plan.form.name(suffix),
+        combine: format!("sconce_torch_attention_combine_{suffix}"),
+    };
+    calculate(plan, None, image, &names, query.device)?;
     Ok(true)
 }
 
-/// Queues the kernel, and behind it the one that adds up the parts, if there are any.
-fn calculate(mut plan: Plan, image: &'static Image, suffix: &str, device: i32) -> Result<()> {
+/// The names of a kernel, and of the one that adds up its parts.
+struct KernelNames {
+    attention: String,
+    combine: String,
+}
+
+/// Queues the kernel, and behind it the one that adds up the parts, if there are any. `sequences` is for kernels that
+/// take it.
+fn calculate(
+    mut plan: Plan,
+    sequences: Option<SequencesArguments>,
+    image: &'static Image,
+    names: &KernelNames,
+    device: i32,
+) -> Result<()> {
     // Parts lie in memory of the current stream, which other work of the stream may have when both kernels are queued.
     let parts = match plan.numbers_of_parts() {
         0 => None,
@@ -120,20 +140,24 @@ fn calculate(mut plan: Plan, image: &'static Image, suffix: &str, device: i32) -
     if let Some(parts) = &parts {
         plan.place_parts(Layout::of(parts.handle())?.data.expose_provenance() as u64);
     }
+    let attention = plan.arguments;
+    let sequenced = sequences.map(|sequences| SequencedArguments { attention, sequences });
+    let argument: &dyn KernelArgument = match &sequenced {
+        Some(sequenced) => sequenced,
+        None => &attention,
+    };
     let grid = Grid {
         blocks: [plan.blocks, 1, 1],
         threads: [plan.form.threads(), 1, 1],
         shared_bytes: plan.form.shared_bytes(),
     };
-    let name = plan.form.name(suffix);
     // SAFETY: the addresses are those of tensors with these sizes and strides, which the caller keeps alive, and of the
     // parts; memory that is freed is used again after the launch only.
-    unsafe { launch(device, image, &name, grid, &[&plan.arguments]) }?;
+    unsafe { launch(device, image, &names.attention, grid, &[argument]) }?;
     if parts.is_some() {
         let grid = Grid { blocks: [plan.lines, 1, 1], threads: [THREADS, 1, 1], shared_bytes: 0 };
-        let name = format!("sconce_torch_attention_combine_{suffix}");
         // SAFETY: as above.
-        unsafe { launch(device, image, &name, grid, &[&plan.arguments]) }?;
+        unsafe { launch(device, image, &names.combine, grid, &[argument]) }?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::kernels::Properties;
 use crate::operations::layout::Layout;
 use crate::sconce::api;
 
-const PER_LN: f32 = std::f32::consts::LOG2_E;
+pub(super) const PER_LN: f32 = std::f32::consts::LOG2_E;
 /// Queries of a head from which on they fill a block without those of other heads.
 const QUERIES_OF_A_BLOCK: u32 = 64;
 
@@ -36,8 +36,13 @@ pub(super) fn uses_tensor_cores(dtype: i32, device: &Properties) -> bool {
     has_16_bits && device.capability >= (8, 0)
 }
 
+/// Whether a scale makes the largest score another one.
+pub(super) fn changes_sign(scale: f32) -> bool {
+    scale.is_nan() || scale <= 0.0
+}
+
 /// A number below 2^31, as the kernel counts.
-fn small(number: i64) -> Option<u32> {
+pub(super) fn small(number: i64) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| *number < 1 << 31)
 }
 
@@ -65,18 +70,30 @@ impl Plan {
             queries,
             heads: shapes.batch.checked_mul(i64::from(arguments.heads))?,
             keys: if attention.is_causal { keys.min(queries) } else { keys },
-            changes_scores: tensors.mask.is_some()
-                || arguments.scale.is_nan()
-                || arguments.scale <= 0.0,
+            changes_scores: tensors.mask.is_some() || changes_sign(arguments.scale),
             on_tensor_cores: uses_tensor_cores(tensors.query.dtype, device),
+            is_invariant: false,
         };
-        let form = KernelForm::of(&work, device)?;
-        let parts = form.parts(&work, device);
+        Plan::divided(arguments, &work, device, u32::MAX)
+    }
+
+    /// The launch for some work, whose keys are divided into so many parts at most.
+    pub(super) fn divided(
+        mut arguments: AttentionArguments,
+        work: &Work,
+        device: &Properties,
+        most_parts: u32,
+    ) -> Option<Plan> {
+        let form = KernelForm::of(work, device)?;
+        let mut parts = form.parts(work, device);
+        if parts.count > most_parts {
+            parts = form.parts_of(work, most_parts);
+        }
         arguments.tiles = arguments.queries.div_ceil(form.queries);
         arguments.parts = parts.count;
         arguments.part_keys = if parts.count == 1 { arguments.keys } else { small(parts.keys)? };
-        let blocks = form.blocks(&work).checked_mul(i64::from(parts.count))?;
-        let lines = work.heads.checked_mul(queries)?;
+        let blocks = form.blocks(work).checked_mul(i64::from(parts.count))?;
+        let lines = work.heads.checked_mul(work.queries)?;
         Some(Plan { form, arguments, blocks: small(blocks)?, lines: small(lines)? })
     }
 

@@ -2,13 +2,13 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::{Sequences, behind};
+use super::{LogSums, Sequences, behind};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::attention::functions::{no_dropout, refuse_dropout, return_all};
 use crate::fallbacks::attention::gradients::with_room;
-use crate::fallbacks::attention::spans::{Limits, spans};
+use crate::fallbacks::attention::spans::{Limits, SpanArguments, Spans};
 use crate::fallbacks::{give_all, operation};
 use crate::sconce::operations::{self, copy, empty, empty_like, narrow, permute};
 use crate::sconce::tensor::TensorHandle;
@@ -22,6 +22,10 @@ struct EfficientArguments {
     value: TensorHandle,
     bias: Option<TensorHandle>,
     cumulated: [Option<TensorHandle>; 2],
+    /// How many keys each sequence has.
+    counts: Option<TensorHandle>,
+    /// The most queries and keys of a sequence.
+    longest: [Option<i64>; 2],
     /// 0 is none, 1 causal attention whose first positions meet, 2 whose last ones do.
     mask_type: i64,
     window: Option<i64>,
@@ -52,16 +56,22 @@ impl EfficientArguments {
                 )));
             }
         };
-        let spans = match self.cumulated {
-            [Some(queries), Some(keys)] => Some(spans(queries, keys)?),
-            [None, None] => None,
-            _ => {
-                return Err(Error::invalid_argument(
-                    "cu_seqlens_q and cu_seqlens_k must both be there, or neither",
-                ));
+        let [queries, keys] = self.cumulated;
+        let longest = |length: Option<i64>, name: &str| match (queries, length) {
+            (Some(_), None) => {
+                Err(Error::invalid_argument(format!("{name} must be passed beside cu_seqlens_q")))
             }
+            (_, length) => Ok(length.unwrap_or(0)),
         };
-        Ok(Sequences {
+        let all_keys = sizes_of(self.key)?[1];
+        let spans = Spans::of(&SpanArguments {
+            names: ["cu_seqlens_q", "cu_seqlens_k", "seqlen_k", ""],
+            tensors: [queries, keys, self.counts, None],
+            most: [longest(self.longest[0], "max_seqlen_q")?, self.longest[1].unwrap_or(all_keys)],
+            most_parts: u32::MAX,
+            device: device_of_tensor(self.query)?,
+        })?;
+        let sequences = Sequences {
             query: Tensor::retained(self.query)?,
             key: Tensor::retained(self.key)?,
             value: Tensor::retained(self.value)?,
@@ -69,7 +79,9 @@ impl EfficientArguments {
             spans,
             limits: Limits { before: None, behind, ends_meet },
             scale: self.scale,
-        })
+        };
+        sequences.check()?;
+        Ok(sequences)
     }
 }
 
@@ -104,12 +116,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
     operation("_efficient_attention_forward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
-        if unsafe { behind(seqlen_k) }?.is_some() {
-            return Err(Error::not_supported("seqlen_k is not offered by Sconce"));
-        }
-        // SAFETY: as above.
-        let [bias, queries, keys] =
-            [bias, cu_seqlens_q, cu_seqlens_k].map(|one| unsafe { behind(one) });
+        let [bias, queries, keys, counts] =
+            [bias, cu_seqlens_q, cu_seqlens_k, seqlen_k].map(|one| unsafe { behind(one) });
         // SAFETY: as above.
         let longest = [max_seqlen_q, max_seqlen_k].map(|length| unsafe { optional(length) });
         // SAFETY: as above.
@@ -117,11 +125,21 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let cumulated = [queries?, keys?];
-        let (bias, mask_type) = (bias?, custom_mask_type);
-        let arguments =
-            EfficientArguments { query, key, value, bias, cumulated, mask_type, window, scale };
+        let (bias, counts, mask_type) = (bias?, counts?, custom_mask_type);
+        let arguments = EfficientArguments {
+            query,
+            key,
+            value,
+            bias,
+            cumulated,
+            counts,
+            longest,
+            mask_type,
+            window,
+            scale,
+        };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
-        let forward = forward(&arguments, longest[0], with_log_sums)?;
+        let forward = forward(&arguments, with_log_sums)?;
         let [seed, offset] = no_dropout(query)?;
         let keys = longest[1].unwrap_or(sizes_of(key)?[1]);
         let results = [
@@ -149,39 +167,37 @@ struct Forward {
     longest: i64,
 }
 
-fn forward(
-    arguments: &EfficientArguments,
-    longest: Option<i64>,
-    with_log_sums: bool,
-) -> Result<Forward> {
+fn forward(arguments: &EfficientArguments, with_log_sums: bool) -> Result<Forward> {
     let sequences = arguments.sequences()?;
     let (mut sizes, dtype) = (sizes_of(arguments.query)?, dtype_of_tensor(arguments.query)?);
     let device = device_of_tensor(arguments.query)?;
-    let (mut batch, mut longest_line, heads) = (sizes[0], sizes[1], sizes[2]);
+    let (mut batch, mut longest, heads) = (sizes[0], sizes[1], sizes[2]);
     if let Some(spans) = &sequences.spans {
-        batch = spans.len() as i64;
-        longest_line = longest.ok_or_else(|| {
-            Error::invalid_argument("max_seqlen_q must be passed beside cu_seqlens_q")
-        })?;
-        if let Some([[_, length], _]) = spans.iter().find(|spans| spans[0][1] > longest_line) {
-            return Err(Error::invalid_argument(format!(
-                "max_seqlen_q is {longest_line}, but a sequence has {length} queries"
-            )));
-        }
+        (batch, longest) = (spans.count, spans.most_queries);
     }
     sizes[3] = sizes_of(arguments.value)?[3];
     let output = empty(&sizes, &options(dtype, device))?;
-    let room = if with_log_sums { (longest_line + 31) / 32 * 32 } else { 0 };
+    let room = if with_log_sums { (longest + 31) / 32 * 32 } else { 0 };
     let single = options(api::SCONCE_DTYPE_F32, device);
     let log_sums = operations::full(&[batch, heads, room], &real(f64::INFINITY), &single)?;
+    let wanted = if with_log_sums { LogSums::OfSequences(&log_sums) } else { LogSums::None };
+    if sequences.attend_in_one_kernel(&output, wanted)? {
+        return Ok(Forward { output, log_sums, longest });
+    }
     sequences.attend(&output, with_log_sums, |index, part, found| {
+        let [_, length] = part.spans[0];
+        if length > longest {
+            return Err(Error::invalid_argument(format!(
+                "max_seqlen_q is {longest}, but a sequence has {length} queries"
+            )));
+        }
         let mut place = Tensor::retained(log_sums.handle())?;
         if sequences.spans.is_some() {
             place = narrow(place.handle(), 0, index as i64, 1)?;
         }
-        copy(&narrow(place.handle(), 2, 0, part.spans[0][1])?, found.handle())
+        copy(&narrow(place.handle(), 2, 0, length)?, found.handle())
     })?;
-    Ok(Forward { output, log_sums, longest: longest_line })
+    Ok(Forward { output, log_sums, longest })
 }
 
 /// Returns the gradients of query, keys and values, each in the order of what it is of, and that of the bias if it is
@@ -199,8 +215,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
     out: TensorHandle,
     cu_seqlens_q: *const TensorHandle,
     cu_seqlens_k: *const TensorHandle,
-    _max_seqlen_q: i64,
-    _max_seqlen_k: i64,
+    max_seqlen_q: i64,
+    max_seqlen_k: i64,
     logsumexp: TensorHandle,
     dropout_p: f64,
     _philox_seed: TensorHandle,
@@ -227,8 +243,18 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
         let scale = unsafe { optional(scale) };
         let cumulated = [queries?, keys?];
         let (bias, mask_type) = (bias?, custom_mask_type);
-        let arguments =
-            EfficientArguments { query, key, value, bias, cumulated, mask_type, window, scale };
+        let arguments = EfficientArguments {
+            query,
+            key,
+            value,
+            bias,
+            cumulated,
+            counts: None,
+            longest: [max_seqlen_q, max_seqlen_k].map(Some),
+            mask_type,
+            window,
+            scale,
+        };
         let places = places(&arguments, shared_storage_dqdkdv != 0)?;
         let sequences = arguments.sequences()?;
         let is_cut = sequences.spans.is_some();

@@ -5,10 +5,13 @@
 
 pub mod efficient;
 pub mod flash;
+pub mod flash_backward;
+pub mod varlen;
 
 use super::Attention;
+use super::fused::sequences::{LogSums, Sequenced};
 use super::gradients::Returned;
-use super::spans::{Limits, SequenceSpan, present};
+use super::spans::{Limits, SequenceSpan, Spans, present};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
@@ -17,14 +20,15 @@ use crate::sconce::operations::{self, fill, narrow, transpose, unsqueeze};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::real;
 
-/// Query, keys and values of all sequences: batch, positions, heads, width. Sequences of several lengths have one batch.
+/// Query, keys and values of all sequences: batch, positions, heads, width. Sequences of several lengths have one batch,
+/// or pages in its place.
 struct Sequences {
     query: Tensor,
     key: Tensor,
     value: Tensor,
     bias: Option<TensorHandle>,
     /// `None` is one sequence in each batch.
-    spans: Option<Vec<[SequenceSpan; 2]>>,
+    spans: Option<Spans>,
     limits: Limits,
     scale: Option<f64>,
 }
@@ -56,11 +60,20 @@ fn in_batch(tensor: TensorHandle) -> Result<Tensor> {
 impl Sequences {
     /// The attention of each sequence, or that of all if each batch has one.
     fn parts(&self) -> Result<Vec<Part>> {
-        let [query, key, value] = [&self.query, &self.key, &self.value].map(Tensor::handle);
-        let whole = |tensor| Ok::<SequenceSpan, Error>([0, sizes_of(tensor)?[1]]);
-        let spans = match &self.spans {
-            Some(spans) => spans.clone(),
-            None => vec![[whole(query)?, whole(key)?]],
+        let query = self.query.handle();
+        let whole = |tensor: &Tensor| Ok::<SequenceSpan, Error>([0, sizes_of(tensor.handle())?[1]]);
+        let (spans, key, value) = match &self.spans {
+            Some(spans) => {
+                let read = spans.read(sizes_of(self.key.handle())?[1])?;
+                let [key, value] =
+                    [&self.key, &self.value].map(|one| spans.in_order(one.handle(), &read));
+                (read, key?, value?)
+            }
+            None => {
+                let [key, value] =
+                    [&self.key, &self.value].map(|one| Tensor::retained(one.handle()));
+                (vec![[whole(&self.query)?, whole(&self.key)?]], key?, value?)
+            }
         };
         if self.spans.is_some() && self.bias.is_some() {
             return Err(Error::not_supported(
@@ -73,14 +86,64 @@ impl Sequences {
             let limits = if is_causal { Limits::default() } else { self.limits };
             Ok::<Part, Error>(Part {
                 query: part_of(query, queries)?,
-                key: part_of(key, keys)?,
-                value: part_of(value, keys)?,
+                key: part_of(key.handle(), keys)?,
+                value: part_of(value.handle(), keys)?,
                 mask: limits.mask(self.bias, [queries[1], keys[1]], device)?,
                 is_causal,
                 spans: [queries, keys],
             })
         };
         spans.into_iter().map(part).collect()
+    }
+
+    /// Calculates attention of sequences of several lengths into `output` with one kernel, so that nobody waits for the
+    /// device to learn the lengths. `false` if there is none for them; nothing is queued then.
+    fn attend_in_one_kernel(&self, output: &Tensor, log_sums: LogSums<'_>) -> Result<bool> {
+        let Some(spans) = self.spans.as_ref().filter(|_| self.bias.is_none()) else {
+            return Ok(false);
+        };
+        let without_batch = |tensor: &Tensor| operations::squeeze(tensor.handle(), 0);
+        let [key, value] = match spans.pages {
+            Some(_) => [&self.key, &self.value].map(|one| Tensor::retained(one.handle())),
+            None => [&self.key, &self.value].map(without_batch),
+        };
+        let (query, output) = (without_batch(&self.query)?, without_batch(output)?);
+        let width = sizes_of(query.handle())?[2];
+        let sequenced = Sequenced {
+            query: &query,
+            key: &key?,
+            value: &value?,
+            output: &output,
+            log_sums,
+            spans,
+            limits: self.limits,
+            scale: self.scale.unwrap_or(1.0 / (width as f64).sqrt()),
+        };
+        sequenced.attend()
+    }
+
+    /// Fails unless the sizes of query, keys and values fit.
+    fn check(&self) -> Result<()> {
+        let [query, key, value] =
+            [&self.query, &self.key, &self.value].map(|one| sizes_of(one.handle()));
+        let (query, key, value) = (query?, key?, value?);
+        let is_batch = |sizes: &[i64]| match self.spans {
+            Some(_) => sizes[0] == 1,
+            None => sizes[0] == query[0],
+        };
+        let has_pages = self.spans.as_ref().is_some_and(|spans| spans.pages.is_some());
+        let fits = is_batch(&query)
+            && (has_pages || is_batch(&key))
+            && key[..3] == value[..3]
+            && key[3] == query[3]
+            && (key[2] == query[2] || key[2] > 0 && query[2] % key[2] == 0);
+        if fits {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(format!(
+            "query, key and value have the sizes {query:?}, {key:?} and {value:?}; expected as many values as keys, one \
+             width of queries and keys, and heads of the query that are a multiple of those of the keys"
+        )))
     }
 
     fn attention(&self, part: &Part) -> Attention {

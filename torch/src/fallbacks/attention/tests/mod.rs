@@ -4,6 +4,7 @@
 
 mod gradients;
 mod memory;
+mod pages;
 mod sequences;
 
 use super::functions::aoti_torch_cuda__scaled_dot_product_flash_attention;

@@ -7,10 +7,8 @@ use crate::fallbacks::attention::sequences::efficient::{
     aoti_torch_cuda__efficient_attention_backward as efficient_backward,
     aoti_torch_cuda__efficient_attention_forward as efficient_forward,
 };
-use crate::fallbacks::attention::sequences::flash::{
-    aoti_torch_cuda__flash_attention_backward as flash_backward,
-    aoti_torch_cuda__flash_attention_forward as flash_forward,
-};
+use crate::fallbacks::attention::sequences::flash::aoti_torch_cuda__flash_attention_forward as flash_forward;
+use crate::fallbacks::attention::sequences::flash_backward::aoti_torch_cuda__flash_attention_backward as flash_backward;
 use crate::sconce::operations::{contiguous, narrow, reshape, squeeze, transpose, unsqueeze};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
@@ -352,8 +350,11 @@ fn wrong_bounds_are_named() {
     let falls = of(&[0.0, 4.0, 2.0], api::SCONCE_DTYPE_I32);
     assert_refused(call(&bounds[0], Some(&falls), whole), &["cum_seq_k", "never fall"]);
     let one = of(&[0.0, 5.0], api::SCONCE_DTYPE_I32);
-    assert_refused(call(&bounds[0], Some(&one), whole), &["2 sequences of queries and 1"]);
-    assert_refused(call(&bounds[0], None, whole), &["must both be there"]);
+    assert_refused(
+        call(&bounds[0], Some(&one), whole),
+        &["cum_seq_k has 2 entries; expected 3 for the 2 sequences of cum_seq_q"],
+    );
+    assert_refused(call(&bounds[0], None, whole), &["cum_seq_q needs cum_seq_k beside it"]);
     let ends = of(&[0.0, 2.0, 9.0], api::SCONCE_DTYPE_I32);
     assert_refused(call(&ends, Some(&ends), whole), &["_flash_attention_forward"]);
 }
