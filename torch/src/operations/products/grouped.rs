@@ -123,18 +123,25 @@ impl Grouped {
         Ok(ends)
     }
 
-    /// A new tensor for the result. Rows begin at multiples of 16 bytes.
-    pub fn result(&self, dtype: i32) -> Result<Tensor> {
+    /// The sizes of the result.
+    pub fn result_sizes(&self) -> Vec<i64> {
         let (a, b) = (&self.sizes[0], &self.sizes[1]);
         let (rows, columns) = (a[a.len() - 2], b[b.len() - 1]);
+        match (a.len(), b.len(), &self.ends) {
+            (3, 3, _) => vec![a[0], rows, columns],
+            (2, 2, Some(ends)) => vec![ends.len() as i64, rows, columns],
+            _ => vec![rows, columns],
+        }
+    }
+
+    /// A new tensor for the result. Rows begin at multiples of 16 bytes.
+    pub fn result(&self, dtype: i32) -> Result<Tensor> {
+        let mut sizes = self.result_sizes();
+        let last = sizes.len() - 1;
+        let columns = sizes[last];
         let step = ALIGNMENT / bytes_of(dtype)? as i64;
-        let width = (columns + step - 1) / step * step;
-        let whole = match (a.len(), b.len(), &self.ends) {
-            (3, 3, _) => vec![a[0], rows, width],
-            (2, 2, Some(ends)) => vec![ends.len() as i64, rows, width],
-            _ => vec![rows, width],
-        };
-        let memory = empty(&whole, dtype, device_of_tensor(self.first)?)?;
+        sizes[last] = (columns + step - 1) / step * step;
+        let memory = empty(&sizes, dtype, device_of_tensor(self.first)?)?;
         narrow(memory.handle(), -1, 0, columns)
     }
 
@@ -166,6 +173,10 @@ impl Grouped {
         let mut begin = 0;
         for (group, end) in ends.iter().enumerate() {
             let (group, length) = (group as i64, end - begin);
+            // The products of an empty group have no elements, except those of an empty inner dimension.
+            if length == 0 && batch_of_first != batch_of_second {
+                continue;
+            }
             let first = match (batch_of_first, batch_of_second) {
                 (true, _) => select(self.first, 0, group),
                 (false, true) => narrow(self.first, 0, begin, length),

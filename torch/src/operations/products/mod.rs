@@ -7,10 +7,12 @@
 //! | `widened` | products of integers, and of 16-bit numbers into float32, without a rounding in between |
 //! | `scaled` | products of 8-bit floating-point numbers with scales |
 //! | `grouped` | products of groups of matrices |
+//! | `experts` | products of groups of rows, as transformers calls them |
 //! | `scaled_grouped` | the same of 8-bit floating-point numbers with scales |
 //! | `weights` | products with weights of 8 bits |
 
 pub mod added;
+pub mod experts;
 pub mod grouped;
 pub mod scaled;
 pub mod scaled_grouped;

@@ -2,7 +2,7 @@
 
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, one};
-use crate::operations::products::added;
+use crate::operations::products::{added, experts};
 use crate::sconce::operations;
 
 /// What this file offers.
@@ -25,6 +25,13 @@ pub const OPERATIONS: &[(&str, Function)] = &[
             let numbers = [arguments.scalar(3)?, arguments.scalar(4)?];
             let (first, second) = (arguments.take(1)?, arguments.take(2)?);
             one(added::baddbmm(arguments.tensor(0)?, [&first, &second], numbers))
+        },
+    ),
+    (
+        "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
+        |arguments| {
+            let [input, weight] = [arguments.tensor(0)?, arguments.tensor(1)?];
+            one(experts::grouped_mm_fallback(input, weight, arguments.tensor(2)?))
         },
     ),
 ];
