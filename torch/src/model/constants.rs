@@ -128,7 +128,9 @@ impl Model {
         // SAFETY: the place is valid for a write.
         check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut bytes) })?;
         let given = bytes as i64 * numel_of(tensor)?;
-        if scalar_type_of(dtype)? != found.dtype || given != found.bytes as i64 {
+        if scalar_type_of(dtype)? != found.dtype
+            || !usize::try_from(given).is_ok_and(|given| found.takes(given))
+        {
             return Err(Error::invalid_argument(format!(
                 "the constant {name:?} has {} bytes of another type or size than {}, which the model takes: {} bytes",
                 given,

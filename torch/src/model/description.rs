@@ -1,9 +1,16 @@
 //! What a model takes and returns, and its constants.
 
+use std::collections::HashMap;
+
 use super::functions::{Container, text};
+use crate::abi::constants::dtype_of;
 use crate::error::{Error, Result};
+use crate::operations::tensors::bytes_of;
 use crate::package::outputs::outputs;
 use crate::package::source::{self, Wanted};
+
+/// The memory of a constant of a model for the CPU is rounded up to a multiple of so many bytes.
+const MEMORY_STEP: usize = 64;
 
 /// An input or an output.
 #[derive(Clone, Debug)]
@@ -23,8 +30,10 @@ pub struct Constant {
     pub original: String,
     /// c10's number of the type.
     pub dtype: i32,
-    /// Bytes of the elements.
+    /// Bytes of the elements, as far as the source says how many there are; else those of the memory.
     pub bytes: usize,
+    /// Bytes of the memory that the model counts for it.
+    pub memory: usize,
     /// Whether the model works it out of others.
     pub folded: bool,
 }
@@ -62,7 +71,8 @@ impl Description {
             false => Ok(()),
         };
         call_spec?;
-        let constants = constants(model)?;
+        let elements = source.map(source::elements_of_constants).unwrap_or_default();
+        let constants = constants(model, &elements)?;
         Ok(Description {
             constant_bytes: constants.iter().map(|constant| constant.bytes as u64).sum(),
             inputs,
@@ -93,16 +103,38 @@ pub fn find(slots: &[Slot], what: &str, name: &str) -> Result<usize> {
     })
 }
 
-fn constants(model: &Container) -> Result<Vec<Constant>> {
+impl Constant {
+    /// Whether a tensor of so many bytes may become this constant. If the source is missing, what fits into the memory
+    /// once its bytes are rounded up is taken.
+    pub fn takes(&self, bytes: usize) -> bool {
+        bytes == self.bytes || (self.bytes == self.memory && rounded(bytes) == self.memory)
+    }
+}
+
+/// The bytes that models for the CPU count for a constant of so many.
+fn rounded(bytes: usize) -> usize {
+    bytes.next_multiple_of(MEMORY_STEP)
+}
+
+fn constants(model: &Container, elements: &HashMap<String, usize>) -> Result<Vec<Constant>> {
     let count: usize = model.number("AOTInductorModelContainerGetNumConstants")?;
     let of = |what: &str| format!("AOTInductorModelContainerGetConstant{what}");
     let mut constants = Vec::with_capacity(count);
     for index in 0..count {
+        let name = model.text_of(&of("Name"), index)?;
+        let dtype = model.number_of(&of("Dtype"), index)?;
+        let memory = model.number_of(&of("DataSize"), index)?;
+        let count = elements.get(&name).copied();
+        let exact =
+            count.and_then(|count| bytes_of(dtype_of(dtype).ok()?).ok()?.checked_mul(count));
+        // A view has other elements than its memory, and packed weights have other bytes than elements.
+        let exact = exact.filter(|exact| *exact == memory || rounded(*exact) == memory);
         constants.push(Constant {
-            name: model.text_of(&of("Name"), index)?,
+            name,
             original: model.text_of(&of("OriginalFQN"), index)?,
-            dtype: model.number_of(&of("Dtype"), index)?,
-            bytes: model.number_of(&of("DataSize"), index)?,
+            dtype,
+            bytes: exact.unwrap_or(memory),
+            memory,
             folded: model.number_of(&of("FromFolded"), index)?,
         });
     }

@@ -56,7 +56,7 @@ impl Model {
             |why| Error::io(format!("the weights {} could not be read: {why}", path.display()));
         let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
         let own = self.description.constants.iter().filter(|constant| !constant.folded);
-        let needed: usize = own.map(|constant| constant.bytes).sum();
+        let needed: usize = own.map(|constant| constant.memory).sum();
         let bytes = std::fs::read(path).map_err(failed)?;
         if bytes.len() < needed {
             return Err(Error::io(format!(
@@ -113,7 +113,7 @@ impl Storage {
         let tensor = unsafe { typed_part(self.0.handle(), first, dtype, shape, rank) }?;
         let bytes = element * usize::try_from(numel_of(tensor.handle())?).unwrap_or_default();
         // A constant that is a view counts the whole of what it is a view of.
-        if bytes != constant.bytes && whole != constant.bytes {
+        if !constant.takes(bytes) && whole != constant.memory {
             return Err(Error::io(format!(
                 "has {bytes} bytes; the model's constant has {}",
                 constant.bytes

@@ -1,8 +1,10 @@
-//! What a model's generated source says of its inputs: the ABI of models has no function for types and shapes.
+//! What a model's generated source says of its inputs and constants: the ABI of models has no function for shapes.
 //!
 //! PyTorch writes a function `check_input_N` for each input, which compares the type, sizes, strides and device. The
 //! checks are off unless an environment variable is set before the first run, and print to standard error; so they are
 //! read here. What is not understood is not checked.
+
+use std::collections::HashMap;
 
 /// The least size that the compiler assumes of every dynamic dimension, also of one that was exported with less.
 const ASSUMED_LEAST: i64 = 2;
@@ -101,6 +103,29 @@ pub fn constants(source: &str) -> Vec<String> {
         }
     }
     found.into_iter().filter(|(_, is_folded)| !is_folded).map(|(name, _)| name).collect()
+}
+
+/// How many elements each constant has, by the model's own name of it.
+pub fn elements_of_constants(source: &str) -> HashMap<String, usize> {
+    let mut found = HashMap::new();
+    let mut name = None;
+    for entry in source.split("constants_info_[").skip(1) {
+        let Some((index, field)) = entry.split_once("].") else { continue };
+        let Some((field, value)) = field.split_once(" = ") else { continue };
+        if field == "name" {
+            name = value.split('"').nth(1).map(|text| (index, text.to_owned()));
+        }
+        let sizes = value.strip_prefix('{').and_then(|value| value.split_once('}'));
+        let ("shape", Some((sizes, _)), Some((of, name))) = (field, sizes, &name) else { continue };
+        let sizes = sizes.split(',').map(|size| size.trim().trim_end_matches('L'));
+        let count = sizes.filter(|size| !size.is_empty()).try_fold(1_usize, |count, size| {
+            size.parse().ok().and_then(|size| count.checked_mul(size))
+        });
+        if let (Some(count), true) = (count, *of == index) {
+            found.insert(name.clone(), count);
+        }
+    }
+    found
 }
 
 fn wanted(body: &str) -> Wanted {
@@ -205,5 +230,19 @@ mod tests {
             constants_info_[99999999].name = \"far\";\n constants_info_[i].name = \"x\";\n constants_info_[";
         assert_eq!(constants(source), ["0.bias", "own"]);
         assert!(constants("").is_empty());
+    }
+
+    #[test]
+    fn constants_have_as_many_elements_as_their_shapes() {
+        let source = "constants_info_[0].name = \"a\";\n constants_info_[0].data_size = 64;\n\
+            constants_info_[0].shape = {2, 5L};\n constants_info_[0].stride = {5, 1};\n\
+            constants_info_[1].name = \"number\";\n constants_info_[1].shape = {};\n\
+            constants_info_[2].name = \"odd\";\n constants_info_[2].shape = {s0};\n\
+            constants_info_[3].shape = {7};\n constants_info_[4].name = \"none\";\n\
+            constants_info_[4].shape = {0, 3};\n constants_info_[5].name = \"far\";\n\
+            constants_info_[5].shape = {4611686018427387904, 8};\n constants_info_[5].shape = {";
+        let expected = [("a", 10), ("number", 1), ("none", 0)];
+        let expected = expected.map(|(name, count)| (name.to_owned(), count));
+        assert_eq!(elements_of_constants(source), HashMap::from(expected));
     }
 }

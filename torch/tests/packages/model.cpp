@@ -1,6 +1,7 @@
 // A compiled model, written by hand against PyTorch's ABI: one input of F32 on the CPU, one output
 // of twice its values. With WEIGHTS it has a constant of two elements that is not in the library:
-// a factor, and what is added. With CUSTOM it calls the operators of kernels/sample.cc instead.
+// a factor, and what is added. With ROUNDED it counts 64 bytes for them, as models of PyTorch do.
+// With CUSTOM it calls the operators of kernels/sample.cc instead.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -71,7 +72,11 @@ std::int32_t AOTInductorModelContainerGetConstantDtype(Container*, std::size_t,
 }
 std::int32_t AOTInductorModelContainerGetConstantDataSize(Container*, std::size_t,
                                                           std::size_t* bytes) {
+#ifdef ROUNDED
+  return *bytes = 64, 0;
+#else
   return *bytes = sizeof(Container::weight), 0;
+#endif
 }
 std::int32_t AOTInductorModelContainerGetConstantFromFolded(Container*, std::size_t, bool* folded) {
   return *folded = false, 0;

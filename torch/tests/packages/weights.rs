@@ -47,6 +47,7 @@ fn load(folder: &Path, library: &[u8], more: &[(&str, &[u8])]) -> Result<usize, 
 }
 
 const CONFIG: &str = "p/data/aotinductor/model/weights_config.json";
+const SOURCE: &str = "p/data/aotinductor/model/m.wrapper.cpp";
 const BLOB: &str = "p/data/aotinductor/model/m.wrapper_weights.blob";
 
 #[test]
@@ -93,6 +94,52 @@ fn a_model_without_its_weights_runs_when_it_has_them() {
     assert_eq!(status, 0, "{}", message());
     release(weight);
     assert_eq!(doubled(model, &[4.0]).unwrap(), [10.0]);
+    unload(model);
+    assert_eq!(live(), before, "tensors are left");
+}
+
+#[test]
+fn the_rounded_memory_of_a_constant_does_not_count() {
+    let folder = folder("rounded_weights");
+    let library = std::fs::read(compiled(&folder, &["-DWEIGHTS", "-DROUNDED"])).unwrap();
+    let before = live();
+    let config = br#"{"inner.weight": ["weight_0", [2], [1], 0]}"#;
+    let source = b"constants_info_[0].name = \"inner_weight\";\nconstants_info_[0].shape = {2};\n";
+    let weight = saved(&[5.0, -1.0]);
+    let files: [(&str, &[u8]); 3] =
+        [(CONFIG, config), ("p/data/weights/weight_0", &weight), (SOURCE, source)];
+    // The source says how many elements there are.
+    let update = |model, values: &[f32]| {
+        let weight = tensor(values, F32, &[values.len() as i64]);
+        // SAFETY: there is one name and one tensor.
+        let status = unsafe {
+            sconce_model_update_constants(model, &c"inner.weight".as_ptr(), &weight, 1, false)
+        };
+        release(weight);
+        if status == 0 { Ok(()) } else { Err(message()) }
+    };
+    let model = load(&folder, &library, &files).unwrap();
+    assert_eq!(doubled(model, &[1.0, 2.0]).unwrap(), [4.0, 9.0]);
+    update(model, &[3.0, 0.0]).unwrap();
+    assert_eq!(doubled(model, &[1.0, 2.0]).unwrap(), [3.0, 6.0]);
+    for values in [&[1.0_f32; 1][..], &[1.0; 3], &[1.0; 16]] {
+        let why = update(model, values).unwrap_err();
+        assert!(why.contains("which the model takes: 8 bytes"), "{why}");
+    }
+    unload(model);
+    // Without the source anything that has the same rounded size is taken.
+    let model = load(&folder, &library, &files[..2]).unwrap();
+    assert_eq!(doubled(model, &[1.0, 2.0]).unwrap(), [4.0, 9.0]);
+    let why = update(model, &[1.0; 17]).unwrap_err();
+    assert!(why.contains("which the model takes: 64 bytes"), "{why}");
+    unload(model);
+    // The file of all weights has the rounded sizes.
+    let mut blob = bytes(&[3.0, 1.0]);
+    let why = load(&folder, &library, &[(BLOB, &blob), (SOURCE, source)]).unwrap_err();
+    assert!(why.contains("have 8 bytes; the model has constants of 64 bytes"), "{why}");
+    blob.resize(64, 0);
+    let model = load(&folder, &library, &[(BLOB, &blob), (SOURCE, source)]).unwrap();
+    assert_eq!(doubled(model, &[1.0, 2.0]).unwrap(), [4.0, 7.0]);
     unload(model);
     assert_eq!(live(), before, "tensors are left");
 }
