@@ -1,7 +1,7 @@
 //! Products whose result has more bits than the operands. Every product of two elements is exact in float32.
 
 use super::{check_type, product_sizes, write_result};
-use crate::abi::tensors::{dtype_of_tensor, is_contiguous, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::name_of;
 use crate::sconce::operations::{self, Operand, binary, narrow, to_dtype};
@@ -9,15 +9,19 @@ use crate::sconce::products::{exact_matmul, short_matmul};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
-/// How many products of two 8-bit integers float32 adds exactly: none is larger than 2^14, and up to 2^24 there is every
+/// How many products of two 8-bit integers float32 adds exactly: none is larger than 2^15, and up to 2^24 there is every
 /// whole number.
-const EXACT: i64 = 1 << 10;
+const EXACT: i64 = 1 << 9;
 
-/// `_int_mm(self, mat2)`: writes the product of two matrices of int8 to a matrix of int32. Parts of the inner size are
+/// `_int_mm(self, mat2)`: writes the product of two matrices of int8 to a matrix of int32. On the CPU the first may be
+/// of uint8, as models of dynamic quantization have it. Parts of the inner size are
 /// multiplied in float32, where their sums are whole numbers, and added in int32.
 pub fn int_mm(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> Result<()> {
     let [rows, inner, columns] = product_sizes(first, second)?;
-    check_type("self", first, api::SCONCE_DTYPE_I8)?;
+    let is_unsigned = dtype_of_tensor(first)? == api::SCONCE_DTYPE_U8;
+    if !is_unsigned || device_of_tensor(first)? >= 0 {
+        check_type("self", first, api::SCONCE_DTYPE_I8)?;
+    }
     check_type("mat2", second, api::SCONCE_DTYPE_I8)?;
     check_type("result", out, api::SCONCE_DTYPE_I32)?;
     let sizes = sizes_of(out)?;
@@ -94,6 +98,7 @@ mod tests {
     const F16: i32 = api::SCONCE_DTYPE_F16;
     const F32: i32 = api::SCONCE_DTYPE_F32;
     const I8: i32 = api::SCONCE_DTYPE_I8;
+    const U8: i32 = api::SCONCE_DTYPE_U8;
     const I32: i32 = api::SCONCE_DTYPE_I32;
 
     fn product(first: &Dense, second: &Dense) -> Dense {
@@ -110,12 +115,13 @@ mod tests {
     fn products_of_integers_agree_with_loops() {
         let mut cases = Cases::new(21);
         for turn in 0..30 {
-            let inner = cases.one(&[0, 1, 5, 1023, 1024, 1025, 3000]);
+            let inner = cases.one(&[0, 1, 5, 511, 512, 513, 1025, 3000]);
             let (rows, columns) = (cases.int(0, 4), cases.int(1, 4));
-            let first = Dense::whole(&mut cases, &[rows, inner], -128, 127);
+            let (dtype, least) = cases.one(&[(I8, -128), (U8, 0)]);
+            let first = Dense::whole(&mut cases, &[rows, inner], least, least + 255);
             let second = Dense::whole(&mut cases, &[inner, columns], -128, 127);
             let out = room(rows, columns, I32);
-            let (a, b) = (first.either(&mut cases, I8), second.either(&mut cases, I8));
+            let (a, b) = (first.either(&mut cases, dtype), second.either(&mut cases, I8));
             int_mm(a.handle(), b.handle(), out.handle()).unwrap();
             product(&first, &second).assert_near(out.handle(), 0.0, &format!("turn {turn}"));
         }
@@ -124,6 +130,9 @@ mod tests {
         let out = room(1, 1, I32);
         int_mm(first.tensor(I8).handle(), second.tensor(I8).handle(), out.handle()).unwrap();
         assert_eq!(Dense::of(out.handle()).values, [49_564_417.0]);
+        let first = Dense::build(&[1, 3073], |_| 255.0);
+        int_mm(first.tensor(U8).handle(), second.tensor(I8).handle(), out.handle()).unwrap();
+        assert_eq!(Dense::of(out.handle()).values, [99_519_105.0]);
     }
 
     #[test]
@@ -135,6 +144,7 @@ mod tests {
         let large = room(2, 3, I32);
         for (first, second, into, words) in [
             (&a, &a, &out, "(2x3 and 2x3)"),
+            (&wide, &a, &out, "Expected self dtype to be of type int8 but got int32"),
             (&a, &wide, &out, "Expected mat2 dtype to be of type int8 but got int32"),
             (&a, &b, &other, "Expected result dtype to be of type int32 but got float32"),
             (&a, &b, &turned, "expected result to be contiguous"),
