@@ -92,6 +92,35 @@ pub extern "C" fn aoti_torch_zero_(tensor: TensorHandle) -> i32 {
     shim(|| fill(tensor, &integer(0)))
 }
 
+/// The value of a tensor of one element, for a function that returns values of a type. Models read the condition of
+/// `torch.cond`, a truth value, as an integer (PyTorch 2.15). So types that the wanted one includes are converted.
+fn item_as(function: &str, tensor: TensorHandle, wanted: i32) -> Result<api::sconce_scalar> {
+    let mut value = item(tensor)?;
+    let dtype = dtype_of_tensor(tensor)?;
+    if dtype == wanted {
+        return Ok(value);
+    }
+    let is_whole = matches!(value.kind, api::SCONCE_SCALAR_INTEGER | api::SCONCE_SCALAR_BOOL);
+    let is_real = value.kind == api::SCONCE_SCALAR_REAL;
+    let is_large = dtype == api::SCONCE_DTYPE_U64 && value.integer < 0;
+    match wanted {
+        api::SCONCE_DTYPE_I64 if is_whole && !is_large => {}
+        api::SCONCE_DTYPE_BOOL if is_whole => {}
+        api::SCONCE_DTYPE_BOOL if is_real => value.integer = i64::from(value.real != 0.0),
+        api::SCONCE_DTYPE_F32 | api::SCONCE_DTYPE_F64 if is_real => {}
+        api::SCONCE_DTYPE_F32 | api::SCONCE_DTYPE_F64 if is_whole && !is_large => {
+            value.real = value.integer as f64;
+        }
+        _ => {
+            return Err(Error::invalid_argument(format!(
+                "{function} was called for a tensor of another type: {}",
+                described(tensor)
+            )));
+        }
+    }
+    Ok(value)
+}
+
 /// Functions that return the value of a tensor of one element: name, type of the result, type of the tensor.
 macro_rules! items {
     ($($name:ident: $kind:ty = $dtype:ident, $field:ident => $convert:expr;)*) => {
@@ -103,13 +132,8 @@ macro_rules! items {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name(tensor: TensorHandle, ret_value: *mut $kind) -> i32 {
                 shim(|| {
-                    if dtype_of_tensor(tensor)? != api::$dtype {
-                        return Err(Error::invalid_argument(concat!(
-                            stringify!($name), " was called for a tensor of another type"
-                        )));
-                    }
                     let convert: fn(api::sconce_scalar) -> $kind = $convert;
-                    let value = convert(item(tensor)?);
+                    let value = convert(item_as(stringify!($name), tensor, api::$dtype)?);
                     // SAFETY: the caller's promise.
                     unsafe { write_out(ret_value, "ret_value", value) }
                 })
@@ -270,16 +294,48 @@ mod tests {
         // SAFETY: the place is valid for a write.
         assert_eq!(unsafe { aoti_torch_scalar_to_tensor_int64(-7, &mut handle) }, 0);
         let tensor = Tensor::from_handle(handle);
-        let (mut value, mut wrong) = (0, 0.0);
+        let (mut value, mut wrong) = (0, 0);
         // SAFETY: as above.
         assert_eq!(unsafe { aoti_torch_item_int64(tensor.handle(), &mut value) }, 0);
         assert_eq!(value, -7);
         // SAFETY: as above.
-        assert_eq!(unsafe { aoti_torch_item_float32(tensor.handle(), &mut wrong) }, 1);
-        crate::error::with_newest(|text| assert!(text.to_string_lossy().contains("another type")));
+        assert_eq!(unsafe { aoti_torch_item_int32(tensor.handle(), &mut wrong) }, 1);
+        crate::error::with_newest(|text| {
+            assert!(text.to_string_lossy().contains("another type: int64[]"));
+        });
         drop(tensor);
         // SAFETY: no preconditions.
         assert_eq!(unsafe { api::sconce_tensor_live_count() }, before);
+    }
+
+    #[test]
+    fn numbers_are_read_as_types_that_include_theirs() {
+        let (mut whole, mut single, mut double, mut is_true) = (0_i64, 0_f32, 0_f64, false);
+        for (value, dtype, expected) in [
+            (truth(true), api::SCONCE_DTYPE_BOOL, (Some(1), Some(1.0), true)),
+            (truth(false), api::SCONCE_DTYPE_BOOL, (Some(0), Some(0.0), false)),
+            (integer(-3), api::SCONCE_DTYPE_I8, (Some(-3), Some(-3.0), true)),
+            (integer(200), api::SCONCE_DTYPE_U8, (Some(200), Some(200.0), true)),
+            (integer(-1), api::SCONCE_DTYPE_U64, (None, None, true)),
+            (real(0.5), api::SCONCE_DTYPE_F16, (None, Some(0.5), true)),
+            (real(0.0), api::SCONCE_DTYPE_F32, (None, Some(0.0), false)),
+            (real(-2.5), api::SCONCE_DTYPE_F64, (None, Some(-2.5), true)),
+        ] {
+            let tensor = scalar_tensor(&value, dtype).unwrap();
+            let handle = tensor.handle();
+            // SAFETY: the place is valid for a write.
+            let status = unsafe { aoti_torch_item_int64(handle, &mut whole) };
+            assert_eq!((status == 0).then_some(whole), expected.0, "{dtype}");
+            // SAFETY: as above.
+            let status = unsafe { aoti_torch_item_float32(handle, &mut single) };
+            assert_eq!((status == 0).then_some(f64::from(single)), expected.1, "{dtype}");
+            // SAFETY: as above.
+            let status = unsafe { aoti_torch_item_float64(handle, &mut double) };
+            assert_eq!((status == 0).then_some(double), expected.1, "{dtype}");
+            // SAFETY: as above.
+            assert_eq!(unsafe { aoti_torch_item_bool(handle, &mut is_true) }, 0);
+            assert_eq!(is_true, expected.2, "{dtype}");
+        }
     }
 
     #[test]
