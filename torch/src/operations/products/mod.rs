@@ -10,9 +10,11 @@
 //! | `experts` | products of groups of rows, as transformers calls them |
 //! | `scaled_grouped` | the same of 8-bit floating-point numbers with scales |
 //! | `weights` | products with weights of 8 bits |
+//! | `few_bytes` | the same for few rows on the CPU, without converted weights in memory |
 
 pub mod added;
 pub mod experts;
+pub mod few_bytes;
 pub mod grouped;
 pub mod scaled;
 pub mod scaled_grouped;

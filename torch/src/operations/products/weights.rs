@@ -1,7 +1,7 @@
 //! Products with weights of 8 bits, a row for each column of the result.
 
-use super::{check_type, matrix_sizes};
-use crate::abi::tensors::{dtype_of_tensor, is_contiguous, sizes_of, strides_of};
+use super::{check_type, few_bytes, matrix_sizes};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::sconce::operations::{Operand, binary, to_dtype, transpose};
 use crate::sconce::products::short_matmul;
@@ -15,7 +15,7 @@ pub fn int8_weights(
     weights: TensorHandle,
     scales: TensorHandle,
 ) -> Result<Tensor> {
-    let [_, inner] = matrix_sizes("A", input)?;
+    let [row_count, inner] = matrix_sizes("A", input)?;
     let dtype = checked_input(input)?;
     check_type("B", weights, api::SCONCE_DTYPE_I8)?;
     if !is_contiguous(weights, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)? {
@@ -32,7 +32,13 @@ pub fn int8_weights(
     }
     check_type("scales", scales, dtype)?;
     let single = api::SCONCE_DTYPE_F32;
-    let rows = to_dtype(transpose(weights, 0, 1)?.handle(), single)?;
+    let tensors = [input, weights, scales].map(device_of_tensor);
+    let is_on_cpu = tensors.iter().all(|device| matches!(device, Ok(api::SCONCE_DEVICE_CPU)));
+    if is_on_cpu && row_count <= few_bytes::MOST_ROWS {
+        return to_dtype(few_bytes::product(input, weights, scales)?.handle(), dtype);
+    }
+    // Converted before it is turned: contiguous elements are converted faster.
+    let rows = transpose(to_dtype(weights, single)?.handle(), 0, 1)?;
     let left = to_dtype(input, single)?;
     // Numbers of 8 bits and of the 16-bit types are numbers of TF32.
     let product = match dtype == single {
@@ -70,7 +76,8 @@ mod tests {
         for turn in 0..30 {
             let dtype =
                 cases.one(&[api::SCONCE_DTYPE_F32, api::SCONCE_DTYPE_F16, api::SCONCE_DTYPE_BF16]);
-            let (rows, inner, columns) = (cases.int(0, 4), cases.int(0, 20), cases.int(1, 5));
+            // From 9 rows on weights are converted first.
+            let (rows, inner, columns) = (cases.int(0, 12), cases.int(0, 40), cases.int(0, 5));
             let input = Dense::quarters(&mut cases, &[rows, inner]);
             let bytes = Dense::whole(&mut cases, &[columns, inner], -128, 127);
             let factors = Dense::quarters(&mut cases, &[columns]);

@@ -1,0 +1,90 @@
+//! Products of few rows with weights of 8 bits on the CPU, without converted weights in memory: each row of weights is
+//! converted once for all rows. For many rows the product of converted weights is faster.
+
+#![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
+
+use crate::abi::tensors::{data_of, sizes_of};
+use crate::error::Result;
+use crate::operations::tensors::empty;
+use crate::sconce::operations::{contiguous, to_dtype};
+use crate::sconce::parallel::{GRAIN, OnThreads, for_range};
+use crate::sconce::tensor::TensorHandle;
+use crate::sconce::{Tensor, api};
+
+/// As many rows as share the converted weights.
+pub const MOST_ROWS: i64 = 8;
+/// Sums of a row, which are added at its end.
+const LANES: usize = 16;
+
+/// What the parts of a product share.
+struct ByteProduct<'a> {
+    rows: &'a [f32],
+    weights: &'a [i8],
+    scales: &'a [f32],
+    inner: usize,
+    into: *mut f32,
+}
+
+/// The product of few rows with the rows of weights, times the scale of each, in float32. The weights are contiguous.
+pub fn product(input: TensorHandle, weights: TensorHandle, scales: TensorHandle) -> Result<Tensor> {
+    let single = api::SCONCE_DTYPE_F32;
+    let (rows, columns) = (sizes_of(input)?[0], sizes_of(weights)?[0]);
+    let inner = sizes_of(input)?[1];
+    let result = empty(&[rows, columns], single, api::SCONCE_DEVICE_CPU)?;
+    let lines = contiguous(to_dtype(input, single)?.handle())?;
+    let factors = contiguous(to_dtype(scales, single)?.handle())?;
+    let operands = ByteProduct {
+        // SAFETY: the elements lie one after another.
+        rows: unsafe { elements(lines.handle(), rows * inner) }?,
+        // SAFETY: as above; the caller has checked the weights.
+        weights: unsafe { elements(weights, columns * inner) }?,
+        // SAFETY: as above.
+        scales: unsafe { elements(factors.handle(), columns) }?,
+        inner: inner as usize,
+        into: data_of(result.handle())?.cast(),
+    };
+    // SAFETY: each thread writes the columns of its part alone.
+    let shared = unsafe { OnThreads::new(operands) };
+    let work = (rows * inner).max(1);
+    for_range(0, columns, (GRAIN / work).max(1), &|begin, end| {
+        let operands = shared.get();
+        let mut converted = vec![0.0; operands.inner];
+        for column in begin as usize..end as usize {
+            let bytes = &operands.weights[column * operands.inner..][..operands.inner];
+            for (number, byte) in converted.iter_mut().zip(bytes) {
+                *number = f32::from(*byte);
+            }
+            for row in 0..rows as usize {
+                let line = &operands.rows[row * operands.inner..][..operands.inner];
+                let sum = dot(line, &converted) * operands.scales[column];
+                // SAFETY: the result has this element.
+                unsafe { operands.into.add(row * columns as usize + column).write(sum) };
+            }
+        }
+        Ok(())
+    })?;
+    Ok(result)
+}
+
+/// The sum of products.
+fn dot(first: &[f32], second: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; LANES];
+    let (wide, rest) = (first.chunks_exact(LANES), second.chunks_exact(LANES));
+    let last: f32 = wide.remainder().iter().zip(rest.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in wide.zip(rest) {
+        for (sum, (a, b)) in sums.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    sums.iter().sum::<f32>() + last
+}
+
+/// # Safety
+/// The tensor has that many elements of this type, one after another, and lives as long as the result.
+unsafe fn elements<'a, T>(tensor: TensorHandle, count: i64) -> Result<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts(data_of(tensor)?.cast::<T>(), count as usize) })
+}
