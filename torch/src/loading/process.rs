@@ -192,6 +192,16 @@ pub fn operation_of(name: &str) -> String {
 
 /// What to say of missing functions of a model.
 pub fn refusal(path: &Path, missing: &[&str]) -> Error {
+    let is_cpp = |name: &&&str| name.starts_with("_Z");
+    if let Some(first) = missing.iter().find(is_cpp) {
+        return Error::not_supported(format!(
+            "{} needs C++ functions of PyTorch ({}), such as {first}, which are not part of its ABI for models. Options \
+             of torch._inductor.config cause this, such as aot_inductor.allow_stack_allocation and \
+             aot_inductor.use_minimal_arrayref_interface: compile the model without them",
+            path.display(),
+            missing.iter().filter(is_cpp).count()
+        ));
+    }
     let lines: Vec<String> = missing.iter().map(|name| operation_of(name)).collect();
     Error::not_supported(format!(
         "{} needs functions that libsconce_torch does not offer: {}. Let the compiler generate kernels for these \

@@ -260,6 +260,14 @@ fn functions_that_are_missing_are_named_with_their_operation() {
     ] {
         assert!(why.contains(words), "{why}");
     }
+    let why = load_model(&compiled(&folder, &["-DMISSING_CPP"])).unwrap_err();
+    for words in [
+        "needs C++ functions of PyTorch (2), such as _ZN3c10",
+        "compile the model without them",
+        "aot_inductor.allow_stack_allocation",
+    ] {
+        assert!(why.contains(words), "{why}");
+    }
 }
 
 #[test]

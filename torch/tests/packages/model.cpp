@@ -26,6 +26,14 @@ void aoti_torch_check(bool, const char*, const char*, std::uint32_t, const char*
 #ifdef MISSING
 std::int32_t aoti_torch_cpu_no_such_operation(Tensor);
 #endif
+#ifdef MISSING_CPP
+}
+namespace c10 {
+void no_such_function(int);
+void no_such_function(long);
+}  // namespace c10
+extern "C" {
+#endif
 #ifdef CUSTOM
 std::int32_t aoti_torch_new_uninitialized_tensor(Tensor*);
 std::int32_t aoti_torch_proxy_executor_call_function(void*, int, int, std::int64_t*, int, Tensor*);
@@ -149,6 +157,10 @@ std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Te
 #endif
 #ifdef MISSING
   aoti_torch_cpu_no_such_operation(input.handle);
+#endif
+#ifdef MISSING_CPP
+  c10::no_such_function(1);
+  c10::no_such_function(2L);
 #endif
   std::int64_t rank = 0, numel = 0, *sizes = nullptr, *strides = nullptr;
   if (aoti_torch_get_dim(input.handle, &rank) != 0 ||
