@@ -24,6 +24,7 @@ fn main() {
     let out = PathBuf::from(std::env::var("OUT_DIR").unwrap());
     for watched in [
         "build",
+        "src/foreign/allocator.cc",
         "src/foreign/calls.cc",
         "src/foreign/values.cc",
         SPECIAL_FUNCTIONS,
@@ -43,7 +44,7 @@ fn main() {
     cc::Build::new()
         .cpp(true)
         .std("c++17")
-        .files(["src/foreign/calls.cc", "src/foreign/values.cc"])
+        .files(["src/foreign/allocator.cc", "src/foreign/calls.cc", "src/foreign/values.cc"])
         .compile("sconce_torch_calls");
     // The kernels' source. Products and sums are rounded one by one, so that results are the same everywhere.
     cc::Build::new()

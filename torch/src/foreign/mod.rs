@@ -5,7 +5,7 @@
 
 pub mod words;
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 
 use crate::error::{Error, Result};
 
@@ -30,6 +30,16 @@ unsafe extern "C" {
         text: *mut c_char,
         room: usize,
     ) -> i32;
+}
+
+unsafe extern "C" {
+    fn sconce_torch_cpu_allocator() -> *mut c_void;
+}
+
+/// The object of C++ that allocates memory of the CPU (`allocator.cc`).
+pub fn cpu_allocator() -> *mut c_void {
+    // SAFETY: no preconditions.
+    unsafe { sconce_torch_cpu_allocator() }
 }
 
 /// What `calls.cc` returns for a call that threw.

@@ -237,6 +237,19 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
     }
 }
 
+#[test]
+fn a_model_calls_the_functions_of_flexible_attention() {
+    let folder = folder("flexible");
+    let model = load_model(&compiled(&folder, &["-DFLEXIBLE"])).unwrap();
+    assert_eq!(doubled(model, &[1.0, -2.5, 4.0]).unwrap(), [2.0, -5.0, 8.0]);
+    assert_eq!(doubled(model, &[]).unwrap(), [0.0; 0]);
+    let many: Vec<f32> = (0..100).map(|at| at as f32).collect();
+    let expected: Vec<f32> = many.iter().map(|value| 2.0 * value).collect();
+    assert_eq!(doubled(model, &many).unwrap(), expected);
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+}
+
 /// The threads of OpenMP that a model started wait for more work after it is unloaded, so their code has to stay.
 #[test]
 fn threads_of_a_model_outlive_it() {

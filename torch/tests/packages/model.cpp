@@ -9,6 +9,10 @@
 #include <stdexcept>
 #include <string>
 
+#ifdef FLEXIBLE
+#include "flexible.hpp"
+#endif
+
 struct Opaque;
 using Tensor = Opaque*;
 extern "C" {
@@ -191,6 +195,9 @@ std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Te
       aoti_torch_get_data_ptr(outputs[0], &to) != 0) {
     return 1;
   }
+#ifdef FLEXIBLE
+  return double_by_blocks(static_cast<float*>(from), static_cast<float*>(to), numel) ? 0 : 1;
+#endif
 #ifdef _OPENMP
 #pragma omp parallel for num_threads(2)
 #endif

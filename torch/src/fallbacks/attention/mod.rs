@@ -8,12 +8,14 @@
 //! | `gradients` | gradients as products |
 //! | `sequences` | functions of the ABI whose positions come before the heads, also of sequences of several lengths |
 //! | `spans` | where sequences lie, and which positions meet |
+//! | `flexible` | C++ functions that generated code of flexible attention calls |
 //! | `fused` | one kernel: a folder |
 //! | `softmax` | weights on the CPU |
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 pub mod backward;
+pub mod flexible;
 pub mod functions;
 mod fused;
 mod gradients;

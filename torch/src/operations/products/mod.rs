@@ -6,6 +6,7 @@
 //! | `added` | products that are added to a tensor, with any factors |
 //! | `widened` | products of integers, and of 16-bit numbers into float32, without a rounding in between |
 //! | `scaled` | products of 8-bit floating-point numbers with scales |
+//! | `blocks` | products of small blocks of matrices in memory |
 //! | `grouped` | products of groups of matrices |
 //! | `experts` | products of groups of rows, as transformers calls them |
 //! | `scaled_grouped` | the same of 8-bit floating-point numbers with scales |
@@ -13,6 +14,7 @@
 //! | `few_bytes` | the same for few rows on the CPU, without converted weights in memory |
 
 pub mod added;
+pub mod blocks;
 pub mod experts;
 pub mod few_bytes;
 pub mod grouped;
