@@ -4,6 +4,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `added` | products that are added to a tensor, with any factors |
+//! | `whole` | products of 8-bit integers on the CPU |
 //! | `widened` | products of integers, and of 16-bit numbers into float32, without a rounding in between |
 //! | `scaled` | products of 8-bit floating-point numbers with scales |
 //! | `blocks` | products of small blocks of matrices in memory |
@@ -21,6 +22,7 @@ pub mod grouped;
 pub mod scaled;
 pub mod scaled_grouped;
 pub mod weights;
+pub mod whole;
 pub mod widened;
 
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
