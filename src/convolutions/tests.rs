@@ -166,19 +166,62 @@ fn a_bias_of_another_length_is_refused() {
     assert_eq!(result, [6.5, 8.5]);
 }
 
+/// Parts have blocks of features where images are small, whose last one is not full.
+#[test]
+fn small_images_with_many_features_agree_with_one_image_at_a_time() {
+    let problem = Geometry {
+        images: 3,
+        groups: 2,
+        channels: 20,
+        features: 37,
+        input: [1, 7, 6],
+        filter: [1, 3, 2],
+        output: [1, 4, 7],
+        stride: [1, 2, 1],
+        padding: [0, 1, 1],
+        dilation: [1; 3],
+    };
+    let features = 2 * problem.features;
+    let input = integers(problem.images * problem.input_elements(), 3);
+    let filter = integers(features * problem.taps(), 4);
+    let mut expected = vec![0.0; problem.images * problem.output_elements()];
+    let images = input.chunks_exact(problem.input_elements());
+    for (image, expected) in images.zip(expected.chunks_exact_mut(problem.output_elements())) {
+        forward_image(&problem, image, &filter, expected, |_, _| Ok(())).unwrap();
+    }
+    let turned_input = turned(&input, 40, problem.input_area());
+    let turned_filter = turned(&filter, problem.channels, 6);
+    for threads in [1, 2, 5] {
+        crate::parallel::set_count(threads).unwrap();
+        let mut found = vec![f64::NAN; expected.len()];
+        convolve(&problem, ChannelOrder::First, &input, &filter, None, &mut found).unwrap();
+        assert_eq!(found, expected, "{threads} threads");
+        let order = ChannelOrder::Last;
+        convolve(&problem, order, &turned_input, &turned_filter, None, &mut found).unwrap();
+        assert_eq!(found, turned(&expected, features, problem.positions()), "{threads} threads");
+    }
+}
+
 /// Single precision, whose tiles have other sizes, on one thread and on several.
 #[test]
 fn bits_depend_neither_on_threads_nor_on_the_order_of_memory() {
-    let shapes = [(1, 3, 9, 3), (2, 4, 5, 1), (1, 1, 1, 3), (30, 1, 1, 5), (1, 20, 40, 1)];
-    for (groups, channels, features, side) in shapes {
+    let shapes = [
+        (1, 3, 9, 3, [80, 70]),
+        (2, 4, 5, 1, [80, 70]),
+        (1, 1, 1, 3, [80, 70]),
+        (30, 1, 1, 5, [80, 70]),
+        (1, 20, 40, 1, [80, 70]),
+        (1, 40, 100, 3, [6, 5]),
+    ];
+    for (groups, channels, features, side, [height, width]) in shapes {
         let problem = Geometry {
             images: 2,
             groups,
             channels,
             features,
-            input: [1, 80, 70],
+            input: [1, height, width],
             filter: [1, side, side],
-            output: [1, 80, 70],
+            output: [1, height, width],
             stride: [1; 3],
             padding: [0, side as i64 / 2, side as i64 / 2],
             dilation: [1; 3],

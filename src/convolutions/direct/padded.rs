@@ -1,6 +1,7 @@
 //! The input of a part: channels innermost, with zeros where the padding is.
 
 use super::OutputPart;
+use super::turned::{SIDE, turn};
 use crate::convolutions::ChannelOrder;
 use crate::products::Real;
 use crate::unfolding::{Geometry, MOST_SPATIAL};
@@ -89,16 +90,14 @@ impl<T: Real> Padded<T> {
     fn turn(&mut self, from: &[T], apart: usize, places: usize) {
         let start = self.values.len();
         self.zeros(places);
-        let channels = self.channels;
-        let to = &mut self.values[start..];
         if places == 0 {
             return; // The part lies in the padding, and perhaps beyond the input.
         }
-        for channel in 0..channels {
-            let from = &from[channel * apart..][..places];
-            for (to, from) in to[channel..].iter_mut().step_by(channels).zip(from) {
-                *to = *from;
-            }
+        let (all, to) = (self.channels, &mut self.values[start..]);
+        for first in (0..all).step_by(SIDE) {
+            let channels = SIDE.min(all - first);
+            let from = &from[first * apart..];
+            turn(from, apart, [channels, places], &mut to[first..], |place| place * all);
         }
     }
 

@@ -10,78 +10,91 @@
 
 use super::OutputPart;
 use super::padded::Padded;
-use super::weights::Weights;
 use crate::convolutions::ChannelOrder;
 use crate::parallel::Divided;
 use crate::products::Real;
 use crate::unfolding::Geometry;
 
 /// What the tiles of a part have in common.
-struct TileTask<'a, T> {
+pub(super) struct TileTask<'a, T> {
     geometry: &'a Geometry,
     order: ChannelOrder,
-    part: &'a OutputPart,
-    input: &'a [T],
+    part: OutputPart,
+    padded: Padded<T>,
     /// Where what each position reads begins.
-    starts: &'a [usize],
+    starts: Vec<usize>,
     /// The runs that each position reads, and their length.
-    runs: &'a [usize],
+    runs: Vec<usize>,
     length: usize,
-    weights: &'a Weights<T>,
     output: &'a Divided<'a, T>,
 }
 
-/// Writes the outputs of a part.
-pub(super) fn calculate<T: Real>(
-    geometry: &Geometry,
-    order: ChannelOrder,
-    part: &OutputPart,
-    padded: &Padded<T>,
-    weights: &Weights<T>,
-    output: &Divided<'_, T>,
-) {
-    let [_, rows, columns] = geometry.output;
-    let place = |at: usize| [at / columns / rows, at / columns % rows, at % columns];
-    let starts = part.positions(geometry).map(|at| padded.start(geometry, place(at)));
-    let starts: Vec<usize> = starts.collect();
-    let (runs, length) = padded.runs(geometry);
-    let (starts, runs, input) = (&starts[..], &runs[..], &padded.values[..]);
-    let task = TileTask { geometry, order, part, input, starts, runs, length, weights, output };
-    match weights.lanes {
-        16 => of_lanes::<T, 16, 6>(&task),
-        8 if size_of::<T>() == 4 => of_lanes::<T, 8, 12>(&task),
-        8 => of_lanes::<T, 8, 6>(&task),
-        _ => of_lanes::<T, 4, 12>(&task),
+impl<'a, T: Real> TileTask<'a, T> {
+    /// Copies the input of the part. `None` if there is no memory.
+    pub(super) fn of(
+        geometry: &'a Geometry,
+        order: ChannelOrder,
+        part: OutputPart,
+        input: &[T],
+        output: &'a Divided<'a, T>,
+    ) -> Option<TileTask<'a, T>> {
+        let padded = Padded::of(geometry, order, &part, input)?;
+        let [_, rows, columns] = geometry.output;
+        let place = |at: usize| [at / columns / rows, at / columns % rows, at % columns];
+        let starts = part.positions(geometry).map(|at| padded.start(geometry, place(at)));
+        let starts = starts.collect();
+        let (runs, length) = padded.runs(geometry);
+        Some(TileTask { geometry, order, part, padded, starts, runs, length, output })
+    }
+
+    /// Writes the outputs of the features of a block, from its filter.
+    pub(super) fn calculate(&self, block: usize, lanes: usize, filter: &[T]) {
+        match lanes {
+            16 => of_lanes::<T, 16, 6>(self, block, filter),
+            8 if size_of::<T>() == 4 => of_lanes::<T, 8, 12>(self, block, filter),
+            8 => of_lanes::<T, 8, 6>(self, block, filter),
+            _ => of_lanes::<T, 4, 12>(self, block, filter),
+        }
     }
 }
 
-fn of_lanes<T: Real, const L: usize, const P: usize>(task: &TileTask<'_, T>) {
+fn of_lanes<T: Real, const L: usize, const P: usize>(
+    task: &TileTask<'_, T>,
+    block: usize,
+    filter: &[T],
+) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
         // SAFETY: the processor has these instructions.
-        return unsafe { with_avx2::<T, L, P>(task) };
+        return unsafe { with_avx2::<T, L, P>(task, block, filter) };
     }
-    all_tiles::<T, L, P, { cfg!(target_arch = "aarch64") }>(task);
+    all_tiles::<T, L, P, { cfg!(target_arch = "aarch64") }>(task, block, filter);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
-fn with_avx2<T: Real, const L: usize, const P: usize>(task: &TileTask<'_, T>) {
-    all_tiles::<T, L, P, true>(task);
+fn with_avx2<T: Real, const L: usize, const P: usize>(
+    task: &TileTask<'_, T>,
+    block: usize,
+    filter: &[T],
+) {
+    all_tiles::<T, L, P, true>(task, block, filter);
 }
 
 /// `FUSED` says whether a product and a sum are one instruction.
 #[inline(always)]
-fn all_tiles<T: Real, const L: usize, const P: usize, const FUSED: bool>(task: &TileTask<'_, T>) {
-    for block in 0..task.weights.blocks {
-        let (filter, _) = task.weights.block(task.part.group, block).as_chunks::<L>();
-        for first in (0..task.starts.len()).step_by(P) {
-            let count = P.min(task.starts.len() - first);
-            // Where positions are missing the last is calculated again.
-            let starts = std::array::from_fn(|at| task.starts[first + at.min(count - 1)]);
-            let sums = tile::<T, L, P, FUSED>(task, filter, starts);
-            write(task, block * L, first, &sums[..count]);
-        }
+fn all_tiles<T: Real, const L: usize, const P: usize, const FUSED: bool>(
+    task: &TileTask<'_, T>,
+    block: usize,
+    filter: &[T],
+) {
+    let (filter, _) = filter.as_chunks::<L>();
+    for first in (0..task.starts.len()).step_by(P) {
+        let count = P.min(task.starts.len() - first);
+        // Where positions are missing the last is calculated again.
+        let starts = std::array::from_fn(|at| task.starts[first + at.min(count - 1)]);
+        let sums = tile::<T, L, P, FUSED>(task, filter, starts);
+        write(task, block * L, first, &sums[..count]);
     }
 }
 
@@ -94,7 +107,7 @@ fn tile<T: Real, const L: usize, const P: usize, const FUSED: bool>(
     let mut sums = [[T::default(); L]; P];
     for (run, filter) in task.runs.iter().zip(filter.chunks_exact(task.length)) {
         let values: [&[T]; P] =
-            std::array::from_fn(|at| &task.input[starts[at] + run..][..filter.len()]);
+            std::array::from_fn(|at| &task.padded.values[starts[at] + run..][..filter.len()]);
         for (index, factors) in filter.iter().enumerate() {
             for at in 0..P {
                 let value = values[at][index];
