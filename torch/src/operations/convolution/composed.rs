@@ -11,8 +11,9 @@ use crate::sconce::operations::{
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::integer;
 
-/// The gradient for the images: elements of the given gradient lie `stride` apart among zeros, and a filter that is
-/// turned around, with inputs and outputs exchanged, goes over them in steps of one.
+/// The gradient for the images. Along a dimension, images whose places leave the same rest when they are divided by the
+/// stride meet the same elements of the filter, `apart` from each other. For each combination of rests these elements,
+/// turned around, with inputs and outputs exchanged, go over the given gradient in steps of one.
 pub(super) fn input_gradient(
     gradient: TensorHandle,
     filter: TensorHandle,
@@ -24,33 +25,109 @@ pub(super) fn input_gradient(
         return fill(result.handle(), &integer(0));
     }
     let images = sizes_of(result.handle())?;
+    let axes: Vec<Vec<Phase>> = (0..steps.stride.len())
+        .map(|axis| Phase::all(images[axis + 2], weights[axis + 2], steps, axis))
+        .collect();
+    // Zeros around the gradient, as many as any of them reads.
     let mut room = given.clone();
-    // Along each dimension: where the first element lies, and where the part begins that the filter goes over.
-    let mut starts = Vec::new();
-    for axis in 0..steps.stride.len() {
-        let front = steps.reach(axis, weights[axis + 2]) - 1 - steps.padding[axis];
-        let wanted = images[axis + 2] + steps.reach(axis, weights[axis + 2]) - 1;
-        let last = (given[axis + 2] - 1) * steps.stride[axis];
-        let (place, begin) = (front.max(0), (-front).max(0));
-        room[axis + 2] = (place + last + 1).max(begin + wanted);
-        starts.push((place, begin, wanted));
+    let mut fronts = Vec::new();
+    for (axis, phases) in axes.iter().enumerate() {
+        let front = phases.iter().map(|phase| -phase.begin).fold(0, i64::max);
+        let end = phases.iter().map(|phase| phase.begin + phase.length()).fold(0, i64::max);
+        room[axis + 2] = front + end.max(given[axis + 2]);
+        fronts.push(front);
     }
-    let zeros = filled_like(gradient, &room, 0.0)?;
-    let (mut holes, mut seen) =
-        (Tensor::retained(zeros.handle())?, Tensor::retained(zeros.handle())?);
-    for (axis, &(place, begin, wanted)) in starts.iter().enumerate() {
-        let (dim, stride) = (axis as i64 + 2, steps.stride[axis]);
-        let end = place + (given[axis + 2] - 1) * stride + 1;
-        holes = slice(holes.handle(), dim, Some(place), Some(end), stride)?;
-        seen = narrow(seen.handle(), dim, begin, wanted)?;
+    let seen = match room == given {
+        true => Tensor::retained(gradient)?,
+        false => surrounded(gradient, &given, &room, &fronts)?,
+    };
+    let combinations: usize = axes.iter().map(Vec::len).product();
+    let covered = |phases: &Vec<Phase>| phases.iter().map(|phase| phase.count).sum::<i64>();
+    if axes.iter().map(covered).ne(images[2..].iter().copied()) {
+        fill(result.handle(), &integer(0))?;
     }
-    copy(&holes, gradient)?;
-    let turned = turned(filter, &weights, steps.groups)?;
-    let ones = vec![1; starts.len()];
-    let unpadded = vec![0; starts.len()];
-    let over = Steps { stride: &ones, padding: &unpadded, ..steps };
-    let found = forward(seen.handle(), turned.handle(), std::ptr::null_mut(), over)?;
-    copy(result, found.handle())
+    let ones = vec![1; axes.len()];
+    let unpadded = vec![0; axes.len()];
+    for combination in 0..combinations {
+        let (mut part, mut taps) = (Tensor::retained(seen.handle())?, Tensor::retained(filter)?);
+        let mut place = Tensor::retained(result.handle())?;
+        let (mut rest, mut dilation, mut counts) = (combination, Vec::new(), weights.clone());
+        for (axis, phases) in axes.iter().enumerate() {
+            let (phase, dim) = (&phases[rest % phases.len()], axis as i64 + 2);
+            rest /= phases.len();
+            part = narrow(part.handle(), dim, fronts[axis] + phase.begin, phase.length())?;
+            taps = slice(taps.handle(), dim, Some(phase.tap), None, phase.apart)?;
+            place = slice(place.handle(), dim, Some(phase.place), None, steps.stride[axis])?;
+            dilation.push(phase.dilation);
+            counts[axis + 2] = phase.taps;
+        }
+        let turned = turned(taps.handle(), &counts, steps.groups)?;
+        let over =
+            Steps { stride: &ones, padding: &unpadded, dilation: &dilation, groups: steps.groups };
+        let found = forward(part.handle(), turned.handle(), std::ptr::null_mut(), over)?;
+        copy(&place, found.handle())?;
+    }
+    Ok(())
+}
+/// Along a dimension: the images that meet the same elements of a filter.
+struct Phase {
+    /// The first image, and how many there are, a stride apart.
+    place: i64,
+    count: i64,
+    /// The first element of the filter, from each to the next, and how many there are.
+    tap: i64,
+    apart: i64,
+    taps: i64,
+    /// Elements of the gradient from what one element of the filter meets to what the next does.
+    dilation: i64,
+    /// The first element of the gradient that is read; it may lie before the gradient.
+    begin: i64,
+}
+
+impl Phase {
+    /// All that there are, for so many images and elements of the filter. Other images meet no element.
+    fn all(images: i64, taps: i64, steps: Steps<'_>, axis: usize) -> Vec<Phase> {
+        let (stride, padding, dilation) =
+            (steps.stride[axis], steps.padding[axis], steps.dilation[axis]);
+        let common = greatest_divisor(stride, dilation);
+        let (apart, dilation_of_phase) = (stride / common, dilation / common);
+        let phase = |tap: i64| {
+            let place = (tap * dilation - padding).rem_euclid(stride);
+            let taps = (taps - tap + apart - 1) / apart;
+            // Where the first image's first element of the filter lies on the gradient.
+            let first = (place + padding - tap * dilation) / stride;
+            Phase {
+                place,
+                count: (images - place + stride - 1) / stride,
+                tap,
+                apart,
+                taps,
+                dilation: dilation_of_phase,
+                begin: first - dilation_of_phase * (taps - 1),
+            }
+        };
+        (0..apart.min(taps)).map(phase).filter(|phase| phase.count > 0).collect()
+    }
+
+    /// Elements of the gradient that are read.
+    fn length(&self) -> i64 {
+        self.count + self.dilation * (self.taps - 1)
+    }
+}
+
+fn greatest_divisor(first: i64, second: i64) -> i64 {
+    if second == 0 { first } else { greatest_divisor(second, first % second) }
+}
+
+/// A tensor with zeros before and behind it, so that it has larger sizes.
+fn surrounded(tensor: TensorHandle, sizes: &[i64], room: &[i64], fronts: &[i64]) -> Result<Tensor> {
+    let zeros = filled_like(tensor, room, 0.0)?;
+    let mut inner = Tensor::retained(zeros.handle())?;
+    for (axis, &front) in fronts.iter().enumerate() {
+        inner = narrow(inner.handle(), axis as i64 + 2, front, sizes[axis + 2])?;
+    }
+    copy(&inner, tensor)?;
+    Ok(zeros)
 }
 
 fn is_empty(tensor: TensorHandle) -> bool {

@@ -130,7 +130,7 @@ pub fn transposed(
     let mut column = vec![1; spatial + 1];
     column[0] = sizes[1];
     let column = operations::reshape(bias, &column)?;
-    operations::binary(api::SCONCE_BINARY_ADD, &result, operations::Operand::Tensor(&column))
+    operations::binary_in_place(api::SCONCE_BINARY_ADD, result, &column)
 }
 
 /// The gradients of a transposed convolution for its images and its filter, in this order, as far as they are wanted.

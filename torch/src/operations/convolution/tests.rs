@@ -29,8 +29,8 @@ impl Case {
         let groups = cases.int(1, 3);
         let mut each =
             |least, most| -> Vec<i64> { (0..spatial).map(|_| cases.int(least, most)).collect() };
-        let (stride, padding, dilation) = (each(1, 3), each(0, 2), each(1, 2));
-        let (taps, more) = (each(1, 3), each(0, 3));
+        let (stride, padding, dilation) = (each(1, 4), each(0, 2), each(1, 3));
+        let (taps, more) = (each(1, 4), each(0, 4));
         let (batch, channels, features) = (cases.int(1, 2), cases.int(1, 2), cases.int(1, 2));
         let (mut images, mut filter) =
             (vec![batch, channels * groups], vec![features * groups, channels]);

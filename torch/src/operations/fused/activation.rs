@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use crate::error::{Error, Result};
-use crate::sconce::operations::{Operand, binary, choose, unary};
+use crate::sconce::operations::{Operand, binary, choose, unary_in_place};
 use crate::sconce::values::real;
 use crate::sconce::{Tensor, api};
 
@@ -59,11 +59,11 @@ impl Activation {
         })
     }
 
-    /// The function of each element.
+    /// The function of each element, in the tensor's own memory where one operation calculates it.
     pub fn apply(self, tensor: Tensor) -> Result<Tensor> {
         match self {
             Activation::None => Ok(tensor),
-            Activation::Unary(operation) => unary(operation, &tensor),
+            Activation::Unary(operation) => unary_in_place(operation, tensor),
             Activation::HardSwish => {
                 let share = gate(&tensor)?;
                 binary(api::SCONCE_BINARY_MUL, &tensor, Operand::Tensor(&share))

@@ -4,7 +4,7 @@ use super::activation::Activation;
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::name_of;
-use crate::sconce::operations::{Operand, binary, widened};
+use crate::sconce::operations::{binary_in_place, widened};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -56,10 +56,10 @@ impl After {
         check_same_type("other", other, input)
     }
 
-    /// The result in float32, or wider, with all this.
+    /// The result in float32, or wider, with all this, in its own memory as far as possible.
     pub fn apply(self, mut result: Tensor) -> Result<Tensor> {
         if let Some((other, Combination(operation))) = self.other {
-            result = binary(operation, &result, Operand::Tensor(&widened(other)?))?;
+            result = binary_in_place(operation, result, &widened(other)?)?;
         }
         self.activation.apply(result)
     }

@@ -8,7 +8,7 @@ use crate::operations::convolution::{Steps, forward, transposed};
 use crate::operations::layout::{Layout, format_of_images, has_channels_last};
 use crate::operations::packed::unpack::was_packed;
 use crate::operations::tensors::{check_floating, in_format};
-use crate::sconce::operations::{Operand, binary, reshape, to_dtype, transpose, widened};
+use crate::sconce::operations::{binary_in_place, reshape, to_dtype, transpose, widened};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -24,8 +24,10 @@ pub fn convolution(
     let format = result_format(images, filter)?;
     let given = in_format(widened(images)?.handle(), format)?;
     let wide = widened(filter)?;
-    let result = forward(given.handle(), wide.handle(), std::ptr::null_mut(), steps)?;
-    finished(result, images, bias, format, after)
+    let bias = bias.map(widened).transpose()?;
+    let bias = bias.as_ref().map_or(std::ptr::null_mut(), Tensor::handle);
+    let result = forward(given.handle(), wide.handle(), bias, steps)?;
+    finished(result, images, None, format, after)
 }
 
 /// The transposed convolution, a bias added, and what follows.
@@ -89,7 +91,7 @@ fn finished(
     let sum = match bias {
         Some(bias) => {
             let column = channel_column(widened(bias)?.handle(), &sizes)?;
-            binary(api::SCONCE_BINARY_ADD, &result, Operand::Tensor(&column))?
+            binary_in_place(api::SCONCE_BINARY_ADD, result, &column)?
         }
         None => result,
     };

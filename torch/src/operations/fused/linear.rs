@@ -4,7 +4,7 @@ use super::after::{After, check_same_type};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::check_floating;
-use crate::sconce::operations::{Operand, binary, matmul, reshape, to_dtype, transpose, widened};
+use crate::sconce::operations::{binary_in_place, matmul, reshape, to_dtype, transpose, widened};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -26,7 +26,7 @@ pub fn linear(
     let rows = transpose(widened(weights)?.handle(), 0, 1)?;
     let product = product(&widened(input)?, &rows)?;
     let sum = match bias {
-        Some(bias) => binary(api::SCONCE_BINARY_ADD, &product, Operand::Tensor(&widened(bias)?))?,
+        Some(bias) => binary_in_place(api::SCONCE_BINARY_ADD, product, &widened(bias)?)?,
         None => product,
     };
     let result = after.apply(reshape(sum.handle(), &sizes)?)?;

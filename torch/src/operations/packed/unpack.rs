@@ -40,6 +40,20 @@ unsafe extern "C" fn give_up(lines: *mut c_void) {
     with_unpacked(|unpacked| unpacked.remove(&lines.as_ptr().addr()));
 }
 
+/// Filters of convolutions over two and three dimensions have their channels innermost, as the images that they meet:
+/// nothing has to be copied then when the model runs.
+fn strides_of(sizes: &[i64]) -> Vec<i64> {
+    let mut strides = contiguous_strides(sizes);
+    if matches!(sizes.len(), 4 | 5) {
+        let mut next = 1;
+        for dim in std::iter::once(1).chain((2..sizes.len()).rev()).chain([0]) {
+            strides[dim] = next;
+            next *= sizes[dim].max(1);
+        }
+    }
+    strides
+}
+
 /// A tensor with the elements of a packed one.
 ///
 /// # Safety
@@ -56,13 +70,19 @@ pub unsafe fn unpacked(
     // Memory without elements has an address of its own, too.
     let mut lines = vec![Line([0; 64]); bytes.div_ceil(64).max(1)];
     let base = lines.as_mut_ptr().cast::<u8>();
-    let within = contiguous_strides(&description.sizes);
+    let strides = strides_of(sizes);
+    let (within, counted) = (contiguous_strides(&description.sizes), contiguous_strides(sizes));
     let mut index = vec![0; description.sizes.len()];
-    walk(&description.sizes, [&within], |[to]| {
-        let mut rest = to;
+    walk(&description.sizes, [&within], |[number]| {
+        let mut rest = number;
         for (at, stride) in index.iter_mut().zip(&within) {
             *at = rest / stride;
             rest %= stride;
+        }
+        let (mut to, mut rest) = (0, number);
+        for (stride, counted) in strides.iter().zip(&counted) {
+            to += rest / counted * stride;
+            rest %= counted;
         }
         let from = description.place(&index) as usize * element;
         let from = data.cast::<u8>().wrapping_add(from);
@@ -70,7 +90,6 @@ pub unsafe fn unpacked(
         // SAFETY: the caller's promise for the element; there are as many places as elements.
         unsafe { std::ptr::copy_nonoverlapping(from, into, element) };
     });
-    let strides = contiguous_strides(sizes);
     let address = base.cast::<c_void>();
     with_unpacked(|unpacked| unpacked.insert(address.addr()));
     let lines = Box::into_raw(Box::new(lines)).cast::<c_void>();
@@ -100,6 +119,7 @@ pub unsafe fn unpacked(
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+    use crate::abi::tensors::strides_of;
     use crate::operations::packed::description::tests::Written;
     use crate::sconce::operations::narrow;
     use crate::testing::{Cases, Dense, live};
@@ -146,6 +166,23 @@ mod tests {
             of.assert_near(tensor.handle(), 0.0, &format!("turn {turn}"));
         }
         assert_eq!(live(), before);
+    }
+
+    #[test]
+    fn filters_have_their_channels_innermost() {
+        let mut cases = Cases::new(72);
+        for (sizes, strides) in
+            [(vec![4, 3, 2, 5], vec![30, 1, 15, 3]), (vec![2, 3, 2, 1, 4], vec![24, 1, 12, 12, 3])]
+        {
+            let of = Dense::quarters(&mut cases, &sizes);
+            let memory: Vec<f32> = of.values.iter().map(|value| *value as f32).collect();
+            let written = Written::new(3, &sizes, &sizes, &contiguous_strides(&sizes), &[]);
+            let description = PackedLayout::read(&written.0, &sizes).unwrap();
+            // SAFETY: the memory has all elements.
+            let tensor = unsafe { unpacked(memory.as_ptr().cast(), &description, &sizes) }.unwrap();
+            of.assert_near(tensor.handle(), 0.0, "a filter");
+            assert_eq!(strides_of(tensor.handle()).unwrap(), strides);
+        }
     }
 
     #[test]

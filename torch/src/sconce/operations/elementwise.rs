@@ -76,6 +76,24 @@ pub fn unary(operation: i32, tensor: &Tensor) -> Result<Tensor> {
     })
 }
 
+/// [`unary`], whose results replace the elements of the tensor.
+pub fn unary_in_place(operation: i32, tensor: Tensor) -> Result<Tensor> {
+    // SAFETY: the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_unary(operation, tensor.handle(), tensor.handle(), made)
+    })
+}
+
+/// [`binary`] of two tensors, whose results replace the elements of the first.
+pub fn binary_in_place(operation: i32, first: Tensor, second: &Tensor) -> Result<Tensor> {
+    let none = std::ptr::null();
+    // SAFETY: numbers are NULL beside tensors; the place is valid for a write.
+    Tensor::made(|made| unsafe {
+        let (handle, second) = (first.handle(), second.handle());
+        api::sconce_tensor_binary(operation, handle, none, second, none, none, handle, made)
+    })
+}
+
 /// Elements of `if_true` where the condition holds, else those of `if_false`.
 pub fn choose(condition: &Tensor, if_true: Operand<'_>, if_false: Operand<'_>) -> Result<Tensor> {
     let ((yes, yes_number), (no, no_number)) = (if_true.parts(), if_false.parts());
