@@ -1,14 +1,18 @@
 //! Products of dense matrices, by the kernels of the crate `matrixmultiply`.
 //!
 //! The crate takes pointers; here they are made from slices whose lengths are checked. It calculates on the calling
-//! thread; `shared` divides a product among several (docs/design/parallel.md).
+//! thread; `shared` divides a product among several (docs/design/parallel.md). Products with few rows or columns are
+//! calculated here (`few`).
 #![allow(unsafe_code, reason = "passes slices as pointers, and shows them as bytes")]
 
+mod few;
+mod matrices;
 mod shared;
 
 use std::ops::{Add, Mul};
 
-pub(crate) use shared::{Batch, Matrices};
+pub(crate) use matrices::Matrices;
+pub(crate) use shared::Batch;
 
 /// The slices of a call do not have the lengths that its sizes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +44,15 @@ type GemmKernel<T> = unsafe fn(
 /// Any bits are a value of the type, and none of them is padding. The kernel has no requirements except
 /// those of [`GemmKernel`].
 pub(crate) unsafe trait Real:
-    Copy + Default + Send + Sync + From<f32> + Add<Output = Self> + Mul<Output = Self> + 'static
+    Copy
+    + Default
+    + PartialEq
+    + Send
+    + Sync
+    + From<f32>
+    + Add<Output = Self>
+    + Mul<Output = Self>
+    + 'static
 {
     /// The kernel of the type.
     const KERNEL: GemmKernel<Self>;

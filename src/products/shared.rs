@@ -4,16 +4,9 @@
 //! tiles do, so that an element's products are added up in the same order and rounded in the same places whatever
 //! block it is in.
 
-use super::Real;
+use super::matrices::Matrices;
+use super::{Real, few};
 use crate::parallel;
-
-/// Matrices that lie equally far apart.
-#[derive(Clone, Copy)]
-pub(crate) struct Matrices<P> {
-    pub(crate) first: P,
-    /// Elements from one matrix to the next, from one row to the next, and from one column to the next.
-    pub(crate) steps: [isize; 3],
-}
 
 /// `c = alpha * a * b + beta * c` for each matrix of a batch.
 pub(crate) struct Batch<T> {
@@ -186,7 +179,21 @@ impl<T: Real> Batch<T> {
         let b_first = b.first.wrapping_offset(at(b.steps, [matrix, 0, column]));
         let c_first = c.first.wrapping_offset(at(c.steps, [matrix, row, column]));
         let ([_, a_row, a_column], [_, b_row, b_column]) = (a.steps, b.steps);
-        let ([_, c_row, c_column], k) = (c.steps, self.sizes[3]);
+        let ([_, c_row, c_column], [_, m, n, k]) = (c.steps, self.sizes);
+        if let Some(is_transposed) =
+            few::orientation::<T>([m, n, k], [a_row, a_column], [b_row, b_column])
+        {
+            let product = few::oriented(
+                [rows, columns, k],
+                is_transposed,
+                (self.alpha, self.beta),
+                Matrices { first: a_first, ..a },
+                Matrices { first: b_first, ..b },
+                Matrices { first: c_first, ..c },
+            );
+            // SAFETY: the caller's promise, for a block that is within the matrix.
+            return unsafe { product.multiply() };
+        }
         // SAFETY: the caller's promise, for a block that is within the matrix.
         unsafe {
             (T::KERNEL)(
@@ -261,8 +268,12 @@ mod tests {
     #[test]
     fn bits_do_not_depend_on_the_division() {
         fn check<T: Real + PartialEq + std::fmt::Debug>() {
+            for [m, n] in [[77, 91], [3, 2000]] {
+                check_sizes::<T>([2, m, n, 530]);
+            }
+        }
+        fn check_sizes<T: Real + PartialEq + std::fmt::Debug>([batch, m, n, k]: [usize; 4]) {
             let value = |index: usize| T::from((index * 7919 % 1009) as f32 / 257.0 - 1.9);
-            let [batch, m, n, k] = [2, 77, 91, 530];
             let a: Vec<T> = (0..batch * m * k).map(value).collect();
             let b: Vec<T> = (0..batch * k * n).map(|index| value(index + 5)).collect();
             for (beta, c_steps) in [(0.0, [n, 1]), (0.7, [n, 1]), (0.7, [1, m])] {
