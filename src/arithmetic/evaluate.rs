@@ -69,6 +69,7 @@ fn walk<N: DomainNumber, M: ElementRuns>(
         of: [[N::default(); TILE]; MOST_INPUTS],
         results: [N::default(); TILE],
         bytes: [0; TILE * LARGEST],
+        converted: [0; TILE * LARGEST],
     };
     for (values, input) in values.of.iter_mut().zip(&task.inputs) {
         if let ElementwiseInput::Constant(number) = input {
@@ -98,8 +99,9 @@ fn constant<N: DomainNumber>(number: AnyNumber, task: &Elementwise) -> N {
 struct Tile<N> {
     of: [[N; TILE]; MOST_INPUTS],
     results: [N; TILE],
-    /// Elements as they are in memory, packed.
+    /// Elements as they are in memory, packed: those of an input or the output, and converted ones.
     bytes: [u8; TILE * LARGEST],
+    converted: [u8; TILE * LARGEST],
 }
 
 impl<N: DomainNumber> Tile<N> {
@@ -126,6 +128,15 @@ impl<N: DomainNumber> Tile<N> {
             let read = if strides[operand] == 0 { 1 } else { count };
             let bytes = &mut self.bytes[..read * dtype.bytes()];
             memory.read(operand, run(operand, dtype, read), bytes)?;
+            let to = task.output.1;
+            let is_conversion =
+                rules.operation == ElementOperation::Copy && [dtype, to].contains(&rules.compute);
+            if is_conversion && read == count {
+                let converted = &mut self.converted[..count * to.bytes()];
+                if convert_all(dtype, to, bytes, converted) {
+                    return memory.write(run(0, to, count), converted);
+                }
+            }
             decode_all(dtype, rules.compute, bytes, values);
             if read < count {
                 let first = values[0];
@@ -141,6 +152,27 @@ impl<N: DomainNumber> Tile<N> {
         encode_all(&self.results, compute, dtype, bytes);
         memory.write(run(0, dtype, count), bytes)
     }
+}
+
+/// Converts elements between types that are often converted, without the numbers of a domain between them. Returns
+/// whether these are such types.
+#[inline(never)]
+fn convert_all(from: Dtype, to: Dtype, read: &[u8], converted: &mut [u8]) -> bool {
+    macro_rules! loops {
+        ($($from:ident $to:ident,)*) => {
+            match (from, to) {
+                $((Dtype::$from, Dtype::$to) => {
+                    let converted = converted.chunks_exact_mut(Dtype::$to.bytes());
+                    for (read, converted) in read.chunks_exact(Dtype::$from.bytes()).zip(converted) {
+                        encode(decode(Dtype::$from, read), Dtype::$to, converted);
+                    }
+                    true
+                })*
+                _ => false,
+            }
+        };
+    }
+    loops!(Bf16 F32, F16 F32, F32 Bf16, F32 F16, F32 F64, F64 F32, F32 C64,)
 }
 
 /// Calls a loop over elements with their type and that of the computation. Types that are known when this is compiled

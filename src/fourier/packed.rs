@@ -148,12 +148,20 @@ impl AxisTransform {
     }
 }
 
+/// Rows and columns that are turned at a time: their lines of the cache are used whole before they are evicted.
+const SIDE: usize = 8;
+
 /// Rows of `columns` become columns.
 fn turn<T: Copy>(from: &[T], into: &mut [T], columns: usize) {
     let rows = from.len() / columns;
-    for (row, numbers) in from.chunks_exact(columns).enumerate() {
-        for (column, number) in numbers.iter().enumerate() {
-            into[column * rows + row] = *number;
+    for first in (0..rows).step_by(SIDE) {
+        let count = SIDE.min(rows - first);
+        for start in (0..columns).step_by(SIDE) {
+            for column in start..columns.min(start + SIDE) {
+                let into = &mut into[column * rows + first..][..count];
+                let from = from[first * columns + column..].iter().step_by(columns);
+                into.iter_mut().zip(from).for_each(|(into, number)| *into = *number);
+            }
         }
     }
 }
@@ -203,6 +211,17 @@ impl<N: StoredReal> PackedTransform for StoredAxes<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_become_columns() {
+        for (rows, columns) in [(1, 1), (3, 20), (8, 8), (17, 9)] {
+            let from: Vec<usize> = (0..rows * columns).collect();
+            let mut into = vec![usize::MAX; from.len()];
+            turn(&from, &mut into, columns);
+            let expected = (0..from.len()).map(|at| at % rows * columns + at / rows);
+            assert!(into.iter().copied().eq(expected), "{rows} rows of {columns}");
+        }
+    }
 
     #[test]
     fn results_are_scaled_by_the_factor() {
