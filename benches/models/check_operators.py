@@ -107,7 +107,7 @@ class Value(ctypes.Structure):
 
 Value._fields_ = [("kind", ctypes.c_int32), ("reserved", ctypes.c_int32), ("integer", ctypes.c_int64),
                   ("real", ctypes.c_double), ("tensor", ctypes.c_void_p), ("text", ctypes.c_char_p),
-                  ("items", ctypes.POINTER(Value)), ("count", ctypes.c_size_t)]
+                  ("items", ctypes.POINTER(Value)), ("count", ctypes.c_size_t), ("generator", ctypes.c_void_p)]
 TENSOR, INTEGER, REAL, TRUTH = 1, 2, 3, 4
 
 
