@@ -55,6 +55,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         one(if converted.handle() == tensor { cloned(tensor) } else { Ok(converted) })
     }),
     ("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll),
+    ("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor", rot90),
 ];
 
 /// `copy_(self, src, non_blocking)`
@@ -240,4 +241,34 @@ fn roll(arguments: &mut Arguments) -> Results {
         result = rolled(result.handle(), shift, operations::dim_in(dim, sizes.len())?)?;
     }
     one(Ok(result))
+}
+
+/// `rot90(self, k, dims)`: quarter turns from the first dimension towards the second.
+fn rot90(arguments: &mut Arguments) -> Results {
+    let (tensor, turns, dims) = (arguments.tensor(0)?, arguments.int(1)?, arguments.ints(2)?);
+    let found = distinct_dims(&dims, sizes_of(tensor)?.len())?;
+    let &[first, second] = found.as_slice() else {
+        return Err(Error::invalid_argument(format!(
+            "dims has {} entries; a turn is in a plane of 2 dimensions",
+            dims.len()
+        )));
+    };
+    let turned = match turns.rem_euclid(4) {
+        0 => operations::contiguous_copy(tensor),
+        1 => {
+            let flipped = operations::flip(tensor, second)?;
+            let turned = operations::transpose(flipped.handle(), first, second)?;
+            operations::contiguous_copy(turned.handle())
+        }
+        2 => {
+            let flipped = operations::flip(tensor, first)?;
+            operations::flip(flipped.handle(), second)
+        }
+        _ => {
+            let flipped = operations::flip(tensor, first)?;
+            let turned = operations::transpose(flipped.handle(), first, second)?;
+            operations::contiguous_copy(turned.handle())
+        }
+    };
+    one(turned)
 }

@@ -67,11 +67,57 @@ fn dimensions_are_flipped_and_rolled() {
 }
 
 #[test]
+fn planes_are_turned_by_quarters() {
+    counted(|| {
+        // 0 1 2 / 3 4 5, turned once: 2 5 / 1 4 / 0 3.
+        let x = Dense { sizes: vec![2, 3], values: (0..6).map(f64::from).collect() };
+        let wanted = Dense { sizes: vec![3, 2], values: vec![2.0, 5.0, 1.0, 4.0, 0.0, 3.0] };
+        let found = one("rot90", "", vec![word(&x.tensor(F32))]);
+        wanted.assert_near(found.handle(), 0.0, "rot90");
+
+        let mut cases = Cases::new(3);
+        for turn in 0..40 {
+            let sizes: Vec<i64> = (0..cases.int(2, 4)).map(|_| cases.int(1, 4)).collect();
+            let rank = sizes.len() as i64;
+            let values = Dense::quarters(&mut cases, &sizes);
+            let x = values.either(&mut cases, F32);
+            let first = cases.int(0, rank - 1);
+            let second = (first + cases.int(1, rank - 1)).rem_euclid(rank);
+            let turns = cases.int(-5, 5);
+            let named = [first, if cases.int(0, 1) == 1 { second - rank } else { second }];
+            let found = one("rot90", "", vec![word(&x), Value::Int(turns), ints(&named)]);
+            let (first, second) = (first as usize, second as usize);
+            // A quarter turn moves what is at (i, j) to (last - j, i).
+            let mut turned = values.clone();
+            for _ in 0..turns.rem_euclid(4) {
+                let before = turned.clone();
+                let mut swapped = before.sizes.clone();
+                swapped.swap(first, second);
+                turned = Dense::build(&swapped, |index| {
+                    let mut index = index.to_vec();
+                    let (i, j) = (index[first], index[second]);
+                    (index[first], index[second]) = (j, before.sizes[second] - 1 - i);
+                    before.at(&index)
+                });
+            }
+            turned.assert_near(found.handle(), 0.0, &format!("rot90, turn {turn}"));
+        }
+        let x = Dense { sizes: vec![2, 2], values: vec![1.0; 4] }.tensor(F32);
+        let turned = |dims: &[i64]| vec![word(&x), Value::Int(1), ints(dims)];
+        refused("rot90", "", turned(&[0]), "dims has 1 entries");
+        refused("rot90", "", turned(&[0, -2]), "dimension -2 is named twice");
+        refused("rot90", "", turned(&[0, 2]), "dim is 2, but must be from -2 to 1");
+    });
+}
+
+#[test]
 fn a_result_never_shares_memory_with_its_operand() {
     counted(|| {
         let x = Dense { sizes: vec![1, 3], values: vec![1.0, 2.0, 3.0] }.tensor(F32);
         for (name, overload, values) in [
             ("flip", "", vec![word(&x), ints(&[0])]),
+            ("rot90", "", vec![word(&x), Value::Int(4)]),
+            ("rot90", "", vec![word(&x), Value::Int(1)]),
             ("roll", "", vec![word(&x), ints(&[0])]),
             ("roll", "", vec![word(&x), ints(&[3]), ints(&[1])]),
             ("repeat", "", vec![word(&x), ints(&[1, 1])]),
