@@ -30,6 +30,15 @@ pub fn open(name: &str, flags: c_int) -> std::result::Result<*mut c_void, String
     Err(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }
 
+/// Whether the process has a library of this name.
+pub fn is_open(name: &str) -> bool {
+    open(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD).is_ok_and(|handle| {
+        // SAFETY: the handle is open, and closed once. Somebody else keeps the library.
+        unsafe { libc::dlclose(handle) };
+        true
+    })
+}
+
 /// Keeps an OpenMP runtime that a library brought until the process ends: its threads outlive the library that started
 /// them, and would run on in memory without code.
 fn keep_openmp() {

@@ -4,18 +4,20 @@
 
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
-use super::dynamic_loader::open;
+use super::dynamic_loader::{is_open, open};
 use super::process::{missing, needs_runtime, prepare};
-use super::symbols::symbols;
+use super::symbols::{Symbols, symbols};
 use crate::error::{Error, Result};
 use crate::registry::exports::while_opening;
 use crate::registry::table::{self, Owner};
 
-/// A file that the system's loader closes when this goes. Calls of its kernels keep it.
-struct KernelFile(*mut c_void);
+/// Files that the system's loader closes when this goes, the last one first: a kernel library after those that it
+/// needs. Calls of its kernels keep them.
+#[derive(Default)]
+struct KernelFile(Vec<*mut c_void>);
 
 // SAFETY: a handle of dlopen may be used on any thread.
 unsafe impl Send for KernelFile {}
@@ -24,8 +26,10 @@ unsafe impl Sync for KernelFile {}
 
 impl Drop for KernelFile {
     fn drop(&mut self) {
-        // SAFETY: the handle is open, and closed once.
-        unsafe { libc::dlclose(self.0) };
+        for handle in self.0.drain(..).rev() {
+            // SAFETY: the handle is open, and closed once.
+            unsafe { libc::dlclose(handle) };
+        }
     }
 }
 
@@ -93,7 +97,11 @@ pub fn load(path: &Path) -> Result<usize> {
 }
 
 fn open_file(path: &Path, file: &str) -> Result<Owner> {
-    let undefined = symbols(path)?.undefined;
+    let beside = beside(path)?;
+    let mut undefined: Vec<String> =
+        beside.iter().flat_map(|(_, symbols)| symbols.undefined.iter().cloned()).collect();
+    undefined.sort_unstable();
+    undefined.dedup();
     prepare(needs_runtime(&undefined))?;
     let missing = missing(&undefined);
     if !missing.is_empty() {
@@ -107,11 +115,16 @@ fn open_file(path: &Path, file: &str) -> Result<Owner> {
     let slot: Arc<FileSlot> = Arc::default();
     let owner: Owner = Arc::<FileSlot>::clone(&slot);
     // Functions of Python stay unresolved: nothing here calls them.
-    let (handle, failures) =
-        while_opening(file, &owner, || open(file, libc::RTLD_LAZY | libc::RTLD_LOCAL));
-    let handle =
-        handle.map_err(|why| Error::not_supported(format!("{file} could not be opened: {why}")))?;
-    let kept = KernelFile(handle);
+    let (kept, failures) = while_opening(file, &owner, || {
+        let mut kept = KernelFile::default();
+        for (path, _) in &beside {
+            kept.0.push(open(&path.to_string_lossy(), libc::RTLD_LAZY | libc::RTLD_LOCAL)?);
+        }
+        Ok(kept)
+    });
+    let kept = kept.map_err(|why: String| {
+        Error::not_supported(format!("{file} could not be opened: {why}"))
+    })?;
     if !failures.is_empty() {
         // What it registered goes before its code.
         let owners = table::write()?.remove_file(file);
@@ -124,6 +137,32 @@ fn open_file(path: &Path, file: &str) -> Result<Owner> {
     }
     *slot.lock().map_err(|_| Error::internal("a thread panicked"))? = Some(kept);
     Ok(owner)
+}
+
+/// A library, after the libraries of its folder that it needs and that the process does not have. PyTorch's packages
+/// open those one after another; the system's loader does not look in the folder, but it knows an open library by the
+/// name that the library has in itself.
+fn beside(path: &Path) -> Result<Vec<(PathBuf, Symbols)>> {
+    fn add(
+        path: &Path,
+        found: &mut Vec<(PathBuf, Symbols)>,
+        under_way: &mut Vec<PathBuf>,
+    ) -> Result<()> {
+        under_way.push(path.to_owned());
+        let symbols = symbols(path)?;
+        for name in &symbols.libraries {
+            let other = path.with_file_name(name);
+            let known = under_way.contains(&other) || found.iter().any(|(path, _)| *path == other);
+            if !known && other.is_file() && !is_open(name) {
+                add(&other, found, under_way)?;
+            }
+        }
+        found.push((path.to_owned(), symbols));
+        Ok(())
+    }
+    let mut found = Vec::new();
+    add(path, &mut found, &mut Vec::new())?;
+    Ok(found)
 }
 
 /// Some libraries call cuBLAS without listing it as needed: PyTorch has it open.

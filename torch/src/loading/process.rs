@@ -141,8 +141,19 @@ fn open_aliases() -> Result<()> {
 /// from what `prepare` opened. Others come with the libraries that a model lists.
 pub fn is_of_torch(name: &str) -> bool {
     ["aoti_", "torch_", "Sleef_", "cuda", "__cuda"].iter().any(|prefix| name.starts_with(prefix))
-        || (name.starts_with("_Z")
-            && ["3c10", "2at", "5torch"].iter().any(|part| name.contains(part)))
+        || is_cpp_of_torch(name)
+}
+
+/// Whether a mangled name of C++ is in a namespace of PyTorch. A function of another namespace is not, even if it takes
+/// a tensor of the stable ABI: a library may split into several files that call each other.
+fn is_cpp_of_torch(name: &str) -> bool {
+    let Some(name) = name.strip_prefix("_Z") else { return false };
+    // Type information, tables and guards of initialisation.
+    let special = ["TI", "TS", "TV", "TT", "GV"];
+    let name = special.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name);
+    let Some(nested) = name.strip_prefix('N') else { return false };
+    let nested = nested.trim_start_matches(['K', 'V', 'r', 'R', 'O']);
+    ["3c10", "2at", "5torch"].iter().any(|namespace| nested.starts_with(namespace))
 }
 
 /// Functions of a library that nobody in the process has, of those that are looked for here.
@@ -210,4 +221,32 @@ pub fn refusal(path: &Path, missing: &[&str]) -> Error {
         path.display(),
         lines.join(", ")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_cpp_belong_to_their_namespace() {
+        for name in [
+            "_ZN3c105ErrorC1Ev",
+            "_ZNK2at6Tensor4dataEv",
+            "_ZNKR5torch3jit6Module4nameEv",
+            "_ZTIN3c105ErrorE",
+            "_ZGVN5torch8autograd1xE",
+        ] {
+            assert!(is_of_torch(name), "{name}");
+        }
+        for name in [
+            "_ZN8facebook10torchcodec13PacketDecoder4takeERKN5torch6stable6TensorE",
+            "_ZN9torchvis4loadEN3c104HalfE",
+            "_Z4loadRKN5torch6stable6TensorE",
+            "_ZNSt6vectorIN3c104HalfESaIS1_EE4pushES1_",
+            "_ZTIN7example5ErrorE",
+            "PyModule_Create2",
+        ] {
+            assert!(!is_of_torch(name), "{name}");
+        }
+    }
 }

@@ -38,6 +38,9 @@ fn section(file: &[u8], table: usize, entry: usize, index: usize) -> Option<Sect
     })
 }
 
+const DYNAMIC: usize = 6;
+const DYNAMIC_BYTES: usize = 16;
+const NEEDED: usize = 1;
 const DYNAMIC_SYMBOLS: usize = 11;
 const SYMBOL_BYTES: usize = 24;
 const WEAK: u8 = 2;
@@ -49,23 +52,41 @@ pub struct Symbols {
     pub undefined: Vec<String>,
     /// Those that others may call.
     pub defined: BTreeSet<String>,
+    /// The names of the libraries that it lists as needed.
+    pub libraries: Vec<String>,
+}
+
+/// The bytes of a section.
+fn contents<'a>(file: &'a [u8], section: &Section) -> Option<&'a [u8]> {
+    file.get(section.offset..section.offset.checked_add(section.bytes)?)
+}
+
+/// A text of a table of texts.
+fn text_at(texts: &[u8], at: usize) -> Option<String> {
+    let text = texts.get(at..)?;
+    let end = text.iter().position(|&byte| byte == 0)?;
+    Some(String::from_utf8_lossy(&text[..end]).into_owned())
 }
 
 fn names(file: &[u8]) -> Option<Symbols> {
     let sections = sections(file)?;
     let mut found = Symbols::default();
     for symbols in sections.iter().filter(|section| section.kind == DYNAMIC_SYMBOLS) {
-        let texts = sections.get(symbols.link)?;
-        let texts = file.get(texts.offset..texts.offset.checked_add(texts.bytes)?)?;
-        let symbols = file.get(symbols.offset..symbols.offset.checked_add(symbols.bytes)?)?;
-        for symbol in symbols.chunks_exact(SYMBOL_BYTES).skip(1) {
-            let text = texts.get(number(symbol, 0, 4)?..)?;
-            let end = text.iter().position(|&byte| byte == 0)?;
-            let name = String::from_utf8_lossy(&text[..end]).into_owned();
+        let texts = contents(file, sections.get(symbols.link)?)?;
+        for symbol in contents(file, symbols)?.chunks_exact(SYMBOL_BYTES).skip(1) {
+            let name = text_at(texts, number(symbol, 0, 4)?)?;
             if number(symbol, 6, 2)? != 0 {
                 found.defined.insert(name);
             } else if symbol[4] >> 4 != WEAK {
                 found.undefined.push(name);
+            }
+        }
+    }
+    for dynamic in sections.iter().filter(|section| section.kind == DYNAMIC) {
+        let texts = contents(file, sections.get(dynamic.link)?)?;
+        for entry in contents(file, dynamic)?.chunks_exact(DYNAMIC_BYTES) {
+            if number(entry, 0, 8)? == NEEDED {
+                found.libraries.push(text_at(texts, number(entry, 8, 8)?)?);
             }
         }
     }
@@ -100,6 +121,7 @@ mod tests {
         let needed = |name: &str| found.undefined.iter().any(|other| other == name);
         assert!(needed("dlopen") || needed("malloc"), "{:?}", found.undefined);
         assert!(found.undefined.iter().all(|name| !found.defined.contains(name)));
+        assert!(found.libraries.iter().any(|name| name == "libc.so.6"), "{:?}", found.libraries);
         let file = std::fs::read(&library).unwrap();
         let folder = crate::package::folder::PrivateFolder::new().unwrap();
         for length in [0, 5, 20, 64, 1000] {

@@ -274,11 +274,12 @@ impl Table {
         let of = |wanted: &str| {
             keys.iter().rev().find(|(key, _)| *key == wanted).map(|(_, kernel)| *kernel)
         };
-        let own = match place {
+        // In PyTorch this key is in every call, before those of devices.
+        let own = of("BackendSelect").or_else(|| match place {
             Place::Cpu => of("CPU"),
             Place::Cuda => of("CUDA"),
             Place::Nowhere => None,
-        };
+        });
         let mut found = own.or_else(|| COMPOSITE.iter().find_map(|key| of(key)));
         if found.is_none() && place == Place::Nowhere {
             let (cpu, cuda) = (of("CPU"), of("CUDA"));

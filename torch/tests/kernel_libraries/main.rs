@@ -312,6 +312,51 @@ fn an_initialiser_may_load_another_library() {
 }
 
 #[test]
+fn a_library_finds_the_files_of_its_folder_that_it_needs() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let core = built("split.cc", "splitcore", &["-DCORE", "-Wl,-soname,libsplitcore.so"]);
+    let folder = core.parent().unwrap();
+    let path = built("split.cc", "split", &["-L", folder.to_str().unwrap(), "-lsplitcore"]);
+
+    // In a folder without the other file, the loader says which one is missing.
+    let elsewhere = folder.join("split-alone");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let alone = elsewhere.join("libsplit.so");
+    std::fs::copy(&path, &alone).unwrap();
+    let why = load(&alone).unwrap_err();
+    assert!(why.contains("could not be opened: libsplitcore.so"), "{why}");
+
+    let library = load(&path).unwrap();
+    let x = tensor(&[1.0, 2.0, 3.0], &[3]);
+    let results = call(find(c"sample::elements").unwrap(), &[tensor_value(x)]).unwrap();
+    assert_eq!((results[0].kind, results[0].integer), (2, 3));
+    release(x);
+    unload(library);
+    // Both files are closed.
+    for name in [c"libsplit.so", c"libsplitcore.so"] {
+        // SAFETY: the name ends with NUL. Nothing is loaded.
+        let open = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        assert!(open.is_null(), "{name:?}");
+    }
+}
+
+#[test]
+fn kernels_that_select_the_backend_come_first() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let library = load(&built("selected.cc", "selected", &[])).unwrap();
+    let x = tensor(&[1.0], &[1]);
+    for (name, with, without) in [(c"sample::chosen", 3, 3), (c"sample::plain", 1, 2)] {
+        let op = find(name).unwrap();
+        for (arguments, wanted) in [(vec![tensor_value(x)], with), (vec![], without)] {
+            let results = call(op, &arguments).unwrap();
+            assert_eq!((results[0].kind, results[0].integer), (2, wanted), "{name:?}");
+        }
+    }
+    release(x);
+    unload(library);
+}
+
+#[test]
 fn a_library_may_be_unloaded_while_it_is_used() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let path = sample("used", &[]);
