@@ -103,6 +103,17 @@ TEST(Operator, WrongCallsAreRefusedWithWords) {
       contains(words_of([&] { static_cast<void>(scaled(floats({1}))); }), "sample::scaled"));
 }
 
+TEST(Operator, ProgramsDeclareSchemas) {
+  EXPECT_EQ(status_of([] { sc::torch::define("example::doubled(Tensor x"); }),
+            SCONCE_ERROR_INVALID_ARGUMENT);
+  const std::string schema = "example::doubled(Tensor x) -> Tensor";
+  sc::torch::define(schema);
+  const Operator doubled("example::doubled");
+  EXPECT_EQ(doubled.schema(), schema);
+  EXPECT_TRUE(contains(words_of([&] { static_cast<void>(doubled(floats({1}))); }),
+                       "it has kernels for the keys: none"));
+}
+
 TEST(Library, FilesThatAreNoneAreRefused) {
   EXPECT_TRUE(
       contains(words_of([] { const Library none("/nowhere/at_all.so"); }), "/nowhere/at_all.so"));

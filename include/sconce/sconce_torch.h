@@ -705,6 +705,20 @@ SCONCE_NODISCARD
 sconce_status sconce_torch_unload(struct sconce_kernel_library *library);
 
 /**
+ * Declares the schema of an operator, for kernel libraries that leave schemas to Python code (torchao). It may be
+ * declared before or after the library is loaded, and stays until the process ends.
+ *
+ * - `schema`: the schema with its namespace, as Python passes it to `torch.library.define`, such as
+ *   `torchao::to_sparse_semi_structured_cutlass_sm9x_f8(Tensor weight) -> (Tensor, Tensor)`.
+ * - Errors: INVALID_ARGUMENT: the text is not a schema, or has no namespace; or the operator has another schema.
+ *   NOT_SUPPORTED: it is only a name.
+ * - Threads: any.
+ * - torch: `torch.library.define`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_op_define(const char *schema);
+
+/**
  * Finds an operator that a kernel library registered.
  *
  * - `name`: the name with its namespace, such as `torchvision::nms`; an overload may follow after a point.

@@ -244,6 +244,11 @@ class Operator {
 /// Finds an operator; as `Operator(name)`.
 inline Operator op(const std::string& name) { return Operator(name); }
 
+/// Declares the schema of an operator whose library leaves it to Python, such as
+/// `torchao::to_sparse_semi_structured_cutlass_sm9x_f8(Tensor weight) -> (Tensor, Tensor)`.
+/// \throws Error INVALID_ARGUMENT if it is no schema, or the operator has another one.
+inline void define(const std::string& schema) { detail::check(::sconce_op_define(schema.c_str())); }
+
 /// The schemas of all operators that kernel libraries have registered, by name.
 [[nodiscard]] inline std::vector<std::string> op_list() {
   const std::string text = detail::text_of([](char** list) { return ::sconce_op_list(list); });

@@ -15,7 +15,7 @@ use crate::abi::arguments::array;
 use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result, guard, write_out};
 use crate::loading::kernels;
-use crate::registry::parser::split_name;
+use crate::registry::parser::{parse, split_name};
 use crate::registry::{call, table};
 use crate::sconce::api::sconce_status;
 
@@ -98,6 +98,26 @@ pub unsafe extern "C" fn sconce_torch_load(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library) -> sconce_status {
     guard(|| kernels::unload(library as usize))
+}
+
+/// Declares the schema of an operator, for kernel libraries that leave schemas to Python code (torchao). It may be
+/// declared before or after the library is loaded, and stays until the process ends.
+///
+/// - `schema`: the schema with its namespace, as Python passes it to `torch.library.define`, such as
+///   `torchao::to_sparse_semi_structured_cutlass_sm9x_f8(Tensor weight) -> (Tensor, Tensor)`.
+/// - Errors: INVALID_ARGUMENT: the text is not a schema, or has no namespace; or the operator has another schema.
+///   NOT_SUPPORTED: it is only a name.
+/// - Threads: any.
+/// - torch: `torch.library.define`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_op_define(schema: *const c_char) -> sconce_status {
+    guard(|| {
+        not_null(schema, "schema")?;
+        // SAFETY: the caller's promise.
+        let (name, overload, schema) = parse(&unsafe { text_of(schema) })?;
+        table::write()?.declare(&name, &overload, schema)
+    })
 }
 
 /// Finds an operator that a kernel library registered.

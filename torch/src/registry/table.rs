@@ -168,6 +168,37 @@ impl Table {
         Ok(())
     }
 
+    /// Adds a schema of the program, for kernels whose library leaves the schema to Python. It stays. The same schema may
+    /// be there already.
+    pub fn declare(&mut self, name: &str, overload: &str, schema: Option<Schema>) -> Result<()> {
+        let Some((namespace, _)) = name.split_once("::") else {
+            return Err(Error::invalid_argument(format!(
+                "schema names {name} without a namespace; write namespace::{name}"
+            )));
+        };
+        let operator = self.operators.get(&(name.to_owned(), overload.to_owned()));
+        if let Some(other) = operator.and_then(|operator| self.definition_of(operator)) {
+            let text = schema.as_ref().map(ToString::to_string);
+            if text.is_some_and(|text| text == other.schema.to_string()) {
+                return Ok(());
+            }
+        }
+        let place = "sconce_op_define".to_owned();
+        let file = (String::new(), None);
+        let number = self.add_library(
+            LibraryKind::Fragment,
+            namespace.to_owned(),
+            String::new(),
+            place,
+            file,
+        );
+        let defined = self.define(number, name, overload, schema);
+        if defined.is_err() {
+            self.remove_library(number)?;
+        }
+        defined
+    }
+
     /// Adds a kernel for the key of its library object. The newest kernel of a key counts.
     pub fn implement(
         &mut self,
@@ -248,9 +279,9 @@ impl Table {
             .collect();
         let why = match (overloads.is_empty(), operator.is_some()) {
             (false, _) => format!("its overloads are {}", overloads.join(", ")),
-            (_, true) => {
-                "it has kernels but no schema: load the library that defines it".to_owned()
-            }
+            (_, true) => "it has kernels but no schema: load the library that defines it, or see \
+                 sconce_op_define"
+                .to_owned(),
             _ => "load the library that defines it, and see sconce_op_list".to_owned(),
         };
         Err(Error::invalid_argument(format!(

@@ -26,6 +26,7 @@ use shared::{
 unsafe extern "C" {
     fn sconce_op_schema(op: usize, text: *mut *mut c_char) -> i32;
     fn sconce_op_get_schema(op: usize, text: *mut *mut c_char) -> i32;
+    fn sconce_op_define(schema: *const c_char) -> i32;
     fn sconce_op_list(text: *mut *mut c_char) -> i32;
     fn sconce_op_values_release(values: *mut Value, count: usize);
 }
@@ -354,6 +355,52 @@ fn kernels_that_select_the_backend_come_first() {
     }
     release(x);
     unload(library);
+}
+
+fn define(schema: &CStr) -> Result<(), String> {
+    // SAFETY: the text ends with NUL.
+    if unsafe { sconce_op_define(schema.as_ptr()) } == 0 { Ok(()) } else { Err(message()) }
+}
+
+#[test]
+fn a_program_declares_what_a_library_leaves_to_python() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let path = built("selected.cc", "declared", &[]);
+    let library = load(&path).unwrap();
+    let why = find(c"sample::undeclared").unwrap_err();
+    assert!(why.contains("has kernels but no schema") && why.contains("sconce_op_define"), "{why}");
+
+    for (schema, part) in [
+        (c"undeclared(Tensor? x=None) -> int", "write namespace::undeclared"),
+        (c"sample::undeclared", "is defined without a schema"),
+        (c"sample::undeclared(Tensor -> (", "undeclared"),
+    ] {
+        let why = define(schema).unwrap_err();
+        assert!(why.contains(part), "{why}");
+        assert!(find(c"sample::undeclared").is_err());
+    }
+
+    let schema = c"sample::undeclared(Tensor? x=None) -> int";
+    define(schema).unwrap();
+    define(schema).unwrap();
+    let x = tensor(&[1.0], &[1]);
+    let answer = |library: usize| {
+        let results = call(find(c"sample::undeclared").unwrap(), &[tensor_value(x)]).unwrap();
+        assert_eq!((results[0].kind, results[0].integer), (2, 4));
+        unload(library);
+    };
+    answer(library);
+    // The schema stays, and serves the library when it is loaded again.
+    let op = find(c"sample::undeclared").unwrap();
+    assert!(call(op, &[tensor_value(x)]).unwrap_err().contains("has kernels for the keys: none"));
+    answer(load(&path).unwrap());
+    release(x);
+
+    let why = define(c"sample::undeclared(Tensor x) -> int").unwrap_err();
+    assert!(
+        why.contains("sample::undeclared is defined twice: here and at sconce_op_define"),
+        "{why}"
+    );
 }
 
 #[test]

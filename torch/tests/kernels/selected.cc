@@ -27,6 +27,10 @@ const Registered any("CompositeExplicitAutograd", [](void* library) {
   check(torch_library_impl(library, "chosen", chosen<2>, version));
   check(torch_library_impl(library, "plain", chosen<2>, version));
 });
+// Its schema is left to the program.
+const Registered undeclared("CPU", [](void* library) {
+  check(torch_library_impl(library, "undeclared", chosen<4>, version));
+});
 const Registered select("BackendSelect", [](void* library) {
   check(torch_library_impl(library, "chosen", chosen<3>, version));
 });
