@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use super::model::return_text;
 use super::operator_values::{NOTHING, free, result_of, sconce_op_value, value_of};
@@ -16,6 +16,7 @@ use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result, guard, write_out};
 use crate::loading::kernels;
 use crate::registry::parser::{parse, split_name};
+use crate::registry::resolved::Resolved;
 use crate::registry::{call, table};
 use crate::sconce::api::sconce_status;
 
@@ -29,10 +30,10 @@ pub struct sconce_op {
     _private: [u8; 0],
 }
 
-/// Names and overloads with handles. They are few, and stay.
+/// Operators with handles. They are few, and stay.
 #[derive(Default)]
 struct Names {
-    names: Vec<(String, String)>,
+    operators: Vec<Arc<Resolved>>,
     numbers: HashMap<(String, String), usize>,
 }
 
@@ -40,20 +41,20 @@ static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
 
 fn handle_of(name: &str, overload: &str) -> *mut sconce_op {
     let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
-    let key = (name.to_owned(), overload.to_owned());
-    let next = names.names.len() + 1;
-    let number = *names.numbers.entry(key.clone()).or_insert(next);
+    let next = names.operators.len() + 1;
+    let number = *names.numbers.entry((name.to_owned(), overload.to_owned())).or_insert(next);
     if number == next {
-        names.names.push(key);
+        names.operators.push(Arc::new(Resolved::new(name, overload)));
     }
     (number << 4) as *mut sconce_op
 }
 
-fn name_of(op: *mut sconce_op) -> Result<(String, String)> {
+fn operator_of(op: *mut sconce_op) -> Result<Arc<Resolved>> {
     let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
     let number = (op as usize).checked_shr(4).and_then(|number| number.checked_sub(1));
-    let name = number.filter(|_| op as usize & 15 == 0).and_then(|number| names.names.get(number));
-    name.cloned()
+    let found = number.filter(|_| op as usize & 15 == 0);
+    found
+        .and_then(|number| names.operators.get(number).cloned())
         .ok_or_else(|| Error::invalid_handle("op is no operator; use a handle of sconce_op_find"))
 }
 
@@ -164,10 +165,9 @@ pub unsafe extern "C" fn sconce_op_schema(
     out_schema: *mut *mut c_char,
 ) -> sconce_status {
     guard(|| {
-        let (name, overload) = name_of(op)?;
-        let schema = table::read()?.schema(&name, &overload)?;
+        let kept = operator_of(op)?.kept()?;
         // SAFETY: the caller's promise.
-        unsafe { return_text(out_schema, "out_schema", &schema.to_string()) }
+        unsafe { return_text(out_schema, "out_schema", &kept.schema().to_string()) }
     })
 }
 
@@ -231,8 +231,9 @@ pub unsafe extern "C" fn sconce_op_call(
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        let (name, overload) = name_of(op)?;
-        let wanted = table::read()?.schema(&name, &overload)?.results.len();
+        let operator = operator_of(op)?;
+        let kept = operator.kept()?;
+        let (name, wanted) = (&operator.name, kept.schema().results.len());
         if result_room < wanted {
             return Err(Error::invalid_argument(format!(
                 "{name} has {wanted} results; result_room is {result_room}"
@@ -242,11 +243,11 @@ pub unsafe extern "C" fn sconce_op_call(
         let arguments = unsafe { array(arguments, argument_count, "arguments") }?;
         // SAFETY: as above.
         let values = arguments.iter().map(|argument| unsafe { value_of(argument, 0) });
-        let values = values.collect::<Result<Vec<_>>>().map_err(|error| error.within(&name))?;
+        let values = values.collect::<Result<Vec<_>>>().map_err(|error| error.within(name))?;
         if wanted > 0 {
             not_null(results, "results")?;
         }
-        let returned = call::call(&name, &overload, values)?;
+        let returned = call::call(&operator, &kept, values)?;
         let returned: Vec<_> = returned.into_iter().map(result_of).collect::<Result<_>>()?;
         for (at, value) in returned.iter().enumerate() {
             // SAFETY: there is room, as was checked.

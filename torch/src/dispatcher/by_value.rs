@@ -4,6 +4,7 @@ use super::arguments::Arguments;
 use super::table::operation;
 use crate::error::Result;
 use crate::registry::call;
+use crate::registry::resolved::Resolved;
 use crate::registry::schema::Schema;
 use crate::registry::table::{self, Place};
 use crate::registry::value::Value;
@@ -31,7 +32,8 @@ pub fn check(name: &str, overload: &str, place: Place) -> Result<()> {
 /// Calls an operator.
 pub fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>> {
     let Some(operation) = operation(name, overload) else {
-        return call::call(name, overload, values);
+        let operator = Resolved::new(name, overload);
+        return call::call(&operator, &*operator.kept()?, values);
     };
     let mut arguments = Arguments(call::complete(&operation.schema, values)?);
     (operation.function)(&mut arguments).map_err(|error| error.within(name))

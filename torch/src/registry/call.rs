@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls boxed kernels")]
 
+use super::resolved::{FoundOnce, Resolved};
 use super::schema::Schema;
 use super::table::{self, Found, Place};
 use super::value::{Value, check_type, first_tensor_of, from_words, to_word};
@@ -50,11 +51,11 @@ pub fn complete(schema: &Schema, mut values: Vec<Value>) -> Result<Vec<Value>> {
 }
 
 /// Calls an operator with values: its defaults fill those that are left out.
-pub fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>> {
-    let schema = table::read()?.schema(name, overload)?;
-    let values = complete(&schema, values)?;
+pub fn call(operator: &Resolved, kept: &FoundOnce, values: Vec<Value>) -> Result<Vec<Value>> {
+    let schema = kept.schema();
+    let values = complete(schema, values)?;
     let place = place_of(values.iter().find_map(Value::first_tensor))?;
-    let found = table::read()?.kernel(name, overload, place)?;
+    let found = operator.kernel(kept, place)?;
     let mut stack = vec![0; schema.arguments.len().max(schema.results.len())];
     for ((word, value), argument) in stack.iter_mut().zip(values).zip(&schema.arguments) {
         *word = to_word(value, &argument.kind)?;

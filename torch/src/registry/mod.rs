@@ -8,6 +8,7 @@
 //! | `value` | values, and the words that the ABI passes them as |
 //! | `defaults` | values of the defaults in schemas |
 //! | `table` | what is registered |
+//! | `resolved` | operators that were found, kept for further calls |
 //! | `exports` | the functions that static initialisers call |
 //! | `call` | calls of operators |
 
@@ -15,6 +16,7 @@ pub mod call;
 pub mod defaults;
 pub mod exports;
 pub mod parser;
+pub mod resolved;
 pub mod schema;
 pub mod table;
 pub mod value;

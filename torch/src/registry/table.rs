@@ -1,6 +1,7 @@
 //! Libraries, schemas and kernels that are registered in the process.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::schema::{Schema, full_name};
@@ -80,6 +81,7 @@ pub enum Place {
 }
 
 static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(RwLock::default);
+static GENERATION: AtomicU64 = AtomicU64::new(0);
 
 /// The table, to read.
 pub fn read() -> Result<RwLockReadGuard<'static, Table>> {
@@ -88,7 +90,14 @@ pub fn read() -> Result<RwLockReadGuard<'static, Table>> {
 
 /// The table, to change.
 pub fn write() -> Result<RwLockWriteGuard<'static, Table>> {
-    TABLE.write().map_err(|_| Error::internal("a thread panicked in the registry"))
+    let table = TABLE.write().map_err(|_| Error::internal("a thread panicked in the registry"))?;
+    GENERATION.fetch_add(1, Ordering::Release);
+    Ok(table)
+}
+
+/// A number that is another one after every change of the table.
+pub fn generation() -> u64 {
+    GENERATION.load(Ordering::Acquire)
 }
 
 /// Keys whose kernels run for tensors of any device.

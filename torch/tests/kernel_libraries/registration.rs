@@ -55,6 +55,27 @@ fn kernels_that_select_the_backend_come_first() {
     unload(library);
 }
 
+#[test]
+fn the_newest_kernel_counts_while_its_library_is_loaded() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let older = load(&built("selected.cc", "older", &[])).unwrap();
+    let newer = built("selected.cc", "newer", &["-DNEWER"]);
+    let x = tensor(&[1.0], &[1]);
+    let plain = find(c"sample::plain").unwrap();
+    let answer = || call(plain, &[tensor_value(x)]).unwrap()[0].integer;
+    for _ in 0..3 {
+        assert_eq!((answer(), answer()), (1, 1));
+        let newer = load(&newer).unwrap();
+        assert_eq!((answer(), answer()), (5, 5));
+        unload(newer);
+    }
+    assert_eq!(answer(), 1);
+    unload(older);
+    let why = call(plain, &[tensor_value(x)]).unwrap_err();
+    assert!(why.contains("there is no operator sample::plain"), "{why}");
+    release(x);
+}
+
 fn define(schema: &CStr) -> Result<(), String> {
     // SAFETY: the text ends with NUL.
     if unsafe { sconce_op_define(schema.as_ptr()) } == 0 { Ok(()) } else { Err(message()) }

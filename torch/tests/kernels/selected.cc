@@ -15,6 +15,12 @@ void chosen(std::uint64_t* stack, std::uint64_t, std::uint64_t) {
   stack[0] = Number;
 }
 
+#ifdef NEWER
+// A kernel that replaces one of the library without NEWER.
+const Registered cpu("CPU", [](void* library) {
+  check(torch_library_impl(library, "plain", chosen<5>, version));
+});
+#else
 const Registered schema(nullptr, [](void* library) {
   check(aoti_torch_library_def(library, "chosen(Tensor? x=None) -> int"));
   check(aoti_torch_library_def(library, "plain(Tensor? x=None) -> int"));
@@ -34,5 +40,6 @@ const Registered undeclared("CPU", [](void* library) {
 const Registered select("BackendSelect", [](void* library) {
   check(torch_library_impl(library, "chosen", chosen<3>, version));
 });
+#endif
 
 }  // namespace
