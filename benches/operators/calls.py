@@ -12,8 +12,8 @@ from values import T
 
 def all_tensors(case):
     found = []
-    for _, args, *more in case.before:
-        found += [a for a in args + more if isinstance(a, T)]
+    for _, args, *_ in case.before:
+        found += [a for a in args if isinstance(a, T)]
     found += [a for a in case.args if isinstance(a, T)]
     unique = []
     for t in found:
@@ -35,19 +35,25 @@ class Bound:
         # The initial values of every set, in memory: writing them needs no transfer.
         self.sources = [[side.upload(t) for t in all_tensors(s)] for s in self.sets]
         self.op = side.find(case.op)
-        self.words, self.keep = side.pack(case.args, self.handles)
-        self.before = []
-        for op, args, *target in case.before:
+        self.before, self.results = [], []
+        for op, args, *made in case.before:
             words, keep = side.pack(args, self.handles)
-            self.before.append((side.find(op), words, target, keep))
+            op = side.find(op)
+            results = side.call(op, words)
+            if made:
+                tensor = side.tensors(results)[0]
+                self.handles[id(made[0])] = (tensor, tensor)
+            self.results.append(results)
+            self.before.append((op, words, made, keep))
+        self.words, self.keep = side.pack(case.args, self.handles)
 
     def fill(self, which):
         for t, source in zip(self.mine, self.sources[which]):
             self.side.copy(self.handles[id(t)][0], source[0])
-        for op, words, target, _ in self.before:
+        for op, words, made, _ in self.before:
             results = self.side.call(op, words)
-            if target:
-                self.side.copy(self.handles[id(target[0])][0], self.side.tensors(results)[0])
+            if made:
+                self.side.copy(self.handles[id(made[0])][0], self.side.tensors(results)[0])
             self.side.drop(results)
 
     def call(self):
@@ -80,7 +86,9 @@ class Bound:
         return verdict
 
     def free(self):
-        pairs = list(self.handles.values()) + [pair for s in self.sources for pair in s]
+        for results in self.results:
+            self.side.drop(results)
+        pairs = [self.handles[id(t)] for t in self.mine] + [pair for s in self.sources for pair in s]
         for base, view in pairs:
             if view is not base and view != base:
                 self.side.release(view)

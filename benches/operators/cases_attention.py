@@ -3,7 +3,7 @@
 import numpy as np
 
 from checks import close, exact
-from values import Case, T, collector, empty, rounded
+from values import Case, Made, T, Type, collector, empty, rounded
 
 
 CASES = {}
@@ -41,6 +41,12 @@ def vocab_parallel_embedding(r):
     return Case("_C::vocab_parallel_embedding",
                 [T(empty(70, 1024), "bf16"), T(ids, "i64"), T(table, "bf16"), 200, 700, 0, 1000, 1000],
                 {0: exact(want)})
+
+
+@case
+def weak_ref_tensor(r):
+    x = rounded(r.standard_normal((30, 128)))
+    return Case("_C::weak_ref_tensor", [T(x, "bf16")], {-1: exact(x)})
 
 
 @case
@@ -143,9 +149,9 @@ def fa2_paged_decode(r):
     return fa2_paged(r, *DECODE)
 
 
-def fa3(q, k, v, out, sums, sums_k, used, most, most_k, table):
+def fa3(q, k, v, out, sums, sums_k, used, most, most_k, table, plan=None):
     return [q, k, v, None, None, None, out, sums, sums_k, None, None, used, most, most_k, table, None, None, None, None,
-            None, None, None, None, SCALE, True, -1, -1, 0.0, True, None, 0, None, 0, None, 1, 0, None]
+            None, None, None, None, SCALE, True, -1, -1, 0.0, True, plan, 0, None, 0, None, 1, 0, None]
 
 
 @case
@@ -173,3 +179,17 @@ def fa3_paged_prefill(r):
 @case
 def fa3_paged_decode(r):
     return fa3_paged(r, *DECODE)
+
+
+@case
+def fa3_paged_decode_planned(r):
+    news, lengths = DECODE
+    q, k, v, sums, table, want = paged(r, news, lengths)
+    used, starts, plan = T(np.array(lengths), "i32"), T(sums, "i32"), Made()
+    return Case("_vllm_fa3_C::fwd",
+                fa3(T(q, "bf16"), T(k, "bf16"), T(v, "bf16"), T(empty(*q.shape), "bf16"), starts, None, used, max(news),
+                    max(lengths), T(table, "i32"), plan),
+                {6: close(want, 1e-2)}, library="fa3",
+                before=[("_vllm_fa3_C::get_scheduler_metadata",
+                         [len(lengths), max(news), max(lengths), HEADS, FEW, WIDTH, WIDTH, Type("bf16"), used, starts,
+                          None, None, None, None, 16, 0, True, -1, -1, False, 0, None, 0], plan)])

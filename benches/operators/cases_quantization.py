@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from checks import close, near
-from values import Case, T, collector, empty, rounded
+from cases_elements import rms, silu
+from checks import close, exact, near
+from values import Case, Made, T, Type, collector, empty, rounded
 
 
 CASES = {}
@@ -61,6 +62,61 @@ def dynamic_scaled_int8_quant(r):
     return Case("_C::dynamic_scaled_int8_quant",
                 [T(np.zeros(x.shape, np.int8), "i8"), T(x, "bf16"), T(empty(64, 1), "f32"), None],
                 {0: near(np.clip(np.rint(x / scale), -128, 127)), 2: close(scale, 1e-5)})
+
+
+@case
+def static_scaled_fp8_quant_of_a_group(r):
+    x = rounded(r.standard_normal((64, 4096)))
+    return Case("_C::static_scaled_fp8_quant",
+                [T(empty(*x.shape), "fp8"), T(x, "bf16"), T(np.array([0.0125], np.float32), "f32"), [-1, -1]],
+                {0: near(rounded(x / np.float32(0.0125), "fp8"))})
+
+
+@case
+def dynamic_scaled_int8_quant_with_zero_points(r):
+    x = rounded(r.standard_normal((64, 4096)) + 0.5)
+    least, most = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
+    scale = (most - least) / 255
+    zero = np.rint(-128 - least / scale)
+    return Case("_C::dynamic_scaled_int8_quant",
+                [T(np.zeros(x.shape, np.int8), "i8"), T(x, "bf16"), T(empty(64, 1), "f32"),
+                 T(np.zeros((64, 1), np.int32), "i32")],
+                {0: near(np.clip(np.rint(x / scale) + zero, -128, 127)), 2: close(scale, 1e-5), 3: exact(zero)})
+
+
+@case
+def per_token_group_quant_int8(r):
+    x = rounded(r.standard_normal((64, 4096)))
+    groups = x.reshape(64, 32, 128)
+    scale = np.maximum(np.abs(groups).max(-1, keepdims=True), 1e-10) / 127
+    return Case("_C::per_token_group_quant_int8",
+                [T(x, "bf16"), T(np.zeros(x.shape, np.int8), "i8"), T(empty(64, 32), "f32"), 128, 1e-10, -128.0, 127.0],
+                {1: near(np.clip(np.rint(groups / scale), -128, 127)), 2: close(scale, 1e-5)})
+
+
+def grouped(y):
+    """Numbers of y in groups of 128, quantized, and their scales."""
+    groups = y.reshape(64, -1, 128)
+    scale = np.abs(groups).max(-1, keepdims=True) / 448
+    return near(rounded(groups / scale, "fp8"), 0.1), close(scale, 1e-2)
+
+
+@case
+def rms_norm_per_block_quant(r):
+    x, w = rounded(r.standard_normal((64, 4096))), rounded(1 + 0.1 * r.standard_normal(4096))
+    quantized, scale = grouped(rms(x, w))
+    return Case("_C::rms_norm_per_block_quant",
+                [T(empty(*x.shape), "fp8"), T(x, "bf16"), T(w, "bf16"), T(empty(64, 32), "f32"), 1e-6, None, None, 128,
+                 False], {0: quantized, 3: scale})
+
+
+@case
+def silu_and_mul_per_block_quant(r):
+    x = rounded(r.standard_normal((64, 4096)))
+    quantized, scale = grouped(silu(x[:, :2048]) * x[:, 2048:])
+    return Case("_C::silu_and_mul_per_block_quant",
+                [T(empty(64, 2048), "fp8"), T(x, "bf16"), T(empty(64, 16), "f32"), 128, None, False],
+                {0: quantized, 2: scale})
 
 
 def product(r, m, kind, per_token, bias=False):
@@ -151,6 +207,24 @@ def awq_gemm(r):
                 {-1: close(a @ ((q - zz) * ss), 1e-2)})
 
 
+# vLLM's number of its type uint4b8: 4 bits, from which 8 is subtracted.
+UINT4_LESS_8 = 1125899907892224
+
+
+@case
+def machete_mm(r):
+    k, n, group, m = 512, 512, 128, 64
+    q = r.integers(0, 16, (k, n))
+    s = rounded(0.01 + 0.02 * r.random((k // group, n)))
+    a = rounded(r.standard_normal((m, k)))
+    packed = Made()
+    return Case("_C::machete_mm",
+                [T(a, "bf16"), packed, UINT4_LESS_8, None, T(s, "bf16"), None, group, None, None, None],
+                {-1: close(a @ ((q - 8) * np.repeat(s, group, 0)), 1e-2)},
+                before=[("_C::machete_prepack_B",
+                         [T(pack_rows(q), "i32", turned=True), Type("bf16"), UINT4_LESS_8, Type("bf16")], packed)])
+
+
 @case
 def marlin_gemm(r):
     k, n, group, m = 512, 256, 128, 16
@@ -159,9 +233,9 @@ def marlin_gemm(r):
     a = rounded(r.standard_normal((m, k)))
     order = [i + 8 * j for i in range(8) for j in range(8)]
     turned = s.reshape(-1, 64)[:, order].reshape(-1, n)
-    repacked = T(np.zeros((k // 16, n * 2), np.int32), "i32")
+    repacked = Made()
     return Case("_C::marlin_gemm",
                 [T(a, "bf16"), None, repacked, None, T(turned, "bf16"), None, None, None,
-                 T(np.zeros(1024, np.int32), "i32"), 1125899907892224, m, n, k, False, True, False],
+                 T(np.zeros(1024, np.int32), "i32"), UINT4_LESS_8, m, n, k, False, True, False],
                 {-1: close(a @ ((q - 8) * np.repeat(s, group, 0)), 1e-2)},
                 before=[("_C::gptq_marlin_repack", [T(pack_rows(q), "i32"), k, n, 4, False], repacked)])

@@ -133,7 +133,8 @@ def main():
     good, wrong = table(names, lines, theirs)
     errors = report_sanitizer(dump) if arguments.sanitize else 0
     report_logs(dump)
-    print(f"# {time.monotonic() - begin:.0f} s, sanitizer errors: {errors if arguments.sanitize else 'not looked for'}, "
+    found = f"sanitizer errors: {errors}" if arguments.sanitize else "without the sanitizer"
+    print(f"# {time.monotonic() - begin:.0f} s, {found}, "
           f"tensors left at the end: {lines.get('end', {}).get('left', 'unknown')}, logs in {dump}")
     print(f"{good} passed, {wrong} failed")
     raise SystemExit(1 if wrong or errors else 0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from values import LIBRARIES, RAW, T
+from values import LIBRARIES, RAW, Made, T, Type
 
 
 class Torch:
@@ -42,7 +42,11 @@ class Torch:
         return x.contiguous().reshape(-1).view(self.t.uint8).cpu().numpy().view(RAW[kind]), kind
 
     def pack(self, args, handles):
-        return [handles[id(v)][1] if isinstance(v, T) else v for v in args], None
+        def word(value):
+            if isinstance(value, (T, Made)):
+                return handles[id(value)][1]
+            return self.types[value.kind] if isinstance(value, Type) else value
+        return [word(value) for value in args], None
 
     def call(self, op, values):
         out = op(*values)

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from values import LIBRARIES, RAW, T
+from values import LIBRARIES, RAW, Made, T, Type
 
 
 class Value(ctypes.Structure):
@@ -14,7 +14,7 @@ class Value(ctypes.Structure):
 Value._fields_ = [("kind", ctypes.c_int32), ("reserved", ctypes.c_int32), ("integer", ctypes.c_int64),
                   ("real", ctypes.c_double), ("tensor", ctypes.c_void_p), ("text", ctypes.c_char_p),
                   ("items", ctypes.POINTER(Value)), ("count", ctypes.c_size_t), ("generator", ctypes.c_void_p)]
-NONE, TENSOR, INTEGER, REAL, TRUTH, TEXT, LIST = range(7)
+NONE, TENSOR, INTEGER, REAL, TRUTH, TEXT, LIST, DTYPE = range(8)
 
 
 class Options(ctypes.Structure):
@@ -106,12 +106,19 @@ class Sconce:
         self.base.sconce_tensor_release(ctypes.c_void_p(handle))
 
     def pack(self, args, handles):
+        """The values of arguments, and what they point to."""
         values, keep = (Value * len(args))(), []
         for place, value in zip(values, args):
             if value is None:
                 place.kind = NONE
-            elif isinstance(value, T):
+            elif isinstance(value, (T, Made)):
                 place.kind, place.tensor = TENSOR, handles[id(value)][1]
+            elif isinstance(value, Type):
+                place.kind, place.integer = DTYPE, DTYPES[value.kind]
+            elif isinstance(value, list):
+                items, inner = self.pack(value, handles)
+                keep += [items, *inner]
+                place.kind, place.items, place.count = LIST, items, len(value)
             elif isinstance(value, bool):
                 place.kind, place.integer = TRUTH, value
             elif isinstance(value, int):

@@ -76,8 +76,21 @@ class T:
         self.raw = values if coded else raw(values, kind)
 
 
+class Made:
+    """A tensor that an operator of `Case.before` makes."""
+
+
+class Type:
+    """An element type as an argument."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+
 class Case:
-    """Arguments; `expect` maps an argument's index, or -1, -2 … for results, to a check."""
+    """An operator and its arguments. `expect` maps an argument's index, or -1, -2 … for results, to a check. `before`
+    lists operators that run before the call: a name, arguments, and the `Made` that the first result is, if the call
+    takes it."""
 
     def __init__(self, op, args, expect, before=(), library="C"):
         self.op, self.args, self.expect, self.before, self.library = op, args, expect, list(before), library
