@@ -24,6 +24,16 @@ const PLACES: [&str; 5] = [
     "/usr/local/cuda/targets/x86_64-linux/lib/libcudart.so",
 ];
 
+/// Opens the CUDA runtime that a library lists as needed, if the system has it and the variable names no other. Functions
+/// carry their runtime's name, so that two may be in a process: a library of CUDA 12 cannot use those of CUDA 13.
+pub fn open_listed_runtime(libraries: &[String]) {
+    let named = std::env::var(RUNTIME_VARIABLE).is_ok_and(|name| !name.is_empty());
+    for name in libraries.iter().filter(|name| !named && name.starts_with("libcudart.so")) {
+        // Where it is missing, another runtime or this library's own may do.
+        let _ = open(name, libc::RTLD_NOW | libc::RTLD_GLOBAL);
+    }
+}
+
 /// Makes a CUDA runtime's functions visible: those of one that is open already, of the one that the variable names, of
 /// one of the system, or this library's own.
 pub fn open_cuda_runtime() -> Result<()> {

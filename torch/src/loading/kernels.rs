@@ -7,6 +7,7 @@ use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard};
 
+use super::cuda_runtime::open_listed_runtime;
 use super::dynamic_loader::{is_open, open};
 use super::process::{missing, needs_runtime, prepare};
 use super::symbols::{Symbols, symbols};
@@ -102,14 +103,13 @@ fn open_file(path: &Path, file: &str) -> Result<Owner> {
         beside.iter().flat_map(|(_, symbols)| symbols.undefined.iter().cloned()).collect();
     undefined.sort_unstable();
     undefined.dedup();
+    for (_, symbols) in &beside {
+        open_listed_runtime(&symbols.libraries);
+    }
     prepare(needs_runtime(&undefined))?;
     let missing = missing(&undefined);
     if !missing.is_empty() {
-        return Err(Error::not_supported(format!(
-            "{file} needs functions that libsconce_torch does not offer: {}. Names that begin with _Z are C++ of \
-             PyTorch: use a version of the library that was built against PyTorch's stable ABI",
-            missing.join(", ")
-        )));
+        return Err(refusal(file, &missing));
     }
     open_products(&undefined)?;
     let slot: Arc<FileSlot> = Arc::default();
@@ -137,6 +137,24 @@ fn open_file(path: &Path, file: &str) -> Result<Owner> {
     }
     *slot.lock().map_err(|_| Error::internal("a thread panicked"))? = Some(kept);
     Ok(owner)
+}
+
+/// What to say of missing functions.
+fn refusal(file: &str, missing: &[&str]) -> Error {
+    let mut text = format!(
+        "{file} needs functions that libsconce_torch does not offer: {}",
+        missing.join(", ")
+    );
+    if missing.iter().any(|name| name.starts_with("_Z")) {
+        text += ". Names that begin with _Z are C++ of PyTorch: use a version of the library that was built against \
+                 PyTorch's stable ABI";
+    }
+    if missing.iter().any(|name| name.trim_start_matches('_').starts_with("cuda")) {
+        text += ". Names that begin with cuda are of the CUDA runtime: install the version that the library was built for \
+                 (the packages nvidia-cuda-runtime and nvidia-cuda-runtime-cu12 have it) where the system's loader finds \
+                 it, or name the file with SCONCE_LIBCUDART";
+    }
+    Error::not_supported(text)
 }
 
 /// A library, after the libraries of its folder that it needs and that the process does not have. PyTorch's packages

@@ -1,6 +1,7 @@
 //! What libraries register in several files, for several keys, and without a schema.
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, CString, c_char};
+use std::path::PathBuf;
 
 use super::shared::message;
 use super::{ONE_AT_A_TIME, built, call, find, load, release, tensor, tensor_value, unload};
@@ -53,6 +54,44 @@ fn kernels_that_select_the_backend_come_first() {
     }
     release(x);
     unload(library);
+}
+
+/// The library of `of_twelve.cc`, and the runtime that it needs.
+fn of_twelve() -> [PathBuf; 2] {
+    let soname = "-Wl,-soname,libcudart.so.12";
+    let runtime = built("of_twelve.cc", "cudart-of-a-test", &["-DRUNTIME", soname]);
+    let folder = runtime.parent().unwrap().to_str().unwrap();
+    [built("of_twelve.cc", "of_twelve", &["-L", folder, "-lcudart-of-a-test"]), runtime]
+}
+
+#[test]
+fn a_library_gets_the_cuda_runtime_that_it_lists() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let [path, runtime] = of_twelve();
+    let other =
+        built("of_twelve.cc", "cudart-of-another", &["-DOTHER", "-Wl,-soname,libcudart.so.13"]);
+    // All libraries see the other runtime. Of the one that is needed the loader knows the name, as if the file were where
+    // it looks.
+    for (file, seen) in [(other, libc::RTLD_GLOBAL), (runtime, libc::RTLD_LOCAL)] {
+        let file = CString::new(file.to_str().unwrap()).unwrap();
+        // SAFETY: the name ends with NUL.
+        let open = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | seen) };
+        assert!(!open.is_null());
+    }
+    let library = load(&path).unwrap();
+    let results = call(find(c"sample::runtime").unwrap(), &[]).unwrap();
+    assert_eq!((results[0].kind, results[0].integer), (2, 12));
+    unload(library);
+}
+
+#[test]
+fn a_missing_function_of_the_cuda_runtime_has_a_remedy() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let why = load(&of_twelve()[0]).unwrap_err();
+    for part in ["cudaOfVersionTwelve", "install the version that the library was built for"] {
+        assert!(why.contains(part), "{why}");
+    }
+    assert!(!why.contains("_Z"), "{why}");
 }
 
 #[test]
