@@ -186,9 +186,9 @@ macro_rules! products_of_16_bits {
             ) {
                 // SAFETY: the caller's promise.
                 let first = unsafe { widened([rows, inner], first, first_stride, false, $number) };
+                let sizes = [inner, columns];
                 // SAFETY: as above.
-                let second =
-                    unsafe { widened([inner, columns], second, second_stride, is_packed, $number) };
+                let second = unsafe { widened(sizes, second, second_stride, is_packed, $number) };
                 let (first, second) = (first.as_ptr(), second.as_ptr());
                 // SAFETY: as above.
                 unsafe {

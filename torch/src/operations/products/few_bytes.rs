@@ -57,8 +57,9 @@ pub fn product(input: TensorHandle, weights: TensorHandle, scales: TensorHandle)
             for row in 0..rows as usize {
                 let line = &operands.rows[row * operands.inner..][..operands.inner];
                 let sum = dot(line, &converted) * operands.scales[column];
+                let place = operands.into.wrapping_add(row * columns as usize + column);
                 // SAFETY: the result has this element.
-                unsafe { operands.into.add(row * columns as usize + column).write(sum) };
+                unsafe { place.write(sum) };
             }
         }
         Ok(())

@@ -28,12 +28,12 @@ pub fn product(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> 
             let bytes = from.wrapping_add(at * width);
             for (place, number) in column.iter_mut().enumerate() {
                 // SAFETY: the matrix has this element.
-                *number = i16::from(unsafe { bytes.add(place).read() });
+                *number = i16::from(unsafe { bytes.wrapping_add(place).read() });
             }
             for row in 0..rows as usize {
                 let sum = dot(&lines[row * width..][..width], &column);
                 // SAFETY: the result has this element.
-                unsafe { into.add(row * step + at).write(sum) };
+                unsafe { into.wrapping_add(row * step + at).write(sum) };
             }
         }
         Ok(())
@@ -47,7 +47,7 @@ fn widened(tensor: &Tensor) -> Result<Vec<i16>> {
     let is_unsigned = dtype_of_tensor(tensor.handle())? == api::SCONCE_DTYPE_U8;
     let number = |at: usize| {
         // SAFETY: the tensor has this element.
-        let byte = unsafe { data.add(at).read() };
+        let byte = unsafe { data.wrapping_add(at).read() };
         if is_unsigned { i16::from(byte) } else { i16::from(byte.cast_signed()) }
     };
     Ok((0..count).map(number).collect())
