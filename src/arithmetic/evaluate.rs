@@ -189,6 +189,7 @@ macro_rules! with_types {
             $types, $loop $arguments;
             F32 F32, F64 F64, I64 I64, I32 I32, Bool Bool, C64 C64, C128 C128,
             Bf16 Bf16, F16 F16, Bf16 F32, F16 F32, F32 Bf16, F32 F16, F32 F64, F64 F32, Bool F32,
+            I8 I8, U8 U8, F32 I8, F32 U8, F32 I32, F32 I64, I8 F32, U8 F32, I32 F32, I64 F32, I32 I64, I64 I32,
         }
     };
 }
