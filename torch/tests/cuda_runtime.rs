@@ -220,6 +220,95 @@ fn kernels(op: usize) {
     assert_eq!(launch(op, 6), 42);
 }
 
+fn kernels_with_attributes(op: usize) {
+    calls();
+    assert_eq!(launch(op, 7), 0);
+    assert_eq!(calls(), "launch code 1 2 3 by 4 5 6, 64 bytes on 256 with 7, 1 attributes, 77;");
+    assert_eq!(launch(op, 8), 0);
+    assert_eq!(calls(), "launch code 1 2 3 by 4 5 6 together, 64 bytes on 256 with 7;");
+    assert_eq!(launch(op, 9), 0);
+    assert_eq!(launch(op, 10), 0);
+    assert_eq!(calls(), "copy 3;");
+    assert_eq!(launch(op, 11), 0);
+    assert_eq!(calls(), "open memory, flags 1;close memory 0;");
+    assert_eq!(launch(op, 12), 0);
+    assert_eq!(calls(), "copy 2 rows of 2 from 1 to 2 on 256;");
+}
+
+/// A number of a struct that the runtime wrote.
+fn number(bytes: &[u8], at: usize) -> i32 {
+    i32::from_ne_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+fn properties() {
+    // The offsets are those of `cudaDeviceProp` in the headers of CUDA 13 and 12.
+    for (name, size, processors, cooperative, cluster) in [
+        ("cudaGetDeviceProperties", 1008, 384, 668, 748),
+        ("cudaGetDeviceProperties_v2", 1032, 388, 688, 772),
+    ] {
+        let mut found = vec![0xaa_u8; size + 8];
+        assert_eq!(call(name, &[found.as_mut_ptr().expose_provenance(), 1]), 0);
+        assert_eq!(found[..20], *b"a device, number 1\0\0");
+        assert_eq!(found[256..272], [4; 16]);
+        assert_eq!(found[288..296], ((80_u64 << 30) | 1).to_ne_bytes());
+        for (at, attribute) in [
+            (308, 10),
+            (320, 1),
+            (360, 75),
+            (364, 76),
+            (processors, 16),
+            (cooperative, 95),
+            (cluster, 120),
+        ] {
+            assert_eq!(number(&found, at), attribute * 10 + 1, "{name}, {attribute}");
+        }
+        assert_eq!(found[296..304], 81_u64.to_ne_bytes(), "a size");
+        assert_eq!(found[size..], [0xaa; 8], "nothing is written behind it");
+        assert_eq!(call(name, &[0, 1]), 1, "no place");
+        assert_eq!(call(name, &[found.as_mut_ptr().expose_provenance(), 7]), 101, "no device");
+    }
+    let mut of_twelve = vec![0_u8; 1032];
+    assert_eq!(
+        call("cudaGetDeviceProperties_v2", &[of_twelve.as_mut_ptr().expose_provenance(), 0]),
+        0
+    );
+    assert_eq!((number(&of_twelve, 348), number(&of_twelve, 608)), (130, 360), "clocks");
+    call("cudaGetLastError", &[]);
+}
+
+fn addresses() {
+    calls();
+    for (address, kind, device, on_device, on_host) in
+        [(5, 2, 1, 5, 7), (8, 3, 1, 8, 10), (6, 0, -2, 0, 6)]
+    {
+        let mut found = [0_u64; 4];
+        let place = found.as_mut_ptr().expose_provenance();
+        assert_eq!(call("cudaPointerGetAttributes", &[place, address]), 0);
+        let bytes: Vec<u8> = found.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        assert_eq!((number(&bytes, 0), number(&bytes, 4)), (kind, device), "{address}");
+        assert_eq!(found[1..], [on_device, on_host, 0], "{address}");
+    }
+    let mut address = 0_usize;
+    assert_eq!(call("cudaHostGetDevicePointer", &[place(&mut address), 16, 0]), 0);
+    assert_eq!(address, 17);
+    let mut mode = 2_i32;
+    assert_eq!(call("cudaThreadExchangeStreamCaptureMode", &[place(&mut mode)]), 0);
+    assert_eq!(mode, 1);
+    assert_eq!(call("cudaThreadExchangeStreamCaptureMode", &[place(&mut mode)]), 0);
+    assert_eq!((mode, calls().as_str()), (2, "mode 2;mode 1;"));
+    let name = c"cuTensorMapEncodeTiled".as_ptr().expose_provenance();
+    let mut found = -1_i32;
+    let places = [place(&mut address), place(&mut found)];
+    assert_eq!(call("cudaGetDriverEntryPoint", &[name, places[0], 2, places[1]]), 0);
+    assert_eq!((address, found), (name, 0));
+    let words = [name, places[0], 12_080, 0, places[1]];
+    assert_eq!(call("cudaGetDriverEntryPointByVersion", &words), 0);
+    assert_eq!(
+        calls(),
+        "address of cuTensorMapEncodeTiled, 12000, 2;address of cuTensorMapEncodeTiled, 12080, 0;"
+    );
+}
+
 #[test]
 fn libraries_call_the_driver_through_our_own_runtime() {
     let driver = compiled("driver.c", "libcuda.so.1", &["cc", "-std=c11"]);
@@ -244,6 +333,9 @@ fn libraries_call_the_driver_through_our_own_runtime() {
     memory();
     streams();
     kernels(op);
+    kernels_with_attributes(op);
+    properties();
+    addresses();
     unload(library);
     assert_eq!(calls(), "unload code;");
 }

@@ -1,6 +1,6 @@
 //! Devices, failures and their texts.
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use super::driver::{Code, driver};
 use super::state::{self, check, codes, ready, started};
@@ -56,6 +56,30 @@ runtime! {
         unsafe { write(value, found) }
     }
 
+    /// The address of a function of the driver, as of the version of these functions.
+    fn cudaGetDriverEntryPoint(
+        name: *const c_char,
+        address: *mut *mut c_void,
+        flags: u64,
+        found: *mut c_int,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe { entry_point(name, address, VERSION, flags, found) }
+    }
+
+    /// The address of a function of the driver, as of a version of CUDA. Flags and answers are the driver's.
+    fn cudaGetDriverEntryPointByVersion(
+        name: *const c_char,
+        address: *mut *mut c_void,
+        version: c_uint,
+        flags: u64,
+        found: *mut c_int,
+    ) {
+        let version = c_int::try_from(version).map_err(|_| codes::INVALID_VALUE)?;
+        // SAFETY: the caller's promise.
+        unsafe { entry_point(name, address, version, flags, found) }
+    }
+
     /// Waits for all work of the device.
     fn cudaDeviceSynchronize() {
         // SAFETY: no preconditions.
@@ -78,6 +102,22 @@ runtime! {
         // SAFETY: the caller's promise.
         unsafe { write(version, VERSION) }
     }
+}
+
+/// # Safety
+/// The name is NULL or ends with NUL; the places are NULL or valid for writes.
+unsafe fn entry_point(
+    name: *const c_char,
+    address: *mut *mut c_void,
+    version: c_int,
+    flags: u64,
+    found: *mut c_int,
+) -> state::Outcome {
+    if name.is_null() || address.is_null() {
+        return Err(codes::INVALID_VALUE);
+    }
+    // SAFETY: the caller's promise; the driver accepts NULL for the answer.
+    check(unsafe { (started()?.function_address)(name, address, version, flags, found) })
 }
 
 /// The newest failure, which is forgotten.

@@ -10,6 +10,45 @@ pub(super) type Address = usize;
 /// What a function of the driver, and of the runtime, returns: the numbers are the same.
 pub(super) type Code = c_int;
 
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub(super) struct LaunchConfig {
+    pub(super) grid: [c_uint; 3],
+    pub(super) block: [c_uint; 3],
+    pub(super) shared_bytes: c_uint,
+    pub(super) stream: Object,
+    /// The driver's attributes have the layout of the runtime's.
+    pub(super) attributes: *mut c_void,
+    pub(super) count: c_uint,
+}
+
+/// One side of a copy of rows.
+#[repr(C)]
+pub(super) struct RowSide {
+    pub(super) first_byte: usize,
+    pub(super) first_row: usize,
+    /// `CU_MEMORYTYPE_…`.
+    pub(super) kind: c_uint,
+    pub(super) host: Address,
+    pub(super) device: Address,
+    pub(super) array: Object,
+    pub(super) pitch: usize,
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub(super) struct RowCopy {
+    pub(super) from: RowSide,
+    pub(super) into: RowSide,
+    pub(super) width: usize,
+    pub(super) rows: usize,
+}
+
+/// `CUipcMemHandle`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct IpcHandle(pub(super) [u8; 64]);
+
 macro_rules! driver {
     ($($(#[$doc:meta])* $field:ident: $symbol:literal($($kind:ty),*);)*) => {
         /// Addresses of the driver's functions.
@@ -121,6 +160,36 @@ driver! {
     function_set: "cuFuncSetAttribute"(Object, c_int, c_int);
     /// Blocks of a kernel that a multiprocessor holds.
     occupancy: "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"(*mut c_int, Object, c_int, usize, c_uint);
+    /// A property of a kernel.
+    function_get: "cuFuncGetAttribute"(*mut c_int, c_int, Object);
+    /// Queues a kernel with attributes.
+    launch_with: "cuLaunchKernelEx"(*const LaunchConfig, Object, *mut *mut c_void, *mut *mut c_void);
+    /// Queues a kernel whose blocks wait for each other.
+    launch_cooperative: "cuLaunchCooperativeKernel"(
+        Object, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Object, *mut *mut c_void
+    );
+    /// The address and the size of a variable of loaded code, on the current device.
+    library_global: "cuLibraryGetGlobal"(*mut Address, *mut usize, Object, *const c_char);
+    /// Copies rows in the order of a stream.
+    copy_rows_async: "cuMemcpy2DAsync_v2"(*const RowCopy, Object);
+    /// The device's address of page-locked memory.
+    host_address: "cuMemHostGetDevicePointer_v2"(*mut Address, *mut c_void, c_uint);
+    /// Properties of an address.
+    address_attributes: "cuPointerGetAttributes"(c_uint, *const c_int, *const *mut c_void, Address);
+    /// A handle of memory for another process.
+    ipc_handle: "cuIpcGetMemHandle"(*mut IpcHandle, Address);
+    /// Memory of another process.
+    ipc_open: "cuIpcOpenMemHandle_v2"(*mut Address, IpcHandle, c_uint);
+    /// Ends the use of memory of another process.
+    ipc_close: "cuIpcCloseMemHandle"(Address);
+    /// The name of a device.
+    device_name: "cuDeviceGetName"(*mut c_char, c_int, c_int);
+    /// The memory of a device.
+    device_memory: "cuDeviceTotalMem_v2"(*mut usize, c_int);
+    /// The number of a device that no other has.
+    device_uuid: "cuDeviceGetUuid_v2"(*mut [u8; 16], c_int);
+    /// The address of one of the driver's functions.
+    function_address: "cuGetProcAddress_v2"(*const c_char, *mut *mut c_void, c_int, u64, *mut c_int);
     /// Queues a kernel.
     launch: "cuLaunchKernel"(
         Object, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Object, *mut *mut c_void, *mut *mut c_void

@@ -2,8 +2,7 @@
 //! kernels, and turns `<<<…>>>` into calls with the address of such a function.
 //!
 //! Code is loaded for all devices (`cuLibraryLoadData`) when one of its kernels is first needed, in the relaxed capture
-//! mode, so that the first launch may be within a capture. Variables of kernels need no registration, since functions that
-//! take their addresses on the host are not offered.
+//! mode, so that the first launch may be within a capture.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +10,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::devices::write;
-use super::driver::{Driver, Object};
+use super::driver::{Address, Driver, Object};
 use super::state::{Outcome, check, codes, ready};
 use super::{NamedFunction, runtime};
 
@@ -30,10 +29,10 @@ const MAGIC: u32 = 0x4662_43b1;
 /// Blocks of a grid or threads of a block.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Dim3 {
-    x: c_uint,
-    y: c_uint,
-    z: c_uint,
+pub(super) struct Dim3 {
+    pub(super) x: c_uint,
+    pub(super) y: c_uint,
+    pub(super) z: c_uint,
 }
 
 /// A registered image: its code's address, and the loaded code once it is needed.
@@ -55,6 +54,8 @@ struct Registered {
     images: HashMap<usize, RegisteredImage>,
     last: usize,
     stubs: HashMap<usize, Stub>,
+    /// Images and names of variables, by the addresses of the variables on the host that stand for them.
+    variables: HashMap<usize, (usize, CString)>,
 }
 
 static REGISTERED: LazyLock<RwLock<Registered>> = LazyLock::new(RwLock::default);
@@ -73,7 +74,7 @@ thread_local! {
 }
 
 /// The kernel that a function of the host stands for, for all devices.
-fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
+pub(super) fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     let stub = registered.stubs.get(&host.addr()).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
     if let Some(kernel) = stub.kernel {
@@ -84,16 +85,34 @@ fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
     let Registered { images, stubs, .. } = &mut *registered;
     let stub = stubs.get_mut(&host.addr()).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
     let image = images.get_mut(&stub.image).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
-    let library = match image.library {
-        Some(library) => library,
-        None => *image.library.insert(load(driver, image.code)?),
-    };
-    let library = std::ptr::with_exposed_provenance_mut(library);
+    let library = library_of(driver, image)?;
     let mut kernel = std::ptr::null_mut();
     // SAFETY: the code is loaded, the name ends with NUL, and the place is valid for a write.
     check(unsafe { (driver.library_kernel)(&mut kernel, library, stub.name.as_ptr()) })?;
     stub.kernel = Some(kernel.expose_provenance());
     Ok(kernel)
+}
+
+/// The loaded code of an image.
+fn library_of(driver: &Driver, image: &mut RegisteredImage) -> Result<Object, i32> {
+    let library = match image.library {
+        Some(library) => library,
+        None => *image.library.insert(load(driver, image.code)?),
+    };
+    Ok(std::ptr::with_exposed_provenance_mut(library))
+}
+
+/// The address and the size, on the current device, of the variable that one of the host stands for.
+pub(super) fn variable_of(driver: &Driver, host: *const c_void) -> Result<(Address, usize), i32> {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    let Registered { images, variables, .. } = &mut *registered;
+    let (image, name) = variables.get(&host.addr()).ok_or(codes::INVALID_SYMBOL)?;
+    let image = images.get_mut(image).ok_or(codes::INVALID_SYMBOL)?;
+    let library = library_of(driver, image)?;
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: the code is loaded, the name ends with NUL, and the places are valid for writes.
+    check(unsafe { (driver.library_global)(&mut address, &mut bytes, library, name.as_ptr()) })?;
+    Ok((address, bytes))
 }
 
 fn load(driver: &Driver, code: usize) -> Result<usize, i32> {
@@ -148,7 +167,7 @@ unsafe fn launch(kernel: Object, launch: &Launch, arguments: *mut *mut c_void) -
 }
 
 /// The kernel as the current device has it.
-fn function_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
+pub(super) fn function_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
     let kernel = kernel_of(driver, host)?;
     let mut function = std::ptr::null_mut();
     // SAFETY: the kernel is one of loaded code; the place is valid for a write.
@@ -322,17 +341,32 @@ unsafe extern "C" fn __cudaRegisterFunction(
     registered.stubs.insert(host.addr(), Stub { image: handle.addr(), name, kernel: None });
 }
 
-/// Registers a variable, which kernels find without.
-extern "C" fn __cudaRegisterVar(
-    _handle: *mut *mut c_void,
-    _host: *mut c_char,
+/// Registers a variable, which kernels find without: for functions of the host that take it.
+///
+/// # Safety
+/// The name is NULL or ends with NUL.
+unsafe extern "C" fn __cudaRegisterVar(
+    handle: *mut *mut c_void,
+    host: *mut c_char,
     _address: *mut c_char,
-    _name: *const c_char,
+    name: *const c_char,
     _is_external: c_int,
     _bytes: usize,
     _is_constant: c_int,
     _is_global: c_int,
 ) {
+    if name.is_null() {
+        return;
+    }
+    // SAFETY: the caller's promise; it is not NULL.
+    let name = unsafe { CStr::from_ptr(name) }.to_owned();
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.variables.insert(host.addr(), (handle.addr(), name));
+}
+
+/// Says that a library's registration may go on. Code is loaded when it is needed.
+extern "C" fn __cudaInitModule(_handle: *mut *mut c_void) -> c_char {
+    1
 }
 
 /// Unloads the code of a library that is closed.
@@ -340,6 +374,7 @@ extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     let image = registered.images.remove(&handle.addr());
     registered.stubs.retain(|_, stub| stub.image != handle.addr());
+    registered.variables.retain(|_, (image, _)| *image != handle.addr());
     drop(registered);
     let (Some(library), Some(driver)) =
         (image.and_then(|image| image.library), super::driver::driver())
@@ -353,6 +388,7 @@ extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
 
 /// Functions that return no code.
 pub(super) const REGISTRATION: &[NamedFunction] = &[
+    ("__cudaInitModule", __cudaInitModule as *const ()),
     ("__cudaPushCallConfiguration", __cudaPushCallConfiguration as *const ()),
     ("__cudaRegisterFatBinary", __cudaRegisterFatBinary as *const ()),
     ("__cudaRegisterFatBinaryEnd", __cudaRegisterFatBinaryEnd as *const ()),

@@ -13,7 +13,7 @@ const DIRECTIONS: std::ops::RangeInclusive<c_int> = 0..=4;
 /// `cudaErrorInvalidMemcpyDirection`.
 const INVALID_DIRECTION: i32 = 21;
 
-fn check_direction(kind: c_int) -> Result<(), i32> {
+pub(super) fn check_direction(kind: c_int) -> Result<(), i32> {
     if DIRECTIONS.contains(&kind) { Ok(()) } else { Err(INVALID_DIRECTION) }
 }
 

@@ -9,6 +9,9 @@
 //! | `memory` | memory and copies |
 //! | `streams` | streams and events |
 //! | `images` | kernels within libraries: what they register, and launches |
+//! | `launches` | launches with attributes, and properties of kernels |
+//! | `properties` | the properties of a device, in the layouts of CUDA 12 and 13 |
+//! | `addresses` | properties of addresses, variables of kernels, memory of other processes |
 //!
 //! The functions are not exported under their names: a library that is written when it is needed has the names and jumps
 //! here through a table, so a program with a CUDA runtime of its own never meets them.
@@ -18,10 +21,13 @@
     reason = "functions of C over pointers of the caller, and calls of the driver"
 )]
 
+mod addresses;
 mod devices;
 mod driver;
 mod images;
+mod launches;
 mod memory;
+mod properties;
 mod state;
 mod streams;
 
@@ -58,6 +64,9 @@ pub(crate) fn function(name: &str) -> Option<*const ()> {
         streams::FUNCTIONS,
         images::FUNCTIONS,
         images::REGISTRATION,
+        launches::FUNCTIONS,
+        properties::FUNCTIONS,
+        addresses::FUNCTIONS,
     ];
     tables.into_iter().flatten().find(|(own, _)| *own == name).map(|(_, function)| *function)
 }

@@ -15,6 +15,10 @@ pub(super) mod codes {
     pub(in crate::runtime) const SUCCESS: Code = 0;
     /// `cudaErrorInvalidValue`.
     pub(in crate::runtime) const INVALID_VALUE: Code = 1;
+    /// `cudaErrorInvalidPitchValue`.
+    pub(in crate::runtime) const INVALID_PITCH: Code = 12;
+    /// `cudaErrorInvalidSymbol`.
+    pub(in crate::runtime) const INVALID_SYMBOL: Code = 13;
     /// `cudaErrorInsufficientDriver`: also where there is no driver.
     pub(in crate::runtime) const INSUFFICIENT_DRIVER: Code = 35;
     /// `cudaErrorInvalidDeviceFunction`.

@@ -104,6 +104,15 @@ runtime! {
         unsafe { write(status, found) }
     }
 
+    /// Exchanges what captures of other threads forbid this one; the numbers are the driver's.
+    fn cudaThreadExchangeStreamCaptureMode(mode: *mut c_int) {
+        if mode.is_null() {
+            return Err(codes::INVALID_VALUE);
+        }
+        // SAFETY: the caller's promise.
+        check(unsafe { (ready()?.exchange_mode)(mode) })
+    }
+
     /// An event that measures times.
     fn cudaEventCreate(event: *mut Object) {
         // SAFETY: the caller's promise.

@@ -193,3 +193,129 @@ int cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned 
   return note("launch %s %u %u %u by %u %u %u, %u bytes on %zu with %d;", (const char*)function, x,
               y, z, block_x, block_y, block_z, shared, (size_t)stream, *(int*)arguments[0]);
 }
+
+int cuFuncGetAttribute(int* value, int attribute, void* function) {
+  (void)function;
+  *value = 1000 + attribute;
+  return attribute == 14 ? INVALID_VALUE : OK;
+}
+struct config {
+  unsigned grid[3], block[3], shared;
+  void* stream;
+  const int* attributes;
+  unsigned count;
+};
+int cuLaunchKernelEx(const struct config* config, void* function, void** arguments, void** extra) {
+  return extra != NULL
+             ? INVALID_VALUE
+             : note("launch %s %u %u %u by %u %u %u, %u bytes on %zu with %d, %u attributes, %d;",
+                    (const char*)function, config->grid[0], config->grid[1], config->grid[2],
+                    config->block[0], config->block[1], config->block[2], config->shared,
+                    (size_t)config->stream, *(int*)arguments[0], config->count,
+                    config->attributes[0]);
+}
+int cuLaunchCooperativeKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned block_x,
+                              unsigned block_y, unsigned block_z, unsigned shared, void* stream,
+                              void** arguments) {
+  return note("launch %s %u %u %u by %u %u %u together, %u bytes on %zu with %d;",
+              (const char*)function, x, y, z, block_x, block_y, block_z, shared, (size_t)stream,
+              *(int*)arguments[0]);
+}
+int cuLibraryGetGlobal(size_t* address, size_t* bytes, void* library, const char* name) {
+  static char variable[4];
+  (void)library;
+  if (strcmp(name, "variable") != 0) {
+    return NOT_FOUND;
+  }
+  *address = (size_t)variable;
+  *bytes = sizeof variable;
+  return OK;
+}
+struct side {
+  size_t first_byte, first_row;
+  unsigned kind;
+  size_t host, device;
+  void* array;
+  size_t pitch;
+};
+struct rows {
+  struct side from, into;
+  size_t width, count;
+};
+int cuMemcpy2DAsync_v2(const struct rows* copy, void* stream) {
+  const size_t from = copy->from.kind == 1 ? copy->from.host : copy->from.device;
+  const size_t into = copy->into.kind == 1 ? copy->into.host : copy->into.device;
+  if (copy->from.array != NULL || copy->into.array != NULL) {
+    return INVALID_VALUE;
+  }
+  for (size_t row = 0; row < copy->count; ++row) {
+    memmove((char*)into + row * copy->into.pitch, (const char*)from + row * copy->from.pitch,
+            copy->width);
+  }
+  return note("copy %zu rows of %zu from %u to %u on %zu;", copy->count, copy->width,
+              copy->from.kind, copy->into.kind, (size_t)stream);
+}
+int cuMemHostGetDevicePointer_v2(size_t* address, void* host, unsigned flags) {
+  *address = (size_t)host + 1;
+  return flags == 0 ? OK : INVALID_VALUE;
+}
+// Odd addresses are of the device 1, those that four divides are managed, others are unknown.
+int cuPointerGetAttributes(unsigned count, const int* attributes, void* const* values,
+                           size_t address) {
+  const int known = address % 2 == 1 || address % 4 == 0;
+  for (unsigned at = 0; at < count; ++at) {
+    switch (attributes[at]) {
+      case 2:
+        *(int*)values[at] = known ? 2 : 0;
+        break;
+      case 3:
+        *(size_t*)values[at] = known ? address : 0;
+        break;
+      case 4:
+        *(size_t*)values[at] = known ? address + 2 : 0;
+        break;
+      case 8:
+        *(unsigned char*)values[at] = address % 4 == 0;
+        break;
+      case 9:
+        *(int*)values[at] = known ? 1 : -2;
+        break;
+      default:
+        return INVALID_VALUE;
+    }
+  }
+  return OK;
+}
+struct handle {
+  char bytes[64];
+};
+int cuIpcGetMemHandle(struct handle* handle, size_t address) {
+  memset(handle, 7, sizeof *handle);
+  memcpy(handle->bytes + 56, &address, 8);
+  return OK;
+}
+int cuIpcOpenMemHandle_v2(size_t* address, struct handle handle, unsigned flags) {
+  memcpy(address, handle.bytes + 56, 8);
+  return handle.bytes[0] == 7 ? note("open memory, flags %u;", flags) : INVALID_VALUE;
+}
+int cuIpcCloseMemHandle(size_t address) { return note("close memory %zu;", address); }
+int cuDeviceGetName(char* name, int room, int device) {
+  snprintf(name, (size_t)room, "a device, number %d", device);
+  return OK;
+}
+int cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  *bytes = (size_t)80 << 30 | (size_t)device;
+  return OK;
+}
+int cuDeviceGetUuid_v2(char* uuid, int device) {
+  memset(uuid, 3 + device, 16);
+  return OK;
+}
+int cuGetProcAddress_v2(const char* name, void** address, int version, unsigned long long flags,
+                        int* found) {
+  *address = (void*)name;
+  if (found != NULL) {
+    *found = 0;
+  }
+  return note("address of %s, %d, %llu;", name, version, flags);
+}

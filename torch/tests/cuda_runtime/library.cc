@@ -20,6 +20,31 @@ int cudaLaunchKernel(const void*, Extent, Extent, void**, std::size_t, void*);
 int cudaFuncSetAttribute(const void*, int, int);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int*, const void*, int, std::size_t);
 int cudaGetLastError();
+struct Config {
+  Extent grid, block;
+  std::size_t shared;
+  void* stream;
+  const int* attributes;
+  unsigned count;
+};
+struct KernelProperties {
+  std::size_t shared, constant, local;
+  int others[13];
+  int reserved[16];
+};
+struct MemoryHandle {
+  char bytes[64];
+};
+char __cudaInitModule(void**);
+int cudaLaunchKernelExC(const Config*, const void*, void**);
+int cudaLaunchCooperativeKernel(const void*, Extent, Extent, void**, std::size_t, void*);
+int cudaFuncGetAttributes(KernelProperties*, const void*);
+int cudaMemcpyToSymbol(const void*, const void*, std::size_t, std::size_t, int);
+int cudaMemcpy2DAsync(void*, std::size_t, const void*, std::size_t, std::size_t, std::size_t, int,
+                      void*);
+int cudaIpcGetMemHandle(MemoryHandle*, void*);
+int cudaIpcOpenMemHandle(void**, MemoryHandle, unsigned);
+int cudaIpcCloseMemHandle(void*);
 }
 
 namespace {
@@ -48,17 +73,19 @@ int scale(int factor) {
                       : __cudaLaunchKernel(kernel, grid, block, arguments, shared, stream);
 }
 int absent() { return 0; }
+// The variable of the host that stands for one of kernels.
+char variable;
 
 struct Code {
   void** handle;
   Code() : handle(__cudaRegisterFatBinary(&wrapper)) {
-    char variable = 0;
     __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&scale), nullptr, "scale", -1,
                            nullptr, nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterFunction(handle, reinterpret_cast<const char*>(&absent), nullptr, "absent", -1,
                            nullptr, nullptr, nullptr, nullptr, nullptr);
     __cudaRegisterVar(handle, &variable, &variable, "variable", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(handle);
+    __cudaInitModule(handle);
   }
   ~Code() { __cudaUnregisterFatBinary(handle); }
 };
@@ -92,6 +119,54 @@ void launch(std::uint64_t* stack, std::uint64_t, std::uint64_t) {
     case 5:
       failure = cudaFuncSetAttribute(reinterpret_cast<const void*>(&scale), 8, 99);
       break;
+    case 7: {
+      const int attribute = 77;
+      const Config config = {{1, 2, 3}, {4, 5, 6}, 64, stream, &attribute, 1};
+      failure = cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(&scale), arguments);
+      break;
+    }
+    case 8:
+      failure = cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(&scale), {1, 2, 3},
+                                            {4, 5, 6}, arguments, 64, stream);
+      break;
+    case 9: {
+      KernelProperties found;
+      std::memset(&found, 1, sizeof(found));
+      failure = cudaFuncGetAttributes(&found, reinterpret_cast<const void*>(&scale));
+      // In the order of the struct; the last one is one that the driver does not know.
+      const int wanted[] = {1000, 1004, 1005, 1006, 1007, 1008, 1009,
+                            1010, 1011, 1012, 1013, 1015, 0};
+      const bool right = found.shared == 1001 && found.constant == 1002 && found.local == 1003 &&
+                         std::memcmp(found.others, wanted, sizeof(wanted)) == 0;
+      failure = failure != 0 || right ? failure : -2;
+      break;
+    }
+    case 10: {
+      const char bytes[] = {1, 2, 3, 4};
+      failure = cudaMemcpyToSymbol(&variable, bytes, 3, 1, 1);
+      // Past its end, and of no kernel.
+      failure = failure != 0 ? failure : cudaMemcpyToSymbol(&variable, bytes, 4, 1, 1) - 1;
+      failure = failure != 0 ? failure : cudaMemcpyToSymbol(bytes, bytes, 4, 0, 1) - 13;
+      break;
+    }
+    case 11: {
+      MemoryHandle handle;
+      void* address = nullptr;
+      failure = cudaIpcGetMemHandle(&handle, &variable);
+      failure = failure != 0 ? failure : cudaIpcOpenMemHandle(&address, handle, 1);
+      failure = failure != 0 || address == &variable ? failure : -2;
+      failure = failure != 0 ? failure : cudaIpcCloseMemHandle(nullptr);
+      break;
+    }
+    case 12: {
+      const char from[] = "ab..cd..";
+      char into[] = "------";
+      failure = cudaMemcpy2DAsync(into, 3, from, 4, 2, 2, 1, stream);
+      failure = failure != 0 || std::memcmp(into, "ab-cd-", 6) == 0 ? failure : -2;
+      // Rows that are wider than their distance.
+      failure = failure != 0 ? failure : cudaMemcpy2DAsync(into, 1, from, 4, 2, 2, 4, stream) - 12;
+      break;
+    }
     default:
       int blocks = 0;
       failure = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
