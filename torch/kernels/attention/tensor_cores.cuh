@@ -51,12 +51,17 @@ struct Copies {
                                                 u32 width, u32 to) {
     const u32 chunk = threadIdx.x % CHUNKS, first = threadIdx.x / CHUNKS;
     const i64 offset = (i64)first * position + chunk * ELEMENTS;
+    // All are looked up before the first is copied, so that the look-ups do not wait for each
+    // other.
+    constexpr u32 COUNT = ROWS / AT_ONCE;
+    const T* at[COUNT];
 #pragma unroll
-    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
+    for (u32 i = 0; i < COUNT; i++) at[i] = find();
+#pragma unroll
+    for (u32 i = 0; i < COUNT; i++) {
       const u32 row = first + i * AT_ONCE;
-      const T* const at = find();
-      const bool is_there = at != nullptr && row < rows && chunk * ELEMENTS < width;
-      copy_chunk(to + place<WIDTH>(row, chunk), is_there ? at + offset : any, is_there);
+      const bool is_there = at[i] != nullptr && row < rows && chunk * ELEMENTS < width;
+      copy_chunk(to + place<WIDTH>(row, chunk), is_there ? at[i] + offset : any, is_there);
     }
   }
 

@@ -81,12 +81,20 @@ struct Copies {
                                                 u32 width, u32 to) {
     const u32 thread = threadIdx.x % GROUP, chunk = thread % CHUNKS, first = thread / CHUNKS;
     const i64 offset = (i64)first * position + chunk * ELEMENTS;
-#pragma unroll 4
-    for (u32 i = 0; i < ROWS / AT_ONCE; i++) {
-      const u32 row = first + i * AT_ONCE;
-      const T* const at = find();
-      const bool is_there = at != nullptr && row < rows && chunk * ELEMENTS < width;
-      copy_chunk(to + place<ROWS>(row, chunk), is_there ? at + offset : any, is_there);
+    // Some are looked up before the first of them is copied, so that the look-ups do not wait for
+    // each other. The threads that copy have few registers.
+    constexpr u32 TOGETHER = 4;
+#pragma unroll 1
+    for (u32 i = 0; i < ROWS / AT_ONCE; i += TOGETHER) {
+      const T* at[TOGETHER];
+#pragma unroll
+      for (u32 j = 0; j < TOGETHER; j++) at[j] = find();
+#pragma unroll
+      for (u32 j = 0; j < TOGETHER; j++) {
+        const u32 row = first + (i + j) * AT_ONCE;
+        const bool is_there = at[j] != nullptr && row < rows && chunk * ELEMENTS < width;
+        copy_chunk(to + place<ROWS>(row, chunk), is_there ? at[j] + offset : any, is_there);
+      }
     }
   }
 
