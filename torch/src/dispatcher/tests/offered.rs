@@ -10,6 +10,9 @@ use crate::registry::value::Value;
 
 const SCHEMAS: &str = include_str!("../../../tests/operations/schemas.txt");
 const LEFT_OUT: &str = include_str!("../../../tests/operations/left_out.txt");
+/// Operations of other libraries of Python: that of transformers 5.24.
+const OF_OTHER_LIBRARIES: &str =
+    "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor";
 /// What is behind it are operations that models do not call by name.
 const OTHERS: &str = "# Others, which kernel libraries call.";
 
@@ -51,7 +54,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[test]
 fn schemas_are_those_of_pytorch() {
     let (mut compared, mut differences) = (0, Vec::new());
-    for line in lines(SCHEMAS) {
+    for line in lines(SCHEMAS).chain(lines(OF_OTHER_LIBRARIES)) {
         let name = line.split('(').next().unwrap();
         let (base, overload) = name.split_once('.').unwrap_or((name, ""));
         // Others may have types that are not read.
