@@ -21,8 +21,46 @@ struct ByteProduct<'a> {
     rows: &'a [f32],
     weights: &'a [i8],
     scales: &'a [f32],
-    inner: usize,
+    /// Rows, the inner size, columns.
+    sizes: [usize; 3],
     into: *mut f32,
+}
+
+impl ByteProduct<'_> {
+    /// Writes some columns of the result.
+    fn columns(&self, begin: usize, end: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has these instructions.
+            unsafe { self.wide_columns(begin, end) };
+            return;
+        }
+        self.each_column(begin, end);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn wide_columns(&self, begin: usize, end: usize) {
+        self.each_column(begin, end);
+    }
+
+    #[inline(always)]
+    fn each_column(&self, begin: usize, end: usize) {
+        let [rows, inner, columns] = self.sizes;
+        let mut converted = vec![0.0; inner];
+        for column in begin..end {
+            let bytes = &self.weights[column * inner..][..inner];
+            for (number, byte) in converted.iter_mut().zip(bytes) {
+                *number = f32::from(*byte);
+            }
+            for row in 0..rows {
+                let line = &self.rows[row * inner..][..inner];
+                let sum = dot(line, &converted) * self.scales[column];
+                // SAFETY: the result has this element.
+                unsafe { self.into.add(row * columns + column).write(sum) };
+            }
+        }
+    }
 }
 
 /// The product of few rows with the rows of weights, times the scale of each, in float32. The weights are contiguous.
@@ -40,34 +78,21 @@ pub fn product(input: TensorHandle, weights: TensorHandle, scales: TensorHandle)
         weights: unsafe { elements(weights, columns * inner) }?,
         // SAFETY: as above.
         scales: unsafe { elements(factors.handle(), columns) }?,
-        inner: inner as usize,
+        sizes: [rows, inner, columns].map(|size| size as usize),
         into: data_of(result.handle())?.cast(),
     };
     // SAFETY: each thread writes the columns of its part alone.
     let shared = unsafe { OnThreads::new(operands) };
     let work = (rows * inner).max(1);
     for_range(0, columns, (GRAIN / work).max(1), &|begin, end| {
-        let operands = shared.get();
-        let mut converted = vec![0.0; operands.inner];
-        for column in begin as usize..end as usize {
-            let bytes = &operands.weights[column * operands.inner..][..operands.inner];
-            for (number, byte) in converted.iter_mut().zip(bytes) {
-                *number = f32::from(*byte);
-            }
-            for row in 0..rows as usize {
-                let line = &operands.rows[row * operands.inner..][..operands.inner];
-                let sum = dot(line, &converted) * operands.scales[column];
-                let place = operands.into.wrapping_add(row * columns as usize + column);
-                // SAFETY: the result has this element.
-                unsafe { place.write(sum) };
-            }
-        }
+        shared.get().columns(begin as usize, end as usize);
         Ok(())
     })?;
     Ok(result)
 }
 
 /// The sum of products.
+#[inline(always)]
 fn dot(first: &[f32], second: &[f32]) -> f32 {
     let mut sums = [0.0_f32; LANES];
     let (wide, rest) = (first.chunks_exact(LANES), second.chunks_exact(LANES));

@@ -125,7 +125,7 @@ mod tests {
         let mut cases = Cases::new(21);
         for turn in 0..30 {
             let inner = cases.one(&[0, 1, 5, 33, 1023, 1024, 1025, 3000]);
-            let (rows, columns) = (cases.int(0, 4), cases.int(1, 4));
+            let (rows, columns) = (cases.int(0, 9), cases.int(1, 4));
             let (dtype, least) = cases.one(&[(I8, -128), (U8, 0)]);
             let first = Dense::whole(&mut cases, &[rows, inner], least, least + 255);
             let second = Dense::whole(&mut cases, &[inner, columns], -128, 127);
