@@ -14,7 +14,7 @@ use crate::sconce::{Tensor, api};
 /// As many rows as share the converted weights.
 pub const MOST_ROWS: i64 = 8;
 /// Sums of a row, which are added at its end.
-const LANES: usize = 16;
+const LANES: usize = 64;
 
 /// What the parts of a product share.
 struct ByteProduct<'a> {
@@ -57,7 +57,7 @@ impl ByteProduct<'_> {
                 let line = &self.rows[row * inner..][..inner];
                 let sum = dot(line, &converted) * self.scales[column];
                 // SAFETY: the result has this element.
-                unsafe { self.into.add(row * columns + column).write(sum) };
+                unsafe { self.into.wrapping_add(row * columns + column).write(sum) };
             }
         }
     }

@@ -101,7 +101,7 @@ impl IntegerProduct<'_> {
                 dots(&self.lines[row * inner..], inner, &column, sums);
                 for (place, sum) in sums.iter().enumerate() {
                     // SAFETY: the result has this element.
-                    unsafe { self.into.add((row + place) * columns + at).write(*sum) };
+                    unsafe { self.into.wrapping_add((row + place) * columns + at).write(*sum) };
                 }
             }
         }
@@ -124,13 +124,14 @@ fn wide_dots<const COUNT: usize>(lines: &[i16], inner: usize, column: &[i16], su
     };
     let mut totals = [_mm256_setzero_si256(); COUNT];
     let rows: [&[i16]; COUNT] = std::array::from_fn(|row| &lines[row * inner..][..inner]);
+    let column = &column[..inner];
     let whole = inner / STEP * STEP;
     for at in (0..whole).step_by(STEP) {
         // SAFETY: the column has that many numbers from here on.
-        let numbers = unsafe { _mm256_loadu_si256(column[at..][..STEP].as_ptr().cast()) };
+        let numbers = unsafe { _mm256_loadu_si256(column.as_ptr().wrapping_add(at).cast()) };
         for (total, row) in totals.iter_mut().zip(rows) {
             // SAFETY: so has the row.
-            let others = unsafe { _mm256_loadu_si256(row[at..][..STEP].as_ptr().cast()) };
+            let others = unsafe { _mm256_loadu_si256(row.as_ptr().wrapping_add(at).cast()) };
             *total = _mm256_add_epi32(*total, _mm256_madd_epi16(numbers, others));
         }
     }
@@ -150,7 +151,7 @@ fn widened(tensor: &Tensor) -> Result<Vec<i16>> {
     let is_unsigned = dtype_of_tensor(tensor.handle())? == api::SCONCE_DTYPE_U8;
     let number = |at: usize| {
         // SAFETY: the tensor has this element.
-        let byte = unsafe { data.add(at).read() };
+        let byte = unsafe { data.wrapping_add(at).read() };
         if is_unsigned { i16::from(byte) } else { i16::from(byte.cast_signed()) }
     };
     Ok((0..count).map(number).collect())
