@@ -205,6 +205,8 @@ mod tests {
             let ptx = image.forms.iter().find(|form| form.capability.is_none()).unwrap();
             let text = String::from_utf8(ptx.unpack().unwrap()).unwrap();
             let target = match image.name {
+                name if name.starts_with("attention_sequences_groups_") => ".target sm_90a\n",
+                name if name.starts_with("attention_sequences_") => ".target sm_80\n",
                 name if name.starts_with("attention_tensor_") => ".target sm_80\n",
                 name if name.starts_with("attention_groups_") => ".target sm_90a\n",
                 _ => ".target sm_75\n",

@@ -10,9 +10,13 @@ use crate::registry::value::Value;
 
 const SCHEMAS: &str = include_str!("../../../tests/operations/schemas.txt");
 const LEFT_OUT: &str = include_str!("../../../tests/operations/left_out.txt");
-/// Operations of other libraries of Python: that of transformers 5.24.
-const OF_OTHER_LIBRARIES: &str =
-    "transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor";
+/// Operations that are written in Python: that of transformers 5.24, and those of `torch.nn.attention.varlen` of PyTorch
+/// 2.15.
+const IN_PYTHON: &str = "\
+transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor
+torch_attn::_varlen_attn(Tensor query, Tensor key, Tensor value, Tensor cu_seq_q, Tensor? cu_seq_k, SymInt max_q, SymInt max_k, bool is_causal=False, float? scale=None, SymInt[]? window_size=None, bool enable_gqa=False, Tensor? seqused_k=None, Tensor? block_table=None, SymInt? num_splits=None, SymInt backend=1) -> (Tensor, Tensor, Tensor)
+torch_attn::_varlen_attn_out(Tensor(a0!) out, Tensor query, Tensor key, Tensor value, Tensor cu_seq_q, Tensor? cu_seq_k, SymInt max_q, SymInt max_k, bool is_causal=False, float? scale=None, SymInt[]? window_size=None, bool enable_gqa=False, Tensor? seqused_k=None, Tensor? block_table=None, SymInt? num_splits=None, SymInt backend=1) -> Tensor
+";
 /// What is behind it are operations that models do not call by name.
 const OTHERS: &str = "# Others, which kernel libraries call.";
 
@@ -54,7 +58,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 #[test]
 fn schemas_are_those_of_pytorch() {
     let (mut compared, mut differences) = (0, Vec::new());
-    for line in lines(SCHEMAS).chain(lines(OF_OTHER_LIBRARIES)) {
+    for line in lines(SCHEMAS).chain(lines(IN_PYTHON)) {
         let name = line.split('(').next().unwrap();
         let (base, overload) = name.split_once('.').unwrap_or((name, ""));
         // Others may have types that are not read.
