@@ -101,7 +101,7 @@ impl Attention {
 
     /// What scores are multiplied by, for positions of so many numbers.
     fn scale_of(&self, width: i64) -> f64 {
-        self.scale.unwrap_or(1.0 / (width as f64).sqrt())
+        scale_or_default(self.scale, width)
     }
 
     /// Calculates it.
@@ -240,6 +240,11 @@ impl Attention {
         let meets = operations::binary(api::SCONCE_BINARY_NE, &largest, never)?;
         operations::choose(&meets, Operand::Tensor(&weights), Operand::Number(0.0))
     }
+}
+
+/// What scores are multiplied by, for positions of so many numbers: what the caller says, or else 1 / sqrt(numbers).
+fn scale_or_default(scale: Option<f64>, width: i64) -> f64 {
+    scale.unwrap_or(1.0 / (width as f64).sqrt())
 }
 
 /// Batches and heads as one dimension, in float32 if the type has 16 bits. Heads are repeated to those of the query.

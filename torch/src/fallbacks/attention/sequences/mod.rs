@@ -6,12 +6,13 @@
 pub mod efficient;
 pub mod flash;
 pub mod flash_backward;
+pub mod flash_forward;
 pub mod varlen;
 
-use super::Attention;
 use super::fused::sequences::{LogSums, Sequenced};
 use super::gradients::Returned;
 use super::spans::{Limits, SequenceSpan, Spans, present};
+use super::{Attention, scale_or_default};
 use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
@@ -117,7 +118,7 @@ impl Sequences {
             log_sums,
             spans,
             limits: self.limits,
-            scale: self.scale.unwrap_or(1.0 / (width as f64).sqrt()),
+            scale: scale_or_default(self.scale, width),
         };
         sequenced.attend()
     }

@@ -3,8 +3,9 @@
 use super::{assert_near, tensor, values};
 use crate::abi::tensors::sizes_of;
 use crate::error::Result;
-use crate::fallbacks::attention::sequences::flash::{
-    FlashArguments, aoti_torch_cuda__flash_attention_forward_no_dropout_inplace as inplace,
+use crate::fallbacks::attention::sequences::flash::FlashArguments;
+use crate::fallbacks::attention::sequences::flash_forward::{
+    aoti_torch_cuda__flash_attention_forward_no_dropout_inplace as inplace,
     aoti_torch_cuda__flash_attention_forward_no_dropout_inplace_v2 as inplace_v2,
     aoti_torch_cuda__flash_attention_forward_v2 as forward_v2,
 };

@@ -7,8 +7,8 @@ use crate::fallbacks::attention::sequences::efficient::{
     aoti_torch_cuda__efficient_attention_backward as efficient_backward,
     aoti_torch_cuda__efficient_attention_forward as efficient_forward,
 };
-use crate::fallbacks::attention::sequences::flash::aoti_torch_cuda__flash_attention_forward as flash_forward;
 use crate::fallbacks::attention::sequences::flash_backward::aoti_torch_cuda__flash_attention_backward as flash_backward;
+use crate::fallbacks::attention::sequences::flash_forward::aoti_torch_cuda__flash_attention_forward as flash_forward;
 use crate::sconce::operations::{contiguous, narrow, reshape, squeeze, transpose, unsqueeze};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
