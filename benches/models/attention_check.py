@@ -135,23 +135,25 @@ def results(folder):
     return failures
 
 
-def times(folder):
+def on_device(call, rounds=10):
+    """Microseconds that the kernels of a call take."""
     import torch
     from torch.profiler import ProfilerActivity, profile
+    for _ in range(2):
+        call()
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CUDA]) as profiled:
+        for _ in range(rounds):
+            call()
+        torch.cuda.synchronize()
+    return sum(getattr(one, "self_device_time_total", 0) for one in profiled.key_averages()) / rounds
+
+
+def times(folder):
+    import torch
     from check_torch_operations.library import Library
     from check_torch_operations.speed import microseconds
     library = Library(folder)
-
-    def on_device(call, rounds=10):
-        """Microseconds that the kernels of a call take."""
-        for _ in range(2):
-            call()
-        torch.cuda.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA]) as profiled:
-            for _ in range(rounds):
-                call()
-            torch.cuda.synchronize()
-        return sum(getattr(one, "self_device_time_total", 0) for one in profiled.key_averages()) / rounds
 
     def ours(query, key, value, is_causal):
         handles = [library.handle(one) for one in (query, key, value)]

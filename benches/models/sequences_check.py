@@ -13,7 +13,7 @@ import ctypes
 import random
 import sys
 
-import attention_check  # Sets the path for what follows.
+from attention_check import on_device  # Sets the path for what follows, too.
 import torch
 from check_torch_operations.library import Int, Library, Optional
 
@@ -204,21 +204,9 @@ def efficient(library, device):
 
 
 def times(folder):
-    from torch.profiler import ProfilerActivity, profile
     from check_torch_operations.speed import microseconds
     library = Library(folder)
     random.seed(1)
-
-    def on_device(call, rounds=10):
-        """Microseconds that the kernels of a call take."""
-        for _ in range(2):
-            call()
-        torch.cuda.synchronize()
-        with profile(activities=[ProfilerActivity.CUDA]) as profiled:
-            for _ in range(rounds):
-                call()
-            torch.cuda.synchronize()
-        return sum(getattr(one, "self_device_time_total", 0) for one in profiled.key_averages()) / rounds
 
     def ours(case):
         none, place = ctypes.c_void_p(), ctypes.c_void_p()

@@ -66,6 +66,8 @@ impl<T: Real> FewRows<T> {
     pub(super) unsafe fn multiply(&self) {
         #[cfg(target_arch = "x86_64")]
         {
+            /// # Safety
+            /// As of [`FewRows::multiply`].
             #[target_feature(enable = "avx2,fma")]
             unsafe fn with_avx2<T: Real>(product: &FewRows<T>) {
                 // SAFETY: the caller's promise.

@@ -202,20 +202,25 @@ impl Lines {
 mod tests {
     use super::*;
 
-    #[test]
-    fn small_images_are_those_that_stay_in_a_cache_beside_a_filter() {
-        let mut geometry = Geometry {
+    /// A convolution of one square image with filters of 3 x 3, whose output has the sides of the input.
+    fn layer(groups: usize, [channels, features]: [usize; 2], side: usize) -> Geometry {
+        Geometry {
             images: 1,
-            groups: 2,
-            channels: 512,
-            features: 512,
-            input: [1, 7, 7],
+            groups,
+            channels,
+            features,
+            input: [1, side, side],
             filter: [1, 3, 3],
-            output: [1, 7, 7],
+            output: [1, side, side],
             stride: [1; 3],
             padding: [0, 1, 1],
             dilation: [1; 3],
-        };
+        }
+    }
+
+    #[test]
+    fn small_images_are_those_that_stay_in_a_cache_beside_a_filter() {
+        let mut geometry = layer(2, [512, 512], 7);
         // 81 places of 2 KB, and a filter of 9 MB.
         assert!(is_small::<f32>(&geometry));
         geometry.images = 4;
@@ -230,18 +235,7 @@ mod tests {
 
     #[test]
     fn parts_are_as_many_as_threads_can_share_and_fit_a_cache() {
-        let mut geometry = Geometry {
-            images: 1,
-            groups: 1,
-            channels: 16,
-            features: 32,
-            input: [1, 56, 56],
-            filter: [1, 3, 3],
-            output: [1, 56, 56],
-            stride: [1; 3],
-            padding: [0, 1, 1],
-            dilation: [1; 3],
-        };
+        let mut geometry = layer(1, [16, 32], 56);
         let step = |geometry: &Geometry, threads| {
             let lines = Lines::of(geometry);
             (lines.axis, lines.of_part(geometry, 4, threads))
