@@ -175,7 +175,7 @@ class [[nodiscard]] CUDAGraph {
   }
 
   /// Adds a node that runs `body` if the condition is not 0 when the launch reaches it. The body is
-  /// called once, now, with a stream of the pool as the current stream.
+  /// called once, now; the stream from which it is captured is current.
   template <class Body>
   void if_node(std::uint64_t condition, Body&& body) const {
     const ConditionalScope scope(*this, condition, SCONCE_GRAPH_IF, 1);
@@ -212,23 +212,23 @@ class [[nodiscard]] CUDAGraph {
   }
 
  private:
-  /// The bodies of a conditional node, captured from a stream of the pool. If a body throws, the
-  /// capture of the graph can only be aborted.
+  /// The bodies of a conditional node, captured from a stream that the library lends to the node.
+  /// If a body throws, the capture of the graph can only be aborted.
   class ConditionalScope {
    public:
     ConditionalScope(const CUDAGraph& graph, std::uint64_t condition, std::int32_t kind,
                      std::size_t bodies)
-        : graph_(graph.get()), stream_(getStreamFromPool(false, graph.device().index())) {
+        : graph_(graph.get()) {
+      sconce_stream stream{};
       detail::check(
-          ::sconce_graph_conditional_begin(graph_, condition, kind, bodies, stream_.get()));
-      guard_ = std::make_unique<CUDAStreamGuard>(stream_);
+          ::sconce_graph_conditional_begin_own_stream(graph_, condition, kind, bodies, &stream));
+      guard_ = std::make_unique<CUDAStreamGuard>(CUDAStream(stream));
     }
     void next() const { detail::check(::sconce_graph_conditional_next(graph_)); }
     void end() const { detail::check(::sconce_graph_conditional_end(graph_)); }
 
    private:
     sconce_graph* graph_;
-    CUDAStream stream_;
     std::unique_ptr<CUDAStreamGuard> guard_;
   };
 
@@ -243,10 +243,13 @@ class [[nodiscard]] CUDAGraph {
   std::unique_ptr<sconce_graph, Destroy> graph_;
 };
 
-/// Captures this thread's work into a graph for a scope. The capture uses a stream of the pool,
-/// which is current in the scope. `end` completes the graph. If the guard is destroyed without
-/// `end`, for example because of an exception, it discards the capture. Corresponds to
-/// `torch.cuda.graph`.
+/// Captures this thread's work into a graph for a scope. The captured stream is current in the
+/// scope. `end` completes the graph. If the guard is destroyed without `end`, for example because
+/// of an exception, it discards the capture. Corresponds to `torch.cuda.graph`.
+///
+/// Without a stream of the caller, captures one after another use the same stream of the device, as
+/// in torch, so graphs of one pool share memory: they need as much as the largest of them. Captures
+/// at the same time have different streams.
 ///
 /// ```
 /// sconce::cuda::CUDAGraph graph;
@@ -257,23 +260,20 @@ class [[nodiscard]] CUDAGraph {
 /// ```
 class [[nodiscard]] GraphGuard {
  public:
-  /// Waits for the device, as torch does, and begins the capture on a stream of the pool of the
-  /// current device.
+  /// Waits for the current device, as torch does, and begins the capture on the stream of the
+  /// device for captures.
   SCONCE_NODISCARD_CTOR explicit GraphGuard(CUDAGraph& graph, MempoolId pool = {},
                                             CaptureMode mode = CaptureMode::Global)
-      : GraphGuard(graph, getStreamFromPool(), pool, mode) {}
+      : capture_(graph, pool, mode), guard_(capture_.stream()) {}
   /// Begins the capture with memory of a pool.
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const MemPool& pool,
                                    CaptureMode mode = CaptureMode::Global)
-      : GraphGuard(graph, getStreamFromPool(), MempoolId{pool.get()}, mode) {}
+      : GraphGuard(graph, MempoolId{pool.get()}, mode) {}
   /// Waits for the stream's device, and begins the capture on the stream, which is current in the
   /// scope.
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const CUDAStream& stream, MempoolId pool = {},
                                    CaptureMode mode = CaptureMode::Global)
-      : graph_(&graph), guard_(idle(stream)) {
-    graph.capture_begin(pool, mode);
-    is_open_ = true;
-  }
+      : capture_(graph, stream, pool, mode), guard_(stream) {}
 
   GraphGuard(const GraphGuard&) = delete;
   GraphGuard& operator=(const GraphGuard&) = delete;
@@ -282,28 +282,54 @@ class [[nodiscard]] GraphGuard {
 
   /// Ends the capture; the graph can be replayed. The stream that was current before is current
   /// again at the end of the scope.
-  void end() {
-    is_open_ = false;
-    graph_->capture_end();
-  }
+  void end() { capture_.end(); }
 
   /// Discards the capture unless `end` was called.
-  ~GraphGuard() {
-    if (is_open_) {
-      detail::log_failure(::sconce_graph_capture_abort(graph_->get()), "aborting a capture");
-    }
-  }
+  ~GraphGuard() = default;
 
  private:
-  /// Waits for the stream's device.
-  static const CUDAStream& idle(const CUDAStream& stream) {
-    detail::check(::sconce_device_synchronize(stream.device_index()));
-    return stream;
-  }
+  /// A capture that is discarded unless it is ended.
+  class Capture {
+   public:
+    /// On a stream that the library lends to the capture.
+    Capture(const CUDAGraph& graph, MempoolId pool, CaptureMode mode) : graph_(graph.get()) {
+      wait_for(-1);
+      detail::check(::sconce_graph_capture_begin_own_stream(
+          graph_, -1, pool.pool, static_cast<std::int32_t>(mode), &stream_));
+      is_open_ = true;
+    }
+    /// On the caller's stream.
+    Capture(const CUDAGraph& graph, const CUDAStream& stream, MempoolId pool, CaptureMode mode)
+        : graph_(graph.get()), stream_(stream.get()) {
+      wait_for(stream.device_index());
+      detail::check(::sconce_graph_capture_begin(graph_, stream_, pool.pool,
+                                                 static_cast<std::int32_t>(mode)));
+      is_open_ = true;
+    }
+    Capture(const Capture&) = delete;
+    Capture& operator=(const Capture&) = delete;
+    ~Capture() {
+      if (is_open_) {
+        detail::log_failure(::sconce_graph_capture_abort(graph_), "aborting a capture");
+      }
+    }
 
-  CUDAGraph* graph_;
-  CUDAStreamGuard guard_;
-  bool is_open_ = false;
+    CUDAStream stream() const { return CUDAStream(stream_); }
+    void end() {
+      is_open_ = false;
+      detail::check(::sconce_graph_capture_end(graph_));
+    }
+
+   private:
+    static void wait_for(DeviceIndex device) { detail::check(::sconce_device_synchronize(device)); }
+
+    sconce_graph* graph_;
+    sconce_stream stream_{};
+    bool is_open_ = false;
+  };
+
+  Capture capture_;
+  CUDAStreamGuard guard_;  // ends first
 };
 
 }  // namespace cuda

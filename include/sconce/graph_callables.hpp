@@ -45,10 +45,12 @@ class [[nodiscard]] GraphedCallable {
 
  private:
   template <class Function, class Tensor>
-  friend auto make_graphed(Function&& function, std::vector<Tensor> static_inputs, int warmups);
+  friend auto make_graphed(Function&& function, std::vector<Tensor> static_inputs, int warmups,
+                           MempoolId pool);
   template <class Function, class Tensor>
   friend auto make_graphed_callables(const std::vector<Function>& functions,
-                                     std::vector<std::vector<Tensor>> static_inputs, int warmups);
+                                     std::vector<std::vector<Tensor>> static_inputs, int warmups,
+                                     MempoolId pool);
 
   explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
 
@@ -78,8 +80,8 @@ class [[nodiscard]] GraphedCallable {
 
   /// Captures the function, with memory of a pool or of one of the graph's own.
   template <class Function>
-  void capture(Function& function, const CUDAStream& stream, MempoolId pool) {
-    GraphGuard capture(graph_, stream, pool);
+  void capture(Function& function, MempoolId pool) {
+    GraphGuard capture(graph_, pool);
     outputs_ = std::make_unique<Result>(function(static_inputs()));
     capture.end();
   }
@@ -97,15 +99,16 @@ class [[nodiscard]] GraphedCallable {
 ///
 /// - `function`: takes a `const std::vector<Tensor>&` and returns its outputs.
 /// - `static_inputs`: tensors with the shapes of the inputs; their memory is the graph's input.
+/// - `pool`: a pool that graphs share, under the conditions of `make_graphed_callables`; by default
+///   the graph has its own.
 template <class Function, class Tensor>
 [[nodiscard]] auto make_graphed(Function&& function, std::vector<Tensor> static_inputs,
-                                int warmups = 3) {
+                                int warmups = 3, MempoolId pool = {}) {
   using Result = std::decay_t<decltype(function(std::as_const(static_inputs)))>;
   static_assert(!std::is_void_v<Result>, "the function returns its outputs");
   GraphedCallable<Tensor, Result> graphed(std::move(static_inputs));
-  const CUDAStream stream = getStreamFromPool();
-  graphed.warm_up(function, stream, warmups);
-  graphed.capture(function, stream, MempoolId{});
+  graphed.warm_up(function, getStreamFromPool(), warmups);
+  graphed.capture(function, pool);
   return graphed;
 }
 
@@ -118,12 +121,13 @@ template <class Function, class Tensor>
 ///
 /// - `functions`: each takes a `const std::vector<Tensor>&` and returns its outputs.
 /// - `static_inputs`: the inputs of each.
+/// - `pool`: the pool of the graphs; by default the first graph makes one.
 /// \returns a `GraphedCallable` for each function, which may be destroyed in any order
 /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` unless there are as many functions as inputs
 template <class Function, class Tensor>
 [[nodiscard]] auto make_graphed_callables(const std::vector<Function>& functions,
                                           std::vector<std::vector<Tensor>> static_inputs,
-                                          int warmups = 3) {
+                                          int warmups = 3, MempoolId pool = {}) {
   using Result =
       std::decay_t<decltype(std::declval<const Function&>()(std::as_const(static_inputs[0])))>;
   static_assert(!std::is_void_v<Result>, "the functions return their outputs");
@@ -140,9 +144,8 @@ template <class Function, class Tensor>
     callables.push_back(GraphedCallable<Tensor, Result>(std::move(static_inputs[i])));
     callables.back().warm_up(functions[i], stream, warmups);
   }
-  MempoolId pool;
   for (std::size_t i = 0; i < functions.size(); ++i) {
-    callables[i].capture(functions[i], stream, pool);
+    callables[i].capture(functions[i], pool);
     pool = callables[i].graph_.pool();
   }
   return callables;

@@ -5603,6 +5603,33 @@ sconce_status sconce_graph_capture_begin(struct sconce_graph *graph,
                                          int32_t mode);
 
 /**
+ * Begins to capture a stream that the library lends to the capture. Otherwise as
+ * `sconce_graph_capture_begin`. The caller makes the stream current, or names it in calls.
+ *
+ * The stream is the first one of the device's 32 streams for captures that no other capture has at
+ * the moment; no other call returns these streams. Captures one after another therefore have the
+ * same stream. Memory that a capture frees serves only later work of its stream, so graphs of one
+ * pool need no more memory than the largest of them.
+ *
+ * - `graph`: an empty one.
+ * - `device`: the device, -1 for the current one.
+ * - `pool`: the pool for allocations, or NULL for the graph's own pool.
+ * - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+ * - `out_stream`: receives the stream.
+ * - Errors: INVALID_STATE: the graph is not empty; the thread allocates from the pool already; all
+ *   32 streams are being captured.
+ * - Ownership: the graph keeps the pool's memory until it is reset, even if the pool is destroyed.
+ * - Threads: the calling thread must end the capture, in every mode.
+ * - torch: `torch.cuda.graph` without a stream, which captures on `default_capture_stream`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_capture_begin_own_stream(struct sconce_graph *graph,
+                                                    int32_t device,
+                                                    struct sconce_memory_pool *pool,
+                                                    int32_t mode,
+                                                    struct sconce_stream *out_stream);
+
+/**
  * Ends the capture of a graph, and instantiates it unless it was created with `keep_graph`. The
  * capture ends in any case; after a failure the graph is empty. An empty capture is logged as a
  * warning.
@@ -5848,6 +5875,29 @@ sconce_status sconce_graph_conditional_begin(struct sconce_graph *graph,
                                              int32_t kind,
                                              size_t bodies,
                                              struct sconce_stream stream);
+
+/**
+ * Adds a conditional node, and begins to capture its first body from a stream that the library
+ * lends to the node, as `sconce_graph_capture_begin_own_stream` does for a capture. Otherwise as
+ * `sconce_graph_conditional_begin`.
+ *
+ * - `graph`: one that is being captured.
+ * - `condition`: a condition of this capture that no other node uses.
+ * - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
+ * - `bodies`: the number of bodies: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+ * - `out_stream`: receives the stream.
+ * - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it; all 32
+ *   streams are being captured. NOT_SUPPORTED: the driver is older than CUDA 12.3. DRIVER: the
+ *   driver is older than CUDA 12.8, and the node has a second body or is a `_SWITCH`.
+ * - Threads: the thread that began the capture.
+ * - torch: `CUDAGraph::begin_capture_to_if_node`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_conditional_begin_own_stream(struct sconce_graph *graph,
+                                                        uint64_t condition,
+                                                        int32_t kind,
+                                                        size_t bodies,
+                                                        struct sconce_stream *out_stream);
 
 /**
  * Ends the body that is being captured, and begins to capture the next one from the same stream.

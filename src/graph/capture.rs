@@ -8,8 +8,9 @@ use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
 use crate::error::{Error, Result};
 use crate::log;
-use crate::stream::{self, Stream};
+use crate::stream::{self, LentStream, Stream};
 use crate::thread_state;
+use crate::types::DeviceIndex;
 
 /// The graph that the calling thread captures, the newest one.
 pub fn capturing() -> Option<Key> {
@@ -30,11 +31,34 @@ pub fn begin(
     pool: Option<Key>,
     mode: CaptureMode,
 ) -> Result<()> {
+    begin_on(runtime, key, (stream, None), pool, mode)
+}
+
+/// Begins to capture a stream of a device that is lent to the capture, and returns the stream.
+pub fn begin_lent(
+    runtime: &Runtime,
+    key: Key,
+    device: DeviceIndex,
+    pool: Option<Key>,
+    mode: CaptureMode,
+) -> Result<Stream> {
+    let (stream, lent) = stream::lend(runtime, device)?;
+    begin_on(runtime, key, (stream, Some(lent)), pool, mode)?;
+    Ok(stream)
+}
+
+fn begin_on(
+    runtime: &Runtime,
+    key: Key,
+    (stream, lent): (Stream, Option<LentStream>),
+    pool: Option<Key>,
+    mode: CaptureMode,
+) -> Result<()> {
     change(key, |_, phase| {
         if let Err(error) = refuse_begin(runtime, &phase, stream) {
             return (phase, Err(error));
         }
-        match begin_capture(runtime, key, stream, pool, mode) {
+        match begin_capture(runtime, key, (stream, lent), pool, mode) {
             Ok(capturing) => {
                 thread_captures::note(key);
                 (Phase::Capturing(capturing), Ok(()))
@@ -72,7 +96,7 @@ fn refuse_begin(runtime: &Runtime, phase: &Phase, stream: Stream) -> Result<()> 
 fn begin_capture(
     runtime: &Runtime,
     key: Key,
-    stream: Stream,
+    (stream, lent): (Stream, Option<LentStream>),
     pool: Option<Key>,
     mode: CaptureMode,
 ) -> Result<Capturing> {
@@ -95,7 +119,7 @@ fn begin_capture(
     stream::capture_has_begun();
     let thread = thread_state::number();
     let (conditions, bodies) = (Vec::new(), Vec::new());
-    Ok(Capturing { stream, thread, holds, mode, conditions, bodies })
+    Ok(Capturing { stream, _lent: lent, thread, holds, mode, conditions, bodies })
 }
 
 /// The capture, if the calling thread may end it; else what there was, and why not.

@@ -10,10 +10,10 @@ use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::GRAPH_CONDITION;
 use crate::kernels::{SET_CONDITION_KERNEL, condition_launch};
 use crate::operand::address_range::{self, MemoryKind};
-use crate::stream::{self, Stream};
+use crate::stream::{self, LentStream, Stream};
 use crate::sync::shared_static;
 use crate::thread_state;
-use crate::types::DevicePtr;
+use crate::types::{DeviceIndex, DevicePtr};
 
 shared_static! {
     /// The kernel that sets conditions, by device.
@@ -118,7 +118,31 @@ pub fn begin_conditional(
     bodies: usize,
     stream: Stream,
 ) -> Result<()> {
+    begin_conditional_on(runtime, key, condition, kind, bodies, |_| Ok((stream, None))).map(drop)
+}
+
+/// The same with a stream that is lent to the node. Returns the stream.
+pub fn begin_conditional_lent(
+    runtime: &Runtime,
+    key: Key,
+    condition: u64,
+    kind: ConditionalKind,
+    bodies: usize,
+) -> Result<Stream> {
+    let lend = |device| stream::lend(runtime, device).map(|(stream, lent)| (stream, Some(lent)));
+    begin_conditional_on(runtime, key, condition, kind, bodies, lend)
+}
+
+fn begin_conditional_on(
+    runtime: &Runtime,
+    key: Key,
+    condition: u64,
+    kind: ConditionalKind,
+    bodies: usize,
+    stream_on: impl FnOnce(DeviceIndex) -> Result<(Stream, Option<LentStream>)>,
+) -> Result<Stream> {
     with_capture(key, |capturing| {
+        let (stream, lent) = stream_on(capturing.stream.device())?;
         if stream.device() != capturing.stream.device() {
             return Err(Error::invalid_argument(format!(
                 "stream: it is of device {}, but the graph is captured on device {}",
@@ -153,8 +177,8 @@ pub fn begin_conditional(
             return Err(Error::new(Status::Internal, "a node without bodies"));
         };
         driver.capture_begin_body(stream.driver_ref(), first, capturing.mode)?;
-        capturing.bodies.push(OpenBody { stream, rest });
-        Ok(())
+        capturing.bodies.push(OpenBody { stream, _lent: lent, rest });
+        Ok(stream)
     })
 }
 

@@ -17,9 +17,10 @@ mod launch;
 mod state;
 mod thread_captures;
 
-pub use capture::{abort, begin, capturing, end};
+pub use capture::{abort, begin, begin_lent, capturing, end};
 pub use conditional::{
-    begin_conditional, create_condition, end_conditional, next_body, set_condition,
+    begin_conditional, begin_conditional_lent, create_condition, end_conditional, next_body,
+    set_condition,
 };
 pub use launch::{
     debug_dump, instantiate, native, native_exec, node_count, replay, replay_on_current, update,

@@ -8,7 +8,7 @@ use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 pub(super) use crate::memory::pool::Key;
-use crate::stream::Stream;
+use crate::stream::{LentStream, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -49,6 +49,8 @@ pub(super) enum Phase {
 pub(super) struct Capturing {
     /// The stream on which it began.
     pub(super) stream: Stream,
+    /// The stream is lent until the capture has ended.
+    pub(super) _lent: Option<LentStream>,
     /// The number of the thread that began it, and whose allocations come from the pool.
     pub(super) thread: u64,
     pub(super) holds: Holds,
@@ -63,6 +65,8 @@ pub(super) struct Capturing {
 pub(super) struct OpenBody {
     /// The stream from which they are captured.
     pub(super) stream: Stream,
+    /// The stream is lent until the last of them has ended.
+    pub(super) _lent: Option<LentStream>,
     /// The bodies that follow, the next one last.
     pub(super) rest: Vec<GraphHandle>,
 }

@@ -1,13 +1,19 @@
 //! How a stream's id is built: torch's layout, so that ids mean the same in both.
 //!
-//! Bit 0 is set for pooled streams; bits 1–4 hold the priority level + 1, bits 5–9 the place in the
-//! pool. The default stream is 0. The id of a stream from outside is its handle, whose bit 0 is clear.
+//! Bit 0 is set for pooled streams; bits 1–4 hold the pool's number + 1, bits 5–9 the place in the
+//! pool. The number of a pool is its priority level, or [`CAPTURES`]. The default stream is 0. The id of a stream from outside is its handle, whose bit 0 is clear.
 
 /// Streams a pool has.
 pub(super) const STREAMS_PER_POOL: usize = 32;
 
 /// Priority levels: level 0 is priority 0 (low), level 1 is -1, and so on. torch has as many.
 pub(super) const LEVELS: usize = 4;
+
+/// The number of the pool whose streams are lent to captures. torch has no such ids.
+pub(super) const CAPTURES: usize = LEVELS;
+
+/// Pools that a device has.
+pub(super) const POOLS: usize = LEVELS + 1;
 
 /// The id of every device's default stream.
 pub(super) const DEFAULT: i64 = 0;
@@ -17,7 +23,7 @@ pub(super) const DEFAULT: i64 = 0;
 pub(super) enum StreamKind {
     Default,
     Pooled {
-        level: usize,
+        pool: usize,
         index: usize,
     },
     /// A stream of the program, by its number. Only a number that a call has announced has a handle.
@@ -34,15 +40,15 @@ impl StreamKind {
         if id & 1 == 0 {
             return Some(StreamKind::External(id as usize));
         }
-        // Levels are counted from 1, so 0 wraps to one that does not exist.
-        let level = ((id >> 1) & 0xf).wrapping_sub(1) as usize;
+        // Pools are counted from 1, so 0 wraps to one that does not exist.
+        let pool = ((id >> 1) & 0xf).wrapping_sub(1) as usize;
         let index = (id >> 5) as usize;
-        (level < LEVELS && index < STREAMS_PER_POOL).then_some(StreamKind::Pooled { level, index })
+        (pool < POOLS && index < STREAMS_PER_POOL).then_some(StreamKind::Pooled { pool, index })
     }
 }
 
 /// The number of indices of the library's streams on a device; see [`own_index`].
-pub(crate) const OWN_INDICES: usize = (LEVELS + 1) * STREAMS_PER_POOL;
+pub(crate) const OWN_INDICES: usize = (POOLS + 1) * STREAMS_PER_POOL;
 
 /// The index of a stream of the library among those of its device; `None` for other ids.
 #[inline]
@@ -50,18 +56,18 @@ pub(crate) fn own_index(id: i64) -> Option<usize> {
     if id == DEFAULT {
         return Some(0);
     }
-    let (level, index) = ((id >> 1) & 0xf, id >> 5);
+    let (pool, index) = ((id >> 1) & 0xf, id >> 5);
     let is_own = id & 1 == 1
-        && (1..=LEVELS as i64).contains(&level)
+        && (1..=POOLS as i64).contains(&pool)
         && (0..STREAMS_PER_POOL as i64).contains(&index);
-    is_own.then(|| level as usize * STREAMS_PER_POOL + index as usize)
+    is_own.then(|| pool as usize * STREAMS_PER_POOL + index as usize)
 }
 
 /// The id of a pooled stream.
 #[inline]
-pub(super) fn pooled(level: usize, index: usize) -> i64 {
-    debug_assert!(level < LEVELS && index < STREAMS_PER_POOL);
-    1 | ((level as i64 + 1) << 1) | ((index as i64) << 5)
+pub(super) fn pooled(pool: usize, index: usize) -> i64 {
+    debug_assert!(pool < POOLS && index < STREAMS_PER_POOL);
+    1 | ((pool as i64 + 1) << 1) | ((index as i64) << 5)
 }
 
 #[cfg(test)]
@@ -72,11 +78,11 @@ mod tests {
     fn every_pooled_id_reads_back_and_none_collide() {
         let mut seen = std::collections::HashSet::new();
         let mut own = std::collections::HashSet::from([own_index(DEFAULT)]);
-        for level in 0..LEVELS {
+        for pool in 0..POOLS {
             for index in 0..STREAMS_PER_POOL {
-                let id = pooled(level, index);
+                let id = pooled(pool, index);
                 assert!(seen.insert(id));
-                assert_eq!(StreamKind::of(id), Some(StreamKind::Pooled { level, index }));
+                assert_eq!(StreamKind::of(id), Some(StreamKind::Pooled { pool, index }));
                 assert!(own.insert(own_index(id)) && own_index(id) < Some(OWN_INDICES));
             }
         }
@@ -84,8 +90,8 @@ mod tests {
 
     #[test]
     fn impossible_ids_are_refused() {
-        let past_levels = 1 | ((LEVELS as i64 + 1) << 1);
-        for id in [1, -1, past_levels, pooled(0, 0) | 1 << 10, i64::MIN + 1, i64::MAX] {
+        let past_pools = 1 | ((POOLS as i64 + 1) << 1);
+        for id in [1, -1, past_pools, pooled(0, 0) | 1 << 10, i64::MIN + 1, i64::MAX] {
             assert_eq!((StreamKind::of(id), own_index(id)), (None, None), "{id:#x}");
         }
         assert_eq!(StreamKind::of(0), Some(StreamKind::Default));

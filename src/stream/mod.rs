@@ -1,7 +1,7 @@
 //! Streams: values that name in-order queues of work on a device. See `docs/design/stream.md`.
 //!
 //! The library owns the default stream of each device and 32 pooled streams per device and priority
-//! (made at first use, handed out in turn, never destroyed). The program owns the streams that it made
+//! (made at first use, handed out in turn, never destroyed), and 32 that it lends to captures. The program owns the streams that it made
 //! (*foreign* streams); their handles are passed to the driver only in calls that name them. Each thread has
 //! a current stream per device, the default stream at first. Pooled streams are non-blocking: only events
 //! order them with the default stream.
@@ -20,12 +20,14 @@
 //! | `current` | the current stream of each thread and device |
 //! | `named` | calls that name their stream |
 //! | `work` | queries, waits and host functions; what every launch ends with |
+//! | `lent` | streams that are lent to captures |
 //! | `sleep` | a kernel that keeps a stream busy |
 
 mod captures;
 mod current;
 mod external;
 mod id;
+mod lent;
 mod maker;
 mod makers;
 mod named;
@@ -43,6 +45,7 @@ pub(crate) use current::{current_beside, current_here, current_on};
 pub use external::from_external;
 pub(crate) use external::name;
 pub(crate) use id::{OWN_INDICES, own_index};
+pub(crate) use lent::{LentStream, lend};
 pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
 pub(crate) use named::beside;

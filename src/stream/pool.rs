@@ -1,9 +1,9 @@
 //! The pooled streams: 32 per device and priority, made at first use and handed out in turn.
 //!
 //! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
-//! that exists takes no lock.
+//! that exists takes no lock. One more pool of each device has the streams that are lent to captures.
 
-use super::id::{LEVELS, STREAMS_PER_POOL};
+use super::id::{CAPTURES, LEVELS, POOLS as POOLS_PER_DEVICE, STREAMS_PER_POOL};
 use super::{id, makers};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
@@ -14,7 +14,7 @@ use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
 shared_static! {
-    static POOLS: PerDevice<[StreamPool; LEVELS]> = crate::collections::per_device::per_device!([const { StreamPool::new() }; LEVELS]);
+    static POOLS: PerDevice<[StreamPool; POOLS_PER_DEVICE]> = crate::collections::per_device::per_device!([const { StreamPool::new() }; POOLS_PER_DEVICE]);
 }
 
 /// The streams of one device and priority.
@@ -72,17 +72,28 @@ pub(super) fn next(
 
 #[cold]
 #[inline(never)]
-fn create(runtime: &Runtime, device: DeviceIndex, level: usize) -> Result<StreamHandle> {
+fn create(runtime: &Runtime, device: DeviceIndex, pool: usize) -> Result<StreamHandle> {
     let flags = StreamFlags { non_blocking: true };
-    let handle = runtime.driver().stream_create(device, flags, -(level as i32))?;
+    let priority = if pool == CAPTURES { 0 } else { -(pool as i32) };
+    let handle = runtime.driver().stream_create(device, flags, priority)?;
     makers::made_by_the_library(StreamRef { device, handle });
     Ok(handle)
 }
 
+/// The handle of a stream of the pool for captures, made if need be.
+pub(super) fn for_captures(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    index: usize,
+) -> Result<StreamHandle> {
+    let streams = &POOLS[device][CAPTURES].streams;
+    streams[index].get_or_make(|| create(runtime, device, CAPTURES))
+}
+
 /// The handle of a pooled stream, if it has been made.
 #[inline]
-pub(super) fn existing(device: DeviceIndex, level: usize, index: usize) -> Option<StreamHandle> {
-    POOLS[device].get(level)?.streams.get(index)?.get()
+pub(super) fn existing(device: DeviceIndex, pool: usize, index: usize) -> Option<StreamHandle> {
+    POOLS[device].get(pool)?.streams.get(index)?.get()
 }
 
 /// Whether a stream is a pooled stream.

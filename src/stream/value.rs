@@ -24,7 +24,7 @@ impl Stream {
         let device = device::checked(runtime, device)?;
         let handle = match StreamKind::of(id) {
             Some(StreamKind::Default) => Some(StreamHandle::DEFAULT),
-            Some(StreamKind::Pooled { level, index }) => pool::existing(device, level, index),
+            Some(StreamKind::Pooled { pool, index }) => pool::existing(device, pool, index),
             Some(StreamKind::External(native)) => announced(device, native),
             None => None,
         };
@@ -32,6 +32,12 @@ impl Stream {
             Some(handle) => Ok(Stream { id, device, handle }),
             None => Err(unknown(id, device)),
         }
+    }
+
+    /// A pooled stream that has been made.
+    pub(super) fn pooled(device: DeviceIndex, pool: usize, index: usize) -> Option<Stream> {
+        let handle = pool::existing(device, pool, index)?;
+        Some(Stream { id: id::pooled(pool, index), device, handle })
     }
 
     /// A stream that the program made and has announced.

@@ -1,6 +1,7 @@
 //! Graphs, and how they are captured.
 
 use crate::context::runtime;
+use crate::device;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::stream::capture_mode;
 use crate::ffi::{CBool, guard, sconce_memory_pool, sconce_status, sconce_stream};
@@ -100,6 +101,46 @@ pub extern "C" fn sconce_graph_capture_begin(
         let pool = sconce_memory_pool::optional(pool);
         let runtime = runtime()?;
         graph::begin(runtime, key, stream.resolve(runtime)?, pool, mode)
+    })
+}
+
+/// Begins to capture a stream that the library lends to the capture. Otherwise as
+/// `sconce_graph_capture_begin`. The caller makes the stream current, or names it in calls.
+///
+/// The stream is the first one of the device's 32 streams for captures that no other capture has at
+/// the moment; no other call returns these streams. Captures one after another therefore have the
+/// same stream. Memory that a capture frees serves only later work of its stream, so graphs of one
+/// pool need no more memory than the largest of them.
+///
+/// - `graph`: an empty one.
+/// - `device`: the device, -1 for the current one.
+/// - `pool`: the pool for allocations, or NULL for the graph's own pool.
+/// - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+/// - `out_stream`: receives the stream.
+/// - Errors: INVALID_STATE: the graph is not empty; the thread allocates from the pool already; all
+///   32 streams are being captured.
+/// - Ownership: the graph keeps the pool's memory until it is reset, even if the pool is destroyed.
+/// - Threads: the calling thread must end the capture, in every mode.
+/// - torch: `torch.cuda.graph` without a stream, which captures on `default_capture_stream`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_capture_begin_own_stream(
+    graph: *mut sconce_graph,
+    device: i32,
+    pool: *mut sconce_memory_pool,
+    mode: i32,
+    out_stream: *mut sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let out_stream = out!(out_stream);
+        let mode = capture_mode(mode)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let pool = sconce_memory_pool::optional(pool);
+        let runtime = runtime()?;
+        let device = device::resolve(runtime, device)?;
+        let stream = graph::begin_lent(runtime, key, device, pool, mode)?;
+        out_stream.write(sconce_stream::of(stream));
+        Ok(())
     })
 }
 

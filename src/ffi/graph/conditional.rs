@@ -122,6 +122,40 @@ pub extern "C" fn sconce_graph_conditional_begin(
     })
 }
 
+/// Adds a conditional node, and begins to capture its first body from a stream that the library
+/// lends to the node, as `sconce_graph_capture_begin_own_stream` does for a capture. Otherwise as
+/// `sconce_graph_conditional_begin`.
+///
+/// - `graph`: one that is being captured.
+/// - `condition`: a condition of this capture that no other node uses.
+/// - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
+/// - `bodies`: the number of bodies: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+/// - `out_stream`: receives the stream.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it; all 32
+///   streams are being captured. NOT_SUPPORTED: the driver is older than CUDA 12.3. DRIVER: the
+///   driver is older than CUDA 12.8, and the node has a second body or is a `_SWITCH`.
+/// - Threads: the thread that began the capture.
+/// - torch: `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_conditional_begin_own_stream(
+    graph: *mut sconce_graph,
+    condition: u64,
+    kind: i32,
+    bodies: usize,
+    out_stream: *mut sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let out_stream = out!(out_stream);
+        let kind = kind_of(kind)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        let stream = graph::begin_conditional_lent(runtime, key, condition, kind, bodies)?;
+        out_stream.write(sconce_stream::of(stream));
+        Ok(())
+    })
+}
+
 /// Ends the body that is being captured, and begins to capture the next one from the same stream.
 ///
 /// - `graph`: one that is being captured.

@@ -25,7 +25,7 @@ pub struct sconce_stream {
 const _: () = assert!(size_of::<sconce_stream>() == 16);
 
 impl sconce_stream {
-    fn of(stream: Stream) -> Self {
+    pub(in crate::ffi) fn of(stream: Stream) -> Self {
         sconce_stream { id: stream.id(), device: stream.device().as_i32(), reserved: 0 }
     }
 
