@@ -1,6 +1,6 @@
 //! A number of any type, and how CUDA converts it to another type.
 
-use super::narrow_float::round_narrow;
+use crate::element::round_narrow;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// A number that a caller gives: torch's scalar.

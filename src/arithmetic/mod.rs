@@ -6,7 +6,6 @@
 //! | `operation` | the list of operations, with the numbers that the kernels know them by |
 //! | `domain` | the five types in which operations are computed |
 //! | `any_number` | a number of any type, and conversion between types as CUDA converts |
-//! | `narrow_float` | the 8-bit floating-point types |
 //! | `stored` | elements as bytes in memory |
 //! | `number` | what the numbers of every domain have in common |
 //! | `integer`, `real`, `complex` | operations on the numbers of each domain |
@@ -22,7 +21,6 @@ mod elementwise;
 mod erf;
 mod evaluate;
 mod integer;
-mod narrow_float;
 mod number;
 mod operation;
 mod real;
@@ -35,6 +33,5 @@ pub(crate) use any_number::{AnyNumber, wrap};
 pub(crate) use domain::Domain;
 pub(crate) use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 pub(crate) use evaluate::{ElementRun, ElementRuns, evaluate, evaluate_part};
-pub(crate) use narrow_float::{narrow_bits, narrow_value, saturated_bits};
 pub(crate) use operation::ElementOperation;
 pub(crate) use stored::{decode, encode};

@@ -1,8 +1,8 @@
 //! Elements as bytes in memory, little-endian.
 
 use super::any_number::AnyNumber;
-use super::narrow_float::{narrow_bits, narrow_value};
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::element::{narrow_bits, narrow_value};
 
 /// The first bytes of an element; more than it has are 0.
 fn first<const BYTES: usize>(bytes: &[u8]) -> [u8; BYTES] {

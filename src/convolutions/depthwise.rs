@@ -2,9 +2,10 @@
 
 use super::ChannelOrder;
 use super::lines::FilterAxis;
+use crate::driver::MOST_SPATIAL;
 use crate::parallel::for_lines;
 use crate::products::Real;
-use crate::unfolding::{Geometry, MOST_SPATIAL, Uncalculated, zeros};
+use crate::unfolding::{Geometry, Uncalculated, zeros};
 
 /// Channels whose sums are kept while the filter is walked, as many as fit into registers.
 const LANES: usize = 16;

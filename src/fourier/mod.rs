@@ -5,13 +5,10 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `kind` | from what to what, in which direction |
 //! | `stored` | numbers in memory, and the numbers that are calculated with |
 //! | `packed` | one transform of up to three dimensions, from bytes to bytes |
 
-mod kind;
 mod packed;
 mod stored;
 
-pub use kind::{FftDirection, FftKind};
 pub(crate) use packed::{PackedTransform, packed_transform};

@@ -10,8 +10,8 @@ use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, FftError, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
 
-use super::kind::{FftDirection, FftKind};
 use super::stored::{StoredHalf, StoredReal, load_complex, load_real, store_complex, store_real};
+use crate::driver::{FftDirection, FftKind};
 use crate::element::Dtype;
 
 /// A transform whose numbers lie one after the other, the last dimension first.

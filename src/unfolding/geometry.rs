@@ -1,7 +1,6 @@
 //! The sizes of a convolution.
 
-/// The most spatial dimensions of a convolution.
-pub const MOST_SPATIAL: usize = 3;
+use crate::driver::MOST_SPATIAL;
 
 /// Sizes of a convolution, each at least 1. What is past the spatial dimensions is 1. All products of sizes have been
 /// checked: they can be calculated without care.

@@ -15,5 +15,4 @@ mod unfold;
 
 pub(crate) use forward::{Uncalculated, forward_image, zeros};
 pub(crate) use geometry::Geometry;
-pub use geometry::MOST_SPATIAL;
 pub(crate) use unfold::{blocks, pairs};

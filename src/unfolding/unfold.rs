@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-use super::geometry::{Geometry, MOST_SPATIAL};
+use super::geometry::Geometry;
+use crate::driver::MOST_SPATIAL;
 
 /// Elements of a block, unless one position takes more.
 const BLOCK: usize = 1 << 17;

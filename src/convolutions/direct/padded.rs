@@ -3,8 +3,9 @@
 use super::OutputPart;
 use super::turned::{SIDE, turn};
 use crate::convolutions::ChannelOrder;
+use crate::driver::MOST_SPATIAL;
 use crate::products::Real;
-use crate::unfolding::{Geometry, MOST_SPATIAL};
+use crate::unfolding::Geometry;
 
 /// Places of the input, with padding, that so many neighbouring outputs reach along an axis.
 pub(super) fn places(geometry: &Geometry, axis: usize, outputs: usize) -> usize {

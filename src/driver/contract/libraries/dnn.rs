@@ -20,7 +20,8 @@ use crate::error::Result;
 use crate::strided::StridedView;
 use crate::types::{DeviceIndex, DevicePtr};
 
-pub use crate::unfolding::MOST_SPATIAL;
+/// The most spatial dimensions of a convolution.
+pub const MOST_SPATIAL: usize = 3;
 
 /// Which of the three tensors is calculated from the other two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

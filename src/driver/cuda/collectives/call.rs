@@ -6,8 +6,8 @@ use cudarc::driver::sys::CUstream;
 
 use super::functions::{CommFunctions, NcclComm};
 use super::{check, end_group, start_group, version};
-use crate::arithmetic::narrow_bits;
 use crate::driver::{CommCall, CommOp, CommParts};
+use crate::element::narrow_bits;
 use crate::element::{Dtype, bf16_bits, f16_bits};
 use crate::error::{Error, Result};
 use crate::types::DevicePtr;

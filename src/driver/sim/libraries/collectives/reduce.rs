@@ -5,9 +5,9 @@
 //! are too large become the largest finite number, as in NCCL.
 #![forbid(unsafe_code)]
 
-use crate::arithmetic::{narrow_value, saturated_bits};
 use crate::driver::CommOp;
 use crate::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+use crate::element::{narrow_value, saturated_bits};
 
 /// An element of a type that can be reduced.
 trait Element: Copy {

@@ -97,7 +97,7 @@ pub(crate) fn saturated_bits(value: f32, dtype: Dtype) -> u8 {
 }
 
 /// A value as a type holds it.
-pub(super) fn round_narrow(value: f32, dtype: Dtype) -> f32 {
+pub(crate) fn round_narrow(value: f32, dtype: Dtype) -> f32 {
     narrow_value(narrow_bits(value, dtype), dtype)
 }
 
