@@ -8,19 +8,21 @@
 //! |---|---|
 //! | `contract/` | the trait [`Driver`] as the sum of the traits of its subjects, and the data that crosses the seam |
 //! | `cuda/`, `sim/` | the backends; each implements a trait in the file of its name |
+//! | `launch/` | the image, the shape and the arguments of a launched kernel |
 //! | `nvidia/` | the status numbers of NVIDIA's driver and libraries, for both backends |
 
 mod contract;
 #[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
 pub mod cuda;
+mod launch;
 mod nvidia;
 pub mod sim;
 
 pub use contract::*;
 pub(crate) use contract::{AtomicHandle, WordHandle};
+pub(crate) use launch::MOST_WIDE_SLOTS;
+pub use launch::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 pub(crate) use nvidia::not_permitted;
-// What a launch takes is part of the contract.
-pub use crate::kernels::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 
 /// The traits of all subjects, for code that calls methods of a backend's own type.
 pub mod prelude {

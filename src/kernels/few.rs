@@ -1,10 +1,10 @@
 //! Launches of the kernels for few elements on contiguous operands. They are those that `pointwise_launch` makes of the
 //! same operations, made in fewer steps.
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::flat::{SMALL_FLAT, is_frequent};
 use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature};
 use crate::arithmetic::{AnyNumber, ElementOperation};
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 
 /// Elements of a thread in the general kernels for singles, as a power of two: no access is wider.

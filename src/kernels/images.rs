@@ -3,7 +3,7 @@
 //! `scripts/build-kernels` compiles `kernels/*.cu` to the files in `kernels/generated`; both are
 //! committed, and `scripts/build-kernels --check` compares them.
 
-use super::image::{CodeFormat, KernelCode, KernelImage};
+use crate::driver::{CodeFormat, KernelCode, KernelImage};
 
 /// One form of an image, from its file in `kernels/generated`.
 macro_rules! code {

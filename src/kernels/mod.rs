@@ -6,10 +6,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `image` | an image: one set of kernels in several forms of code |
 //! | `images` | the images that come with the library |
-//! | `packed_ptx` | the form in which the library holds PTX |
-//! | `arguments` | grid, block and arguments of a launch |
 //! | `signature` | the parameters of every kernel, and packing that is checked against them |
 //! | `divisor` | division by multiplication, as the kernels divide |
 //! | `rows`, `strided` | copies of rows, and of elements with strides |
@@ -21,15 +18,12 @@
 //! | `small_product` | products of small matrices |
 //! | `control` | conditions of graphs, and a kernel that takes a time |
 
-mod arguments;
 mod control;
 mod divisor;
 mod few;
 mod flat;
-mod image;
 pub mod images;
 mod ordering;
-mod packed_ptx;
 mod pointwise;
 mod random;
 mod reduction;
@@ -40,11 +34,9 @@ mod small_product;
 mod strided;
 mod transposed;
 
-pub use arguments::{Dim3, KernelArguments, LaunchShape};
 pub use control::{SET_CONDITION_KERNEL, SLEEP_KERNEL, condition_launch, sleep_launch};
 pub(crate) use few::{FewElements, few_launch};
 pub(crate) use flat::PointwiseForm;
-pub use image::{CodeFormat, KernelCode, KernelImage};
 pub(crate) use ordering::{
     BlockLaunch, CountLaunch, IS_WHOLE, JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, LinesLaunch,
     MANY_BYTES, MANY_PIECES, ManyLaunch, ManyPiece, PassLaunch, PassWork, SELECT_AXES, SELECT_DST,

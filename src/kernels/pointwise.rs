@@ -6,7 +6,6 @@
 
 use smallvec::SmallVec;
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::divisor::Divisor;
 use super::flat::PointwiseForm;
 use super::signature::{POINTWISE_1, POINTWISE_2, POINTWISE_3, Signature};
@@ -14,6 +13,7 @@ use crate::arithmetic::{
     AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseAxis, ElementwiseInput,
     MOST_INPUTS,
 };
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 
 /// The most elements of a launch of more than one axis.

@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/random*.cu` are launched with.
 
-use super::arguments::KernelArguments;
 use super::signature::{RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE};
+use crate::driver::KernelArguments;
 use crate::philox::{Distribution, Fill};
 use crate::types::DevicePtr;
 

@@ -3,8 +3,8 @@
 //! A launch copies rows by aligned cells of the destination. Any number of rows of any width will
 //! do, as long as in every row both sides are equally far from a cell's alignment.
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::signature::COPY_ROWS;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::types::DevicePtr;
 
 /// A block's threads, and how many cells each copies.

@@ -4,9 +4,9 @@
 //! units the kernel divides by multiplication, above that in 64 bits. A unit is what a thread takes
 //! at once: two numbers wherever they come in pairs, as those of complex ones do.
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::divisor::Divisor;
 use super::signature::SCALE;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 use crate::types::DevicePtr;
 

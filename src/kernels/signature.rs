@@ -1,7 +1,7 @@
 //! What each kernel takes: the one list of parameters that packing, the simulator's kernels and a test
 //! of the compiled images agree on.
 
-use super::arguments::{KernelArguments, MOST_WIDE_SLOTS};
+use crate::driver::{KernelArguments, MOST_WIDE_SLOTS};
 
 /// A parameter as the compiler lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/small_product.cu` are launched with.
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::signature::SMALL_PRODUCT;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 use crate::types::DevicePtr;
 

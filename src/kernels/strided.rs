@@ -4,9 +4,9 @@
 //! multiples of the element; there are fewer than 2^31 elements, since a kernel's arithmetic is in 32
 //! bits. The caller brings a copy into this form, and splits a larger one.
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::divisor::Divisor;
 use super::signature::COPY_STRIDED;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::types::DevicePtr;
 
 /// An axis of a launch; strides in bytes.

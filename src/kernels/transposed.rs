@@ -5,13 +5,13 @@
 
 use smallvec::SmallVec;
 
-use super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::divisor::Divisor;
 use super::signature::TRANSPOSED;
 use crate::arithmetic::{
     AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseAxis, ElementwiseInput,
     MOST_INPUTS,
 };
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 
 /// A tile's elements along the output's rows and along the input's.

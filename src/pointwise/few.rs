@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 
 use super::call::{PointwiseCall, PointwiseInput};
 use super::lower::{choose, factor_of};
-use crate::kernels::{FewElements, KernelArguments, LaunchShape, few_launch};
+use crate::driver::{KernelArguments, LaunchShape};
+use crate::kernels::{FewElements, few_launch};
 
 /// What launches the call with the kernel for few elements in single precision: the grid, and what is written to
 /// `arguments`. `None` if the call takes the long way.

@@ -6,13 +6,14 @@ use super::lower::lower;
 use crate::arithmetic::{Domain, Elementwise, ElementwiseInput};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
+use crate::driver::KernelArguments;
 use crate::driver::{KernelHandle, StreamRef};
 use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{POINTWISE, POINTWISE_FLAT, POINTWISE_TRANSPOSED};
 use crate::kernels::{
-    KernelArguments, POINTWISE_ELEMENTS, PointwiseForm, pointwise_axes, pointwise_kernel_name,
-    pointwise_launch, transposed_kernel_name, transposed_launch,
+    POINTWISE_ELEMENTS, PointwiseForm, pointwise_axes, pointwise_kernel_name, pointwise_launch,
+    transposed_kernel_name, transposed_launch,
 };
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;

@@ -1,7 +1,7 @@
 //! What the kernel of `kernels/graph_condition.cu` is launched with.
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::signature::SET_CONDITION;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::types::DevicePtr;
 
 /// The kernel that sets a condition of a graph.

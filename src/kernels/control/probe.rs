@@ -1,7 +1,7 @@
 //! What the kernels of `kernels/probe.cu` are launched with.
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::signature::SLEEP;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 
 /// The kernel that keeps a stream busy for a time.
 pub const SLEEP_KERNEL: &str = SLEEP.family;

@@ -1,9 +1,9 @@
 //! What the kernels of `kernels/sort_block.cu` are launched with.
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::signature::SORT_BLOCK;
 use super::radix::{THREADS, sort_tile};
 use super::sides::{SLOTS_OF_SIDES, SORT_WIDTHS, SortSides, sort_width_index};
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::KeyOrder;
 
 /// The kernel for an order.

@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::divisor::Divisor;
 use super::super::signature::JOIN;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::types::DevicePtr;
 
 /// The most parts of a launch, a block's threads, and how many units each copies;

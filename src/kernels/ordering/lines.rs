@@ -1,8 +1,8 @@
 //! What the kernels of `kernels/sort_lines.cu` are launched with.
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::signature::SORT_LINES;
 use super::sides::{SLOTS_OF_SIDES, SORT_WIDTHS, SortSides, sort_width_index};
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::KeyOrder;
 
 /// Elements and threads of a block, and the shortest padded line; `kernels/sort_lines.cu` has them too.

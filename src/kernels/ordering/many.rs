@@ -1,7 +1,7 @@
 //! What the kernel of `kernels/gather_many.cu` is launched with.
 
-use super::super::arguments::{Dim3, LaunchShape};
 use super::super::signature::JOIN_MANY;
+use crate::driver::{Dim3, LaunchShape};
 use crate::types::DevicePtr;
 
 /// The most pieces of a launch, a block's threads, and how many units each copies; `kernels/gather_many.cu` has them

@@ -1,12 +1,12 @@
 //! What the kernels of `kernels/sort_radix.cu` are launched with: one that counts the digits of all
 //! passes, and one for each pass.
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::divisor::Divisor;
 use super::super::signature::{SORT_COUNT, SORT_PASS};
 use super::sides::{
     SLOTS_OF_SIDES, SORT_KERNELS, SORT_WIDTHS, SortSides, sort_kernel_index, sort_width_index,
 };
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::KeyOrder;
 use crate::types::DevicePtr;
 

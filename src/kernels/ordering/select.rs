@@ -6,9 +6,9 @@
 
 use smallvec::SmallVec;
 
-use super::super::arguments::{Dim3, KernelArguments, LaunchShape};
 use super::super::divisor::Divisor;
 use super::super::signature::SELECT;
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::types::DevicePtr;
 
 /// The most axes of a launch, a block's threads, and how many elements each copies;

@@ -1,9 +1,9 @@
 //! What the kernels of `kernels/softmax.cu` and `kernels/scan.cu` are launched with.
 
 use super::reduce::{ReduceAxes, ReduceAxis};
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 use crate::folding::LineOp;
-use crate::kernels::arguments::{Dim3, KernelArguments, LaunchShape};
 use crate::kernels::signature::{SCAN, SOFTMAX, Signature};
 
 /// The most axes of a launch beside that of the lines.

@@ -5,9 +5,9 @@
 
 use smallvec::SmallVec;
 
+use crate::driver::{Dim3, KernelArguments, LaunchShape};
 use crate::element::Dtype;
 use crate::folding::ReduceOp;
-use crate::kernels::arguments::{Dim3, KernelArguments, LaunchShape};
 use crate::kernels::signature::REDUCE;
 
 /// The most axes of a launch.

@@ -1,8 +1,9 @@
 //! Launches with a structure of many slots.
 
+use sconce::driver::KernelArguments;
 use sconce::driver::{Dim3, LaunchShape};
+use sconce::kernels::JOIN_MANY_NAME;
 use sconce::kernels::images::GATHER_MANY;
-use sconce::kernels::{JOIN_MANY_NAME, KernelArguments};
 use sconce::types::DeviceIndex;
 
 use crate::support::stage::{Outcome, Stage, pattern};

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::support::*;
+use crate::driver::KernelArguments;
 use crate::driver::sim::memory::DeviceMemoryView;
 use crate::driver::sim::{
     Accesses, Call, Intent, MemoryAccess, OperationListener, QueuedOperation, Simulator,
 };
 use crate::driver::{Blas, Copies, Events, Gemm, Kernels, Matrix, Memory, Streams};
 use crate::element::Dtype;
-use crate::kernels::KernelArguments;
 use crate::types::DevicePtr;
 
 /// The calls that a listener received.

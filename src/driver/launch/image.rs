@@ -80,7 +80,7 @@ impl KernelCode {
     }
 
     /// Code in an LZMA stream, made by `scripts/build-kernels`.
-    pub(super) const fn generated(format: CodeFormat, lzma: &'static [u8]) -> KernelCode {
+    pub(crate) const fn generated(format: CodeFormat, lzma: &'static [u8]) -> KernelCode {
         KernelCode { format, bytes: CodeBytes::Lzma(lzma) }
     }
 

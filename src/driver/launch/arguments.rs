@@ -30,7 +30,7 @@ pub struct LaunchShape {
 }
 
 /// The most slots of a structure that is a kernel's one parameter: every driver takes 4,096 bytes.
-pub(super) const MOST_WIDE_SLOTS: usize = 512;
+pub(crate) const MOST_WIDE_SLOTS: usize = 512;
 
 /// The arguments of a launch, copied by value in the order of the kernel's parameters.
 ///
@@ -65,7 +65,7 @@ impl KernelArguments {
 
     /// Adds 64 bits in place, which a loop does without copying the slots.
     #[inline]
-    pub(super) fn add(&mut self, bits: u64) {
+    pub(crate) fn add(&mut self, bits: u64) {
         assert!(self.length < Self::CAPACITY, "a kernel has at most 32 arguments");
         self.slots[self.length] = bits;
         self.begins |= 1 << self.length;
@@ -74,14 +74,14 @@ impl KernelArguments {
 
     /// Leaves so many slots 0. No parameter begins there.
     #[inline]
-    pub(super) fn skip(&mut self, count: usize) {
+    pub(crate) fn skip(&mut self, count: usize) {
         assert!(count <= Self::CAPACITY - self.length, "a kernel has at most 32 arguments");
         self.length += count;
     }
 
     /// Becomes one structure of so many slots, which are 0 until the caller writes them.
     #[inline]
-    pub(super) fn become_structure(&mut self, count: usize) -> &mut [u64] {
+    pub(crate) fn become_structure(&mut self, count: usize) -> &mut [u64] {
         assert!(count <= Self::CAPACITY, "a kernel has at most 32 arguments");
         // Without arguments all slots are 0.
         if self.length != 0 {
@@ -93,7 +93,7 @@ impl KernelArguments {
 
     /// With the slots at which the kernel's parameters begin: all, unless some are structures.
     #[inline(always)]
-    pub(super) fn with_begins(self, begins: u32) -> Self {
+    pub(crate) fn with_begins(self, begins: u32) -> Self {
         KernelArguments { begins, ..self }
     }
 
