@@ -11,7 +11,8 @@
 //! | room | what it is for |
 //! |---|---|
 //! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `announcements`, `arithmetic`, `convolutions`, `fourier`, `mersenne`, `parallel`, `products`, `unfolding`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `program_code`, `strided`, `thread_state` | the ground floor |
-//! | [`driver`] | the contract of a GPU driver, and its two backends |
+//! | [`driver`] | the contract of a GPU driver |
+//! | [`cuda`] | the driver over `libcuda` |
 //! | `lazy_handle` | a driver's handle that is made at first use |
 //! | [`context`] | the process: backend, start-up, fork, global switches |
 //! | [`device`] | current devices, properties, peers |
@@ -23,6 +24,7 @@
 //! | [`memory`] | device memory: the caching allocator |
 //! | [`host_memory`] | pinned host memory: the caching allocator |
 //! | [`sleep`] | pools of device memory that sleep: where their bytes are |
+//! | [`sleep_kernel`] | a kernel that keeps a stream busy |
 //! | [`copy`] | copies and sets, and when they return |
 //! | [`ordering`] | sorts, selections by index, and tensors joined along an axis |
 //! | [`graph`] | captures and graphs |
@@ -42,7 +44,7 @@
 //! | [`dlpack`] | tensors exchanged with other libraries |
 //! | [`store`] | keys and values that the processes of a job share |
 //! | [`nvtx`] | profiling marks |
-//! | [`sim`] | the simulator's controls |
+//! | [`sim`] | the simulated device, a driver that needs no GPU |
 //! | [`ffi`] | the C functions |
 
 mod announcements;
@@ -80,6 +82,8 @@ pub mod collectives;
 pub mod config;
 pub mod context;
 pub mod copy;
+#[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
+pub mod cuda;
 pub mod device;
 pub mod dlpack;
 pub mod dnn;
@@ -108,6 +112,7 @@ pub mod reduction;
 pub mod sha256;
 pub mod sim;
 pub mod sleep;
+pub mod sleep_kernel;
 pub mod store;
 pub mod stream;
 pub mod types;

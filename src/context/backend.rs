@@ -2,11 +2,11 @@
 
 use super::options::Options;
 use crate::config::{BackendChoice, Config};
+use crate::cuda::CudaDriver;
 use crate::driver::Driver;
-use crate::driver::cuda::CudaDriver;
-use crate::driver::sim::{SimOptions, Simulator};
 use crate::error::{Error, Result, Status};
 use crate::log;
+use crate::sim::{SimOptions, Simulator};
 
 /// Which backend the process uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,9 +30,9 @@ mod options;
 pub mod precision;
 mod runtime;
 
-pub use crate::driver::sim::{Call as SimulatedCall, SimKernel, SimLaunch, Simulator};
-pub use crate::driver::sim::{check_kernel, register_kernel, unregister_kernel};
 pub(crate) use crate::program_code::{is_initialized, nothing_to_check};
+pub use crate::sim::{Call as SimulatedCall, SimKernel, SimLaunch, Simulator};
+pub use crate::sim::{check_kernel, register_kernel, unregister_kernel};
 pub use backend::Backend;
 pub use options::Options;
 pub(crate) use runtime::checks_device;

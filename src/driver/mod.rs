@@ -1,22 +1,18 @@
 //! The driver seam: everything that the library needs from a GPU driver, as one trait with two
 //! implementations.
 //!
-//! [`cuda`] calls `libcuda`; [`sim`] is a simulated device. The rooms above (streams, events, memory,
-//! …) hold a `&'static dyn Driver` and never learn which one it is.
+//! [`crate::cuda`] calls `libcuda`; [`crate::sim`] is a simulated device. The rooms above (streams, events,
+//! memory, …) hold a `&'static dyn Driver` and never learn which one it is.
 //!
 //! | file | what |
 //! |---|---|
 //! | `contract/` | the trait [`Driver`] as the sum of the traits of its subjects, and the data that crosses the seam |
-//! | `cuda/`, `sim/` | the backends; each implements a trait in the file of its name |
 //! | `launch/` | the image, the shape and the arguments of a launched kernel |
 //! | `nvidia/` | the status numbers of NVIDIA's driver and libraries, for both backends |
 
 mod contract;
-#[allow(unsafe_code, reason = "calls into libcuda and NVML through function pointers")]
-pub mod cuda;
 mod launch;
-mod nvidia;
-pub mod sim;
+pub mod nvidia;
 
 pub use contract::*;
 pub(crate) use contract::{AtomicHandle, WordHandle};

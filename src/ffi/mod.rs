@@ -103,6 +103,7 @@ pub use module::*;
 pub use nvtx::*;
 pub use parallel::*;
 pub use random::*;
+pub use sim::controls as sim_controls;
 pub use sim::*;
 pub use store::*;
 pub use stream::*;

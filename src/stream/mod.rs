@@ -21,7 +21,6 @@
 //! | `named` | calls that name their stream |
 //! | `work` | queries, waits and host functions; what every launch ends with |
 //! | `lent` | streams that are lent to captures |
-//! | `sleep` | a kernel that keeps a stream busy |
 
 mod captures;
 mod current;
@@ -32,7 +31,6 @@ mod maker;
 mod makers;
 mod named;
 mod pool;
-mod sleep;
 mod value;
 mod work;
 
@@ -50,7 +48,6 @@ pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
 pub(crate) use named::beside;
 pub use named::on;
-pub use sleep::sleep;
 pub use value::{Stream, default, from_pool};
 pub(crate) use work::after_enqueue;
 pub use work::{

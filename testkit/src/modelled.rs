@@ -26,7 +26,7 @@ impl Modelled {
         let is_done = done.clone();
         let going_on = std::thread::spawn(move || {
             while !is_done.load(Ordering::Relaxed) {
-                sconce::sim::run_until_idle().unwrap();
+                sconce::ffi::sim_controls::run_until_idle().unwrap();
                 std::thread::sleep(Duration::from_micros(20));
             }
         });

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, Runtime, initialize_with};
 use sconce::driver::{CaptureMode, RawAddress, StreamRef};
+use sconce::ffi::sim_controls as sim;
 use sconce::ffi::*;
-use sconce::sim;
 use sconce::stream::Stream;
 use sconce::types::{DeviceIndex, DevicePtr};
 

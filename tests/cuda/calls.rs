@@ -5,7 +5,7 @@
 
 use std::os::fd::AsRawFd;
 
-use sconce::driver::cuda::CudaDriver;
+use sconce::cuda::CudaDriver;
 use sconce::driver::prelude::*;
 use sconce::driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,

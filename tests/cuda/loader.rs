@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::cuda::CudaDriver;
+use sconce::cuda::CudaDriver;
 use sconce::driver::prelude::*;
 use sconce::driver::{HostFunction, StreamRef};
 use sconce::error::Status;

@@ -9,11 +9,13 @@ use std::ptr::without_provenance_mut;
 use sconce::context::{Runtime, runtime};
 use sconce::driver::StreamFlags;
 use sconce::error::Status;
+use sconce::ffi::sim_controls as sim;
 use sconce::ffi::*;
 use sconce::host_memory::{self, check};
+use sconce::memory;
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use sconce::types::DeviceIndex;
-use sconce::{memory, sim};
 use testkit::simulated::captured;
 
 const MIB: usize = 1 << 20;
@@ -103,7 +105,7 @@ fn everything_but_emptying_goes_on_during_a_global_capture() {
         let other = stream::from_pool(0, 0).unwrap();
         let block = host_memory::alloc(3 * MIB).unwrap();
         sim::set_manual(true).unwrap();
-        stream::sleep(runtime, other, 1).unwrap();
+        sleep_kernel::sleep(runtime, other, 1).unwrap();
         host_memory::record_stream(block, other).unwrap();
         let kept = captured(runtime, stream, || {
             host_memory::free(block).unwrap();

@@ -5,9 +5,11 @@
 
 use sconce::context::runtime;
 use sconce::error::{Error, Result, Status};
+use sconce::ffi::sim_controls as sim;
 use sconce::host_memory::{self, check};
+use sconce::memory;
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
-use sconce::{memory, sim};
 use testkit::fork::forked_result;
 
 const MIB: usize = 1 << 20;
@@ -77,7 +79,7 @@ impl Script {
 
     fn run(&mut self) {
         sim::set_manual(true).unwrap();
-        stream::sleep(runtime().unwrap(), self.stream, 1).unwrap();
+        sleep_kernel::sleep(runtime().unwrap(), self.stream, 1).unwrap();
         for bytes in [100, 300 << 10, 3 * MIB, 5 * MIB, 3 * MIB] {
             self.alloc(bytes);
         }
@@ -137,7 +139,7 @@ impl Script {
 fn scenario(fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> {
     forked_result(|| {
         let stream = stream::from_pool(0, 0).unwrap();
-        stream::sleep(runtime().unwrap(), stream, 1).unwrap();
+        sleep_kernel::sleep(runtime().unwrap(), stream, 1).unwrap();
         let mut script = Script { stream, held: Vec::new(), busy: Vec::new(), errors: Vec::new() };
         stream::synchronize(runtime().unwrap(), stream).unwrap();
         sim::reset_call_counts().unwrap();
@@ -225,7 +227,7 @@ fn out_of_memory_waits_for_the_streams_that_use_what_was_freed() {
         let runtime = runtime().unwrap();
         let stream = stream::from_pool(0, 0).unwrap();
         let block = host_memory::alloc(64 * MIB).unwrap();
-        stream::sleep(runtime, stream, 50_000_000).unwrap();
+        sleep_kernel::sleep(runtime, stream, 50_000_000).unwrap();
         host_memory::record_stream(block + 5, stream).unwrap();
         host_memory::free(block).unwrap();
         for nth in [1, 2] {
@@ -269,7 +271,7 @@ fn of_two_threads_without_memory_neither_gives_up_early() {
         let runtime = runtime().unwrap();
         let stream = stream::from_pool(0, 0).unwrap();
         let blocks = [(); 2].map(|()| host_memory::alloc(32 * MIB).unwrap());
-        stream::sleep(runtime, stream, 100_000_000).unwrap();
+        sleep_kernel::sleep(runtime, stream, 100_000_000).unwrap();
         for block in blocks {
             host_memory::record_stream(block, stream).unwrap();
             host_memory::free(block).unwrap();
@@ -298,7 +300,7 @@ fn a_stream_that_is_gone_holds_no_memory_for_ever() {
         let handle = runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
         let stream = stream::from_external(handle, 0).unwrap();
         let block = host_memory::alloc(MIB).unwrap();
-        stream::sleep(runtime, stream, 20_000_000).unwrap();
+        sleep_kernel::sleep(runtime, stream, 20_000_000).unwrap();
         host_memory::record_stream(block, stream).unwrap();
         let made = StreamRef { device: DeviceIndex::ZERO, handle };
         runtime.driver().stream_destroy(made).unwrap();

@@ -9,9 +9,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
 use sconce::context::{Runtime, runtime};
 use sconce::error::Status;
+use sconce::ffi::sim_controls as sim;
 use sconce::host_memory::{self, HostMemoryStats, check};
+use sconce::memory;
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
-use sconce::{memory, sim};
 use testkit::fork::forked_result;
 use testkit::stepper::Stepper;
 
@@ -147,7 +149,7 @@ impl Play {
     fn new() -> Play {
         let runtime = runtime().unwrap();
         let streams = [0; STREAMS].map(|device| stream::from_pool(device, 0).unwrap());
-        stream::sleep(runtime, streams[0], 1).unwrap();
+        sleep_kernel::sleep(runtime, streams[0], 1).unwrap();
         sim::run_until_idle().unwrap();
         sim::set_manual(true).unwrap();
         sim::reset_call_counts().unwrap();
@@ -251,7 +253,7 @@ impl Play {
                 let pick = pick % self.live.len();
                 let block = &mut self.live[pick];
                 let address = block.address + inside % block.requested;
-                stream::sleep(self.runtime, self.streams[stream], 1).unwrap();
+                sleep_kernel::sleep(self.runtime, self.streams[stream], 1).unwrap();
                 host_memory::record_stream(address, self.streams[stream]).unwrap();
                 if !block.used.contains(&stream) {
                     block.used.push(stream);

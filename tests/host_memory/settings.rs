@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use sconce::context::runtime;
 use sconce::driver::RawAddress;
 use sconce::error::Status;
+use sconce::ffi::sim_controls as sim;
 use sconce::host_memory::{self, HostMemoryStats, check};
+use sconce::memory;
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use sconce::types::DeviceIndex;
-use sconce::{memory, sim};
 
 const MIB: usize = 1 << 20;
 
@@ -41,7 +43,7 @@ fn count(call: &str) -> u64 {
 /// A stream with work that takes a while.
 fn busy_stream(milliseconds: u64) -> Stream {
     let stream = stream::from_pool(0, 0).unwrap();
-    stream::sleep(runtime().unwrap(), stream, milliseconds * 1_000_000).unwrap();
+    sleep_kernel::sleep(runtime().unwrap(), stream, milliseconds * 1_000_000).unwrap();
     stream
 }
 

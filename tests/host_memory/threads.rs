@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use sconce::context::runtime;
 use sconce::ffi::*;
 use sconce::host_memory::{self, check};
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use sconce::{device, memory};
 use testkit::threads::{self, Xorshift, seconds};
@@ -79,7 +80,7 @@ fn work(number: u64, streams: &[Stream], passed: &Mutex<Vec<Block>>, count: &Ato
             90..97 if !held.is_empty() => {
                 let block = &held[random.below(held.len())];
                 let inside = block.address + random.below(block.bytes);
-                stream::sleep(runtime().unwrap(), stream, 20_000).unwrap();
+                sleep_kernel::sleep(runtime().unwrap(), stream, 20_000).unwrap();
                 host_memory::record_stream(inside, stream).unwrap();
             }
             97 if random.below(20) == 0 => host_memory::empty_cache().unwrap(),

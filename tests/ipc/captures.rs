@@ -3,7 +3,8 @@
 use crate::remote::Remote;
 use crate::{alone, device};
 use sconce::error::Status;
-use sconce::{ipc, memory, sim, stream};
+use sconce::ffi::sim_controls as sim;
+use sconce::{ipc, memory, stream};
 use testkit::{in_child, simulated};
 
 /// Does something while a stream of the device is being captured; the capture must survive it.

@@ -3,7 +3,8 @@
 
 use crate::remote::Remote;
 use crate::{alone, device, waiting_bytes};
-use sconce::{ipc, memory, sim};
+use sconce::ffi::sim_controls as sim;
+use sconce::{ipc, memory};
 
 const MIB: usize = 1 << 20;
 

@@ -100,11 +100,15 @@ fn requests_are_hits_while_a_block_waits_for_another_process() {
     memory::free(block).unwrap();
     let warm = memory::alloc(1000).unwrap();
     memory::free(warm).unwrap();
-    sconce::sim::reset_call_counts().unwrap();
+    sconce::ffi::sim_controls::reset_call_counts().unwrap();
     for _ in 0..100 {
         memory::free(memory::alloc(1000).unwrap()).unwrap();
     }
-    assert_eq!(sconce::sim::call_count("exchange_capture_mode").unwrap(), 0, "nobody polls");
+    assert_eq!(
+        sconce::ffi::sim_controls::call_count("exchange_capture_mode").unwrap(),
+        0,
+        "nobody polls"
+    );
     other.close(there);
 }
 
@@ -132,14 +136,14 @@ fn streams_and_processes_that_use_a_block_are_both_awaited() {
         let mut other = Remote::start();
         let there = other.open(&export);
         let stream = sconce::stream::from_pool(0, 0).unwrap();
-        sconce::sim::set_manual(true).unwrap();
+        sconce::ffi::sim_controls::set_manual(true).unwrap();
         let to = sconce::types::DevicePtr(block as u64);
         device::runtime().driver().fill_async(to, 1, 8, stream.driver_ref()).unwrap();
         memory::record_stream(block, stream).unwrap();
         memory::free(block).unwrap();
         let finish = || {
-            sconce::sim::set_manual(false).unwrap();
-            sconce::sim::run_until_idle().unwrap();
+            sconce::ffi::sim_controls::set_manual(false).unwrap();
+            sconce::ffi::sim_controls::run_until_idle().unwrap();
             device::runtime().driver().device_synchronize(device::ZERO).unwrap();
         };
         if process_first {

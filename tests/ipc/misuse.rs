@@ -127,7 +127,7 @@ fn a_handle_without_a_door_is_opened_and_untracked() {
     let mut other = Remote::start();
     let there = other.number("alloc 4096");
     let export = other.export_without_door(there);
-    sconce::sim::reset_call_counts().unwrap();
+    sconce::ffi::sim_controls::reset_call_counts().unwrap();
     let here = ipc::open(0, &export, 512).unwrap();
     assert_eq!(ipc::open(0, &export, 1024).unwrap(), here + 512);
     let bytes = 2 << 20;
@@ -139,6 +139,6 @@ fn a_handle_without_a_door_is_opened_and_untracked() {
     ipc::close(here + 512).unwrap();
     let error = ipc::open(0, &export, bytes).unwrap_err();
     assert_eq!(error.status(), Status::InvalidArgument, "{error}");
-    let left = sconce::sim::call_count("ipc_memory_open").unwrap();
-    assert_eq!(sconce::sim::call_count("ipc_memory_close").unwrap(), left);
+    let left = sconce::ffi::sim_controls::call_count("ipc_memory_open").unwrap();
+    assert_eq!(sconce::ffi::sim_controls::call_count("ipc_memory_close").unwrap(), left);
 }

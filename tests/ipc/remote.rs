@@ -8,8 +8,9 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use sconce::driver::IpcHandle;
 use sconce::error::Result;
+use sconce::ffi::sim_controls as sim;
 use sconce::types::DevicePtr;
-use sconce::{event, ipc, memory, sim};
+use sconce::{event, ipc, memory};
 
 use crate::device;
 

@@ -130,11 +130,11 @@ fn an_event_orders_what_two_processes_do_to_the_memory() {
     let block = memory::alloc_on(MIB, stream).unwrap();
     let flags = EventFlags { interprocess: true, ..EventFlags::default() };
     let ready = event::create(flags).unwrap();
-    sconce::sim::set_latency_ns(20_000_000).unwrap();
+    sconce::ffi::sim_controls::set_latency_ns(20_000_000).unwrap();
     let to = sconce::types::DevicePtr(block as u64);
     device::runtime().driver().fill_async(to, 6, MIB, stream.driver_ref()).unwrap();
     event::record(device::runtime(), ready, stream).unwrap();
-    sconce::sim::set_latency_ns(0).unwrap();
+    sconce::ffi::sim_controls::set_latency_ns(0).unwrap();
     let handle = event::ipc_handle(ready).unwrap();
     let export = ipc::export(block).unwrap();
     let mut other = Remote::start();

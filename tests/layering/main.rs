@@ -35,12 +35,12 @@ const ISLANDS: &[&str] = &[
     "copy/host_copy.rs",
     "dlpack/export.rs",
     "dlpack/import.rs",
-    "driver/cuda/",
+    "cuda/",
     "driver/contract/handles.rs",
     "driver/contract/host_pointers.rs",
     "driver/contract/modules/values.rs",
-    "driver/sim/host/",
-    "driver/sim/tests/support.rs",
+    "sim/host/",
+    "sim/tests/support.rs",
     "dynlib.rs",
     "ffi/",
     "host_memory/pages.rs",
@@ -71,7 +71,7 @@ const ISLANDS: &[&str] = &[
 /// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
 /// simulator's engine and the threads that move bytes of a sleeping pool need condition variables.
 const UNCOUNTED_LOCKS: &[&str] =
-    &["driver/sim/", "lock.rs", "caching/biased_lock/", "caching/lock.rs", "sleep/movers.rs"];
+    &["sim/", "lock.rs", "caching/biased_lock/", "caching/lock.rs", "sleep/movers.rs"];
 
 const MOST_LINES: usize = 400;
 /// How far above an unsafe block or impl its reason may begin.

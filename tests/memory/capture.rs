@@ -9,8 +9,8 @@ use sconce::config::{BackendChoice, SimConfig};
 use sconce::context::{Options, Runtime, initialize_with};
 use sconce::driver::{EventFlags, StreamRef};
 use sconce::error::Status;
+use sconce::ffi::sim_controls as sim;
 use sconce::memory::{self, pool};
-use sconce::sim;
 use sconce::stream::{self, Stream};
 use testkit::simulated::captured;
 

@@ -7,7 +7,8 @@
 use sconce::context::runtime;
 use sconce::event;
 use sconce::memory;
-use sconce::stream::{self, Stream};
+use sconce::sleep_kernel;
+use sconce::stream::Stream;
 use testkit::memory::structure;
 
 use crate::queued::{copy, fill, pool_stream, read};
@@ -47,7 +48,7 @@ fn use_blocks(own: Stream, other: Stream, rounds: usize, mark: u8) -> Vec<Taken>
             // The use is named before it is queued, and is queued behind something slow.
             memory::record_stream(block, other).unwrap();
             event::wait_stream(runtime, other, own).unwrap();
-            stream::sleep(runtime, other, 300_000).unwrap();
+            sleep_kernel::sleep(runtime, other, 300_000).unwrap();
         }
         copy(sink, block, bytes, on);
         memory::free(block).unwrap();
@@ -63,7 +64,7 @@ fn data_lives_until_its_free_is_ordered() {
         &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
         || {
             let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
-            sconce::sim::set_latency_ns(20_000).unwrap();
+            sconce::ffi::sim_controls::set_latency_ns(20_000).unwrap();
             std::thread::scope(|scope| {
                 for number in 0..4_u8 {
                     scope.spawn(move || {
@@ -90,7 +91,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
         "a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free",
         &[("SCONCE_BACKEND", "sim")],
         || {
-            sconce::sim::set_manual(true).unwrap();
+            sconce::ffi::sim_controls::set_manual(true).unwrap();
             let runtime = runtime().unwrap();
             let (own, other, third) = (pool_stream(), pool_stream(), pool_stream());
             let active = || memory::stats(0).unwrap().active.all.current;
@@ -102,23 +103,26 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
             memory::record_stream(block, own).unwrap();
             memory::record_stream(0, other).unwrap();
             // Queued after the call that names the stream, before the free: must be waited for too.
-            stream::sleep(runtime, other, 1000).unwrap();
+            sleep_kernel::sleep(runtime, other, 1000).unwrap();
             memory::free(block).unwrap();
             // Queued after the free: not waited for.
-            stream::sleep(runtime, other, 1000).unwrap();
-            assert_eq!(sconce::sim::pending(runtime, own).unwrap(), 0);
-            let pending = sconce::sim::pending(runtime, other).unwrap();
-            assert_eq!((pending, sconce::sim::pending(runtime, third).unwrap()), (3, 1));
+            sleep_kernel::sleep(runtime, other, 1000).unwrap();
+            assert_eq!(sconce::ffi::sim_controls::pending(runtime, own).unwrap(), 0);
+            let pending = sconce::ffi::sim_controls::pending(runtime, other).unwrap();
+            assert_eq!(
+                (pending, sconce::ffi::sim_controls::pending(runtime, third).unwrap()),
+                (3, 1)
+            );
             let mut others = vec![alloc()];
-            assert!(sconce::sim::step(runtime, other).unwrap());
+            assert!(sconce::ffi::sim_controls::step(runtime, other).unwrap());
             others.push(alloc());
-            assert!(sconce::sim::step(runtime, other).unwrap());
+            assert!(sconce::ffi::sim_controls::step(runtime, other).unwrap());
             others.push(alloc());
             assert!(!others.contains(&block), "handed out before the third stream's event");
             assert_eq!(active(), 4, "three held, one waiting");
-            assert!(sconce::sim::step(runtime, third).unwrap());
+            assert!(sconce::ffi::sim_controls::step(runtime, third).unwrap());
             assert_eq!(alloc(), block, "free, and the lowest of the first segment");
-            assert_eq!(sconce::sim::pending(runtime, other).unwrap(), 1);
+            assert_eq!(sconce::ffi::sim_controls::pending(runtime, other).unwrap(), 1);
             assert_eq!(active(), 4);
             others.push(block);
             // A new life begins without the old one's streams.
@@ -126,7 +130,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
                 memory::free(block).unwrap();
             }
             assert_eq!(active(), 0);
-            sconce::sim::run_until_idle().unwrap();
+            sconce::ffi::sim_controls::run_until_idle().unwrap();
             structure::assert_sound();
         },
     );
@@ -136,7 +140,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
 #[test]
 fn a_waiting_block_is_not_merged() {
     testkit::in_child("a_waiting_block_is_not_merged", &[("SCONCE_BACKEND", "sim")], || {
-        sconce::sim::set_manual(true).unwrap();
+        sconce::ffi::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let (own, other) = (pool_stream(), pool_stream());
         let blocks: Vec<usize> =
@@ -149,7 +153,7 @@ fn a_waiting_block_is_not_merged() {
         structure::assert_sound();
         let inactive = || memory::stats(0).unwrap().inactive_split.all.current;
         assert_eq!(inactive(), 2);
-        assert!(sconce::sim::step(runtime, other).unwrap());
+        assert!(sconce::ffi::sim_controls::step(runtime, other).unwrap());
         // Any allocation looks; this one is served from elsewhere.
         let elsewhere = memory::alloc_on(512, other).unwrap();
         assert_eq!(inactive(), 1, "only what is left of the other stream's segment");

@@ -6,6 +6,7 @@
 use sconce::context::runtime;
 use sconce::error::{Error, Result, Status};
 use sconce::memory::{self, pool};
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use testkit::fork::forked_result;
 use testkit::memory::structure;
@@ -130,26 +131,28 @@ fn scenario(fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> 
         let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
         let streams = [stream::from_pool(0, 0).unwrap(), stream::from_pool(0, 0).unwrap()];
         // Events are pending for a while, or nothing would ever be waited for.
-        stream::sleep(runtime().unwrap(), streams[1], 3_000_000).unwrap();
+        sleep_kernel::sleep(runtime().unwrap(), streams[1], 3_000_000).unwrap();
         let [own, other] = streams;
         let mut script = Script { own, other, held: Vec::new(), errors: Vec::new() };
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {
-            sconce::sim::fail_call(call, nth, code).unwrap();
+            sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
         }
         script.run();
         let struck = match fault {
-            Some((call, nth, _)) => sconce::sim::call_count(call).unwrap() >= nth,
+            Some((call, nth, _)) => sconce::ffi::sim_controls::call_count(call).unwrap() >= nth,
             None => false,
         };
-        sconce::sim::clear_faults().unwrap();
+        sconce::ffi::sim_controls::clear_faults().unwrap();
         if fault.is_none() {
             assert!(script.errors.iter().all(|error| error.status() == Status::OutOfMemory));
             structure::assert_sound();
             script.finish(free_at_start);
             return Err(CALLS
                 .iter()
-                .map(|call| format!("{call} {}\n", sconce::sim::call_count(call).unwrap()))
+                .map(|call| {
+                    format!("{call} {}\n", sconce::ffi::sim_controls::call_count(call).unwrap())
+                })
                 .collect());
         }
         structure::assert_sound();
@@ -214,13 +217,13 @@ fn a_failed_device_loses_no_memory() {
             let other = stream::from_pool(0, 0).unwrap();
             let blocks: Vec<usize> =
                 (0..6).map(|n| memory::alloc_on(MIB << n, own).unwrap()).collect();
-            stream::sleep(runtime, other, 1).unwrap();
+            sleep_kernel::sleep(runtime, other, 1).unwrap();
             for block in &blocks[..4] {
                 memory::record_stream(*block, other).unwrap();
             }
             memory::free(blocks[0]).unwrap();
-            sconce::sim::fail_operation("kernel_launch", 1, 700).unwrap();
-            stream::sleep(runtime, other, 1).unwrap();
+            sconce::ffi::sim_controls::fail_operation("kernel_launch", 1, 700).unwrap();
+            sleep_kernel::sleep(runtime, other, 1).unwrap();
             assert!(stream::synchronize(runtime, other).is_err());
             // Whatever these say, they must not lose track.
             let freed: Vec<bool> =
@@ -228,7 +231,7 @@ fn a_failed_device_loses_no_memory() {
             let _ = memory::empty_cache();
             assert!(memory::alloc_on(64 * MIB, own).is_err());
             structure::assert_sound();
-            sconce::sim::clear_device_error(0).unwrap();
+            sconce::ffi::sim_controls::clear_device_error(0).unwrap();
             for (block, freed) in blocks[1..].iter().zip(freed) {
                 if !freed && let Err(again) = memory::free(*block) {
                     assert!(again.message().contains("freed already"), "{again}");

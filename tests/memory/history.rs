@@ -185,7 +185,7 @@ fn a_segment_that_the_driver_does_not_take_back_is_not_in_the_history() {
     drivers::in_child(test, Driver::Simulator, 128, &[], || {
         memory::record_history(true, 100).unwrap();
         memory::free(memory::alloc(3 << 20).unwrap()).unwrap();
-        sconce::sim::fail_call("memory_free", 1, 999).unwrap();
+        sconce::ffi::sim_controls::fail_call("memory_free", 1, 999).unwrap();
         memory::empty_cache().unwrap_err();
         let frees = || {
             let snapshot = memory::snapshot().unwrap();
@@ -202,7 +202,7 @@ fn a_segment_that_the_driver_does_not_take_back_is_not_in_the_history() {
 #[test]
 fn a_block_is_handed_out_then_used_then_taken_back() {
     use sconce::driver::StreamRef;
-    use sconce::driver::sim::BlockReport::{HandedOut, TakenBack, Used};
+    use sconce::sim::BlockReport::{HandedOut, TakenBack, Used};
     use sconce::types::{DeviceIndex, DevicePtr};
 
     const ZERO: DeviceIndex = DeviceIndex::ZERO;

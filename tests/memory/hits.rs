@@ -6,9 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use sconce::driver::sim::Call;
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
+use sconce::sim::Call;
 use std::ffi::{CString, c_void};
 use testkit::{in_child, last_message};
 

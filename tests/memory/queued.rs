@@ -49,7 +49,7 @@ pub(crate) fn pool_stream() -> Stream {
 /// A stream of the program, which the library does not own.
 pub(crate) fn foreign_stream() -> Stream {
     let flags = StreamFlags { non_blocking: true };
-    let native = sconce::sim::external_stream_create(0, flags, 0).unwrap();
+    let native = sconce::ffi::sim_controls::external_stream_create(0, flags, 0).unwrap();
     // SAFETY: a stream that stays until the process ends.
     stream::from_external(unsafe { StreamHandle::from_native(native) }, 0).unwrap()
 }

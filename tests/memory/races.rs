@@ -11,6 +11,7 @@ use testkit::threads;
 
 use sconce::context::runtime;
 use sconce::error::Status;
+use sconce::sleep_kernel;
 use sconce::{device, memory, stream};
 
 const MIB: usize = 1 << 20;
@@ -30,7 +31,7 @@ fn serve_two(test: &str, pending: bool) {
         for round in 0..8 {
             let blocks = [(); 2].map(|()| memory::alloc_on(40 * MIB, streams[0]).unwrap());
             // The driver waits for the device before it takes memory back.
-            stream::sleep(runtime, busy, 10_000_000).unwrap();
+            sleep_kernel::sleep(runtime, busy, 10_000_000).unwrap();
             for block in blocks {
                 if pending {
                     memory::record_stream(block, busy).unwrap();

@@ -14,6 +14,7 @@ use testkit::memory::structure;
 use testkit::threads::{Xorshift, seconds};
 
 use sconce::context::runtime;
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use sconce::{device, memory};
 use testkit::drivers::{self, Driver};
@@ -65,7 +66,7 @@ impl Stage {
         if self.case.used_elsewhere {
             let other = stream::from_pool(0, 0).unwrap();
             if random.below(2) == 0 {
-                stream::sleep(runtime().unwrap(), other, 50_000).unwrap();
+                sleep_kernel::sleep(runtime().unwrap(), other, 50_000).unwrap();
             }
             memory::record_stream(address, other).unwrap();
         }
@@ -130,7 +131,7 @@ impl Stage {
 fn check(test: &str, case: Case) {
     drivers::in_child(test, case.driver, DEVICE_MIB, &[], || {
         if case.driver == Driver::Simulator {
-            sconce::sim::set_latency_ns(1000).unwrap();
+            sconce::ffi::sim_controls::set_latency_ns(1000).unwrap();
         }
         let free_at_start = device::memory_info(0).unwrap().free_bytes;
         memory::set_fraction(case.percent as f64 / 100.0, 0).unwrap();

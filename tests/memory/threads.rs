@@ -16,6 +16,7 @@ use sconce::context::runtime;
 use sconce::error::Status;
 use sconce::memory::pool::{self, Key};
 use sconce::memory::{self, Stat};
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use testkit::drivers::{self, Driver};
 
@@ -185,7 +186,7 @@ impl Worker<'_> {
                     let stream = self.shared[self.random.below(self.shared.len())];
                     memory::record_stream(block.address, stream).unwrap();
                     if self.runs_work && self.random.below(4) == 0 {
-                        stream::sleep(runtime().unwrap(), stream, 50_000).unwrap();
+                        sleep_kernel::sleep(runtime().unwrap(), stream, 50_000).unwrap();
                     }
                     assert!(memory::usable_bytes(block.address).unwrap() >= block.bytes);
                 }

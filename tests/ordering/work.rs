@@ -3,10 +3,11 @@
 use sconce::driver::CaptureMode;
 use sconce::element::Dtype;
 use sconce::error::Status;
+use sconce::ffi::sim_controls as sim;
 use sconce::ordering::{
     JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, SortCall, join, select, sort,
 };
-use sconce::{sim, stream};
+use sconce::stream;
 
 use testkit::twin::{Twin, is_simulated, runtime, stream};
 

@@ -9,10 +9,11 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use sconce::device;
 use sconce::ffi::sconce_status::*;
+use sconce::ffi::sim_controls as sim;
 use sconce::ffi::*;
 use sconce::stream::{self, Stream};
-use sconce::{device, sim};
 use testkit::fake_cuda::Built;
 use testkit::fake_cuda::streams::Program;
 use testkit::simulated::launch_desc;

@@ -29,7 +29,7 @@ macro_rules! handles {
         impl $name {
             /// The handle that a backend has got from its driver.
             #[inline(always)]
-            pub(in crate::driver) const fn from_driver(number: $number) -> $name {
+            pub(crate) const fn from_driver(number: $number) -> $name {
                 $name(number)
             }
 

@@ -17,6 +17,6 @@ const CODES: &[(i32, &str, Status)] = &[
 ];
 
 /// The failure of a call with the library's number `code`, which is not 0.
-pub(in crate::driver) fn blas_failure(call: &str, code: i32) -> Error {
+pub(crate) fn blas_failure(call: &str, code: i32) -> Error {
     library_failure(CODES, call, code)
 }

@@ -18,6 +18,6 @@ const CODES: &[(i32, &str, Status)] = &[
 /// The failure of a call with the library's number `code`, which is not 0.
 #[cold]
 #[inline(never)]
-pub(in crate::driver) fn comm_failure(call: &str, code: i32) -> Error {
+pub(crate) fn comm_failure(call: &str, code: i32) -> Error {
     library_failure(CODES, call, code)
 }

@@ -4,7 +4,7 @@ use crate::error::{Error, Status};
 
 /// The failure of a call with `cudnnStatus_t` number `code`, which is not 0. The thousands of a number
 /// are its kind, the rest the case.
-pub(in crate::driver) fn dnn_failure(call: &str, code: i32) -> Error {
+pub(crate) fn dnn_failure(call: &str, code: i32) -> Error {
     let (name, status) = match code {
         1001 => ("CUDNN_STATUS_NOT_INITIALIZED", Status::Driver),
         1002 => ("CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH", Status::LibraryNotFound),

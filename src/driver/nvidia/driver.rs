@@ -69,22 +69,17 @@ fn row(code: i32) -> Option<&'static (i32, &'static str, Status)> {
 }
 
 /// The status that a number means to a caller; `Driver` for a number that is not in the table.
-pub(in crate::driver) fn status_of(code: i32) -> Status {
+pub(crate) fn status_of(code: i32) -> Status {
     row(code).map_or(Status::Driver, |(.., status)| *status)
 }
 
 /// The spelling of a number.
-pub(in crate::driver) fn name_of(code: i32) -> &'static str {
+pub(crate) fn name_of(code: i32) -> &'static str {
     row(code).map_or("an unrecognised error", |(_, name, _)| *name)
 }
 
 /// The failure of a call with the number `code`, spelled `name` by the driver.
-pub(in crate::driver) fn driver_failure(
-    status: Status,
-    call: &str,
-    code: i32,
-    name: &str,
-) -> Error {
+pub(crate) fn driver_failure(status: Status, call: &str, code: i32, name: &str) -> Error {
     let error = Error::driver(status, call, code, name);
     match code {
         711 => error.with_cause(Cause::TooManyPeers),

@@ -29,13 +29,13 @@ const CODES: &[(i32, &str, Status)] = &[
 /// The failure of a call with the library's number `code`, which is not 0.
 #[cold]
 #[inline(never)]
-pub(in crate::driver) fn fft_failure(call: &str, code: i32) -> Error {
+pub(crate) fn fft_failure(call: &str, code: i32) -> Error {
     library_failure(CODES, call, code)
 }
 
 /// The failure of a call that gives a plan its shape. A plan that the library calls invalid there has
 /// a shape that the library does not take.
-pub(in crate::driver) fn fft_refusal(call: &str, code: i32) -> Error {
+pub(crate) fn fft_refusal(call: &str, code: i32) -> Error {
     let error = fft_failure(call, code);
     if code == INVALID_PLAN { error.with_status(Status::NotSupported) } else { error }
 }

@@ -16,13 +16,13 @@ mod dnn;
 mod driver;
 mod fft;
 
-pub(super) use blas::blas_failure;
-pub(super) use collectives::comm_failure;
-pub(super) use compiler::compiler_failure;
-pub(super) use dnn::dnn_failure;
+pub(crate) use blas::blas_failure;
+pub(crate) use collectives::comm_failure;
+pub(crate) use compiler::compiler_failure;
+pub(crate) use dnn::dnn_failure;
 pub(crate) use driver::not_permitted;
-pub(super) use driver::{driver_failure, name_of, status_of};
-pub(super) use fft::{fft_failure, fft_refusal};
+pub(crate) use driver::{driver_failure, name_of, status_of};
+pub(crate) use fft::{fft_failure, fft_refusal};
 
 use crate::error::{Error, Status};
 

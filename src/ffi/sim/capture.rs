@@ -2,9 +2,9 @@
 //! `docs/design/simulator.md`.
 
 use crate::context::runtime;
+use crate::ffi::sim::controls as sim;
 use crate::ffi::stream::capture_mode;
 use crate::ffi::{guard, sconce_status, sconce_stream};
-use crate::sim;
 
 /// Begins a capture on a simulated stream, as other code does with `cuStreamBeginCapture` on a real
 /// one, for tests of calls during a capture. Work queued on the stream until

@@ -3,8 +3,8 @@
 use crate::collectives;
 use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
+use crate::ffi::sim::controls as sim;
 use crate::ffi::{guard, sconce_comm, sconce_status};
-use crate::sim;
 
 fn native(comm: *mut sconce_comm) -> Result<usize> {
     collectives::native(sconce_comm::key(comm, "comm")?)

@@ -4,8 +4,8 @@ use std::ffi::c_char;
 
 use crate::context::runtime;
 use crate::error::{Error, Result};
+use crate::ffi::sim::controls as sim;
 use crate::ffi::{CBool, guard, sconce_status, sconce_stream, text};
-use crate::sim;
 
 /// The name of a driver call.
 ///

@@ -6,8 +6,8 @@ use std::ffi::c_void;
 use crate::driver::StreamFlags;
 use crate::error::{Error, Result};
 use crate::ffi::event::parse_flags;
+use crate::ffi::sim::controls as sim;
 use crate::ffi::{CBool, guard, sconce_status};
-use crate::sim;
 
 /// Flag of a stream of a simulated device: the default stream does not order its work implicitly.
 /// The value is CUDA's (`CU_STREAM_NON_BLOCKING`).

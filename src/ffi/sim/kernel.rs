@@ -7,8 +7,8 @@ use std::ptr::NonNull;
 
 use crate::context::{SimKernel, SimLaunch};
 use crate::error::{Error, Result};
+use crate::ffi::sim::controls as sim;
 use crate::ffi::{guard, null as null_argument, sconce_deleter, sconce_status, text};
-use crate::sim;
 
 /// A launch, passed to the function that runs in place of its kernel.
 #[repr(C)]

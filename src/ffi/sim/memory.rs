@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use crate::driver::RawAddress;
+use crate::ffi::sim::controls as sim;
 use crate::ffi::{guard, null, sconce_status};
-use crate::sim;
 use crate::types::DevicePtr;
 
 /// Allocates memory of a simulated device directly from the device, without a cache. The contents

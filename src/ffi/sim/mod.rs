@@ -2,6 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
+//! | `controls` | the simulator's controls, by the names that C callers use |
 //! | `control` | time, latencies, faults, counts of driver calls |
 //! | `capture` | captures as other code would begin them |
 //! | `comm` | faults of communicators |
@@ -12,6 +13,7 @@
 mod capture;
 mod comm;
 mod control;
+pub mod controls;
 mod external;
 mod kernel;
 mod memory;

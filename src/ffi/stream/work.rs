@@ -7,6 +7,7 @@ use crate::context::runtime;
 use crate::driver::HostFunction;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, null, sconce_event, sconce_status, sconce_stream};
+use crate::sleep_kernel;
 use crate::{event, stream};
 
 /// A function that `sconce_stream_launch_host_function` queues on a stream.
@@ -295,6 +296,6 @@ pub unsafe extern "C" fn sconce_stream_run(
 pub extern "C" fn sconce_stream_sleep(stream: sconce_stream, duration_ns: u64) -> sconce_status {
     guard(|| {
         let runtime = runtime()?;
-        stream::sleep(runtime, stream.resolve(runtime)?, duration_ns)
+        sleep_kernel::sleep(runtime, stream.resolve(runtime)?, duration_ns)
     })
 }

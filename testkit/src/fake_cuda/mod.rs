@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sconce::config::Config;
-use sconce::driver::cuda::CudaDriver;
+use sconce::cuda::CudaDriver;
 use sconce::driver::prelude::*;
 use sconce::driver::{StreamFlags, StreamHandle, StreamRef};
 use sconce::error::{Error, Result};

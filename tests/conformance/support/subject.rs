@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use sconce::config::{Config, SimConfig};
+use sconce::cuda::CudaDriver;
 use sconce::driver::Driver;
-use sconce::driver::cuda::CudaDriver;
-use sconce::driver::sim::{SimOptions, Simulator};
 use sconce::error::{Error, Status};
+use sconce::sim::{SimOptions, Simulator};
 
 /// The kernels of the tests.
 pub(crate) use sconce::kernels::images::PROBE;
@@ -88,7 +88,7 @@ impl Subject for Simulated {
     }
 
     fn current_context(&self) -> Option<usize> {
-        Some(sconce::driver::sim::context_of_thread())
+        Some(sconce::sim::context_of_thread())
     }
 
     fn exclusions(&self) -> &'static [(&'static str, &'static str)] {

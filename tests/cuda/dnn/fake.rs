@@ -4,8 +4,8 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
+use sconce::cuda::CudaDriver;
 use sconce::driver::DnnHandle;
-use sconce::driver::cuda::CudaDriver;
 use sconce::driver::prelude::*;
 use sconce::error::Result;
 use sconce::types::DeviceIndex;

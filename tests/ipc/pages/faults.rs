@@ -4,7 +4,7 @@
 use super::*;
 use crate::waiting_bytes;
 use sconce::error::Status;
-use sconce::sim;
+use sconce::ffi::sim_controls as sim;
 use std::collections::BTreeSet;
 
 const PAGES: usize = 4;

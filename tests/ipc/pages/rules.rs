@@ -3,8 +3,9 @@
 use super::*;
 use crate::soon;
 use sconce::error::Status;
+use sconce::ffi::sim_controls as sim;
+use sconce::stream;
 use sconce::types::DevicePtr;
-use sconce::{sim, stream};
 use testkit::{in_child, simulated};
 
 #[test]

@@ -49,7 +49,7 @@ pub fn settings(text: &str, paged: bool) -> String {
 /// Driver calls that wait for queued work.
 pub fn waits() -> u64 {
     ["event_synchronize", "stream_synchronize", "device_synchronize", "memory_free"]
-        .map(|call| sconce::sim::call_count(call).unwrap())
+        .map(|call| sconce::ffi::sim_controls::call_count(call).unwrap())
         .iter()
         .sum()
 }

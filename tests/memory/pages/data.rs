@@ -77,7 +77,7 @@ impl Held {
 /// Random blocks on three streams, in manual mode: work runs when the script says so, in any order of streams. What
 /// every block held when it was freed is looked at in the end.
 fn random_program(seed: u64) {
-    sconce::sim::set_manual(true).unwrap();
+    sconce::ffi::sim_controls::set_manual(true).unwrap();
     let runtime = runtime().unwrap();
     let streams = [pool_stream(), pool_stream(), pool_stream()];
     let mut random = Random(seed);
@@ -108,13 +108,13 @@ fn random_program(seed: u64) {
                 memory::free(block.address).unwrap();
             }
             15 if random.place(6) == 0 => {
-                sconce::sim::run_until_idle().unwrap();
+                sconce::ffi::sim_controls::run_until_idle().unwrap();
                 memory::empty_cache().unwrap();
             }
             _ => {
                 let on = streams[random.place(3)];
                 for _ in 0..random.place(60) {
-                    if !sconce::sim::step(runtime, on).unwrap() {
+                    if !sconce::ffi::sim_controls::step(runtime, on).unwrap() {
                         break;
                     }
                 }
@@ -126,8 +126,8 @@ fn random_program(seed: u64) {
         assert!(at < sink + sink_bytes);
     }
     assert!(figures().aliases_made > 8, "{:?}", figures());
-    sconce::sim::run_until_idle().unwrap();
-    sconce::sim::set_manual(false).unwrap();
+    sconce::ffi::sim_controls::run_until_idle().unwrap();
+    sconce::ffi::sim_controls::set_manual(false).unwrap();
     let data = read(sink, at - sink, streams[0]);
     let mut rest = &data[..];
     for (number, (bytes, value)) in expected.into_iter().enumerate() {

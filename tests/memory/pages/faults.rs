@@ -3,6 +3,7 @@
 
 use sconce::error::{Error, Result, Status};
 use sconce::memory::{self, pool};
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use testkit::fork::forked_result;
 use testkit::memory::structure;
@@ -22,7 +23,7 @@ impl Case {
         match self {
             Case::Moving => {}
             Case::Working => {
-                sconce::sim::set_manual(true).unwrap();
+                sconce::ffi::sim_controls::set_manual(true).unwrap();
                 script.stepper = Some(Stepper::start());
             }
             Case::Peers => {
@@ -147,7 +148,7 @@ impl Script {
 
     /// Queues work, which is done when a call waits for it.
     fn queue(&mut self, on: Stream) {
-        let slept = stream::sleep(sconce::context::runtime().unwrap(), on, 1000);
+        let slept = sleep_kernel::sleep(sconce::context::runtime().unwrap(), on, 1000);
         self.note(slept);
     }
 
@@ -166,7 +167,7 @@ impl Script {
             self.free(self.held.len() - 1);
         }
         self.alloc(3, second);
-        sconce::sim::run_until_idle().unwrap();
+        sconce::ffi::sim_controls::run_until_idle().unwrap();
         self.alloc(4, second);
         // Both streams have work when their pages go back.
         self.free(0);
@@ -267,21 +268,22 @@ fn scenario(case: Case, fault: Option<(&str, u64, i32)>) -> std::result::Result<
             stepper: None,
         };
         case.prepare(&mut script);
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {
-            sconce::sim::fail_call(call, nth, code).unwrap();
+            sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
         }
         case.run(&mut script);
         let struck = match fault {
-            Some((call, nth, _)) => sconce::sim::call_count(call).unwrap() >= nth,
+            Some((call, nth, _)) => sconce::ffi::sim_controls::call_count(call).unwrap() >= nth,
             None => false,
         };
-        let count = |call| format!("{call} {}\n", sconce::sim::call_count(call).unwrap());
+        let count =
+            |call| format!("{call} {}\n", sconce::ffi::sim_controls::call_count(call).unwrap());
         let counts: String = case.calls().iter().copied().map(count).collect();
-        sconce::sim::clear_faults().unwrap();
+        sconce::ffi::sim_controls::clear_faults().unwrap();
         if script.stepper.take().is_some() {
-            sconce::sim::run_until_idle().unwrap();
-            sconce::sim::set_manual(false).unwrap();
+            sconce::ffi::sim_controls::run_until_idle().unwrap();
+            sconce::ffi::sim_controls::set_manual(false).unwrap();
         }
         structure::assert_sound();
         for error in &script.errors {

@@ -4,6 +4,7 @@ use sconce::context::runtime;
 use sconce::error::Status;
 use sconce::memory;
 use sconce::memory::pool::{self, PoolPolicy};
+use sconce::sleep_kernel;
 use sconce::stream;
 use sconce::types::DevicePtr;
 use testkit::memory::structure;
@@ -49,13 +50,13 @@ fn a_layout_that_comes_back_makes_no_driver_call() {
         for _ in 0..4 {
             round();
         }
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         let before = figures();
         for _ in 0..10 {
             round();
         }
         for call in ["physical_create", "virtual_map", "virtual_set_access", "virtual_unmap"] {
-            assert_eq!(sconce::sim::call_count(call).unwrap(), 0, "{call}");
+            assert_eq!(sconce::ffi::sim_controls::call_count(call).unwrap(), 0, "{call}");
         }
         assert_eq!(figures().aliases_made, before.aliases_made);
         structure::assert_sound();
@@ -88,17 +89,17 @@ fn mappings_stay_below_four_for_each_page() {
 fn pages_of_a_stream_with_work_left_do_not_move_to_another() {
     let test = "pages_of_a_stream_with_work_left_do_not_move_to_another";
     with_pages(test, "1G", || {
-        sconce::sim::set_manual(true).unwrap();
+        sconce::ffi::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let (first, second) = (pool_stream(), pool_stream());
         let block = alloc(20 * MIB, first);
-        stream::sleep(runtime, first, 1000).unwrap();
+        sleep_kernel::sleep(runtime, first, 1000).unwrap();
         memory::free(block).unwrap();
         let before = reserved();
         let other = alloc(20 * MIB, second);
         assert_eq!(reserved(), before + 20 * MIB as i64, "the first stream still works");
         memory::free(other).unwrap();
-        assert!(sconce::sim::step(runtime, first).unwrap());
+        assert!(sconce::ffi::sim_controls::step(runtime, first).unwrap());
         let both = alloc(40 * MIB, second);
         assert_eq!(reserved(), before + 20 * MIB as i64, "the pages of both streams");
         memory::free(both).unwrap();
@@ -109,17 +110,17 @@ fn pages_of_a_stream_with_work_left_do_not_move_to_another() {
 #[test]
 fn giving_back_does_not_wait_for_other_streams() {
     with_pages("giving_back_does_not_wait_for_other_streams", "1G", || {
-        sconce::sim::set_manual(true).unwrap();
+        sconce::ffi::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let (own, busy) = (pool_stream(), pool_stream());
         let block = alloc(20 * MIB, own);
         memory::free(block).unwrap();
-        stream::sleep(runtime, busy, 1000).unwrap();
+        sleep_kernel::sleep(runtime, busy, 1000).unwrap();
         // Nobody steps: waiting for the device would take for ever.
         memory::empty_cache().unwrap();
         assert_eq!(reserved(), 0);
-        assert_eq!(sconce::sim::pending(runtime, busy).unwrap(), 1);
-        sconce::sim::run_until_idle().unwrap();
+        assert_eq!(sconce::ffi::sim_controls::pending(runtime, busy).unwrap(), 1);
+        sconce::ffi::sim_controls::run_until_idle().unwrap();
         structure::assert_sound();
     });
 }
@@ -142,31 +143,31 @@ fn pages_on_their_way_out_keep_their_mappings() {
         }
         held.into_iter().for_each(|block| memory::free(block).unwrap());
         stream::synchronize(runtime().unwrap(), own).unwrap();
-        sconce::sim::set_manual(true).unwrap();
+        sconce::ffi::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let block = alloc(2 * MIB, busy);
-        stream::sleep(runtime, busy, 1000).unwrap();
+        sleep_kernel::sleep(runtime, busy, 1000).unwrap();
         memory::free(block).unwrap();
         std::thread::scope(|scope| {
-            sconce::sim::reset_call_counts().unwrap();
+            sconce::ffi::sim_controls::reset_call_counts().unwrap();
             let giving_back = scope.spawn(memory::empty_cache);
-            while sconce::sim::call_count("event_synchronize").unwrap() == 0 {
+            while sconce::ffi::sim_controls::call_count("event_synchronize").unwrap() == 0 {
                 std::thread::yield_now();
             }
             // The first marks what its stream no longer uses, the second undoes it.
             let blocks = [2, 30].map(|mib| {
                 let block = alloc(mib * MIB, own);
-                while sconce::sim::step(runtime, own).unwrap() {}
+                while sconce::ffi::sim_controls::step(runtime, own).unwrap() {}
                 block
             });
             assert!(!giving_back.is_finished(), "it waits for the busy stream");
             assert!(figures().mappings >= figures().pages, "{:?}", figures());
-            sconce::sim::run_until_idle().unwrap();
+            sconce::ffi::sim_controls::run_until_idle().unwrap();
             giving_back.join().unwrap().unwrap();
             structure::assert_sound();
             blocks.into_iter().for_each(|block| memory::free(block).unwrap());
         });
-        sconce::sim::set_manual(false).unwrap();
+        sconce::ffi::sim_controls::set_manual(false).unwrap();
         structure::assert_all_given_back(&[free_at_start]);
         assert_eq!((figures().pages, figures().mappings), (0, 0));
     });
@@ -198,7 +199,7 @@ fn a_request_that_only_fits_without_the_free_pages_elsewhere_gets_them() {
         let (first, second) = (pool_stream(), pool_stream());
         let held = comb(8, 6 * MIB, first);
         // The stream is busy, so its pages cannot move; they go through the driver.
-        stream::sleep(runtime, first, 400_000_000).unwrap();
+        sleep_kernel::sleep(runtime, first, 400_000_000).unwrap();
         let block = alloc(34 * MIB, second);
         let stats = memory::stats(0).unwrap();
         assert_eq!((stats.num_ooms, stats.num_alloc_retries), (0, 1));
@@ -325,11 +326,11 @@ fn pages_and_segments_stand_side_by_side_when_the_policy_changes() {
 #[test]
 fn without_pages_from_the_driver_segments_are_used() {
     with_pages("without_pages_from_the_driver_segments_are_used", "1G", || {
-        sconce::sim::fail_call("virtual_reserve", 1, 801).unwrap();
+        sconce::ffi::sim_controls::fail_call("virtual_reserve", 1, 801).unwrap();
         let own = pool_stream();
         let block = alloc(30 * MIB, own);
         assert_eq!(memory::stats(0).unwrap().segment.all.current, 1);
-        sconce::sim::clear_faults().unwrap();
+        sconce::ffi::sim_controls::clear_faults().unwrap();
         let other = alloc(30 * MIB, own);
         assert_eq!(figures().page_bytes, 30 * MIB as u64);
         structure::assert_sound();

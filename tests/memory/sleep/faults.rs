@@ -156,22 +156,24 @@ fn scenario(
         let free_at_start = free_bytes();
         let mut script = Script::new(place.clone());
         let before = held(&memory::stats(0).unwrap());
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {
-            sconce::sim::fail_call(call, nth, code).unwrap();
+            sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
         }
         let all = script.blocks.clone();
         script.run();
         let struck = match fault {
-            Some((call, nth, _)) => sconce::sim::call_count(call).unwrap() >= nth,
+            Some((call, nth, _)) => sconce::ffi::sim_controls::call_count(call).unwrap() >= nth,
             None => true,
         };
         let counted: String = [CALLS, CALLS_OF_COPIES, &POLLS]
             .iter()
             .flat_map(|calls| calls.iter())
-            .map(|call| format!("{call} {}\n", sconce::sim::call_count(call).unwrap()))
+            .map(|call| {
+                format!("{call} {}\n", sconce::ffi::sim_controls::call_count(call).unwrap())
+            })
             .collect();
-        sconce::sim::clear_faults().unwrap();
+        sconce::ffi::sim_controls::clear_faults().unwrap();
         let freed: usize = all
             .iter()
             .map(|(_, bytes, _)| bytes.next_multiple_of(512))
@@ -312,9 +314,9 @@ fn if_the_way_back_fails_too_the_pool_sleeps_with_all_its_bytes() {
                 let free_at_start = free_bytes();
                 let script = Script::new(place.clone());
                 // Some pages are gone when one is not unmapped, and nothing comes back.
-                sconce::sim::reset_call_counts().unwrap();
-                sconce::sim::fail_call("virtual_unmap", 5, 999).unwrap();
-                sconce::sim::fail_call("physical_create", 1, 999).unwrap();
+                sconce::ffi::sim_controls::reset_call_counts().unwrap();
+                sconce::ffi::sim_controls::fail_call("virtual_unmap", 5, 999).unwrap();
+                sconce::ffi::sim_controls::fail_call("physical_create", 1, 999).unwrap();
                 let error = sleep::sleep(Some(script.pool), 0, &place).unwrap_err();
                 assert!(error.message().contains("virtual_unmap failed"), "{error}");
                 assert!(error.message().contains("is asleep all the same"), "{error}");
@@ -340,12 +342,12 @@ fn a_page_that_keeps_its_memory_after_a_failed_wake_is_open_after_the_next() {
                     let free_at_start = free_bytes();
                     let mut script = Script::new(SleepPlace::HostPinned);
                     sleep::sleep(Some(script.pool), 0, &script.place).unwrap();
-                    sconce::sim::reset_call_counts().unwrap();
-                    sconce::sim::fail_call(call, nth, 999).unwrap();
-                    sconce::sim::fail_call("virtual_unmap", 1, 999).unwrap();
+                    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+                    sconce::ffi::sim_controls::fail_call(call, nth, 999).unwrap();
+                    sconce::ffi::sim_controls::fail_call("virtual_unmap", 1, 999).unwrap();
                     sleep::wake(Some(script.pool), 0, WakeMode::Restore).unwrap_err();
-                    assert!(sconce::sim::call_count("virtual_unmap").unwrap() > 0);
-                    sconce::sim::clear_faults().unwrap();
+                    assert!(sconce::ffi::sim_controls::call_count("virtual_unmap").unwrap() > 0);
+                    sconce::ffi::sim_controls::clear_faults().unwrap();
                     sleep::wake(Some(script.pool), 0, mode).map_err(|it| it.to_string())?;
                     script.is_lost = mode == WakeMode::Empty;
                     script.finish(free_at_start)

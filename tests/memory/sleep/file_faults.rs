@@ -198,11 +198,14 @@ fn a_file_without_room_is_refused_before_anything_is_done() {
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         // SAFETY: a limit of this process, which ends with the test.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         let error = sleep::sleep(None, 0, &SleepPlace::File(folder())).unwrap_err();
         assert_eq!(error.status(), Status::Io, "{error}");
         assert!(error.message().contains("has room"), "{error}");
-        assert_eq!((state(None), sconce::sim::call_count("virtual_unmap").unwrap()), (None, 0));
+        assert_eq!(
+            (state(None), sconce::ffi::sim_controls::call_count("virtual_unmap").unwrap()),
+            (None, 0)
+        );
         assert!(holds(&read(block, 6 * MIB, own), 7));
         memory::free(block).unwrap();
     });

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use sconce::driver::{StreamFlags, StreamRef};
 use sconce::memory;
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use sconce::types::DeviceIndex;
 use testkit::simulated::runtime;
@@ -57,7 +58,7 @@ fn what_waits_for_a_stream_is_free_once_its_work_has_finished_though_it_is_gone(
     let _alone = alone();
     let (made, stream) = outside_stream();
     let address = memory::alloc(1000).unwrap();
-    stream::sleep(runtime(), stream, 20_000_000).unwrap();
+    sleep_kernel::sleep(runtime(), stream, 20_000_000).unwrap();
     memory::record_stream(address, stream).unwrap();
     memory::free(address).unwrap();
     assert_eq!(memory::stats(0).unwrap().active.all.current, 1);
@@ -95,9 +96,9 @@ fn a_noted_stream_that_is_gone_holds_no_memory_for_ever() {
 
 /// The simulator ends a process that hands it a destroyed stream, and gives handles out again.
 fn with_handles_that_come_again(scenario: impl FnOnce()) {
-    sconce::sim::set_address_reuse(true).unwrap();
+    sconce::ffi::sim_controls::set_address_reuse(true).unwrap();
     scenario();
-    sconce::sim::set_address_reuse(false).unwrap();
+    sconce::ffi::sim_controls::set_address_reuse(false).unwrap();
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn work_of_a_destroyed_stream_keeps_its_memory_from_the_next_of_its_handle() {
         let cached = memory::alloc_on(1 << 20, first).unwrap();
         let used = memory::alloc(4 << 20).unwrap();
         memory::record_stream(used + 4096, first).unwrap();
-        stream::sleep(runtime(), first, 50_000_000).unwrap();
+        sleep_kernel::sleep(runtime(), first, 50_000_000).unwrap();
         memory::free(cached).unwrap();
         memory::free(used).unwrap();
         runtime().driver().stream_destroy(made).unwrap();
@@ -138,7 +139,7 @@ fn a_pooled_stream_with_the_handle_of_a_destroyed_one_is_the_librarys() {
     with_handles_that_come_again(|| {
         let (made, first) = outside_stream();
         let cached = memory::alloc_on(1 << 20, first).unwrap();
-        stream::sleep(runtime(), first, 20_000_000).unwrap();
+        sleep_kernel::sleep(runtime(), first, 20_000_000).unwrap();
         memory::free(cached).unwrap();
         runtime().driver().stream_destroy(made).unwrap();
         let pooled = stream::from_pool(0, -3).unwrap();
@@ -166,7 +167,7 @@ fn a_use_by_a_stream_of_another_device_waits_for_that_device() {
     let made = StreamRef { device: one, handle };
     let elsewhere = stream::from_external(handle, 1).unwrap();
     let used = memory::alloc(4 << 20).unwrap();
-    stream::sleep(runtime(), elsewhere, 20_000_000).unwrap();
+    sleep_kernel::sleep(runtime(), elsewhere, 20_000_000).unwrap();
     memory::record_stream(used, elsewhere).unwrap();
     memory::free(used).unwrap();
     runtime().driver().stream_destroy(made).unwrap();
@@ -186,12 +187,12 @@ fn blocks_that_wait_for_no_known_stream_leave_allocations_their_short_way() {
     memory::free(used).unwrap();
     runtime().driver().stream_destroy(made).unwrap();
     memory::free(memory::alloc(1 << 20).unwrap()).unwrap();
-    sconce::sim::reset_call_counts().unwrap();
+    sconce::ffi::sim_controls::reset_call_counts().unwrap();
     for _ in 0..10 {
         memory::free(memory::alloc(1 << 20).unwrap()).unwrap();
     }
     for call in ["stream_id", "event_query", "event_record", "stream_is_capturing"] {
-        assert_eq!(sconce::sim::call_count(call).unwrap(), 0, "{call}");
+        assert_eq!(sconce::ffi::sim_controls::call_count(call).unwrap(), 0, "{call}");
     }
     memory::empty_cache().unwrap();
 }
@@ -203,9 +204,13 @@ fn a_workspace_of_a_destroyed_stream_is_not_the_next_streams_of_its_handle() {
         let (made, first) = outside_stream();
         stream::set_current(first);
         sconce::blas::handle().unwrap();
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         sconce::blas::handle().unwrap();
-        assert_eq!(sconce::sim::call_count("blas_set_workspace").unwrap(), 0, "all is set");
+        assert_eq!(
+            sconce::ffi::sim_controls::call_count("blas_set_workspace").unwrap(),
+            0,
+            "all is set"
+        );
         stream::set_current(stream::default(0).unwrap());
         runtime().driver().stream_destroy(made).unwrap();
         let (made_again, second) = outside_stream();
@@ -213,7 +218,7 @@ fn a_workspace_of_a_destroyed_stream_is_not_the_next_streams_of_its_handle() {
         stream::set_current(second);
         sconce::blas::handle().unwrap();
         for call in ["blas_set_stream", "blas_set_workspace"] {
-            assert!(sconce::sim::call_count(call).unwrap() > 0, "{call}");
+            assert!(sconce::ffi::sim_controls::call_count(call).unwrap() > 0, "{call}");
         }
         stream::set_current(stream::default(0).unwrap());
         sconce::blas::handle().unwrap();

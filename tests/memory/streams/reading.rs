@@ -4,6 +4,7 @@
 
 use sconce::context::runtime;
 use sconce::memory::{self, MemoryStats, check};
+use sconce::sleep_kernel;
 use sconce::stream::{self, Stream};
 use testkit::in_child;
 
@@ -82,7 +83,7 @@ fn blocks_that_wait_show_at_once() {
         let (own, other) = (pooled(), pooled());
         let block = memory::alloc_on(MIB, own).unwrap();
         memory::record_stream(block, other).unwrap();
-        stream::sleep(runtime, other, 1_000_000).unwrap();
+        sleep_kernel::sleep(runtime, other, 1_000_000).unwrap();
         memory::free(block).unwrap();
         let stats = read();
         assert_eq!((stats.allocation.all.current, stats.active.all.current), (0, 1));

@@ -24,9 +24,11 @@ fn counts(operation: &Operation, warm: bool) -> Vec<(String, u64)> {
         if warm {
             drop((operation.call)(&tensors).unwrap());
         }
-        sconce::sim::reset_call_counts().unwrap();
+        sconce::ffi::sim_controls::reset_call_counts().unwrap();
         drop((operation.call)(&tensors).map_err(|failure| format!("{failure:?}"))?);
-        let count = |call: &String| format!("{call} {}", sconce::sim::call_count(call).unwrap());
+        let count = |call: &String| {
+            format!("{call} {}", sconce::ffi::sim_controls::call_count(call).unwrap())
+        };
         Err(names.iter().map(count).collect::<Vec<_>>().join("\n"))
     })
     .unwrap_err();
@@ -58,9 +60,9 @@ fn scenario(
             drop((operation.call)(&tensors).unwrap());
         }
         let before = Figures::now();
-        sconce::sim::fail_call(call, nth, code).unwrap();
+        sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
         let result = (operation.call)(&tensors);
-        sconce::sim::clear_faults().unwrap();
+        sconce::ffi::sim_controls::clear_faults().unwrap();
         if let Err(failure) = &result {
             let expected = [SCONCE_ERROR_OUT_OF_MEMORY, SCONCE_ERROR_DRIVER];
             if !expected.contains(&failure.status) || failure.message.len() < 12 {

@@ -7,6 +7,7 @@ use crate::copy::transfer::{self, Transfer};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::operand::address_range::MemoryKind;
+use crate::sleep_kernel;
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 use crate::{host_memory, stream};
@@ -146,7 +147,7 @@ fn pinned_memory_waits_for_what_a_copy_had_queued_before_it_failed() {
     let (memory, stream) = (Memory::new(64), pool_stream());
     let before = crate::thread_state::stream_id(DeviceIndex::ZERO);
     stream::set_current(stream);
-    stream::sleep(runtime(), stream, 100_000_000).unwrap();
+    sleep_kernel::sleep(runtime(), stream, 100_000_000).unwrap();
     for non_blocking in [false, true] {
         let block = host_memory::alloc(PINNED).unwrap();
         let half =

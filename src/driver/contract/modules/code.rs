@@ -222,15 +222,14 @@ fn fat_binary_is_whole(code: &[u8]) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::CodeFormat;
-    use crate::kernels::images::PROBE;
+    use crate::driver::{CodeFormat, KernelCode};
 
     const PTX: &[u8] = b".version 8.0\n.target sm_75\n.visible .entry one(\n)\n.entry\ttwo() {}";
 
     fn cubin() -> Vec<u8> {
-        let machine = |format| matches!(format, CodeFormat::Cubin { major: 9, .. });
-        let mut codes = PROBE.codes.iter().filter(|code| machine(code.format()));
-        codes.next().and_then(|code| code.unpack().ok()).unwrap_or_default()
+        let bytes = include_bytes!("../../../../kernels/generated/probe.sm_90.cubin.lzma");
+        let format = CodeFormat::Cubin { major: 9, minor: 0 };
+        KernelCode::generated(format, bytes).unpack().unwrap_or_default()
     }
 
     fn fat_binary(entries: &[&[u8]]) -> Vec<u8> {
