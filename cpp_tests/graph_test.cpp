@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sconce/sconce.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -250,6 +252,39 @@ TEST_F(GraphTest, AGraphIsWrittenToAFile) {
   EXPECT_EQ(dropped.status(), SCONCE_ERROR_INVALID_STATE);
   EXPECT_TRUE(contains(dropped.what(), "keep_graph"));
   EXPECT_EQ(status_of([&] { graph.debug_dump(path + "/no/such/folder"); }), SCONCE_ERROR_DRIVER);
+}
+
+TEST_F(GraphTest, AFileTellsNodesApart) {
+  const Tensor output = numbers(2048);
+  const Tensor flag = sconce::ones({1}, sconce::TensorOptions(sconce::kCUDA).dtype(sconce::kInt));
+  const std::string path = testing::TempDir() + "sconce-nodes-" + std::to_string(::getpid());
+  CUDAGraph graph(true);
+  {
+    GraphGuard capture(graph);
+    output.add_(1);
+    output.copy_(output.sqrt());
+    (void)output.sum();
+    try {
+      const auto condition = graph.create_condition();
+      graph.set_condition(condition, flag.data_ptr(), sizeof(int));
+      graph.if_node(condition, [&] { output.exp_(); });
+    } catch (const sconce::Error& error) {
+      if (error.status() == SCONCE_ERROR_NOT_SUPPORTED) GTEST_SKIP() << error.what();
+      throw;
+    }
+    capture.end();
+  }
+  graph.debug_dump(path);
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(std::remove(path.c_str()), 0);
+  std::set<std::string> kernels;
+  const std::regex kernel("sconce_[a-z0-9_]+");
+  for (std::sregex_iterator each(text.begin(), text.end(), kernel), end; each != end; ++each) {
+    kernels.insert(each->str());
+  }
+  // Addition, root, sum and the setting of the condition, and on simulated devices the body's.
+  EXPECT_GE(kernels.size(), support::wants_cuda() ? 3U : 4U) << text;
 }
 
 TEST_F(GraphTest, RandomNumbersGoOnAtEachReplay) {

@@ -226,6 +226,7 @@ fn a_graph_is_written_to_a_file() {
             assert!(text.contains(words), "{words}: {text}");
         }
         assert_eq!(text.matches("label=").count(), 2, "{text}");
+        assert!(text.contains(&format!("{} bytes", BYTES / 2)), "{text}");
     }
     ok(sconce_graph_destroy(graph));
     free(output);

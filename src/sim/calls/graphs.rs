@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::{Arc, Weak};
 
 use parking_lot::MutexGuard;
@@ -18,6 +17,7 @@ use crate::sim::call::Call;
 use crate::sim::codes;
 use crate::sim::handles::end_process;
 use crate::sim::machine::engine::Engine;
+use crate::sim::machine::graph_text::text_of;
 use crate::sim::machine::graphs::{Condition, GraphContents, SimGraph, SimGraphExec};
 use crate::sim::machine::launch::LaunchEnds;
 use crate::sim::machine::operation::QueuedWork;
@@ -48,17 +48,7 @@ impl Graphs for Simulator {
         let call = Call::GraphDebugDump;
         self.inner.enter(call)?;
         let graph = find_graph(&self.inner.machine.engine.lock(), call, graph)?;
-        let mut text = "digraph graph_1 {\n".to_owned();
-        for (number, node) in graph.contents.lock().nodes.iter().enumerate() {
-            let name = node.call.name();
-            // Writing to a string does not fail.
-            let _ = writeln!(text, "  node_{number} [label=\"{number}: {name}\"];");
-            for before in &node.after {
-                let _ = writeln!(text, "  node_{before} -> node_{number};");
-            }
-        }
-        text.push_str("}\n");
-        std::fs::write(path, text).map_err(|why| {
+        std::fs::write(path, text_of(&graph)).map_err(|why| {
             codes::failure_because(call, codes::OPERATING_SYSTEM, format_args!("{path}: {why}"))
         })
     }

@@ -53,6 +53,15 @@ pub(crate) fn check_shape(name: &str, shape: LaunchShape) -> Result<(), String> 
     Ok(())
 }
 
+/// A kernel with its grid and block.
+pub(crate) fn launch_text(name: &str, shape: LaunchShape) -> String {
+    let (grid, block) = (shape.grid, shape.block);
+    format!(
+        "{name}\ngrid {} x {} x {}, block {} x {} x {}",
+        grid.x, grid.y, grid.z, block.x, block.y, block.z
+    )
+}
+
 /// A queued launch.
 pub(crate) struct KernelWork {
     space: Arc<RwLock<AddressSpace>>,
@@ -94,6 +103,10 @@ impl QueuedWork for KernelWork {
         let outcome = (self.kernel.run)(&memory, self.shape, &self.arguments);
         self.asserted.store(outcome == Err(codes::ASSERT), Ordering::Relaxed);
         outcome
+    }
+
+    fn details(&self) -> Option<String> {
+        Some(launch_text(self.kernel.name, self.shape))
     }
 
     /// Selections alone have an assertion, that of their indices.

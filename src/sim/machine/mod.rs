@@ -10,6 +10,7 @@
 //! | `operation` | queued operations and the work they do |
 //! | `listener` | code that is called when operations are queued, started and finished |
 //! | `graphs` | graphs: nodes with edges, and executable copies |
+//! | `graph_text` | graphs as text |
 //! | `captures` | streams whose work goes into a graph instead |
 //! | `event` | events and their newest records |
 //! | `queues` | the data of streams, devices and threads |
@@ -25,6 +26,7 @@ pub(super) mod captures;
 pub(super) mod clock;
 pub(super) mod engine;
 pub(super) mod event;
+pub(super) mod graph_text;
 pub(super) mod graphs;
 pub(super) mod launch;
 pub(super) mod listener;

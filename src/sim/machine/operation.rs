@@ -36,6 +36,14 @@ pub(crate) trait QueuedWork: Send + Sync {
         None
     }
 
+    /// What is known of the work beside the call that queued it, for people.
+    fn details(&self) -> Option<String> {
+        None
+    }
+
+    /// Writes the graphs that the work runs in the language of Graphviz. `node` is the name of its node.
+    fn write_bodies(&self, _node: &str, _text: &mut String) {}
+
     /// How long the work that was done last takes in the model, where that shows only when it is done.
     fn modelled_ns(&self) -> u64 {
         0

@@ -90,6 +90,10 @@ impl QueuedWork for CopyWork {
         Accesses::Known(accesses.collect())
     }
 
+    fn details(&self) -> Option<String> {
+        Some(self.dst.1.text())
+    }
+
     fn run(&self) -> Result<(), i32> {
         let ByteRows { width, height, .. } = self.dst.1;
         let accesses = Accesses::to_check(|| self.accesses());

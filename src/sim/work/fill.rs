@@ -42,6 +42,10 @@ impl QueuedWork for FillWork {
         Accesses::Known(vec![self.rows.access(Intent::Write, self.dst)])
     }
 
+    fn details(&self) -> Option<String> {
+        Some(self.rows.text())
+    }
+
     fn run(&self) -> Result<(), i32> {
         let accessor = Accessor::kernel(self.device);
         let accesses = Accesses::to_check(|| self.accesses());

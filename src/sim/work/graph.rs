@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::driver::ConditionalKind;
+use crate::sim::machine::graph_text::write_body;
 use crate::sim::machine::graphs::{Condition, SimGraph};
 use crate::sim::machine::operation::{Pace, QueuedWork};
 use crate::sim::memory::Accesses;
@@ -91,6 +92,16 @@ impl QueuedWork for ConditionalWork {
         }
         self.modelled_ns.store(modelled_ns, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn details(&self) -> Option<String> {
+        Some(format!("{:?}, condition {:#x}", self.kind, self.condition.handle()))
+    }
+
+    fn write_bodies(&self, node: &str, text: &mut String) {
+        for (number, body) in self.bodies.iter().enumerate() {
+            write_body(body, node, number, text);
+        }
     }
 
     fn modelled_ns(&self) -> u64 {

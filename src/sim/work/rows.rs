@@ -23,6 +23,14 @@ impl ByteRows {
         ByteRows { width: bytes, height: 1, pitch: bytes }
     }
 
+    /// The shape, for people.
+    pub(crate) fn text(&self) -> String {
+        match self.height {
+            1 => format!("{} bytes", self.width),
+            height => format!("{height} rows of {} bytes", self.width),
+        }
+    }
+
     /// Bytes from the first one of the first row to the last one of the last row, the gaps included.
     /// `None` when rows overlap or end beyond all addresses.
     pub(crate) fn span(&self, address: usize) -> Option<usize> {

@@ -12,7 +12,7 @@ use crate::driver::{Dim3, KernelValues, LaunchConfig};
 use crate::log;
 use crate::program_code::{ProgramCode, ProgramCodeKind};
 use crate::sim::host::place::HostPlace;
-use crate::sim::kernels::kernel::check_shape;
+use crate::sim::kernels::kernel::{check_shape, launch_text};
 use crate::sim::machine::operation::{Pace, QueuedWork};
 use crate::sim::memory::{Accesses, AddressSpace, DeviceMemoryView};
 use crate::types::DeviceIndex;
@@ -115,6 +115,10 @@ impl QueuedWork for UserWork {
                 Err(code)
             }
         }
+    }
+
+    fn details(&self) -> Option<String> {
+        Some(launch_text(&self.kernel.name, self.config.shape))
     }
 
     fn failure(&self) -> Option<String> {
