@@ -45,6 +45,21 @@ TEST_F(MemoryPoolTest, SnapshotsKnowAPoolByItsId) {
   EXPECT_EQ(segments[0].owner_private_pool_id.second, pool.id());
 }
 
+TEST_F(MemoryPoolTest, SnapshotsSayWhatIsMadeOfPages) {
+  for (const MemPolicy policy : {MemPolicy::Pages, MemPolicy::Segments}) {
+    const MemPool pool(policy);
+    const MemPoolGuard guard(pool);
+    const DeviceBuffer inside(kKiB);
+    bool found = false;
+    for (const auto& segment : allocator::snapshot().segments) {
+      if (segment.owner_private_pool_id.second != pool.id()) continue;
+      found = true;
+      EXPECT_EQ(segment.is_expandable, policy == MemPolicy::Pages);
+    }
+    EXPECT_TRUE(found);
+  }
+}
+
 TEST_F(MemoryPoolTest, WhatWasFreeBeforeIsNotUsedInside) {
   void* const outside = allocator::raw_alloc(kKiB);
   allocator::raw_delete(outside);

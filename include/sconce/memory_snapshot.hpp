@@ -17,7 +17,7 @@ namespace cuda {
 namespace CUDACachingAllocator {
 
 /// A private pool, as torch's pair of numbers; (0, 0) means no private pool.
-using MempoolId_t = std::pair<std::uint64_t, std::uint64_t>;
+using MempoolId_t = std::pair<unsigned long long, unsigned long long>;
 
 /// A piece of a segment.
 struct BlockInfo {
@@ -38,6 +38,7 @@ struct SegmentInfo {
   std::size_t active_size = 0;        ///< bytes of active blocks
   std::uint64_t stream = 0;           ///< the `cudaStream_t` of the stream that it serves
   bool is_large = false;              ///< whether it is for blocks of more than 1 MiB
+  bool is_expandable = false;         ///< whether it is made of pages (`policy:pages`)
   MempoolId_t owner_private_pool_id;  ///< the private pool to which it belongs
   std::vector<BlockInfo> blocks;      ///< its blocks, by address
 };
@@ -101,6 +102,7 @@ struct SnapshotInfo {
     segment.active_size = from.active_bytes;
     segment.stream = from.stream;
     segment.is_large = from.kind == SCONCE_MEMORY_LARGE;
+    segment.is_expandable = from.is_expandable;
     segment.owner_private_pool_id = {from.pool_id[0], from.pool_id[1]};
     segment.blocks.reserve(from.block_count);
     for (std::size_t j = 0; j < from.block_count; ++j) {

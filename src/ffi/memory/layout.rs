@@ -2,6 +2,7 @@
 
 use std::mem::{offset_of, size_of};
 
+use crate::ffi::CBool;
 use crate::memory::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 
@@ -85,6 +86,10 @@ pub struct sconce_memory_segment {
     pub device: i32,
     /// `SCONCE_MEMORY_SMALL` or `_LARGE`.
     pub kind: i32,
+    /// Whether it is made of pages, so that it may grow and shrink.
+    pub is_expandable: CBool,
+    /// 0.
+    pub reserved: [u8; 7],
 }
 
 /// A piece of a segment.
@@ -125,10 +130,11 @@ pub struct sconce_memory_trace_entry {
 }
 
 const _: () = {
-    assert!(size_of::<sconce_memory_segment>() == 88);
+    assert!(size_of::<sconce_memory_segment>() == 96);
     assert!(size_of::<sconce_memory_block>() == 32);
     assert!(size_of::<sconce_memory_trace_entry>() == 56);
     assert!(offset_of!(sconce_memory_segment, device) == 80);
+    assert!(offset_of!(sconce_memory_segment, is_expandable) == 88);
     assert!(offset_of!(sconce_memory_block, state) == 24);
     assert!(offset_of!(sconce_memory_trace_entry, action) == 48);
 };
@@ -150,6 +156,8 @@ impl From<&SegmentInfo> for sconce_memory_segment {
                 PoolKind::Small => SCONCE_MEMORY_SMALL,
                 PoolKind::Large => SCONCE_MEMORY_LARGE,
             },
+            is_expandable: segment.is_expandable.into(),
+            reserved: [0; 7],
         }
     }
 }
