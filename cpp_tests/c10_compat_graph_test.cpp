@@ -1,4 +1,5 @@
 // Lines that code for ATen has of graphs; see c10_compat_test.cpp.
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -67,6 +68,9 @@ LINE(83, PoolHandle) {
   const auto x = ones({4});
   c10::MempoolId_t pool = at::cuda::graph_pool_handle();
   EXPECT_NE(pool, at::cuda::graph_pool_handle()) << "each is a pool of its own";
+  EXPECT_TRUE(pool.first == 0 && pool.second != 0) << "as torch's";
+  const c10::cuda::MemPool of_the_program;
+  EXPECT_NE(pool, of_the_program.id());
   at::cuda::CUDAGraph graph;
   {
     const c10::cuda::CUDAStreamGuard guard(at::cuda::getStreamFromPool());
@@ -78,6 +82,9 @@ LINE(83, PoolHandle) {
   EXPECT_EQ(graph.pool(), pool);
   graph.replay();
   EXPECT_EQ(first(x), 2);
+  const auto snapshot = c10::cuda::CUDACachingAllocator::snapshot();
+  EXPECT_TRUE(std::any_of(snapshot.segments.begin(), snapshot.segments.end(),
+                          [&](const auto& each) { return each.owner_private_pool_id == pool; }));
   // The pool is the graphs': without one its memory is the cache's to give back.
   const auto reserved = sconce::cuda::memory_reserved();
   graph.reset();

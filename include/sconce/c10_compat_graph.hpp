@@ -13,6 +13,7 @@
 #include <sconce/c10_compat_random.hpp>
 #include <sconce/graph.hpp>
 #include <sconce/memory_pool.hpp>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -59,13 +60,17 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
 
   /// The number, which captures take.
   [[nodiscard]] MempoolId_t id() const noexcept { return id_; }
-  /// A number for a pool that exists while graphs use it: the first capture with the number creates
-  /// the pool, and the last graph releases it. Corresponds to
-  /// `at::cuda::MemPool::graph_pool_handle`.
+  /// A number for a pool that belongs to the graphs that use it: the last graph releases it. It has
+  /// the form `{0, n}`, and snapshots show the pool's segments with it. A capture with the number
+  /// after that makes another pool. Corresponds to `at::cuda::MemPool::graph_pool_handle`.
   [[nodiscard]] static MempoolId_t graph_pool_handle() {
+    std::shared_ptr<MemPool> made = make().owner;
+    const MempoolId_t id = made->id();
     Known& known = all();
     const std::lock_guard<std::mutex> lock(known.mutex);
-    return {++known.handles, 0};
+    known.handles.insert(id.second);
+    known.unused.emplace(id, std::move(made));
+    return id;
   }
 
   /// \cond
@@ -78,6 +83,12 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
   static Found find(MempoolId_t id) {
     Known& known = all();
     std::unique_lock<std::mutex> lock(known.mutex);
+    const auto unused = known.unused.find(id);
+    if (unused != known.unused.end()) {
+      std::shared_ptr<MemPool> owner = std::move(unused->second);
+      known.unused.erase(unused);
+      return {owner->get(), std::move(owner)};
+    }
     const auto place = known.pools.find(id);
     if (place != known.pools.end()) {
       std::shared_ptr<MemPool> owner = place->second->weak_from_this().lock();
@@ -86,7 +97,7 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
         return {place->second->get(), std::move(owner)};
       }
     }
-    if (id.second != 0 || id.first == 0 || id.first > known.handles) {
+    if (id.first != 0 || known.handles.count(id.second) == 0) {
       throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
                   "there is no memory pool {" + std::to_string(id.first) + ", " +
                       std::to_string(id.second) +
@@ -110,7 +121,9 @@ class [[nodiscard]] MemPool : public ::sconce::cuda::MemPool,
   struct Known {
     std::mutex mutex;
     std::map<MempoolId_t, MemPool*> pools;
-    CaptureId_t handles = 0;  ///< how many handles were returned
+    std::set<CaptureId_t> handles;  ///< the numbers that `graph_pool_handle` returned
+    /// Their pools until a capture uses them.
+    std::map<MempoolId_t, std::shared_ptr<MemPool>> unused;
   };
   static Known& all() {
     static auto* const known = new Known;
