@@ -75,6 +75,21 @@ LINE(64, PinnedMemory) {
   static_cast<char*>(staging.get())[255] = 1;
   EXPECT_TRUE(at::cuda::CachingHostAllocator_recordEvent(staging.get(), staging.get_context(),
                                                          at::cuda::getCurrentCUDAStream()));
+  // Of slices it knows the address, of the memory of others nothing.
+  const auto stream = at::cuda::getCurrentCUDAStream();
+  const auto noted = [&](void* pointer) {
+    return at::cuda::CachingHostAllocator_recordEvent(pointer, nullptr, stream);
+  };
+  EXPECT_TRUE(noted(static_cast<char*>(staging.get()) + 100));
+  int ordinary = 0;
+  EXPECT_FALSE(noted(&ordinary));
+  EXPECT_FALSE(noted(nullptr));
+  const auto block = c10::cuda::CUDACachingAllocator::get()->allocate(512);
+  EXPECT_FALSE(noted(block.get()));
+  void* const freed = sconce::cuda::CachingHostAllocator::raw_alloc(128);
+  EXPECT_TRUE(noted(freed));
+  sconce::cuda::CachingHostAllocator::raw_delete(freed);
+  EXPECT_EQ(status_of([&] { (void)noted(freed); }), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 LINE(65, ADeleterOfTheProgram) {
   int freed = 0;

@@ -284,8 +284,7 @@ class CachingHostAllocatorObject : public c10::Allocator {
   }
   /// Notes that work of `stream` uses pinned memory; true if the memory is this allocator's.
   bool record_event(void* pointer, void*, const ::sconce::cuda::CUDAStream& stream) {
-    ::sconce::cuda::CachingHostAllocator::recordStream(pointer, stream);
-    return true;
+    return ::sconce::cuda::CachingHostAllocator::recordStream(pointer, stream);
   }
   /// Returns all unused pinned memory.
   void empty_cache() { ::sconce::cuda::CachingHostAllocator::emptyCache(); }
@@ -300,7 +299,7 @@ class CachingHostAllocatorObject : public c10::Allocator {
 [[nodiscard]] inline c10::Allocator* getPinnedMemoryAllocator() {
   return getCachingHostAllocator();
 }
-/// Notes that work of `stream` uses pinned memory.
+/// Notes that work of `stream` uses pinned memory; false if the memory is not this allocator's.
 inline bool CachingHostAllocator_recordEvent(void* pointer, void* context,
                                              const ::sconce::cuda::CUDAStream& stream) {
   return getCachingHostAllocator()->record_event(pointer, context, stream);

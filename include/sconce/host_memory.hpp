@@ -47,14 +47,18 @@ inline void raw_delete(void* ptr) { detail::check(::sconce_host_memory_free(ptr)
 ///
 /// Corresponds to `CachingHostAllocator_recordEvent`, which for a slice needs the context of its
 /// tensor.
-inline void recordStream(void* ptr, const CUDAStream& stream) {
-  detail::check(::sconce_host_memory_record_stream(ptr, stream.get()));
+/// \returns whether the memory is of this library
+inline bool recordStream(void* ptr, const CUDAStream& stream) {
+  bool known = false;
+  detail::check(::sconce_host_memory_try_record_stream(ptr, stream.get(), &known));
+  return known;
 }
 
 /// Notes that work of `stream` uses the memory of a view.
+/// \returns whether the memory is of this library
 template <class T>
-void recordStream(Span<T> memory, const CUDAStream& stream) {
-  recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
+bool recordStream(Span<T> memory, const CUDAStream& stream) {
+  return recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
 /// Returns all unused pinned memory to the system.

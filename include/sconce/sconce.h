@@ -1990,6 +1990,14 @@ typedef struct sconce_memory_segment {
    * `SCONCE_MEMORY_SMALL` or `_LARGE`.
    */
   int32_t kind;
+  /**
+   * Whether it is made of pages, so that it may grow and shrink.
+   */
+  bool is_expandable;
+  /**
+   * 0.
+   */
+  uint8_t reserved[7];
 } sconce_memory_segment;
 
 /**
@@ -4311,6 +4319,21 @@ SCONCE_NODISCARD sconce_status sconce_host_memory_free(void *ptr);
 SCONCE_NODISCARD
 sconce_status sconce_host_memory_record_stream(void *ptr,
                                                struct sconce_stream stream);
+
+/**
+ * Notes that work of a stream uses pinned memory, as `sconce_host_memory_record_stream`, and
+ * reports whether the memory is of this library.
+ *
+ * - `ptr`: any address in an allocation of `sconce_host_memory_alloc`. NULL and memory that is not
+ *   of this library are ignored.
+ * - `out_known`: receives whether the use was noted.
+ * - Errors: INVALID_ARGUMENT: the memory was freed already.
+ * - torch: the result of `at::cuda::CachingHostAllocator_recordEvent`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_host_memory_try_record_stream(void *ptr,
+                                                   struct sconce_stream stream,
+                                                   bool *out_known);
 
 /**
  * Returns all unused pinned memory to the system.

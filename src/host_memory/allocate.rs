@@ -194,13 +194,17 @@ fn refusal(inner: &PinnedMemory, address: usize) -> Option<Error> {
     )))
 }
 
-/// Notes that a stream uses the live block that holds an address. Memory of others is ignored.
-pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
+/// Notes that a stream uses the live block that holds an address. Memory of others is ignored; returns whether it is
+/// the cache's.
+pub fn record_stream(address: usize, stream: Stream) -> Result<bool> {
     let runtime = runtime()?;
-    if address == 0 || record_use(runtime, address, stream) {
-        return Ok(());
+    if address == 0 {
+        return Ok(false);
     }
-    refusal(&PinnedCache::get().enter(), address).map_or(Ok(()), Err)
+    if record_use(runtime, address, stream) {
+        return Ok(true);
+    }
+    refusal(&PinnedCache::get().enter(), address).map_or(Ok(false), Err)
 }
 
 /// Notes that a queued copy uses the live block that holds an address; `false` when none does.

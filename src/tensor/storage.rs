@@ -176,7 +176,7 @@ impl Storage {
         match &self.owner {
             _ if self.address == 0 => Ok(()),
             Owner::Block => memory::record_stream(self.address, stream),
-            Owner::Pinned => host_memory::record_stream(self.address, stream),
+            Owner::Pinned => host_memory::record_stream(self.address, stream).map(drop),
             // Their owners do not ask which streams used them.
             Owner::Heap(_) | Owner::Foreign { .. } => Ok(()),
             Owner::Lent(lender) => lender.record_stream(stream),

@@ -75,7 +75,30 @@ pub extern "C" fn sconce_host_memory_record_stream(
 ) -> sconce_status {
     guard(|| {
         let stream = stream.resolve(runtime()?)?;
-        host_memory::record_stream(ptr as usize, stream)
+        host_memory::record_stream(ptr as usize, stream).map(drop)
+    })
+}
+
+/// Notes that work of a stream uses pinned memory, as `sconce_host_memory_record_stream`, and
+/// reports whether the memory is of this library.
+///
+/// - `ptr`: any address in an allocation of `sconce_host_memory_alloc`. NULL and memory that is not
+///   of this library are ignored.
+/// - `out_known`: receives whether the use was noted.
+/// - Errors: INVALID_ARGUMENT: the memory was freed already.
+/// - torch: the result of `at::cuda::CachingHostAllocator_recordEvent`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_host_memory_try_record_stream(
+    ptr: *mut c_void,
+    stream: sconce_stream,
+    out_known: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_known = out!(out_known);
+        let stream = stream.resolve(runtime()?)?;
+        out_known.write(host_memory::record_stream(ptr as usize, stream)?);
+        Ok(())
     })
 }
 
