@@ -4509,7 +4509,7 @@ sconce_status sconce_copy_2d(void *dst,
  *   span). OUT_OF_MEMORY: for a temporary. INVALID_STATE: as `sconce_copy`; during a capture copy
  *   packed pinned memory. Otherwise as `sconce_copy`.
  * - Ordering: as `sconce_copy`, except that the call returns when the copy is done if the host's
- *   side is not packed.
+ *   side is not packed. Page-locked memory that is not packed is read after the earlier work of the stream.
  * - Safety: as `sconce_copy`.
  * - torch: `torch.Tensor.copy_` of strided tensors; strides in elements.
  */
@@ -6863,7 +6863,9 @@ sconce_status sconce_tensor_randperm(int64_t n,
  * - `non_blocking`: as in `sconce_copy`.
  * - Errors: INVALID_ARGUMENT: the shape of `source` cannot be broadcast to that of `tensor`, or
  *   the two partly overlap in memory. Otherwise as `sconce_copy_strided`.
- * - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`.
+ * - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`; from the CPU to a device they
+ *   are converted on the device if `non_blocking` is true. A blocking copy that converts elements of page-locked
+ *   memory waits for the current stream first, because earlier work may still write to them.
  * - torch: `torch.Tensor.copy_(source, non_blocking)`.
  */
 SCONCE_NODISCARD

@@ -98,22 +98,30 @@ impl CopyLayout {
         (low, bytes)
     }
 
-    /// Whether a side's runs follow each other without gaps, in the order of the axes.
+    /// Whether a side's runs follow each other without gaps, in the order of the axes. It may repeat them.
     pub(super) fn is_packed(&self, side: usize) -> bool {
         let mut next = self.width;
-        self.axes.iter().all(|axis| {
+        self.axes.iter().filter(|axis| axis.strides[side] != 0).all(|axis| {
             let follows = axis.strides[side] == next as i64;
             next *= axis.size;
             follows
         })
     }
 
-    /// The copy between the other side and packed memory, whose order is that of the axes.
+    /// The copy without the axes along which a side repeats its runs.
+    pub(super) fn distinct(&self, side: usize) -> CopyLayout {
+        let mut distinct = self.clone();
+        distinct.axes.retain(|axis| axis.strides[side] != 0);
+        distinct
+    }
+
+    /// The copy between the other side and packed memory, whose order is that of the axes. Runs that the side repeats
+    /// are there once.
     pub(super) fn with_packed(&self, side: usize) -> CopyLayout {
         let mut packed = self.clone();
         packed.start[side] = 0;
         let mut next = self.width as i64;
-        for axis in &mut packed.axes {
+        for axis in packed.axes.iter_mut().filter(|axis| axis.strides[side] != 0) {
             axis.strides[side] = next;
             next *= axis.size as i64;
         }

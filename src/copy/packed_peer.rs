@@ -23,10 +23,12 @@ pub(super) fn copy(
     peer::refuse_half_a_capture(runtime, from, to)?;
     let driver = runtime.driver();
     let unpacked = NativeEvent::obtain(runtime, devices[DST], EventFlags::default())?;
-    let bytes = layout.bytes() as usize;
+    // What the source repeats is copied once.
+    let distinct = layout.distinct(SRC);
+    let bytes = distinct.bytes() as usize;
     let (here, there) = (Temporary::new(bytes, from)?, Temporary::new(bytes, to)?);
     peer::run(runtime, from, to, false, |_| {
-        let packing = layout.with_packed(DST);
+        let packing = distinct.with_packed(DST);
         kernels::launch(runtime, from.driver_ref(), here.address().into(), src, &packing)?;
         let ends = [(devices[DST], there.address()), (devices[SRC], here.address())];
         driver.copy_peer_async(ends[DST], ends[SRC], bytes, from.driver_ref())

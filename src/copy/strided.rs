@@ -166,20 +166,27 @@ fn with_host(
         let packed = by_host.with_packed(host);
         return with_packed_host(runtime, plan, address, plan.sides[host], &packed, non_blocking);
     }
-    // In the device's order, which is the better one for its kernels.
+    // In the device's order, which is the better one for its kernels. What the source repeats is copied once.
     let order = layout.arranged(device);
-    let temporary = PinnedTemporary::new(layout.bytes() as usize)?;
+    let distinct = order.distinct(SRC);
+    let (packing, unpacking) = (distinct.with_packed(DST), order.with_packed(SRC));
+    let temporary = PinnedTemporary::new(distinct.bytes() as usize)?;
     let mut through = plan.addresses;
     through[device] = temporary.address();
-    let (on_this_side, beyond) = (order.with_packed(device), order.with_packed(host));
-    if host == SRC {
-        on_host::copy(through, &on_this_side)?;
-    }
-    with_packed_host(runtime, plan, temporary.address(), MemoryKind::Pinned, &beyond, false)?;
+    let beyond = |layout: &CopyLayout| {
+        let (address, side) = (temporary.address(), MemoryKind::Pinned);
+        with_packed_host(runtime, plan, address, side, layout, false)
+    };
     if host == DST {
-        on_host::copy(through, &on_this_side)?;
+        beyond(&packing)?;
+        return on_host::copy(through, &unpacking);
     }
-    Ok(())
+    if plan.sides[host] != MemoryKind::Ordinary {
+        // Work that was queued before may still write to memory that devices reach.
+        stream::synchronize(runtime, stream)?;
+    }
+    on_host::copy(through, &packing)?;
+    beyond(&unpacking)
 }
 
 /// Copies between a device and packed host memory that begins at `address`.
@@ -201,7 +208,7 @@ fn with_packed_host(
         return rows::run(runtime, &rows, sides[DST], sides[SRC], non_blocking);
     }
     let stream = stream::current_on(runtime, plan.device)?;
-    let bytes = layout.bytes() as usize;
+    let bytes = layout.distinct(plan.host).bytes() as usize;
     let temporary = Temporary::new(bytes, stream)?;
     let through = RawAddress::from(temporary.address());
     addresses[plan.host] = through;

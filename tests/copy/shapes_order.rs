@@ -195,6 +195,53 @@ fn a_copy_whose_host_memory_is_not_packed_waits_and_no_other_does() {
 }
 
 #[test]
+fn copies_read_what_queued_work_writes_and_overwrite_what_it_has_read() {
+    let _alone = alone();
+    let (old, new) = (vec![0x33; BYTES], pattern(5, BYTES));
+    let repeated: [Axis; 2] = [(30, 50, 0), (50, 1, 2)];
+    for (from, to) in KINDS.iter().flat_map(|from| KINDS.map(|to| (*from, to))) {
+        let (device, on_host) = match (from, to) {
+            (Kind::Device(index), _) | (_, Kind::Device(index)) => (index, false),
+            _ => (0, true),
+        };
+        for axes in [TRANSPOSED.as_slice(), &GAPS_IN_DST, &GAPS_IN_SRC, &repeated] {
+            for non_blocking in [false, true] {
+                let [model, target] = [Kind::Ordinary, to].map(|kind| Place::holding(kind, &old));
+                let source = Place::holding(from, &new);
+                let status = strided(axes, 4, model.start(), source.start(), false);
+                assert_eq!(status, SCONCE_OK, "{}", last_message());
+                let place = |kind| if kind == Kind::Pinned { Kind::Device(device) } else { kind };
+                let writer = Place::holding(place(from), &new);
+                let reader = Place::new(place(to), BYTES);
+                let streams = [0, 1].map(own_stream);
+                let is_pending = |kind| kind != Kind::Ordinary && !on_host;
+                if is_pending(from) {
+                    source.fill(0);
+                }
+                for stream in streams {
+                    assert_eq!(sconce_stream_sleep(stream, 1_500_000), SCONCE_OK);
+                }
+                if is_pending(from) {
+                    assert_eq!(copy(source.start(), writer.start(), BYTES, true), SCONCE_OK);
+                }
+                if is_pending(to) {
+                    assert_eq!(copy(reader.start(), target.start(), BYTES, true), SCONCE_OK);
+                }
+                let status = strided(axes, 4, target.start(), source.start(), non_blocking);
+                assert_eq!(status, SCONCE_OK, "{}", last_message());
+                for stream in streams {
+                    assert_eq!(sconce_stream_synchronize(stream), SCONCE_OK);
+                }
+                let context = format!("{from:?} to {to:?}, {axes:?}, {non_blocking}");
+                assert!(target.read() == model.read(), "{context}");
+                assert!(!is_pending(to) || reader.read() == old, "overwritten early: {context}");
+                reset_streams();
+            }
+        }
+    }
+}
+
+#[test]
 fn captures_hold_what_need_not_wait_and_refuse_the_rest_unspoilt() {
     let _alone = alone();
     let [ordinary, pinned, device, _] = KINDS.map(|kind| Place::new(kind, BYTES));

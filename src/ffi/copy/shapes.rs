@@ -101,7 +101,7 @@ pub unsafe extern "C" fn sconce_copy_2d(
 ///   span). OUT_OF_MEMORY: for a temporary. INVALID_STATE: as `sconce_copy`; during a capture copy
 ///   packed pinned memory. Otherwise as `sconce_copy`.
 /// - Ordering: as `sconce_copy`, except that the call returns when the copy is done if the host's
-///   side is not packed.
+///   side is not packed. Page-locked memory that is not packed is read after the earlier work of the stream.
 /// - Safety: as `sconce_copy`.
 /// - torch: `torch.Tensor.copy_` of strided tensors; strides in elements.
 #[must_use]

@@ -17,7 +17,9 @@ use crate::tensor::{MemoryFormat, Tensor, print};
 /// - `non_blocking`: as in `sconce_copy`.
 /// - Errors: INVALID_ARGUMENT: the shape of `source` cannot be broadcast to that of `tensor`, or
 ///   the two partly overlap in memory. Otherwise as `sconce_copy_strided`.
-/// - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`.
+/// - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`; from the CPU to a device they
+///   are converted on the device if `non_blocking` is true. A blocking copy that converts elements of page-locked
+///   memory waits for the current stream first, because earlier work may still write to them.
 /// - torch: `torch.Tensor.copy_(source, non_blocking)`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -12,10 +12,13 @@ use crate::strided::{PairAxes, PairAxis, join_axes};
 use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
 use crate::tensor::launch;
 use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
+use crate::tensor::views::narrow;
 use crate::tensor::{Dims, Place, Tensor, TensorOptions, dims};
 
-/// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type. Between
-/// types the conversion happens where the source is.
+/// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type.
+///
+/// Elements are converted where the source is, except in a copy to a device that does not wait: work that was queued
+/// before may still write to the source, so that copy converts on the device, in the order of the stream.
 pub(crate) fn copy_into(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if dims::are_equal(dst.sizes(), src.sizes()) && dst.is_contiguous() && src.is_contiguous() {
         return copy_packed(dst, src, non_blocking);
@@ -61,14 +64,30 @@ fn copy_repeated(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     if dst.dtype() == src.dtype() {
         return copy_elements(dst, src, &strides, non_blocking);
     }
-    if dst.place() == src.place() {
-        return launch::cast(dst, src, &strides);
+    match (dst.place(), src.place()) {
+        (to, from) if to == from => return launch::cast(dst, src, &strides),
+        (Place::Device(_), Place::Cpu) if non_blocking => return convert_there(dst, src),
+        (Place::Device(device), Place::Cpu) => copy::await_writers(device, src.address())?,
+        _ => {}
     }
     let options = TensorOptions::of(src).with(dst.dtype());
     let converted = options.empty_strided(src.sizes(), &preserved_strides(src))?;
     launch::cast(&converted, src, &Dims::from_slice(src.strides()))?;
     let strides = strides_over(&converted, dst.sizes());
     copy_elements(dst, &converted, &strides, non_blocking)
+}
+
+/// Copies elements of the host to a device and converts them there. What the source repeats is copied once.
+fn convert_there(dst: &Tensor, src: &Tensor) -> Result<()> {
+    let repeated = |(dim, stride): (usize, &i64)| (*stride == 0).then_some(dim);
+    let mut distinct = src.clone();
+    for dim in src.strides().iter().enumerate().filter_map(repeated) {
+        distinct = narrow(&distinct, dim as i64, 0, 1)?;
+    }
+    let options = TensorOptions::of(dst).with(src.dtype());
+    let copied = options.empty_strided(distinct.sizes(), &preserved_strides(&distinct))?;
+    copy_elements(&copied, &distinct, &Dims::from_slice(distinct.strides()), true)?;
+    launch::cast(dst, &copied, &strides_over(&copied, dst.sizes()))
 }
 
 /// Copies elements of one type; `strides` are the source's over the destination's sizes.

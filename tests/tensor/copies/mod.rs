@@ -2,6 +2,7 @@
 
 mod convert;
 mod devices;
+mod order;
 mod pairs;
 mod refusals;
 mod spot;

@@ -13,7 +13,7 @@ use crate::storage::figures::Figures;
 const NUMBERS: [f64; 6] = [1.0, 2.0, 4.0, 1.0, 4.0, 2.0];
 
 /// The numbers in a type, on the CPU; `None` if nothing is converted to the type.
-fn numbers_in(dtype: i32) -> Option<Handle> {
+pub(super) fn numbers_in(dtype: i32) -> Option<Handle> {
     let bytes: Vec<u8> = NUMBERS.iter().flat_map(|number| number.to_le_bytes()).collect();
     let doubles = from_bytes(&bytes, &[2, 3], SCONCE_DTYPE_F64, CPU).unwrap();
     doubles.to(&options(dtype, -1), false).ok()
