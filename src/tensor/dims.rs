@@ -121,16 +121,41 @@ pub(crate) fn is_dense(sizes: &[i64], strides: &[i64]) -> bool {
     is_contiguous(sizes, strides) || StridedView::new(sizes, strides).is_dense()
 }
 
+/// The dimensions of channels_last (4) and channels_last_3d (5), the fastest one in memory first.
+fn channels_last_order(rank: usize) -> &'static [usize] {
+    if rank == 5 { &[1, 4, 3, 2, 0] } else { &[1, 3, 2, 0] }
+}
+
+/// The strides of a tensor of 4 or 5 dimensions whose channels lie innermost. Here torch does not count a size of 0 as 1.
+pub(crate) fn channels_last_strides(sizes: &[i64]) -> Dims {
+    let mut strides = Dims::from_elem(1, sizes.len());
+    let mut next = 1_i64;
+    for dim in channels_last_order(sizes.len()) {
+        strides[*dim] = next;
+        next = next.wrapping_mul(sizes[*dim]);
+    }
+    strides
+}
+
+/// Whether elements of a tensor of 4 or 5 dimensions lie one after another, the channels innermost. The stride of a
+/// dimension of one element means nothing.
+pub(crate) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
+    let mut next = 1_i64;
+    channels_last_order(sizes.len()).iter().all(|dim| {
+        let follows = sizes[*dim] == 1 || strides[*dim] == next;
+        next = next.wrapping_mul(sizes[*dim]);
+        follows
+    })
+}
+
 /// Whether strides are those of a tensor of 4 or 5 dimensions that has the second one first in memory, the
 /// first one last; torch's rule, by which tensors that lie in both orders do not count.
 pub(crate) fn looks_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
-    let order: &[usize] = match sizes.len() {
-        4 => &[1, 3, 2, 0],
-        5 => &[1, 4, 3, 2, 0],
-        _ => return false,
-    };
+    if !matches!(sizes.len(), 4 | 5) {
+        return false;
+    }
     let mut least = 0;
-    for dim in order {
+    for dim in channels_last_order(sizes.len()) {
         let (size, stride) = (sizes[*dim], strides[*dim]);
         let is_ambiguous = *dim == 0 && least == strides[1];
         if size == 0 || stride < least || stride == 0 && *dim == 1 || is_ambiguous {

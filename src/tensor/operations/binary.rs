@@ -99,8 +99,8 @@ fn binary_of_any(
         .collect();
     let options = TensorOptions { dtype: plan.result, place, pinned: false };
     let order = || match (operation, tensors.len()) {
-        (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors),
-        _ => result_strides_with_number(&sizes, &tensors),
+        (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors, Some(plan.compute)),
+        _ => result_strides_with_number(&sizes, &tensors, Some(plan.compute)),
     };
     let output = match into {
         None => Output::new(options.empty_in_order(&sizes, order())?),

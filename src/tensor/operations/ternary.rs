@@ -111,8 +111,11 @@ fn elementwise<const N: usize>(
         destination = destination.reads(tensor, InPlace::Works)?;
     }
     let order = || match operation {
-        PointwiseOp::Where if tensors.len() < N => result_strides_with_number(&sizes, &tensors),
-        _ => result_strides(&sizes, &tensors),
+        PointwiseOp::Where if tensors.len() < N => {
+            result_strides_with_number(&sizes, &tensors, None)
+        }
+        PointwiseOp::Where => result_strides(&sizes, &tensors, None),
+        _ => result_strides(&sizes, &tensors, Some(dtype)),
     };
     let output = destination.output(options, &sizes, order())?;
     let output = written_by(dtype, dtype, output)?;

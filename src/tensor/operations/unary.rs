@@ -159,7 +159,7 @@ pub(crate) fn unary(
     let (kernel, compute, dtype) = operation.plan(input.dtype())?;
     let strides = Dims::from_slice(input.strides());
     let Some(into) = into else {
-        let order = result_strides(input.sizes(), &[(input, &strides)]);
+        let order = result_strides(input.sizes(), &[(input, &strides)], Some(compute));
         let output = TensorOptions::of(input).with(dtype).empty_strided(input.sizes(), &order)?;
         launch::run(kernel, compute, &output, &[Input::Tensor(input, &strides)], &[])?;
         return Ok(output);
@@ -170,7 +170,7 @@ pub(crate) fn unary(
         .output(
             TensorOptions::of(input).with(dtype),
             input.sizes(),
-            result_strides(input.sizes(), &[(input, &strides)]),
+            result_strides(input.sizes(), &[(input, &strides)], Some(compute)),
         )?;
     let output = written_by(compute, dtype, output)?;
     launch::run(kernel, compute, output.tensor(), &[Input::Tensor(input, &strides)], &[])?;

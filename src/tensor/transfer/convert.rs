@@ -20,8 +20,7 @@ pub(crate) fn strides_of_format(sizes: &[i64], format: MemoryFormat) -> Result<D
                 if rank == 5 { "_3d" } else { "" }
             )));
         }
-        let order = std::iter::once(1).chain((2..rank).rev()).chain([0]);
-        Ok(dims::strides_in_order(sizes, order))
+        Ok(dims::channels_last_strides(sizes))
     };
     match format {
         MemoryFormat::Contiguous | MemoryFormat::Preserve => Ok(dims::contiguous_strides(sizes)),
@@ -93,10 +92,8 @@ fn has_format(tensor: &Tensor, format: MemoryFormat) -> Result<bool> {
         MemoryFormat::Preserve => true,
         MemoryFormat::Contiguous => tensor.is_contiguous(),
         format => {
-            let wanted = strides_for(tensor, format)?;
-            let same =
-                |dim: usize| tensor.sizes()[dim] == 1 || tensor.strides()[dim] == wanted[dim];
-            tensor.numel() == 0 || (0..tensor.rank()).all(same)
+            strides_of_format(tensor.sizes(), format)?;
+            dims::is_channels_last(tensor.sizes(), tensor.strides())
         }
     })
 }

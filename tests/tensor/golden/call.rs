@@ -160,6 +160,13 @@ pub(crate) fn call(case: &Case, device: i32) -> Outcome<Vec<Handle>> {
         "bmm" => one(operations::bmm(first, &inputs[1])),
         "addmm" => one(operations::addmm(&inputs[2], first, &inputs[1])),
         "to" => one(first.to(&options(dtype_of(attributes["dtype"].text()), -1), false)),
+        "clone" => one(first.clone_as(int("format") as i32)),
+        "contiguous" => one(first.contiguous(int("format") as i32)),
+        "full_like" => {
+            let memory_format = int("format") as i32;
+            let like = sconce_tensor_options { memory_format, ..options(-1, -1) };
+            one(create::full_like(first, integer(1), &like))
+        }
         "chunk" => first.chunk(int("chunks"), int("dim")),
         "split" => first.split(int("size"), int("dim")),
         "expand" => one(first.expand(&list("size"))),

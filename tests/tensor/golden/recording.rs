@@ -1,5 +1,7 @@
-//! The recording (`tests/golden/tensor/operations.json.lzma`), read: operations on small tensors and what
-//! PyTorch 2.11 returned on an H200.
+//! The recordings of `tests/golden/tensor`, read: operations on small tensors and what PyTorch returned.
+//!
+//! `operations` is of PyTorch 2.11 on an H200. `layouts`, of PyTorch 2.15 on the CPU, is about where results lie in
+//! memory; `benches/tensors/record_layouts.py` records it.
 
 use std::io::Read as _;
 
@@ -17,6 +19,8 @@ pub(crate) struct Recorded {
     pub(crate) dtype: i32,
     pub(crate) sizes: Vec<i64>,
     pub(crate) strides: Vec<i64>,
+    /// Those of a result on a device, if they differ.
+    pub(crate) device_strides: Option<Vec<i64>>,
     pub(crate) values: Vec<f64>,
 }
 
@@ -47,18 +51,32 @@ fn tensors(json: &Json) -> Vec<Recorded> {
         dtype: dtype_of(json["dtype"].text()),
         sizes: numbers(&json["size"]),
         strides: numbers(&json["stride"]),
+        device_strides: json.get("device_stride").map(numbers),
         values: json["values"].items().iter().map(real_number).collect(),
     };
     json.items().iter().map(tensor).collect()
 }
 
-/// Every case.
-pub(crate) fn read() -> Vec<Case> {
-    let path = testkit::root().join("tests/golden/tensor/operations.json.lzma");
+/// A layout, and what PyTorch says about it.
+pub(crate) struct Classified {
+    pub(crate) sizes: Vec<i64>,
+    pub(crate) strides: Vec<i64>,
+    pub(crate) is_dense: bool,
+    /// The formats in which the elements lie one after another.
+    pub(crate) contiguous_as: Vec<i64>,
+}
+
+fn open(name: &str) -> Json {
+    let path = testkit::root().join(format!("tests/golden/tensor/{name}.json.lzma"));
     let packed = std::fs::read(path).unwrap();
     let mut text = String::new();
     let reader = lzma_rust2::LzmaReader::new_mem_limit(&packed[..], DECODER_KIB, None);
     reader.unwrap().read_to_string(&mut text).unwrap();
+    Json::read(&text)
+}
+
+/// Every case of a recording.
+pub(crate) fn read(name: &str) -> Vec<Case> {
     let case = |json: &Json| Case {
         op: json["op"].text().to_owned(),
         attributes: json["attrs"].clone(),
@@ -68,7 +86,18 @@ pub(crate) fn read() -> Vec<Case> {
             None => Ok(tensors(&json["outputs"])),
         },
     };
-    Json::read(&text)["cases"].items().iter().map(case).collect()
+    open(name)["cases"].items().iter().map(case).collect()
+}
+
+/// The layouts that were classified.
+pub(crate) fn classified() -> Vec<Classified> {
+    let classified = |json: &Json| Classified {
+        sizes: numbers(&json["size"]),
+        strides: numbers(&json["stride"]),
+        is_dense: json["is_dense"] == Json::Boolean(true),
+        contiguous_as: numbers(&json["contiguous_as"]),
+    };
+    open("layouts")["classified"].items().iter().map(classified).collect()
 }
 
 /// The bytes of a value in a type, which holds it exactly.
