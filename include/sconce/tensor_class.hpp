@@ -90,13 +90,14 @@ class Tensor : public TensorBase {
   [[nodiscard]] Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   /// Copies the elements of `source`, converted and broadcast to the shape of this tensor.
   const Tensor& copy_(const TensorBase& source, bool non_blocking = false) const;
-  /// The value of a tensor of one element. Waits for its device.
+  /// The value of a tensor of one element. Waits for the current stream of its device.
   [[nodiscard]] Scalar item() const;
-  /// The value of a tensor of one element, as a type of C++. Waits for its device.
+  /// The value of a tensor of one element, as a type of C++. Waits for the current stream of its
+  /// device.
   template <class T>
   [[nodiscard]] T item() const;
-  /// All elements in row-major order, converted to a type of C++. Waits for the device.
-  /// Corresponds to `tensor.flatten().tolist()` of Python.
+  /// All elements in row-major order, converted to a type of C++. Waits for the current stream of
+  /// its device. Corresponds to `tensor.flatten().tolist()` of Python.
   template <class T>
   [[nodiscard]] std::vector<T> to_vector() const;
 
@@ -442,7 +443,7 @@ class Tensor : public TensorBase {
                        const Scalar& alpha = 1) const;
 
   /// @}
-  /// \name Comparisons of whole tensors, which wait for the device
+  /// \name Comparisons of whole tensors, which wait for the current stream
   /// @{
 
   /// Whether both have the same shape and equal elements.

@@ -202,9 +202,9 @@ inline bool Tensor::allclose(const TensorBase& other, double rtol, double atol,
 /// \name Comparisons of whole tensors
 /// @{
 
-/// Whether both have the same shape and equal elements. Waits for the device.
+/// Whether both have the same shape and equal elements. Waits for the current stream.
 [[nodiscard]] inline bool equal(const Tensor& a, const Tensor& b) { return a.equal(b); }
-/// Whether elements differ by at most `atol + rtol * |b|`. Waits for the device.
+/// Whether elements differ by at most `atol + rtol * |b|`. Waits for the current stream.
 [[nodiscard]] inline bool allclose(const Tensor& a, const Tensor& b, double rtol = 1e-5,
                                    double atol = 1e-8, bool equal_nan = false) {
   return a.allclose(b, rtol, atol, equal_nan);

@@ -1,10 +1,15 @@
 //! The value of a tensor of one element: what it waits for, and what it asks of the driver.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::places::{alone, calls, captured, default_stream, inject, own_stream};
+use testkit::places::{
+    alone, calls, captured, default_stream, inject, own_stream, pending, step_all,
+};
 
-use crate::api::{Failure, integer, options, outcome, real};
+use crate::api::{CPU, Failure, integer, options, outcome, real};
 use crate::create::{empty, from_f32, full};
 use crate::storage::figures::Figures;
 
@@ -21,6 +26,49 @@ fn an_item_waits_for_all_earlier_work_of_the_current_stream() {
         tensor.fill(integer(value)).unwrap();
         assert_eq!(last.item().unwrap(), integer(value));
     }
+    assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
+    drop((tensor, last));
+    start.assert_unchanged();
+}
+
+#[test]
+fn items_values_and_comparisons_do_not_wait_for_other_streams() {
+    let _one = alone();
+    let start = Figures::now();
+    let other = own_stream(0);
+    own_stream(0);
+    let tensor = full(&[3], integer(1), &options(SCONCE_DTYPE_I32, 0)).unwrap();
+    let last = tensor.select(0, 2).unwrap();
+    let wait: [(&str, &dyn Fn()); 4] = [
+        ("item", &|| assert_eq!(last.item().unwrap(), integer(1))),
+        ("to_values", &|| assert_eq!(tensor.i32s(), [1, 1, 1])),
+        ("equal", &|| assert!(crate::operations::equal(&tensor, &tensor).unwrap())),
+        ("copy", &|| {
+            let copy = tensor.to(&options(-1, CPU), false).unwrap();
+            assert_eq!(copy.i32s(), [1, 1, 1]);
+        }),
+    ];
+    // What is loaded at first use may wait for the device.
+    wait.iter().for_each(|(_, call)| call());
+    assert_eq!(sconce_sim_set_manual(CBool::TRUE), SCONCE_OK);
+    outcome(sconce_stream_sleep(other, 1_000)).unwrap();
+    // All streams but that one go on.
+    let stream = own_stream(0);
+    let is_done = Arc::new(AtomicBool::new(false));
+    let seen = is_done.clone();
+    let stepper = std::thread::spawn(move || {
+        while !seen.load(Ordering::Acquire) {
+            step_all(stream);
+            std::thread::yield_now();
+        }
+    });
+    for (name, call) in wait {
+        call();
+        assert_eq!(pending(other), 1, "{name}");
+    }
+    is_done.store(true, Ordering::Release);
+    stepper.join().unwrap();
+    assert_eq!(sconce_sim_set_manual(CBool::FALSE), SCONCE_OK);
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
     drop((tensor, last));
     start.assert_unchanged();

@@ -1,4 +1,4 @@
-//! Whether all elements of two tensors are equal, or close. Both wait for the device.
+//! Whether all elements of two tensors are equal, or close. Both wait for the current stream.
 
 use super::binary::binary;
 use super::binary_plan::BinaryOperation;

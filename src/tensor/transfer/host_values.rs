@@ -53,7 +53,7 @@ pub(crate) fn read_bytes(tensor: &Tensor, at: usize, into: &mut [u8]) -> Result<
     copy_bytes(Place::Cpu, to.raw(), tensor.raw().offset(at), into.len())
 }
 
-/// All elements in row-major order, written to the caller's memory. Waits for the device.
+/// All elements in row-major order, written to the caller's memory. Waits for the current stream.
 pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
     let bytes = tensor.numel() as usize * tensor.element();
     if values.bytes() != bytes {
@@ -66,7 +66,7 @@ pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
     copy_bytes(packed.place(), values.raw(), packed.raw(), bytes)
 }
 
-/// The numbers of all elements in row-major order. Waits for the device.
+/// The numbers of all elements in row-major order. Waits for the current stream.
 pub(crate) fn elements(tensor: &Tensor) -> Result<Vec<AnyNumber>> {
     let mut bytes = vec![0_u8; tensor.numel() as usize * tensor.element()];
     // SAFETY: the vector outlives the call, which waits for the copy.
@@ -76,7 +76,7 @@ pub(crate) fn elements(tensor: &Tensor) -> Result<Vec<AnyNumber>> {
     Ok(bytes.chunks_exact(tensor.element()).map(number).collect())
 }
 
-/// The value of a tensor of one element. Waits for the device.
+/// The value of a tensor of one element. Waits for the current stream.
 pub(crate) fn item(tensor: &Tensor) -> Result<Scalar> {
     if tensor.numel() != 1 {
         return Err(Error::invalid_argument(format!(
