@@ -16,7 +16,9 @@ pub(crate) use loom::sync::Arc as Shared;
 pub(crate) use std::sync::Arc as Shared;
 
 #[cfg(not(loom))]
-pub(crate) use crate::lock::Mutex;
+pub(crate) use crate::lock::{Mutex, MutexGuard};
+#[cfg(loom)]
+pub(crate) use loom::sync::MutexGuard;
 
 /// loom's mutex with `parking_lot`'s signature: a poisoned lock is a failed model anyway.
 #[cfg(loom)]
@@ -36,6 +38,10 @@ impl<T> LoomMutex<T> {
             Ok(guard) => guard,
             Err(poisoned) => poisoned.into_inner(),
         }
+    }
+
+    pub(crate) fn try_lock(&self) -> Option<loom::sync::MutexGuard<'_, T>> {
+        self.0.try_lock().ok()
     }
 }
 

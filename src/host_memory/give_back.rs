@@ -41,7 +41,7 @@ pub(super) fn unpin_all(
 }
 
 /// Begins to give memory back. Refused while a stream is being captured.
-pub(super) fn begin(runtime: &Runtime) -> Result<GivingBack> {
+pub(super) fn begin(runtime: &Runtime) -> Result<GivingBack<'static>> {
     stream::give_back_everywhere(runtime).map_err(|device| {
         Error::invalid_state(format!(
             "a stream of device {device} is being captured, and pinned memory cannot be returned \

@@ -254,8 +254,8 @@ fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
         if !in_use() {
             continue;
         }
-        let _no_capture_begins = release::begin(runtime, device)?;
-        let _rescue = home.rescue();
+        let begun = release::begin(runtime, device)?;
+        let _rescue = home.rescue(begun.as_ref());
         home.count_sync();
         deferred::wait_for_all(runtime, device)?;
         // Asked behind the gate: the pool may be fixed meanwhile.

@@ -9,7 +9,6 @@ use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
@@ -19,7 +18,7 @@ shared_static! {
 }
 
 /// A device with a stream that is being captured, by the rule of [`is_under_capture`].
-pub(crate) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
+pub(super) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
     runtime.devices().find(|device| is_under_capture(runtime, *device))
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
 /// Whether a pooled stream of a device, the calling thread's current stream or the call's argument is being
 /// captured, or a capture of a foreign stream is known. Captures of other foreign streams are not found: the
 /// driver refuses to wait for a device then.
-pub(crate) fn is_under_capture_beside(
+pub(super) fn is_under_capture_beside(
     runtime: &Runtime,
     device: DeviceIndex,
     argument: Option<StreamRef>,
@@ -66,48 +65,6 @@ pub(crate) fn is_under_capture_beside(
         || usable(device, argument).any(|handle| {
             runtime.driver().stream_is_capturing(StreamRef { device, handle }).unwrap_or(false)
         })
-}
-
-/// Shared by the threads that give memory or the like back to the driver, exclusive while a capture of this library
-/// begins: giving back waits for the device, which would spoil a capture that begins between the question whether there
-/// is one and the wait.
-static BEGINNING: RwLock<()> = RwLock::new(());
-
-/// The right to wait for devices in order to give back what they may use. No capture of this library begins on another
-/// thread until it is dropped.
-pub(crate) type GivingBack = RwLockReadGuard<'static, ()>;
-
-/// Keeps captures from beginning. Recursive, since rooms that give back call each other, and take locks of their own in
-/// between: a capture that waits for its beginning must not keep them waiting.
-fn hold_back_captures() -> GivingBack {
-    BEGINNING.read_recursive()
-}
-
-/// Begins to give back what a device may use; `None` if a stream of the device is captured, by the rule of
-/// [`is_under_capture_beside`].
-pub(crate) fn give_back(
-    runtime: &Runtime,
-    device: DeviceIndex,
-    argument: Option<StreamRef>,
-) -> Option<GivingBack> {
-    let held_back = hold_back_captures();
-    (!is_under_capture_beside(runtime, device, argument)).then_some(held_back)
-}
-
-/// Begins to give back what any device may use. Fails with a device under capture.
-pub(crate) fn give_back_everywhere(
-    runtime: &Runtime,
-) -> std::result::Result<GivingBack, DeviceIndex> {
-    let held_back = hold_back_captures();
-    match device_under_capture(runtime) {
-        Some(device) => Err(device),
-        None => Ok(held_back),
-    }
-}
-
-/// Waits until no thread gives anything back. Until the guard is dropped, none begins to.
-pub(crate) fn begin_capture() -> RwLockWriteGuard<'static, ()> {
-    BEGINNING.write()
 }
 
 shared_static! {

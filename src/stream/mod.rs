@@ -17,6 +17,7 @@
 //! | `value` | a stream whose id has been checked |
 //! | `external` | streams that the program made |
 //! | `captures` | which streams are captured, and which devices are idle |
+//! | `giving_back` | giving back to the driver, and beginning captures, one after the other |
 //! | `current` | the current stream of each thread and device |
 //! | `named` | calls that name their stream |
 //! | `work` | queries, waits and host functions; what every launch ends with |
@@ -25,6 +26,7 @@
 mod captures;
 mod current;
 mod external;
+mod giving_back;
 mod id;
 mod lent;
 mod maker;
@@ -35,13 +37,16 @@ mod value;
 mod work;
 
 pub(crate) use captures::{
-    GivingBack, add_capture, are_devices_idle, begin_capture, capture_has_begun, capture_has_ended,
-    give_back, give_back_everywhere, is_in_known_capture, remove_capture,
+    add_capture, are_devices_idle, capture_has_begun, capture_has_ended, is_in_known_capture,
+    remove_capture,
 };
 pub use current::{current, exchange, restore, run, set_current};
 pub(crate) use current::{current_beside, current_here, current_on};
 pub use external::from_external;
 pub(crate) use external::name;
+#[cfg(all(test, loom))]
+pub(crate) use giving_back::CaptureStarts;
+pub(crate) use giving_back::{GivingBack, begin_capture, give_back, give_back_everywhere};
 pub(crate) use id::{OWN_INDICES, own_index};
 pub(crate) use lent::{LentStream, lend};
 pub(crate) use maker::{Maker, Named};

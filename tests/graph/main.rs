@@ -7,3 +7,4 @@ mod objects;
 mod program;
 mod random;
 mod support;
+mod turns;

@@ -71,9 +71,8 @@ fn warn_of(refusal: &Error) {
 fn climb(miss: &Miss<'_>) -> Result<u64> {
     let &Miss { runtime, cache, wanted, .. } = miss;
     let home = cache.home;
-    if home.collects() {
-        let _rescue = home.rescue();
-        collect::collect(runtime, home, cache.stream())?;
+    if home.collects() && collect::is_due(home) {
+        collect::collect(miss)?;
     }
     let rescues = home.rescues();
     if let Some(address) = new_segment::get_shared(miss)? {

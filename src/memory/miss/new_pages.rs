@@ -26,8 +26,9 @@ use crate::memory::source::pages::{
     self, DevicePages, FreePage, MappingUse, PageId, SMALLEST_PAGE,
 };
 use crate::memory::streams::cache::{LockedCache, StreamCache};
-use crate::memory::streams::gate::Passage;
+use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
+use crate::stream::GivingBack;
 
 /// Whether pages may move while the running call gets memory: not if a stream of the device may be captured,
 /// since a graph names addresses.
@@ -35,6 +36,13 @@ use crate::memory::streams::live_blocks;
 pub(super) enum Moves {
     Allowed,
     Forbidden,
+}
+
+impl Moves {
+    /// Allowed if the calling thread may give memory back, so that no capture begins.
+    pub(super) fn where_begun(begun: &Option<GivingBack<'_>>) -> Moves {
+        if begun.is_some() { Moves::Allowed } else { Moves::Forbidden }
+    }
 }
 
 /// Where new mappings go.

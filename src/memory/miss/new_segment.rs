@@ -8,7 +8,7 @@ use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::{BlockRequest, kind_of};
 use crate::memory::snapshot::Action;
 use crate::memory::source;
-use crate::memory::streams::gate::Passage;
+use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::memory::streams::sleepers;
 
@@ -16,9 +16,8 @@ use crate::memory::streams::sleepers;
 /// block, and `None` when there is no memory.
 pub(super) fn get_shared(miss: &Miss<'_>) -> Result<Option<u64>> {
     // Before the gate, as everywhere.
-    let no_capture_begins = if miss.paged { miss.give_back() } else { None };
-    let moves = if no_capture_begins.is_some() { Moves::Allowed } else { Moves::Forbidden };
-    get_shared_as(miss, moves)
+    let begun = if miss.paged { miss.give_back() } else { None };
+    get_shared_as(miss, Moves::where_begun(&begun))
 }
 
 /// The same where the calling thread knows whether a stream of the device is being captured.

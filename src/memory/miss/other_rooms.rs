@@ -21,7 +21,7 @@ pub(super) fn ask(miss: &Miss<'_>) -> Result<Option<u64>> {
     let mut most = 1_usize;
     while reclaim::give_back(device, most) {
         let found = match miss.give_back() {
-            Some(_no_capture_begins) => empty_caches(miss, &home.rescue())?,
+            Some(begun) => empty_caches(miss, &home.rescue(Some(&begun)))?,
             None => try_closed(miss)?,
         };
         if found.is_some() {

@@ -19,14 +19,14 @@ use crate::memory::source;
 use crate::memory::streams::cache::{CacheInUse, LockedCache, StreamCache};
 use crate::memory::streams::deferred;
 use crate::memory::streams::device::DeviceMemory;
-use crate::memory::streams::gate::Passage;
+use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::stream::{self, GivingBack};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// Begins to give memory back. Refused while a stream of the device is being captured, as far as the
 /// running call may ask; `None` if there is no memory.
-pub(crate) fn begin(runtime: &Runtime, device: DeviceIndex) -> Result<Option<GivingBack>> {
+pub(crate) fn begin(runtime: &Runtime, device: DeviceIndex) -> Result<Option<GivingBack<'static>>> {
     if StreamCache::all_of(device).next().is_none() {
         return Ok(None);
     }
@@ -43,9 +43,9 @@ pub(crate) fn begin(runtime: &Runtime, device: DeviceIndex) -> Result<Option<Giv
 /// private pools in use. Blocks that other rooms keep without using them count as free.
 pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let home = DeviceMemory::of(device);
-    let _no_capture_begins = begin(runtime, device)?;
+    let begun = begin(runtime, device)?;
     reclaim::free_idle_blocks(device);
-    let _rescue = home.rescue();
+    let _rescue = home.rescue(begun.as_ref());
     home.count_sync();
     deferred::wait_for_all(runtime, device)?;
     let segments = segments(runtime, device, |_, _, pool| is_common(pool)).map(|_| ());

@@ -11,7 +11,7 @@ use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::source::pages::{self, DevicePages, FreePage};
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::DeviceMemory;
-use crate::memory::streams::gate::Passage;
+use crate::memory::streams::device::gate::Passage;
 use crate::types::DeviceIndex;
 
 /// Takes the free pages out of a cache that is locked.

@@ -82,7 +82,7 @@ impl<'a> Miss<'a> {
     }
 
     /// Begins to give memory back to the driver; `None` while a stream of the device is being captured.
-    pub(super) fn give_back(&self) -> Option<GivingBack> {
+    pub(super) fn give_back(&self) -> Option<GivingBack<'static>> {
         stream::give_back(self.runtime, self.device(), Some(self.cache.stream()))
     }
 }

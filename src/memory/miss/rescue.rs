@@ -13,17 +13,20 @@ use crate::memory::streams::{all_caches, deferred};
 pub(super) fn rescue(miss: &Miss<'_>, before: Option<u64>) -> Result<Option<u64>> {
     let &Miss { runtime, cache, wanted, .. } = miss;
     let home = miss.home();
-    let rescue = home.rescue();
+    let begun = miss.give_back();
+    let rescue = home.rescue(begun.as_ref());
     if before.is_none_or(|before| *rescue != before + 1) {
         // Another thread has rescued meanwhile, and may have left enough.
         if let Some(address) = search(cache, wanted) {
             return Ok(Some(address));
         }
-        if let Some(address) = new_segment::get_shared(miss)? {
+        if let Some(address) = new_segment::get_shared_as(miss, Moves::where_begun(&begun))? {
             return Ok(Some(address));
         }
     }
-    let Some(_no_capture_begins) = miss.give_back() else { return try_closed(miss) };
+    if begun.is_none() {
+        return try_closed(miss);
+    }
     // As in torch, a failing request counts as one wait for all streams, however often it looks.
     let waited = all_caches::have_delayed(miss.device());
     if waited {

@@ -42,9 +42,9 @@ pub(crate) fn sleep(
     state::check(device, number, false)?;
     fixed_pools::refuse_sleep(device, number)?;
     let users = users(runtime, device);
-    let _no_capture_begins = hold_captures(runtime, device, number, &users)?;
+    let begun = hold_captures(runtime, device, number, &users)?;
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    give_back_free(runtime, device, number)?;
+    give_back_free(runtime, device, number, begun.first())?;
     let survey = mark::set_apart(device, number, mode)?;
     let mut falling = Falling::new(runtime, device, number, &survey);
     let outcome = falling.fall(&users, &survey, make);
@@ -103,7 +103,7 @@ fn hold_captures(
     device: DeviceIndex,
     number: u64,
     users: &[DeviceIndex],
-) -> Result<Vec<GivingBack>> {
+) -> Result<Vec<GivingBack<'static>>> {
     let hold = |user: &DeviceIndex| {
         stream::give_back(runtime, *user, None).ok_or_else(|| {
             let name = sleepers::name(device, number);
@@ -116,10 +116,15 @@ fn hold_captures(
 }
 
 /// Gives back what needs no saving: idle blocks of other rooms, and, unless graphs may name it, what is free.
-fn give_back_free(runtime: &Runtime, device: DeviceIndex, number: u64) -> Result<()> {
+fn give_back_free(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    number: u64,
+    begun: Option<&GivingBack<'_>>,
+) -> Result<()> {
     reclaim::free_idle_blocks(device);
     let home = DeviceMemory::of(device);
-    let _rescue = home.rescue();
+    let _rescue = home.rescue(begun);
     home.count_sync();
     deferred::wait_for_all(runtime, device)?;
     if pool_holds::is_held(number) {

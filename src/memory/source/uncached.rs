@@ -138,7 +138,7 @@ pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
 
 /// Refuses to free while a stream of the device is being captured: the free waits for the device, which
 /// would spoil a capture that may not be the caller's.
-fn begin_give_back(runtime: &Runtime, device: DeviceIndex) -> Result<GivingBack> {
+fn begin_give_back(runtime: &Runtime, device: DeviceIndex) -> Result<GivingBack<'static>> {
     stream::give_back(runtime, device, None).ok_or_else(|| {
         Error::invalid_state(format!(
             "a stream of device {device} is being captured, and memory that other processes have \

@@ -2,7 +2,7 @@
 
 use super::cache::{LockedCache, StreamCache};
 use super::device::DeviceMemory;
-use super::gate::ExclusivePassage;
+use super::device::gate::ExclusivePassage;
 use crate::caching::settings;
 use crate::memory::figures::MemoryStats;
 use crate::memory::figures::account::{ALLOCATED_BYTES, Account};

@@ -6,8 +6,7 @@
 //! | `remote_frees` | blocks of a cache that other threads have freed |
 //! | `identity` | which stream a cache belongs to |
 //! | `uses` | the other streams and the processes that use blocks of a cache |
-//! | `gate` | the lock that every segment passes on its way from or to the driver |
-//! | `device` | the state that the caches of a device share |
+//! | `device` | the state that the caches of a device share, and its locks |
 //! | `sleepers` | which pools are asleep |
 //! | `limit` | how much of a device's memory may be used |
 //! | `cache` | one stream: its heap under a lock |
@@ -23,7 +22,6 @@ pub(super) mod block_uses;
 pub(super) mod cache;
 pub(super) mod deferred;
 pub(super) mod device;
-pub(super) mod gate;
 pub(super) mod identity;
 pub(super) mod limit;
 pub(super) mod live_blocks;

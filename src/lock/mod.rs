@@ -6,8 +6,14 @@
 //! that it holds, and taking a lock in a forked child panics, which fails the tests. Release builds
 //! use `parking_lot`'s types as they are.
 //!
+//! Where two sides hold a lock for long, neither must starve: that is [`PhaseFairLock`].
+//!
 //! The simulator's engine and the threads that move bytes of a sleeping pool take `parking_lot`'s locks
 //! directly, for their condition variables; no call of a forked child reaches them.
+
+mod phase_fair;
+
+pub(crate) use phase_fair::{LonePhase, PhaseFairLock};
 
 #[cfg(not(debug_assertions))]
 pub(crate) use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,14 +1,25 @@
 //! The state of a device that its caches share: the ledger, the locks, and what makes a request take the
 //! long way. Nothing here knows the caches.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `gate` | the lock that every segment passes on its way from or to the driver |
+//! | `rescue` | the lock that serialises what is done when memory has run out |
+
+pub(crate) mod gate;
+mod rescue;
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-use super::gate::{ExclusivePassage, SegmentGate};
+use self::gate::{ExclusivePassage, SegmentGate};
+pub(crate) use self::rescue::Rescue;
+use self::rescue::RescueLock;
 use crate::caching::{Guard, Lock, settings};
-use crate::collections::per_device::{PerDevice, per_device};
-use crate::lock::{Mutex, MutexGuard};
+use crate::collections::per_device::PerDevice;
 use crate::memory::figures::last_reading::LastReading;
 use crate::memory::figures::ledger_lock::LedgerLock;
+use crate::stream::GivingBack;
+use crate::sync::shared_static;
 use crate::types::DeviceIndex;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests; its default pool is
@@ -17,11 +28,9 @@ const COLLECTS: u32 = 1;
 const CLOSED: u32 = 2;
 const ASLEEP: u32 = 4;
 
-static DEVICES: PerDevice<DeviceMemory> = per_device!(DeviceMemory::new());
-
-/// The lock that serialises rescues of a device: waiting for its pending blocks and returning its segments.
-/// The value counts the rescues.
-pub(crate) type Rescue<'a> = MutexGuard<'a, u64>;
+shared_static! {
+    static DEVICES: PerDevice<DeviceMemory> = crate::collections::per_device::per_device!(DeviceMemory::new());
+}
 
 /// The caches of a device's streams, and what they have in common.
 pub(crate) struct DeviceMemory {
@@ -36,14 +45,13 @@ pub(crate) struct DeviceMemory {
     pub(crate) ledger: LedgerLock,
     /// Passed by every segment that comes from the driver or goes back to it.
     pub(crate) gate: SegmentGate,
-    /// Serialises rescues: waiting for deferred frees, and returning segments to the driver. Without it
-    /// a second thread would find the memory neither in the caches nor in the driver, and fail. The value
-    /// counts the rescues.
-    rescue: Mutex<u64>,
+    /// Serialises rescues: waiting for deferred frees, and returning segments to the driver.
+    rescue: RescueLock,
     reading: Lock<LastReading>,
 }
 
 impl DeviceMemory {
+    #[cfg(not(loom))]
     const fn new() -> DeviceMemory {
         DeviceMemory {
             waiting: AtomicUsize::new(0),
@@ -52,7 +60,7 @@ impl DeviceMemory {
             total_bytes: AtomicUsize::new(0),
             ledger: LedgerLock::new(),
             gate: SegmentGate::new(),
-            rescue: Mutex::new(0),
+            rescue: RescueLock::new(),
             reading: Lock::new(LastReading::NONE),
         }
     }
@@ -133,16 +141,14 @@ impl DeviceMemory {
     }
 
     /// Begins a rescue, once no other thread is in one on this device. No cache and no ledger may be
-    /// locked. The value counts the rescues, this one included.
-    pub(crate) fn rescue(&self) -> Rescue<'_> {
-        let mut rescues = self.rescue.lock();
-        *rescues += 1;
-        rescues
+    /// locked, and the thread has asked before whether it may give back.
+    pub(crate) fn rescue(&self, asked_before: Option<&GivingBack<'_>>) -> Rescue<'_> {
+        self.rescue.begin(asked_before)
     }
 
     /// The number of rescues so far; `None` while one is going on.
     pub(crate) fn rescues(&self) -> Option<u64> {
-        self.rescue.try_lock().map(|rescues| *rescues)
+        self.rescue.count()
     }
 
     /// Counts that all streams were waited for.
@@ -152,7 +158,7 @@ impl DeviceMemory {
 
     /// Held while sums are read or begin again, so that no reader sees half of a reset.
     #[inline]
-    pub(super) fn reading(&self) -> Guard<'_, LastReading> {
+    pub(in crate::memory::streams) fn reading(&self) -> Guard<'_, LastReading> {
         self.reading.lock()
     }
 }
