@@ -14,14 +14,12 @@
 //! | `kernels` | launches of the kernels that copy rows and strided elements |
 //! | `packed` | a packed temporary in place of strided elements of a device |
 //! | `pinned_temporary` | pinned memory that a strided copy passes through |
-//! | `early` | waiting for work that may write to memory that the host reads |
 //! | `element` | one element of a device, for a caller that waits for it |
 //! | `fill` | setting bytes |
 //! | `on_host` | copies of any shape between places in host memory, which threads share |
 //! | `host_copy` | copies and fills of host memory by the calling thread |
 
 mod bytes;
-mod early;
 mod element;
 mod fill;
 mod host_copy;
@@ -39,7 +37,6 @@ mod strided;
 mod transfer;
 
 pub use bytes::copy;
-pub(crate) use early::await_writers;
 pub(crate) use element::{MOST_ELEMENT_BYTES, read_element};
 pub use fill::set;
 pub(crate) use fill::set_on_host;
@@ -47,6 +44,7 @@ pub(crate) use packed::PackedOperand;
 pub use rows::{copy_2d, set_2d};
 pub(crate) use strided::copy_on_host;
 pub use strided::copy_strided;
+pub(crate) use transfer::await_writers;
 
 use crate::driver::RawAddress;
 

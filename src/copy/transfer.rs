@@ -2,11 +2,11 @@
 
 use super::peer;
 use super::route::CopyRoute;
-use crate::context::Runtime;
+use crate::context::{Runtime, runtime};
 use crate::driver::{RawAddress, StreamRef};
 use crate::error::{Error, Result};
 use crate::host_memory;
-use crate::operand::address_range::MemoryKind;
+use crate::operand::address_range::{self, MemoryKind};
 use crate::stream::{self, Stream, after_enqueue};
 use crate::types::DeviceIndex;
 
@@ -88,6 +88,20 @@ pub(super) fn run(
         note_use();
     }
     waited
+}
+
+/// Waits for the work of a device's current stream, if devices can reach the memory at an address. The calling thread
+/// then reads it on behalf of a copy that belongs behind that work.
+pub(crate) fn await_writers(device: DeviceIndex, address: usize) -> Result<()> {
+    let runtime = runtime()?;
+    if address_range::kind_of(runtime, address, 1, "src")? == MemoryKind::Ordinary {
+        return Ok(());
+    }
+    let stream = stream::current_on(runtime, device)?;
+    if stream::is_capturing(runtime, stream)? {
+        return Err(cannot_be_captured(device, CopyRoute::Pinned(device)));
+    }
+    stream::synchronize(runtime, stream)
 }
 
 #[cold]
