@@ -1,7 +1,9 @@
 // Lines that code for c10 has of halves, accessors, checked arguments and checks without a
 // semicolon; see c10_compat_test.cpp.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
 #include <sstream>
 #include <unordered_map>
@@ -111,6 +113,100 @@ LINE(110, ScalarTypesAsNumbers) {
   }
   EXPECT_EQ(at::toAccumulateType(at::kHalf, true), at::kFloat);
   EXPECT_TRUE(at::isFloatingType(at::kBFloat16) && !at::isIntegralType(at::kBool, false));
+}
+
+// The limits of a format follow from its bits of exponent and mantissa.
+template <class T>
+void expect_limits(int exponent_bits, int mantissa_bits) {
+  using limits = std::numeric_limits<T>;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const auto bits_of = [](T number) {
+    std::uint16_t bits = 0;
+    static_assert(sizeof(T) == sizeof bits);
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+  };
+  const auto value = [&](T number) {
+    const unsigned bits = bits_of(number);
+    const double sign = (bits & 0x8000U) != 0 ? -1 : 1;
+    const int exponent = static_cast<int>((bits & 0x7FFFU) >> mantissa_bits);
+    const double mantissa =
+        std::ldexp(static_cast<double>(bits & ((1U << mantissa_bits) - 1)), -mantissa_bits);
+    return exponent == 0 ? sign * std::ldexp(mantissa, 1 - bias)
+                         : sign * std::ldexp(1 + mantissa, exponent - bias);
+  };
+  const double most = std::ldexp(2 - std::ldexp(1, -mantissa_bits), bias);
+  const double least = std::ldexp(1, 1 - bias);
+  EXPECT_EQ(value(limits::max()), most);
+  EXPECT_EQ(value(limits::lowest()), -most);
+  EXPECT_EQ(value(limits::min()), least);
+  EXPECT_EQ(value(limits::denorm_min()), std::ldexp(least, -mantissa_bits));
+  EXPECT_EQ(value(limits::epsilon()), std::ldexp(1, -mantissa_bits));
+  EXPECT_EQ(value(limits::round_error()), 0.5);
+  const auto infinite = static_cast<unsigned>(((1 << exponent_bits) - 1) << mantissa_bits);
+  const unsigned quiet = 1U << (mantissa_bits - 1);
+  EXPECT_EQ(bits_of(limits::infinity()), infinite);
+  EXPECT_EQ(bits_of(limits::quiet_NaN()), infinite | quiet);
+  const unsigned signalling = bits_of(limits::signaling_NaN());
+  EXPECT_TRUE(signalling > infinite && (signalling & quiet) == 0 && signalling < 0x8000U);
+  static_assert(limits::is_specialized && limits::is_signed && !limits::is_integer);
+  static_assert(!limits::is_exact && limits::is_bounded && !limits::is_modulo);
+  static_assert(limits::has_infinity && limits::has_quiet_NaN && limits::has_signaling_NaN);
+  static_assert(limits::radix == 2 && limits::round_style == std::round_to_nearest);
+  EXPECT_EQ(limits::is_iec559, exponent_bits == 5);
+  EXPECT_EQ(limits::digits, mantissa_bits + 1);
+  const double decimal = std::log10(2.0);
+  EXPECT_EQ(limits::digits10, static_cast<int>(std::floor(mantissa_bits * decimal)));
+  EXPECT_EQ(limits::max_digits10, static_cast<int>(std::ceil(1 + (mantissa_bits + 1) * decimal)));
+  EXPECT_EQ(limits::max_exponent, bias + 1);
+  EXPECT_EQ(limits::min_exponent, 2 - bias);
+  EXPECT_EQ(limits::max_exponent10, static_cast<int>(std::floor(std::log10(most))));
+  EXPECT_EQ(limits::min_exponent10, static_cast<int>(std::ceil(std::log10(least))));
+  static_assert(std::numeric_limits<const T>::digits == limits::digits);
+  constexpr T lowest = limits::lowest();
+  (void)lowest;
+}
+
+TEST(Limits, OfEveryTypeOf16Bits) {
+  expect_limits<c10::Half>(5, 10);
+  expect_limits<sconce::cuda::Half>(5, 10);
+  expect_limits<c10::BFloat16>(8, 7);
+  expect_limits<sconce::cuda::BFloat16>(8, 7);
+}
+
+template <class T>
+T most_of(std::initializer_list<float> numbers) {
+  T most = std::numeric_limits<T>::lowest();
+  for (const float number : numbers) {
+    most = std::max(most, static_cast<T>(number));
+  }
+  return most;
+}
+
+TEST(Limits, TheLargestOfNegativeNumbersIsNegative) {
+  EXPECT_EQ(static_cast<float>(most_of<c10::Half>({-3, -2, -5})), -2.0F);
+  EXPECT_EQ(static_cast<float>(most_of<c10::BFloat16>({-3, -2, -5})), -2.0F);
+}
+
+template <class T>
+void expect_hashes() {
+  EXPECT_EQ(std::hash<T>()(T(0.0F)), std::hash<T>()(T(-0.0F)));
+  EXPECT_NE(std::hash<T>()(T(1.0F)), std::hash<T>()(T(2.0F)));
+  std::unordered_map<T, int> counts;
+  for (const float number : {1.5F, 0.0F, -0.0F, 1.5F, -1.5F}) {
+    ++counts[T(number)];
+  }
+  EXPECT_EQ(counts.size(), 3U);
+  EXPECT_EQ(counts.at(T(0.0F)), 2);
+  static_assert(c10::is_reduced_floating_point_v<T>);
+  static_assert(c10::is_reduced_floating_point<T>::value);
+}
+
+TEST(Limits, HashesAndTraits) {
+  expect_hashes<c10::Half>();
+  expect_hashes<c10::BFloat16>();
+  static_assert(!c10::is_reduced_floating_point_v<float>);
+  static_assert(!c10::is_reduced_floating_point_v<double>);
 }
 
 // Checks.

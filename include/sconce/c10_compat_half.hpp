@@ -7,7 +7,9 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <sconce/c10_compat_macros.hpp>
+#include <sconce/half_limits.hpp>
 #include <sconce/scalar_type.hpp>
 #include <type_traits>
 
@@ -147,7 +149,29 @@ struct alignas(2) BFloat16 {
 
 static_assert(sizeof(Half) == 2 && sizeof(BFloat16) == 2, "arrays of them are tensors' memory");
 
+/// Whether a type is a floating-point type of 16 bits. Corresponds to
+/// `c10::is_reduced_floating_point`.
+template <class T>
+struct is_reduced_floating_point
+    : std::bool_constant<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>> {};
+/// `is_reduced_floating_point<T>::value`.
+template <class T>
+inline constexpr bool is_reduced_floating_point_v = is_reduced_floating_point<T>::value;
+
 }  // namespace c10
+
+namespace detail {
+
+/// Makes a number that converts to `float` of its bits.
+template <class T>
+struct FromBits {
+  /// The number with these bits.
+  C10_HOST_DEVICE static constexpr T bits(std::uint16_t bits) noexcept {
+    return T(bits, T::from_bits());
+  }
+};
+
+}  // namespace detail
 
 namespace at {
 
@@ -222,5 +246,25 @@ struct CppTypeToScalarType<compat::c10::BFloat16>
 }  // namespace cuda
 }  // namespace v0
 }  // namespace sconce
+
+// Doxygen 1.9 cannot place a specialisation of std.
+/// \cond
+template <>
+class std::numeric_limits<sconce::compat::c10::Half>
+    : public sconce::detail::HalfLimits<
+          sconce::compat::c10::Half, sconce::compat::detail::FromBits<sconce::compat::c10::Half>> {
+};
+template <>
+class std::numeric_limits<sconce::compat::c10::BFloat16>
+    : public sconce::detail::BFloat16Limits<
+          sconce::compat::c10::BFloat16,
+          sconce::compat::detail::FromBits<sconce::compat::c10::BFloat16>> {};
+template <>
+struct std::hash<sconce::compat::c10::Half>
+    : sconce::detail::HashOfBits<sconce::compat::c10::Half> {};
+template <>
+struct std::hash<sconce::compat::c10::BFloat16>
+    : sconce::detail::HashOfBits<sconce::compat::c10::BFloat16> {};
+/// \endcond
 
 #endif  // SCONCE_C10_COMPAT_HALF_HPP

@@ -314,4 +314,7 @@ inline constexpr ScalarType kFloat4_e2m1fn_x2 =
 }  // namespace v0
 }  // namespace sconce
 
+// Behind the types: without it, the limits of a half would silently be those of the empty template.
+#include <sconce/half_limits.hpp>
+
 #endif  // SCONCE_SCALAR_TYPE_HPP
