@@ -127,6 +127,17 @@ TEST_F(DeviceTest, FreeMemoryIsPartOfAll) {
   const MemoryInfo info = mem_get_info();
   EXPECT_GT(info.free_bytes, 0U);
   EXPECT_LE(info.free_bytes, info.total_bytes);
+  const auto [free, total] = mem_get_info();
+  EXPECT_EQ(total, info.total_bytes);
+  EXPECT_LE(free, total);
+  const std::pair<std::size_t, std::size_t> both = info;
+  EXPECT_EQ(both, std::make_pair(info.free_bytes, info.total_bytes));
+}
+
+TEST_F(DeviceTest, BothNamesWaitForADevice) {
+  synchronize();
+  synchronize(0);
+  EXPECT_EQ(status_of([] { synchronize(device_count()); }), SCONCE_ERROR_INVALID_DEVICE);
 }
 
 TEST_F(DeviceTest, ADeviceIsNotItsOwnPeerAndBadPeersAreRefused) {

@@ -34,6 +34,43 @@ std::size_t held_by(MempoolId pool) {
   return bytes;
 }
 
+TEST_F(GraphPoolTest, BracesArePoolsAndPoolsAreTheirIds) {
+  const MemPool pool;
+  {
+    const CUDAStreamGuard guard(getStreamFromPool());
+    CUDAGraph graph;
+    graph.capture_begin({}, CaptureMode::Relaxed);
+    graph.capture_end();
+    EXPECT_NE(graph.pool(), MempoolId());
+    EXPECT_NE(graph.pool(), MempoolId(pool));
+    graph.reset();
+    graph.capture_begin(pool, CaptureMode::ThreadLocal);
+    graph.capture_end();
+    EXPECT_EQ(graph.pool(), pool);
+    graph.reset();
+    graph.capture_begin(graph_pool_handle());
+    graph.capture_end();
+    EXPECT_NE(graph.pool(), pool);
+  }
+  CUDAGraph graph;
+  {
+    GraphGuard capture(graph, {}, CaptureMode::Relaxed);
+    capture.end();
+  }
+  graph.reset();
+  {
+    GraphGuard capture(graph, pool);
+    capture.end();
+  }
+  EXPECT_EQ(graph.pool(), pool);
+  CUDAGraph other;
+  {
+    GraphGuard capture(other, getStreamFromPool(), pool, CaptureMode::Global);
+    capture.end();
+  }
+  EXPECT_EQ(other.pool(), pool);
+}
+
 /// A way to capture a graph with a temporary of `TEMPORARY` bytes.
 struct Way {
   std::string name;

@@ -303,6 +303,35 @@ TEST_F(TensorTest, AssigningToAnIndexCopiesElements) {
   EXPECT_EQ(a.numel(), 2);
 }
 
+TEST_F(TensorTest, NumbersAndTensorsAreIndices) {
+  for (const auto device : {sc::kCPU, sc::kCUDA}) {
+    const auto x = sc::arange(6, sc::device(device)).view({2, 3});
+    EXPECT_EQ(x[sc::Scalar(1)].to_vector<int>(), std::vector<int>({3, 4, 5}));
+    EXPECT_EQ(x[x[0][1]][-1].item<int>(), 5);
+    EXPECT_TRUE(contains(error_of([&] { (void)x[sc::Scalar(0.5)]; }).what(), "integral scalars"));
+    EXPECT_TRUE(contains(error_of([&] { (void)x[x[0]]; }).what(), "zero-dim"));
+    EXPECT_TRUE(x[0].data_ptr() == x.data_ptr() && x[sc::Scalar(0)].data_ptr() == x.data_ptr());
+  }
+}
+
+// Only memory of the CPU is page-locked, so the option alone names the CPU.
+TEST_F(TensorTest, PinnedOptionsMeanTheCpu) {
+  const auto pinned = sc::TensorOptions().pinned_memory(true);
+  EXPECT_TRUE(pinned.device().is_cpu() && !pinned.device_opt());
+  EXPECT_TRUE(sc::TensorOptions().pinned_memory(false).device().is_cuda());
+  const auto near = sc::ones({2});
+  for (const auto& x : {sc::empty({2}, pinned), sc::zeros({2}, pinned.dtype(sc::kLong)),
+                        sc::arange(2, pinned), sc::full({2}, 3, sc::pinned_memory()),
+                        sc::empty_like(near, pinned), near.new_empty({2}, pinned),
+                        near.new_ones({2}, pinned), sc::empty({2}, pinned.device(sc::kCPU))}) {
+    EXPECT_TRUE(x.is_cpu() && x.is_pinned()) << x;
+  }
+  EXPECT_TRUE(near.to(pinned.dtype(sc::kHalf)).is_cuda());
+  EXPECT_TRUE(contains(error_of([&] { (void)sc::empty({2}, pinned.device(0)); }).what(),
+                       "Only dense CPU tensors can be pinned"));
+  EXPECT_TRUE(sc::ones({2}, sc::kCPU).pin_memory().is_pinned());
+}
+
 TEST_F(TensorTest, AddressesHaveTheirType) {
   const Tensor a = sc::tensor({1.0, 2.0}, sc::device(sc::kCPU));
   EXPECT_EQ(a.data_ptr<float>()[1], 2.0F);

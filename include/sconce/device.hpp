@@ -113,6 +113,9 @@ inline void device_synchronize(DeviceIndex device = -1) {
   detail::check(::sconce_device_synchronize(device));
 }
 
+/// Another name of `device_synchronize`. Corresponds to `torch.cuda.synchronize(device)`.
+inline void synchronize(DeviceIndex device = -1) { device_synchronize(device); }
+
 /// Whether the device's primary context exists, whichever code made it. Creates none.
 ///
 /// Corresponds to `c10::cuda::hasPrimaryContext`.
@@ -166,10 +169,16 @@ using DeviceProperties = ::sconce_device_properties;
 /// Corresponds to `at::cuda::warp_size`.
 [[nodiscard]] inline int warp_size() { return getCurrentDeviceProperties().warp_size; }
 
-/// Free and total bytes of a device's memory, as the driver reports them.
+/// Free and total bytes of a device's memory, as the driver reports them:
+/// `auto [free, total] = mem_get_info();`.
 struct MemoryInfo {
   std::size_t free_bytes;   ///< bytes that an allocation could still take
   std::size_t total_bytes;  ///< all bytes of the device
+
+  /// Both, in that order. Corresponds to the tuple that torch returns.
+  constexpr operator std::pair<std::size_t, std::size_t>() const noexcept {  // NOLINT
+    return {free_bytes, total_bytes};
+  }
 };
 
 /// Free and total memory of the device.

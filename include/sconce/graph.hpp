@@ -23,6 +23,14 @@ namespace cuda {
 struct MempoolId {
   /// The C API's handle; null stands for a new pool.
   sconce_memory_pool* pool = nullptr;
+
+  /// A new pool.
+  constexpr MempoolId() noexcept = default;
+  /// The pool with this handle.
+  explicit constexpr MempoolId(sconce_memory_pool* handle) noexcept : pool(handle) {}
+  /// A pool. A graph that is captured with it keeps its memory.
+  MempoolId(const MemPool& owner) noexcept : pool(owner.get()) {}  // NOLINT: calls take either
+
   /// Whether both name the same pool.
   friend constexpr bool operator==(MempoolId left, MempoolId right) noexcept {
     return left.pool == right.pool;
@@ -56,15 +64,12 @@ class [[nodiscard]] CUDAGraph {
   }
 
   /// Begins to capture the current stream, which must not be a default stream. Until the end, this
-  /// thread's allocations on its device come from the pool, a new one by default.
+  /// thread's allocations on its device come from the pool, a new one by default. The graph keeps
+  /// the memory of the pool from now on.
   /// \throws Error `SCONCE_ERROR_INVALID_STATE` if the graph is not empty
   void capture_begin(MempoolId pool = {}, CaptureMode mode = CaptureMode::Global) {
     detail::check(::sconce_graph_capture_begin(get(), getCurrentCUDAStream().get(), pool.pool,
                                                static_cast<std::int32_t>(mode)));
-  }
-  /// Begins to capture with memory of a pool, which the graph keeps from now on.
-  void capture_begin(const MemPool& pool, CaptureMode mode = CaptureMode::Global) {
-    capture_begin(MempoolId{pool.get()}, mode);
   }
 
   /// Ends the capture, and instantiates the graph unless it keeps the driver's graph. After a
@@ -265,10 +270,6 @@ class [[nodiscard]] GraphGuard {
   SCONCE_NODISCARD_CTOR explicit GraphGuard(CUDAGraph& graph, MempoolId pool = {},
                                             CaptureMode mode = CaptureMode::Global)
       : capture_(graph, pool, mode), guard_(capture_.stream()) {}
-  /// Begins the capture with memory of a pool.
-  SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const MemPool& pool,
-                                   CaptureMode mode = CaptureMode::Global)
-      : GraphGuard(graph, MempoolId{pool.get()}, mode) {}
   /// Waits for the stream's device, and begins the capture on the stream, which is current in the
   /// scope.
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const CUDAStream& stream, MempoolId pool = {},

@@ -19,18 +19,6 @@
 
 namespace sconce {
 inline namespace v0 {
-namespace detail {
-
-/// The index of a CUDA device.
-inline cuda::DeviceIndex cuda_index(const Device& device) {
-  if (!device.is_cuda()) {
-    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "expected a CUDA device, not " + device.str());
-  }
-  return device.index();
-}
-
-}  // namespace detail
-
 namespace cuda {
 
 /// Makes a device current for a scope. Corresponds to `c10::cuda::CUDAGuard`.
@@ -47,10 +35,14 @@ class [[nodiscard]] CUDAGuard {
   /// Makes the device current; one without an index switches nothing.
   SCONCE_NODISCARD_CTOR explicit CUDAGuard(Device device) : CUDAGuard(device.index()) {}
 
-  /// Makes the device of a tensor current, as in `CUDAGuard guard(x.device())`.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
-  SCONCE_NODISCARD_CTOR explicit CUDAGuard(const ::sconce::Device& device)
-      : CUDAGuard(detail::cuda_index(device)) {}
+  /// Makes the device of a tensor current, as in `CUDAGuard guard(x.device())`. For the CPU the
+  /// guard does nothing.
+  SCONCE_NODISCARD_CTOR explicit CUDAGuard(const ::sconce::Device& device) {
+    if (device.is_cuda()) {
+      original_ = ExchangeDevice(device.index());
+      current_ = device.has_index() ? device.index() : original_;
+    }
+  }
 
   CUDAGuard(const CUDAGuard&) = delete;
   CUDAGuard& operator=(const CUDAGuard&) = delete;
@@ -59,6 +51,9 @@ class [[nodiscard]] CUDAGuard {
 
   /// Makes the original device current again.
   ~CUDAGuard() {
+    if (original_ == -1) {
+      return;
+    }
     std::int32_t ignored = -1;
     // The device was current before, so this fails only where the process can no longer use
     // devices.
@@ -66,9 +61,8 @@ class [[nodiscard]] CUDAGuard {
                         "restoring the device of a CUDAGuard");
   }
 
-  /// Makes another device current; one without an index is a no-op.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
-  void set_device(const ::sconce::Device& device) { set_index(detail::cuda_index(device)); }
+  /// Makes another device current; one without an index is a no-op, and so is the CPU.
+  void set_device(const ::sconce::Device& device) { set_index(device.index()); }
 
   /// Another name of `set_device`.
   void reset_device(const ::sconce::Device& device) { set_device(device); }
@@ -77,20 +71,23 @@ class [[nodiscard]] CUDAGuard {
   /// \throws Error `SCONCE_ERROR_INVALID_DEVICE` when there is no such device
   void set_index(DeviceIndex index) {
     if (index != -1) {
-      ExchangeDevice(index);
+      const DeviceIndex before = ExchangeDevice(index);
+      original_ = original_ == -1 ? before : original_;
       current_ = index;
     }
   }
 
-  /// The device that was current when the guard was made. The end of the scope restores it.
+  /// The device that was current when the guard was made. The end of the scope restores it. Without
+  /// an index while the guard of a CPU has switched nothing.
   [[nodiscard]] Device original_device() const noexcept { return Device(original_); }
 
-  /// The device that this guard made current last.
+  /// The device that this guard made current last. Without an index while the guard of a CPU has
+  /// switched nothing.
   [[nodiscard]] Device current_device() const noexcept { return Device(current_); }
 
  private:
-  DeviceIndex original_;
-  DeviceIndex current_;
+  DeviceIndex original_ = -1;
+  DeviceIndex current_ = -1;
 };
 
 /// A `CUDAGuard` that may guard nothing yet. Corresponds to `c10::cuda::OptionalCUDAGuard`.
@@ -99,10 +96,9 @@ class [[nodiscard]] OptionalCUDAGuard {
   /// Guards nothing.
   SCONCE_NODISCARD_CTOR OptionalCUDAGuard() noexcept = default;
 
-  /// Makes the device current if there is one.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
+  /// Makes the device current if there is one. For the CPU nothing is guarded.
   SCONCE_NODISCARD_CTOR explicit OptionalCUDAGuard(const std::optional<::sconce::Device>& device) {
-    if (device) {
+    if (device && device->is_cuda()) {
       guard_.emplace(*device);
     }
   }
@@ -116,10 +112,13 @@ class [[nodiscard]] OptionalCUDAGuard {
   OptionalCUDAGuard& operator=(OptionalCUDAGuard&&) = delete;
   ~OptionalCUDAGuard() = default;
 
-  /// Makes a device current. After the first call the end of the scope restores the original
-  /// device.
-  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for the CPU
-  void set_device(const ::sconce::Device& device) { set_index(detail::cuda_index(device)); }
+  /// Makes a device current; the CPU is a no-op. After the first call the end of the scope restores
+  /// the original device.
+  void set_device(const ::sconce::Device& device) {
+    if (device.is_cuda()) {
+      set_index(device.index());
+    }
+  }
 
   /// Another name of `set_device`.
   void reset_device(const ::sconce::Device& device) { set_device(device); }

@@ -2523,7 +2523,7 @@ typedef struct sconce_tensor_options {
   int32_t dtype;
   /**
    * An index, `SCONCE_DEVICE_CPU`, or -1 for the default of the call: the current device, or for
-   * a `…_like` function the device of the other tensor.
+   * a `…_like` function the device of the other tensor. If `pinned` is true, -1 is the CPU.
    */
   int32_t device;
   /**

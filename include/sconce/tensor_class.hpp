@@ -173,6 +173,11 @@ class Tensor : public TensorBase {
 
   /// One index of the first dimension; negative ones count from the end.
   [[nodiscard]] Tensor operator[](std::int64_t index) const;
+  /// One index of the first dimension, a whole number.
+  [[nodiscard]] Tensor operator[](const Scalar& index) const;
+  /// One index of the first dimension: the value of a tensor of integers without dimensions. Waits
+  /// for the current stream of its device.
+  [[nodiscard]] Tensor operator[](const TensorBase& index) const;
   /// The elements with other sizes, of which one may be -1.
   [[nodiscard]] Tensor view(IntArrayRef size) const;
   /// The elements with the sizes of another tensor.

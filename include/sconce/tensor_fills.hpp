@@ -18,7 +18,7 @@ inline TensorOptions options_like(const TensorBase& self, const TensorOptions& o
     result = result.dtype(self.dtype());
   }
   if (!options.device_opt()) {
-    result = result.device(self.device());
+    result = result.device(options.pinned_memory() ? Device(DeviceType::CPU) : self.device());
   }
   return result;
 }

@@ -204,7 +204,8 @@ class TensorOptions {
   [[nodiscard]] constexpr TensorOptions device(DeviceIndex index) const {
     return device(Device(index));
   }
-  /// These options, for page-locked memory of the CPU or not.
+  /// These options, for page-locked memory of the CPU or not. Without a device, page-locked memory
+  /// means the CPU.
   [[nodiscard]] constexpr TensorOptions pinned_memory(bool pinned) const noexcept {
     TensorOptions result = *this;
     result.pinned_ = pinned;
@@ -232,8 +233,11 @@ class TensorOptions {
 
   /// The type; `kFloat` if it is not set.
   [[nodiscard]] constexpr ScalarType dtype() const noexcept { return dtype_; }
-  /// The device; a CUDA device without an index, which is the current one, if it is not set.
-  [[nodiscard]] constexpr Device device() const { return device_; }
+  /// The device. If it is not set: the CPU for page-locked memory, else a CUDA device without an
+  /// index, which is the current one.
+  [[nodiscard]] constexpr Device device() const {
+    return !has_device_ && pinned_ ? Device(DeviceType::CPU) : device_;
+  }
   /// The type, if it is set.
   [[nodiscard]] constexpr std::optional<ScalarType> dtype_opt() const noexcept {
     return has_dtype_ ? std::optional(dtype_) : std::nullopt;
@@ -275,7 +279,8 @@ class TensorOptions {
 [[nodiscard]] constexpr TensorOptions device(DeviceType type, DeviceIndex index) {
   return Device(type, index);
 }
-/// Options for page-locked memory of the CPU, or not.
+/// Options for page-locked memory of the CPU, which is then the device unless another is named, or
+/// not.
 [[nodiscard]] constexpr TensorOptions pinned_memory(bool pinned = true) noexcept {
   return TensorOptions().pinned_memory(pinned);
 }

@@ -17,6 +17,19 @@ namespace sconce {
 inline namespace v0 {
 
 inline Tensor Tensor::operator[](std::int64_t index) const { return select(0, index); }
+inline Tensor Tensor::operator[](const Scalar& index) const {
+  if (!index.isIntegral(false)) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "Can only index tensors with integral scalars");
+  }
+  return select(0, index.toLong());
+}
+inline Tensor Tensor::operator[](const TensorBase& index) const {
+  if (index.dim() != 0) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
+                "Can only index with tensors that are scalars (zero-dim); index_select takes more");
+  }
+  return (*this)[Tensor(index).item()];
+}
 inline Tensor Tensor::view(IntArrayRef size) const {
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_view(get(), size.data(), size.size(), out);

@@ -64,7 +64,7 @@ pub struct sconce_tensor_options {
     /// `SCONCE_DTYPE_…`, or `SCONCE_DTYPE_DEFAULT`.
     pub dtype: i32,
     /// An index, `SCONCE_DEVICE_CPU`, or -1 for the default of the call: the current device, or for
-    /// a `…_like` function the device of the other tensor.
+    /// a `…_like` function the device of the other tensor. If `pinned` is true, -1 is the CPU.
     pub device: i32,
     /// `SCONCE_MEMORY_FORMAT_…`.
     pub memory_format: i32,
@@ -113,10 +113,16 @@ impl Asked {
         })
     }
 
+    /// The place of a new tensor, if the caller's options say it: only memory of the CPU is page-locked.
+    #[inline]
+    fn place_of_new(&self) -> Option<Place> {
+        self.place.or(self.pinned.then_some(Place::Cpu))
+    }
+
     /// For a new tensor that is like no other: of a type unless the caller named one, on the current device.
     #[inline]
     pub(super) fn or(&self, dtype: Dtype) -> Result<TensorOptions> {
-        let place = self.place.map_or_else(|| Place::resolve(-1), Ok)?;
+        let place = self.place_of_new().map_or_else(|| Place::resolve(-1), Ok)?;
         Ok(TensorOptions { dtype: self.dtype.unwrap_or(dtype), place, pinned: self.pinned })
     }
 
@@ -124,7 +130,7 @@ impl Asked {
     pub(super) fn or_like(&self, like: TensorOptions) -> TensorOptions {
         TensorOptions {
             dtype: self.dtype.unwrap_or(like.dtype),
-            place: self.place.unwrap_or(like.place),
+            place: self.place_of_new().unwrap_or(like.place),
             pinned: self.pinned,
         }
     }

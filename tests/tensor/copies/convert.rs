@@ -121,6 +121,15 @@ fn pinned_copies() {
     .unwrap();
     sconce::device::synchronize(1).unwrap();
     assert_eq!((landed.is_pinned(), landed.i32s()), (true, vec![0, 1]));
+    // Without a device, pinned memory is the CPU's; a conversion keeps its device.
+    let anywhere = sconce_tensor_options { pinned: CBool::TRUE, ..options(-1, -1) };
+    let ones = crate::create::full(&[2], crate::api::integer(1), &anywhere).unwrap();
+    let like = crate::create::empty_like(&device, &anywhere).unwrap();
+    for tensor in [&ones, &like] {
+        assert_eq!((tensor.device(), tensor.is_pinned()), (CPU, true));
+    }
+    assert_eq!(device.to(&anywhere, false).unwrap().raw(), device.raw());
+    drop((ones, like));
     let on_device = sconce_tensor_options { pinned: CBool::TRUE, ..options(-1, 0) };
     let text = refusal(crate::create::empty(&[2], &on_device));
     assert!(text.contains("Only dense CPU tensors can be pinned"), "{text}");
