@@ -7318,9 +7318,9 @@ sconce_status sconce_tensor_unary(int32_t operation,
  *   not resized. NULL makes a new tensor.
  * - `out_tensor`: receives the new tensor; may be NULL if `into` is not.
  * - Errors: INVALID_ARGUMENT: the shapes cannot be broadcast, an operand has both or neither of a tensor and a
- *   number, or `into` cannot hold the result. CROSS_DEVICE: the tensors are on different devices; tensors of the
- *   CPU without dimensions may be combined with those of a device. NOT_SUPPORTED: the operation is not defined for
- *   the type.
+ *   number, `into` cannot hold the result, or integers of the CPU are divided by 0. CROSS_DEVICE: the tensors are on
+ *   different devices; tensors of the CPU without dimensions may be combined with those of a device. NOT_SUPPORTED:
+ *   the operation is not defined for the type.
  * - Ownership: as `sconce_tensor_unary`.
  * - Ordering: as `sconce_tensor_unary`. The value of a tensor of the CPU is read during the call.
  * - torch: the functions of the same names, such as `torch.add`; with `into` `torch.add(…, out=into)` and

@@ -151,7 +151,7 @@ def wrapping_power(base, exponent, name):
 
 
 def quotient(operation, name, a, b):
-    """Integer divisions; by 0 the quotient is -1 and the remainder the dividend."""
+    """Integer divisions; by 0 the quotient is -1 and the remainder the dividend on a device, the CPU refuses it."""
     by_zero, by_minus_one = b == 0, (b == -1) & (name in dtypes.SIGNED)
     divisor = numpy.where(by_zero | by_minus_one, 1, b).astype(b.dtype)
     floor = numpy.where(by_minus_one, -a, a // divisor)
@@ -303,7 +303,17 @@ def binary(rng, library):
     def call(library, device, *made):
         return library.made("binary", names[operation], *passed(pair, made), scalar(alpha), None)
 
-    return Case(f"binary.{operation}", tensors, call, expected, f"{described(pair)} alpha {alpha!r}")
+    note, on_cpu = f"{described(pair)} alpha {alpha!r}", refused_zero(operation, pair, expected)
+    return Case(f"binary.{operation}", tensors, call, expected, note, refused_on_cpu=on_cpu)
+
+
+def refused_zero(operation, pair, expected):
+    """What the CPU says to divisions of whole numbers by 0."""
+    is_quotient = operation in ("floor_divide", "trunc_divide", "remainder") and isinstance(expected, Expected)
+    if not is_quotient or not dtypes.is_integral(expected.dtype) or expected.values.size == 0:
+        return None
+    divisor = drawn_values(pair[1], expected.dtype)
+    return Refusal("ZeroDivisionError") if numpy.any(divisor == 0) else None
 
 
 def expected_of_pair(operation, pair, alpha):

@@ -1,7 +1,7 @@
 //! Elementwise operations of two operands, repeated to a common shape.
 
 use super::alike::{new_alike, written_alike};
-use super::binary_plan::{BinaryOperation, BinaryPlan, check};
+use super::binary_plan::{BinaryOperation, BinaryPlan, check, refuse_zero_divisor};
 use super::operand::{TensorOperand, at_place, common_place, common_type};
 use super::output::{Destination, InPlace, Output};
 use super::unary::written_by;
@@ -13,7 +13,7 @@ use crate::tensor::iteration::{
 };
 use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::is_complex;
-use crate::tensor::{Dims, Tensor, TensorOptions};
+use crate::tensor::{Dims, Place, Tensor, TensorOptions};
 
 /// The operation on every pair of elements, into a new tensor, which `result` becomes: a tensor is 200 bytes, which are
 /// not moved about. `alpha` is the factor of the second operand of a sum or difference.
@@ -97,6 +97,9 @@ fn binary_of_any(
         .zip(&strides)
         .filter_map(|(operand, strides)| Some((operand.tensor()?, strides)))
         .collect();
+    if place == Place::Cpu && !sizes.contains(&0) {
+        refuse_zero_divisor(plan.kernel, plan.compute, operands[1])?;
+    }
     let options = TensorOptions { dtype: plan.result, place, pinned: false };
     let order = || match (operation, tensors.len()) {
         (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors, Some(plan.compute)),

@@ -1,11 +1,16 @@
 //! Elementwise operations of two operands: what kernels compute for a type, and what is refused.
 
 use super::operand::TensorOperand;
+use super::reduce::{Reduction, reduce};
 use super::unary::not_implemented;
 use crate::element::Dtype;
 use crate::error::{Error, Result};
 use crate::pointwise::{PointwiseOp, Scalar};
+use crate::reduction::ReduceOp;
+use crate::tensor::launch;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integer, is_integral};
+use crate::tensor::transfer::item;
+use crate::tensor::{Place, TensorOptions};
 
 /// An operation with torch's name. The numbers are those of the C API.
 #[repr(i32)]
@@ -155,6 +160,40 @@ pub(super) fn check(
             }
             _ => Ok(()),
         },
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a division of integers of the CPU by 0, as torch does. On a device torch looks at no element; there the
+/// quotient is -1, and the remainder the dividend.
+pub(super) fn refuse_zero_divisor(
+    kernel: PointwiseOp,
+    compute: Dtype,
+    divisor: TensorOperand<'_>,
+) -> Result<()> {
+    let is_quotient = matches!(
+        kernel,
+        PointwiseOp::FloorDivide | PointwiseOp::TruncDivide | PointwiseOp::Remainder
+    );
+    if !is_quotient || !is_integral(compute) {
+        return Ok(());
+    }
+    let number;
+    let divisor = match divisor {
+        TensorOperand::Tensor(tensor) => tensor,
+        TensorOperand::Number(value) => {
+            // As kernels convert it.
+            let options = TensorOptions { dtype: compute, place: Place::Cpu, pinned: false };
+            number = options.empty(&[])?;
+            launch::fill(&number, value)?;
+            &number
+        }
+    };
+    let all = Reduction { op: ReduceOp::All, dims: &[], keep: false, dtype: None };
+    match item(&reduce(divisor, all, None)?)? {
+        Scalar::Bool(false) | Scalar::Int(0) => Err(Error::invalid_argument(
+            "ZeroDivisionError: an element of the divisor is 0; integers cannot be divided by it",
+        )),
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 mod outputs;
 mod shapes;
 mod types;
+mod zero_divisors;
 
 use crate::api::{CPU, Failure, Handle, Outcome, integer, options};
 use crate::create::full;
