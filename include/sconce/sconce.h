@@ -6668,7 +6668,7 @@ sconce_status sconce_tensor_fill(struct sconce_tensor *tensor,
  * - `context`: the deleter's argument.
  * - `out_tensor`: receives the tensor.
  * - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
- *   device, or device memory is not aligned to the elements.
+ *   device, memory of a device is declared as the CPU's, or device memory is not aligned to the elements.
  * - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
  *   deleter is called.
  * - Ordering: the caller must order earlier work on the memory before the device's current stream.

@@ -6,7 +6,7 @@ use super::loan::{Loan, LoanOrder};
 use crate::context::runtime;
 use crate::element::{DlpackType, Dtype};
 use crate::error::{Error, Result};
-use crate::operand::address_range::{MemoryKind, kind_of};
+use crate::operand::address_range::{MemoryKind, kind_of, refuse_device_memory};
 use crate::stream::{self, Stream};
 use crate::tensor::{
     Dims, ForeignOwner, Place, ReservedStorage, Storage, StorageRef, Tensor, contiguous_strides,
@@ -130,7 +130,7 @@ fn address_of(offer: &Offer<'_>, dtype: Dtype, place: Place, bytes: usize) -> Re
         )));
     }
     match place {
-        Place::Cpu => Ok(address),
+        Place::Cpu => refuse_device_memory(address, "dl_tensor.data").map(|()| address),
         Place::Device(_) => on_device(address, bytes, place).map(|()| address),
     }
 }

@@ -6,7 +6,7 @@
 //! a library does not check addresses; a wrong one overwrites a neighbour or ends the device's
 //! context.
 
-use crate::context::Runtime;
+use crate::context::{Runtime, opened};
 use crate::device::{self, reach};
 use crate::driver::PointerKind;
 use crate::error::{Error, Result};
@@ -72,6 +72,28 @@ fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> 
     } else {
         Err(too_far(start, bytes, what))
     }
+}
+
+/// Refuses memory of a device that a caller has passed as memory of the host, which the calling thread is going to
+/// read or write. Opens no backend: without one there is no such memory. A driver that does not answer does not keep
+/// the host's memory from being used.
+pub(crate) fn refuse_device_memory(address: usize, what: &str) -> Result<()> {
+    let Some(runtime) = opened() else { return Ok(()) };
+    // The driver knows nothing of a block that sleeps.
+    let device = memory::block_at(address).map(|(device, _)| device);
+    let found = device.or_else(|| match runtime.driver().pointer_info(address).ok()?.kind {
+        PointerKind::Device(device) => Some(device),
+        PointerKind::Unregistered | PointerKind::PinnedHost | PointerKind::Managed => None,
+    });
+    found.map_or(Ok(()), |device| Err(no_host_memory(address, device, what)))
+}
+
+#[cold]
+fn no_host_memory(address: usize, device: DeviceIndex, what: &str) -> Error {
+    Error::invalid_argument(format!(
+        "{what} {address:#x} is memory of device {device}, but memory of the host is expected here, which the processor \
+         can access; name that device, or copy the bytes to the host first"
+    ))
 }
 
 /// A block that ends too early, or sleeps.

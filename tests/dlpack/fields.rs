@@ -68,6 +68,14 @@ fn devices_are_those_that_the_library_has() {
     refuses(SCONCE_ERROR_INVALID_ARGUMENT, "is memory of the host", |p| {
         p.managed.dl_tensor.device.device_type = 2;
     });
+    // Nor is a GPU's memory the host's, which the processor reads.
+    let near = Place::new(Kind::Device(0), 64);
+    for device_type in [1, 3] {
+        refuses(SCONCE_ERROR_INVALID_ARGUMENT, "memory of the host is expected", |p| {
+            p.managed.dl_tensor.device.device_type = device_type;
+            p.managed.dl_tensor.data = near.start();
+        });
+    }
     let other = Place::new(Kind::Device(1), 64);
     refuses(SCONCE_ERROR_INVALID_ARGUMENT, "is memory of device 1", |p| {
         p.managed.dl_tensor.device.device_type = 2;

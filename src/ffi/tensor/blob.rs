@@ -8,7 +8,7 @@ use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, sconce_status};
-use crate::operand::address_range::{MemoryKind, kind_of};
+use crate::operand::address_range::{MemoryKind, kind_of, refuse_device_memory};
 use crate::tensor::promotion::DEFAULT_FLOAT;
 use crate::tensor::{
     ForeignOwner, MemoryFormat, Place, ReservedStorage, Storage, StorageRef, Tensor, extent,
@@ -32,7 +32,7 @@ pub type sconce_deleter = Option<unsafe extern "C" fn(context: *mut c_void)>;
 /// - `context`: the deleter's argument.
 /// - `out_tensor`: receives the tensor.
 /// - Errors: INVALID_ARGUMENT: an element lies outside of the memory, the memory is not on that
-///   device, or device memory is not aligned to the elements.
+///   device, memory of a device is declared as the CPU's, or device memory is not aligned to the elements.
 /// - Ownership: the caller releases the tensor with `sconce_tensor_release`. The memory is valid until the
 ///   deleter is called.
 /// - Ordering: the caller must order earlier work on the memory before the device's current stream.
@@ -195,7 +195,7 @@ impl ForeignMemory<'_> {
         if address == 0 {
             return Err(crate::operand::address_range::null(bytes, name));
         }
-        let Place::Device(device) = place else { return Ok(()) };
+        let Place::Device(device) = place else { return refuse_device_memory(address, name) };
         self.check_alignment(address)?;
         let found = kind_of(crate::context::runtime()?, address, bytes, name)?;
         match found {

@@ -7,8 +7,9 @@ use super::options::{format_of, sconce_tensor_options};
 use super::scalar::sconce_scalar;
 use crate::driver::HostRange;
 use crate::ffi::{CBool, guard, sconce_status, string};
+use crate::operand::address_range::refuse_device_memory;
 use crate::tensor::transfer::{self, Conversion};
-use crate::tensor::{MemoryFormat, Tensor, print};
+use crate::tensor::{MemoryFormat, Place, Tensor, print};
 
 /// Copies the elements of `source` to `tensor`, between any devices. The elements are converted to
 /// the type of `tensor` and broadcast to its shape.
@@ -192,7 +193,11 @@ pub unsafe extern "C" fn sconce_tensor_to_values(
         }
         // SAFETY: the caller promises so many writable bytes during the call.
         let values = unsafe { HostRange::new(out_values.expose_provenance(), bytes) };
-        transfer::to_values(&defined(tensor, "tensor")?, values)
+        let tensor = defined(tensor, "tensor")?;
+        if tensor.place() == Place::Cpu {
+            refuse_device_memory(values.get(), "out_values")?;
+        }
+        transfer::to_values(&tensor, values)
     })
 }
 

@@ -9,9 +9,10 @@ use crate::driver::HostRange;
 use crate::element::Dtype;
 use crate::error::Result;
 use crate::ffi::{guard, sconce_status};
+use crate::operand::address_range::refuse_device_memory;
 use crate::pointwise::Scalar;
 use crate::tensor::promotion::{DEFAULT_FLOAT, type_of};
-use crate::tensor::{MemoryFormat, Tensor, TensorOptions, create, transfer};
+use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions, create, transfer};
 
 /// A new tensor of the sizes, in the order in memory that was asked for.
 fn empty(sizes: &[i64], options: TensorOptions, format: MemoryFormat) -> Result<Tensor> {
@@ -223,7 +224,11 @@ pub unsafe extern "C" fn sconce_tensor_from_values(
         }
         // SAFETY: the caller promises so many readable bytes during the call.
         let values = unsafe { HostRange::new(values.expose_provenance(), bytes) };
-        transfer::from_values(values, sizes, asked.or(DEFAULT_FLOAT)?)?
+        let options = asked.or(DEFAULT_FLOAT)?;
+        if options.place == Place::Cpu {
+            refuse_device_memory(values.get(), "values")?;
+        }
+        transfer::from_values(values, sizes, options)?
     })
 }
 

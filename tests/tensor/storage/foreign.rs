@@ -11,7 +11,7 @@ use sconce::ffi::*;
 use testkit::places::{Kind, Place, alone};
 
 use super::figures::Figures;
-use crate::api::{CPU, Handle, Outcome, options, refusal, returned};
+use crate::api::{CPU, Handle, Outcome, options, outcome, refusal, returned};
 use crate::create::from_i32;
 use crate::operations::{self, Operand};
 
@@ -194,6 +194,69 @@ fn a_call_that_fails_does_not_call_the_deleter() {
         )
     };
     assert_eq!((status, owner.calls()), (invalid, 0));
+    start.assert_unchanged();
+}
+
+/// The processor would follow the address.
+#[test]
+fn memory_of_a_device_is_not_taken_for_the_hosts() {
+    let _one = alone();
+    let start = Figures::now();
+    let ours = [0, 1].map(|device| from_i32(&[1, 2, 3, 4], &[4], device));
+    let of_driver = Place::new(Kind::Device(1), 4096);
+    // A block that was given back is still the device's.
+    let freed = from_i32(&[7; 4096], &[4096], 0).data();
+    let inside = ours[0].select(0, 2).unwrap();
+    let mut addresses = vec![freed, of_driver.start() as usize, of_driver.at(64) as usize];
+    addresses.extend([&ours[0], &ours[1], &inside].map(Handle::data));
+    let host = from_i32(&[5, 6], &[2], CPU);
+    for address in addresses {
+        let data: *mut c_void = std::ptr::with_exposed_provenance_mut(address);
+        let owner = Owner::default();
+        let declared = owner.tensor(data, 8, (&[2], None), SCONCE_DTYPE_I32, CPU);
+        let as_blob = |device| {
+            let options = options(SCONCE_DTYPE_I32, device);
+            // SAFETY: sizes, options and a good place; the call checks the address.
+            returned(|out| unsafe {
+                let sizes = [2].as_ptr();
+                sconce_tensor_from_blob(
+                    data,
+                    sizes,
+                    null(),
+                    1,
+                    &raw const options,
+                    None,
+                    null_mut(),
+                    out,
+                )
+            })
+        };
+        // SAFETY: sizes, options and a good place; the call checks the address.
+        let values = returned(|out| unsafe {
+            let options = options(SCONCE_DTYPE_I32, CPU);
+            sconce_tensor_from_values(data, 8, [2].as_ptr(), 1, &raw const options, out)
+        });
+        // SAFETY: the call checks the address.
+        let written = outcome(unsafe { sconce_tensor_to_values(host.raw(), data, 8) });
+        for text in [refusal(declared), refusal(as_blob(CPU)), refusal(values), refusal(written)] {
+            assert!(text.contains("is memory of device"), "{text}");
+            assert!(text.contains("memory of the host is expected"), "{text}");
+        }
+        assert_eq!(owner.calls(), 0);
+        // Without a device the memory tells where it is.
+        if address != freed {
+            assert_ne!(as_blob(-1).unwrap().device(), CPU);
+        }
+    }
+    // Pinned memory and memory that no driver knows are the host's.
+    for kind in [Kind::Pinned, Kind::Ordinary] {
+        let memory = Place::holding(kind, &[1, 0, 0, 0, 2, 0, 0, 0]);
+        let owner = Owner::default();
+        let tensor = owner.tensor(memory.start(), 8, (&[2], None), SCONCE_DTYPE_I32, CPU).unwrap();
+        assert_eq!(tensor.i32s(), [1, 2]);
+        drop(tensor);
+    }
+    drop((ours, inside, host));
     start.assert_unchanged();
 }
 
