@@ -215,6 +215,7 @@ mod tests {
                     "copy_direct_async",
                     "kernel_launch_wide",
                     "stream_capture_status",
+                    "stream_capture_number",
                     "comm_pending",
                 ];
                 !others.contains(name)

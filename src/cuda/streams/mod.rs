@@ -143,6 +143,22 @@ impl Streams for CudaDriver {
         })
     }
 
+    fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>> {
+        if self.is_untouched_default(stream)? {
+            return Ok(None);
+        }
+        let info = self.api.cuStreamGetCaptureInfo()?;
+        let (mut status, mut number) = (0, 0);
+        let (status_place, number_place) = (from_mut(&mut status), from_mut(&mut number));
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call, which both places
+        // outlive; the driver writes nothing where a place is NULL.
+        let code = self.on_stream(stream, |handle| unsafe {
+            info(handle, status_place, number_place, null_mut(), null_mut(), null_mut())
+        })?;
+        self.api.check("cuStreamGetCaptureInfo", code)?;
+        Ok((status != 0).then_some(number))
+    }
+
     #[inline]
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()> {
         let wait = self.api.cuStreamWaitEvent()?;

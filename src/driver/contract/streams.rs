@@ -7,6 +7,7 @@
 //! | `stream_id` | stream live | the same number at each call; no other stream of the process ever has it | no |
 //! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never |
 //! | `stream_synchronize` | – | all work queued before has finished | yes |
+//! | `stream_capture_number` | – | the same number on all streams that take part in a capture | never |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
 //! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
@@ -71,6 +72,9 @@ pub trait Streams: Send + Sync {
     fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
         Ok(self.stream_capture_status(stream)? != CaptureStatus::None)
     }
+    /// The number of the capture that the stream is in; `None` outside of captures. No other capture of the process has
+    /// the number: not even that of a body of the same graph.
+    fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>>;
     /// Orders later work of the stream after the event's newest record.
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;
     /// Queues the write of a word of page-locked memory.

@@ -95,6 +95,15 @@ impl Streams for Simulator {
         engine.capture_status(call, key)
     }
 
+    fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>> {
+        let (inner, call) = (&self.inner, Call::StreamIsCapturing);
+        inner.enter_device(call, stream.device)?;
+        let mut engine = inner.machine.engine.lock();
+        let key = engine.find(call, stream)?;
+        engine.capture_status(call, key)?;
+        Ok(engine.captures.of(key))
+    }
+
     fn stream_wait_event(&self, stream: StreamRef, handle: EventHandle) -> Result<()> {
         let (inner, call) = (&self.inner, Call::StreamWaitEvent);
         inner.enter_context(call, stream.device)?;

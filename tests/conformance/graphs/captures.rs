@@ -10,6 +10,7 @@ use crate::support::stage::{Outcome, Stage, fails};
 
 crate::support::runner::tests![
     a_stream_is_captured_from_the_beginning_to_the_end,
+    all_streams_of_a_capture_have_its_number,
     the_default_stream_is_not_captured,
     a_capture_begins_once_and_ends_once,
     work_that_is_not_joined_ends_the_capture_with_a_failure,
@@ -52,6 +53,29 @@ fn a_stream_is_captured_from_the_beginning_to_the_end(stage: &Stage<'_>) -> Outc
         end(stage, &stream)?;
     }
     assert!(!is_captured()?);
+    Ok(())
+}
+
+fn all_streams_of_a_capture_have_its_number(stage: &Stage<'_>) -> Outcome {
+    let (stream, side, other) = (stage.stream(ZERO)?, stage.stream(ZERO)?, stage.stream(ZERO)?);
+    let (fork, join) = (stage.event(ZERO)?, stage.event(ZERO)?);
+    let number = |stream: &Stream<'_>| stage.driver.stream_capture_number(stream.at);
+    let mut seen = Vec::new();
+    for mode in [Global, ThreadLocal] {
+        assert_eq!([number(&stream)?, number(&side)?], [None, None]);
+        begin(stage, &stream, mode)?;
+        begin(stage, &other, mode)?;
+        let (own, others) = (number(&stream)?, number(&other)?);
+        assert!(own.is_some() && others.is_some() && own != others, "{own:?} {others:?}");
+        follow(&side, &stream, &fork)?;
+        assert_eq!(number(&side)?, own);
+        follow(&stream, &side, &join)?;
+        end(stage, &stream)?;
+        end(stage, &other)?;
+        seen.extend([own, others]);
+    }
+    assert_eq!([number(&stream)?, number(&side)?], [None, None]);
+    assert!(!seen[2..].iter().any(|number| seen[..2].contains(number)), "used again: {seen:?}");
     Ok(())
 }
 

@@ -57,6 +57,9 @@ impl<'a> Setter<'a> {
         let graphs = driver.conditional_add(stream.at, condition, kind, bodies.len());
         for (graph, body) in skip_if_missing(graphs)?.into_iter().zip(bodies) {
             driver.capture_begin_body(side.at, graph, CaptureMode::ThreadLocal)?;
+            let number = |stream: &Stream<'_>| driver.stream_capture_number(stream.at);
+            let (outer, own) = (number(stream)?, number(side)?);
+            assert!(own.is_some() && own != outer, "a body has a number of its own: {own:?}");
             let done = body();
             let ended = driver.capture_end(side.at);
             done?;
