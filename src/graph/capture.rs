@@ -8,7 +8,7 @@ use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
 use crate::error::{Error, Result};
 use crate::log;
-use crate::stream::{self, LentStream, Stream};
+use crate::stream::{self, LaunchMembers, LentStream, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -117,6 +117,7 @@ fn begin_capture(
         return Err(error);
     }
     stream::capture_has_begun();
+    stream::begin_own_capture(runtime, holds.capture_number(), stream, false);
     let thread = thread_state::number();
     let (conditions, bodies) = (Vec::new(), Vec::new());
     Ok(Capturing { stream, _lent: lent, thread, holds, mode, conditions, bodies })
@@ -166,8 +167,9 @@ pub(super) fn end_body(runtime: &Runtime, stream: Stream) -> Result<()> {
 }
 
 /// Ends all captures of a graph: of open bodies, and its own. The thread's allocations no longer come from the pool.
-fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
+fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<(GraphHandle, LaunchMembers)> {
     let driver = runtime.driver();
+    let members = stream::end_own_capture(capturing.holds.capture_number());
     let is_open = !capturing.bodies.is_empty();
     while let Some(body) = capturing.bodies.pop() {
         // It fails if the body is not complete; the outer capture is discarded in any case.
@@ -179,7 +181,7 @@ fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<GraphHandle> {
     stream::capture_has_ended();
     let left = capturing.holds.end(capturing.stream.device());
     match (ended, left) {
-        (Ok(graph), Ok(())) if !is_open => Ok(graph),
+        (Ok(graph), Ok(())) if !is_open => Ok((graph, members)),
         (Ok(graph), left) => {
             driver.graph_destroy(graph)?;
             left?;
@@ -209,8 +211,8 @@ pub fn end(runtime: &Runtime, key: Key) -> Result<()> {
 }
 
 fn end_capture(runtime: &Runtime, keeps: bool, mut capturing: Capturing) -> Result<Captured> {
-    let graph = match finish(runtime, &mut capturing) {
-        Ok(graph) => graph,
+    let (graph, members) = match finish(runtime, &mut capturing) {
+        Ok(ended) => ended,
         Err(error) => {
             discard(runtime, capturing.holds);
             return Err(error);
@@ -222,6 +224,7 @@ fn end_capture(runtime: &Runtime, keeps: bool, mut capturing: Capturing) -> Resu
         graph: Some(graph),
         exec: None,
         holds: capturing.holds,
+        members,
         launched: Vec::new(),
     };
     if let Err(error) = complete(runtime, keeps, &mut captured) {
@@ -267,7 +270,7 @@ pub fn abort(key: Key) -> Result<()> {
         thread_captures::forget(key);
         // A capture that is invalid ends with a failure, which is no news here.
         let dropped = match finish(runtime, &mut capturing) {
-            Ok(graph) => runtime.driver().graph_destroy(graph),
+            Ok((graph, _)) => runtime.driver().graph_destroy(graph),
             Err(_) => Ok(()),
         };
         let released = capturing.holds.release(runtime, &[]);

@@ -177,6 +177,7 @@ fn begin_conditional_on(
             return Err(Error::new(Status::Internal, "a node without bodies"));
         };
         driver.capture_begin_body(stream.driver_ref(), first, capturing.mode)?;
+        stream::begin_own_capture(runtime, capturing.holds.capture_number(), stream, true);
         capturing.bodies.push(OpenBody { stream, _lent: lent, rest });
         Ok(stream)
     })
@@ -186,16 +187,18 @@ fn begin_conditional_on(
 pub fn next_body(key: Key) -> Result<()> {
     let runtime = runtime()?;
     with_capture(key, |capturing| {
-        let mode = capturing.mode;
+        let (mode, capture) = (capturing.mode, capturing.holds.capture_number());
         let Some(open) = capturing.bodies.last_mut() else { return Err(no_conditional()) };
         let Some(next) = open.rest.pop() else {
             return Err(Error::invalid_state("the conditional node has no further body"));
         };
         let stream = open.stream;
+        stream::end_own_body(capture, stream);
         let begun = end_body(runtime, stream)
             .and_then(|()| runtime.driver().capture_begin_body(stream.driver_ref(), next, mode));
-        if begun.is_err() {
-            capturing.bodies.pop();
+        match begun {
+            Ok(()) => stream::begin_own_capture(runtime, capture, stream, true),
+            Err(_) => drop(capturing.bodies.pop()),
         }
         begun
     })
@@ -206,6 +209,7 @@ pub fn end_conditional(key: Key) -> Result<()> {
     let runtime = runtime()?;
     with_capture(key, |capturing| {
         let open = capturing.bodies.pop().ok_or_else(no_conditional)?;
+        stream::end_own_body(capturing.holds.capture_number(), open.stream);
         end_body(runtime, open.stream)
     })
 }

@@ -44,6 +44,11 @@ impl Holds {
         }
     }
 
+    /// The number of the capture.
+    pub(super) fn capture_number(&self) -> u64 {
+        self.number
+    }
+
     /// From now on the calling thread's allocations on the device come from the pool, and pinned memory that its
     /// captured work uses is the graph's.
     pub(super) fn begin(&self, device: DeviceIndex) -> Result<()> {

@@ -6,7 +6,7 @@ use super::state::{
 use crate::context::{Runtime, runtime};
 use crate::driver::{GraphExecHandle, GraphHandle, GraphUpdate, RelaxedCapture};
 use crate::error::{Error, Result};
-use crate::stream::{self, Stream};
+use crate::stream::{self, LaunchMembers, Stream};
 use crate::types::DeviceIndex;
 
 /// The code of a call that a captured stream does not take.
@@ -110,7 +110,12 @@ fn launch(
             Some(exec) => exec,
             None => first_executable(runtime, captured)?,
         };
-        if let Err(error) = runtime.driver().graph_launch(exec, stream.driver_ref()) {
+        let queued = if captured.members.is_empty() {
+            runtime.driver().graph_launch(exec, stream.driver_ref())
+        } else {
+            launch_with_members(runtime, &captured.members, exec, stream)
+        };
+        if let Err(error) = queued {
             // The driver knows captures that this library does not.
             return Err(if error.backend_code() == CAPTURED {
                 error.context(inside_a_capture().message())
@@ -124,6 +129,23 @@ fn launch(
         Ok(stream)
     })?;
     stream::after_enqueue(runtime, stream)
+}
+
+/// Queues a launch, and what its members queue around it.
+#[cold]
+#[inline(never)]
+fn launch_with_members(
+    runtime: &Runtime,
+    members: &LaunchMembers,
+    exec: GraphExecHandle,
+    stream: Stream,
+) -> Result<()> {
+    // A capture that this library does not know would take what the members queue.
+    if stream::is_capturing(runtime, stream)? {
+        return Err(inside_a_capture());
+    }
+    let mut queue = || runtime.driver().graph_launch(exec, stream.driver_ref());
+    stream::launch_with(members, stream, &mut queue)
 }
 
 /// Prepares the first launch, in stream order.
@@ -151,32 +173,33 @@ pub fn update(key: Key, from: Key) -> Result<Option<String>> {
     // In the order of their handles, since another thread may update the other way round.
     if from.bits() < key.bits() {
         return with_graph(from, |from| {
-            let (graph, nodes) = update_of(from)?;
-            with_graph(key, |state| take_update(runtime, state, graph, nodes))
+            let from = update_of(from)?;
+            with_graph(key, |state| take_update(runtime, state, from))
         });
     }
     with_graph(key, |state| {
         with_graph(from, |from| {
-            let (graph, nodes) = update_of(from)?;
-            take_update(runtime, state, graph, nodes)
+            let from = update_of(from)?;
+            take_update(runtime, state, from)
         })
     })
 }
 
-/// The driver's graph that another graph takes the parameters of, and how many nodes it has.
-fn update_of(from: &mut GraphState) -> Result<(GraphHandle, usize)> {
+/// The driver's graph that another graph takes the parameters of, how many nodes it has, and its members.
+type UpdateSource = (GraphHandle, usize, LaunchMembers);
+
+fn update_of(from: &mut GraphState) -> Result<UpdateSource> {
     let captured = captured(from)?;
     let graph = captured.graph.ok_or_else(|| {
         Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
     })?;
-    Ok((graph, captured.nodes))
+    Ok((graph, captured.nodes, captured.members.clone()))
 }
 
 fn take_update(
     runtime: &Runtime,
     state: &mut GraphState,
-    graph: GraphHandle,
-    nodes: usize,
+    (graph, nodes, members): UpdateSource,
 ) -> Result<Option<String>> {
     let captured = captured(state)?;
     let exec = captured.exec.ok_or_else(not_instantiated)?;
@@ -184,6 +207,8 @@ fn take_update(
         GraphUpdate::Refused(why) => Ok(Some(why)),
         GraphUpdate::Done => {
             captured.nodes = nodes;
+            // The nodes read what the members of the other graph write.
+            captured.members = members;
             Ok(None)
         }
     }

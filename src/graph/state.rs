@@ -8,7 +8,7 @@ use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 pub(super) use crate::memory::pool::Key;
-use crate::stream::{LentStream, Stream};
+use crate::stream::{LaunchMembers, LentStream, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -85,6 +85,8 @@ pub(super) struct Captured {
     pub(super) graph: Option<GraphHandle>,
     pub(super) exec: Option<GraphExecHandle>,
     pub(super) holds: Holds,
+    /// What it does at each launch beside its nodes.
+    pub(super) members: LaunchMembers,
     /// The streams on which it was launched.
     pub(super) launched: Vec<Stream>,
 }

@@ -18,6 +18,7 @@
 //! | `external` | streams that the program made |
 //! | `captures` | which streams are captured, and which devices are idle |
 //! | `giving_back` | giving back to the driver, and beginning captures, one after the other |
+//! | `own_captures` | the captures of this library's graphs, for work that is queued meanwhile |
 //! | `current` | the current stream of each thread and device |
 //! | `named` | calls that name their stream |
 //! | `work` | queries, waits and host functions; what every launch ends with |
@@ -32,6 +33,7 @@ mod lent;
 mod maker;
 mod makers;
 mod named;
+mod own_captures;
 mod pool;
 mod value;
 mod work;
@@ -53,6 +55,10 @@ pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
 pub(crate) use named::beside;
 pub use named::on;
+pub(crate) use own_captures::{
+    CaptureSeen, LaunchMember, LaunchMembers, begin_own_capture, capture_of, end_own_body,
+    end_own_capture, launch_with, member_of,
+};
 pub use value::{Stream, default, from_pool};
 pub(crate) use work::after_enqueue;
 pub use work::{

@@ -1,0 +1,139 @@
+//! The captures of this library's graphs, for work that is queued meanwhile: which graph it becomes a part of, and what
+//! that graph does at its launches beside its nodes.
+//!
+//! Work may be queued by any thread, on any stream that takes part in the capture. The driver numbers captures, so a
+//! stream belongs to the capture whose number is that of the stream on which the capture began.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::value::Stream;
+use crate::context::Runtime;
+use crate::driver::StreamRef;
+use crate::error::{Result, Status};
+use crate::lock::Mutex;
+
+/// What a graph does at each launch beside its nodes, such as giving its random fills a piece of the sequence.
+pub(crate) trait LaunchMember: Any + Send + Sync {
+    /// Queues a launch on a stream: calls `queue` once, and queues what comes before and after it.
+    fn launch(&self, stream: Stream, queue: &mut dyn FnMut() -> Result<()>) -> Result<()>;
+}
+
+/// The members of a graph.
+pub(crate) type LaunchMembers = Vec<Arc<dyn LaunchMember>>;
+
+/// Queues a launch with all members around it.
+pub(crate) fn launch_with(
+    members: &[Arc<dyn LaunchMember>],
+    stream: Stream,
+    queue: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    match members.split_first() {
+        None => queue(),
+        Some((first, rest)) => first.launch(stream, &mut || launch_with(rest, stream, queue)),
+    }
+}
+
+/// The capture that a captured stream is in.
+pub(crate) enum CaptureSeen {
+    /// That of a graph of this library, by the number of the graph's capture.
+    Own {
+        /// The number.
+        capture: u64,
+        /// The work becomes a part of a body of a conditional node, which may run any number of times.
+        is_body: bool,
+    },
+    /// One that other code began, or that the driver does not number.
+    Other,
+}
+
+struct OwnCapture {
+    capture: u64,
+    /// The stream on which the capture of the graph, or of a body, began.
+    origin: Stream,
+    /// The driver's number of the capture, for a stream of the program: other calls may not pass its handle to the
+    /// driver.
+    number: Option<u64>,
+    is_body: bool,
+    members: LaunchMembers,
+}
+
+/// The captures under way, and their bodies. The driver is called with the lock held; nothing else is.
+static UNDER_WAY: Mutex<Vec<OwnCapture>> = Mutex::new(Vec::new());
+
+/// Notes that the capture of a graph has begun, or that of a body of a graph.
+pub(crate) fn begin_own_capture(runtime: &Runtime, capture: u64, origin: Stream, is_body: bool) {
+    let number = if origin.is_foreign() {
+        // A driver without numbers has no such capture.
+        runtime.driver().stream_capture_number(origin.driver_ref()).unwrap_or_default()
+    } else {
+        None
+    };
+    let members = Vec::new();
+    UNDER_WAY.lock().push(OwnCapture { capture, origin, number, is_body, members });
+}
+
+/// Notes that the capture of a body ends.
+pub(crate) fn end_own_body(capture: u64, origin: Stream) {
+    UNDER_WAY
+        .lock()
+        .retain(|known| !(known.is_body && known.capture == capture && known.origin == origin));
+}
+
+/// Notes that the capture of a graph ends, with all its bodies. Returns the members of the graph.
+pub(crate) fn end_own_capture(capture: u64) -> LaunchMembers {
+    let mut members = Vec::new();
+    UNDER_WAY.lock().retain_mut(|known| {
+        let is_other = known.capture != capture;
+        if !is_other {
+            members.append(&mut known.members);
+        }
+        is_other
+    });
+    members
+}
+
+/// The capture that a stream is in, which is being captured.
+pub(crate) fn capture_of(runtime: &Runtime, stream: StreamRef) -> Result<CaptureSeen> {
+    let driver = runtime.driver();
+    let own =
+        |known: &OwnCapture| CaptureSeen::Own { capture: known.capture, is_body: known.is_body };
+    let under_way = UNDER_WAY.lock();
+    let is_origin =
+        |known: &&OwnCapture| !known.origin.is_foreign() && known.origin.driver_ref() == stream;
+    if let Some(known) = under_way.iter().find(is_origin) {
+        return Ok(own(known));
+    }
+    // It is the program's, or has joined the capture of another stream.
+    let number = match driver.stream_capture_number(stream) {
+        Err(error) if error.status() == Status::NotSupported => return Ok(CaptureSeen::Other),
+        number => number?,
+    };
+    for known in under_way.iter() {
+        let of_known = match known.origin.is_foreign() {
+            true => known.number,
+            false => driver.stream_capture_number(known.origin.driver_ref())?,
+        };
+        if of_known.is_some() && of_known == number {
+            return Ok(own(known));
+        }
+    }
+    Ok(CaptureSeen::Other)
+}
+
+/// The member of a type of the graph that is being captured, made if the graph has none; `None` if the capture has
+/// ended.
+pub(crate) fn member_of<T: LaunchMember>(capture: u64, make: impl FnOnce() -> T) -> Option<Arc<T>> {
+    let mut under_way = UNDER_WAY.lock();
+    let known = under_way.iter_mut().find(|known| known.capture == capture && !known.is_body)?;
+    let existing = known.members.iter().find_map(|member| {
+        let member = Arc::clone(member);
+        let any: Arc<dyn Any + Send + Sync> = member;
+        any.downcast::<T>().ok()
+    });
+    Some(existing.unwrap_or_else(|| {
+        let made = Arc::new(make());
+        known.members.push(Arc::clone(&made) as Arc<dyn LaunchMember>);
+        made
+    }))
+}
