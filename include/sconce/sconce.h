@@ -5005,10 +5005,10 @@ sconce_status sconce_generator_create(int32_t device,
  * afterwards.
  *
  * - `out_generator`: receives the clone.
- * - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_set_seed`.
+ * - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_get_offset`.
  * - Ownership: the caller destroys the clone with `sconce_generator_destroy`, also the clone of a
  *   default generator.
- * - Ordering: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_get_offset`.
  * - torch: `torch.Generator.clone_state()`.
  */
 SCONCE_NODISCARD
@@ -5039,9 +5039,10 @@ sconce_status sconce_generator_get_device(struct sconce_generator *generator,
  * belongs to the lower 32 bits of the seed.
  *
  * - `seed`: any number.
- * - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
- * - Ordering: waits for the device if a graph has been captured that uses the generator; otherwise
- *   does not block.
+ * - Errors: INVALID_STATE: the generator is of a device whose current stream is being captured.
+ * - Ordering: counts for all later calls, and does not wait; launches that are queued keep their
+ *   numbers. If a capture that other code began has a fill with the generator, waits for the fills
+ *   and launches of this library that use the generator.
  * - torch: `torch.Generator.manual_seed()`; for a negative seed of torch, pass the seed plus 2^64.
  */
 SCONCE_NODISCARD
@@ -5065,9 +5066,7 @@ sconce_status sconce_generator_seed(struct sconce_generator *generator,
  * Reports the seed that was last set for a generator.
  *
  * - `out_seed`: receives the seed.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
- * - Ordering: as `sconce_generator_set_seed`.
- * - torch: `torch.Generator.initial_seed()`.
+ * - torch: `torch.Generator.initial_seed()`, which torch refuses in a capture.
  */
 SCONCE_NODISCARD
 sconce_status sconce_generator_get_initial_seed(struct sconce_generator *generator,
@@ -5077,8 +5076,13 @@ sconce_status sconce_generator_get_initial_seed(struct sconce_generator *generat
  * Reports a generator's offset in its sequence, in 32-bit words of each thread.
  *
  * - `out_offset`: receives the offset, a multiple of 4.
- * - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as `sconce_generator_set_seed`.
- * - Ordering: as `sconce_generator_set_seed`.
+ * - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as
+ *   `sconce_generator_set_seed`.
+ * - Ordering: includes all calls before, and does not wait, with two exceptions. While the launch of
+ *   a graph is pending that draws in the body of a conditional node, only the device knows how much
+ *   it draws: the call waits for that launch. If a capture that other code began has a fill with the
+ *   generator, the call waits as `sconce_generator_set_seed` does, and launches of that graph count
+ *   once they have run.
  * - torch: `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
  */
 SCONCE_NODISCARD
@@ -5103,7 +5107,7 @@ sconce_status sconce_generator_set_offset(struct sconce_generator *generator,
  * - `out_state`: receives `SCONCE_GENERATOR_STATE_BYTES` (16) bytes.
  * - Errors: CROSS_DEVICE: a generator of the CPU (`sconce_generator_get_cpu_state`). INVALID_STATE: as
  *   `sconce_generator_set_seed`.
- * - Ordering: as `sconce_generator_set_seed`.
+ * - Ordering: as `sconce_generator_get_offset`.
  * - torch: `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
  */
 SCONCE_NODISCARD
@@ -5145,9 +5149,9 @@ sconce_status sconce_generator_set_state(struct sconce_generator *generator,
  *   to a multiple of 4.
  * - `out_seed`: receives the seed.
  * - `out_offset`: receives the offset at which the range begins.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`; a captured kernel needs
- *   `sconce_generator_reserve_philox_state`.
- * - Ordering: as `sconce_generator_set_seed`.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, where the call would wait; a captured
+ *   kernel needs `sconce_generator_reserve_philox_state`.
+ * - Ordering: as `sconce_generator_get_offset`.
  * - torch: `CUDAGeneratorImpl::philox_engine_inputs`; the caller needs no lock.
  */
 SCONCE_NODISCARD
@@ -5163,7 +5167,7 @@ sconce_status sconce_generator_reserve_philox(struct sconce_generator *generator
  *
  * - `increment`: the largest number of 32-bit words that a thread of the kernel draws, rounded up
  *   to a multiple of 4.
- * - `out_state`: receives the state; its `device_state` stays valid until the process ends.
+ * - `out_state`: receives the state; its `device_state` is valid as long as the graph.
  * - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left
  *   for the generator state of graphs (`sconce_generator_prepare_capture`).
  * - Ordering: during a capture, queues a small kernel on the current stream; otherwise as
@@ -5216,7 +5220,8 @@ SCONCE_NODISCARD sconce_status sconce_random_manual_seed(uint64_t seed);
  * library: the seed is kept until a generator is first used.
  *
  * - `seed`: any number.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators; then none is
+ *   seeded.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.cuda.manual_seed_all()`.
  */
@@ -5227,7 +5232,8 @@ SCONCE_NODISCARD sconce_status sconce_random_manual_seed_all(uint64_t seed);
  * library: the seed is kept until a generator is first used.
  *
  * - `seed`: any number; for a negative seed of torch, pass the seed plus 2^64.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+ * - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators; then none is
+ *   seeded, nor is that of the CPU.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.manual_seed()`.
  */
@@ -5250,7 +5256,7 @@ SCONCE_NODISCARD sconce_status sconce_random_seed(uint64_t *out_seed);
  *
  * - `out_seed`: receives the seed, of 53 bits.
  * - Errors: IO: the operating system returns no seed. INVALID_STATE: as
- *   `sconce_generator_set_seed`, for any of the generators.
+ *   `sconce_generator_set_seed`, for any of the generators; then none is seeded.
  * - Ordering: as `sconce_generator_set_seed`.
  * - torch: `torch.cuda.seed_all()`.
  */
@@ -5260,9 +5266,7 @@ SCONCE_NODISCARD sconce_status sconce_random_seed_all(uint64_t *out_seed);
  * Reports the seed of the current device's default generator.
  *
  * - `out_seed`: receives the seed.
- * - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
- * - Ordering: as `sconce_generator_set_seed`.
- * - torch: `torch.cuda.initial_seed()`.
+ * - torch: `torch.cuda.initial_seed()`, which torch refuses in a capture.
  */
 SCONCE_NODISCARD sconce_status sconce_random_get_initial_seed(uint64_t *out_seed);
 
@@ -5831,7 +5835,8 @@ sconce_status sconce_graph_get_native(struct sconce_graph *graph,
  * - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
  * - Errors: INVALID_STATE: the graph was not captured or not instantiated.
  * - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
- *   graph does not know of launches that other code makes.
+ *   graph does not know of launches that other code makes. Such a launch repeats the random numbers
+ *   of the last one through this library, as in torch.
  * - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
  */
 SCONCE_NODISCARD

@@ -1,9 +1,11 @@
 //! Fills: from a request to launches.
 
-use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
-use super::generator::{self, Draw};
+use super::device::{ProcessDevices, RandomKernel};
+use super::draw::{DrawRequest, with_draw};
+use super::generator;
 use super::registry;
 use super::request::FillRequest;
+use super::stream_capture::CapturingWork;
 use crate::collections::slab::Key;
 use crate::context::{Runtime, runtime};
 use crate::device::{self, reach};
@@ -135,7 +137,7 @@ pub(super) struct FillTarget {
 /// Reserves and launches. All checks come first, so that a refused fill draws nothing. A launch
 /// that the driver refuses has drawn its numbers, as in torch.
 pub(super) fn launch(
-    work: &dyn DeviceWork,
+    work: &dyn CapturingWork,
     generator: Key,
     fill: &Fill,
     target: FillTarget,
@@ -144,11 +146,9 @@ pub(super) fn launch(
     work.load(stream.device, RandomKernel::Fill(*fill))?;
     let bytes = fill.dtype.bytes();
     let plan = LaunchPlan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
-    generator::with_draw(generator, work, stream, plan.increment(), |draw| {
-        let (seed, offset, state) = match draw {
-            Draw::Host { seed, offset } => (seed, offset, DevicePtr(0)),
-            Draw::Device(slot) => (0, 0, slot),
-        };
+    let request = DrawRequest::of_kernel(plan.increment());
+    with_draw(generator, work, stream, request, |draw| {
+        let (seed, offset, state) = draw.numbers();
         for part in plan.parts() {
             let launch = FillLaunch {
                 address: target.ptr.offset(part.first * bytes as u64),

@@ -4,33 +4,42 @@
 //! and launches a kernel that computes elements from the counters of that piece. The arithmetic is in
 //! `philox`, which the simulator's kernels also use.
 //!
+//! Each file uses only files above it.
+//!
 //! | file | idea |
 //! |---|---|
-//! | `generator` | the state of a generator, and the functions of its handle |
-//! | `reserve` | pieces of a sequence for kernels of the caller |
-//! | `cpu_generator`, `cpu_fill` | generators of the CPU, and fills of host memory |
-//! | `registry` | a default generator for each device and the CPU; seeding the whole process |
+//! | `entropy` | seeds from the operating system |
 //! | `request` | a caller's distribution and parameters, checked with torch's messages |
+//! | `device/` | what fills and generators use of a device |
+//! | `cpu_generator` | the state of a generator of the CPU |
+//! | `generator` | a generator, and its handle |
+//! | `pieces` | pieces of a sequence, wherever the state is |
+//! | `numbers` | the seed, the offset and the state, read and set |
+//! | `registry` | a default generator for each device and the CPU; seeding the whole process |
+//! | `cpu_fill` | fills of host memory |
+//! | `graph_draws` | what a graph draws, and what its launches reserve |
+//! | `stream_capture` | the capture that a fill becomes a part of |
+//! | `draw` | from a generator to the piece that a launch draws from |
+//! | `reserve` | pieces of a sequence for kernels of the caller |
 //! | `fill` | from a request to launches |
 //! | `permute` | a random order for equal keys |
-//! | `capture` | generators whose offset is on the device, for CUDA graphs |
-//! | `arena` | device memory for such offsets |
-//! | `device_work` | the device behind fills and generators: kernels, memory, two numbers read and written |
-//! | `entropy` | seeds from the operating system |
-//! | `graph_tests` | tests with a device that replays graphs |
+//! | `graph_tests/` | tests with a device that replays graphs |
 
-mod arena;
-mod capture;
 mod cpu_fill;
 mod cpu_generator;
-mod device_work;
+mod device;
+mod draw;
 mod entropy;
 mod fill;
 mod generator;
+mod graph_draws;
+mod numbers;
 mod permute;
+mod pieces;
 mod registry;
 mod request;
 mod reserve;
+mod stream_capture;
 
 #[cfg(test)]
 mod graph_tests;
@@ -39,15 +48,15 @@ pub use cpu_fill::cpu_state;
 pub(crate) use cpu_fill::{fill_pieces, permuted_numbers};
 pub use fill::fill;
 pub(crate) use fill::fill_on;
-pub use generator::{
-    Draw, clone, create, destroy, device_number, device_of, initial_seed, offset,
-    seed_from_entropy, set_offset, set_seed, set_state, state,
+pub use generator::{create, destroy, device_number, device_of};
+pub use numbers::{
+    clone, initial_seed, offset, seed_from_entropy, set_offset, set_seed, set_state, state,
 };
 pub(crate) use permute::{SortedKeys, permute_equal_keys};
 pub use registry::{
     default_generator, manual_seed, manual_seed_all, manual_seed_everywhere, seed, seed_all,
 };
 pub use request::FillRequest;
-pub use reserve::{prepare_capture, reserve, reserve_for_launch};
+pub use reserve::{LaunchPiece, prepare_capture, reserve, reserve_for_launch};
 
 pub use crate::collections::slab::Key;

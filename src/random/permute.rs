@@ -1,8 +1,8 @@
 //! A random order for neighbours of equal keys: the second half of torch's `randperm`, which first sorts
 //! random keys.
 
-use super::device_work::{DeviceWork, ProcessDevices, RandomKernel};
-use super::generator::{self, Draw};
+use super::device::{DeviceWork, ProcessDevices, RandomKernel};
+use super::draw::{DrawRequest, with_draw};
 use super::registry;
 use crate::collections::slab::Key;
 use crate::context::Runtime;
@@ -40,12 +40,9 @@ pub(crate) fn permute_equal_keys(
     };
     let work = ProcessDevices(runtime);
     work.load(device, RandomKernel::Permute)?;
-    let increment = rounded_increment(sorted.n);
-    generator::with_draw(key, &work, stream.driver_ref(), increment, |draw| {
-        let (seed, offset, state) = match draw {
-            Draw::Host { seed, offset } => (seed, offset, DevicePtr(0)),
-            Draw::Device(slot) => (0, 0, slot),
-        };
+    let request = DrawRequest::of_kernel(rounded_increment(sorted.n));
+    with_draw(key, &work, stream.driver_ref(), request, |draw| {
+        let (seed, offset, state) = draw.numbers();
         let SortedKeys { keys, values, n, is_wide } = sorted;
         let launch = PermuteLaunch { keys, values, n, is_wide, seed, offset, state };
         let grid = [n.div_ceil(BLOCK) as u32, 1];

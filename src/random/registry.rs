@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lock::Mutex;
 
-use super::{entropy, generator};
+use super::{entropy, generator, numbers};
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::collections::slab::Key;
 use crate::context::{self, runtime};
@@ -81,23 +81,39 @@ impl Registry {
         Ok(key)
     }
 
-    /// Seeds a device's generator, or keeps the seed until it is made.
-    fn set_seed(&self, device: Option<DeviceIndex>, seed: u64) -> Result<()> {
-        {
-            let mut seeds = self.seeds.lock();
-            if self.existing(device).is_none() {
-                seeds[seed_place(device)] = Some(seed);
-                return Ok(());
+    /// Seeds generators, or keeps the seed for those that are still to be made. Where the calling thread captures its
+    /// current stream of one of the devices, none is seeded.
+    fn set_seeds(&self, owners: &[Option<DeviceIndex>], seed: u64) -> Result<()> {
+        let devices = || owners.iter().copied().flatten();
+        devices()
+            .filter(|device| self.existing(Some(*device)).is_some())
+            .try_for_each(numbers::refuse_in_capture)?;
+        let mut untold = Vec::new();
+        for owner in owners {
+            let Some(key) = self.existing_or_keep(*owner, seed) else { continue };
+            match owner {
+                Some(_) => untold.push(numbers::set_numbers(key, Some(seed), 0)?),
+                None => drop(numbers::set_cpu_seed(key, seed)?),
             }
         }
-        generator::set_seed(self.get(device)?, seed)
+        // All have the seed now, whether a device can be told or not.
+        untold.into_iter().map(numbers::Untold::tell).fold(Ok(()), Result::and)
     }
 
-    fn set_all(&self, seed: u64) -> Result<()> {
-        (0..MAX_DEVICES as i32)
-            .filter_map(DeviceIndex::new)
-            .try_for_each(|device| self.set_seed(Some(device), seed))
+    /// The generator; if it is still to be made, the seed is kept for it.
+    fn existing_or_keep(&self, owner: Option<DeviceIndex>, seed: u64) -> Option<Key> {
+        let mut seeds = self.seeds.lock();
+        let key = self.existing(owner);
+        if key.is_none() {
+            seeds[seed_place(owner)] = Some(seed);
+        }
+        key
     }
+}
+
+/// The devices that there may be.
+fn all_devices() -> impl Iterator<Item = Option<DeviceIndex>> {
+    (0..MAX_DEVICES as i32).map(DeviceIndex::new)
 }
 
 /// The default generator of a device (-1: the current one) or of the CPU.
@@ -126,30 +142,29 @@ pub fn manual_seed(seed: u64) -> Result<()> {
         Some(runtime) => device::current_of_thread(runtime)?,
         None => thread_state::device(),
     };
-    REGISTRY.set_seed(Some(device), seed)
+    REGISTRY.set_seeds(&[Some(device)], seed)
 }
 
 /// Seeds every device's default generator. Succeeds without a device.
 pub fn manual_seed_all(seed: u64) -> Result<()> {
-    REGISTRY.set_all(seed)
+    REGISTRY.set_seeds(&all_devices().collect::<Vec<_>>(), seed)
 }
 
 /// Seeds the default generators of the CPU and of every device. Succeeds without a device.
 pub fn manual_seed_everywhere(seed: u64) -> Result<()> {
-    REGISTRY.set_seed(None, seed)?;
-    REGISTRY.set_all(seed)
+    REGISTRY.set_seeds(&std::iter::once(None).chain(all_devices()).collect::<Vec<_>>(), seed)
 }
 
 /// Seeds the current device's default generator from the operating system. Returns the seed.
 pub fn seed() -> Result<u64> {
-    generator::seed_from_entropy(default_generator(-1)?)
+    numbers::seed_from_entropy(default_generator(-1)?)
 }
 
 /// Seeds every device's default generator with one seed from the operating system. Returns the seed.
 pub fn seed_all() -> Result<u64> {
     runtime()?;
     let seed = entropy::seed()?;
-    REGISTRY.set_all(seed)?;
+    manual_seed_all(seed)?;
     Ok(seed)
 }
 
@@ -162,17 +177,17 @@ mod tests {
     }
 
     fn seed_of(key: Key) -> u64 {
-        generator::initial_seed(key).unwrap()
+        numbers::initial_seed(key).unwrap()
     }
 
     #[test]
     fn seeds_wait_for_generators_that_are_still_to_be_made() {
         let registry = Registry::new();
-        registry.set_all(7).unwrap();
-        registry.set_seed(device(3), 8).unwrap();
+        registry.set_seeds(&all_devices().collect::<Vec<_>>(), 7).unwrap();
+        registry.set_seeds(&[device(3)], 8).unwrap();
         assert_eq!(seed_of(registry.get(device(0)).unwrap()), 7);
         assert_eq!(seed_of(registry.get(device(3)).unwrap()), 8);
-        registry.set_all(9).unwrap();
+        registry.set_seeds(&all_devices().collect::<Vec<_>>(), 9).unwrap();
         assert_eq!(seed_of(registry.get(device(3)).unwrap()), 9);
         assert_eq!(seed_of(registry.get(device(1)).unwrap()), 9);
     }
@@ -201,6 +216,6 @@ mod tests {
         let key = registry.get(device(2)).unwrap();
         let error = generator::destroy(key).unwrap_err();
         assert!(error.message().contains("default generator of device 2"), "{}", error.message());
-        assert!(generator::initial_seed(key).is_ok());
+        assert!(numbers::initial_seed(key).is_ok());
     }
 }

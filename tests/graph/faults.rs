@@ -45,7 +45,6 @@ const ELSEWHERE: &[&str] = &[
     "copy_peer_async",
     // Pinned memory that goes back or is the program's, and memory made of pages.
     "host_free",
-    "host_register",
     "host_unregister",
     "virtual_granularity",
     "virtual_reserve",

@@ -18,6 +18,7 @@ use crate::support;
 const BYTES: usize = 64 << 10;
 const PINNED: usize = 1 << 16;
 const NUMBERS: usize = 1000;
+const NUMBERS_OF_BODY: usize = 100;
 
 /// A call that has failed.
 pub(crate) struct Failure {
@@ -206,6 +207,8 @@ impl Setup {
     pub(crate) fn run(&self) -> Outcome<()> {
         done(sconce_generator_set_seed(self.generator, 99))?;
         done(sconce_generator_prepare_capture(self.generator))?;
+        // The memory for the graphs' numbers is ready, so that each run makes the same calls.
+        done(sconce_device_synchronize(0))?;
         let [plain, other, conditional] = [(); 3].map(|()| Graph::new());
         let before = CALLED.load(Ordering::SeqCst);
         self.capture(&plain, null_mut(), 3, false)?;
@@ -225,12 +228,36 @@ impl Setup {
         self.capture(&conditional, null_mut(), 5, true)?;
         done(sconce_graph_instantiate(conditional.0))?;
         self.replay(&conditional, &self.results[3])?;
+        self.draw_behind(&conditional)?;
         done(sconce_graph_reset(conditional.0))?;
         // Destroyed in this order: another graph keeps the pool.
         for graph in [plain, other, conditional] {
             graph.destroy()?;
         }
-        assert_eq!(CALLED.load(Ordering::SeqCst) - before, 4, "a launch calls the function once");
+        assert_eq!(CALLED.load(Ordering::SeqCst) - before, 5, "a launch calls the function once");
+        Ok(())
+    }
+
+    /// Launches a graph whose draws only the device knows, fills behind it, and reads the generator's state.
+    fn draw_behind(&self, graph: &Graph) -> Outcome<()> {
+        // The launch is pending until the fills are queued.
+        ok(sconce_sim_set_manual(CBool::TRUE));
+        let queued = self.queue_behind(graph);
+        ok(sconce_sim_set_manual(CBool::FALSE));
+        queued?;
+        done(sconce_stream_synchronize(self.stream))?;
+        done(sconce_stream_synchronize(self.side))?;
+        let mut offset = 0;
+        // SAFETY: a writable place.
+        done(unsafe { sconce_generator_get_offset(self.generator, &raw mut offset) })
+    }
+
+    fn queue_behind(&self, graph: &Graph) -> Outcome<()> {
+        done(sconce_graph_replay(graph.0, self.stream))?;
+        for (stream, at) in [(self.stream, 0), (self.side, 4 * NUMBERS_OF_BODY)] {
+            let (place, kind, few) = (self.results[3].at(at), SCONCE_DTYPE_F32, NUMBERS_OF_BODY);
+            done(sconce_random_uniform_on(place, few, kind, 0.0, 1.0, self.generator, stream))?;
+        }
         Ok(())
     }
 
@@ -306,6 +333,10 @@ impl Setup {
         done(sconce_graph_conditional_begin(graph.0, condition, SCONCE_GRAPH_IF, 2, self.body))?;
         // SAFETY: memory of a device is checked.
         done(unsafe { sconce_memory_set_on(place, 71, 100, self.body) })?;
+        // Its numbers are known to the device alone.
+        let drawn = place.wrapping_byte_add(128);
+        let (kind, few) = (SCONCE_DTYPE_F32, NUMBERS_OF_BODY);
+        done(sconce_random_uniform_on(drawn, few, kind, 0.0, 1.0, self.generator, self.body))?;
         done(sconce_graph_conditional_next(graph.0))?;
         // SAFETY: as above.
         done(unsafe { sconce_memory_set_on(place, 72, 100, self.body) })?;

@@ -186,7 +186,8 @@ pub unsafe extern "C" fn sconce_graph_get_native(
 /// - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
 /// - Errors: INVALID_STATE: the graph was not captured or not instantiated.
 /// - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
-///   graph does not know of launches that other code makes.
+///   graph does not know of launches that other code makes. Such a launch repeats the random numbers
+///   of the last one through this library, as in torch.
 /// - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
 #[must_use]
 #[unsafe(no_mangle)]

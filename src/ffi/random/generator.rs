@@ -63,10 +63,10 @@ pub unsafe extern "C" fn sconce_generator_create(
 /// afterwards.
 ///
 /// - `out_generator`: receives the clone.
-/// - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_set_seed`.
+/// - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_get_offset`.
 /// - Ownership: the caller destroys the clone with `sconce_generator_destroy`, also the clone of a
 ///   default generator.
-/// - Ordering: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_get_offset`.
 /// - torch: `torch.Generator.clone_state()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -119,9 +119,10 @@ pub unsafe extern "C" fn sconce_generator_get_device(
 /// belongs to the lower 32 bits of the seed.
 ///
 /// - `seed`: any number.
-/// - Errors: INVALID_STATE: graphs use the generator, and the current stream is being captured.
-/// - Ordering: waits for the device if a graph has been captured that uses the generator; otherwise
-///   does not block.
+/// - Errors: INVALID_STATE: the generator is of a device whose current stream is being captured.
+/// - Ordering: counts for all later calls, and does not wait; launches that are queued keep their
+///   numbers. If a capture that other code began has a fill with the generator, waits for the fills
+///   and launches of this library that use the generator.
 /// - torch: `torch.Generator.manual_seed()`; for a negative seed of torch, pass the seed plus 2^64.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -155,9 +156,7 @@ pub unsafe extern "C" fn sconce_generator_seed(
 /// Reports the seed that was last set for a generator.
 ///
 /// - `out_seed`: receives the seed.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
-/// - Ordering: as `sconce_generator_set_seed`.
-/// - torch: `torch.Generator.initial_seed()`.
+/// - torch: `torch.Generator.initial_seed()`, which torch refuses in a capture.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_generator_get_initial_seed(

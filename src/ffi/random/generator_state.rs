@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{Out, guard, null, sconce_generator, sconce_status, sconce_stream};
-use crate::random::{self, Draw};
+use crate::random::{self, LaunchPiece};
 
 /// Bytes of a generator's state: seed, then offset, little-endian.
 pub const SCONCE_GENERATOR_STATE_BYTES: usize = 16;
@@ -28,8 +28,13 @@ pub struct sconce_philox_state {
 /// Reports a generator's offset in its sequence, in 32-bit words of each thread.
 ///
 /// - `out_offset`: receives the offset, a multiple of 4.
-/// - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as `sconce_generator_set_seed`.
-/// - Ordering: as `sconce_generator_set_seed`.
+/// - Errors: CROSS_DEVICE: a generator of the CPU, which has no offset. INVALID_STATE: as
+///   `sconce_generator_set_seed`.
+/// - Ordering: includes all calls before, and does not wait, with two exceptions. While the launch of
+///   a graph is pending that draws in the body of a conditional node, only the device knows how much
+///   it draws: the call waits for that launch. If a capture that other code began has a fill with the
+///   generator, the call waits as `sconce_generator_set_seed` does, and launches of that graph count
+///   once they have run.
 /// - torch: `torch.Generator.get_offset()`, `CUDAGeneratorImpl::philox_offset_per_thread`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -64,7 +69,7 @@ pub extern "C" fn sconce_generator_set_offset(
 /// - `out_state`: receives `SCONCE_GENERATOR_STATE_BYTES` (16) bytes.
 /// - Errors: CROSS_DEVICE: a generator of the CPU (`sconce_generator_get_cpu_state`). INVALID_STATE: as
 ///   `sconce_generator_set_seed`.
-/// - Ordering: as `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_get_offset`.
 /// - torch: `torch.cuda.get_rng_state()`, `torch.Generator.get_state()`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -140,9 +145,9 @@ pub unsafe extern "C" fn sconce_generator_set_state(
 ///   to a multiple of 4.
 /// - `out_seed`: receives the seed.
 /// - `out_offset`: receives the offset at which the range begins.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`; a captured kernel needs
-///   `sconce_generator_reserve_philox_state`.
-/// - Ordering: as `sconce_generator_set_seed`.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, where the call would wait; a captured
+///   kernel needs `sconce_generator_reserve_philox_state`.
+/// - Ordering: as `sconce_generator_get_offset`.
 /// - torch: `CUDAGeneratorImpl::philox_engine_inputs`; the caller needs no lock.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -169,7 +174,7 @@ pub unsafe extern "C" fn sconce_generator_reserve_philox(
 ///
 /// - `increment`: the largest number of 32-bit words that a thread of the kernel draws, rounded up
 ///   to a multiple of 4.
-/// - `out_state`: receives the state; its `device_state` stays valid until the process ends.
+/// - `out_state`: receives the state; its `device_state` is valid as long as the graph.
 /// - Errors: OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left
 ///   for the generator state of graphs (`sconce_generator_prepare_capture`).
 /// - Ordering: during a capture, queues a small kernel on the current stream; otherwise as
@@ -216,13 +221,13 @@ fn reserved_for_launch(
 ) -> Result<sconce_philox_state> {
     let key = sconce_generator::key(generator, "generator")?;
     Ok(match random::reserve_for_launch(key, increment)? {
-        Draw::Host { seed, offset } => {
+        LaunchPiece::Numbers(seed, offset) => {
             sconce_philox_state { seed, offset, device_state: std::ptr::null() }
         }
-        Draw::Device(place) => sconce_philox_state {
+        LaunchPiece::InMemory(address) => sconce_philox_state {
             seed: 0,
             offset: 0,
-            device_state: std::ptr::without_provenance(place.0 as usize),
+            device_state: std::ptr::without_provenance(address as usize),
         },
     })
 }

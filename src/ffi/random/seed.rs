@@ -20,7 +20,8 @@ pub extern "C" fn sconce_random_manual_seed(seed: u64) -> sconce_status {
 /// library: the seed is kept until a generator is first used.
 ///
 /// - `seed`: any number.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators; then none is
+///   seeded.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.cuda.manual_seed_all()`.
 #[must_use]
@@ -33,7 +34,8 @@ pub extern "C" fn sconce_random_manual_seed_all(seed: u64) -> sconce_status {
 /// library: the seed is kept until a generator is first used.
 ///
 /// - `seed`: any number; for a negative seed of torch, pass the seed plus 2^64.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators.
+/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`, for any of the generators; then none is
+///   seeded, nor is that of the CPU.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.manual_seed()`.
 #[must_use]
@@ -63,7 +65,7 @@ pub unsafe extern "C" fn sconce_random_seed(out_seed: *mut u64) -> sconce_status
 ///
 /// - `out_seed`: receives the seed, of 53 bits.
 /// - Errors: IO: the operating system returns no seed. INVALID_STATE: as
-///   `sconce_generator_set_seed`, for any of the generators.
+///   `sconce_generator_set_seed`, for any of the generators; then none is seeded.
 /// - Ordering: as `sconce_generator_set_seed`.
 /// - torch: `torch.cuda.seed_all()`.
 #[must_use]
@@ -79,9 +81,7 @@ pub unsafe extern "C" fn sconce_random_seed_all(out_seed: *mut u64) -> sconce_st
 /// Reports the seed of the current device's default generator.
 ///
 /// - `out_seed`: receives the seed.
-/// - Errors: INVALID_STATE: as `sconce_generator_set_seed`.
-/// - Ordering: as `sconce_generator_set_seed`.
-/// - torch: `torch.cuda.initial_seed()`.
+/// - torch: `torch.cuda.initial_seed()`, which torch refuses in a capture.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_random_get_initial_seed(out_seed: *mut u64) -> sconce_status {

@@ -1,37 +1,27 @@
-//! The device behind fills and generators, as a trait: the unit tests of this room implement it with a device
-//! that replays graphs in one thread.
+//! The devices of the process, for fills and generators.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use once_cell::sync::OnceCell;
 
 use super::arena::{Arena, CHUNK_BYTES};
+use super::host_pairs::{self, HostPair};
+use super::newest_use::NewestUse;
+use super::work::{DeviceWork, RandomKernel};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{
-    Dim3, Driver, HostRange, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture,
-    StreamFlags, StreamRef,
+    Dim3, EventFlags, HostRange, KernelArguments, KernelHandle, LaunchShape, RelaxedCapture,
+    StreamFlags, StreamHandle, StreamRef,
 };
 use crate::element::Dtype;
 use crate::error::Result;
+use crate::event::NativeEvent;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{RANDOM, RANDOM_CAPTURE, RANDOM_PERMUTE};
-use crate::kernels::{PERMUTE_KERNEL, TAKE_KERNEL, fill_kernel_name};
-use crate::lock::Mutex;
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr};
-
-/// A kernel of this room.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum RandomKernel {
-    /// Computes elements.
-    Fill(Fill),
-    /// Takes a piece of a captured generator's sequence.
-    Take,
-    /// Gives equal keys a random order.
-    Permute,
-}
 
 /// The kernels of one distribution: one for each type, and one for its wide ranges.
 const FILLS: usize = Dtype::ALL.len() * 2;
@@ -41,41 +31,6 @@ fn index(fill: Fill) -> usize {
     fill.dtype as usize * 2 + usize::from(fill.is_wide())
 }
 
-impl RandomKernel {
-    pub(super) fn name(self) -> String {
-        match self {
-            RandomKernel::Take => TAKE_KERNEL.to_owned(),
-            RandomKernel::Permute => PERMUTE_KERNEL.to_owned(),
-            RandomKernel::Fill(fill) => fill_kernel_name(&fill),
-        }
-    }
-}
-
-/// A device that fills and generators use.
-pub(super) trait DeviceWork {
-    /// Whether the stream is being captured.
-    fn is_capturing(&self, stream: StreamRef) -> Result<bool>;
-    /// Loads a kernel, so that its launch does not fail for want of it.
-    fn load(&self, device: DeviceIndex, kernel: RandomKernel) -> Result<()>;
-    /// Launches a grid of blocks along x and y, each of `block` threads.
-    fn launch(
-        &self,
-        kernel: RandomKernel,
-        grid: [u32; 2],
-        block: u32,
-        arguments: &KernelArguments,
-        stream: StreamRef,
-    ) -> Result<()>;
-    /// The memory for records and slots.
-    fn arena(&self, device: DeviceIndex) -> &Arena;
-    /// Allocates a chunk of zeros for that memory, also while streams are captured. Waits for the zeros.
-    fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr>;
-    /// Reads two numbers after all work of the device has finished.
-    fn read(&self, device: DeviceIndex, place: DevicePtr) -> Result<[u64; 2]>;
-    /// Writes two numbers after all work of the device has finished.
-    fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()>;
-}
-
 /// What fills and generators keep for a device.
 struct DeviceResources {
     shape: OnceCell<DeviceShape>,
@@ -83,6 +38,7 @@ struct DeviceResources {
     captures: LoadedKernels<1>,
     permutations: LoadedKernels<1>,
     arena: Arena,
+    companion: OnceCell<StreamHandle>,
 }
 
 shared_static! {
@@ -92,15 +48,16 @@ shared_static! {
             captures: LoadedKernels::new(),
             permutations: LoadedKernels::new(),
             arena: Arena::new(),
+            companion: OnceCell::new(),
         });
 }
 
 /// The devices of the process.
-pub(super) struct ProcessDevices(pub(super) &'static Runtime);
+pub(in crate::random) struct ProcessDevices(pub(in crate::random) &'static Runtime);
 
 impl ProcessDevices {
     /// The properties of the device that decide the bits.
-    pub(super) fn shape(&self, device: DeviceIndex) -> Result<DeviceShape> {
+    pub(in crate::random) fn shape(&self, device: DeviceIndex) -> Result<DeviceShape> {
         DEVICES[device]
             .shape
             .get_or_try_init(|| {
@@ -156,75 +113,114 @@ impl DeviceWork for ProcessDevices {
         self.0.driver().kernel_launch(kernel, shape, arguments, stream)
     }
 
-    fn arena(&self, device: DeviceIndex) -> &Arena {
+    fn arena(&self, device: DeviceIndex) -> &'static Arena {
         &DEVICES[device].arena
     }
 
-    fn allocate_chunk(&self, device: DeviceIndex) -> Result<DevicePtr> {
+    fn allocate_chunk(&self, device: DeviceIndex) -> Result<(DevicePtr, NewestUse)> {
         let driver = self.0.driver();
-        // No capture records this work, and none has to: it has finished before a captured fill is queued.
+        // No capture records this work, and none has to: launches follow it.
         let _relaxed = RelaxedCapture::enter(driver)?;
         let chunk = driver.memory_alloc(device, CHUNK_BYTES as usize)?;
-        // On a stream of its own, so that the wait is for this work only.
+        let mut zeroing = NewestUse::default();
+        // On a stream of its own, since those of the program may be captured.
         let handle = driver.stream_create(device, StreamFlags { non_blocking: true }, 0)?;
         let stream = StreamRef { device, handle };
         let zeroed = driver
             .fill_async(chunk, 0, CHUNK_BYTES as usize, stream)
-            .and_then(|()| driver.stream_synchronize(stream));
+            .and_then(|()| self.mark(stream, &mut zeroing));
         driver.stream_destroy(stream)?;
-        zeroed.map(|()| chunk)
+        zeroed.map(|()| (chunk, zeroing))
+    }
+
+    fn mark(&self, stream: StreamRef, newest: &mut NewestUse) -> Result<()> {
+        let event = match newest.event.take() {
+            Some(event) => event,
+            None => Arc::new(NativeEvent::obtain(self.0, stream.device, EventFlags::default())?),
+        };
+        let event = newest.event.insert(event);
+        self.0.driver().event_record(event.handle(), stream)
+    }
+
+    fn follow(&self, stream: StreamRef, newest: &NewestUse) -> Result<()> {
+        match &newest.event {
+            Some(event) => self.0.driver().stream_wait_event(stream, event.handle()),
+            None => Ok(()),
+        }
+    }
+
+    fn is_past(&self, newest: &NewestUse) -> Result<bool> {
+        let Some(event) = &newest.event else { return Ok(true) };
+        let driver = self.0.driver();
+        // The event was never recorded in a capture.
+        let _relaxed = RelaxedCapture::enter(driver)?;
+        driver.event_query(event.handle())
+    }
+
+    fn wait(&self, newest: &NewestUse) -> Result<()> {
+        let Some(event) = &newest.event else { return Ok(()) };
+        let driver = self.0.driver();
+        // As above.
+        let _relaxed = RelaxedCapture::enter(driver)?;
+        driver.event_synchronize(event.handle())
+    }
+
+    fn companion(&self, stream: StreamRef, device: DeviceIndex) -> Result<StreamRef> {
+        if stream.device == device {
+            return Ok(stream);
+        }
+        let driver = self.0.driver();
+        let handle = DEVICES[device].companion.get_or_try_init(|| {
+            let _relaxed = RelaxedCapture::enter(driver)?;
+            driver.stream_create(device, StreamFlags { non_blocking: true }, 0)
+        })?;
+        Ok(StreamRef { device, handle: *handle })
+    }
+
+    fn new_pair(&self, device: DeviceIndex) -> Result<&'static HostPair> {
+        host_pairs::page_locked(self.0.driver(), device)
+    }
+
+    fn told(&self, pair: &'static HostPair) -> [u64; 2] {
+        host_pairs::numbers(pair)
+    }
+
+    fn on_new_stream(
+        &self,
+        device: DeviceIndex,
+        queue: &mut dyn FnMut(StreamRef) -> Result<()>,
+    ) -> Result<()> {
+        let driver = self.0.driver();
+        let _relaxed = RelaxedCapture::enter(driver)?;
+        let handle = driver.stream_create(device, StreamFlags { non_blocking: true }, 0)?;
+        let stream = StreamRef { device, handle };
+        let done = queue(stream).and_then(|()| driver.stream_synchronize(stream));
+        done.and(driver.stream_destroy(stream))
     }
 
     fn read(&self, device: DeviceIndex, place: DevicePtr) -> Result<[u64; 2]> {
-        self.0.driver().device_synchronize(device)?;
-        read_pair(self.0.driver(), place, StreamRef::default_of(device))
+        let pair = host_pairs::ordinary([0; 2]);
+        let host = HostRange::of_static(pair);
+        let driver = self.0.driver();
+        self.on_new_stream(device, &mut |stream| {
+            driver.copy_async(host.raw(), place.into(), host.bytes(), stream)
+        })?;
+        let numbers = host_pairs::numbers(pair);
+        host_pairs::give_back_ordinary(pair);
+        Ok(numbers)
     }
 
     fn write(&self, device: DeviceIndex, place: DevicePtr, pair: [u64; 2]) -> Result<()> {
-        self.0.driver().device_synchronize(device)?;
-        write_pair(self.0.driver(), place, pair, StreamRef::default_of(device))
+        let pair = host_pairs::ordinary(pair);
+        let host = HostRange::of_static(pair);
+        let driver = self.0.driver();
+        self.on_new_stream(device, &mut |stream| {
+            driver.copy_async(place.into(), host.raw(), host.bytes(), stream)
+        })?;
+        // A pair whose copy may be pending is not used again.
+        host_pairs::give_back_ordinary(pair);
+        Ok(())
     }
-}
-
-/// Two numbers in host memory, for copies from and to the device. The memory is never freed: a driver may
-/// still use it after a call has failed.
-type HostPair = [AtomicU64; 2];
-
-/// The pairs that no copy uses.
-static SPARE_PAIRS: Mutex<Vec<&'static HostPair>> = Mutex::new(Vec::new());
-
-fn host_pair(numbers: [u64; 2]) -> &'static HostPair {
-    let spare = SPARE_PAIRS.lock().pop();
-    let pair = spare.unwrap_or_else(|| Box::leak(Box::default()));
-    pair.iter().zip(numbers).for_each(|(to, from)| to.store(from, Ordering::Relaxed));
-    pair
-}
-
-/// Reads two numbers from the device; waits for the stream.
-fn read_pair(driver: &dyn Driver, from: DevicePtr, stream: StreamRef) -> Result<[u64; 2]> {
-    let pair = host_pair([0; 2]);
-    let host = HostRange::of_static(pair);
-    driver.copy_async(host.raw(), from.into(), host.bytes(), stream)?;
-    driver.stream_synchronize(stream)?;
-    let numbers = [0, 1].map(|index: usize| pair[index].load(Ordering::Relaxed));
-    SPARE_PAIRS.lock().push(pair);
-    Ok(numbers)
-}
-
-/// Writes two numbers to the device; waits for the stream.
-fn write_pair(
-    driver: &dyn Driver,
-    to: DevicePtr,
-    numbers: [u64; 2],
-    stream: StreamRef,
-) -> Result<()> {
-    let pair = host_pair(numbers);
-    let host = HostRange::of_static(pair);
-    driver.copy_async(to.into(), host.raw(), host.bytes(), stream)?;
-    // A pair whose copy may be pending is not used again.
-    driver.stream_synchronize(stream)?;
-    SPARE_PAIRS.lock().push(pair);
-    Ok(())
 }
 
 #[cfg(test)]
