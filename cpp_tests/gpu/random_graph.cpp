@@ -1,6 +1,6 @@
 // Fills in CUDA graphs, captured by this library and by other code: every replay draws new numbers,
-// and replays and ordinary fills continue one sequence, which is that of ordinary fills alone. Calls
-// that read or set states leave the captures of other threads alone.
+// and replays and ordinary fills continue one sequence, which is that of ordinary fills alone.
+// Calls that read or set states leave the captures of other threads alone.
 #include <chrono>
 #include <functional>
 #include <iostream>
@@ -243,7 +243,8 @@ void bodies_draw_what_ordinary_fills_would_draw() {
     }
     const auto drawn = read();
     for (int i = 0; i <= times; ++i) fill(plain);
-    expect(drawn == read(), std::to_string(times) + " runs of a body, and a fill on another stream");
+    expect(drawn == read(),
+           std::to_string(times) + " runs of a body, and a fill on another stream");
     expect(captured.get_state() == plain.get_state(), "the state is known when they are done");
   }
 }
