@@ -526,13 +526,17 @@ sconce_status sconce_model_find_output(struct sconce_model *model,
  * - `out_outputs`: receives the outputs, in the model's order. Where the program that was compiled returned None,
  *   the output is an undefined tensor (`sconce_tensor_is_defined`).
  * - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was
- *   compiled for, or the model failed; the message states what was expected. Inputs of a bare library are checked
- *   only if its source lies beside it.
- * - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
- *   share its memory with an input or a constant.
- * - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each
- *   set of shapes loads kernels, and blocks other runs.
- * - Threads: any number of threads may run one model at the same time.
+ *   compiled for, its sizes do not fit to those of other inputs, or the model failed; the message states what was
+ *   expected. INVALID_STATE: a constant has no value. What an input must be is in the model's source, which packages
+ *   contain and which may lie beside a bare library. Without it inputs are not checked, and the model reads what it was
+ *   compiled for, whatever it is passed; `sconce_model_describe` states that.
+ * - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. Each output has
+ *   a handle of its own, also one that the program returned twice, and one that is an input. It may share its memory
+ *   with other outputs, with inputs, and with constants that the caller passed.
+ * - Ordering: queued on the current stream of the model's device; done at once on the CPU.
+ * - Threads: any number of threads may run one model at the same time, also one that reads values of tensors. The first
+ *   run after the model was loaded or its constants were changed blocks other runs until it is queued, and so does the
+ *   first run with each set of shapes of a CUDA model, which loads kernels.
  * - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
  */
 SCONCE_NODISCARD
@@ -546,7 +550,8 @@ sconce_status sconce_model_run(struct sconce_model *model,
  * Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
  *
  * - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the
- *   model returns. Where the model returns an undefined tensor, the entry is not used and may be NULL.
+ *   model returns. They may be inputs. Where the model returns an undefined tensor, the entry is not used and may be
+ *   NULL.
  * - Ownership: all tensors stay the caller's.
  */
 SCONCE_NODISCARD
@@ -615,14 +620,17 @@ sconce_status sconce_model_get_constant(struct sconce_model *model,
  * which they were captured.
  *
  * - `names`: the names of the constants, as `sconce_model_get_constant` returns them.
- * - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
+ * - `tensors`: the new values, of the constants' types and sizes, on any device. If the package does not state the
+ *   sizes of a constant, its bytes are compared instead.
  * - `count`: the number of names and tensors.
  * - `inactive`: whether to replace constants of the inactive set, which `sconce_model_swap_constants` makes
  *   the active one. Buffers of that set that were never set are copied from the active set; parameters are
  *   not, so set all of them.
- * - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
- * - Ownership: tensors stay the caller's. A tensor on the model's device is kept alive and used without a
- *   copy: later changes of its values change the model.
+ * - Errors: INVALID_ARGUMENT: the model has no such constant or computes it itself, it is passed twice, or the
+ *   tensor does not fit. INVALID_STATE: a buffer that is not passed has no value in either set.
+ * - Ownership: tensors stay the caller's. A tensor that lies on the model's device with the strides that the model
+ *   was compiled for is kept alive and used without a copy: later changes of its values change the model. Other
+ *   tensors are copied.
  * - Ordering: waits for the model's device.
  * - Threads: waits for runs under way.
  * - torch: `AOTICompiledModel.load_constants(user_managed=True)`.
@@ -635,11 +643,25 @@ sconce_status sconce_model_update_constants(struct sconce_model *model,
                                             bool inactive);
 
 /**
- * Makes the inactive set of constants the active one. Otherwise as `sconce_model_update_constants`.
+ * Makes the inactive set of constants the active one, and the active one the inactive one. Otherwise as
+ * `sconce_model_update_constants`.
  *
+ * - Errors: INVALID_STATE: a constant of the inactive set has no value; the message names one.
  * - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
  */
-SCONCE_NODISCARD sconce_status sconce_model_swap_constants(struct sconce_model *model);
+SCONCE_NODISCARD
+sconce_status sconce_model_swap_constants(struct sconce_model *model);
+
+/**
+ * Takes all values from the inactive set of constants and frees their memory, unless the caller or outputs of runs
+ * use it, too. The set must be filled again before it is made the active one.
+ *
+ * - Ordering: waits for the model's device.
+ * - Threads: waits for runs under way.
+ * - torch: `AOTIModelContainerRunner::free_inactive_constant_buffer`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_free_inactive_constants(struct sconce_model *model);
 
 /**
  * Returns how much memory a model uses now.

@@ -116,7 +116,11 @@ inline void set_allow_tf32_cublas(bool allow) noexcept {
 
 /// A compiled model, unloaded at its end. Corresponds to `torch::inductor::AOTIModelPackageLoader`.
 ///
-/// Any number of threads may run one model at the same time, each on its own current stream.
+/// Any number of threads may run one model at the same time, each on its own current stream. The
+/// first run after the model was loaded or its constants were changed blocks other runs until it is
+/// queued, and so does the first run with each set of shapes of a CUDA model. Calls that change
+/// constants wait for runs under way and for the model's device. Objects of this class may be used
+/// by several threads at once, except to move or destroy them.
 class Model {
  public:
   /// Loads a package (`.pt2`) or the shared library of a model. `device` is the index of the device
@@ -156,7 +160,8 @@ class Model {
   ~Model() { unload(); }
 
   /// Runs the model on the current stream of its device and returns its outputs. An output is
-  /// undefined where the program that was compiled returned None.
+  /// undefined where the program that was compiled returned None. Each output has a handle of its
+  /// own; outputs may share their memory with each other and with inputs, as in PyTorch.
   [[nodiscard]] std::vector<Tensor> run(const std::vector<Tensor>& inputs) const {
     const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     std::vector<sconce_tensor*> results(outputs_, nullptr);
@@ -314,8 +319,15 @@ class Model {
                                                   names.size(), inactive));
   }
 
-  /// Makes the inactive set of constants the active one.
+  /// Makes the inactive set of constants the active one. \throws Error INVALID_STATE if a constant
+  /// of the inactive set has no value.
   void swap_constants() const { detail::check(::sconce_model_swap_constants(model_)); }
+
+  /// Takes all values from the inactive set of constants and frees their memory. Corresponds to
+  /// `AOTIModelContainerRunner::free_inactive_constant_buffer`.
+  void free_inactive_constants() const {
+    detail::check(::sconce_model_free_inactive_constants(model_));
+  }
 
   /// The handle of the C API. This object keeps its ownership.
   [[nodiscard]] sconce_model* get() const noexcept { return model_; }

@@ -2,48 +2,65 @@
 
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::ffi::c_void;
 
 use super::constants::{LAYOUT_STRIDED, device_of, dtype_of};
 use super::errors::not_null;
-use super::handles::{count, return_tensor};
+use super::handles::{another_handle, count, return_tensor};
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
 
+/// The constants that a model is making.
+struct Making {
+    names: Vec<String>,
+    /// Those that were asked for so far; `None` for one that could not be made.
+    made: Vec<Option<Tensor>>,
+}
+
 thread_local! {
-    /// How many tensors over memory of others the thread has asked for.
-    static OVER_MEMORY: Cell<usize> = const { Cell::new(0) };
-    /// Names of the constants that a model is making, and how many tensors there were before.
-    static CONSTANTS: RefCell<(usize, Vec<String>)> = const { RefCell::new((0, Vec::new())) };
+    static MAKING: RefCell<Option<Making>> = const { RefCell::new(None) };
 }
 
-/// Counts a tensor that is made of memory of others.
-pub fn count_over_memory() {
-    OVER_MEMORY.set(OVER_MEMORY.get().wrapping_add(1));
-}
-
-/// Runs a function and returns how many tensors it made over memory of others: a model makes its constants so, in the
-/// order of these names, as far as they are known.
-pub fn counted_over_memory<R>(names: Vec<String>, function: impl FnOnce() -> R) -> (R, usize) {
-    let before = OVER_MEMORY.get();
-    let outer = CONSTANTS.replace((before, names));
+/// Runs a function and returns handles of the tensors that it made over memory of others: a model makes its constants
+/// so, in the order of these names, as far as they are known.
+pub fn constants_made<R>(
+    names: Vec<String>,
+    function: impl FnOnce() -> R,
+) -> (R, Vec<Option<Tensor>>) {
+    let outer = MAKING.replace(Some(Making { names, made: Vec::new() }));
     let result = function();
-    CONSTANTS.replace(outer);
-    (result, OVER_MEMORY.get().wrapping_sub(before))
+    let making = MAKING.replace(outer);
+    (result, making.map(|making| making.made).unwrap_or_default())
 }
 
-/// What to call the constant that the thread counted last.
+/// Makes a tensor of memory of others, which is a constant if a model is making those.
+pub fn constant(make: impl FnOnce() -> Result<Tensor>) -> Result<Tensor> {
+    let place = MAKING.with_borrow_mut(|making| {
+        let made = &mut making.as_mut()?.made;
+        made.push(None);
+        Some(made.len() - 1)
+    });
+    let tensor = make()?;
+    if let Some(place) = place {
+        let another = another_handle(tensor.handle())?;
+        MAKING.with_borrow_mut(|making| {
+            if let Some(place) = making.as_mut().and_then(|making| making.made.get_mut(place)) {
+                *place = Some(another);
+            }
+        });
+    }
+    Ok(tensor)
+}
+
+/// What to call the constant that is being made.
 pub fn name_of_constant() -> String {
-    CONSTANTS.with_borrow(|(before, names)| {
-        let made = OVER_MEMORY.get().wrapping_sub(*before);
-        let name = made.checked_sub(1).and_then(|index| names.get(index));
-        name.map_or_else(
-            || "a constant of the model".to_owned(),
-            |name| format!("the constant {name}"),
-        )
-    })
+    let name = MAKING.with_borrow(|making| {
+        let making = making.as_ref()?;
+        making.names.get(making.made.len().checked_sub(1)?).cloned()
+    });
+    name.map_or_else(|| "a constant of the model".to_owned(), |name| format!("the constant {name}"))
 }
 
 /// A tensor over memory of the caller, who keeps it alive. `data` is where the memory begins.
@@ -62,7 +79,17 @@ impl Blob {
     /// Sizes and strides have `ndim` entries, and the memory has the elements that they reach. If there is a deleter,
     /// the memory lives until it is called, else as long as all tensors over it.
     unsafe fn tensor(&self, deleter: api::sconce_deleter, context: *mut c_void) -> Result<Tensor> {
-        count_over_memory();
+        if deleter.is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.made(deleter, context) };
+        }
+        // SAFETY: the caller's promise.
+        constant(|| unsafe { self.made(None, context) })
+    }
+
+    /// # Safety
+    /// As [`Blob::tensor`].
+    unsafe fn made(&self, deleter: api::sconce_deleter, context: *mut c_void) -> Result<Tensor> {
         let (rank, dtype) = (count(self.ndim)?, dtype_of(self.dtype)?);
         let mut element = 0;
         // SAFETY: the place is valid for a write.

@@ -95,14 +95,17 @@ pub unsafe extern "C" fn sconce_model_get_constant(
 /// which they were captured.
 ///
 /// - `names`: the names of the constants, as `sconce_model_get_constant` returns them.
-/// - `tensors`: the new values, of the constants' types and numbers of elements, on any device.
+/// - `tensors`: the new values, of the constants' types and sizes, on any device. If the package does not state the
+///   sizes of a constant, its bytes are compared instead.
 /// - `count`: the number of names and tensors.
 /// - `inactive`: whether to replace constants of the inactive set, which `sconce_model_swap_constants` makes
 ///   the active one. Buffers of that set that were never set are copied from the active set; parameters are
 ///   not, so set all of them.
-/// - Errors: INVALID_ARGUMENT: the model has no such constant, or the tensor does not fit.
-/// - Ownership: tensors stay the caller's. A tensor on the model's device is kept alive and used without a
-///   copy: later changes of its values change the model.
+/// - Errors: INVALID_ARGUMENT: the model has no such constant or computes it itself, it is passed twice, or the
+///   tensor does not fit. INVALID_STATE: a buffer that is not passed has no value in either set.
+/// - Ownership: tensors stay the caller's. A tensor that lies on the model's device with the strides that the model
+///   was compiled for is kept alive and used without a copy: later changes of its values change the model. Other
+///   tensors are copied.
 /// - Ordering: waits for the model's device.
 /// - Threads: waits for runs under way.
 /// - torch: `AOTICompiledModel.load_constants(user_managed=True)`.
@@ -130,11 +133,27 @@ pub unsafe extern "C" fn sconce_model_update_constants(
     })
 }
 
-/// Makes the inactive set of constants the active one. Otherwise as `sconce_model_update_constants`.
+/// Makes the inactive set of constants the active one, and the active one the inactive one. Otherwise as
+/// `sconce_model_update_constants`.
 ///
+/// - Errors: INVALID_STATE: a constant of the inactive set has no value; the message names one.
 /// - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_swap_constants(model: *mut sconce_model) -> sconce_status {
     guard(|| model_of(model)?.swap_constants())
+}
+
+/// Takes all values from the inactive set of constants and frees their memory, unless the caller or outputs of runs
+/// use it, too. The set must be filled again before it is made the active one.
+///
+/// - Ordering: waits for the model's device.
+/// - Threads: waits for runs under way.
+/// - torch: `AOTIModelContainerRunner::free_inactive_constant_buffer`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_free_inactive_constants(
+    model: *mut sconce_model,
+) -> sconce_status {
+    guard(|| model_of(model)?.free_inactive_constants())
 }

@@ -7,6 +7,7 @@ use crate::abi::arguments;
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard};
 use crate::model::check;
+use crate::model::results::copy_outputs;
 use crate::sconce::Tensor;
 use crate::sconce::api::{sconce_status, sconce_tensor};
 
@@ -42,13 +43,17 @@ unsafe fn return_tensors(place: *mut *mut sconce_tensor, tensors: Vec<Tensor>) {
 /// - `out_outputs`: receives the outputs, in the model's order. Where the program that was compiled returned None,
 ///   the output is an undefined tensor (`sconce_tensor_is_defined`).
 /// - Errors: INVALID_ARGUMENT: an input has another type, device, shape or order of elements than the model was
-///   compiled for, or the model failed; the message states what was expected. Inputs of a bare library are checked
-///   only if its source lies beside it.
-/// - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. An output may
-///   share its memory with an input or a constant.
-/// - Ordering: queued on the current stream of the model's device; done at once on the CPU. The first run with each
-///   set of shapes loads kernels, and blocks other runs.
-/// - Threads: any number of threads may run one model at the same time.
+///   compiled for, its sizes do not fit to those of other inputs, or the model failed; the message states what was
+///   expected. INVALID_STATE: a constant has no value. What an input must be is in the model's source, which packages
+///   contain and which may lie beside a bare library. Without it inputs are not checked, and the model reads what it was
+///   compiled for, whatever it is passed; `sconce_model_describe` states that.
+/// - Ownership: inputs stay the caller's. The caller releases each output with `sconce_tensor_release`. Each output has
+///   a handle of its own, also one that the program returned twice, and one that is an input. It may share its memory
+///   with other outputs, with inputs, and with constants that the caller passed.
+/// - Ordering: queued on the current stream of the model's device; done at once on the CPU.
+/// - Threads: any number of threads may run one model at the same time, also one that reads values of tensors. The first
+///   run after the model was loaded or its constants were changed blocks other runs until it is queued, and so does the
+///   first run with each set of shapes of a CUDA model, which loads kernels.
 /// - torch: `AOTICompiledModel.__call__`, `AOTIModelPackageLoader::run`.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -77,7 +82,8 @@ pub unsafe extern "C" fn sconce_model_run(
 /// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the
-///   model returns. Where the model returns an undefined tensor, the entry is not used and may be NULL.
+///   model returns. They may be inputs. Where the model returns an undefined tensor, the entry is not used and may be
+///   NULL.
 /// - Ownership: all tensors stay the caller's.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -96,10 +102,9 @@ pub unsafe extern "C" fn sconce_model_run_into(
         let outputs = unsafe { handles(outputs, output_count, "outputs") }?;
         check::count("outputs", output_count, model.description.outputs.len())?;
         let results = model.run(inputs)?;
-        for (at, (result, output)) in results.iter().zip(outputs).enumerate() {
-            check::copied(at, &model.description.outputs, result.handle(), *output)?;
-        }
-        Ok(())
+        let results: Vec<_> = results.iter().map(Tensor::handle).collect();
+        let places: Vec<_> = outputs.iter().copied().map(Some).collect();
+        copy_outputs(&model.description.outputs, &results, &places)
     })
 }
 

@@ -10,7 +10,6 @@ use crate::abi::constants::SCALAR_TYPES;
 use crate::abi::errors::not_null;
 use crate::error::{Error, Result, guard, write_out};
 use crate::model::description::{Slot, find};
-use crate::package::source::Extent;
 use crate::sconce::api::sconce_status;
 
 /// Dimensions whose sizes are in the structs.
@@ -69,36 +68,28 @@ fn dtype(slot: &Slot) -> i32 {
     SCALAR_TYPES.iter().find(|known| Some(known.name) == dtype).map_or(-1, |known| known.dtype)
 }
 
-/// The least and the greatest size of a dimension.
-fn range(extent: Extent) -> (i64, i64) {
-    match extent {
-        Extent::Fixed(size) => (size, size),
-        Extent::Range(least, most) => (least, most),
-    }
-}
-
 /// The number of dimensions, or -1, and the sizes of the first ones.
 fn sizes(slot: &Slot) -> (i32, [i64; DIMS], [i64; DIMS]) {
     let (mut least, mut most) = ([0; DIMS], [0; DIMS]);
-    for (at, extent) in slot.wanted.sizes.iter().flatten().take(DIMS).enumerate() {
-        (least[at], most[at]) = range(*extent);
+    for (at, dimension) in slot.wanted.dimensions.iter().flatten().take(DIMS).enumerate() {
+        (least[at], most[at]) = dimension.extent.range();
     }
-    (slot.wanted.sizes.as_ref().map_or(-1, |sizes| sizes.len() as i32), least, most)
+    (slot.wanted.dimensions.as_ref().map_or(-1, |all| all.len() as i32), least, most)
 }
 
 /// The sizes of one dimension.
 fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
-    let Some(sizes) = &slot.wanted.sizes else {
+    let Some(dimensions) = &slot.wanted.dimensions else {
         return Err(Error::invalid_argument(format!(
             "the sizes of the {what} {} are not known: the package does not say them",
             slot.name
         )));
     };
-    sizes.get(dim).copied().map(range).ok_or_else(|| {
+    dimensions.get(dim).map(|dimension| dimension.extent.range()).ok_or_else(|| {
         Error::invalid_argument(format!(
             "dim is {dim}; the {what} {} has {} dimensions",
             slot.name,
-            sizes.len()
+            dimensions.len()
         ))
     })
 }

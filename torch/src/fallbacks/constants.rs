@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use crate::abi::arguments::{array, numbers};
 use crate::abi::blobs::{
-    aoti_torch_create_tensor_from_blob, check_strided, count_over_memory, name_of_constant,
+    aoti_torch_create_tensor_from_blob, check_strided, constant, name_of_constant,
 };
 use crate::abi::constants::{DEVICE_TYPE_CPU, LAYOUT_MKLDNN, dtype_of};
 use crate::abi::errors::not_null;
@@ -101,7 +101,6 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
         };
     }
     let make = || {
-        count_over_memory();
         let packed = PackedConstant {
             data,
             ndim,
@@ -112,7 +111,7 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
             description_bytes: opaque_metadata_size,
         };
         // SAFETY: the caller's promise.
-        unsafe { packed.tensor() }.map_err(|error| Error {
+        constant(|| unsafe { packed.tensor() }).map_err(|error| Error {
             message: format!(
                 "{} was packed for oneDNN and cannot be unpacked: {}. Compile the model with \
                  torch._inductor.config.freezing = False, which leaves weights as they are",
@@ -131,7 +130,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::abi::blobs::counted_over_memory;
+    use crate::abi::blobs::constants_made;
     use crate::error::newest;
     use crate::operations::packed::description::tests::Written;
     use crate::testing::{Dense, live};
@@ -167,10 +166,13 @@ mod tests {
         let before = live();
         let memory = [1.0, 2.0, 3.0, 4.0];
         let columns = Written::new(3, &[2, 2], &[2, 2], &[1, 2], &[]);
-        let (tensor, made) = counted_over_memory(Vec::new(), || make(&memory, 3, &columns.0));
+        let (tensor, made) = constants_made(Vec::new(), || make(&memory, 3, &columns.0));
         let expected = Dense { sizes: vec![2, 2], values: vec![1.0, 3.0, 2.0, 4.0] };
         expected.assert_near(tensor.unwrap().handle(), 0.0, "columns");
-        assert_eq!(made, 1);
+        assert_eq!(made.len(), 1);
+        let own = made.into_iter().next().flatten().unwrap();
+        expected.assert_near(own.handle(), 0.0, "the model's own");
+        drop(own);
         assert_eq!(live(), before);
     }
 
@@ -180,7 +182,7 @@ mod tests {
         let names = ["first", "layers.1.weight"].map(str::to_owned).to_vec();
         let halves = Written::new(2, &[2, 2], &[2, 2], &[1, 2], &[]);
         let (tensors, _) =
-            counted_over_memory(names, || [make(&memory, 0, &[]), make(&memory, 3, &halves.0)]);
+            constants_made(names, || [make(&memory, 0, &[]), make(&memory, 3, &halves.0)]);
         assert!(tensors[0].is_some() && tensors[1].is_none());
         let why = newest().unwrap();
         assert!(why.starts_with("the constant layers.1.weight was packed for oneDNN"), "{why}");

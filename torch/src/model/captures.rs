@@ -6,12 +6,11 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::check::copied;
 use super::description::Slot;
-use crate::abi::tensors::{dtype_of_tensor, sizes_of};
+use super::results::{copy_outputs, copy_to_places};
+use crate::abi::handles::another_handle;
 use crate::error::Result;
 use crate::runtime::new_stream;
 use crate::sconce::tensor::TensorHandle;
@@ -46,9 +45,12 @@ impl Captures {
 
 /// Graphs of a model that is not set otherwise.
 const USUAL_LIMIT: usize = 8;
+/// The types and shapes of inputs, and a graph for them.
+type CapturedFor = (Box<[i64]>, Arc<Mutex<Captured>>);
+
 /// The graphs of a model, those that were used last at the end.
 pub(super) struct Graphs {
-    pub(super) captured: Vec<(u64, Arc<Mutex<Captured>>)>,
+    pub(super) captured: Vec<CapturedFor>,
     pub(super) limit: usize,
     /// How often the constants were replaced: a graph of an earlier number reads constants that are gone.
     pub(super) constants: u64,
@@ -99,23 +101,18 @@ impl Captured {
         into: &[Option<TensorHandle>],
         outputs: &[Slot],
     ) -> Result<Vec<Tensor>> {
-        for (own, given) in self.inputs.iter().zip(inputs) {
-            // SAFETY: any number may be passed as a handle.
-            check(unsafe { api::sconce_tensor_copy(own.handle(), *given, true) })?;
-        }
-        // SAFETY: as above.
+        let own: Vec<TensorHandle> = self.inputs.iter().map(Tensor::handle).collect();
+        let places: Vec<_> = own.iter().copied().map(Some).collect();
+        copy_to_places(inputs, &places, |at, error| error.within(&format!("input {at}")))?;
+        // SAFETY: any number may be passed as a handle.
         check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
-        let mut returned = Vec::with_capacity(self.outputs.len());
-        for (at, (own, into)) in self.outputs.iter().zip(into).enumerate() {
-            returned.push(match into {
-                None => crate::abi::handles::another_handle(own.handle())?,
-                Some(into) => {
-                    copied(at, outputs, own.handle(), *into)?;
-                    Tensor::retained(*into)?
-                }
-            });
-        }
-        Ok(returned)
+        let own: Vec<TensorHandle> = self.outputs.iter().map(Tensor::handle).collect();
+        copy_outputs(outputs, &own, into)?;
+        let returned = own.iter().zip(into).map(|(own, into)| match into {
+            None => another_handle(*own),
+            Some(into) => Tensor::retained(*into),
+        });
+        returned.collect()
     }
 }
 
@@ -130,14 +127,4 @@ impl Drop for Graph {
         // SAFETY: any number may be passed as a handle.
         let _ = unsafe { api::sconce_graph_destroy(self.0) };
     }
-}
-
-/// A number for the types and sizes of inputs.
-pub(super) fn shapes_of(inputs: &[TensorHandle]) -> Result<u64> {
-    let mut hasher = DefaultHasher::new();
-    for input in inputs {
-        dtype_of_tensor(*input)?.hash(&mut hasher);
-        sizes_of(*input)?.hash(&mut hasher);
-    }
-    Ok(hasher.finish())
 }

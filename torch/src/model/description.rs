@@ -4,10 +4,14 @@ use std::collections::HashMap;
 
 use super::functions::{Container, text};
 use crate::abi::constants::dtype_of;
+use crate::abi::tensors::{device_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::bytes_of;
+use crate::package::archive::Source;
+use crate::package::constants::{ConstantLayout, layouts_of_constants};
+use crate::package::inputs::{Inputs, Symbol, Wanted};
 use crate::package::outputs::outputs;
-use crate::package::source::{self, Wanted};
+use crate::sconce::{Tensor, api};
 
 /// The memory of a constant of a model for the CPU is rounded up to a multiple of so many bytes.
 const MEMORY_STEP: usize = 64;
@@ -34,6 +38,15 @@ pub struct Constant {
     pub bytes: usize,
     /// Bytes of the memory that the model counts for it.
     pub memory: usize,
+    /// Its sizes, if they are known.
+    pub sizes: Option<Vec<i64>>,
+    /// The strides that the model was compiled for, if they are known.
+    pub strides: Option<Vec<i64>>,
+    /// Whether it lies in the CPU's memory, also in a model of CUDA.
+    pub is_of_cpu: bool,
+    /// Whether it is a buffer or no state of the program: the inactive set takes its value from the active one if the
+    /// program passes none.
+    pub is_buffer: bool,
     /// Whether the model works it out of others.
     pub folded: bool,
 }
@@ -43,6 +56,8 @@ pub struct Constant {
 pub struct Description {
     /// The inputs, in order.
     pub inputs: Vec<Slot>,
+    /// Symbols that sizes of inputs depend on.
+    pub symbols: Vec<Symbol>,
     /// The outputs, in order.
     pub outputs: Vec<Slot>,
     /// The constants, in the model's order.
@@ -56,10 +71,10 @@ pub struct Description {
 impl Description {
     /// Reads it from a model, and types and shapes of inputs and outputs from its source.
     #[allow(unsafe_code, reason = "calls a function of a model")]
-    pub fn read(model: &Container, source: Option<&str>) -> Result<Description> {
-        let wanted = source.map(source::inputs).unwrap_or_default();
-        let made = source.map(|source| outputs(source, &wanted)).unwrap_or_default();
-        let inputs = slots(model, "Input", wanted)?;
+    pub fn read(model: &Container, source: Option<&Source>) -> Result<Description> {
+        let read = source.map(|it| Inputs::read(&it.model, &it.kernels)).unwrap_or_default();
+        let made = source.map(|it| outputs(&it.model, &read)).unwrap_or_default();
+        let inputs = slots(model, "Input", read.wanted)?;
         let outputs = slots(model, "Output", made)?;
         let mut addresses = [0_usize; 2];
         let [first, second] = &mut addresses;
@@ -71,15 +86,30 @@ impl Description {
             false => Ok(()),
         };
         call_spec?;
-        let elements = source.map(source::elements_of_constants).unwrap_or_default();
-        let constants = constants(model, &elements)?;
+        let layouts = source.map(|it| layouts_of_constants(&it.model)).unwrap_or_default();
+        let constants = constants(model, &layouts)?;
         Ok(Description {
             constant_bytes: constants.iter().map(|constant| constant.bytes as u64).sum(),
             inputs,
+            symbols: read.symbols,
             outputs,
             constants,
             call_spec: addresses.map(text),
         })
+    }
+}
+
+impl Description {
+    /// Values of the library in the model's order, by the numbers of the constants. The model makes none of those that
+    /// it computes later.
+    pub fn by_constant(&self, made: Vec<Option<Tensor>>) -> Vec<Option<Tensor>> {
+        let own = self.constants.iter().filter(|constant| !constant.folded).count();
+        if made.len() != own {
+            return Vec::new();
+        }
+        let mut made = made.into_iter();
+        let next = |constant: &Constant| if constant.folded { None } else { made.next().flatten() };
+        self.constants.iter().map(next).collect()
     }
 }
 
@@ -104,10 +134,34 @@ pub fn find(slots: &[Slot], what: &str, name: &str) -> Result<usize> {
 }
 
 impl Constant {
-    /// Whether a tensor of so many bytes may become this constant. If the source is missing, what fits into the memory
+    /// Whether a tensor of so many bytes may become this constant, whose sizes are not known: what fits into the memory
     /// once its bytes are rounded up is taken.
     pub fn takes(&self, bytes: usize) -> bool {
         bytes == self.bytes || (self.bytes == self.memory && rounded(bytes) == self.memory)
+    }
+
+    /// Takes over what the library's own value says, which is known without the source, too.
+    pub fn complete(&mut self, own: &Tensor) -> Result<()> {
+        let tensor = own.handle();
+        self.is_of_cpu = device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU;
+        self.sizes = Some(sizes_of(tensor)?);
+        self.strides = Some(strides_of(tensor)?);
+        self.count_bytes();
+        Ok(())
+    }
+
+    /// Counts the bytes of the elements. A view has other elements than its memory, and packed weights have other bytes
+    /// than elements.
+    fn count_bytes(&mut self) {
+        let element = dtype_of(self.dtype).and_then(bytes_of).ok();
+        let count = self.sizes.iter().flatten().try_fold(element.unwrap_or(0), |bytes, &size| {
+            usize::try_from(size).ok().and_then(|size| bytes.checked_mul(size))
+        });
+        if let (Some(_), Some(_), Some(exact)) = (&self.sizes, element, count)
+            && (exact == self.memory || rounded(exact) == self.memory)
+        {
+            self.bytes = exact;
+        }
     }
 }
 
@@ -116,27 +170,36 @@ fn rounded(bytes: usize) -> usize {
     bytes.next_multiple_of(MEMORY_STEP)
 }
 
-fn constants(model: &Container, elements: &HashMap<String, usize>) -> Result<Vec<Constant>> {
+/// What `AOTInductorModelContainerGetConstantType` returns for a buffer and for a constant that is no state.
+const BUFFERS: [i32; 2] = [2, 3];
+
+fn constants(
+    model: &Container,
+    layouts: &HashMap<String, ConstantLayout>,
+) -> Result<Vec<Constant>> {
     let count: usize = model.number("AOTInductorModelContainerGetNumConstants")?;
     let of = |what: &str| format!("AOTInductorModelContainerGetConstant{what}");
+    let has_kinds = model.has(&of("Type"));
     let mut constants = Vec::with_capacity(count);
     for index in 0..count {
         let name = model.text_of(&of("Name"), index)?;
-        let dtype = model.number_of(&of("Dtype"), index)?;
         let memory = model.number_of(&of("DataSize"), index)?;
-        let count = elements.get(&name).copied();
-        let exact =
-            count.and_then(|count| bytes_of(dtype_of(dtype).ok()?).ok()?.checked_mul(count));
-        // A view has other elements than its memory, and packed weights have other bytes than elements.
-        let exact = exact.filter(|exact| *exact == memory || rounded(*exact) == memory);
-        constants.push(Constant {
+        let kind: i32 = if has_kinds { model.number_of(&of("Type"), index)? } else { 0 };
+        let layout = layouts.get(&name).cloned().unwrap_or_default();
+        let mut constant = Constant {
             name,
             original: model.text_of(&of("OriginalFQN"), index)?,
-            dtype,
-            bytes: exact.unwrap_or(memory),
+            dtype: model.number_of(&of("Dtype"), index)?,
+            bytes: memory,
             memory,
+            sizes: layout.sizes,
+            strides: layout.strides,
+            is_of_cpu: layout.is_of_cpu,
+            is_buffer: BUFFERS.contains(&kind) || (kind != 0 && memory == 0),
             folded: model.number_of(&of("FromFolded"), index)?,
-        });
+        };
+        constant.count_bytes();
+        constants.push(constant);
     }
     Ok(constants)
 }

@@ -6,10 +6,11 @@ use std::ffi::{CStr, CString, c_char};
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
-use crate::abi::blobs::counted_over_memory;
+use crate::abi::blobs::constants_made;
 use crate::error::{self, Error, Result};
 use crate::foreign::{ModelFunction, call_model};
 use crate::loading::library::Library;
+use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
 // Functions that every model has.
@@ -33,22 +34,40 @@ pub struct Container {
     pointer: usize,
     run: ModelFunction,
     delete: ModelFunction,
-    /// Whether the library has the values of its constants.
-    pub has_constants: bool,
     /// Whether container and library stay, since queued work may use them.
     is_kept: bool,
     /// Closed after the container is deleted.
     library: ManuallyDrop<Library>,
 }
 
-/// A failed call: the text of what failed within it, if the model left one.
-fn failed(name: &str) -> Error {
-    match error::newest() {
-        Some(text) => Error::invalid_argument(format!("the model failed: {text}")),
-        None => Error::invalid_argument(format!(
-            "the model failed in {name}; it wrote the reason to standard error"
-        )),
-    }
+/// Models of PyTorch 2.15 return the text of the thread's newest failure.
+const LAST_ERROR: &str = "AOTInductorGetLastError";
+/// What a model says of a failed call of this library, which has the reason.
+const OF_A_CALL: &str = "API call failed";
+
+/// A failed call, with the reason: of a function of this library that failed within it, or of the model itself.
+fn failed(library: &Library, name: &str) -> Error {
+    let reason = match (error::newest(), last_error(library)) {
+        (Some(own), Some(text)) if text.contains(OF_A_CALL) => own,
+        (_, Some(text)) => text,
+        (Some(own), None) => own,
+        (None, None) => {
+            return Error::invalid_argument(format!(
+                "the model failed in {name}; it wrote the reason to standard error"
+            ));
+        }
+    };
+    Error::invalid_argument(format!("the model failed: {reason}"))
+}
+
+/// The text of a model's newest failure on this thread, if it keeps one.
+fn last_error(library: &Library) -> Option<String> {
+    let function = library.function(LAST_ERROR)?;
+    let mut address = 0_usize;
+    // SAFETY: the function takes a place for the address of a text.
+    let status = unsafe { call_model(function, [(&raw mut address).expose_provenance()]) };
+    let text = text(address);
+    (status.ok()? == 0 && !text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
 /// Calls a function of a model, which returns 0 if it succeeded.
@@ -56,6 +75,7 @@ fn failed(name: &str) -> Error {
 /// # Safety
 /// The function takes these arguments.
 unsafe fn call<const N: usize>(
+    library: &Library,
     function: ModelFunction,
     name: &str,
     arguments: [usize; N],
@@ -64,15 +84,19 @@ unsafe fn call<const N: usize>(
     // SAFETY: the caller's promise.
     match unsafe { call_model(function, arguments) } {
         Ok(0) => Ok(()),
-        Ok(_) => Err(failed(name)),
+        Ok(_) => Err(failed(library, name)),
         Err(thrown) => Err(thrown.within("the model failed")),
     }
 }
 
 impl Container {
-    /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`. Names of the constants, in
-    /// the order in which the model makes them, are for messages.
-    pub fn create(path: &Path, device: &str, names: Vec<String>) -> Result<Container> {
+    /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`. Returns the constants that
+    /// the library has, too, in the order in which the model makes them; their names in that order are for messages.
+    pub fn create(
+        path: &Path,
+        device: &str,
+        names: Vec<String>,
+    ) -> Result<(Container, Vec<Option<Tensor>>)> {
         let library = Library::open(path, &REQUIRED)?;
         let needed = |name: &str| {
             let missing = || Error::internal(format!("the loader does not find {name}"));
@@ -92,16 +116,10 @@ impl Container {
         ];
         // SAFETY: the function takes a place for the container, the number of models, the device and the folder.
         let (created, constants) =
-            counted_over_memory(names, || unsafe { call(create, CREATE, arguments) });
+            constants_made(names, || unsafe { call(&library, create, CREATE, arguments) });
         created?;
-        Ok(Container {
-            pointer,
-            run,
-            delete,
-            has_constants: constants > 0,
-            is_kept: false,
-            library: ManuallyDrop::new(library),
-        })
+        let library = ManuallyDrop::new(library);
+        Ok((Container { pointer, run, delete, is_kept: false, library }, constants))
     }
 
     /// Leaves the library and its memory until the process ends.
@@ -133,7 +151,7 @@ impl Container {
         all[0] = self.pointer;
         all[1..=N].copy_from_slice(&arguments);
         // SAFETY: the caller's promise. Arguments behind those of the function are ignored.
-        unsafe { call(function, name, all) }
+        unsafe { call(&self.library, function, name, all) }
     }
 
     /// A number that a function writes.
@@ -180,7 +198,7 @@ impl Container {
             operators,
         ];
         // SAFETY: the function takes the container, both arrays with their lengths, a stream and an executor.
-        unsafe { call(self.run, RUN, arguments) }
+        unsafe { call(&self.library, self.run, RUN, arguments) }
     }
 }
 
@@ -200,7 +218,7 @@ impl Drop for Container {
             return;
         }
         // SAFETY: the function takes the container, which is deleted once.
-        let deleted = unsafe { call(self.delete, DELETE, [self.pointer]) };
+        let deleted = unsafe { call(&self.library, self.delete, DELETE, [self.pointer]) };
         if let Err(error) = deleted {
             error::record(&error);
         }

@@ -9,8 +9,9 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::captures::{Captured, Captures, Graph, Graphs, shapes_of};
+use super::captures::{Captured, Captures, Graph, Graphs};
 use super::device::DeviceInUse;
+use super::inputs::Facts;
 use super::loaded::Model;
 use crate::abi::copies::cloned;
 use crate::abi::devices::current_stream;
@@ -35,13 +36,12 @@ impl Model {
                 "the model runs on the CPU, where there are no graphs; call sconce_model_run",
             ));
         }
-        self.check(inputs)?;
+        let facts = self.check(inputs)?;
         let _device = DeviceInUse::begin(self.device)?;
-        let shapes = shapes_of(inputs)?;
         loop {
-            let (captured, constants) = match self.captured(shapes) {
+            let (captured, constants) = match self.captured(facts.shapes()) {
                 Some(known) => known,
-                None => self.capture(shapes, inputs)?,
+                None => self.capture(&facts, inputs)?,
             };
             // Constants are not replaced until the run is queued: whoever replaces them waits for the device first.
             let _constants = self.container.read().unwrap_or_else(PoisonError::into_inner);
@@ -115,16 +115,20 @@ impl Model {
     }
 
     /// A graph, and the number of the constants that it reads.
-    fn captured(&self, shapes: u64) -> Option<(Arc<Mutex<Captured>>, u64)> {
+    fn captured(&self, shapes: &[i64]) -> Option<(Arc<Mutex<Captured>>, u64)> {
         let mut graphs = self.graphs();
-        let at = graphs.captured.iter().position(|(known, _)| *known == shapes)?;
+        let at = graphs.captured.iter().position(|(known, _)| **known == *shapes)?;
         let found = graphs.captured.remove(at);
         let captured = Arc::clone(&found.1);
         graphs.captured.push(found);
         Some((captured, graphs.constants))
     }
 
-    fn capture(&self, shapes: u64, inputs: &[TensorHandle]) -> Result<(Arc<Mutex<Captured>>, u64)> {
+    fn capture(
+        &self,
+        facts: &Facts,
+        inputs: &[TensorHandle],
+    ) -> Result<(Arc<Mutex<Captured>>, u64)> {
         let constants = self.graphs().constants;
         let home = current_stream(self.device)?;
         let captured = {
@@ -134,7 +138,7 @@ impl Model {
             check(unsafe { api::sconce_stream_wait_stream(stream, home) })?;
             let captured = {
                 let _stream = StreamInUse::begin(stream)?;
-                self.capture_on(stream, inputs)
+                self.capture_on(stream, facts, inputs)
             };
             // Also after a failure: the inputs were read on the other stream.
             // SAFETY: no preconditions.
@@ -147,25 +151,32 @@ impl Model {
             return Ok((captured, constants));
         }
         // Another thread may have captured the same meanwhile.
-        if let Some((_, first)) = graphs.captured.iter().find(|(known, _)| *known == shapes) {
+        if let Some((_, first)) =
+            graphs.captured.iter().find(|(known, _)| **known == *facts.shapes())
+        {
             return Ok((Arc::clone(first), constants));
         }
         let surplus = (graphs.captured.len() + 1).saturating_sub(graphs.limit);
         let gone: Vec<_> = graphs.captured.drain(..surplus).collect();
-        graphs.captured.push((shapes, Arc::clone(&captured)));
+        graphs.captured.push((facts.shapes().into(), Arc::clone(&captured)));
         drop(graphs);
         drop(gone);
         Ok((captured, constants))
     }
 
-    fn capture_on(&self, stream: api::sconce_stream, inputs: &[TensorHandle]) -> Result<Captured> {
+    fn capture_on(
+        &self,
+        stream: api::sconce_stream,
+        facts: &Facts,
+        inputs: &[TensorHandle],
+    ) -> Result<Captured> {
         let mut own = Vec::with_capacity(inputs.len());
         for input in inputs {
             own.push(cloned(*input)?);
         }
         let handles: Vec<TensorHandle> = own.iter().map(Tensor::handle).collect();
         for _ in 0..RUNS_BEFORE {
-            self.run_checked(&handles)?;
+            self.run_checked(&handles, facts)?;
         }
         // SAFETY: no preconditions.
         check(unsafe { api::sconce_stream_synchronize(stream) })?;
@@ -177,7 +188,7 @@ impl Model {
         check(unsafe {
             api::sconce_graph_capture_begin(graph.0, stream, std::ptr::null_mut(), mode)
         })?;
-        let outputs = self.run_checked(&handles);
+        let outputs = self.run_checked(&handles, facts);
         let outputs = match outputs {
             Ok(outputs) => outputs,
             Err(error) => {

@@ -8,19 +8,20 @@ use super::check;
 use super::description::Slot;
 use super::functions::REQUIRED;
 use super::operators::{CALL, missing as missing_operators, names};
+use super::words::unchecked;
 use crate::error::Result;
 use crate::loading::process::{is_of_torch, needs_runtime, offers, operation_of};
 use crate::loading::symbols::symbols;
-use crate::package::archive::{Unpacked, is_library, unpack};
+use crate::package::archive::{Source, Unpacked, is_library, source_beside, unpack};
+use crate::package::inputs::{Inputs, Wanted};
 use crate::package::nodes::{Node, nodes};
 use crate::package::outputs::outputs;
-use crate::package::source;
 use crate::registry::table::Place;
 
 /// The files of a model.
 struct Files {
     library: PathBuf,
-    source: Option<String>,
+    source: Option<Source>,
     operators: Option<Vec<Node>>,
     metadata: BTreeMap<String, String>,
     /// Where the values of the constants are, if they are in files of the package.
@@ -35,7 +36,7 @@ impl Files {
             let operators = std::fs::read_to_string(path.with_extension("json")).ok();
             return Ok(Files {
                 library: path.to_owned(),
-                source: std::fs::read_to_string(path.with_extension("cpp")).ok(),
+                source: source_beside(path),
                 operators: operators.and_then(|text| nodes(&text)).transpose()?,
                 metadata: BTreeMap::new(),
                 weights: None,
@@ -106,15 +107,23 @@ pub fn words(path: &Path, name: Option<&str>) -> Result<String> {
 /// Inputs and outputs, whose names the library alone has.
 fn tensors(files: &Files, device: &str, lines: &mut Vec<String>) {
     let Some(source) = &files.source else {
-        lines.push("inputs and outputs: the package does not say them".to_owned());
+        lines.push(
+            "inputs and outputs: the package does not have the model's source, which says what they are; inputs are \
+             not checked"
+                .to_owned(),
+        );
         return;
     };
-    let inputs = source::inputs(source);
-    let made = outputs(source, &inputs);
-    for (what, wanted) in [("input", inputs), ("output", made)] {
-        for (index, wanted) in wanted.into_iter().enumerate() {
-            let slot = Slot { name: String::new(), wanted };
-            lines.push(format!("{what} {index}: {} on {device}", check::type_and_sizes(&slot)));
+    let inputs = Inputs::read(&source.model, &source.kernels);
+    let made = outputs(&source.model, &inputs);
+    let slots = |wanted: Vec<Wanted>| -> Vec<Slot> {
+        wanted.into_iter().map(|wanted| Slot { name: String::new(), wanted }).collect()
+    };
+    let (inputs, made) = (slots(inputs.wanted), slots(made));
+    for (what, slots) in [("input", &inputs), ("output", &made)] {
+        for (index, slot) in slots.iter().enumerate() {
+            lines.push(format!("{what} {index}: {} on {device}", check::type_and_sizes(slot)));
         }
     }
+    lines.extend(unchecked(&inputs));
 }

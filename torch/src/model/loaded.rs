@@ -2,26 +2,27 @@
 
 #![allow(unsafe_code, reason = "calls a model")]
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use super::captures::{Captures, Graphs, shapes_of};
+use super::captures::{Captures, Graphs};
 use super::check;
-use super::constant_state::{Absent, Kept};
+use super::constant_state::ConstantState;
 use super::description::Description;
 use super::device::{DeviceInUse, cuda_device};
 use super::functions::Container;
+use super::inputs::{Facts, InputChecks};
 use super::operators::Operators;
+use super::results::RunHandles;
 use crate::abi::devices::{current_stream, native};
 use crate::abi::live::counted;
 use crate::error::{Error, Result};
-use crate::package::archive::{is_library, unpack};
+use crate::package::archive::{Source, is_library, source_beside, unpack};
+use crate::package::constants::constants;
 use crate::package::folder::PrivateFolder;
 use crate::package::nodes::{Node, nodes};
-use crate::package::source;
-use crate::sconce::operations::undefined;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -30,8 +31,8 @@ const MOST_SHAPES: usize = 4096;
 
 /// A loaded model.
 pub struct Model {
-    /// Held for reading by runs whose kernels are loaded, for writing by others: a model loads its kernels in its
-    /// first run, without a lock of its own.
+    /// Held for reading by runs, and for writing by runs that may change the model: its first, which may compute
+    /// constants from others, and those that may load kernels, which a model does without a lock of its own.
     pub(super) container: RwLock<Container>,
     /// What the model is.
     pub description: Description,
@@ -39,16 +40,19 @@ pub struct Model {
     pub device: i32,
     /// Keys and values of the package's metadata.
     pub metadata: BTreeMap<String, String>,
-    pub(super) kept: Mutex<Kept>,
+    /// What is compared of the inputs of a run.
+    pub(super) checks: InputChecks,
+    /// Both sets of constants.
+    pub(super) constants: ConstantState,
+    /// Whether the library had the values of its constants.
+    pub(super) has_constants: bool,
     pub(super) graphs: Mutex<Graphs>,
-    /// Sets of shapes whose kernels are loaded.
-    warm: RwLock<HashSet<u64>>,
-    /// Whether values of tensors decide which kernels run: then no set of shapes is known to have loaded all.
-    branches: bool,
+    /// Types and shapes of inputs that were run before: their kernels are loaded.
+    warm: RwLock<HashSet<Box<[i64]>>>,
+    /// Whether the model was run since its constants were changed.
+    was_run: AtomicBool,
     /// The custom operators that the model calls.
     pub operators: Box<Operators>,
-    /// The model's names of constants that have no values yet.
-    pub(super) absent: Absent,
     /// The most bytes of tensors that a run made at the same time.
     pub(super) run_bytes: AtomicU64,
     /// The model's files, which are removed after the library is closed.
@@ -70,15 +74,18 @@ impl Model {
         if is_library(path)? {
             let path = std::path::absolute(path)
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
-            let source = std::fs::read_to_string(path.with_extension("cpp")).ok();
+            let source = source_beside(&path);
             let operators = std::fs::read_to_string(path.with_extension("json")).ok();
             let operators = operators.and_then(|text| nodes(&text)).transpose()?;
-            return Model::open(&path, source.as_deref(), operators, BTreeMap::new(), choice);
+            let mut model =
+                Model::open(&path, source.as_ref(), operators, BTreeMap::new(), choice)?;
+            model.constants.list_library_memory();
+            return Ok(model);
         }
         let unpacked = unpack(path, choice.name)?;
         crate::loading::older_system::admit(&unpacked.library)?;
         let loaded = || {
-            let (source, metadata) = (unpacked.source.as_deref(), unpacked.metadata.clone());
+            let (source, metadata) = (unpacked.source.as_ref(), unpacked.metadata.clone());
             let operators = unpacked.operators.clone();
             let model = Model::open(&unpacked.library, source, operators, metadata, choice)?;
             model.read_weights(&unpacked)?;
@@ -86,13 +93,14 @@ impl Model {
         };
         let mut model =
             loaded().map_err(|error: Error| error.within(&path.display().to_string()))?;
+        model.constants.list_library_memory();
         model.folder = Some(unpacked.folder);
         Ok(model)
     }
 
     fn open(
         library: &Path,
-        source: Option<&str>,
+        source: Option<&Source>,
         operators: Option<Vec<Node>>,
         metadata: BTreeMap<String, String>,
         choice: ModelChoice<'_>,
@@ -114,31 +122,30 @@ impl Model {
             if is_cuda { cuda_device(choice.device, &metadata)? } else { api::SCONCE_DEVICE_CPU };
         let name = if is_cuda { format!("cuda:{device}") } else { "cpu".to_owned() };
         let guard = is_cuda.then(|| DeviceInUse::begin(device)).transpose()?;
-        let constants = source.map(source::constants).unwrap_or_default();
-        let container = Container::create(library, &name, constants)?;
+        let names = source.map(|it| constants(&it.model)).unwrap_or_default();
+        let (container, own) = Container::create(library, &name, names)?;
         let operators = Operators::new(operators, container.undefined(), device)?;
-        let description = Description::read(&container, source)?;
+        let mut description = Description::read(&container, source)?;
         drop(guard);
-        let own = description.constants.iter().filter(|constant| !constant.folded);
-        let absent = match container.has_constants {
-            true => BTreeSet::new(),
-            false => own.map(|constant| constant.name.clone()).collect(),
-        };
-        let branches =
-            container.undefined().iter().any(|name| name.starts_with("aoti_torch_item_"));
+        let has_constants = !own.is_empty();
+        let own = description.by_constant(own);
+        for (constant, own) in description.constants.iter_mut().zip(&own) {
+            own.as_ref().map_or(Ok(()), |own| constant.complete(own))?;
+        }
         Ok(Model {
             container: RwLock::new(container),
+            checks: InputChecks::new(&description.inputs, &description.symbols, device),
+            constants: ConstantState::new(&description.constants, own, has_constants),
+            has_constants,
             description,
             device,
             metadata,
-            kept: Mutex::new(Kept::default()),
             graphs: Mutex::new(Graphs::default()),
             warm: RwLock::new(HashSet::new()),
-            branches,
+            was_run: AtomicBool::new(false),
             operators,
             run_bytes: AtomicU64::new(0),
             folder: None,
-            absent: Absent::new(absent),
         })
     }
 
@@ -147,59 +154,88 @@ impl Model {
         (&raw const *self.operators).expose_provenance()
     }
 
-    /// Refuses inputs that the model does not take.
-    pub fn check(&self, inputs: &[TensorHandle]) -> Result<()> {
-        check::count("inputs", inputs.len(), self.description.inputs.len())?;
-        for (index, (tensor, input)) in inputs.iter().zip(&self.description.inputs).enumerate() {
-            check::input(index, input, *tensor, self.device).map_err(|error| {
-                match error.status {
-                    api::SCONCE_ERROR_INVALID_HANDLE => error.within(&format!("input {index}")),
-                    _ => error,
-                }
-            })?;
-        }
-        Ok(())
+    /// What the inputs are; refuses those that the model does not take.
+    pub(super) fn check(&self, inputs: &[TensorHandle]) -> Result<Facts> {
+        let slots = &self.description.inputs;
+        check::count("inputs", inputs.len(), slots.len())?;
+        let facts = Facts::of(inputs)?;
+        self.checks.check(&facts, slots, inputs)?;
+        Ok(facts)
     }
 
     /// Runs the model on the current stream of its device.
     pub fn run(&self, inputs: &[TensorHandle]) -> Result<Vec<Tensor>> {
-        self.check(inputs)?;
-        self.run_checked(inputs)
+        let facts = self.check(inputs)?;
+        self.run_checked(inputs, &facts)
     }
 
     /// As [`Model::run`], for inputs that were checked.
-    pub(super) fn run_checked(&self, inputs: &[TensorHandle]) -> Result<Vec<Tensor>> {
+    pub(super) fn run_checked(
+        &self,
+        inputs: &[TensorHandle],
+        facts: &Facts,
+    ) -> Result<Vec<Tensor>> {
         let guard = (self.device >= 0).then(|| DeviceInUse::begin(self.device)).transpose()?;
         let stream = match self.device {
             api::SCONCE_DEVICE_CPU => 0,
             device => native(current_stream(device)?)?.expose_provenance(),
         };
-        let shapes = shapes_of(inputs)?;
-        let outputs = self.call(inputs, shapes, stream);
+        let outputs = self.call(inputs, facts.shapes(), stream);
         drop(guard);
         outputs
     }
 
-    fn call(&self, inputs: &[TensorHandle], shapes: u64, stream: usize) -> Result<Vec<Tensor>> {
-        let warm =
-            |shapes| self.warm.read().unwrap_or_else(PoisonError::into_inner).contains(&shapes);
-        if !self.branches && warm(shapes) {
+    fn call(&self, inputs: &[TensorHandle], shapes: &[i64], stream: usize) -> Result<Vec<Tensor>> {
+        if self.is_warm(shapes) {
             let container = self.container.read().unwrap_or_else(PoisonError::into_inner);
-            return self.call_container(&container, inputs, stream);
+            // Constants may have been changed meanwhile.
+            if self.was_run.load(Ordering::Acquire) {
+                return self.call_container(&container, inputs, stream);
+            }
+        }
+        if self.device < 0 {
+            // A model of the CPU loads nothing.
+            let container = self.container.read().unwrap_or_else(PoisonError::into_inner);
+            if self.was_run.load(Ordering::Acquire) {
+                return self.first_call(&container, inputs, shapes, stream);
+            }
         }
         let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
-        if warm(shapes) {
-            return self.call_container(&container, inputs, stream);
+        self.first_call(&container, inputs, shapes, stream)
+    }
+
+    /// Whether inputs of these types and shapes were run before.
+    fn is_warm(&self, shapes: &[i64]) -> bool {
+        self.warm.read().unwrap_or_else(PoisonError::into_inner).contains(shapes)
+    }
+
+    /// As `call_container`, for types and shapes that were not run before: their memory is counted.
+    fn first_call(
+        &self,
+        container: &Container,
+        inputs: &[TensorHandle],
+        shapes: &[i64],
+        stream: usize,
+    ) -> Result<Vec<Tensor>> {
+        if self.was_run.load(Ordering::Acquire) && self.is_warm(shapes) {
+            return self.call_container(container, inputs, stream);
         }
-        let (outputs, bytes) = counted(inputs, || self.call_container(&container, inputs, stream));
+        let (outputs, bytes) = counted(inputs, || self.call_container(container, inputs, stream));
         let outputs = outputs?;
         self.run_bytes.fetch_max(bytes as u64, Ordering::Relaxed);
         let mut warm = self.warm.write().unwrap_or_else(PoisonError::into_inner);
         if warm.len() == MOST_SHAPES {
             warm.clear();
         }
-        warm.insert(shapes);
+        warm.insert(shapes.into());
+        drop(warm);
+        self.was_run.store(true, Ordering::Release);
         Ok(outputs)
+    }
+
+    /// Lets the next run have the model alone. The caller has it, too.
+    pub(super) fn forget_runs(&self) {
+        self.was_run.store(false, Ordering::Release);
     }
 
     fn call_container(
@@ -208,7 +244,7 @@ impl Model {
         inputs: &[TensorHandle],
         stream: usize,
     ) -> Result<Vec<Tensor>> {
-        self.absent.check()?;
+        self.constants.check(&self.description.constants)?;
         let mut owned = Vec::with_capacity(inputs.len());
         for input in inputs {
             owned.push(Tensor::retained(*input)?);
@@ -218,13 +254,9 @@ impl Model {
         // SAFETY: there are as many inputs and outputs as the model has; `call` holds the lock that its shapes need.
         let result =
             unsafe { container.run(&mut given, &mut returned, stream, self.operators_address()) };
-        let outputs: Vec<Option<Tensor>> = returned
-            .into_iter()
-            .map(|handle| (!handle.is_null()).then(|| Tensor::from_handle(handle)))
-            .collect();
+        let returned = RunHandles::new(returned);
         result?;
-        // The model sets no handle where the program that was compiled returned None.
-        outputs.into_iter().map(|output| output.map_or_else(undefined, Ok)).collect()
+        returned.outputs(inputs, &self.constants)
     }
 }
 

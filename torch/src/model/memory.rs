@@ -3,10 +3,8 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use std::collections::BTreeSet;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use super::constant_state::Kept;
 use super::loaded::Model;
 use crate::error::Result;
 use crate::sconce::{api, check};
@@ -39,21 +37,17 @@ impl Model {
         })
     }
 
-    /// Constants of the library itself, which stay when others replace them, and those that it works out.
+    /// Constants of the library itself, which stay when others replace them, and those that it computes.
     fn own_constant_bytes(&self) -> u64 {
-        let has = self.container.read().unwrap_or_else(PoisonError::into_inner).has_constants;
+        let has = self.has_constants && self.constants.lock().has_library();
         let own = self.description.constants.iter().filter(|constant| has || constant.folded);
         own.map(|constant| constant.bytes as u64).sum()
     }
 
     fn kept_constant_bytes(&self) -> u64 {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Kept { active, inactive } = &*kept;
-        let bytes = |name: &String| {
-            let found = self.description.constants.iter().find(|constant| constant.name == *name);
-            found.map_or(0, |constant| constant.bytes as u64)
-        };
-        active.keys().chain(inactive.keys()).map(bytes).sum()
+        let sets = self.constants.lock();
+        let kept = sets.active.kept.keys().chain(sets.inactive.kept.keys());
+        kept.map(|index| self.description.constants[*index].bytes as u64).sum()
     }
 }
 

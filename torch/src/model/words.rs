@@ -3,10 +3,29 @@
 use std::sync::PoisonError;
 
 use super::check;
+use super::description::Slot;
+use super::inputs::is_checked;
 use super::loaded::Model;
 use crate::abi::constants::scalar_type;
 use crate::error::Result;
 use crate::loading::process::is_of_torch;
+
+/// Which inputs are not checked, and why.
+pub(super) fn unchecked(inputs: &[Slot]) -> Option<String> {
+    let unchecked: Vec<String> = inputs
+        .iter()
+        .enumerate()
+        .filter(|(_, input)| !is_checked(input))
+        .map(|(index, _)| index.to_string())
+        .collect();
+    (!unchecked.is_empty()).then(|| {
+        format!(
+            "unchecked inputs: {}; the model's source, which says what they must be, is missing or does not say it. The \
+             model reads what it was compiled for, whatever it is passed",
+            unchecked.join(", ")
+        )
+    })
+}
 
 impl Model {
     /// What the model takes and returns, its constants, its memory, what it calls, and what it was compiled for.
@@ -15,10 +34,18 @@ impl Model {
         let mut lines = Vec::new();
         for (index, input) in description.inputs.iter().enumerate() {
             let wanted = check::wanted(input, self.device);
-            lines.push(format!("input {index}: {} {wanted}", input.name));
+            let related = self.checks.relations(index);
+            let related = if related.is_empty() {
+                String::new()
+            } else {
+                format!(", where {}", related.join(" and "))
+            };
+            lines.push(format!("input {index}: {} {wanted}{related}", input.name));
         }
+        lines.extend(self.checks.symbol_words(&description.inputs));
+        lines.extend(unchecked(&description.inputs));
         for (index, output) in description.outputs.iter().enumerate() {
-            let is_known = output.wanted.dtype.is_some() || output.wanted.sizes.is_some();
+            let is_known = output.wanted.dtype.is_some() || output.wanted.dimensions.is_some();
             let made = if is_known { check::wanted(output, self.device) } else { String::new() };
             lines.push(format!("output {index}: {} {made}", output.name).trim_end().to_owned());
         }
@@ -28,6 +55,10 @@ impl Model {
             let dtype = scalar_type(constant.dtype).map_or("?", |known| known.name);
             lines
                 .push(format!("constant {}: {dtype}, {} bytes", constant.original, constant.bytes));
+        }
+        if count > 0 {
+            let inactive = self.constants.lock().inactive_words();
+            lines.push(format!("inactive constants: {inactive}"));
         }
         let memory = self.memory()?;
         lines.push(format!(

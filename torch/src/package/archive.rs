@@ -20,6 +20,15 @@ const WEIGHTS: &str = "data/weights/";
 /// More bytes than a model has, unpacked: a zip can say anything.
 const MOST_BYTES: u64 = 1 << 40;
 
+/// The source that the compiler generated.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The source of the model.
+    pub model: String,
+    /// The source of its kernels for the CPU.
+    pub kernels: String,
+}
+
 /// A model of a package, written to a private folder.
 #[derive(Debug)]
 pub struct Unpacked {
@@ -28,7 +37,7 @@ pub struct Unpacked {
     /// The shared library.
     pub library: PathBuf,
     /// The generated source, if the package has it.
-    pub source: Option<String>,
+    pub source: Option<Source>,
     /// Keys and values of the metadata: `AOTI_DEVICE_KEY` and others.
     pub metadata: BTreeMap<String, String>,
     /// The custom operators that the model calls, if the package names any.
@@ -70,6 +79,12 @@ pub fn is_library(path: &Path) -> Result<bool> {
     Ok(begin == b"\x7fELF")
 }
 
+/// The source that lies beside a library, if there is one.
+pub fn source_beside(library: &Path) -> Option<Source> {
+    let model = std::fs::read_to_string(library.with_extension("cpp")).ok()?;
+    Some(Source { model, kernels: String::new() })
+}
+
 /// Writes a model of a package to a private folder. Without a name it is the one that there is, or the one called
 /// `model`.
 pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
@@ -88,7 +103,7 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
         blob: None,
         weights: Vec::new(),
     };
-    let mut libraries = Vec::new();
+    let (mut libraries, mut kernels) = (Vec::new(), String::new());
     for (file, index) in files {
         let target = unpacked.folder.path().join(file);
         write_file(&mut archive, *index, &target, path)?;
@@ -96,7 +111,9 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
         if file.ends_with(".so") {
             libraries.push(target);
         } else if file.ends_with(".wrapper.cpp") {
-            unpacked.source = Some(text());
+            unpacked.source.get_or_insert_default().model = text();
+        } else if file.ends_with(".kernel.cpp") {
+            kernels = text();
         } else if file.ends_with("wrapper_metadata.json")
             || (file.ends_with("_metadata.json") && unpacked.metadata.is_empty())
         {
@@ -111,6 +128,9 @@ pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
             unpacked.operators =
                 Some(operators.map_err(|why| why.within(&path.display().to_string()))?);
         }
+    }
+    if let Some(source) = &mut unpacked.source {
+        source.kernels = kernels;
     }
     write_weights(&mut archive, &contents, &unpacked, path)?;
     match <[PathBuf; 1]>::try_from(libraries) {

@@ -7,13 +7,19 @@
 //! | `nodes` | the custom operators that a model calls |
 //! | `json` | JSON |
 //! | `folder` | private folders that are removed at unload or at exit |
-//! | `source` | what the generated source says of inputs |
+//! | `lines` | the lines of the generated source |
+//! | `expressions` | sizes as arithmetic over symbols |
+//! | `inputs` | what the source says of inputs |
+//! | `constants` | what it says of constants |
 //! | `outputs` | what it says of outputs |
 
 pub mod archive;
+pub mod constants;
+pub mod expressions;
 pub mod folder;
+pub mod inputs;
 pub mod json;
+mod lines;
 pub mod nodes;
 pub mod outputs;
-pub mod source;
 pub mod weights;

@@ -110,6 +110,26 @@ pub fn strides_of(tensor: TensorHandle) -> Result<Vec<i64>> {
     Ok(strides)
 }
 
+/// Appends the sizes and the strides of a tensor to lists, and returns how many there are.
+#[inline]
+pub fn append_layout(
+    tensor: TensorHandle,
+    all_sizes: &mut Vec<i64>,
+    all_strides: &mut Vec<i64>,
+) -> Result<usize> {
+    let rank = rank_of(tensor)?;
+    let (first, begin) = (all_sizes.len(), all_strides.len());
+    all_sizes.resize(first + rank, 0);
+    all_strides.resize(begin + rank, 0);
+    let sizes = all_sizes[first..].as_mut_ptr();
+    // SAFETY: there is room for `rank` numbers.
+    check(unsafe { api::sconce_tensor_get_sizes(tensor, sizes, rank) })?;
+    let strides = all_strides[begin..].as_mut_ptr();
+    // SAFETY: there is room for `rank` numbers.
+    check(unsafe { api::sconce_tensor_get_strides(tensor, strides, rank) })?;
+    Ok(rank)
+}
+
 /// Whether elements lie one after another in an order of the dimensions, `SCONCE_MEMORY_FORMAT_…`.
 pub fn is_contiguous(tensor: TensorHandle, format: i32) -> Result<bool> {
     // SAFETY: the place is valid for a write; any number may be passed as a handle.

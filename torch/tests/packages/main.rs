@@ -6,8 +6,11 @@
 #[path = "../shared/mod.rs"]
 mod shared;
 
+mod aliases;
 mod libtorch;
 mod operators;
+mod sets;
+mod shapes;
 mod weights;
 
 use std::ffi::c_void;
@@ -71,8 +74,13 @@ fn package(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// The model of `model.cpp`.
 fn compiled(folder: &Path, flags: &[&str]) -> PathBuf {
+    compiled_from(folder, "model.cpp", flags)
+}
+
+/// A model that is written by hand, in a file beside this one.
+fn compiled_from(folder: &Path, source: &str, flags: &[&str]) -> PathBuf {
     let library = folder.join("model.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packages/model.cpp");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packages").join(source);
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let output = std::process::Command::new(compiler)
         .args(["-std=c++17", "-shared", "-fPIC", "-Wall", "-Werror", "-o"])

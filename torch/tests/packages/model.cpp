@@ -1,7 +1,8 @@
 // A compiled model, written by hand against PyTorch's ABI: one input of F32 on the CPU, one output
 // of twice its values. With WEIGHTS it has a constant of two elements that is not in the library:
 // a factor, and what is added. With ROUNDED it counts 64 bytes for them, as models of PyTorch do.
-// With CUSTOM it calls the operators of kernels/sample.cc instead.
+// With CUSTOM it calls the operators of kernels/sample.cc instead. With INPUTS it takes that many
+// inputs, and uses the first alone.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -57,8 +58,11 @@ std::int32_t AOTInductorModelContainerDelete(Container* container) {
   delete container;
   return 0;
 }
+#ifndef INPUTS
+#define INPUTS 1
+#endif
 std::int32_t AOTInductorModelContainerGetNumInputs(Container*, std::size_t* number) {
-  return *number = 1, 0;
+  return *number = INPUTS, 0;
 }
 std::int32_t AOTInductorModelContainerGetNumOutputs(Container*, std::size_t* number) {
   return *number = 1, 0;
@@ -132,6 +136,9 @@ std::int32_t AOTInductorModelContainerRunSingleThreaded(Container* container, Te
     Tensor handle;
     ~Input() { aoti_torch_delete_tensor_object(handle); }
   } input{inputs[0]};
+  for (int at = 1; at < INPUTS; ++at) {
+    const Input unused{inputs[at]};
+  }
 #ifdef CUSTOM
   // Results of the calls are not looked at, as in generated code.
   const auto uninitialised = [] {

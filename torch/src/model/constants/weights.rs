@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::PoisonError;
 
-use super::description::Constant;
-use super::device::DeviceInUse;
-use super::loaded::Model;
-use crate::abi::blobs::counted_over_memory;
+use crate::abi::blobs::constants_made;
 use crate::abi::constants::dtype_of;
 use crate::abi::pools::typed_part;
 use crate::abi::tensors::{numel_of, storage_of};
 use crate::error::{Error, Result};
+use crate::model::description::Constant;
+use crate::model::device::DeviceInUse;
+use crate::model::loaded::Model;
 use crate::package::archive::Unpacked;
 use crate::package::weights::{Weight, storage};
 use crate::sconce::values::options;
@@ -23,7 +23,7 @@ const FROM_BLOB: &str = "AOTInductorModelUpdateConstantsFromBlob";
 
 impl Model {
     /// Gives the model the weights of its package.
-    pub(super) fn read_weights(&self, unpacked: &Unpacked) -> Result<()> {
+    pub(in crate::model) fn read_weights(&self, unpacked: &Unpacked) -> Result<()> {
         if let Some(blob) = &unpacked.blob {
             self.read_blob(blob)?;
         }
@@ -31,8 +31,8 @@ impl Model {
         let mut tensors = Vec::new();
         for weight in &unpacked.weights {
             let constants = &self.description.constants;
-            let Some(constant) = constants.iter().find(|known| known.original == weight.name)
-            else {
+            let named = |known: &Constant| known.original == weight.name;
+            let Some(index) = constants.iter().position(named) else {
                 // Several models of a package may name more weights than one has.
                 continue;
             };
@@ -41,10 +41,10 @@ impl Model {
                 storages.insert(weight.file.clone(), Storage::new(&bytes, self.device)?);
             }
             if let Some(storage) = storages.get(&weight.file) {
-                let made = storage.tensor(weight, constant);
+                let made = storage.tensor(weight, &constants[index]);
                 let tensor =
                     made.map_err(|error| error.within(&format!("the weight {}", weight.name)))?;
-                tensors.push((constant.name.clone(), tensor));
+                tensors.push((index, tensor));
             }
         }
         if tensors.is_empty() { Ok(()) } else { self.install(tensors, false) }
@@ -70,10 +70,11 @@ impl Model {
         let names = own.map(|constant| constant.original.clone()).collect();
         let first = bytes.as_ptr().expose_provenance();
         // SAFETY: the function takes the bytes of all constants, which it copies.
-        let (read, _) =
-            counted_over_memory(names, || unsafe { container.call(FROM_BLOB, [first]) });
+        let (read, own) = constants_made(names, || unsafe { container.call(FROM_BLOB, [first]) });
         read?;
-        self.absent.forget(|_| true);
+        let mut sets = self.constants.lock();
+        sets.fill_library(self.description.by_constant(own));
+        self.constants.changed(&sets);
         Ok(())
     }
 }
