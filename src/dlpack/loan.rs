@@ -3,7 +3,6 @@
 use smallvec::SmallVec;
 
 use crate::context::{Runtime, runtime};
-use crate::driver::StreamHandle;
 use crate::error::Result;
 use crate::lock::Mutex;
 use crate::stream::{self, Named, Stream};
@@ -22,11 +21,9 @@ impl NotedStream {
         NotedStream { stream, named: stream.named(runtime) }
     }
 
-    /// Whether the running call may pass it to the driver. The handle of the per-thread stream means another
-    /// stream on another thread.
+    /// Whether the running call may pass it to the driver.
     fn may_be_used(self, runtime: &Runtime) -> bool {
-        self.stream.driver_ref().handle != StreamHandle::PER_THREAD
-            && self.named.may_be_used(runtime, None)
+        self.named.may_be_used(runtime, None)
     }
 
     fn is_capturing(self, runtime: &Runtime) -> bool {

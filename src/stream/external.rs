@@ -6,7 +6,7 @@
 //! The program may destroy its stream at any time, and the driver uses the handle for another stream
 //! later. So a handle is passed to the driver only in a call that names it. Such a call reads the driver's
 //! id of the stream, which is kept: an id that differs from the one before means that the handle names
-//! another stream now.
+//! another stream now. The same holds for `cudaStreamPerThread`, a handle that names another stream on each thread.
 
 use super::id::StreamKind;
 use super::maker::{Maker, Named};
@@ -50,9 +50,17 @@ pub(crate) fn name(runtime: &Runtime, stream: StreamRef) -> Named {
         return Named { stream, maker: Maker::LIBRARY };
     }
     let known = makers::known(stream);
+    if handle == StreamHandle::PER_THREAD {
+        let maker = makers::of_thread(runtime, stream);
+        // The handle is announced. That it names another stream on another thread replaces none.
+        if known.is_none() {
+            makers::note(stream, maker);
+        }
+        return Named { stream, maker };
+    }
     let is_own = match known {
         Some(maker) => maker == Maker::LIBRARY,
-        None => handle == StreamHandle::PER_THREAD || pool::owns(stream),
+        None => pool::owns(stream),
     };
     let maker = match is_own {
         true => Maker::LIBRARY,
@@ -79,8 +87,11 @@ impl Named {
     /// Whether the running call may pass the stream to the driver: the library owns it, it is an argument
     /// of the call, or it is the calling thread's current stream. A handle that names another stream by now
     /// does not count. Without ids of streams a handle that comes again may be another stream, so then
-    /// only the current stream counts.
+    /// only the current stream counts, and that of a thread may be another thread's.
     pub(crate) fn may_be_used(self, runtime: &Runtime, argument: Option<Named>) -> bool {
+        if self.stream.handle == StreamHandle::PER_THREAD && self.maker == Maker::UNKNOWN {
+            return false;
+        }
         !self.is_foreign()
             || argument.is_some_and(|argument| self.is_surely(argument))
             || (current_foreign(self.stream.device) == Some(self.stream)

@@ -3,7 +3,7 @@
 use crate::driver::StreamRef;
 
 /// The owner of a stream: the library, or the program with the driver's id of the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Maker(u64);
 
 impl Maker {

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::maker::{Maker, Named};
+use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::lock::RwLock;
 use crate::types::DeviceIndex;
@@ -35,6 +36,13 @@ pub(super) fn known(stream: StreamRef) -> Option<Maker> {
 #[inline]
 pub(super) fn announced(device: DeviceIndex, native: usize) -> Option<StreamHandle> {
     MAKERS.read().get(&(device, native)).map(|(handle, _)| *handle)
+}
+
+/// The owner of the calling thread's default stream of a device: the same handle names another stream on another
+/// thread.
+#[cold]
+pub(super) fn of_thread(runtime: &Runtime, stream: StreamRef) -> Maker {
+    Maker::program(runtime.driver().stream_id(stream).ok().flatten())
 }
 
 /// Notes the owner of the stream that has a handle now.

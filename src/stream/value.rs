@@ -3,7 +3,7 @@
 use super::id::{self, StreamKind};
 use super::maker::Maker;
 use super::{makers, pool};
-use crate::context::{Runtime, runtime};
+use crate::context::{Runtime, opened, runtime};
 use crate::device;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::{Error, Result};
@@ -68,6 +68,8 @@ impl Stream {
     #[inline]
     pub(crate) fn maker(self) -> Maker {
         match self.is_foreign() {
+            true if self.handle == StreamHandle::PER_THREAD => opened()
+                .map_or(Maker::UNKNOWN, |runtime| makers::of_thread(runtime, self.driver_ref())),
             true => makers::last_named(self.driver_ref()).maker,
             false => Maker::LIBRARY,
         }

@@ -69,13 +69,23 @@ fn default_streams_have_numbers() {
     work(default_stream(0), current, &place);
     assert_waits(default_stream(0), current);
     delete(managed);
+    run_until_idle();
+    // The default stream of the calling thread.
+    let mut of_thread = sconce_stream { id: -1, device: -1, reserved: -1 };
+    let two = without_provenance_mut(2);
+    // SAFETY: 2 names a stream of every thread; a good place.
+    ok(unsafe { sconce_stream_get_from_external(two, 0, &raw mut of_thread) });
+    work(current, current, &place);
+    let managed = export(tensor, two);
+    work(of_thread, current, &place);
+    assert_waits(of_thread, current);
+    delete(managed);
     manual(false);
     let mut managed = null_mut();
     use sconce_status::{SCONCE_ERROR_INVALID_ARGUMENT, SCONCE_ERROR_INVALID_HANDLE};
-    // Simulated devices have no per-thread streams.
     for (number, expected) in [
-        (2, SCONCE_ERROR_INVALID_HANDLE),
         (3, SCONCE_ERROR_INVALID_ARGUMENT),
+        (4, SCONCE_ERROR_INVALID_HANDLE),
         (0x1001, SCONCE_ERROR_INVALID_ARGUMENT),
     ] {
         let stream = without_provenance_mut(number);

@@ -11,6 +11,7 @@ mod latency;
 mod log_callbacks;
 mod nvtx;
 mod parallel;
+mod per_thread_streams;
 mod races;
 mod startup;
 mod thread_end;

@@ -172,7 +172,8 @@ pub unsafe extern "C" fn sconce_stream_get_from_pool(
 
 /// Returns the stream for a `cudaStream_t` (`CUstream`) that other code made.
 ///
-/// - `native`: the handle; NULL is the default stream.
+/// - `native`: the handle; NULL and 1 are the default stream. 2 (`cudaStreamPerThread`) is the default stream of
+///   whichever thread makes a call.
 /// - `out_stream`: receives the stream.
 /// - Errors: INVALID_ARGUMENT: `native` cannot be a stream handle. INVALID_HANDLE: the simulator,
 ///   which knows all its streams, does not know `native`.

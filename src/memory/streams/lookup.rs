@@ -27,7 +27,7 @@ use super::limit;
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::Result;
-use crate::stream::{self, OWN_INDICES, Stream};
+use crate::stream::{self, Maker, Named, OWN_INDICES, Stream};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// The caches of the library's streams, by device and [`stream::own_index`].
@@ -42,6 +42,8 @@ static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
 /// The caches of all streams, by the driver's handle.
 struct StreamTable {
     caches: HashMap<StreamRef, &'static StreamCache>,
+    /// Those of default streams of threads, which have one handle.
+    of_threads: HashMap<(DeviceIndex, Maker), &'static StreamCache>,
     /// How many replacements of streams by others of their handle the table has taken into account.
     replacements: u64,
     /// For each device, where the search for an empty cache goes on; `None`: at the first one.
@@ -50,7 +52,12 @@ struct StreamTable {
 
 impl Default for StreamTable {
     fn default() -> StreamTable {
-        StreamTable { caches: HashMap::new(), replacements: 0, next: [None; MAX_DEVICES] }
+        StreamTable {
+            caches: HashMap::new(),
+            of_threads: HashMap::new(),
+            replacements: 0,
+            next: [None; MAX_DEVICES],
+        }
     }
 }
 
@@ -79,6 +86,9 @@ pub(crate) fn of_handle(
     handle: StreamHandle,
 ) -> Result<CacheInUse> {
     let stream = StreamRef { device, handle };
+    if handle == StreamHandle::PER_THREAD {
+        return of_thread(runtime, stream);
+    }
     let replacements = stream::replacements();
     if let Some(table) = &*BY_HANDLE.read()
         && table.replacements == replacements
@@ -96,9 +106,24 @@ pub(crate) fn of_handle(
     // Another thread may have been quicker.
     let cache = match table.caches.get(&stream) {
         Some(cache) => cache,
-        None => table.add(stream),
+        None => table.add(stream::last_named(stream)),
     };
     Ok(cache.use_it())
+}
+
+/// The cache of the calling thread's default stream.
+#[cold]
+fn of_thread(runtime: &Runtime, stream: StreamRef) -> Result<CacheInUse> {
+    let named = stream::name(runtime, stream);
+    let name = (stream.device, named.maker);
+    if let Some(table) = &*BY_HANDLE.read()
+        && let Some(cache) = table.of_threads.get(&name)
+    {
+        return Ok(cache.use_it());
+    }
+    limit::prepare(runtime, DeviceMemory::of(stream.device), stream.device)?;
+    let mut by_handle = BY_HANDLE.write();
+    Ok(by_handle.get_or_insert_default().add(named).use_it())
 }
 
 impl StreamTable {
@@ -115,12 +140,16 @@ impl StreamTable {
     }
 
     /// A cache for a stream that has none: an empty one of another stream, or a new one.
-    fn add(&mut self, stream: StreamRef) -> &'static StreamCache {
+    fn add(&mut self, Named { stream, maker }: Named) -> &'static StreamCache {
         history::observe();
         // Under the lock of the table, which all caches are made under.
         let cache = self.take_empty(stream).unwrap_or_else(|| StreamCache::make(stream));
-        cache.identity().set_maker(stream::last_named(stream).maker);
-        self.caches.insert(stream, cache);
+        cache.identity().set_maker(maker);
+        if stream.handle == StreamHandle::PER_THREAD {
+            self.of_threads.insert((stream.device, maker), cache);
+        } else {
+            self.caches.insert(stream, cache);
+        }
         cache
     }
 
@@ -134,6 +163,9 @@ impl StreamTable {
             *next = cache.next();
             let before = cache.stream();
             if cache.become_of(stream) {
+                if before.handle == StreamHandle::PER_THREAD {
+                    self.of_threads.retain(|_, other| !std::ptr::eq(*other, cache));
+                }
                 // A retired cache is not in the table, but its handle may be, with another cache.
                 if self.caches.get(&before).is_some_and(|other| std::ptr::eq(*other, cache)) {
                     self.caches.remove(&before);

@@ -82,7 +82,7 @@ impl Streams for Simulator {
     fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
         let (inner, call) = (&self.inner, Call::StreamPriority);
         inner.enter_device(call, stream.device)?;
-        let engine = inner.machine.engine.lock();
+        let mut engine = inner.machine.engine.lock();
         let key = engine.find(call, stream)?;
         Ok(engine.streams.get(&key).map_or(0, |stream| stream.priority))
     }
@@ -177,7 +177,8 @@ impl SimState {
     pub(crate) fn destroy_stream(&self, call: Call, stream: StreamRef) -> Result<()> {
         let mut engine = self.machine.engine.lock();
         let key = engine.find(call, stream)?;
-        if key == StreamKey::legacy(stream.device) {
+        let is_default = stream.handle == StreamHandle::PER_THREAD;
+        if is_default || key == StreamKey::legacy(stream.device) {
             let why = "the default stream cannot be destroyed";
             return Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
         }

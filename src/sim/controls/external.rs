@@ -75,13 +75,13 @@ impl Simulator {
     }
 
     /// Records an event, as `cuEventRecord` does. Handles 0 and 1 are the legacy default stream of
-    /// the event's device.
+    /// the event's device, 2 is the calling thread's.
     pub fn external_event_record(&self, event: EventHandle, stream: StreamHandle) -> Result<()> {
         let call = Call::EventRecord;
         let stream = match stream.native() {
-            0 | 1 => {
+            0..=2 => {
                 let device = self.inner.machine.engine.lock().event(call, event)?.device;
-                StreamRef::default_of(device)
+                StreamRef { device, handle: stream }
             }
             _ => self.stream_by_handle(call, stream)?,
         };
@@ -121,7 +121,7 @@ impl Simulator {
 
     /// The stream that a handle names, on whichever device it is.
     fn stream_by_handle(&self, call: Call, handle: StreamHandle) -> Result<StreamRef> {
-        if matches!(handle.native(), 0 | 1) {
+        if handle.native() <= StreamHandle::PER_THREAD.native() {
             let why = "the default stream cannot be destroyed";
             return Err(codes::failure_because(call, codes::INVALID_HANDLE, why));
         }

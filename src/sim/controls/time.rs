@@ -38,7 +38,7 @@ impl Simulator {
     pub fn pending(&self, stream: StreamRef) -> Result<usize> {
         // Errors of control calls name the method of the driver that would meet the same one.
         self.inner.check_device(Call::StreamQuery, stream.device)?;
-        let engine = self.inner.machine.engine.lock();
+        let mut engine = self.inner.machine.engine.lock();
         let key = engine.find(Call::StreamQuery, stream)?;
         Ok(engine.streams.get(&key).map_or(0, |stream| stream.pending()))
     }

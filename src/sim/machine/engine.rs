@@ -16,7 +16,7 @@ use super::graphs::GraphTable;
 use super::listener::OperationListener;
 use super::operation::QueuedWork;
 use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerThreads};
-use super::token::{StreamKey, Token};
+use super::token::{StreamKey, ThreadNumber, Token};
 use crate::driver::{EventHandle, StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::sim::call::Call;
@@ -36,6 +36,8 @@ pub(crate) struct Engine {
     pub(crate) streams: HashMap<StreamKey, StreamQueue>,
     /// The living streams by their handles; the legacy default streams have none.
     by_handle: HashMap<usize, StreamKey>,
+    /// The default streams of threads, made at first use.
+    of_threads: HashMap<(ThreadNumber, DeviceIndex), StreamKey>,
     pub(crate) handles: Handles,
     pub(crate) events: HashMap<usize, SimEvent>,
     pub(crate) captures: CaptureTable,
@@ -61,6 +63,7 @@ impl Engine {
             devices: Vec::new(),
             streams: HashMap::new(),
             by_handle: HashMap::new(),
+            of_threads: HashMap::new(),
             handles: Handles::new(reuse),
             events: HashMap::new(),
             captures: CaptureTable::default(),
@@ -143,7 +146,7 @@ impl Engine {
     }
 
     /// The living stream that a reference names. Ends the process if the stream has been destroyed.
-    pub(crate) fn find(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
+    pub(crate) fn find(&mut self, call: Call, stream: StreamRef) -> Result<StreamKey> {
         let found = self.look_up(call, stream);
         if found.is_err() && self.is_dead(stream.handle) {
             end_process(call, "stream", stream.handle.native());
@@ -152,9 +155,12 @@ impl Engine {
     }
 
     /// The living stream that a reference names; an error if there is none.
-    pub(crate) fn look_up(&self, call: Call, stream: StreamRef) -> Result<StreamKey> {
+    pub(crate) fn look_up(&mut self, call: Call, stream: StreamRef) -> Result<StreamKey> {
         if matches!(stream.handle.native(), 0 | LEGACY_ALIAS) {
             return Ok(StreamKey::legacy(stream.device));
+        }
+        if stream.handle == StreamHandle::PER_THREAD {
+            return Ok(self.default_of_thread(stream.device));
         }
         let key = self.by_handle.get(&stream.handle.native());
         let Some((key, found)) = key.and_then(|key| Some((*key, self.streams.get(key)?))) else {
@@ -173,6 +179,18 @@ impl Engine {
                 stream.device
             ),
         ))
+    }
+
+    /// The default stream of the calling thread, which the legacy default stream is ordered with.
+    fn default_of_thread(&mut self, device: DeviceIndex) -> StreamKey {
+        let name = (ThreadNumber::own(), device);
+        if let Some(key) = self.of_threads.get(&name) {
+            return *key;
+        }
+        let key = self.next_key();
+        self.add_stream(key, device, StreamFlags { non_blocking: false }, 0);
+        self.of_threads.insert(name, key);
+        key
     }
 
     /// The device of the stream that a handle names. Ends the process if the stream has been

@@ -29,6 +29,43 @@ impl StreamKey {
     }
 }
 
+/// The number of a thread among those whose default streams are used. A thread that begins later has it again, and
+/// with it the queue of the thread that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ThreadNumber(usize);
+
+impl ThreadNumber {
+    /// That of the calling thread. Threads that are ending have one together.
+    pub(crate) fn own() -> ThreadNumber {
+        LENT_NUMBER.try_with(|lent| ThreadNumber(lent.0)).unwrap_or(ThreadNumber(0))
+    }
+}
+
+/// Numbers that threads have given back, and the next new one.
+static NUMBERS: Mutex<(Vec<usize>, usize)> = Mutex::new((Vec::new(), 1));
+
+thread_local! {
+    static LENT_NUMBER: LentNumber = LentNumber::new();
+}
+
+struct LentNumber(usize);
+
+impl LentNumber {
+    fn new() -> LentNumber {
+        let (free, next) = &mut *NUMBERS.lock();
+        LentNumber(free.pop().unwrap_or_else(|| {
+            *next += 1;
+            *next - 1
+        }))
+    }
+}
+
+impl Drop for LentNumber {
+    fn drop(&mut self) {
+        NUMBERS.lock().0.push(self.0);
+    }
+}
+
 /// How long a waiting thread sleeps before it checks whether the wait has become hopeless.
 const CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
