@@ -172,6 +172,9 @@ TEST_P(TensorOperationsTest, LinesOfADimension) {
   EXPECT_EQ(values.to_vector<float>(), Floats({3, 2, 1}));
   EXPECT_EQ(indices.to_vector<int>(), std::vector<int>({1, 0, 2}));
   EXPECT_EQ(sc::index_select(a, 0, sc::tensor({2, 0}, place())).to_vector<float>(), Floats({3, 1}));
+  const auto places = (a > 1).view({1, 3}).nonzero();
+  EXPECT_EQ(places.to_vector<int>(), std::vector<int>({0, 1, 0, 2}));
+  EXPECT_EQ(sc::nonzero(sc::full({}, 2, place())).sizes(), sc::IntArrayRef({1, 0}));
 }
 
 TEST_P(TensorOperationsTest, TensorsAreJoined) {

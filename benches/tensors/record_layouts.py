@@ -110,6 +110,7 @@ class Recorder:
             "stack": lambda: self.joined(first, dim, "stack"),
             "index_select": lambda: self.selected(first, dim),
             "sort": lambda: self.sorted(first, dim),
+            "nonzero": lambda: ({}, [first], torch.nonzero),
             "to": lambda: self.converted(first),
             "clone": lambda: self.formatted(first, lambda x, f: x.clone(memory_format=f), (0, 1, 2, 3)),
             "contiguous": lambda: self.formatted(first, lambda x, f: x.contiguous(memory_format=f), (1, 2, 3)),

@@ -7479,6 +7479,22 @@ sconce_status sconce_tensor_index_select(struct sconce_tensor *tensor,
                                          struct sconce_tensor **out_tensor);
 
 /**
+ * Returns the indices of all elements that are not 0: an I64 tensor with a row for each of them, in
+ * row-major order, and a column for each dimension.
+ *
+ * - `out_tensor`: receives the new tensor.
+ * - Errors: INVALID_STATE: the current stream of the tensor's device is being captured. OUT_OF_MEMORY: for the result
+ *   or for work memory.
+ * - Ownership: as `sconce_tensor_unary`.
+ * - Ordering: waits for the current stream of the tensor's device, since the size of the result depends on the
+ *   elements.
+ * - torch: `torch.nonzero`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_nonzero(struct sconce_tensor *tensor,
+                                    struct sconce_tensor **out_tensor);
+
+/**
  * Sorts along a dimension. Equal elements keep their order; NaN counts as the largest.
  *
  * - `descending`: whether the largest element comes first.
@@ -8454,6 +8470,17 @@ sconce_status sconce_tensor_index_select_on(struct sconce_stream stream,
                                             int64_t dim,
                                             struct sconce_tensor *index,
                                             struct sconce_tensor **out_tensor);
+
+/**
+ * Returns the indices of all elements that are not 0, after the earlier work of a stream. Otherwise as
+ * `sconce_tensor_nonzero`.
+ *
+ * - torch: `torch.nonzero` inside `torch.cuda.stream()`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_tensor_nonzero_on(struct sconce_stream stream,
+                                       struct sconce_tensor *tensor,
+                                       struct sconce_tensor **out_tensor);
 
 /**
  * Sorts along a dimension on a stream. Otherwise as `sconce_tensor_sort`.

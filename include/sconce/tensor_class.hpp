@@ -429,6 +429,8 @@ class Tensor : public TensorBase {
                                                 bool descending) const;
   /// The elements at the indices that a vector of integers lists.
   [[nodiscard]] Tensor index_select(std::int64_t dim, const TensorBase& index) const;
+  /// A row of indices for each element that is not 0. Waits for the current stream.
+  [[nodiscard]] Tensor nonzero() const;
 
   /// @}
   /// \name Products

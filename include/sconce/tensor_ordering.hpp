@@ -28,6 +28,11 @@ inline Tensor Tensor::index_select(std::int64_t dim, const TensorBase& index) co
   });
 }
 
+inline Tensor Tensor::nonzero() const {
+  return detail::tensor_of(
+      [&](sconce_tensor** out) { return ::sconce_tensor_nonzero(get(), out); });
+}
+
 /// \name Tensors sorted, selected and joined
 /// @{
 
@@ -55,6 +60,8 @@ inline Tensor Tensor::index_select(std::int64_t dim, const TensorBase& index) co
                                          const Tensor& index) {
   return tensor.index_select(dim, index);
 }
+/// A row of indices for each element that is not 0. Waits for the current stream.
+[[nodiscard]] inline Tensor nonzero(const Tensor& tensor) { return tensor.nonzero(); }
 
 /// @}
 

@@ -32,6 +32,8 @@ DRAWN = [
     moves.joined,
     factories.linspace,
     moves.index_select,
+    moves.nonzero,
+    elementwise.clamp,
     elementwise.unary,
     moves.copy_of,
     moves.copy_into,

@@ -223,7 +223,8 @@ def binary_expected(operation, common, a, b, alpha, by_number):
     if integral:
         return Expected(common, quotient(operation, common, a, b))
     if operation == "trunc_divide":
-        return Expected(common, numpy.trunc(a / b))
+        # A quotient of a narrow type is rounded to it first.
+        return Expected(common, numpy.trunc(dtypes.round_to(common, a / b)))
     whole, rest = numpy.floor_divide(a, b), numpy.remainder(a, b)
     assert operation in ("floor_divide", "remainder"), f"no oracle for SCONCE_BINARY_{operation.upper()}"
     return Expected(common, whole if operation == "floor_divide" else rest)

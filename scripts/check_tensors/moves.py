@@ -310,6 +310,17 @@ def index_select(rng, library):
     )
 
 
+def nonzero(rng, library):
+    operand = operands.operand(rng, str(rng.choice(dtypes.COMMON)), operands.shape(rng, 4))
+    values = operand.values
+    if rng.random() < 0.3 and operand.dtype != "bool":
+        operand = operands.operand(rng, "bool", operands.shape(rng, 4))
+        values = operand.values
+    places = numpy.argwhere(values) if operand.rank else numpy.zeros([int(bool(values)), 0])
+    call = lambda library, device, tensor: tensor.made("nonzero")  # noqa: E731
+    return Case("nonzero", [operand], call, Expected("i64", places.astype("i8")))
+
+
 def convertible(rng):
     """An operand and a type to which its numbers may be converted: what does not fit is undefined."""
     source, target = [str(name) for name in rng.choice(dtypes.COMMON, 2)]

@@ -89,6 +89,8 @@ fn same(
         (Err(host), Err(device)) if host == device => return false,
         (Ok(host), Ok(device)) if host.bytes != device.bytes => "other values".to_owned(),
         (Ok(_), Ok(_)) => "another type or shape".to_owned(),
+        // Only the CPU looks at the divisors of integers.
+        (Err(failure), Ok(_)) if failure.message.contains("ZeroDivisionError") => return false,
         (Err(failure), Ok(_)) => format!("only the CPU says {}", failure.message),
         (Ok(_), Err(failure)) => format!("only the device says {}", failure.message),
         (Err(host), Err(device)) => format!("{:?} and {:?}", host.message, device.message),

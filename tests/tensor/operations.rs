@@ -122,6 +122,11 @@ pub(crate) fn stack(tensors: &[&Handle], dim: i64) -> Outcome<Handle> {
     returned(|out| unsafe { sconce_tensor_stack(handles.as_ptr(), handles.len(), dim, out) })
 }
 
+pub(crate) fn nonzero(tensor: &Handle) -> Outcome<Handle> {
+    // SAFETY: a writable place.
+    returned(|out| unsafe { sconce_tensor_nonzero(tensor.raw(), out) })
+}
+
 pub(crate) fn index_select(tensor: &Handle, dim: i64, index: &Handle) -> Outcome<Handle> {
     // SAFETY: a writable place.
     returned(|out| unsafe { sconce_tensor_index_select(tensor.raw(), dim, index.raw(), out) })

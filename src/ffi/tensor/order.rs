@@ -72,6 +72,25 @@ pub unsafe extern "C" fn sconce_tensor_index_select(
     })
 }
 
+/// Returns the indices of all elements that are not 0: an I64 tensor with a row for each of them, in
+/// row-major order, and a column for each dimension.
+///
+/// - `out_tensor`: receives the new tensor.
+/// - Errors: INVALID_STATE: the current stream of the tensor's device is being captured. OUT_OF_MEMORY: for the result
+///   or for work memory.
+/// - Ownership: as `sconce_tensor_unary`.
+/// - Ordering: waits for the current stream of the tensor's device, since the size of the result depends on the
+///   elements.
+/// - torch: `torch.nonzero`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_nonzero(
+    tensor: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    new_tensor!(out_tensor, { operations::nonzero(&defined(tensor, "tensor")?)? })
+}
+
 /// Sorts along a dimension. Equal elements keep their order; NaN counts as the largest.
 ///
 /// - `descending`: whether the largest element comes first.

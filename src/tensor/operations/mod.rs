@@ -12,6 +12,7 @@
 //! | `line` | softmax and running sums along a dimension |
 //! | `join` | tensors joined along a dimension |
 //! | `order` | sorts, and selections by index |
+//! | `nonzero` | where elements are not 0 |
 //! | `convolution/` | convolutions: torch's rules; on the CPU |
 //! | `fourier` | Fourier transforms |
 //! | `compare` | whether two tensors are equal, or close |
@@ -26,6 +27,7 @@ mod elementwise;
 mod fourier;
 mod join;
 mod line;
+mod nonzero;
 mod operand;
 mod order;
 mod output;
@@ -42,6 +44,7 @@ pub(crate) use elementwise::elementwise;
 pub(crate) use fourier::{TensorFft, fourier};
 pub(crate) use join::{cat, cat_flat, cat_in_place, stack};
 pub(crate) use line::{LineOperation, along};
+pub(crate) use nonzero::nonzero;
 pub(crate) use operand::TensorOperand;
 pub(crate) use order::{index_select, sort};
 pub(crate) use output::{Destination, Output};

@@ -333,6 +333,7 @@ pub(crate) const ALL: &[Operation] = &[
     pair("stack", Works, |t| one(operations::stack(&[&t.turned, &t.second], 0))),
     pair("index_select", Works, |t| one(operations::index_select(&t.turned, 0, &t.index))),
     alone("sort", Works, |t| operations::sort(&t.turned, 0, true).map(Vec::from)),
+    alone("nonzero", Refused, |t| one(operations::nonzero(&t.turned))),
     pair("equal", Refused, |t| none(operations::equal(&t.matrix, &t.second))),
     pair("allclose", Refused, |t| none(allclose(t))),
     pair("matmul", Works, |t| one(operations::matmul(&t.turned, &t.second))),

@@ -155,6 +155,7 @@ pub(crate) fn call(case: &Case, device: i32) -> Outcome<Vec<Handle>> {
         "cat" => one(operations::cat(&all, int("dim"))),
         "stack" => one(operations::stack(&all, int("dim"))),
         "index_select" => one(operations::index_select(first, int("dim"), &inputs[1])),
+        "nonzero" => one(operations::nonzero(first)),
         "sort" => operations::sort(first, int("dim"), is("descending")).map(Vec::from),
         "matmul" => one(operations::matmul(first, &inputs[1])),
         "bmm" => one(operations::bmm(first, &inputs[1])),

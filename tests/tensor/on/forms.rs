@@ -103,6 +103,7 @@ pub(super) const ALL: &[Form] = &[
     form!(Queued, sconce_tensor_stack, sconce_tensor_stack_on, r, [r.pair.as_ptr(), 2, 1, r.out(0)]),
     form!(Queued, sconce_tensor_index_select, sconce_tensor_index_select_on, r, [r.tensors.turned.raw(), 1, r.tensors.index.raw(), r.out(0)]),
     form!(Queued, sconce_tensor_sort, sconce_tensor_sort_on, r, [r.tensors.turned.raw(), 0, true.into(), r.out(0), r.out(1)]),
+    form!(Waits, sconce_tensor_nonzero, sconce_tensor_nonzero_on, r, [r.tensors.turned.raw(), r.out(0)]),
     form!(Waits, sconce_tensor_equal, sconce_tensor_equal_on, r, [r.own.raw(), r.tensors.matrix.raw(), &raw mut r.truth]),
     form!(Waits, sconce_tensor_allclose, sconce_tensor_allclose_on, r, [r.own.raw(), r.tensors.matrix.raw(), 0.5, 0.125, false.into(), &raw mut r.truth]),
     form!(Queued, sconce_tensor_matmul, sconce_tensor_matmul_on, r, [r.tensors.turned.raw(), r.tensors.second.raw(), r.out(0)]),

@@ -3,7 +3,8 @@
 use crate::ffi::stream::on;
 use crate::ffi::{
     CBool, sconce_status, sconce_stream, sconce_tensor, sconce_tensor_allclose, sconce_tensor_cat,
-    sconce_tensor_equal, sconce_tensor_index_select, sconce_tensor_sort, sconce_tensor_stack,
+    sconce_tensor_equal, sconce_tensor_index_select, sconce_tensor_nonzero, sconce_tensor_sort,
+    sconce_tensor_stack,
 };
 
 /// Joins tensors along a dimension on a stream. Otherwise as `sconce_tensor_cat`.
@@ -58,6 +59,23 @@ pub unsafe extern "C" fn sconce_tensor_index_select_on(
     on(stream, &mut || {
         // SAFETY: the caller promises what this function requires.
         unsafe { sconce_tensor_index_select(tensor, dim, index, out_tensor) }
+    })
+}
+
+/// Returns the indices of all elements that are not 0, after the earlier work of a stream. Otherwise as
+/// `sconce_tensor_nonzero`.
+///
+/// - torch: `torch.nonzero` inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_nonzero_on(
+    stream: sconce_stream,
+    tensor: *mut sconce_tensor,
+    out_tensor: *mut *mut sconce_tensor,
+) -> sconce_status {
+    on(stream, &mut || {
+        // SAFETY: the caller promises what this function requires.
+        unsafe { sconce_tensor_nonzero(tensor, out_tensor) }
     })
 }
 
