@@ -315,12 +315,31 @@ TEST_F(RowsTest, ConstantsAreReplacedAtOnceOrAside) {
   const sconce::Error unknown = error_of([&] { model.update_constants({{"layer.bias", shift}}); });
   EXPECT_TRUE(contains(unknown.what(), "the model has no constant \"layer.bias\""));
   const sconce::Error size = error_of([&] { model.update_constants({{"layer.factor", shift}}); });
-  EXPECT_TRUE(contains(size.what(), "12 bytes of another type or size"));
+  EXPECT_TRUE(
+      contains(size.what(),
+               "float32[3] on cpu was passed for the constant layer.factor, which is float32[1]"));
   const sconce::Error type = error_of([&] {
     model.update_constants({{"layer.factor", factor.to(sconce::kInt)}});
   });
   EXPECT_EQ(type.status(), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(values(model.run(inputs)[0]), expected(2, -1)) << "refused constants change nothing";
+}
+
+TEST_F(RowsTest, ASetWithoutValuesIsNotSwappedIn) {
+  const Model model(kModel);
+  const std::vector<Tensor> inputs = {rows(2), picks({0})};
+  const sconce::TensorOptions options = sconce::device(sconce::kCPU);
+  const Tensor factor = sconce::tensor(std::vector<float>{-1}, options);
+  const sconce::Error none = error_of([&] { model.swap_constants(); });
+  EXPECT_EQ(none.status(), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_TRUE(contains(none.what(), "the inactive set of constants has no values"));
+  model.update_constants({{"layer.factor", factor}}, true);
+  EXPECT_TRUE(
+      contains(error_of([&] { model.swap_constants(); }).what(),
+               "1 of the constants of the inactive set have no values, such as layer.shift"));
+  model.free_inactive_constants();
+  EXPECT_EQ(error_of([&] { model.swap_constants(); }).status(), SCONCE_ERROR_INVALID_STATE);
+  EXPECT_EQ(values(model.run(inputs)[0]), expected(2)) << "the active set is as before";
 }
 
 TEST_F(RowsTest, AModelWithoutWeightsRunsOnceItHasAll) {

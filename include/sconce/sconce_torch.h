@@ -360,8 +360,11 @@ void sconce_torch_string_free(char *text);
  * Loads a compiled model: a package (`.pt2`) that `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or
  * newer made, or the shared library of a model.
  *
- * The files of a package are extracted into a private folder in `TMPDIR`, which is removed when the model is
- * unloaded, or at exit. The code of the library runs in the process: load only models that you trust.
+ * The library of a package is extracted into a private folder in `TMPDIR`, which is removed as soon as the model is
+ * loaded. A CUDA model whose kernels are files of the package opens them where it first needs them: its folder is
+ * removed when the model is unloaded, at exit, or, if the process is killed, by the next process that loads a model.
+ * Nothing else of the package is written. The code of the library runs in the process: load only models that you
+ * trust.
  *
  * - `path`: the file.
  * - `options`: NULL for the package's only model, on the current device.

@@ -97,17 +97,22 @@ fn names(file: &[u8]) -> Option<Symbols> {
 pub fn symbols(path: &Path) -> Result<Symbols> {
     let file = std::fs::read(path)
         .map_err(|why| Error::io(format!("{} could not be read: {why}", path.display())))?;
+    symbols_of(&file, path)
+}
+
+/// As [`symbols`], of the bytes of a file. The path is for messages.
+pub fn symbols_of(file: &[u8], path: &Path) -> Result<Symbols> {
     let wrong = |why: &str| Error::io(format!("{} is no shared library: {why}", path.display()));
     if !file.starts_with(b"\x7fELF\x02\x01") {
         return Err(wrong("it does not begin as a 64-bit ELF file"));
     }
     let machine = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
-    if number(&file, 18, 2) != Some(machine) {
+    if number(file, 18, 2) != Some(machine) {
         return Err(wrong(
             "it was compiled for another processor; compile the model on this kind of machine",
         ));
     }
-    names(&file).ok_or_else(|| wrong("its tables are cut off"))
+    names(file).ok_or_else(|| wrong("its tables are cut off"))
 }
 
 #[cfg(test)]

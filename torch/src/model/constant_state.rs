@@ -104,7 +104,7 @@ impl Sets {
             (true, Some(first)) => Err(Error::new(
                 api::SCONCE_ERROR_INVALID_STATE,
                 format!(
-                    "{} constants of the inactive set have no values, such as {}: pass all of them with \
+                    "{} of the constants of the inactive set have no values, such as {}: pass all of them with \
                      sconce_model_update_constants, with inactive set, before sconce_model_swap_constants",
                     missing.len(),
                     first.original

@@ -7,10 +7,10 @@ use crate::abi::constants::dtype_of;
 use crate::abi::tensors::{device_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::bytes_of;
-use crate::package::archive::Source;
 use crate::package::constants::{ConstantLayout, layouts_of_constants};
 use crate::package::inputs::{Inputs, Symbol, Wanted};
 use crate::package::outputs::outputs;
+use crate::package::packaged::GeneratedSource;
 use crate::sconce::{Tensor, api};
 
 /// The memory of a constant of a model for the CPU is rounded up to a multiple of so many bytes.
@@ -71,7 +71,7 @@ pub struct Description {
 impl Description {
     /// Reads it from a model, and types and shapes of inputs and outputs from its source.
     #[allow(unsafe_code, reason = "calls a function of a model")]
-    pub fn read(model: &Container, source: Option<&Source>) -> Result<Description> {
+    pub fn read(model: &Container, source: Option<&GeneratedSource>) -> Result<Description> {
         let read = source.map(|it| Inputs::read(&it.model, &it.kernels)).unwrap_or_default();
         let made = source.map(|it| outputs(&it.model, &read)).unwrap_or_default();
         let inputs = slots(model, "Input", read.wanted)?;

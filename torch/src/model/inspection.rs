@@ -2,60 +2,57 @@
 //! models are described that cannot be loaded here.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::check;
 use super::description::Slot;
 use super::functions::REQUIRED;
-use super::operators::{CALL, missing as missing_operators, names};
+use super::operators::{CALL, missing as missing_operators, named_line, names};
 use super::words::unchecked;
 use crate::error::Result;
 use crate::loading::process::{is_of_torch, needs_runtime, offers, operation_of};
-use crate::loading::symbols::symbols;
-use crate::package::archive::{Source, Unpacked, is_library, source_beside, unpack};
+use crate::loading::symbols::{Symbols, symbols, symbols_of};
+use crate::package::archive::is_library;
 use crate::package::inputs::{Inputs, Wanted};
-use crate::package::nodes::{Node, nodes};
 use crate::package::outputs::outputs;
+use crate::package::packaged::{
+    GeneratedSource, NamedOperators, PackagedModel, operators_beside, source_beside,
+};
 use crate::registry::table::Place;
 
 /// The files of a model.
 struct Files {
-    library: PathBuf,
-    source: Option<Source>,
-    operators: Option<Vec<Node>>,
+    symbols: Symbols,
+    source: Option<GeneratedSource>,
+    operators: NamedOperators,
     metadata: BTreeMap<String, String>,
     /// Where the values of the constants are, if they are in files of the package.
     weights: Option<String>,
-    /// Removes the files of a package at its end.
-    _package: Option<Unpacked>,
 }
 
 impl Files {
     fn of(path: &Path, name: Option<&str>) -> Result<Files> {
         if is_library(path)? {
-            let operators = std::fs::read_to_string(path.with_extension("json")).ok();
             return Ok(Files {
-                library: path.to_owned(),
+                symbols: symbols(path)?,
                 source: source_beside(path),
-                operators: operators.and_then(|text| nodes(&text)).transpose()?,
+                operators: operators_beside(path),
                 metadata: BTreeMap::new(),
                 weights: None,
-                _package: None,
             });
         }
-        let mut unpacked = unpack(path, name)?;
-        let weights = match (&unpacked.blob, unpacked.weights.len()) {
-            (Some(_), _) => Some("in a file of the package".to_owned()),
-            (None, 0) => None,
-            (None, count) => Some(format!("in files of the package, {count} of them")),
+        let mut package = PackagedModel::open(path, name)?;
+        let weights = match (package.has_blob(), package.weights.len()) {
+            (true, _) => Some("in a file of the package".to_owned()),
+            (false, 0) => None,
+            (false, count) => Some(format!("in files of the package, {count} of them")),
         };
         Ok(Files {
-            library: unpacked.library.clone(),
-            source: unpacked.source.take(),
-            operators: unpacked.operators.take(),
-            metadata: std::mem::take(&mut unpacked.metadata),
+            symbols: symbols_of(&package.library()?, path)?,
+            source: package.source,
+            operators: package.operators,
+            metadata: package.metadata,
             weights,
-            _package: Some(unpacked),
         })
     }
 }
@@ -63,7 +60,7 @@ impl Files {
 /// What a model is and needs, in lines of text.
 pub fn words(path: &Path, name: Option<&str>) -> Result<String> {
     let files = Files::of(path, name)?;
-    let symbols = symbols(&files.library)?;
+    let symbols = &files.symbols;
     let device = match files.metadata.get("AOTI_DEVICE_KEY").map(String::as_str) {
         Some(device) => device.to_owned(),
         None if needs_runtime(&symbols.undefined) => "cuda".to_owned(),
@@ -83,20 +80,20 @@ pub fn words(path: &Path, name: Option<&str>) -> Result<String> {
         lines.push(format!("missing function: {}", operation_of(function)));
     }
     let place = if device == "cpu" { Place::Cpu } else { Place::Cuda };
+    let calls = symbols.undefined.iter().any(|name| name == CALL);
     match &files.operators {
-        Some(operators) => {
-            let missing = missing_operators(operators, place);
-            for name in names(operators) {
-                lines.push(format!("custom operator: {name}"));
-            }
-            for operator in missing {
-                lines.push(format!("missing operator: {operator}"));
+        Ok(Some(operators)) => {
+            lines.extend(names(operators).iter().map(|name| named_line(name)));
+            for missing in missing_operators(operators, place) {
+                let what = if missing.is_of_pytorch { "operation" } else { "operator" };
+                lines.push(format!("missing {what}: {}", missing.line));
             }
         }
-        None if symbols.undefined.iter().any(|name| name == CALL) => {
+        Err(why) if calls => lines.push(format!("custom operators: {}", why.message)),
+        Ok(None) if calls => {
             lines.push("custom operators: the file that names them is missing".to_owned());
         }
-        None => {}
+        _ => {}
     }
     for (key, value) in files.metadata.iter().filter(|(_, value)| !value.is_empty()) {
         lines.push(format!("{key}: {value}"));

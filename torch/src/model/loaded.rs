@@ -19,10 +19,12 @@ use super::results::RunHandles;
 use crate::abi::devices::{current_stream, native};
 use crate::abi::live::counted;
 use crate::error::{Error, Result};
-use crate::package::archive::{Source, is_library, source_beside, unpack};
+use crate::package::archive::is_library;
 use crate::package::constants::constants;
 use crate::package::folder::PrivateFolder;
-use crate::package::nodes::{Node, nodes};
+use crate::package::packaged::{
+    GeneratedSource, NamedOperators, PackagedModel, operators_beside, source_beside,
+};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -55,7 +57,7 @@ pub struct Model {
     pub operators: Box<Operators>,
     /// The most bytes of tensors that a run made at the same time.
     pub(super) run_bytes: AtomicU64,
-    /// The model's files, which are removed after the library is closed.
+    /// Kernels of CUDA that the model opens where it first needs them. Removed after the library is closed.
     folder: Option<PrivateFolder>,
 }
 
@@ -75,33 +77,34 @@ impl Model {
             let path = std::path::absolute(path)
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
             let source = source_beside(&path);
-            let operators = std::fs::read_to_string(path.with_extension("json")).ok();
-            let operators = operators.and_then(|text| nodes(&text)).transpose()?;
+            let operators = operators_beside(&path);
             let mut model =
                 Model::open(&path, source.as_ref(), operators, BTreeMap::new(), choice)?;
             model.constants.list_library_memory();
             return Ok(model);
         }
-        let unpacked = unpack(path, choice.name)?;
-        crate::loading::older_system::admit(&unpacked.library)?;
-        let loaded = || {
-            let (source, metadata) = (unpacked.source.as_ref(), unpacked.metadata.clone());
-            let operators = unpacked.operators.clone();
-            let model = Model::open(&unpacked.library, source, operators, metadata, choice)?;
-            model.read_weights(&unpacked)?;
+        let mut package = PackagedModel::open(path, choice.name)?;
+        let extracted = package.extract()?;
+        crate::loading::older_system::admit(&extracted.library)?;
+        let mut loaded = || {
+            let (source, metadata) = (package.source.as_ref(), package.metadata.clone());
+            let operators = package.operators.clone();
+            let model = Model::open(&extracted.library, source, operators, metadata, choice)?;
+            model.read_weights(&mut package)?;
             Ok(model)
         };
         let mut model =
             loaded().map_err(|error: Error| error.within(&path.display().to_string()))?;
         model.constants.list_library_memory();
-        model.folder = Some(unpacked.folder);
+        // What is open stays without a name.
+        model.folder = extracted.is_needed_later.then_some(extracted.folder);
         Ok(model)
     }
 
     fn open(
         library: &Path,
-        source: Option<&Source>,
-        operators: Option<Vec<Node>>,
+        source: Option<&GeneratedSource>,
+        operators: NamedOperators,
         metadata: BTreeMap<String, String>,
         choice: ModelChoice<'_>,
     ) -> Result<Model> {

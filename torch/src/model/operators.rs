@@ -11,6 +11,7 @@ use crate::abi::live;
 use crate::dispatcher::by_value;
 use crate::error::{self, Error, Result};
 use crate::package::nodes::{Input, Node, Output};
+use crate::package::packaged::NamedOperators;
 use crate::registry::schema::{Default, Schema, Type, full_name};
 use crate::registry::table::Place;
 use crate::registry::value::Value;
@@ -80,14 +81,16 @@ fn unnamed(
 }
 
 impl Operators {
-    /// The operators of a model, all of which must be registered. `undefined` has the functions that the model's library
-    /// needs, and `nodes` the calls if the package names them.
-    pub fn new(
-        nodes: Option<Vec<Node>>,
-        undefined: &[String],
-        device: i32,
-    ) -> Result<Box<Operators>> {
-        if nodes.is_none() && undefined.iter().any(|name| name == CALL) {
+    /// The operators of a model, all of which must be there. `undefined` has the functions that the model's library
+    /// needs, and `named` the calls if the package names them.
+    pub fn new(named: NamedOperators, undefined: &[String], device: i32) -> Result<Box<Operators>> {
+        let calls = undefined.iter().any(|name| name == CALL);
+        let nodes = match named {
+            Ok(nodes) => nodes,
+            Err(damaged) if calls => return Err(damaged),
+            Err(_) => None,
+        };
+        if nodes.is_none() && calls {
             return Err(Error::not_supported(
                 "the model calls custom operators, and the file that names them is missing: the .json beside the \
                  model's .so, which the package has. Load the package, or put that file beside the library",
@@ -107,15 +110,27 @@ impl Operators {
     fn check(&self) -> Result<()> {
         let place = if self.device >= 0 { Place::Cuda } else { Place::Cpu };
         let missing = missing(&self.nodes, place);
-        if missing.is_empty() {
-            return Ok(());
+        let lines = |of_pytorch: bool| {
+            let some = missing.iter().filter(|one| one.is_of_pytorch == of_pytorch);
+            some.map(|one| one.line.as_str()).collect::<Vec<_>>().join(", ")
+        };
+        let (operations, custom) = (lines(true), lines(false));
+        let mut why = Vec::new();
+        if !operations.is_empty() {
+            why.push(format!(
+                "the model calls operations of PyTorch by name that libsconce_torch does not offer: {operations}. Export \
+                 the model with a decomposition table (run_decompositions), so that the compiler generates kernels for \
+                 them"
+            ));
         }
-        Err(Error::not_supported(format!(
-            "the model calls custom operators that no kernel library has registered for its device: {}. Load the \
-             libraries that implement them with sconce_torch_load before the model (sconce-run: --library), or let the \
-             operators be decomposed where the model is exported",
-            missing.join(", ")
-        )))
+        if !custom.is_empty() {
+            why.push(format!(
+                "the model calls custom operators that no kernel library has registered for its device: {custom}. Load \
+                 the libraries that implement them with sconce_torch_load before the model (sconce-run: --library), or \
+                 let the operators be decomposed where the model is exported"
+            ));
+        }
+        if why.is_empty() { Ok(()) } else { Err(Error::not_supported(why.join(". Also, "))) }
     }
 
     /// Makes the call of a number with what the model passes.
@@ -218,17 +233,52 @@ pub fn names(nodes: &[Node]) -> Vec<String> {
     names
 }
 
-/// The operators that are not registered for a device, each once.
-pub fn missing(nodes: &[Node], place: Place) -> Vec<String> {
-    let mut missing: Vec<String> = Vec::new();
+/// An operator that is not there.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MissingOperator {
+    /// Its name, and what else is known.
+    pub line: String,
+    /// Whether it is an operation of PyTorch itself, which no kernel library registers.
+    pub is_of_pytorch: bool,
+}
+
+/// Namespaces of PyTorch's own operations.
+const OF_PYTORCH: [&str; 10] = [
+    "aten",
+    "prims",
+    "prim",
+    "quantized",
+    "_quantized",
+    "onednn",
+    "mkldnn",
+    "inductor",
+    "rngprims",
+    "c10d",
+];
+
+/// Whether an operator is an operation of PyTorch itself.
+fn is_of_pytorch(name: &str) -> bool {
+    name.split_once("::").is_some_and(|(namespace, _)| OF_PYTORCH.contains(&namespace))
+}
+
+/// A line of a description about an operator that a model calls by name.
+pub fn named_line(name: &str) -> String {
+    let what = if is_of_pytorch(name) { "operation by name" } else { "custom operator" };
+    format!("{what}: {name}")
+}
+
+/// The operators that are not there for a device, each once.
+pub fn missing(nodes: &[Node], place: Place) -> Vec<MissingOperator> {
+    let mut missing: Vec<MissingOperator> = Vec::new();
     for node in nodes {
         let Err(error) = by_value::check(&node.name, &node.overload, place) else { continue };
         // An operator that is there may have kernels for other devices, or other overloads.
         let is_known = error.status == api::SCONCE_ERROR_NOT_SUPPORTED;
         let why = if is_known { format!(" ({})", error.message) } else { String::new() };
         let line = name_of(node) + &why;
-        if !missing.contains(&line) {
-            missing.push(line);
+        let one = MissingOperator { line, is_of_pytorch: is_of_pytorch(&node.name) };
+        if !missing.contains(&one) {
+            missing.push(one);
         }
     }
     missing

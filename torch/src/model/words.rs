@@ -6,6 +6,7 @@ use super::check;
 use super::description::Slot;
 use super::inputs::is_checked;
 use super::loaded::Model;
+use super::operators::named_line;
 use crate::abi::constants::scalar_type;
 use crate::error::Result;
 use crate::loading::process::is_of_torch;
@@ -76,7 +77,7 @@ impl Model {
         drop(container);
         lines.push(format!("functions: {needed} of PyTorch's ABI and the libraries behind it"));
         for name in self.operators.names() {
-            lines.push(format!("custom operator: {name}"));
+            lines.push(named_line(&name));
         }
         for (key, value) in self.metadata.iter().filter(|(_, value)| !value.is_empty()) {
             lines.push(format!("{key}: {value}"));

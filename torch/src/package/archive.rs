@@ -1,67 +1,37 @@
-//! What is in a package, and writing it to a folder.
+//! The zip of a package: which models it has, and reading its files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, Write};
+use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::folder::PrivateFolder;
-use super::json::Json;
-use super::nodes::{Node, nodes};
-use super::weights::{Weight, weights};
 use crate::error::{Error, Result};
 
 /// Where a package keeps its models, behind a folder with the package's own name.
-const MODELS: &str = "data/aotinductor/";
+pub(super) const MODELS: &str = "data/aotinductor/";
 /// Where a package keeps weights that are in no library.
-const WEIGHTS: &str = "data/weights/";
+pub(super) const WEIGHTS: &str = "data/weights/";
 /// More bytes than a model has, unpacked: a zip can say anything.
 const MOST_BYTES: u64 = 1 << 40;
-
-/// The source that the compiler generated.
-#[derive(Clone, Debug, Default)]
-pub struct Source {
-    /// The source of the model.
-    pub model: String,
-    /// The source of its kernels for the CPU.
-    pub kernels: String,
-}
-
-/// A model of a package, written to a private folder.
-#[derive(Debug)]
-pub struct Unpacked {
-    /// The folder of the files, removed with this value.
-    pub folder: PrivateFolder,
-    /// The shared library.
-    pub library: PathBuf,
-    /// The generated source, if the package has it.
-    pub source: Option<Source>,
-    /// Keys and values of the metadata: `AOTI_DEVICE_KEY` and others.
-    pub metadata: BTreeMap<String, String>,
-    /// The custom operators that the model calls, if the package names any.
-    pub operators: Option<Vec<Node>>,
-    /// The file of all weights, if the package has one beside the library.
-    pub blob: Option<PathBuf>,
-    /// Weights in files of their own; [`Unpacked::storage`] is where.
-    pub weights: Vec<Weight>,
-}
-
-impl Unpacked {
-    /// The path of a weight's storage.
-    pub fn storage(&self, file: &str) -> PathBuf {
-        self.folder.path().join(format!("weights-{file}"))
-    }
-}
-
+/// More bytes than a source or a list of a model has.
+const MOST_TEXT: u64 = 1 << 28;
 /// What a package has: numbers of files by their names.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Contents {
     /// The files of each model.
     models: BTreeMap<String, Vec<(String, usize)>>,
     /// Files of weights.
     weights: BTreeMap<String, usize>,
+}
+
+/// A package that is open.
+#[derive(Debug)]
+pub(super) struct Archive {
+    pub(super) path: PathBuf,
+    zip: ZipArchive<BufReader<File>>,
+    contents: Contents,
 }
 
 fn broken(path: &Path, why: impl std::fmt::Display) -> Error {
@@ -79,94 +49,71 @@ pub fn is_library(path: &Path) -> Result<bool> {
     Ok(begin == b"\x7fELF")
 }
 
-/// The source that lies beside a library, if there is one.
-pub fn source_beside(library: &Path) -> Option<Source> {
-    let model = std::fs::read_to_string(library.with_extension("cpp")).ok()?;
-    Some(Source { model, kernels: String::new() })
-}
+impl Archive {
+    pub(super) fn open(path: &Path) -> Result<Archive> {
+        let file = File::open(path)
+            .map_err(|why| Error::io(format!("{} could not be opened: {why}", path.display())))?;
+        let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|why| {
+            broken(path, format!("it is no zip file, or its end is missing ({why})"))
+        })?;
+        let contents = contents(&mut zip, path)?;
+        Ok(Archive { path: path.to_owned(), zip, contents })
+    }
 
-/// Writes a model of a package to a private folder. Without a name it is the one that there is, or the one called
-/// `model`.
-pub fn unpack(path: &Path, model: Option<&str>) -> Result<Unpacked> {
-    let file = File::open(path)
-        .map_err(|why| Error::io(format!("{} could not be opened: {why}", path.display())))?;
-    let mut archive = ZipArchive::new(BufReader::new(file))
-        .map_err(|why| broken(path, format!("it is no zip file, or its end is missing ({why})")))?;
-    let contents = contents(&mut archive, path)?;
-    let (name, files) = chosen(&contents, model, path)?;
-    let mut unpacked = Unpacked {
-        folder: PrivateFolder::new()?,
-        library: PathBuf::new(),
-        source: None,
-        metadata: BTreeMap::new(),
-        operators: None,
-        blob: None,
-        weights: Vec::new(),
-    };
-    let (mut libraries, mut kernels) = (Vec::new(), String::new());
-    for (file, index) in files {
-        let target = unpacked.folder.path().join(file);
-        write_file(&mut archive, *index, &target, path)?;
-        let text = || std::fs::read_to_string(&target).unwrap_or_default();
-        if file.ends_with(".so") {
-            libraries.push(target);
-        } else if file.ends_with(".wrapper.cpp") {
-            unpacked.source.get_or_insert_default().model = text();
-        } else if file.ends_with(".kernel.cpp") {
-            kernels = text();
-        } else if file.ends_with("wrapper_metadata.json")
-            || (file.ends_with("_metadata.json") && unpacked.metadata.is_empty())
-        {
-            unpacked.metadata = texts(&text());
-        } else if file == "weights_config.json" {
-            unpacked.weights = weights(&text()).map_err(|why| broken(path, why.message))?;
-        } else if file.ends_with("_weights.blob") {
-            unpacked.blob = Some(target);
-        } else if file.ends_with(".json")
-            && let Some(operators) = nodes(&text())
-        {
-            unpacked.operators =
-                Some(operators.map_err(|why| why.within(&path.display().to_string()))?);
-        }
+    /// The name and the files of a model, with their numbers. Without a name it is the one that there is, or the one
+    /// called `model`.
+    pub(super) fn chosen(&self, model: Option<&str>) -> Result<(&str, &[(String, usize)])> {
+        chosen(&self.contents, model, &self.path)
     }
-    if let Some(source) = &mut unpacked.source {
-        source.kernels = kernels;
+
+    /// The number of a file of weights.
+    pub(super) fn weight(&self, file: &str) -> Option<usize> {
+        self.contents.weights.get(file).copied()
     }
-    write_weights(&mut archive, &contents, &unpacked, path)?;
-    match <[PathBuf; 1]>::try_from(libraries) {
-        Ok([library]) => unpacked.library = library,
-        Err(none) if none.is_empty() => {
-            return Err(Error::invalid_argument(format!(
-                "{}: the model {name} has no shared library; it was packaged without compiling \
-                 (aot_inductor.compile_standalone or package_cpp_only). Package it again without that option",
-                path.display()
-            )));
-        }
-        Err(several) => {
+
+    /// What is wrong with the package.
+    pub(super) fn broken(&self, why: impl std::fmt::Display) -> Error {
+        broken(&self.path, why)
+    }
+
+    /// A file that is not what it should be.
+    pub(super) fn damaged(&self, file: &str, why: Error) -> Error {
+        let Error { status, message } = why;
+        Error { status, message: self.broken(format!("{file}: {message}")).message }
+    }
+
+    /// Reads a file part by part. Failures name it.
+    pub(super) fn read(
+        &mut self,
+        index: usize,
+        take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        copy_entry(&mut self.zip, index, &self.path, take)
+    }
+
+    /// A file as bytes.
+    pub(super) fn bytes(&mut self, index: usize) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(index, |part| {
+            bytes.extend_from_slice(part);
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    /// A source or a list.
+    pub(super) fn text(&mut self, index: usize) -> Result<String> {
+        let entry = self.zip.by_index_raw(index).map_err(|why| broken(&self.path, why))?;
+        if entry.size() > MOST_TEXT {
+            let (name, bytes) = (entry_name(&entry), entry.size());
             return Err(broken(
-                path,
-                format!("the model {name} has {} shared libraries", several.len()),
+                &self.path,
+                format!("{name} has {bytes} bytes, more than any model's"),
             ));
         }
+        drop(entry);
+        Ok(String::from_utf8_lossy(&self.bytes(index)?).into_owned())
     }
-    Ok(unpacked)
-}
-
-/// Writes the files that the model's weights are in, each once.
-fn write_weights<R: Read + Seek>(
-    archive: &mut ZipArchive<R>,
-    contents: &Contents,
-    unpacked: &Unpacked,
-    path: &Path,
-) -> Result<()> {
-    let files: BTreeSet<&str> = unpacked.weights.iter().map(|weight| &*weight.file).collect();
-    for file in files {
-        let index = contents.weights.get(file).ok_or_else(|| {
-            broken(path, format!("weights_config.json names {file:?}, which is not in {WEIGHTS}"))
-        })?;
-        write_file(archive, *index, &unpacked.storage(file), path)?;
-    }
-    Ok(())
 }
 
 /// What of a name is behind a folder of packages, which the package's own name may stand before.
@@ -233,7 +180,7 @@ fn chosen<'a>(
     contents: &'a Contents,
     wanted: Option<&str>,
     path: &Path,
-) -> Result<(&'a str, &'a Vec<(String, usize)>)> {
+) -> Result<(&'a str, &'a [(String, usize)])> {
     let models = &contents.models;
     let names = || models.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
     let found = match wanted {
@@ -258,59 +205,40 @@ fn chosen<'a>(
     )))
 }
 
-fn write_file<R: Read + Seek>(
+/// The name of an entry, for messages.
+fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> String {
+    entry.name().map_or_else(|_| "an entry".to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// Reads an entry part by part. Failures name it.
+fn copy_entry<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     index: usize,
-    target: &Path,
     path: &Path,
+    mut take: impl FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let mut entry = archive.by_index(index).map_err(|why| broken(path, why))?;
-    let mut file = File::create_new(target)
-        .map_err(|why| Error::io(format!("{} could not be written: {why}", target.display())))?;
+    let name = match archive.by_index_raw(index) {
+        Ok(entry) => entry_name(&entry),
+        Err(why) => return Err(broken(path, why)),
+    };
+    let failed = |why: &dyn std::fmt::Display| broken(path, format!("{name}: {why}"));
+    let mut entry = archive.by_index(index).map_err(|why| failed(&why))?;
     let size = entry.size();
     let mut buffer = vec![0; 1 << 20];
-    let mut written = 0_u64;
+    let mut taken = 0_u64;
     loop {
-        let count = entry.read(&mut buffer).map_err(|why| broken(path, why))?;
+        let count = entry.read(&mut buffer).map_err(|why| failed(&why))?;
         if count == 0 {
             break;
         }
-        written += count as u64;
-        if written > size {
-            return Err(broken(path, "a file is longer than the package says"));
+        taken += count as u64;
+        if taken > size {
+            return Err(failed(&"it is longer than the package says"));
         }
-        file.write_all(&buffer[..count]).map_err(|why| {
-            Error::io(format!(
-                "{} could not be written: {why}; set TMPDIR to a folder with room",
-                target.display()
-            ))
-        })?;
+        take(&buffer[..count])?;
     }
-    if written != size {
-        return Err(broken(path, "a file is shorter than the package says"));
+    if taken != size {
+        return Err(failed(&"it is shorter than the package says"));
     }
     Ok(())
-}
-
-/// Members of a JSON object whose values are texts; others are left out.
-fn texts(json: &str) -> BTreeMap<String, String> {
-    let Ok(Json::Object(members)) = Json::parse(json) else { return BTreeMap::new() };
-    let text = |(name, value)| match value {
-        Json::Text(text) => Some((name, text)),
-        _ => None,
-    };
-    members.into_iter().filter_map(text).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn metadata_is_read() {
-        let read = texts(r#"{"AOTI_DEVICE_KEY": "cuda", "n": 3, "AOTI_COMPUTE_CAPABILITY": "90"}"#);
-        assert_eq!(read.get("AOTI_DEVICE_KEY").map(String::as_str), Some("cuda"));
-        assert_eq!(read.get("AOTI_COMPUTE_CAPABILITY").map(String::as_str), Some("90"));
-        assert_eq!(texts("\"").len(), 0);
-    }
 }

@@ -2,11 +2,12 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `archive` | what is in a package, and writing it to a folder |
+//! | `archive` | the zip: which models it has, and reading its files |
+//! | `packaged` | a model of a package: what the package says of it, and the files that it opens itself |
 //! | `weights` | weights that a package keeps beside the library |
 //! | `nodes` | the custom operators that a model calls |
 //! | `json` | JSON |
-//! | `folder` | private folders that are removed at unload or at exit |
+//! | `folder` | private folders, which are removed as soon as their files are open |
 //! | `lines` | the lines of the generated source |
 //! | `expressions` | sizes as arithmetic over symbols |
 //! | `inputs` | what the source says of inputs |
@@ -22,4 +23,5 @@ pub mod json;
 mod lines;
 pub mod nodes;
 pub mod outputs;
+pub mod packaged;
 pub mod weights;

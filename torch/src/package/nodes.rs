@@ -67,11 +67,11 @@ pub struct Node {
     pub outputs: Vec<Output>,
 }
 
-/// The calls in a file of a package; `None` if it is another file.
-pub fn nodes(text: &str) -> Option<Result<Vec<Node>>> {
-    let file = Json::parse(text).ok()?;
-    let nodes = file.member("nodes")?.list()?;
-    Some(nodes.iter().map(node).collect())
+/// The calls in a file of a package; `None` if it is another file of JSON.
+pub fn nodes(text: &str) -> Result<Option<Vec<Node>>> {
+    let file = Json::parse(text)?;
+    let nodes = file.member("nodes").and_then(Json::list);
+    nodes.map(|nodes| nodes.iter().map(node).collect()).transpose()
 }
 
 fn node(entry: &Json) -> Result<Node> {
@@ -224,7 +224,7 @@ mod tests {
             r#"{{"nodes": [{{"name": "buf1", "node": {{"target": "demo::mix.two", "inputs": [{arguments}],
                "outputs": [{outputs}], "metadata": {{}}}}}}]}}"#
         );
-        Ok(nodes(&text).unwrap()?.remove(0))
+        Ok(nodes(&text)?.unwrap().remove(0))
     }
 
     #[test]
@@ -284,8 +284,10 @@ mod tests {
         }
         let refused = read("", r#"{"as_int": {"name": "n"}}"#).unwrap_err();
         assert!(refused.message.contains("returns a value that is no tensor"), "{refused:?}");
-        assert!(nodes("[1]").is_none());
-        assert!(nodes(r#"{"AOTI_DEVICE_KEY": "cpu"}"#).is_none());
-        assert!(nodes(r#"{"nodes": [{}]}"#).unwrap().is_err());
+        assert!(nodes("[1]").unwrap().is_none());
+        assert!(nodes(r#"{"AOTI_DEVICE_KEY": "cpu"}"#).unwrap().is_none());
+        // One that is damaged is not another file.
+        assert!(nodes(r#"{"nodes": ["#).is_err());
+        assert!(nodes(r#"{"nodes": [{}]}"#).is_err());
     }
 }

@@ -7,7 +7,6 @@
 //! | `package_constants_in_so=False` alone | nowhere: the program passes them |
 
 use std::io::{Cursor, Read};
-use std::path::Path;
 
 use zip::ZipArchive;
 
@@ -55,11 +54,9 @@ pub fn weights(config: &str) -> Result<Vec<Weight>> {
 }
 
 /// The bytes of the only storage in a file of `torch.save`, which is a zip.
-pub fn storage(path: &Path) -> Result<Vec<u8>> {
-    let broken = |why: &dyn std::fmt::Display| {
-        Error::io(format!("the weights {} could not be read: {why}", path.display()))
-    };
-    let file = std::fs::read(path).map_err(|why| broken(&why))?;
+pub fn storage(file: &[u8]) -> Result<Vec<u8>> {
+    let broken =
+        |why: &dyn std::fmt::Display| Error::io(format!("the weights could not be read: {why}"));
     let mut archive = ZipArchive::new(Cursor::new(file)).map_err(|why| broken(&why))?;
     let mut found = None;
     for index in 0..archive.len() {

@@ -7,6 +7,7 @@
 mod shared;
 
 mod aliases;
+mod files;
 mod libtorch;
 mod operators;
 mod sets;

@@ -147,7 +147,7 @@ impl Sets {
                 self.active = set;
                 Ok(())
             }
-            _ => Err("constants of the inactive set have no values, such as layer."),
+            _ => Err("of the constants of the inactive set have no values, such as layer."),
         }
     }
 

@@ -139,7 +139,7 @@ fn the_rounded_memory_of_a_constant_does_not_count() {
     // The file of all weights has the rounded sizes.
     let mut blob = bytes(&[3.0, 1.0]);
     let why = load(&folder, &library, &[(BLOB, &blob), (SOURCE, source)]).unwrap_err();
-    assert!(why.contains("have 8 bytes; the model has constants of 64 bytes"), "{why}");
+    assert!(why.contains("(.blob) has 8 bytes; the model has constants of 64 bytes"), "{why}");
     blob.resize(64, 0);
     let model = load(&folder, &library, &[(BLOB, &blob), (SOURCE, source)]).unwrap();
     assert_eq!(doubled(model, &[1.0, 2.0]).unwrap(), [4.0, 7.0]);
@@ -189,6 +189,6 @@ fn damaged_weights_are_refused_in_words() {
         assert!(why.contains(words), "expected {words:?} in {why:?}");
     }
     let why = load(&folder, &library, &[(BLOB, &bytes(&[1.0]))]).unwrap_err();
-    assert!(why.contains("have 4 bytes; the model has constants of 8 bytes"), "{why}");
+    assert!(why.contains("(.blob) has 4 bytes; the model has constants of 8 bytes"), "{why}");
     assert_eq!(live(), before, "tensors are left");
 }

@@ -3,7 +3,6 @@
 #![allow(unsafe_code, reason = "calls functions of a model, and makes tensors over memory")]
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::sync::PoisonError;
 
 use crate::abi::blobs::constants_made;
@@ -14,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::model::description::Constant;
 use crate::model::device::DeviceInUse;
 use crate::model::loaded::Model;
-use crate::package::archive::Unpacked;
-use crate::package::weights::{Weight, storage};
+use crate::package::packaged::PackagedModel;
+use crate::package::weights::Weight;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check, operations};
 
@@ -23,13 +22,14 @@ const FROM_BLOB: &str = "AOTInductorModelUpdateConstantsFromBlob";
 
 impl Model {
     /// Gives the model the weights of its package.
-    pub(in crate::model) fn read_weights(&self, unpacked: &Unpacked) -> Result<()> {
-        if let Some(blob) = &unpacked.blob {
-            self.read_blob(blob)?;
+    pub(in crate::model) fn read_weights(&self, package: &mut PackagedModel) -> Result<()> {
+        if let Some(blob) = package.blob()? {
+            self.read_blob(&blob)?;
         }
         let mut storages = HashMap::new();
         let mut tensors = Vec::new();
-        for weight in &unpacked.weights {
+        let weights = package.weights.clone();
+        for weight in &weights {
             let constants = &self.description.constants;
             let named = |known: &Constant| known.original == weight.name;
             let Some(index) = constants.iter().position(named) else {
@@ -37,7 +37,7 @@ impl Model {
                 continue;
             };
             if !storages.contains_key(&weight.file) {
-                let bytes = storage(&unpacked.storage(&weight.file))?;
+                let bytes = package.storage(&weight.file)?;
                 storages.insert(weight.file.clone(), Storage::new(&bytes, self.device)?);
             }
             if let Some(storage) = storages.get(&weight.file) {
@@ -51,17 +51,13 @@ impl Model {
     }
 
     /// All weights from one file, in the model's order. The model copies them.
-    fn read_blob(&self, path: &Path) -> Result<()> {
-        let failed =
-            |why| Error::io(format!("the weights {} could not be read: {why}", path.display()));
+    fn read_blob(&self, bytes: &[u8]) -> Result<()> {
         let container = self.container.write().unwrap_or_else(PoisonError::into_inner);
         let own = self.description.constants.iter().filter(|constant| !constant.folded);
         let needed: usize = own.map(|constant| constant.memory).sum();
-        let bytes = std::fs::read(path).map_err(failed)?;
         if bytes.len() < needed {
             return Err(Error::io(format!(
-                "the weights {} have {} bytes; the model has constants of {needed} bytes",
-                path.display(),
+                "the file of weights (.blob) has {} bytes; the model has constants of {needed} bytes",
                 bytes.len()
             )));
         }
