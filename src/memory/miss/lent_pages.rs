@@ -64,7 +64,7 @@ pub(super) fn choose(free: &[FreePage], need: u64) -> Vec<FreePage> {
     if sum < need {
         let missing = need - sum;
         let taken: Vec<PageId> = chosen.iter().map(|page| page.page).collect();
-        let rest = free.iter().filter(|page| !taken.contains(&page.page) && page.bytes >= missing);
+        let rest = free.iter().filter(|page| page.bytes >= missing && !taken.contains(&page.page));
         if let Some(page) = rest.min_by_key(|page| page.bytes) {
             chosen.push(*page);
         }

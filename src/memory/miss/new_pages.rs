@@ -68,6 +68,9 @@ enum Attempt {
 /// Gets pages for a miss while the device's gate is held. Returns the address of a block for the request,
 /// `None` when there is no memory, and an error when the driver refused for another reason.
 pub(super) fn get(miss: &Miss<'_>, moves: Moves, _passage: &impl Passage) -> Result<Option<u64>> {
+    if miss.request.rounded > device_bytes(miss) {
+        return Ok(None);
+    }
     let driver = miss.runtime.driver();
     pages::follow_peers();
     let mut pages = pages::lock(miss.device());
@@ -86,6 +89,11 @@ pub(super) fn get(miss: &Miss<'_>, moves: Moves, _passage: &impl Passage) -> Res
         }
     }
     Ok(None)
+}
+
+/// The memory of the device. No more is mapped for a request, so that a size that no device has costs nothing.
+fn device_bytes(miss: &Miss<'_>) -> u64 {
+    miss.home().total_bytes.load(Ordering::Acquire) as u64
 }
 
 fn attempt(
@@ -228,19 +236,18 @@ fn build(
     let &Miss { runtime, cache, .. } = miss;
     let (driver, device, home) = (runtime.driver(), miss.device(), cache.home);
     let have: u64 = lent.iter().map(|pages| pages.was.bytes).sum();
-    let sizes = pages.sizes(place.need.saturating_sub(have));
-    let fresh_bytes: u64 = sizes.iter().sum();
+    let fresh_bytes = place.need.saturating_sub(have).next_multiple_of(SMALLEST_PAGE);
     if fresh_bytes != 0 && !home.ledger.lock().set_aside(fresh_bytes) {
         lent_pages::put_back(pages, lent);
         return Ok(Attempt::NoMemory);
     }
+    let sizes = pages.sizes(fresh_bytes);
     let made = pages.create(driver, device, &sizes).and_then(|fresh| {
         let moved = lent.iter().flat_map(|lent| &lent.pages).map(|page| page.page);
         let all: Vec<PageId> = moved.chain(fresh.iter().copied()).collect();
         let total = have + fresh_bytes;
         let at = place.end.map(|end| if end.is_low { end.at - total.min(end.at) } else { end.at });
-        let device_bytes = home.total_bytes.load(Ordering::Acquire) as u64;
-        let base = pages.map(runtime, device, &all, at, device_bytes);
+        let base = pages.map(runtime, device, &all, at, device_bytes(miss));
         base.map(|base| (base, all)).inspect_err(|_| pages.release(driver, &fresh))
     });
     let (base, all) = match made {

@@ -67,6 +67,9 @@ fn is_refusal(error: &Error) -> bool {
         || error.cause() == Some(Cause::NotPermitted)
 }
 
+/// Of more new pages than this, it is worth asking first whether there is memory for all of them.
+const MANY_PAGES: usize = 64;
+
 impl DevicePages {
     /// Refuses devices whose pages are larger than this library's.
     pub(crate) fn check_unit(driver: &dyn Driver, device: DeviceIndex) -> Result<()> {
@@ -80,6 +83,35 @@ impl DevicePages {
         ))
     }
 
+    /// Refuses many pages for which the device has no memory, before any of them is made: thousands would have to be
+    /// given back. The driver may have more memory than it reports as free, so the refusal is the driver's, to a
+    /// request for all of it in one piece.
+    fn check_room(
+        &mut self,
+        driver: &dyn Driver,
+        device: DeviceIndex,
+        sizes: &[u64],
+    ) -> Result<()> {
+        if sizes.len() <= MANY_PAGES {
+            return Ok(());
+        }
+        let wanted = sizes.iter().sum();
+        let free = driver.memory_info(device).map_or(usize::MAX, |info| info.free_bytes) as u64;
+        if free >= wanted {
+            return Ok(());
+        }
+        match create_memory(driver, device, wanted) {
+            Ok(handle) => {
+                let piece = self.table.add_page(handle, wanted);
+                self.release(driver, &[piece]);
+                Ok(())
+            }
+            Err(error) if error.status() == Status::OutOfMemory => Err(error),
+            // What is refused in one piece may be had in pages.
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Gets pages from the driver, without mappings.
     pub(crate) fn create(
         &mut self,
@@ -87,6 +119,7 @@ impl DevicePages {
         device: DeviceIndex,
         sizes: &[u64],
     ) -> Result<Vec<PageId>> {
+        self.check_room(driver, device, sizes)?;
         let mut made = Vec::with_capacity(sizes.len());
         for &bytes in sizes {
             let of_size = |id: &PageId| self.table.page(*id).is_some_and(|it| it.bytes == bytes);
