@@ -9442,7 +9442,7 @@ SCONCE_NODISCARD sconce_status sconce_comm_get_unique_id(struct sconce_comm_id *
  * several, each on its own thread.
  *
  * - `id`: the bytes of `sconce_comm_get_unique_id`, the same for all ranks, used for one communicator.
- * - `ranks`: the number of ranks, at least 1.
+ * - `ranks`: the number of ranks, from 1 to 65,536.
  * - `rank`: the number of this rank, below `ranks`.
  * - `device`: the device on which the rank works; no other rank may use it.
  * - `config`: NULL for the defaults.
@@ -9468,7 +9468,7 @@ sconce_status sconce_comm_init_rank(const struct sconce_comm_id *id,
  *
  * - `store`: a store of the same table at all ranks. It is not used after the call.
  * - `name`: the communicator's name, the same for all ranks. It can be used again for the next one.
- * - `ranks`: the number of ranks, at least 1.
+ * - `ranks`: the number of ranks, from 1 to 65,536.
  * - `rank`: the number of this rank, below `ranks`.
  * - `device`: the device on which the rank works; no other rank may use it.
  * - `config`: NULL for the defaults.
@@ -10403,7 +10403,8 @@ SCONCE_NODISCARD sconce_status sconce_nvtx_range_end(uint64_t id);
  * else the number of processors that the process may use; `OMP_THREAD_LIMIT` bounds each of them. Results do not
  * depend on it.
  *
- * - `num_threads`: at least 1, with which calls stay on their threads; else INVALID_ARGUMENT.
+ * - `num_threads`: at least 1, with which calls stay on their threads; else INVALID_ARGUMENT. More
+ *   than 1,024 count as 1,024.
  * - torch: `at::set_num_threads`.
  */
 SCONCE_NODISCARD

@@ -32,10 +32,15 @@ pub fn unique_id() -> Result<CommId> {
     runtime()?.driver().comm_unique_id()
 }
 
+/// The most ranks of a communicator: rank 0 keeps a note of each while it waits for the others.
+const MOST_RANKS: i32 = 1 << 16;
+
 /// Refuses a number of ranks that is none, and a rank that is none of them.
 pub(super) fn check_rank(ranks: i32, rank: i32) -> Result<()> {
-    if ranks < 1 {
-        return Err(Error::invalid_argument(format!("ranks is {ranks}; it must be at least 1")));
+    if !(1..=MOST_RANKS).contains(&ranks) {
+        return Err(Error::invalid_argument(format!(
+            "ranks is {ranks}; it must be from 1 to {MOST_RANKS}"
+        )));
     }
     if !(0..ranks).contains(&rank) {
         return Err(Error::invalid_argument(format!(

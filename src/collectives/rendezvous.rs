@@ -181,10 +181,18 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Ranks that a message names; of more it says how many there are.
+const NAMED_RANKS: usize = 16;
+
 /// The subject and verb of a sentence about ranks.
 fn ranks_have(ranks: &[i32]) -> String {
-    let all = ranks.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
-    if ranks.len() == 1 { format!("rank {all} has") } else { format!("ranks {all} have") }
+    let named = &ranks[..ranks.len().min(NAMED_RANKS)];
+    let all = named.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    match ranks.len() - named.len() {
+        0 if ranks.len() == 1 => format!("rank {all} has"),
+        0 => format!("ranks {all} have"),
+        others => format!("ranks {all} and {others} others have"),
+    }
 }
 
 #[cfg(test)]

@@ -13,7 +13,8 @@ use crate::parallel;
 /// else the number of processors that the process may use; `OMP_THREAD_LIMIT` bounds each of them. Results do not
 /// depend on it.
 ///
-/// - `num_threads`: at least 1, with which calls stay on their threads; else INVALID_ARGUMENT.
+/// - `num_threads`: at least 1, with which calls stay on their threads; else INVALID_ARGUMENT. More
+///   than 1,024 count as 1,024.
 /// - torch: `at::set_num_threads`.
 #[must_use]
 #[unsafe(no_mangle)]

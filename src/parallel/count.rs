@@ -10,6 +10,9 @@ static CHOSEN: AtomicUsize = AtomicUsize::new(0);
 /// The processors that the process may use; 0 before they were counted.
 static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
 
+/// More threads never work on a call, whatever is set.
+const MOST_THREADS: usize = 1024;
+
 /// The most threads that work on a call: what the program has set, else `OMP_NUM_THREADS` or `MKL_NUM_THREADS`, else the
 /// processors that the process may use. `OMP_THREAD_LIMIT` bounds each of them.
 pub(crate) fn count() -> usize {
@@ -18,7 +21,7 @@ pub(crate) fn count() -> usize {
         0 => config.threads.unwrap_or_else(processors),
         chosen => chosen,
     };
-    config.thread_limit.map_or(wanted, |limit| wanted.min(limit))
+    config.thread_limit.map_or(wanted, |limit| wanted.min(limit)).min(MOST_THREADS)
 }
 
 /// Sets the most threads that work on a call.

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn sconce_comm_get_unique_id(out_id: *mut sconce_comm_id) 
 /// several, each on its own thread.
 ///
 /// - `id`: the bytes of `sconce_comm_get_unique_id`, the same for all ranks, used for one communicator.
-/// - `ranks`: the number of ranks, at least 1.
+/// - `ranks`: the number of ranks, from 1 to 65,536.
 /// - `rank`: the number of this rank, below `ranks`.
 /// - `device`: the device on which the rank works; no other rank may use it.
 /// - `config`: NULL for the defaults.
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn sconce_comm_init_rank(
 ///
 /// - `store`: a store of the same table at all ranks. It is not used after the call.
 /// - `name`: the communicator's name, the same for all ranks. It can be used again for the next one.
-/// - `ranks`: the number of ranks, at least 1.
+/// - `ranks`: the number of ranks, from 1 to 65,536.
 /// - `rank`: the number of this rank, below `ranks`.
 /// - `device`: the device on which the rank works; no other rank may use it.
 /// - `config`: NULL for the defaults.
