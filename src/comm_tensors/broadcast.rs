@@ -48,7 +48,7 @@ fn send(tensor: &Tensor, others: &[&Tensor]) -> Result<()> {
     let all: Vec<&Tensor> = std::iter::once(tensor).chain(others.iter().copied()).collect();
     let is_alike = others.iter().all(|other| other.dtype() == tensor.dtype());
     if is_alike && let Some(team) = Team::of(&all)? {
-        let count = tensor.numel() as usize * tensor.element();
+        let count = tensor.packed_bytes();
         // As bytes: so every type can be sent.
         return team.call(|rank| CommRequest::Broadcast {
             send: all[0].raw().get(),

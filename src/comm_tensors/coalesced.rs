@@ -91,5 +91,5 @@ pub(crate) fn reduce_add_coalesced(
 }
 
 fn sizes_of(tensors: &[Tensor]) -> impl Iterator<Item = (crate::element::Dtype, usize)> {
-    tensors.iter().map(|tensor| (tensor.dtype(), tensor.numel() as usize * tensor.element()))
+    tensors.iter().map(|tensor| (tensor.dtype(), tensor.packed_bytes()))
 }

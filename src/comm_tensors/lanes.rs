@@ -88,7 +88,7 @@ impl Lanes<'_> {
 
     /// Copies to a tensor of the destination. The current stream does not wait for it if there is a lane.
     pub(super) fn copy(&self, dst: &Tensor, src: &Tensor, turn: Turn) -> Result<()> {
-        let bytes = src.numel() as usize * src.element();
+        let bytes = src.packed_bytes();
         match self.lane(src.place(), turn, bytes)? {
             None => copy_into(dst, src, true),
             Some(lane) => {

@@ -49,7 +49,7 @@ pub(crate) fn reduce_add(inputs: &[Tensor], destination: i32) -> Result<Option<T
     let is_alike = |input: &&Tensor| {
         input.is_contiguous() && input.dtype() == root.dtype() && input.place() != place
     };
-    let bytes = root.numel() as usize * root.element();
+    let bytes = root.packed_bytes();
     let in_parts = bytes > LEAST_PART_BYTES
         && root.is_contiguous()
         && others.iter().all(is_alike)

@@ -88,7 +88,7 @@ fn suitable(tensors: &[&Tensor]) -> Result<Option<Vec<DeviceIndex>>> {
     }
     let mut devices: Vec<DeviceIndex> = Vec::with_capacity(tensors.len());
     for tensor in tensors {
-        let bytes = tensor.numel() as usize * tensor.element();
+        let bytes = tensor.packed_bytes();
         match tensor.place() {
             Place::Device(device)
                 if !devices.contains(&device) && tensor.is_contiguous() && bytes >= LEAST_BYTES =>

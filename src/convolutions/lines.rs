@@ -34,9 +34,11 @@ impl FilterAxis {
     /// The outputs for which an element of the filter does not read the padding.
     pub(super) fn outputs(&self, tap: usize) -> Range<usize> {
         let first = self.padding - tap as i64 * self.dilation;
-        let until = |place: i64| (place.max(0) + self.stride - 1) / self.stride;
-        let start = until(first).min(self.output);
-        let end = until(self.input + first).clamp(start, self.output);
+        // Strides may be as large as any number.
+        let until = |place: i64| place.max(0).cast_unsigned().div_ceil(self.stride.cast_unsigned());
+        let output = self.output.cast_unsigned();
+        let start = until(first).min(output);
+        let end = until(self.input + first).clamp(start, output);
         start as usize..end as usize
     }
 

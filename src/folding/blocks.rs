@@ -109,6 +109,9 @@ where
     }
 }
 
+/// Blocks whose results are kept at once. Few in unit tests, so that they come to the next ones.
+const MOST_PARTS: u64 = if cfg!(test) { 3 } else { 1 << 16 };
+
 /// What becomes of elements. `take` learns the number of the element, too.
 struct FoldRules<'a, A, T, J> {
     start: A,
@@ -202,25 +205,38 @@ where
             Ok(())
         });
     }
-    let mut parts = vec![rules.start; (plan.tiles.count * blocks) as usize * width];
-    try_for_lines(&mut parts, width, grain, &|first, parts| {
+    // Blocks of all tiles in their order, some at a time: a tensor may repeat its elements without end.
+    let all = plan.tiles.count * blocks;
+    let (mut results, mut parts) = ([rules.start; WIDTH], Vec::new());
+    let mut begin = 0;
+    while begin < all {
+        let count = (all - begin).min(MOST_PARTS) as usize;
+        parts.clear();
+        parts.resize(count * width, rules.start);
+        try_for_lines(&mut parts, width, grain, &|first, parts| {
+            let mut memory = memory.clone();
+            for (index, part) in parts.chunks_exact_mut(width).enumerate() {
+                let number = begin + (first + index) as u64;
+                let place = (number / blocks, number % blocks);
+                accumulate(call, plan, rules, place, part, &mut memory)?;
+            }
+            Ok(())
+        })?;
         let mut memory = memory.clone();
-        for (index, part) in parts.chunks_exact_mut(width).enumerate() {
-            let number = (first + index) as u64;
-            let place = (number / blocks, number % blocks);
-            accumulate(call, plan, rules, place, part, &mut memory)?;
-        }
-        Ok(())
-    })?;
-    let mut memory = memory.clone();
-    for (tile, parts) in parts.chunks_exact_mut(width * blocks as usize).enumerate() {
-        let (results, others) = parts.split_at_mut(width);
-        for part in others.chunks_exact(width) {
-            for (result, part) in results.iter_mut().zip(part) {
-                *result = (rules.join)(*result, *part);
+        for (number, part) in (begin..).zip(parts.chunks_exact(width)) {
+            let results = &mut results[..width];
+            if number % blocks == 0 {
+                results.copy_from_slice(part);
+            } else {
+                for (result, part) in results.iter_mut().zip(part) {
+                    *result = (rules.join)(*result, *part);
+                }
+            }
+            if number % blocks == blocks - 1 {
+                write(number / blocks, results, &mut memory)?;
             }
         }
-        write(tile as u64, results, &mut memory)?;
+        begin += count as u64;
     }
     Ok(())
 }

@@ -195,6 +195,13 @@ impl Tensor {
         self.dtype().bytes()
     }
 
+    /// The bytes of all elements, one after another. A tensor that repeats its elements may have more than any memory; it
+    /// has `usize::MAX` then.
+    #[inline]
+    pub(crate) fn packed_bytes(&self) -> usize {
+        (self.numel() as usize).saturating_mul(self.element())
+    }
+
     /// May wrap around where there are no elements, since the offset is then not checked.
     fn offset_bytes(&self) -> usize {
         (self.offset() as usize).wrapping_mul(self.element())

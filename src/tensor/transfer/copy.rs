@@ -40,7 +40,7 @@ fn copy_packed(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
     refuse_unwritable(dst)?;
     refuse_partly_shared(dst, src)?;
     if is_same_type {
-        let bytes = dst.numel() as usize * dst.element();
+        let bytes = dst.packed_bytes();
         return copy::copy(dst.raw(), src.raw(), bytes, non_blocking);
     }
     launch::run_flat(PointwiseOp::Cast, dst.dtype(), dst, [src], Scalar::Int(1))
@@ -100,7 +100,7 @@ fn copy_elements(dst: &Tensor, src: &Tensor, strides: &Dims, non_blocking: bool)
         });
     }
     if dst.is_contiguous() && src.is_contiguous() && dst.sizes() == src.sizes() {
-        let bytes = dst.numel() as usize * element;
+        let bytes = dst.packed_bytes();
         return copy::copy(dst.raw(), src.raw(), bytes, non_blocking);
     }
     let axes = joined_axes(dst, strides);
@@ -167,7 +167,7 @@ pub(super) fn copy_bytes(
 /// Sets every byte of a dense tensor.
 pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
     debug_assert!(tensor.is_dense());
-    let bytes = tensor.numel() as usize * tensor.element();
+    let bytes = tensor.packed_bytes();
     if bytes == 0 {
         return Ok(());
     }

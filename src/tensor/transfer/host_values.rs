@@ -5,7 +5,7 @@ use crate::arithmetic::{AnyNumber, decode};
 use crate::copy;
 use crate::driver::HostRange;
 use crate::element::Dtype;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status};
 use crate::pointwise::Scalar;
 use crate::tensor::transfer::contiguous;
 use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
@@ -18,7 +18,7 @@ pub(crate) fn from_values(
     options: TensorOptions,
 ) -> Result<Tensor> {
     let tensor = options.empty(sizes)?;
-    let bytes = tensor.numel() as usize * tensor.element();
+    let bytes = tensor.packed_bytes();
     if values.bytes() != bytes {
         return Err(Error::invalid_argument(format!(
             "values has {} bytes, but sizes {sizes:?} of {} take {bytes}",
@@ -55,7 +55,7 @@ pub(crate) fn read_bytes(tensor: &Tensor, at: usize, into: &mut [u8]) -> Result<
 
 /// All elements in row-major order, written to the caller's memory. Waits for the current stream.
 pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
-    let bytes = tensor.numel() as usize * tensor.element();
+    let bytes = tensor.packed_bytes();
     if values.bytes() != bytes {
         return Err(Error::invalid_argument(format!(
             "values has {} bytes, but the tensor's elements take {bytes}",
@@ -68,7 +68,12 @@ pub(crate) fn to_values(tensor: &Tensor, values: HostRange) -> Result<()> {
 
 /// The numbers of all elements in row-major order. Waits for the current stream.
 pub(crate) fn elements(tensor: &Tensor) -> Result<Vec<AnyNumber>> {
-    let mut bytes = vec![0_u8; tensor.numel() as usize * tensor.element()];
+    let count = tensor.packed_bytes();
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(count).map_err(|_| {
+        Error::new(Status::OutOfMemory, format!("no memory of the host for {count} bytes"))
+    })?;
+    bytes.resize(count, 0_u8);
     // SAFETY: the vector outlives the call, which waits for the copy.
     let values = unsafe { HostRange::new(bytes.as_mut_ptr().expose_provenance(), bytes.len()) };
     to_values(tensor, values)?;
