@@ -8,30 +8,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls functions by address")]
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use testkit::fork::forked;
 use testkit::header::Prototype;
 
-/// Arguments in integer registers (the last ones on the stack) and in floating-point registers; the
-/// calling convention fills the two kinds independently of their order.
-type AnyFunction = unsafe extern "C" fn(
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    u64,
-    f64,
-    f64,
-    f64,
-    f64,
-) -> u64;
+use crate::calls::{Arguments, Library};
 
 /// How many combinations of arguments a function is called with at most, and the step between them if there are more.
 const MOST_COMBINATIONS: u64 = 60_000;
@@ -43,7 +24,7 @@ const SCRATCH_BYTES: usize = MOST_ENTRIES as usize * 1024;
 
 /// Where good pointers point to: zeros at first, and behind them a page that nobody may touch, so that reads beyond
 /// them fail wherever the heap lies.
-fn scratch() -> &'static [u64] {
+pub(crate) fn scratch() -> &'static [u64] {
     // SAFETY: sysconf reads a constant.
     let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
     let (writable, private) =
@@ -60,8 +41,8 @@ fn scratch() -> &'static [u64] {
     unsafe { std::slice::from_raw_parts(memory.cast(), SCRATCH_BYTES / size_of::<u64>()) }
 }
 
-unsafe extern "C" fn nothing(_: *mut c_void) {}
-unsafe extern "C" fn no_gradients(
+pub(crate) unsafe extern "C" fn nothing(_: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_gradients(
     _: *mut c_void,
     _: *const *mut c_void,
     _: usize,
@@ -70,13 +51,13 @@ unsafe extern "C" fn no_gradients(
 ) -> i32 {
     0
 }
-unsafe extern "C" fn no_kernel(_: *mut sconce::ffi::sconce_sim_launch, _: *mut c_void) {}
-unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
-unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
+pub(crate) unsafe extern "C" fn no_kernel(_: *mut sconce::ffi::sconce_sim_launch, _: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
-unsafe extern "C" fn no_range(_: i64, _: i64, _: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_range(_: i64, _: i64, _: *mut c_void) {}
 
-unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
 
 static SMALL_PRODUCT: sconce::ffi::sconce_matmul_desc = sconce::ffi::sconce_matmul_desc {
     struct_size: size_of::<sconce::ffi::sconce_matmul_desc>() as u32,
@@ -235,16 +216,7 @@ fn call(prototype: &Prototype) {
 type Values<'a> = &'a dyn Fn(&str, &str, &'static [u64]) -> Vec<Vec<u64>>;
 
 fn call_with(prototype: &Prototype, values: Values<'_>) {
-    let path = CString::new(testkit::shared_library().to_str().unwrap()).unwrap();
-    // SAFETY: a library of ours, opened by its path.
-    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
-    assert!(!library.is_null());
-    let name = CString::new(prototype.name.as_str()).unwrap();
-    // SAFETY: an open library and a NUL-terminated name.
-    let address = unsafe { libc::dlsym(library, name.as_ptr()) };
-    assert!(!address.is_null(), "{} is not exported", prototype.name);
-    // SAFETY: a function takes its arguments from the registers it needs and ignores the others.
-    let function: AnyFunction = unsafe { std::mem::transmute(address) };
+    let function = Library::open().function(&prototype.name);
 
     let scratch = scratch();
     let mut choices: Vec<(bool, Vec<Vec<u64>>)> = Vec::new();
@@ -269,44 +241,20 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
                 pick as usize
             })
             .collect();
-        let (mut integers, mut floats) = (Vec::new(), Vec::new());
+        let mut arguments = Arguments::default();
         for ((is_float, values), pick) in choices.iter().zip(&picked) {
-            if *is_float { &mut floats } else { &mut integers }.extend(&values[*pick]);
+            if *is_float {
+                arguments.real(f64::from_bits(values[*pick][0]));
+            } else {
+                arguments.words(&values[*pick]);
+            }
         }
-        assert!(
-            integers.len() <= 12 && floats.len() <= 4,
-            "{}: teach this test more",
-            prototype.name
-        );
-        integers.resize(12, 0);
-        floats.resize(4, 0);
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = integers[..] else { unreachable!() };
-        let [w, x, y, z] = floats[..] else { unreachable!() };
         // SAFETY: out-parameters are NULL, misaligned or good; everything else may be any number.
-        let result = unsafe {
-            function(
-                a,
-                b,
-                c,
-                d,
-                e,
-                f,
-                g,
-                h,
-                i,
-                j,
-                k,
-                l,
-                f64::from_bits(w),
-                f64::from_bits(x),
-                f64::from_bits(y),
-                f64::from_bits(z),
-            )
-        };
+        let result = unsafe { function.call(&arguments) };
         if prototype.returns.ends_with("sconce_status") {
             let status = result as i32;
             assert!((0..=17).contains(&status), "{} gave {status}", prototype.name);
-            assert_ne!(status, 14, "{} had an internal error for {integers:x?}", prototype.name);
+            assert_ne!(status, 14, "{} had an internal error for {arguments:x?}", prototype.name);
         }
     }
 }

@@ -8,43 +8,18 @@
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
-use testkit::libraries::convolutions;
-use testkit::libraries::fft;
 
 use sconce::ffi::sconce_status::*;
 use sconce::ffi::*;
-use testkit::libraries::products::{self, Block};
-use testkit::simulated::launch_desc;
+use testkit::libraries::products::Block;
 use testkit::structs::{self, Struct};
 use testkit::{in_child, last_message};
 
+use crate::descriptions::{Bytes, good};
 use crate::initialisers::initialiser;
 
 /// With pages, as other memory does not sleep.
 const SIM: [(&str, &str); 2] = [("SCONCE_BACKEND", "sim"), ("SCONCE_ALLOC_CONF", "policy:pages")];
-
-/// A struct as bytes, with room for a later version's.
-#[derive(Clone, Copy)]
-#[repr(C, align(8))]
-struct Bytes([u8; 8192]);
-
-impl Bytes {
-    fn of<T: Copy>(value: T) -> Bytes {
-        let mut bytes = Bytes([0; 8192]);
-        // SAFETY: room for the struct.
-        unsafe { std::ptr::from_mut(&mut bytes).cast::<T>().write(value) };
-        bytes
-    }
-
-    fn with_size(mut self, bytes: usize) -> Bytes {
-        self.0[..4].copy_from_slice(&(bytes as u32).to_ne_bytes());
-        self
-    }
-
-    fn zeroed(bytes: usize) -> Bytes {
-        Bytes([0; 8192]).with_size(bytes)
-    }
-}
 
 /// Functions that read a struct, and those that fill one in: `(function, struct)`.
 fn functions(of_results: bool) -> Vec<(String, Struct)> {
@@ -161,39 +136,6 @@ fn kernel() -> *mut sconce_kernel {
     let found = unsafe { sconce_kernel_get(module, name, &mut kernel) };
     assert_eq!([registered, loaded, found], [SCONCE_OK; 3], "{}", last_message());
     kernel
-}
-
-/// A description that the call carries out.
-fn good(name: &str) -> Bytes {
-    match name {
-        "sconce_options" => Bytes::of(sconce_options {
-            struct_size: size_of::<sconce_options>() as u32,
-            backend: sconce_backend::SCONCE_BACKEND_SIM as i32,
-            sim_devices: 1,
-            sim_sms: 0,
-            sim_memory_bytes: 0,
-        }),
-        "sconce_matmul_desc" => Bytes::of(products::plain(1, 8, 8, 8)),
-        "sconce_convolution_desc" => {
-            Bytes::of(convolutions::desc(SCONCE_CONVOLUTION_FORWARD, SCONCE_DTYPE_F32))
-        }
-        "sconce_fft_desc" => Bytes::of(fft::desc(SCONCE_FFT_C2R, SCONCE_DTYPE_F32, &[8], 1)),
-        "sconce_strided_copy" => Bytes::of(sconce_strided_copy {
-            struct_size: size_of::<sconce_strided_copy>() as u32,
-            rank: 2,
-            element_bytes: 4,
-            sizes: [3, 5, 0, 0, 0, 0, 0, 0],
-            dst_strides: [1, 3, 0, 0, 0, 0, 0, 0],
-            src_strides: [5, 1, 0, 0, 0, 0, 0, 0],
-        }),
-        "sconce_launch_desc" => Bytes::of(launch_desc(1, 1)),
-        "sconce_sleep_desc" => Bytes::of(sconce_sleep_desc {
-            struct_size: size_of::<sconce_sleep_desc>() as u32,
-            mode: sconce_sleep_mode::SCONCE_SLEEP_HOST_PINNED as i32,
-            path: null(),
-        }),
-        other => panic!("this test does not know {other}; teach it"),
-    }
 }
 
 fn start() -> Operands {
