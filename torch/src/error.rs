@@ -9,6 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::api;
 
+/// What the text of a failure begins with that is this library's own fault.
+const DEFECT: &str = "a defect of libsconce_torch";
+
 /// A failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -49,7 +52,7 @@ impl Error {
 
     /// A defect of this library.
     pub fn internal(message: impl Into<String>) -> Error {
-        Error::new(api::SCONCE_ERROR_INTERNAL, message)
+        Error::new(api::SCONCE_ERROR_INTERNAL, format!("{DEFECT}: {}", message.into()))
     }
 
     /// The same failure with words before its text.
@@ -108,7 +111,7 @@ pub fn guard(body: impl FnOnce() -> Result<()>) -> i32 {
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("a panic without a text");
-            record(&Error::internal(format!("a defect of libsconce_torch: {text}")))
+            record(&Error::internal(text))
         }
     }
 }
@@ -119,6 +122,33 @@ pub fn shim(body: impl FnOnce() -> Result<()>) -> i32 {
     i32::from(guard(body) != api::SCONCE_OK)
 }
 
+/// Ends a function with a failure if a condition does not hold that a safe function's access to memory rests on. Callers of
+/// the function meet it, so the failure is this library's own fault; it is one in every build, where a wrong access would
+/// be worse.
+macro_rules! ensure {
+    ($condition:expr) => {
+        if !$condition {
+            let words = concat!(stringify!($condition), " does not hold");
+            return Err($crate::error::Error::internal(words));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// Refuses a pointer of the caller that is NULL or misaligned.
+#[inline]
+pub fn not_null<T>(pointer: *const T, name: &str) -> Result<()> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(unusable(pointer.is_null(), name));
+    }
+    Ok(())
+}
+
+#[cold]
+fn unusable(is_null: bool, name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is {}", if is_null { "NULL" } else { "misaligned" }))
+}
+
 /// Writes a result where the caller wants it.
 ///
 /// # Safety
@@ -126,10 +156,21 @@ pub fn shim(body: impl FnOnce() -> Result<()>) -> i32 {
 #[inline]
 #[allow(unsafe_code, reason = "writes through a pointer of the caller")]
 pub unsafe fn write_out<T>(place: *mut T, name: &str, value: T) -> Result<()> {
-    if place.is_null() || !place.is_aligned() {
-        return Err(Error::invalid_argument(format!("{name} is NULL or misaligned")));
-    }
+    not_null(place, name)?;
     // SAFETY: the caller's promise; it is neither NULL nor misaligned.
     unsafe { place.write(value) };
+    Ok(())
+}
+
+/// Writes the address of a new object where the caller wants it, who then owns the object. If the place is refused, the
+/// object goes.
+///
+/// # Safety
+/// `place` is NULL or valid for a write of an address.
+#[allow(unsafe_code, reason = "writes through a pointer of the caller")]
+pub unsafe fn write_boxed<T>(place: *mut *mut T, name: &str, object: Box<T>) -> Result<()> {
+    not_null(place, name)?;
+    // SAFETY: the caller's promise; it is neither NULL nor misaligned.
+    unsafe { place.write(Box::into_raw(object)) };
     Ok(())
 }

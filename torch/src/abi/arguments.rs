@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "reads through pointers of the caller")]
 
-use super::constants::{device_of, dtype_of};
+use super::constants::{dtype_of, named_device_of};
 use super::errors::not_null;
 use crate::error::{Error, Result};
 use crate::sconce::api;
@@ -27,6 +27,9 @@ pub unsafe fn optional_tensor(place: *const TensorHandle) -> Option<TensorHandle
     unsafe { optional(place) }.filter(|handle| !handle.is_null())
 }
 
+/// More entries than any program passes: a larger number is one that was not set.
+const MOST_ENTRIES: usize = 1 << 20;
+
 /// An array of the caller, which may be NULL if it has no entries.
 ///
 /// # Safety
@@ -36,7 +39,12 @@ pub unsafe fn array<'a, T>(array: *const T, count: usize, name: &str) -> Result<
         return Ok(&[]);
     }
     not_null(array, name)?;
-    // SAFETY: not NULL, and the caller's promise.
+    if count > MOST_ENTRIES {
+        return Err(Error::invalid_argument(format!(
+            "{name} has {count} entries; at most {MOST_ENTRIES} are taken"
+        )));
+    }
+    // SAFETY: neither NULL nor misaligned, and the caller's promise.
     Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }
 
@@ -87,7 +95,7 @@ impl NewTensor {
             return Err(Error::not_supported("the only layout that Sconce has is strided (0)"));
         }
         let dtype = new_dtype.map_or(Ok(dtype), dtype_of)?;
-        let device = kind.map_or(Ok(device), |kind| device_of(kind, self.device_index))?;
+        let device = kind.map_or(Ok(device), |kind| named_device_of(kind, self.device_index))?;
         let mut options = options(dtype, device);
         options.pinned = pinned.is_some_and(|pinned| pinned != 0);
         Ok(options)

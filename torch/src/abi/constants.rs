@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "functions without a mangled name")]
 
 use crate::error::{Error, Result};
-use crate::sconce::api;
+use crate::sconce::{api, check};
 
 /// A data type: its name in the ABI, c10's number, its bytes, and Sconce's number where it has the type.
 pub struct ScalarType {
@@ -87,10 +87,28 @@ pub const LAYOUT_MKLDNN: i32 = 3;
 pub fn device_of(kind: i32, index: i32) -> Result<i32> {
     match kind {
         DEVICE_TYPE_CPU => Ok(api::SCONCE_DEVICE_CPU),
-        DEVICE_TYPE_CUDA => Ok(index),
+        // Sconce's numbers below -1 have other meanings: -2 is the CPU.
+        DEVICE_TYPE_CUDA if index >= -1 => Ok(index),
+        DEVICE_TYPE_CUDA => Err(Error::invalid_argument(format!(
+            "cuda:{index} is no device; an index is at least 0"
+        ))),
         _ => Err(Error::not_supported(format!(
             "{kind} is a kind of device that Sconce does not have; it has cpu (0) and cuda (1)"
         ))),
+    }
+}
+
+/// As [`device_of`], but with the index of the current device instead of -1, which in some options of libsconce.so means
+/// that the device stays.
+pub fn named_device_of(kind: i32, index: i32) -> Result<i32> {
+    match device_of(kind, index)? {
+        -1 => {
+            let mut current = 0;
+            // SAFETY: the place is valid for a write.
+            check(unsafe { api::sconce_device_get_current(&mut current) })?;
+            Ok(current)
+        }
+        device => Ok(device),
     }
 }
 

@@ -8,6 +8,8 @@ use std::ffi::{CStr, CString, c_char};
 use crate::error::{self, Error};
 use crate::sconce::api;
 
+pub use crate::error::not_null;
+
 /// A text of C; empty if it is NULL.
 ///
 /// # Safety
@@ -101,12 +103,4 @@ pub extern "C" fn torch_exception_get_what() -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn torch_exception_get_what_without_backtrace() -> *const c_char {
     torch_exception_get_what()
-}
-
-/// Refuses a NULL pointer of a caller.
-pub fn not_null<T>(pointer: *const T, name: &str) -> error::Result<()> {
-    if pointer.is_null() {
-        return Err(Error::invalid_argument(format!("{name} is NULL")));
-    }
-    Ok(())
 }

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 use super::constants::{device_of, dtype_of};
 use super::live;
 use super::tensors::{is_defined, offset_of, rank_of, strides_of};
-use crate::error::{Error, Result, shim, write_out};
-use crate::sconce::operations::undefined;
+use crate::error::{Error, Result, not_null, shim, write_out};
+use crate::sconce::operations::{undefined, view_offset};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
@@ -24,9 +24,7 @@ pub unsafe fn return_tensor(
     tensor: impl FnOnce() -> Result<Tensor>,
 ) -> i32 {
     shim(|| {
-        if place.is_null() {
-            return Err(Error::invalid_argument(format!("{name} is NULL")));
-        }
+        not_null(place, name)?;
         let tensor = tensor()?;
         // SAFETY: the caller's promise.
         unsafe { write_out(place, name, tensor.handle()) }?;
@@ -45,6 +43,7 @@ unsafe fn return_view(
     view: impl FnOnce() -> Result<Tensor>,
 ) -> i32 {
     shim(|| {
+        not_null(place, name)?;
         let view = view()?;
         // SAFETY: the caller's promise.
         unsafe { write_out(place, name, view.handle()) }?;
@@ -53,9 +52,17 @@ unsafe fn return_view(
     })
 }
 
-/// A count that a caller passes as a signed number.
+/// More dimensions than any tensor has: a larger number is one that was not set.
+const MOST_DIMENSIONS: i64 = 1 << 10;
+
+/// A number of dimensions that a caller passes as a signed number.
 pub(super) fn count(ndim: i64) -> Result<usize> {
-    usize::try_from(ndim).map_err(|_| Error::invalid_argument(format!("ndim is {ndim}")))
+    if !(0..=MOST_DIMENSIONS).contains(&ndim) {
+        return Err(Error::invalid_argument(format!(
+            "ndim is {ndim}; it must be from 0 to {MOST_DIMENSIONS}"
+        )));
+    }
+    Ok(ndim as usize)
 }
 
 /// Gives up a handle.
@@ -177,17 +184,10 @@ pub unsafe extern "C" fn aoti_torch__reinterpret_tensor(
     ret_new_tensor: *mut TensorHandle,
 ) -> i32 {
     let make = || {
-        let rank = count(ndim)?;
+        let (rank, offset) = (count(ndim)?, view_offset(Some(storage_offset))?);
         // SAFETY: the caller's promise for sizes and strides; the place is valid for a write.
         Tensor::made(|made| unsafe {
-            api::sconce_tensor_as_strided(
-                tensor,
-                sizes_ptr,
-                strides_ptr,
-                rank,
-                storage_offset,
-                made,
-            )
+            api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
     // SAFETY: the caller's promise.

@@ -1,6 +1,6 @@
 //! The arguments of a call, by their places in the schema.
 
-use crate::abi::constants::{device_of, dtype_of, memory_format_of};
+use crate::abi::constants::{dtype_of, memory_format_of, named_device_of};
 use crate::error::{Error, Result};
 use crate::registry::value::Value;
 use crate::sconce::generator::Generator;
@@ -184,7 +184,7 @@ impl Arguments {
     /// Sconce's device, or another one for nothing.
     pub fn device(&self, at: usize, otherwise: i32) -> Result<i32> {
         match self.at(at)? {
-            Value::Device(kind, index) => device_of(*kind, *index),
+            Value::Device(kind, index) => named_device_of(*kind, *index),
             Value::None => Ok(otherwise),
             _ => Err(self.other(at)),
         }

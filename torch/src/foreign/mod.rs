@@ -7,7 +7,7 @@ pub mod words;
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 /// A boxed kernel: arguments and results share a stack of words.
 pub type BoxedKernel = unsafe extern "C" fn(*mut u64, u64, u64);
@@ -65,17 +65,18 @@ impl ExceptionText {
 /// Calls a boxed kernel.
 ///
 /// # Safety
-/// `kernel` is a boxed kernel, and `stack` what it takes.
+/// `kernel` is a boxed kernel, and `stack` begins with the words that it takes.
 pub unsafe fn call_boxed(
     kernel: BoxedKernel,
     stack: &mut [u64],
     arguments: usize,
     results: usize,
 ) -> Result<()> {
+    ensure!(stack.len() >= arguments.max(results));
     let mut text = ExceptionText::new();
-    debug_assert!(stack.len() >= arguments.max(results));
     let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
-    // SAFETY: the caller's promise; the text has `room` bytes.
+    // SAFETY: the caller's promise for the kernel and its words; the stack has room for the results, as was checked, and
+    // the text has `room` bytes.
     let result = unsafe {
         sconce_torch_call_boxed(
             kernel,

@@ -63,6 +63,29 @@ pub fn dimension(dim: i64, rank: usize) -> Result<usize> {
     })
 }
 
+fn too_large(name: &str) -> Error {
+    Error::invalid_argument(format!("{name} is too large to be counted"))
+}
+
+/// The number of elements of sizes that a caller names. A negative one is an error.
+pub fn count_of(sizes: &[i64], name: &str) -> Result<i64> {
+    if let Some(size) = sizes.iter().find(|size| **size < 0) {
+        return Err(Error::invalid_argument(format!(
+            "{name} is {sizes:?}, and {size} is negative; sizes must be at least 0"
+        )));
+    }
+    if sizes.contains(&0) {
+        return Ok(0);
+    }
+    let count = sizes.iter().try_fold(1_i64, |count, size| count.checked_mul(*size));
+    count.ok_or_else(|| too_large(name))
+}
+
+/// The sum of numbers of which a caller names one.
+pub fn sum_of(first: i64, second: i64, name: &str) -> Result<i64> {
+    first.checked_add(second).ok_or_else(|| too_large(name))
+}
+
 /// The sizes that tensors have when each is repeated to fit the others.
 pub fn broadcast(all: &[&[i64]]) -> Result<Vec<i64>> {
     let rank = all.iter().map(|sizes| sizes.len()).max().unwrap_or(0);
@@ -81,11 +104,11 @@ pub fn broadcast(all: &[&[i64]]) -> Result<Vec<i64>> {
     Ok(common)
 }
 
-/// The strides of a contiguous tensor.
+/// The strides of a contiguous tensor. Those of an empty one that are too large to be counted are the largest number.
 pub fn contiguous_strides(sizes: &[i64]) -> Vec<i64> {
     let mut strides = vec![1; sizes.len()];
     for at in (1..sizes.len()).rev() {
-        strides[at - 1] = strides[at] * sizes[at].max(1);
+        strides[at - 1] = i64::saturating_mul(strides[at], sizes[at].max(1));
     }
     strides
 }

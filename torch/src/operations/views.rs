@@ -5,7 +5,7 @@
 use crate::abi::pools::typed_part;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, offset_of, sizes_of, strides_of};
 use crate::error::{Error, Result};
-use crate::operations::layout::contiguous_strides;
+use crate::operations::layout::{contiguous_strides, count_of};
 use crate::operations::tensors::{bytes_of, format_of, name_of};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
@@ -20,7 +20,7 @@ fn retyped(
 ) -> Result<Tensor> {
     // SAFETY: there is one size and one stride.
     let whole = unsafe { typed_part(tensor, 0, dtype, [&0, &1], 1) }?;
-    operations::as_strided(whole.handle(), sizes, strides, offset)
+    operations::as_strided(whole.handle(), sizes, strides, Some(offset))
 }
 
 /// Refuses elements that do not begin where those of a type of `count` times their size do.
@@ -169,6 +169,7 @@ pub fn resize(tensor: TensorHandle, sizes: &[i64], format: Option<i32>) -> Resul
             "resize_ has no memory format preserve; name one, or none",
         ));
     }
+    count_of(sizes, "size")?;
     let strides = match format {
         None => None,
         Some(format) => Some(strides_in(sizes, format).ok_or_else(|| {
@@ -182,7 +183,7 @@ pub fn resize(tensor: TensorHandle, sizes: &[i64], format: Option<i32>) -> Resul
     match strides {
         None => Ok(()),
         Some(strides) => {
-            operations::assign(tensor, &operations::as_strided(tensor, sizes, &strides, -1)?)
+            operations::assign(tensor, &operations::as_strided(tensor, sizes, &strides, None)?)
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, one};
 use crate::error::{Error, Result};
 use crate::operations::elementwise::{angle, complex, conjugate, is_infinite, polar, power_of_two};
+use crate::operations::layout::sum_of;
 use crate::operations::tensors::{copy_in_format, on_device};
 use crate::operations::views::{as_complex, as_real, real_of};
 use crate::sconce::operations;
@@ -46,7 +47,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
         |arguments| {
             let (sizes, strides) = (arguments.ints(1)?, arguments.ints(2)?);
-            let offset = arguments.optional_int(3)?.unwrap_or(-1);
+            let offset = arguments.optional_int(3)?;
             one(operations::as_strided(arguments.tensor(0)?, &sizes, &strides, offset))
         },
     ),
@@ -155,7 +156,7 @@ fn constant_pad(arguments: &mut Arguments) -> Results {
     for (at, pad) in pads.chunks_exact(2).enumerate() {
         let dim = sizes.len() - 1 - at;
         let (before, after) = (pad[0], pad[1]);
-        wanted[dim] += before + after;
+        wanted[dim] = sum_of(sum_of(wanted[dim], before, "pad")?, after, "pad")?;
         if wanted[dim] < 0 {
             return Err(Error::invalid_argument(format!(
                 "The input size {}, plus negative padding {before} and {after}, resulted in a negative output size, \
@@ -163,8 +164,8 @@ fn constant_pad(arguments: &mut Arguments) -> Results {
                 sizes[dim]
             )));
         }
-        let (cut_before, cut_after) = ((-before).max(0), (-after).max(0));
-        let kept = (sizes[dim] - cut_before - cut_after).max(0);
+        let [cut_before, cut_after] = [before, after].map(|added| added.saturating_neg().max(0));
+        let kept = sizes[dim].saturating_sub(cut_before).saturating_sub(cut_after).max(0);
         source = operations::narrow(source.handle(), dim as i64, cut_before.min(sizes[dim]), kept)?;
         places.push((dim as i64, before.max(0), kept));
     }

@@ -68,11 +68,11 @@ fn unfold(arguments: &mut Arguments) -> Results {
     }
     if let Some(place) = sizes.get_mut(dim) {
         *place = (length - size) / step + 1;
-        strides[dim] = stride * step;
+        strides[dim] = stride.saturating_mul(step);
     }
     sizes.push(size);
     strides.push(stride);
-    one(operations::as_strided(tensor, &sizes, &strides, -1))
+    one(operations::as_strided(tensor, &sizes, &strides, None))
 }
 
 /// Functions of libsconce.so that take a tensor and a list of integers.

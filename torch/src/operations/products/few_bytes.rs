@@ -3,8 +3,10 @@
 
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
-use crate::abi::tensors::{data_of, sizes_of};
-use crate::error::Result;
+use crate::abi::tensors::{
+    data_of, device_of_tensor, dtype_of_tensor, is_contiguous, numel_of, sizes_of,
+};
+use crate::error::{Result, ensure};
 use crate::operations::tensors::empty;
 use crate::sconce::operations::{contiguous, to_dtype};
 use crate::sconce::parallel::{GRAIN, OnThreads, for_range};
@@ -68,13 +70,19 @@ pub fn product(input: TensorHandle, weights: TensorHandle, scales: TensorHandle)
     let single = api::SCONCE_DTYPE_F32;
     let (rows, columns) = (sizes_of(input)?[0], sizes_of(weights)?[0]);
     let inner = sizes_of(input)?[1];
+    for tensor in [input, weights, scales] {
+        ensure!(device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU);
+    }
+    ensure!(dtype_of_tensor(weights)? == api::SCONCE_DTYPE_I8);
+    ensure!(is_contiguous(weights, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?);
+    ensure!(sizes_of(weights)? == [columns, inner] && numel_of(scales)? == columns);
     let result = empty(&[rows, columns], single, api::SCONCE_DEVICE_CPU)?;
     let lines = contiguous(to_dtype(input, single)?.handle())?;
     let factors = contiguous(to_dtype(scales, single)?.handle())?;
     let operands = ByteProduct {
         // SAFETY: the elements lie one after another.
         rows: unsafe { elements(lines.handle(), rows * inner) }?,
-        // SAFETY: as above; the caller has checked the weights.
+        // SAFETY: the weights are a contiguous matrix of I8 with these sizes, as was checked.
         weights: unsafe { elements(weights, columns * inner) }?,
         // SAFETY: as above.
         scales: unsafe { elements(factors.handle(), columns) }?,

@@ -2,7 +2,7 @@
 
 use super::{product_sizes, write_result};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::operations::tensors::name_of;
 use crate::sconce::operations::{
     Operand, binary, expand, matmul, narrow, permute, reshape, to_dtype, transpose, unary,
@@ -109,7 +109,7 @@ pub fn scaled_mm(
         let inverse = unary(api::SCONCE_UNARY_RECIPROCAL, &one_number(scale)?)?;
         product = multiply(&product, &inverse)?;
     }
-    debug_assert_eq!(sizes_of(product.handle())?, [rows, columns]);
+    ensure!(sizes_of(product.handle())? == [rows, columns]);
     to_dtype(product.handle(), dtype)
 }
 

@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
-use crate::abi::tensors::{data_of, dtype_of_tensor, sizes_of};
-use crate::error::Result;
+use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of};
+use crate::error::{Result, ensure};
 use crate::sconce::operations::{contiguous, transpose};
 use crate::sconce::parallel::{GRAIN, OnThreads, for_range};
 use crate::sconce::tensor::TensorHandle;
@@ -19,6 +19,14 @@ const STEP: usize = 16;
 /// The product of `first` (int8 or uint8) and `second` (int8), written to a contiguous matrix of int32.
 pub fn product(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> Result<()> {
     let [rows, inner, columns] = [sizes_of(first)?[0], sizes_of(first)?[1], sizes_of(second)?[1]];
+    for tensor in [first, second, out] {
+        ensure!(device_of_tensor(tensor)? == api::SCONCE_DEVICE_CPU);
+    }
+    ensure!(
+        dtype_of_tensor(second)? == api::SCONCE_DTYPE_I8 && sizes_of(second)? == [inner, columns]
+    );
+    ensure!(dtype_of_tensor(out)? == api::SCONCE_DTYPE_I32 && sizes_of(out)? == [rows, columns]);
+    ensure!(is_contiguous(out, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?);
     let lines = widened(&contiguous(first)?)?;
     // Columns one after another; weights usually are stored like that.
     let turned = contiguous(transpose(second, 0, 1)?.handle())?;
@@ -148,7 +156,9 @@ fn wide_dots<const COUNT: usize>(lines: &[i16], inner: usize, column: &[i16], su
 fn widened(tensor: &Tensor) -> Result<Vec<i16>> {
     let count = sizes_of(tensor.handle())?.iter().product::<i64>() as usize;
     let data = data_of(tensor.handle())?.cast::<u8>();
-    let is_unsigned = dtype_of_tensor(tensor.handle())? == api::SCONCE_DTYPE_U8;
+    let dtype = dtype_of_tensor(tensor.handle())?;
+    let is_unsigned = dtype == api::SCONCE_DTYPE_U8;
+    ensure!(is_unsigned || dtype == api::SCONCE_DTYPE_I8);
     let number = |at: usize| {
         // SAFETY: the tensor has this element.
         let byte = unsafe { data.wrapping_add(at).read() };

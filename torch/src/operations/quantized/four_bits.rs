@@ -7,10 +7,10 @@
 
 use super::few_rows::{self, MOST_ROWS, PackedWeights};
 use super::packing::{Packing, check_scales, matrix, scaled};
-use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
+use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::products::check_type;
-use crate::operations::tensors::{empty, is_floating, name_of};
+use crate::operations::tensors::{check_device, empty, is_floating, name_of};
 use crate::sconce::operations::{contiguous, matmul, to_dtype};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
@@ -27,6 +27,9 @@ pub fn four_bit_weights(
     scales: TensorHandle,
     packing: Packing,
 ) -> Result<Tensor> {
+    for (name, tensor) in [("A", input), ("mat2", packed), ("qScaleAndZeros", scales)] {
+        check_device(name, device_of_tensor(tensor)?, api::SCONCE_DEVICE_CPU)?;
+    }
     check_type("mat2", packed, api::SCONCE_DTYPE_U8)?;
     let [rows, inputs] = matrix("A", input)?;
     let [outputs, bytes] = matrix("B", packed)?;

@@ -5,7 +5,7 @@ use super::matrices::{Matrices, by_columns, copied_by_columns, zeros_of_i32};
 use super::panels::{IntegerBatch, cholesky};
 use super::steps::{BELOW, DIAGONAL, PANEL, UpdateMode, identity, part, substitute, update};
 use super::triangles::Triangle;
-use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
@@ -38,7 +38,7 @@ pub fn cholesky_ex(a: TensorHandle, is_upper: bool, checks_errors: bool) -> Resu
     let whole = Matrices::of(&result)?;
     // The transposed matrix of an upper factor has the lower one, transposed.
     let lower = if is_upper { whole.transposed() } else { whole };
-    factor(lower, IntegerBatch { data: data_of(info.handle())?.cast(), step: 1 })?;
+    factor(lower, IntegerBatch::of(&info, 1)?)?;
     part(lower, lower, BELOW | DIAGONAL)?;
     if checks_errors {
         checks::factored("linalg.cholesky_ex", &info)?;

@@ -7,7 +7,7 @@ use super::steps::{
     ABOVE, BELOW, DIAGONAL, ONES, PANEL, UpdateMode, identity, part, substitute, update,
 };
 use super::triangles::Triangle;
-use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::Result;
 use crate::operations::tensors::{empty, filled};
 use crate::sconce::tensor::TensorHandle;
@@ -21,11 +21,6 @@ pub struct Factors {
     pub pivots: Tensor,
     /// For each matrix the number of the first pivot that is 0, or 0.
     pub info: Tensor,
-}
-
-/// The numbers of a contiguous tensor of I32, so many for each matrix.
-fn numbers(tensor: &Tensor, step: i64) -> Result<IntegerBatch> {
-    Ok(IntegerBatch { data: data_of(tensor.handle())?.cast(), step })
 }
 
 /// Factors matrices in place.
@@ -58,7 +53,7 @@ pub fn lu_factor(name: &str, a: TensorHandle) -> Result<Factors> {
     let lu = copied_by_columns(a, batch)?;
     let pivots = zeros_of_i32(&[batch, &[least]].concat(), device)?;
     let info = zeros_of_i32(batch, device)?;
-    factor(Matrices::of(&lu)?, numbers(&pivots, least)?, numbers(&info, 1)?)?;
+    factor(Matrices::of(&lu)?, IntegerBatch::of(&pivots, least)?, IntegerBatch::of(&info, 1)?)?;
     Ok(Factors { lu, pivots, info })
 }
 
@@ -72,7 +67,7 @@ pub fn solve_in_place(
 ) -> Result<()> {
     let of = Matrices::of(lu)?;
     let count = of.rows;
-    let pivots = numbers(pivots, count)?;
+    let pivots = IntegerBatch::of(pivots, count)?;
     let lower = Triangle { of, is_upper: false, is_unit: true };
     let upper = Triangle { of, is_upper: true, is_unit: false };
     // x a = b is a' x' = b' for the transposed sides; the adjoint of that one has the conjugate factors.
@@ -153,6 +148,6 @@ fn exchanges(
     let result = filled(&[batch, &[rows, rows]].concat(), dtype, device, 0.0)?;
     let work = zeros_of_i32(&[batch, &[rows]].concat(), device)?;
     let matrices = Matrices::of(&result)?;
-    permutation(matrices, numbers(&whole, least)?, least, numbers(&work, rows)?)?;
+    permutation(matrices, IntegerBatch::of(&whole, least)?, least, IntegerBatch::of(&work, rows)?)?;
     Ok(result)
 }

@@ -148,6 +148,11 @@ impl Matrices {
         self.device == api::SCONCE_DEVICE_CPU
     }
 
+    /// Whether there are as many matrices of the same type and device: what a step takes together.
+    pub fn is_like(&self, other: &Matrices) -> bool {
+        (self.count, self.dtype, self.device) == (other.count, other.dtype, other.device)
+    }
+
     /// Whether there is no element.
     pub fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0 || self.count == 0

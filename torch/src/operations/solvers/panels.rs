@@ -5,7 +5,7 @@
 use super::cpu::panels as on_cpu;
 use super::matrices::Matrices;
 use super::steps::{PANEL, THREADS, at, launched, suffix};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::kernels::{Grid, images, launch};
 
 pub use super::parameters::IntegerBatch;
@@ -13,7 +13,7 @@ pub use super::parameters::IntegerBatch;
 /// Factors matrices of at most [`PANEL`] rows, of which the lower triangle is read, into a lower triangle and its
 /// adjoint. `info` has a number for each matrix: `first`, plus that of the leading part that is not positive definite.
 pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
-    debug_assert!(a.rows == a.columns && a.rows <= PANEL && !a.is_conjugate);
+    ensure!(a.rows == a.columns && a.rows <= PANEL && !a.is_conjugate);
     if a.is_empty() {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
 /// Factors the columns of a panel, at most [`PANEL`], whose rows begin at row `first` of the matrix, into lower and
 /// upper triangles with pivots. `info` gets the number, from 1, of the first pivot that is 0.
 pub fn lu(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, first: i64) -> Result<()> {
-    debug_assert!(a.columns <= PANEL && !a.is_conjugate);
+    ensure!(a.columns <= PANEL && !a.is_conjugate);
     if a.is_empty() {
         return Ok(());
     }
@@ -123,7 +123,8 @@ pub fn swap_rows(
 /// Reflects the columns of a panel, at most [`PANEL`], so that they end at the diagonal. The vectors of the reflections
 /// are then below it, without their first element, which is 1; `tau` has their factors, a column for each matrix.
 pub fn reflect(a: Matrices, tau: Matrices) -> Result<()> {
-    debug_assert!(a.columns <= PANEL && tau.rows == a.rows.min(a.columns) && tau.view.row == 1);
+    ensure!(a.columns <= PANEL && tau.rows == a.rows.min(a.columns) && tau.view.row == 1);
+    ensure!(a.is_like(&tau) && !a.is_conjugate);
     if a.is_empty() {
         return Ok(());
     }
@@ -156,9 +157,9 @@ pub fn reflect(a: Matrices, tau: Matrices) -> Result<()> {
 
 /// The factor `t` of the reflections of a panel, whose product is `1 - v t v'`, from `gram`, which is `v' v`.
 pub fn join(t: Matrices, gram: Matrices, tau: Matrices) -> Result<()> {
-    debug_assert!(
-        t.rows == t.columns && t.rows == tau.rows && tau.view.row == 1 && t.rows <= PANEL
-    );
+    ensure!(t.rows == t.columns && t.rows == tau.rows && tau.view.row == 1 && t.rows <= PANEL);
+    ensure!(t.rows == gram.rows && t.rows == gram.columns);
+    ensure!(t.is_like(&gram) && t.is_like(&tau));
     if t.is_empty() {
         return Ok(());
     }
@@ -197,7 +198,7 @@ pub fn permutation(
     count: i64,
     work: IntegerBatch,
 ) -> Result<()> {
-    debug_assert!(to.rows == to.columns && work.step == to.rows);
+    ensure!(to.rows == to.columns && work.step == to.rows);
     if to.is_empty() {
         return Ok(());
     }

@@ -1,5 +1,9 @@
 //! What steps take beside matrices.
 
+use crate::abi::tensors::{data_of, dtype_of_tensor, is_contiguous, numel_of};
+use crate::error::{Result, ensure};
+use crate::sconce::{Tensor, api};
+
 /// Parts of a matrix that are copied: what is below the diagonal.
 pub const BELOW: u32 = 1;
 /// What is above the diagonal.
@@ -23,19 +27,30 @@ pub enum UpdateMode {
     SubtractLower,
 }
 
-/// Whole numbers of a batch: as many for each matrix as the step says.
+/// Whole numbers of a batch: as many for each matrix as the step says. The tensor has to live as long as this is used.
 #[derive(Clone, Copy, Debug)]
 pub struct IntegerBatch {
     /// The first number of the first matrix.
     pub data: *mut i32,
     /// From one matrix to the next.
     pub step: i64,
+    /// How many numbers there are from the first one on.
+    pub room: i64,
 }
 
 impl IntegerBatch {
+    /// The numbers of a contiguous tensor of I32, so many for each matrix.
+    pub fn of(tensor: &Tensor, step: i64) -> Result<IntegerBatch> {
+        let (handle, format) = (tensor.handle(), api::SCONCE_MEMORY_FORMAT_CONTIGUOUS);
+        ensure!(dtype_of_tensor(handle)? == api::SCONCE_DTYPE_I32);
+        ensure!(is_contiguous(handle, format)?);
+        Ok(IntegerBatch { data: data_of(handle)?.cast(), step, room: numel_of(handle)? })
+    }
+
     /// Those from a place on.
     pub fn from(self, first: i64) -> IntegerBatch {
-        IntegerBatch { data: self.data.wrapping_offset(first as isize), ..self }
+        let data = self.data.wrapping_offset(first as isize);
+        IntegerBatch { data, room: self.room - first, ..self }
     }
 
     /// Those of the matrices from one on.

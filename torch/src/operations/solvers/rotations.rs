@@ -6,7 +6,7 @@ use super::cpu::Matrix;
 use super::field::Field;
 use super::matrices::{Matrices, real_type};
 use super::steps::{THREADS, at, launched};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::kernels::images;
 
 // These are in `torch/kernels/solvers_jacobi.cu` too.
@@ -16,7 +16,7 @@ const LEAST: f64 = 1e-292;
 
 /// Rotates pairs of columns of `w` until all are orthogonal, and the columns of `v` with them.
 pub fn rotate(w: Matrices, v: Matrices) -> Result<()> {
-    debug_assert!(w.columns == v.columns && v.rows == v.columns);
+    ensure!(w.columns == v.columns && v.rows == v.columns && w.is_like(&v));
     if w.is_empty() {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use super::reflections::{geqrf, multiply};
 use super::rotations::rotate;
 use super::steps::{ABOVE, BELOW, DIAGONAL, ONES, UpdateMode, identity, part, update};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::operations::indexed::gather;
 use crate::operations::ordering;
 use crate::operations::tensors::{empty, filled};
@@ -237,7 +237,7 @@ fn signs_of_diagonal(upper: &Tensor) -> Result<Tensor> {
     let diagonal = by_columns(&sizes, own.dtype, own.device)?;
     part(Matrices::of(&diagonal)?, own, DIAGONAL)?;
     let rows = reduced(api::SCONCE_REDUCE_SUM, &diagonal, &[-2], true)?;
-    debug_assert_eq!(sizes_of(rows.handle())?, [batch, &[1, columns]].concat());
+    ensure!(sizes_of(rows.handle())? == [batch, &[1, columns]].concat());
     let real = match real_of(own.dtype) {
         None => rows,
         Some(_) => operations::select(as_real(rows.handle())?.handle(), -1, 0)?,

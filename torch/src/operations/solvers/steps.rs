@@ -5,7 +5,7 @@
 
 use super::cpu;
 use super::matrices::{Matrices, View};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::kernels::{Grid, Image, KernelArgument, images, launch};
 use crate::operations::tensors::refused_type;
 use crate::sconce::api;
@@ -80,8 +80,8 @@ pub fn at(matrices: &Matrices, first: i64) -> Box<View> {
 
 /// `c = a b`, or what the mode says. `c` shares no element with the factors.
 pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: UpdateMode) -> Result<()> {
-    debug_assert!(c.rows == a.rows && c.columns == b.columns && a.columns == b.rows);
-    debug_assert!(!c.is_conjugate);
+    ensure!(c.rows == a.rows && c.columns == b.columns && a.columns == b.rows);
+    ensure!(c.is_like(&a) && c.is_like(&b) && !c.is_conjugate);
     if c.is_empty() {
         return Ok(());
     }
@@ -124,7 +124,8 @@ pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: UpdateMode) -> Result
 
 /// Solves `l y = x` for lower triangles of at most [`PANEL`] rows, and writes `y` where `x` was.
 pub fn substitute(l: Matrices, x: Matrices, is_unit: bool) -> Result<()> {
-    debug_assert!(l.rows == l.columns && l.rows == x.rows && l.rows <= PANEL && !x.is_conjugate);
+    ensure!(l.rows == l.columns && l.rows == x.rows && l.rows <= PANEL);
+    ensure!(l.is_like(&x) && !x.is_conjugate);
     if x.is_empty() {
         return Ok(());
     }
@@ -158,7 +159,8 @@ pub fn substitute(l: Matrices, x: Matrices, is_unit: bool) -> Result<()> {
 
 /// Copies parts of matrices (`BELOW` and others); what is left out becomes 0. `from` may be `to`.
 pub fn part(to: Matrices, from: Matrices, parts: u32) -> Result<()> {
-    debug_assert!(!to.is_conjugate && !from.is_conjugate);
+    ensure!(to.rows == from.rows && to.columns == from.columns && to.is_like(&from));
+    ensure!(!to.is_conjugate && !from.is_conjugate);
     if to.is_empty() {
         return Ok(());
     }
@@ -197,6 +199,6 @@ pub fn identity(to: Matrices) -> Result<()> {
 
 /// The first place on the diagonal of a matrix of the CPU that is 0.
 pub fn first_zero_of_diagonal(matrix: Matrices) -> Result<Option<i64>> {
-    debug_assert!(matrix.is_on_cpu() && matrix.count == 1);
+    ensure!(matrix.is_on_cpu() && matrix.count == 1);
     with_field!(matrix.dtype, T => Ok(cpu::first_zero_of_diagonal::<T>(&matrix)))
 }

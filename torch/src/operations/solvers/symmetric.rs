@@ -10,8 +10,8 @@ use super::cpu::symmetric as on_cpu;
 use super::matrices::{Matrices, check_field, copied_by_columns, zeros_of_i32};
 use super::parameters::{BELOW, DIAGONAL, IntegerBatch};
 use super::steps::{THREADS, at, launched, part};
-use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, sizes_of};
-use crate::error::{Error, Result};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
+use crate::error::{Error, Result, ensure};
 use crate::kernels::images;
 use crate::operations::tensors::{check_device, name_of};
 use crate::sconce::tensor::TensorHandle;
@@ -20,7 +20,7 @@ use crate::sconce::{Tensor, api, operations};
 /// Factors matrices, of which the lower triangle is read, in place. `info` gets the number, from 1, of the first block
 /// that is 0.
 fn factor(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, is_hermitian: bool) -> Result<()> {
-    debug_assert!(a.rows == a.columns && !a.is_conjugate);
+    ensure!(a.rows == a.columns && !a.is_conjugate);
     if a.is_empty() {
         return Ok(());
     }
@@ -55,7 +55,7 @@ fn factor(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, is_hermitian: b
 
 /// Solves `a y = x` with the factors of `a`, and writes `y` where `x` was.
 fn solve(a: Matrices, pivots: IntegerBatch, x: Matrices, is_hermitian: bool) -> Result<()> {
-    debug_assert!(a.rows == x.rows && a.count == x.count && !x.is_conjugate);
+    ensure!(a.rows == a.columns && a.rows == x.rows && a.is_like(&x) && !x.is_conjugate);
     if x.is_empty() {
         return Ok(());
     }
@@ -89,11 +89,6 @@ fn solve(a: Matrices, pivots: IntegerBatch, x: Matrices, is_hermitian: bool) -> 
     }
 }
 
-/// The numbers of a contiguous tensor of I32, so many for each matrix.
-fn numbers(tensor: &Tensor, step: i64) -> Result<IntegerBatch> {
-    Ok(IntegerBatch { data: data_of(tensor.handle())?.cast(), step })
-}
-
 /// `linalg_ldl_factor_ex(a, hermitian)`: the factors, the pivots, and for each matrix the number of the first block that
 /// is 0, or 0.
 pub fn ldl_factor(a: TensorHandle, is_hermitian: bool) -> Result<[Tensor; 3]> {
@@ -105,7 +100,12 @@ pub fn ldl_factor(a: TensorHandle, is_hermitian: bool) -> Result<[Tensor; 3]> {
     let info = zeros_of_i32(&batch, device)?;
     let whole = Matrices::of(&factors)?;
     part(whole, whole, BELOW | DIAGONAL)?;
-    factor(whole, numbers(&pivots, whole.rows)?, numbers(&info, 1)?, is_hermitian)?;
+    factor(
+        whole,
+        IntegerBatch::of(&pivots, whole.rows)?,
+        IntegerBatch::of(&info, 1)?,
+        is_hermitian,
+    )?;
     Ok([factors, pivots, info])
 }
 
@@ -144,7 +144,7 @@ pub fn ldl_solve(
     let pivots = operations::contiguous(pivots.handle())?;
     let (factors, solution) = (copied_by_columns(factors, &batch)?, copied_by_columns(b, &batch)?);
     let x = Matrices::of(&solution)?;
-    solve(Matrices::of(&factors)?, numbers(&pivots, order)?, x, is_hermitian)?;
+    solve(Matrices::of(&factors)?, IntegerBatch::of(&pivots, order)?, x, is_hermitian)?;
     Ok(solution)
 }
 

@@ -26,6 +26,7 @@ pub use elementwise::{
 pub use factories::{arange, empty, empty_like, from_values, full, linspace, undefined};
 pub use views::{
     as_strided, expand, narrow, permute, reshape, select, slice, squeeze, transpose, unsqueeze,
+    view_offset,
 };
 
 /// Sets all elements to a value.

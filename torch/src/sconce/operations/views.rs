@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -73,15 +73,37 @@ pub fn squeeze(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
     Tensor::made(|made| unsafe { api::sconce_tensor_squeeze(tensor, &dim, 1, made) })
 }
 
-/// A view of the same memory with other sizes and strides, from an offset of its begin; -1 is the tensor's own.
+/// What libsconce.so takes for the tensor's own offset.
+const OWN_OFFSET: i64 = -1;
+
+/// The offset of a view as libsconce.so takes it. -1 of a caller is none, although libsconce.so gives it a meaning.
+pub fn view_offset(offset: Option<i64>) -> Result<i64> {
+    match offset {
+        None => Ok(OWN_OFFSET),
+        Some(offset) if offset < 0 => Err(Error::invalid_argument(format!(
+            "Tensor: invalid storage offset {offset}; it must be at least 0"
+        ))),
+        Some(offset) => Ok(offset),
+    }
+}
+
+/// A view of the same memory with other sizes and strides, from an offset of its begin; the tensor's own if there is
+/// none.
 pub fn as_strided(
     tensor: TensorHandle,
     sizes: &[i64],
     strides: &[i64],
-    offset: i64,
+    offset: Option<i64>,
 ) -> Result<Tensor> {
-    debug_assert_eq!(sizes.len(), strides.len());
-    // SAFETY: sizes and strides have as many entries; the place is valid for a write.
+    if sizes.len() != strides.len() {
+        return Err(Error::invalid_argument(format!(
+            "mismatch in length of strides and shape: there are {} sizes, but {} strides",
+            sizes.len(),
+            strides.len()
+        )));
+    }
+    let offset = view_offset(offset)?;
+    // SAFETY: there are as many strides as sizes, as was checked; the place is valid for a write.
     Tensor::made(|made| unsafe {
         let (sizes, rank) = (sizes.as_ptr(), sizes.len());
         api::sconce_tensor_as_strided(tensor, sizes, strides.as_ptr(), rank, offset, made)

@@ -9,12 +9,14 @@ use crate::operations::solvers::parameters::IntegerBatch;
 
 impl IntegerBatch {
     fn place(self, entry: i64, at: i64) -> *mut i32 {
-        self.data.wrapping_offset((entry * self.step + at) as isize)
+        let place = entry * self.step + at;
+        assert!((0..self.room).contains(&place));
+        self.data.wrapping_offset(place as isize)
     }
 
-    /// A number of a matrix. There has to be such a one, in a tensor that lives.
+    /// A number of a matrix.
     pub(super) fn get(self, entry: i64, at: i64) -> i32 {
-        // SAFETY: what this function asks for.
+        // SAFETY: the place is one of the batch's numbers, whose tensor lives.
         unsafe { self.place(entry, at).read() }
     }
 

@@ -1,7 +1,7 @@
 //! Determinants, from LU factors.
 
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of, strides_of};
-use crate::error::Result;
+use crate::error::{Result, ensure};
 use crate::operations::solvers::checks;
 use crate::operations::solvers::lu::{Factors, lu_factor};
 use crate::operations::solvers::matrices::real_type;
@@ -28,7 +28,7 @@ fn diagonals(matrices: &Tensor) -> Result<Tensor> {
     sizes.pop();
     let step = strides.pop().unwrap_or(0) + strides.pop().unwrap_or(0);
     strides.push(step);
-    operations::as_strided(matrices.handle(), &sizes, &strides, -1)
+    operations::as_strided(matrices.handle(), &sizes, &strides, None)
 }
 
 fn along(operation: i32, tensor: &Tensor) -> Result<Tensor> {
@@ -83,7 +83,7 @@ pub fn sign_and_logarithm(a: TensorHandle) -> Result<SignAndLogarithm> {
     let dtype = dtype_of_tensor(a)?;
     let numbers = operations::contiguous(diagonals(&factors.lu)?.handle())?;
     let sizes = unary(api::SCONCE_UNARY_ABS, &numbers)?;
-    debug_assert_eq!(dtype_of_tensor(sizes.handle())?, real_type(dtype));
+    ensure!(dtype_of_tensor(sizes.handle())? == real_type(dtype));
     let logarithm = along(api::SCONCE_REDUCE_SUM, &unary(api::SCONCE_UNARY_LOG, &sizes)?)?;
     let product = along(api::SCONCE_REDUCE_PROD, &directions(&numbers, &sizes)?)?;
     let sign = signs(&factors.pivots, dtype)?;
