@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 
 use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA};
 use super::errors::{not_null, text_of};
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result, shim, write_boxed, write_out};
 use crate::sconce::{api, check};
 
 /// Makes a device current until it is deleted.
@@ -85,7 +85,7 @@ unsafe fn return_guard<T>(place: *mut *mut T, guard: impl FnOnce() -> Result<T>)
         not_null(place, "ret_guard")?;
         let guard = guard()?;
         // SAFETY: the caller's promise.
-        unsafe { write_out(place, "ret_guard", Box::into_raw(Box::new(guard))) }
+        unsafe { write_boxed(place, "ret_guard", Box::new(guard)) }
     })
 }
 

@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use super::devices::{current_stream, native, stream_of_native};
 use super::errors::not_null;
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result, shim, write_boxed, write_out};
 use crate::sconce::api;
 
 /// The stream of a handle.
@@ -29,7 +29,7 @@ unsafe fn return_stream(
         not_null(place, "ret_stream")?;
         let stream = Box::new(stream()?);
         // SAFETY: the caller's promise.
-        unsafe { write_out(place, "ret_stream", Box::into_raw(stream)) }
+        unsafe { write_boxed(place, "ret_stream", stream) }
     })
 }
 

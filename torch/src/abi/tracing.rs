@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use std::io::Write;
 
 use super::errors::{not_null, text_of};
-use crate::error::{Error, guard, shim, write_out};
+use crate::error::{Error, guard, shim, write_boxed};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check, operations};
 
@@ -34,7 +34,7 @@ unsafe fn return_value(
         not_null(place, "ivalue")?;
         let value = Box::new(value()?);
         // SAFETY: the caller's promise.
-        unsafe { write_out(place, "ivalue", Box::into_raw(value)) }
+        unsafe { write_boxed(place, "ivalue", value) }
     })
 }
 
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn aoti_record_function_start(
         // SAFETY: the caller's promise for the name; the place is valid for a write.
         check(unsafe { api::sconce_nvtx_range_start(name, &mut number) })?;
         // SAFETY: the caller's promise.
-        unsafe { write_out(guard, "guard", Box::into_raw(Box::new(number))) }
+        unsafe { write_boxed(guard, "guard", Box::new(number)) }
     })
 }
 

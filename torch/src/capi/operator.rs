@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 use super::model::return_text;
-use super::operator_values::{NOTHING, free, result_of, sconce_op_value, value_of};
+use super::operator_values::{NOTHING, free, results_of, sconce_op_value, value_of};
 use crate::abi::arguments::array;
 use crate::abi::errors::{not_null, text_of};
 use crate::error::{Error, Result, guard, write_out};
@@ -247,17 +247,23 @@ pub unsafe extern "C" fn sconce_op_call(
         if wanted > 0 {
             not_null(results, "results")?;
         }
-        let returned = call::call(&operator, &kept, values)?;
-        let returned: Vec<_> = returned.into_iter().map(result_of).collect::<Result<_>>()?;
-        for (at, value) in returned.iter().enumerate() {
-            // SAFETY: there is room, as was checked.
+        if !out_count.is_null() {
+            not_null(out_count, "out_count")?;
+        }
+        let returned = results_of(call::call(&operator, &kept, values)?)?;
+        let count = returned.len();
+        if count > result_room {
+            return Err(Error::internal(format!("{name} has returned {count} results")));
+        }
+        for (at, value) in returned.into_iter().enumerate() {
+            // SAFETY: the caller promises room for `result_room` values, which are at least as many.
             let place = unsafe { results.add(at) };
-            // SAFETY: as above.
-            unsafe { place.write(*value) };
+            // SAFETY: the place is neither NULL nor misaligned, as was checked.
+            unsafe { place.write(value.into_value()) };
         }
         if !out_count.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { write_out(out_count, "out_count", returned.len()) }?;
+            // SAFETY: the place is neither NULL nor misaligned, as was checked.
+            unsafe { write_out(out_count, "out_count", count) }?;
         }
         Ok(())
     })
@@ -274,7 +280,7 @@ pub unsafe extern "C" fn sconce_op_values_release(values: *mut sconce_op_value, 
             return Ok(());
         }
         not_null(values, "values")?;
-        // SAFETY: the caller's promise.
+        // SAFETY: neither NULL nor misaligned, and the caller promises that there are so many.
         for value in unsafe { std::slice::from_raw_parts_mut(values, count) } {
             // SAFETY: the caller's promise.
             unsafe { free(value) };

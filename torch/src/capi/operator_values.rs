@@ -131,8 +131,30 @@ pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<V
     })
 }
 
-/// A result, which the caller owns.
-pub(super) fn result_of(value: Value) -> Result<sconce_op_value> {
+/// A result that owns what it holds. It goes with that, unless it is passed on.
+pub(super) struct OwnedResult(sconce_op_value);
+
+impl OwnedResult {
+    /// The result, whose receiver owns what it holds.
+    pub(super) fn into_value(self) -> sconce_op_value {
+        std::mem::ManuallyDrop::new(self).0
+    }
+}
+
+impl Drop for OwnedResult {
+    fn drop(&mut self) {
+        // SAFETY: the value is one that `fields_of` made, and its one owner goes.
+        unsafe { free(&self.0) };
+    }
+}
+
+/// The results that a caller owns.
+pub(super) fn results_of(values: Vec<Value>) -> Result<Vec<OwnedResult>> {
+    values.into_iter().map(|value| fields_of(value).map(OwnedResult)).collect()
+}
+
+/// The fields of a result. They own what the value did.
+fn fields_of(value: Value) -> Result<sconce_op_value> {
     let number = |kind, integer| sconce_op_value { kind, integer, ..NOTHING };
     Ok(match value {
         Value::None => NOTHING,
@@ -166,7 +188,8 @@ pub(super) fn result_of(value: Value) -> Result<sconce_op_value> {
             sconce_op_value { kind: SCONCE_OP_VALUE_TEXT, text, ..NOTHING }
         }
         Value::List(values) => {
-            let items: Vec<_> = values.into_iter().map(result_of).collect::<Result<_>>()?;
+            let items = results_of(values)?.into_iter().map(OwnedResult::into_value);
+            let items: Vec<_> = items.collect();
             let count = items.len();
             let items = Box::into_raw(items.into_boxed_slice()).cast::<sconce_op_value>();
             sconce_op_value { kind: SCONCE_OP_VALUE_LIST, items, count, ..NOTHING }
@@ -177,7 +200,7 @@ pub(super) fn result_of(value: Value) -> Result<sconce_op_value> {
 /// Releases a result.
 ///
 /// # Safety
-/// The value is one of [`result_of`], and not used afterwards.
+/// The value is a result, and not used afterwards.
 pub(super) unsafe fn free(value: &sconce_op_value) {
     if !value.tensor.is_null() {
         drop(Tensor::from_handle(value.tensor));

@@ -11,7 +11,8 @@ use crate::error::{Error, Result, shim};
 use crate::registry::call::call_words;
 use crate::registry::schema::full_name;
 use crate::registry::table;
-use crate::registry::value::{check_type, from_words, to_word};
+use crate::registry::value::for_arguments;
+use crate::registry::word::{self, values_of, words_of};
 
 /// # Safety
 /// The stack has the words of the operation's arguments, and room for its results.
@@ -20,15 +21,11 @@ unsafe fn run(operation: &Operation, stack: *mut u64) -> Result<()> {
     let length = schema.arguments.len().max(schema.results.len());
     // SAFETY: the caller's promise.
     let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
-    // SAFETY: as above. From here on the values own what the words did.
-    let mut arguments = Arguments(unsafe { from_words(stack, &schema.arguments) }?);
-    for (value, argument) in arguments.0.iter().zip(&schema.arguments) {
-        check_type(value, argument)?;
-    }
+    // SAFETY: the caller's promise: these are the words of the arguments. From here on the values own what they did.
+    let values = unsafe { values_of(stack, &schema.arguments) }?;
+    let mut arguments = Arguments(for_arguments(values, &schema.arguments)?);
     let results = (operation.function)(&mut arguments)?;
-    for ((word, value), result) in stack.iter_mut().zip(results).zip(&schema.results) {
-        *word = to_word(value, &result.kind)?;
-    }
+    word::write(words_of(results, &schema.results)?, stack);
     Ok(())
 }
 

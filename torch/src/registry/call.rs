@@ -5,7 +5,8 @@
 use super::resolved::{FoundOnce, Resolved};
 use super::schema::Schema;
 use super::table::{self, Found, Place};
-use super::value::{Value, check_type, first_tensor_of, from_words, to_word};
+use super::value::{Value, for_arguments};
+use super::word::{self, first_tensor_of, values_of, words_of};
 use crate::abi::tensors::{device_of_tensor, is_defined};
 use crate::error::{Error, Result};
 use crate::foreign::call_boxed;
@@ -44,10 +45,7 @@ pub fn complete(schema: &Schema, mut values: Vec<Value>) -> Result<Vec<Value>> {
         let value = Value::from_default(default, &argument.kind);
         values.push(value.map_err(|error| error.within(&schema.name))?);
     }
-    for (value, argument) in values.iter().zip(wanted) {
-        check_type(value, argument).map_err(|error| error.within(&schema.name))?;
-    }
-    Ok(values)
+    for_arguments(values, wanted).map_err(|error| error.within(&schema.name))
 }
 
 /// Calls an operator with values: its defaults fill those that are left out.
@@ -56,13 +54,12 @@ pub fn call(operator: &Resolved, kept: &FoundOnce, values: Vec<Value>) -> Result
     let values = complete(schema, values)?;
     let place = place_of(values.iter().find_map(Value::first_tensor))?;
     let found = operator.kernel(kept, place)?;
+    let words = words_of(values, &schema.arguments)?;
     let mut stack = vec![0; schema.arguments.len().max(schema.results.len())];
-    for ((word, value), argument) in stack.iter_mut().zip(values).zip(&schema.arguments) {
-        *word = to_word(value, &argument.kind)?;
-    }
+    word::write(words, &mut stack);
     run(&found, &mut stack)?;
-    // SAFETY: the kernel has written a word of each result.
-    unsafe { from_words(&stack, &schema.results) }
+    // SAFETY: the kernel has written a word of each result, which the stack's holder owns.
+    unsafe { values_of(&stack, &schema.results) }
 }
 
 /// Calls an operator with the words of another kernel.
@@ -75,15 +72,15 @@ pub unsafe fn call_words(name: &str, overload: &str, stack: *mut u64) -> Result<
     // SAFETY: the caller's promise.
     let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
     let first = stack.iter().zip(&schema.arguments);
-    // SAFETY: as above.
+    // SAFETY: the caller's promise: the bits are a word of the argument's type.
     let first = first.map(|(&word, argument)| unsafe { first_tensor_of(word, &argument.kind) });
     let place = place_of(first.flatten().next());
     match place.and_then(|place| table::read()?.kernel(name, overload, place)) {
         Ok(found) => run(&found, stack),
         Err(error) => {
             // The callee owns the arguments, also if it fails.
-            // SAFETY: the caller's promise.
-            drop(unsafe { from_words(stack, &schema.arguments) });
+            // SAFETY: the stack still has the words of the arguments, and the caller gave them up.
+            drop(unsafe { values_of(stack, &schema.arguments) });
             Err(error)
         }
     }

@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `schema` | what an operator takes and returns |
 //! | `parser` | schemas from texts |
-//! | `value` | values, and the words that the ABI passes them as |
+//! | `value` | values, and which of them fit a type |
+//! | `word` | the words that the ABI passes values as, with what they own |
 //! | `defaults` | values of the defaults in schemas |
 //! | `table` | what is registered |
 //! | `resolved` | operators that were found, kept for further calls |
@@ -20,3 +21,4 @@ pub mod resolved;
 pub mod schema;
 pub mod table;
 pub mod value;
+pub mod word;

@@ -3,6 +3,9 @@
 use super::schema::{Argument, Default, Schema, Type};
 use crate::error::{Error, Result};
 
+/// The largest count of a list type. PyTorch's own are at most 6.
+const MOST_COUNT: usize = 1024;
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -174,9 +177,14 @@ impl<'a> Parser<'a> {
                 kind = Type::Optional(Box::new(kind));
             } else if self.take("[") {
                 let digits = self.while_matches(|c| c.is_ascii_digit());
+                // The count is limited: one number is repeated as often.
+                let is_small = |count: &usize| *count <= MOST_COUNT;
                 let count = match digits {
                     "" => None,
-                    digits => Some(digits.parse().map_err(|_| self.wrong("a count"))?),
+                    digits => match digits.parse().ok().filter(is_small) {
+                        Some(count) => Some(count),
+                        None => return Err(self.wrong("a count of at most 1024")),
+                    },
                 };
                 self.expect("]")?;
                 kind = Type::List(Box::new(kind), count);
@@ -289,6 +297,8 @@ mod tests {
             "f() -> (",
             "f() -> () x",
             "f(int[ n) -> ()",
+            "f(int[1025] n) -> ()",
+            "f(int[99999999999999999999] n) -> ()",
             "f(str s=\"a) -> ()",
             "f(*, *, int a) -> ()",
             "f(int a=1e) -> ()",

@@ -1,12 +1,7 @@
-//! Values of operators, and the words that the ABI passes them as.
-
-#![allow(unsafe_code, reason = "reads and writes words that own memory")]
+//! Values of operators.
 
 use super::schema::{Argument, Type};
-use crate::abi::objects::lists::{List, Text};
-use crate::abi::objects::scalars::Scalar;
 use crate::error::{Error, Result};
-use crate::foreign::words;
 use crate::sconce::Tensor;
 use crate::sconce::generator::Generator;
 use crate::sconce::tensor::TensorHandle;
@@ -48,6 +43,18 @@ impl Value {
         }
     }
 
+    /// A second value of the same, if it is a number or `None`: these own nothing.
+    fn again(&self) -> Option<Value> {
+        Some(match *self {
+            Value::None => Value::None,
+            Value::Int(value) => Value::Int(value),
+            Value::Float(value) => Value::Float(value),
+            Value::Bool(value) => Value::Bool(value),
+            Value::Complex(real, imaginary) => Value::Complex(real, imaginary),
+            _ => return None,
+        })
+    }
+
     fn described(&self) -> &'static str {
         match self {
             Value::None => "None",
@@ -65,232 +72,93 @@ impl Value {
     }
 }
 
-/// Turns a value into what a word of its type takes: integers are also real numbers, and one value fills a list whose
-/// schema names a count.
-fn fits(value: &Value, kind: &Type) -> bool {
-    match (kind, value) {
-        (Type::Optional(_), Value::None)
-        | (Type::Generator, Value::Generator(_))
-        | (Type::Tensor, Value::Tensor(_))
-        | (Type::Int, Value::Int(_) | Value::Bool(_))
-        | (Type::Float, Value::Float(_) | Value::Int(_))
-        | (Type::Bool, Value::Bool(_))
-        | (Type::Scalar, Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Complex(..))
-        | (Type::Str, Value::Str(_))
-        | (Type::ScalarType | Type::Layout | Type::MemoryFormat, Value::Code(_))
-        | (Type::Device, Value::Device(..)) => true,
-        (Type::Optional(inner), value) => fits(value, inner),
-        (Type::List(inner, count), Value::List(values)) => {
-            count.is_none_or(|count| values.len() == count || values.len() == 1 || count == 1)
-                && values.iter().all(|value| fits(value, inner))
-        }
-        (Type::List(inner, Some(_)), value) => fits(value, inner),
-        _ => false,
+/// Whether lists that name a count are filled with one value of the type. That is so for numbers, as in PyTorch.
+fn is_number(kind: &Type) -> bool {
+    matches!(kind.required(), Type::Int | Type::Float | Type::Bool | Type::Scalar)
+}
+
+/// Whether a list of so many values may be given for a list type that names a count. PyTorch's operators take an empty
+/// list for a default, one number for all, and more than one where the count is 1.
+fn counts_fit(given: usize, count: Option<usize>, inner: &Type) -> bool {
+    match count {
+        None | Some(1) => true,
+        Some(count) => given == count || given <= 1 && is_number(inner),
     }
 }
 
-/// Checks that a value is of an argument's type.
-pub fn check_type(value: &Value, argument: &Argument) -> Result<()> {
-    if fits(value, &argument.kind) {
-        return Ok(());
-    }
-    let what = match (&argument.kind, value) {
-        (Type::Other(_), _) => {
-            return Err(Error::not_supported(format!(
-                "the argument {} has the type {}, whose values are not passed through the ABI; leave it at its default",
-                argument.name, argument.kind
-            )));
-        }
-        (_, value) => value.described(),
-    };
-    Err(Error::invalid_argument(format!(
-        "the argument {} is {what}; its type is {}",
-        argument.name, argument.kind
-    )))
-}
-
-/// The word of a value that fits its type; the word owns what the value did.
-pub fn to_word(value: Value, kind: &Type) -> Result<u64> {
-    Ok(match (kind, value) {
-        (Type::Optional(_), Value::None) => 0,
-        (Type::Optional(_), Value::Generator(generator)) if generator.is_default() => 0,
-        (Type::Optional(inner), value) => words::new(to_word(value, inner)?)? as u64,
-        (Type::List(inner, count), value) => {
-            let values = match value {
-                Value::List(values) => values,
-                value => vec![value],
-            };
-            let mut list = Vec::with_capacity(values.len());
-            for value in values {
-                list.push(to_word(value, inner)?);
+/// The value as one of a type: integers are also real numbers, and one number fills a list whose type names a count.
+/// `None` if the value is none of the type.
+fn fitted(value: Value, kind: &Type) -> Option<Value> {
+    Some(match (kind, value) {
+        (Type::Optional(_), Value::None) => Value::None,
+        (Type::Optional(inner), value) => fitted(value, inner)?,
+        (Type::Int, Value::Bool(value)) => Value::Int(value.into()),
+        (Type::Float, Value::Int(value)) => Value::Float(value as f64),
+        (Type::List(inner, count), Value::List(mut values)) => {
+            if !counts_fit(values.len(), *count, inner) {
+                return None;
             }
-            if let (Some(count), &[one]) = (*count, list.as_slice())
-                && !matches!(**inner, Type::Tensor)
+            if let (Some(count), [one]) = (*count, values.as_slice())
+                && is_number(inner)
             {
-                list = vec![one; count.max(1)];
+                let filled = (0..count.max(1)).map(|_| one.again()).collect::<Option<_>>();
+                values = filled.unwrap_or(values);
             }
-            Box::into_raw(Box::new(list)) as u64
+            let values = values.into_iter().map(|value| fitted(value, inner));
+            Value::List(values.collect::<Option<_>>()?)
         }
-        (_, Value::Tensor(tensor)) => tensor.into_handle() as u64,
-        (Type::Scalar, Value::Int(value)) => Scalar::Int(value).boxed() as u64,
-        (Type::Scalar, Value::Float(value)) => Scalar::Float(value).boxed() as u64,
-        (Type::Scalar, Value::Bool(value)) => Scalar::Bool(value).boxed() as u64,
-        (Type::Scalar, Value::Complex(real, imaginary)) => {
-            Scalar::Complex(real, imaginary).boxed() as u64
-        }
-        (Type::Float, Value::Int(value)) => (value as f64).to_bits(),
-        (_, Value::Int(value)) => value.cast_unsigned(),
-        (_, Value::Float(value)) => value.to_bits(),
-        (_, Value::Bool(value)) => u64::from(value),
-        (_, Value::Code(code)) => u64::from(code.cast_unsigned()),
-        (_, Value::Device(device, index)) => {
-            u64::from(device.cast_unsigned()) << 32 | u64::from(index.cast_unsigned())
-        }
-        (_, Value::Generator(generator)) if generator.is_default() => {
-            return Err(Error::invalid_argument(
-                "there is no generator, and the operator's schema says that there must be one; pass one, such as that \
-                 of sconce_generator_get_default",
-            ));
-        }
-        (_, Value::Generator(generator)) => generator.handle() as u64,
-        (_, Value::Str(text)) => Text::boxed(&text) as u64,
+        (Type::List(_, Some(_)), value) => fitted(Value::List(vec![value]), kind)?,
         (kind, value) => {
-            return Err(Error::internal(format!("{} is no {kind}", value.described())));
-        }
-    })
-}
-
-/// The value of a word, which owns what the word did.
-///
-/// # Safety
-/// The word is one of the type, and not used afterwards.
-pub unsafe fn from_word(word: u64, kind: &Type) -> Result<Value> {
-    Ok(match kind {
-        Type::Optional(_) if word == 0 => Value::None,
-        Type::Optional(inner) => {
-            let place = word as *mut u64;
-            // SAFETY: the caller's promise: a word of an optional type that is not 0 is the address of one.
-            let inner_word = unsafe { place.read() };
-            // SAFETY: as above; it is not used again.
-            unsafe { words::delete(place) };
-            // SAFETY: the caller's promise.
-            match unsafe { from_word(inner_word, inner) }? {
-                Value::Generator(generator) if generator.is_default() => Value::None,
-                value => value,
-            }
-        }
-        Type::Tensor => Value::Tensor(Tensor::from_handle(word as TensorHandle)),
-        Type::Int => Value::Int(word.cast_signed()),
-        Type::Float => Value::Float(f64::from_bits(word)),
-        Type::Bool => Value::Bool(word & 0xff != 0),
-        Type::Scalar => {
-            let scalar = word as *mut Scalar;
-            if scalar.is_null() {
-                return Err(Error::invalid_argument("a scalar is NULL"));
-            }
-            // SAFETY: the caller's promise; it is not NULL.
-            match *unsafe { Box::from_raw(scalar) } {
-                Scalar::Int(value) => Value::Int(value),
-                Scalar::Float(value) => Value::Float(value),
-                Scalar::Bool(value) => Value::Bool(value),
-                Scalar::Complex(real, imaginary) => Value::Complex(real, imaginary),
-            }
-        }
-        Type::ScalarType | Type::Layout | Type::MemoryFormat => {
-            Value::Code((word as u32).cast_signed())
-        }
-        Type::Device => {
-            Value::Device(((word >> 32) as u32).cast_signed(), (word as u32).cast_signed())
-        }
-        Type::Str => {
-            let text = word as *mut Text;
-            if text.is_null() {
-                return Err(Error::invalid_argument("a text is NULL"));
-            }
-            // SAFETY: the caller's promise; it is not NULL.
-            let text = unsafe { Box::from_raw(text) };
-            Value::Str(text.bytes().to_vec())
-        }
-        Type::List(inner, _) => {
-            let list = word as *mut List;
-            if list.is_null() {
-                return Err(Error::invalid_argument("a list is NULL"));
-            }
-            // SAFETY: the caller's promise; it is not NULL.
-            let list = unsafe { Box::from_raw(list) };
-            let mut values = Vec::with_capacity(list.len());
-            let mut failure = None;
-            // All words are read, so that none is left owned by nobody.
-            for &word in list.iter() {
-                // SAFETY: the caller's promise holds for each word.
-                match unsafe { from_word(word, inner) } {
-                    Ok(value) => values.push(value),
-                    Err(error) => failure = Some(error),
+            let fits = match kind {
+                Type::Tensor => matches!(value, Value::Tensor(_)),
+                Type::Int => matches!(value, Value::Int(_)),
+                Type::Float => matches!(value, Value::Float(_)),
+                Type::Bool => matches!(value, Value::Bool(_)),
+                Type::Scalar => matches!(
+                    value,
+                    Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Complex(..)
+                ),
+                Type::Str => matches!(value, Value::Str(_)),
+                Type::ScalarType | Type::Layout | Type::MemoryFormat => {
+                    matches!(value, Value::Code(_))
                 }
-            }
-            match failure {
-                Some(error) => return Err(error),
-                None => Value::List(values),
-            }
-        }
-        Type::Generator => Value::Generator(Generator::of(word as *mut _)),
-        Type::Other(_) => {
-            return Err(Error::not_supported(format!(
-                "values of the type {kind} are not passed through the ABI"
-            )));
+                Type::Device => matches!(value, Value::Device(..)),
+                Type::Generator => matches!(value, Value::Generator(_)),
+                Type::Optional(_) | Type::List(..) | Type::Other(_) => false,
+            };
+            return fits.then_some(value);
         }
     })
 }
 
-/// The values of words. All words are read, whatever fails.
-///
-/// # Safety
-/// There is a word of each argument's type, and none is used afterwards.
-pub unsafe fn from_words(stack: &[u64], arguments: &[Argument]) -> Result<Vec<Value>> {
-    let mut values = Vec::with_capacity(arguments.len());
-    let mut failure = None;
-    for (&word, argument) in stack.iter().zip(arguments) {
-        // SAFETY: the caller's promise.
-        match unsafe { from_word(word, &argument.kind) } {
-            Ok(value) => values.push(value),
-            Err(error) => failure = Some(error),
-        }
+/// The value as one of an argument's type, or an error that names the argument.
+pub fn for_argument(value: Value, argument: &Argument) -> Result<Value> {
+    let described = value.described();
+    if let Some(value) = fitted(value, &argument.kind) {
+        return Ok(value);
     }
-    failure.map_or(Ok(values), Err)
+    let Argument { name, kind, .. } = argument;
+    if matches!(kind, Type::Other(_)) {
+        return Err(Error::not_supported(format!(
+            "the argument {name} has the type {kind}, whose values are not passed through the ABI; leave it at its \
+             default"
+        )));
+    }
+    Err(Error::invalid_argument(format!("the argument {name} is {described}; its type is {kind}")))
 }
 
-/// The first tensor within a word, which goes on owning it.
-///
-/// # Safety
-/// The word is one of the type.
-pub unsafe fn first_tensor_of(word: u64, kind: &Type) -> Option<TensorHandle> {
-    match kind {
-        Type::Tensor => Some(word as TensorHandle),
-        Type::Optional(inner) if word != 0 => {
-            // SAFETY: the caller's promise: the address of a word.
-            let word = unsafe { (word as *const u64).read() };
-            // SAFETY: as above.
-            unsafe { first_tensor_of(word, inner) }
-        }
-        Type::List(inner, _) if word != 0 => {
-            // SAFETY: the caller's promise: a live list.
-            let list = unsafe { &*(word as *const List) };
-            // SAFETY: the caller's promise holds for each word.
-            list.iter().find_map(|&word| unsafe { first_tensor_of(word, inner) })
-        }
-        _ => None,
-    }
+/// The values as those of a schema's arguments.
+pub fn for_arguments(values: Vec<Value>, arguments: &[Argument]) -> Result<Vec<Value>> {
+    values.into_iter().zip(arguments).map(|(value, of)| for_argument(value, of)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::word::Word;
     use super::*;
 
     fn there_and_back(value: Value, kind: &Type) -> Value {
-        assert!(fits(&value, kind));
-        let word = to_word(value, kind).unwrap();
-        // SAFETY: the word is of that type, and used once.
-        unsafe { from_word(word, kind) }.unwrap()
+        Word::of(fitted(value, kind).unwrap(), kind).unwrap().into_value().unwrap()
     }
 
     #[test]
@@ -319,7 +187,7 @@ mod tests {
         ] {
             assert_eq!(format!("{:?}", there_and_back(given, kind)), format!("{expected:?}"));
         }
-        assert!(to_word(Value::Generator(Generator::DEFAULT), &Type::Generator).is_err());
+        assert!(Word::of(Value::Generator(Generator::DEFAULT), &Type::Generator).is_err());
         let text = there_and_back(Value::Str(b"a\0b".to_vec()), &Type::Str);
         assert_eq!(format!("{text:?}"), "Str([97, 0, 98])");
         let sizes = Type::List(Box::new(Type::Int), Some(2));
@@ -327,29 +195,12 @@ mod tests {
             format!("{:?}", there_and_back(Value::Int(-4), &sizes)),
             "List([Int(-4), Int(-4)])"
         );
-        assert!(!fits(&Value::List(vec![Value::Int(1), Value::Int(2), Value::Int(3)]), &sizes));
-        assert!(!fits(&Value::Float(1.0), &Type::Int) && !fits(&Value::None, &Type::Tensor));
-    }
-
-    #[test]
-    fn tensors_are_owned_once_all_the_way() {
-        let undefined = || {
-            // SAFETY: the place is valid for a write.
-            crate::sconce::operations::undefined().unwrap()
-        };
-        let (tensor, other) = (undefined(), undefined());
-        let handles = [tensor.handle(), other.handle()];
-        let kind = Type::List(Box::new(Type::Tensor), None);
-        let word =
-            to_word(Value::List(vec![Value::Tensor(tensor), Value::Tensor(other)]), &kind).unwrap();
-        // SAFETY: the word is of that type.
-        assert_eq!(unsafe { first_tensor_of(word, &kind) }, Some(handles[0]));
-        // SAFETY: the word is of that type, and used once.
-        drop(unsafe { from_word(word, &kind) }.unwrap());
-        for handle in handles {
-            // SAFETY: any number may be passed as a handle.
-            let status = unsafe { crate::sconce::api::sconce_tensor_release(handle) };
-            assert_ne!(status, 0, "it is alive");
+        for (value, kind) in [
+            (Value::List(vec![Value::Int(1), Value::Int(2), Value::Int(3)]), &sizes),
+            (Value::Float(1.0), &Type::Int),
+            (Value::None, &Type::Tensor),
+        ] {
+            assert!(fitted(value, kind).is_none());
         }
     }
 }

@@ -5,7 +5,7 @@
 use std::ffi::{CString, c_char};
 
 use crate::abi::errors::not_null;
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result, shim, write_boxed, write_out};
 use crate::foreign::words;
 
 /// A list of words. Values that own something are owned by whoever reads them: deleting a list deletes its words alone.
@@ -27,12 +27,11 @@ pub unsafe fn list_of<'a>(list: *mut List) -> Result<&'a mut List> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_new_list_reserve_size(size: usize, ret: *mut *mut List) -> i32 {
     shim(|| {
-        not_null(ret, "ret")?;
         let mut list = List::new();
         list.try_reserve(size)
             .map_err(|_| Error::invalid_argument(format!("no room for a list of {size}")))?;
         // SAFETY: the caller's promise.
-        unsafe { write_out(ret, "ret", Box::into_raw(Box::new(list))) }
+        unsafe { write_boxed(ret, "ret", Box::new(list)) }
     })
 }
 
@@ -121,11 +120,11 @@ pub unsafe extern "C" fn torch_delete_list(list_handle: *mut List) -> i32 {
 pub struct Text(Vec<u8>);
 
 impl Text {
-    /// A string on the heap.
-    pub fn boxed(bytes: &[u8]) -> *mut Text {
+    /// A new string.
+    pub fn new(bytes: &[u8]) -> Box<Text> {
         let mut with_end = bytes.to_vec();
         with_end.push(0);
-        Box::into_raw(Box::new(Text(with_end)))
+        Box::new(Text(with_end))
     }
 
     /// The bytes.
@@ -154,7 +153,6 @@ pub unsafe extern "C" fn torch_new_string_handle(
     handle: *mut *mut Text,
 ) -> i32 {
     shim(|| {
-        not_null(handle, "handle")?;
         let bytes = if length == 0 {
             &[]
         } else {
@@ -163,7 +161,7 @@ pub unsafe extern "C" fn torch_new_string_handle(
             unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }
         };
         // SAFETY: the caller's promise.
-        unsafe { write_out(handle, "handle", Text::boxed(bytes)) }
+        unsafe { write_boxed(handle, "handle", Text::new(bytes)) }
     })
 }
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use crate::abi::errors::not_null;
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result, shim, write_boxed, write_out};
 
 /// A number. Its handle is the address of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,11 +19,6 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// A new handle, which its holder deletes.
-    pub fn boxed(self) -> *mut Scalar {
-        Box::into_raw(Box::new(self))
-    }
-
     fn to_complex(self) -> (f64, f64) {
         match self {
             Scalar::Int(value) => (value as f64, 0.0),
@@ -84,9 +79,8 @@ macro_rules! made {
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($value: $kind,)* ret: *mut *mut Scalar) -> i32 {
                 shim(|| {
-                    not_null(ret, "ret")?;
                     // SAFETY: the caller's promise.
-                    unsafe { write_out(ret, "ret", $scalar.boxed()) }
+                    unsafe { write_boxed(ret, "ret", Box::new($scalar)) }
                 })
             }
         )*
@@ -161,7 +155,7 @@ pub unsafe extern "C" fn torch_scalar_to_complex_double(
 pub unsafe extern "C" fn torch_delete_scalar(handle: *mut Scalar) -> i32 {
     shim(|| {
         not_null(handle, "handle")?;
-        // SAFETY: the caller's promise: a handle of `boxed`.
+        // SAFETY: the caller's promise: a handle of a function that makes one.
         drop(unsafe { Box::from_raw(handle) });
         Ok(())
     })
@@ -206,14 +200,14 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let (mut whole, mut real) = (0_i64, 0.0);
-        let complex = Scalar::Complex(1.0, 2.0).boxed();
+        let complex = Box::into_raw(Box::new(Scalar::Complex(1.0, 2.0)));
         // SAFETY: the handle is alive, the places are valid for writes.
         assert_refused(unsafe { torch_scalar_to_double(complex, &mut real) }, &["1+2i"]);
         // SAFETY: as above.
         assert_refused(unsafe { torch_scalar_to_int(complex, &mut whole) }, &["without overflow"]);
         // SAFETY: as above; the handle is not used afterwards.
         assert_eq!(unsafe { torch_delete_scalar(complex) }, 0);
-        let far = Scalar::Float(9.3e18).boxed();
+        let far = Box::into_raw(Box::new(Scalar::Float(9.3e18)));
         // SAFETY: as above.
         assert_refused(unsafe { torch_scalar_to_int(far, &mut whole) }, &["int64_t", "93"]);
         // SAFETY: as above.

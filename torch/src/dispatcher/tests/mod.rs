@@ -20,7 +20,8 @@ use super::exports::torch_call_dispatcher;
 use super::table::operation;
 use crate::error::newest;
 use crate::registry::call::complete;
-use crate::registry::value::{Value, from_words, to_word};
+use crate::registry::value::Value;
+use crate::registry::word::{self, values_of, words_of};
 use crate::sconce::Tensor;
 use crate::testing::{Dense, live};
 
@@ -31,9 +32,7 @@ fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>, St
     let schema = &operation(&whole, overload).unwrap().schema;
     let values = complete(schema, values).unwrap();
     let mut stack = vec![0; schema.arguments.len().max(schema.results.len())];
-    for ((word, value), argument) in stack.iter_mut().zip(values).zip(&schema.arguments) {
-        *word = to_word(value, &argument.kind).unwrap();
-    }
+    word::write(words_of(values, &schema.arguments).unwrap(), &mut stack);
     let (name, overload) = (CString::new(whole).unwrap(), CString::new(overload).unwrap());
     let version = 2 << 56 | 11 << 48;
     // SAFETY: the stack has a word for each argument.
@@ -44,7 +43,7 @@ fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>, St
         return Err(newest().unwrap());
     }
     // SAFETY: the call has written a word of each result.
-    Ok(unsafe { from_words(&stack, &schema.results) }.unwrap())
+    Ok(unsafe { values_of(&stack, &schema.results) }.unwrap())
 }
 
 /// Another owned handle of a tensor, as an argument.
