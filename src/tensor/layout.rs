@@ -3,6 +3,7 @@
 use super::dim_list::Dims;
 use super::dims;
 use crate::element::Dtype;
+use crate::error::{Error, Result, Status};
 
 /// As many dimensions are stored in the layout itself.
 pub(super) const INLINE: usize = 8;
@@ -152,12 +153,29 @@ impl TensorLayout {
         self.offset.wrapping_add(steps.wrapping_mul(stride)).max(0)
     }
 
+    /// Refuses a layout of a view that reaches beyond its storage. Functions of views make none, so it is a defect.
+    #[inline]
+    pub(super) fn check_within(&self, bytes: usize, dtype: Dtype) -> Result<()> {
+        if self.is_within(bytes, dtype) { Ok(()) } else { Err(beyond(self, bytes)) }
+    }
+
     /// Whether the number of elements is that of the sizes, and all elements lie in so many bytes.
     pub(super) fn is_within(&self, bytes: usize, dtype: Dtype) -> bool {
         let reaches = reaches(self.sizes(), self.strides(), self.offset, dtype);
         self.numel == dims::numel(self.sizes())
             && reaches.is_some_and(|reaches| reaches <= bytes as i64)
     }
+}
+
+#[cold]
+#[inline(never)]
+fn beyond(layout: &TensorLayout, bytes: usize) -> Error {
+    let (sizes, strides, offset) = (layout.sizes(), layout.strides(), layout.offset);
+    let text = format!(
+        "a view with sizes {sizes:?}, strides {strides:?} and offset {offset} reaches beyond the {bytes} bytes of its \
+         storage"
+    );
+    Error::new(Status::Internal, text)
 }
 
 /// The bytes from the storage's begin to the end of the last element; `None` if they cannot be counted.

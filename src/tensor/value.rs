@@ -107,7 +107,7 @@ impl Tensor {
     ) -> Result<Tensor> {
         let mut view = self.clone();
         change(&mut view.layout)?;
-        debug_assert!(view.layout.is_within(view.storage().bytes(), view.dtype));
+        view.layout.check_within(view.storage().bytes(), view.dtype)?;
         Ok(view)
     }
 

@@ -1,7 +1,7 @@
 //! Several views at once, which cover a dimension.
 
 use super::handle::{look, sconce_tensor};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, misaligned, null, sconce_status};
 use crate::tensor::{Tensor, handle, views};
@@ -16,7 +16,12 @@ unsafe fn write_pieces(
     room: usize,
     out_count: crate::ffi::arguments::Out<usize>,
 ) -> Result<()> {
-    debug_assert!(pieces.len() <= room);
+    if pieces.len() > room {
+        return Err(Error::invalid_argument(format!(
+            "room is {room}, but there are {} views",
+            pieces.len()
+        )));
+    }
     if !pieces.is_empty() && out_tensors.is_null() {
         return Err(null("out_tensors"));
     }
@@ -39,7 +44,7 @@ unsafe fn write_pieces(
     let handles: Vec<*mut sconce_tensor> =
         handles.into_iter().map(sconce_tensor::from_key).collect();
     if count != 0 {
-        // SAFETY: neither NULL nor misaligned, and there is room, as the caller promises.
+        // SAFETY: neither NULL nor misaligned; the caller promises `room` handles, and there are no more, as was checked.
         unsafe { out_tensors.copy_from_nonoverlapping(handles.as_ptr(), count) };
     }
     out_count.write(count);

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::pointwise::Scalar;
 use crate::tensor::launch;
 use crate::tensor::overlap::refuse_unwritable;
-use crate::tensor::transfer::{empty_like, zero};
+use crate::tensor::transfer::{empty_like, zero_if_dense};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 
 /// A new tensor whose elements are all `value`, with sizes and order in memory of another tensor.
@@ -35,8 +35,8 @@ pub(crate) fn fill(tensor: &Tensor, value: Scalar) -> Result<()> {
         return Ok(());
     }
     refuse_unwritable(tensor)?;
-    if is_all_zeros(value) && tensor.is_dense() {
-        return zero(tensor);
+    if is_all_zeros(value) && zero_if_dense(tensor)? {
+        return Ok(());
     }
     launch::fill(tensor, value)
 }

@@ -174,7 +174,7 @@ pub(crate) fn insert_view(
     };
     let first = layout.offset;
     change(&mut layout)?;
-    debug_assert!(layout.is_within(storage.bytes(), dtype));
+    layout.check_within(storage.bytes(), dtype)?;
     let elements = layout.offset.wrapping_sub(first) as usize;
     let moved = address.wrapping_add(elements.wrapping_mul(dtype.bytes()));
     let (number, place) = PLACES.take(list()).ok_or_else(full)?;

@@ -116,13 +116,11 @@ fn have_one_shape(one: &[i64], other: &[i64], at: usize) -> bool {
     one.len() == other.len() && pairs.all(|(dim, (one, other))| dim == at || one == other)
 }
 
-/// The elements of contiguous tensors of the output's type and place, one after another.
+/// The elements of tensors, one after another. The callers have checked that they are contiguous, and of the output's type
+/// and place.
 fn join_packed<'a>(output: &Tensor, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
     let packed = |tensor: &Tensor| PlacedOperand { address: tensor.raw(), strides: &[1] };
-    let part = |tensor: &'a Tensor| {
-        debug_assert!(tensor.is_contiguous() && tensor.dtype() == output.dtype());
-        JoinPart { size: tensor.numel(), operand: packed(tensor) }
-    };
+    let part = |tensor: &'a Tensor| JoinPart { size: tensor.numel(), operand: packed(tensor) };
     let parts: SmallVec<[JoinPart<'_>; 8]> = tensors.into_iter().map(part).collect();
     let sizes = &[output.numel()];
     let (dtype, output_operand) = (output.dtype(), packed(output));
@@ -134,6 +132,14 @@ pub(crate) fn cat_flat(tensors: &[&Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return Err(Error::invalid_argument("no tensors to join"));
     };
+    let fits = |tensor: &&Tensor| {
+        tensor.is_contiguous() && tensor.dtype() == first.dtype() && tensor.place() == first.place()
+    };
+    if !tensors.iter().all(fits) {
+        return Err(Error::invalid_argument(
+            "tensors that are joined as they lie must be contiguous, and have one type and one place",
+        ));
+    }
     let numel = tensors.iter().map(|tensor| tensor.numel()).sum();
     let output = TensorOptions::of(first).empty(&[numel])?;
     if numel == 0 {

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::context::runtime;
 use crate::copy::{self, Axis};
 use crate::driver::RawAddress;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, Status};
 use crate::memory::sleep::refuse_asleep;
 use crate::pointwise::{PointwiseOp, Scalar};
 use crate::strided::{PairAxes, PairAxis, join_axes};
@@ -164,13 +164,27 @@ pub(super) fn copy_bytes(
     }
 }
 
-/// Sets every byte of a dense tensor.
-pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
-    debug_assert!(tensor.is_dense());
+/// Sets every byte of a tensor if it is dense: only then are its bytes those of its elements. False if it is not.
+pub(crate) fn zero_if_dense(tensor: &Tensor) -> Result<bool> {
+    if !tensor.is_dense() {
+        return Ok(false);
+    }
     let bytes = tensor.packed_bytes();
-    if bytes == 0 {
+    if bytes != 0 {
+        zero_bytes(tensor, bytes)?;
+    }
+    Ok(true)
+}
+
+/// Sets every byte of a tensor that the caller made without gaps.
+pub(crate) fn zero(tensor: &Tensor) -> Result<()> {
+    if zero_if_dense(tensor)? {
         return Ok(());
     }
+    Err(Error::new(Status::Internal, "a tensor with gaps cannot be set as one run of bytes"))
+}
+
+fn zero_bytes(tensor: &Tensor, bytes: usize) -> Result<()> {
     match tensor.place().device() {
         None => copy::set_on_host(tensor.raw(), 0, bytes),
         Some(device) => {

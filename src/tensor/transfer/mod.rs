@@ -17,7 +17,7 @@ pub(crate) use convert::{
     Conversion, clone, contiguous, empty_like, is_in_format, is_pinned, pin_memory, reshape,
     strides_of_format, to, to_in_place,
 };
-pub(crate) use copy::{copy_into, zero};
+pub(crate) use copy::{copy_into, zero, zero_if_dense};
 pub(crate) use host_values::{
     elements, from_integers, from_values, item, read_bytes, to_values, write_bytes,
 };
