@@ -266,6 +266,7 @@ TEST_F(TensorTest, ViewsShareMemory) {
   EXPECT_TRUE(contains(error_of([&] { (void)a.size(3); }).what(),
                        "expected to be in range of [-3, 2], but got 3"));
   EXPECT_EQ(status_of([&] { (void)a.as_strided({2}, {1, 2}); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] { (void)a[1].as_strided({2}, {1}, -1); }), SCONCE_ERROR_INVALID_ARGUMENT);
 }
 
 TEST_F(TensorTest, PiecesCoverADimension) {

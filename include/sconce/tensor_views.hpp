@@ -46,6 +46,12 @@ inline Tensor Tensor::as_strided(IntArrayRef size, IntArrayRef stride,
   if (size.size() != stride.size()) {
     detail::throw_other_rank(size.size(), stride.size());
   }
+  // The C API takes -1 for the tensor's own offset; here that is no offset.
+  if (storage_offset.value_or(0) < 0) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "Tensor: invalid storage offset " +
+                                                   std::to_string(*storage_offset) +
+                                                   "; it must be at least 0");
+  }
   return detail::tensor_of([&](sconce_tensor** out) {
     return ::sconce_tensor_as_strided(get(), size.data(), stride.data(), size.size(),
                                       storage_offset.value_or(-1), out);
