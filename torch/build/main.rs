@@ -16,6 +16,8 @@ mod stub;
 
 use std::path::{Path, PathBuf};
 
+/// Places of elements in sorted lines on the CPU.
+const PLACES: &str = "src/operations/ordering/places.cc";
 /// Special functions of one element on the CPU.
 const SPECIAL_FUNCTIONS: &str = "src/operations/special/functions.cc";
 
@@ -27,6 +29,7 @@ fn main() {
         "src/foreign/allocator.cc",
         "src/foreign/calls.cc",
         "src/foreign/values.cc",
+        PLACES,
         SPECIAL_FUNCTIONS,
         "kernels/special",
         "../include/sconce/sconce.h",
@@ -45,6 +48,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .files(["src/foreign/allocator.cc", "src/foreign/calls.cc", "src/foreign/values.cc"])
+        .file(PLACES)
         .compile("sconce_torch_calls");
     // The kernels' source. Products and sums are rounded one by one, so that results are the same everywhere.
     cc::Build::new()

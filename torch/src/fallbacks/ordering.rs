@@ -53,34 +53,41 @@ fallbacks! {
         ret1: *mut TensorHandle,
     ) {
         // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], ordering::sort(tensor, dim, descending != 0)?) }
+        unsafe { give_both([ret0, ret1], ordering::sort_any(tensor, dim, descending != 0)?) }
     }
 
-    /// As `sort`; equal elements keep their order, whatever `stable` is.
+    /// As `sort`; equal elements keep their order if `stable` is set.
     aoti_torch_cpu_sort_stable | aoti_torch_cuda_sort_stable(
         tensor: TensorHandle,
-        _stable: *const i32,
+        stable: *const i32,
         dim: i64,
         descending: i32,
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
+        // SAFETY: the caller's promise for the pointer.
+        let stable = unsafe { optional(stable) };
+        let sorted = match stable.is_some_and(|stable| stable != 0) {
+            true => ordering::sort(tensor, dim, descending != 0)?,
+            false => ordering::sort_any(tensor, dim, descending != 0)?,
+        };
         // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], ordering::sort(tensor, dim, descending != 0)?) }
+        unsafe { give_both([ret0, ret1], sorted) }
     }
 
-    /// Returns the `k` largest or smallest elements along a dimension in order, and where each was.
+    /// Returns the `k` largest or smallest elements along a dimension, and where each was.
     aoti_torch_cpu_topk | aoti_torch_cuda_topk(
         tensor: TensorHandle,
         k: i64,
         dim: i64,
         largest: i32,
-        _sorted: i32,
+        sorted: i32,
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
+        let top = ordering::topk(tensor, k, dim, largest != 0, sorted != 0)?;
         // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], ordering::topk(tensor, k, dim, largest != 0)?) }
+        unsafe { give_both([ret0, ret1], top) }
     }
 
     /// Returns the `k`-th smallest element along a dimension, counted from 1, and where it was.

@@ -41,7 +41,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
         |arguments| {
             let (tensor, k, dim) = (arguments.tensor(0)?, arguments.int(1)?, arguments.int(2)?);
-            both(ordering::topk(tensor, k, dim, arguments.flag(3)?))
+            both(ordering::topk(tensor, k, dim, arguments.flag(3)?, arguments.flag(4)?))
         },
     ),
     (

@@ -177,19 +177,22 @@ fn sorted(tensor: TensorHandle, dim: i64, descending: bool) -> Result<(Tensor, T
 }
 
 fn sort(arguments: &mut Arguments) -> Results {
-    let (values, indices) = sorted(arguments.tensor(0)?, arguments.int(1)?, arguments.flag(2)?)?;
-    two(values, indices)
+    let (dim, descending) = (arguments.int(1)?, arguments.flag(2)?);
+    let sorted = ordering::sort_any(arguments.tensor(0)?, dim, descending)?;
+    two(sorted.values, sorted.indices)
 }
 
-/// Sorting is stable always.
 fn sort_stable(arguments: &mut Arguments) -> Results {
-    let (values, indices) = sorted(arguments.tensor(0)?, arguments.int(2)?, arguments.flag(3)?)?;
-    two(values, indices)
+    let (dim, descending) = (arguments.int(2)?, arguments.flag(3)?);
+    let is_stable = arguments.flag(1)?;
+    let sort = if is_stable { ordering::sort } else { ordering::sort_any };
+    let sorted = sort(arguments.tensor(0)?, dim, descending)?;
+    two(sorted.values, sorted.indices)
 }
 
 fn argsort(arguments: &mut Arguments) -> Results {
-    let sorted = sorted(arguments.tensor(0)?, arguments.int(1)?, arguments.flag(2)?)?;
-    one(Ok(sorted.1))
+    let (dim, descending) = (arguments.int(1)?, arguments.flag(2)?);
+    one(ordering::sort_any(arguments.tensor(0)?, dim, descending).map(|sorted| sorted.indices))
 }
 
 /// The lower one of the two in the middle along a dimension, and where it was; a NaN if there is one.

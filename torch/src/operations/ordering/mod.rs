@@ -1,14 +1,17 @@
-//! Operations on sorted lines: sort, topk, kthvalue, medians, modes. libsconce.so sorts; the first elements of long lines
-//! are found without that (`top`).
+//! Operations on sorted lines: sort, topk, kthvalue, medians, modes. libsconce.so sorts, and keeps equal elements in order;
+//! the first elements of long lines of a device are found without that (`top`). On the CPU equal elements are in PyTorch's
+//! order (`places`).
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 mod nan_median;
+mod places;
 #[cfg(test)]
 mod tests;
 mod top;
 
 pub use self::nan_median::nanmedian_along;
+use self::places::Sought;
 use self::top::top_of_long_lines;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
@@ -23,7 +26,27 @@ use crate::sconce::{Tensor, api, check};
 
 pub use crate::operations::tensors::Sorted;
 
-/// `sort.stable(self, stable, dim, descending)`: the results have the strides of `torch.empty_like(self)`.
+/// `sort.stable(self, stable=False, dim, descending)`: on the CPU equal elements are in the order that they have in
+/// PyTorch, elsewhere in that of the line. The results have the strides of `torch.empty_like(self)`.
+pub fn sort_any(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> {
+    if !places::is_searched(tensor, Sought::All, descending)? {
+        return sort(tensor, dim, descending);
+    }
+    let axis = dimension(dim, sizes_of(tensor)?.len())? as i64;
+    let found = places::found(tensor, axis, Sought::All, descending)?;
+    let like = |found: &Tensor, dtype| -> Result<Tensor> {
+        let made = operations::empty_like(tensor, dtype)?;
+        operations::copy(&made, found.handle())?;
+        Ok(made)
+    };
+    Ok(Sorted {
+        values: like(&found.values, api::SCONCE_DTYPE_DEFAULT)?,
+        indices: like(&found.indices, api::SCONCE_DTYPE_I64)?,
+    })
+}
+
+/// `sort.stable(self, stable=True, dim, descending)`: equal elements keep their order. The results have the strides of
+/// `torch.empty_like(self)`.
 pub fn sort(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> {
     dimension(dim, sizes_of(tensor)?.len())?;
     let values = operations::empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
@@ -46,8 +69,15 @@ fn with_dimension(tensor: TensorHandle) -> Result<(Tensor, Vec<i64>)> {
     Ok((view, sizes))
 }
 
-/// `topk(self, k, dim, largest, sorted)`: always sorted.
-pub fn topk(tensor: TensorHandle, k: i64, dim: i64, largest: bool) -> Result<Sorted> {
+/// `topk(self, k, dim, largest, sorted)`. On the CPU it has PyTorch's elements and order, also if they need not be in
+/// order; elsewhere the elements are always in order, and of equal ones the first are taken.
+pub fn topk(
+    tensor: TensorHandle,
+    k: i64,
+    dim: i64,
+    largest: bool,
+    in_order: bool,
+) -> Result<Sorted> {
     let (view, sizes) = with_dimension(tensor)?;
     let dim = dimension(dim, sizes.len())?;
     let length = sizes.get(dim).copied().unwrap_or(1);
@@ -55,6 +85,15 @@ pub fn topk(tensor: TensorHandle, k: i64, dim: i64, largest: bool) -> Result<Sor
         return Err(Error::invalid_argument(format!(
             "selected index k out of range: k is {k}, and dimension {dim} has {length} elements"
         )));
+    }
+    let search = if in_order { Sought::SomeInOrder(k) } else { Sought::Some(k) };
+    if k > 0 && places::is_searched(view.handle(), search, largest)? {
+        let found = places::found(view.handle(), dim as i64, search, largest)?;
+        let shaped = |tensor: &Tensor| match sizes.is_empty() {
+            true => operations::reshape(tensor.handle(), &[]),
+            false => operations::contiguous(tensor.handle()),
+        };
+        return Ok(Sorted { values: shaped(&found.values)?, indices: shaped(&found.indices)? });
     }
     if let Some(found) = top_of_long_lines(view.handle(), k, dim as i64, largest)? {
         return Ok(found);
@@ -79,11 +118,18 @@ pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<So
              {length} elements"
         )));
     }
+    let reduced = reduced(&sizes, dim, keep);
+    if places::is_searched(view.handle(), Sought::One(k), false)? {
+        let found = places::found(view.handle(), dim as i64, Sought::One(k), false)?;
+        let one = |tensor: &Tensor| {
+            operations::reshape(operations::contiguous(tensor.handle())?.handle(), &reduced)
+        };
+        return Ok(Sorted { values: one(&found.values)?, indices: one(&found.indices)? });
+    }
     let sorted = match top_of_long_lines(view.handle(), k, dim as i64, false)? {
         Some(first) => first,
         None => sort(view.handle(), dim as i64, false)?,
     };
-    let reduced = reduced(&sizes, dim, keep);
     let one = |tensor: &Tensor| {
         let one = operations::narrow(tensor.handle(), dim as i64, k - 1, 1)?;
         operations::reshape(operations::contiguous_copy(one.handle())?.handle(), &reduced)

@@ -31,7 +31,7 @@ fn the_largest_and_the_kth_are_those_of_sorted_lines() {
         let own = scattered_tensor(&sizes, F32, &all, random);
         let k = random.size(1, sizes[dim]);
         let largest = round % 2 == 0;
-        let found = topk(own.handle(), k, dim as i64 - rank as i64, largest).unwrap();
+        let found = topk(own.handle(), k, dim as i64 - rank as i64, largest, true).unwrap();
         let mut of_k = sizes.clone();
         of_k[dim] = k;
         let (found_sizes, found_values) = content(&found.values);
@@ -80,7 +80,7 @@ fn medians_are_the_lower_middle_and_heed_nan() {
 #[test]
 fn a_tensor_without_dimensions_is_a_line_of_one() {
     let one = tensor(&[], F32, &[5.0]);
-    assert_eq!(content(&topk(one.handle(), 1, 0, true).unwrap().values), (vec![], vec![5.0]));
+    assert_eq!(content(&topk(one.handle(), 1, 0, true, true).unwrap().values), (vec![], vec![5.0]));
     assert_eq!(
         content(&kthvalue(one.handle(), 1, -1, false).unwrap().indices),
         (vec![], vec![0.0])
@@ -92,7 +92,7 @@ fn k_beyond_the_line_is_refused_with_words() {
     let own = tensor(&[2, 3], F32, &[0.0; 6]);
     let refusal = |result: Result<Sorted>| result.err().unwrap().message;
     assert_eq!(
-        refusal(topk(own.handle(), 4, 1, true)),
+        refusal(topk(own.handle(), 4, 1, true, true)),
         "selected index k out of range: k is 4, and dimension 1 has 3 elements"
     );
     assert!(refusal(kthvalue(own.handle(), 0, 0, true)).contains("k is 0"));
@@ -126,4 +126,82 @@ fn modes_agree_with_counting() {
     );
     let none = tensor(&[2, 0], api::SCONCE_DTYPE_F32, &[]);
     assert!(mode(none.handle(), 1, true).err().unwrap().message.contains("non-zero size"));
+}
+
+/// The elements of `tests/operations/ties.txt`, of which many are equal.
+fn with_ties(length: i64, modulus: i64, has_nan: bool) -> Vec<f64> {
+    let element = |at: i64| match has_nan && at % 11 == 5 {
+        true => f64::NAN,
+        false => ((((at * 2_654_435_761) % (1 << 32)) >> 16) % modulus) as f64,
+    };
+    (0..length).map(element).collect()
+}
+
+/// FNV, a number at a time.
+fn hash(places: &[f64]) -> u64 {
+    places.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &place| {
+        (hash ^ place as u64).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+const TIES: &str = include_str!("../../../tests/operations/ties.txt");
+
+#[test]
+fn equal_elements_are_in_pytorchs_order_on_the_cpu() {
+    let random = &mut Random(11);
+    let mut compared = 0;
+    for line in TIES.lines().filter(|line| !line.starts_with('#')) {
+        let parts: Vec<&str> = line.split(' ').collect();
+        let [operation, kind, rest @ .., expected] = &parts[..] else { panic!("{line}") };
+        let numbers: Vec<i64> = rest.iter().map(|number| number.parse().unwrap()).collect();
+        let [length, modulus, k, descending, in_order] = numbers[..] else { panic!("{line}") };
+        let has_nan = kind.ends_with('n');
+        let dtype = match kind.trim_end_matches('n') {
+            "f32" => F32,
+            "bf16" => api::SCONCE_DTYPE_BF16,
+            "i64" => api::SCONCE_DTYPE_I64,
+            _ => api::SCONCE_DTYPE_U8,
+        };
+        let all = with_ties(length, modulus, has_nan);
+        let flat = tensor(&[length], dtype, &all);
+        // The same line is the second column of a matrix, too. One line has an order of its own if it is long.
+        let twice: Vec<f64> = all.iter().flat_map(|&element| [0.0, element]).collect();
+        let columns = scattered_tensor(&[length, 2], dtype, &twice, random);
+        let second = operations::narrow(columns.handle(), 1, 1, 1).unwrap();
+        let operands = if length < 32_768 { vec![&flat, &second] } else { vec![&flat] };
+        for operand in operands {
+            let operand = operand.handle();
+            let found = match *operation {
+                "sort" => sort_any(operand, 0, descending != 0),
+                "topk" => topk(operand, k, 0, descending != 0, in_order != 0),
+                _ => kthvalue(operand, k, 0, true),
+            };
+            let Sorted { values: elements, indices } = found.unwrap();
+            let places = values(indices.handle());
+            assert_eq!(format!("{:016x}", hash(&places)), *expected, "{line}");
+            let chosen: Vec<f64> = places.iter().map(|&place| all[place as usize]).collect();
+            let elements = values(elements.handle());
+            assert!(
+                chosen.iter().zip(&elements).all(|(a, b)| a == b || a.is_nan() && b.is_nan()),
+                "{line}"
+            );
+        }
+        compared += 1;
+    }
+    assert!(compared > 300, "{compared}");
+}
+
+#[test]
+fn a_stable_sort_keeps_equal_elements_in_order() {
+    let all = with_ties(700, 3, false);
+    let own = tensor(&[700], F32, &all);
+    for descending in [false, true] {
+        let sorted = sort(own.handle(), 0, descending).unwrap();
+        let places = values(sorted.indices.handle());
+        let is_before = |pair: &[f64]| {
+            let [a, b] = [all[pair[0] as usize], all[pair[1] as usize]];
+            if descending { a > b } else { a < b }
+        };
+        assert!(places.windows(2).all(|pair| is_before(pair) || pair[0] < pair[1]));
+    }
 }

@@ -191,7 +191,7 @@ pub fn multinomial(
             let (largest, any) = (api::SCONCE_REDUCE_ARGMAX, api::SCONCE_DTYPE_DEFAULT);
             return operations::reduce(largest, ratios.handle(), &[-1], true, any);
         }
-        return topk(ratios.handle(), count, -1, true).map(|found| found.indices);
+        return topk(ratios.handle(), count, -1, true, true).map(|found| found.indices);
     }
     let wide = operations::widened(chances)?;
     let sums =
