@@ -3,7 +3,7 @@
 use crate::abi::copies::cloned;
 use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
-use crate::operations::layout::{broadcast, dimension};
+use crate::operations::layout::{broadcast, dimension, sum_of};
 use crate::operations::tensors::{empty_in_order, is_floating, name_of};
 use crate::operations::views::{as_real, complex_of, real_of};
 use crate::sconce::operations::{Operand, binary, choose, combine, unary};
@@ -116,7 +116,7 @@ pub fn hann_window(length: i64, options: &api::sconce_tensor_options) -> Result<
     if length <= 1 {
         return operations::full(&[length], &integer(1), options);
     }
-    let places = operations::arange(0, length + 1, 1, options)?;
+    let places = operations::arange(0, sum_of(length, 1, "window_length")?, 1, options)?;
     let turn = Operand::Number(std::f64::consts::TAU / length as f64);
     let turned = binary(api::SCONCE_BINARY_MUL, &places, turn)?;
     let cosine = unary(api::SCONCE_UNARY_COS, &turned)?;
@@ -233,8 +233,22 @@ pub fn trilinear(inputs: [TensorHandle; 3], how: &Trilinear<'_>) -> Result<Tenso
     ];
     let sizes =
         [sizes_of(all[0].handle())?, sizes_of(all[1].handle())?, sizes_of(all[2].handle())?];
+    let ranks = [sizes[0].len(), sizes[1].len(), sizes[2].len()];
+    if ranks[0] != ranks[1] || ranks[0] != ranks[2] {
+        return Err(Error::invalid_argument(format!(
+            "i1, i2 and i3 must have as many dimensions as each other after those of expand1, expand2 and expand3 are \
+             added, but have {ranks:?}"
+        )));
+    }
     let whole = broadcast(&[&sizes[0], &sizes[1], &sizes[2]])?;
-    let unroll = dimension(how.unroll, whole.len())?;
+    let unroll = usize::try_from(how.unroll).ok().filter(|unroll| *unroll < whole.len());
+    let Some(unroll) = unroll else {
+        return Err(Error::invalid_argument(format!(
+            "unroll_dim must be in [0,{}], but is {}",
+            whole.len() as i64 - 1,
+            how.unroll
+        )));
+    };
     let summed =
         how.sum.iter().map(|&dim| dimension(dim, whole.len())).collect::<Result<Vec<_>>>()?;
     let part = |at: i64| -> Result<Tensor> {

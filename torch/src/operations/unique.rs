@@ -4,7 +4,7 @@
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::{gather, scatter, scatter_reduce};
-use crate::operations::layout::dimension;
+use crate::operations::layout::{dimension, sum_of};
 use crate::operations::ordering;
 use crate::operations::selected::{masked_select, nonzero};
 use crate::operations::tensors::{empty, filled};
@@ -244,7 +244,7 @@ pub fn bincount(tensor: TensorHandle, weights: Option<TensorHandle>, least: i64)
             ));
         }
     };
-    let length = least.max(extreme(api::SCONCE_REDUCE_AMAX)? + 1);
+    let length = least.max(sum_of(extreme(api::SCONCE_REDUCE_AMAX)?, 1, "the largest value")?);
     let counts = filled(&[length], dtype, device, 0.0)?;
     let out = counts.handle();
     scatter_reduce(out, out, [index.handle(), source.handle()], 0, "sum", true)?;

@@ -35,6 +35,14 @@ pub fn variance(
     let sizes = sizes_of(tensor)?;
     let mut places =
         dims.iter().map(|&dim| dimension(dim, sizes.len())).collect::<Result<Vec<_>>>()?;
+    let mut sorted = places.clone();
+    sorted.sort_unstable();
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::invalid_argument(format!(
+            "dim {} appears multiple times in the list of dims",
+            pair[0]
+        )));
+    }
     if places.is_empty() {
         places = (0..sizes.len()).collect();
     }

@@ -104,7 +104,7 @@ fn frequencies(arguments: &Arguments, has_negative: bool) -> Results {
     let numbers = |begin, end| operations::arange(begin, end, 1, &whole);
     let made = match has_negative {
         true => {
-            let (upper, lower) = (numbers(0, (n + 1) / 2)?, numbers(-(n / 2), 0)?);
+            let (upper, lower) = (numbers(0, n / 2 + n % 2)?, numbers(-(n / 2), 0)?);
             operations::cat(&[upper.handle(), lower.handle()], 0)?
         }
         false => numbers(0, n / 2 + 1)?,

@@ -89,6 +89,7 @@ impl Attention {
                 && (key_heads == heads || key_heads > 0 && heads % key_heads == 0)
                 && (key_width, values) == (width, keys) =>
             {
+                self.check_mask([batch, heads, queries, keys])?;
                 Ok(Shapes { batch, heads, queries, keys, width, value_width })
             }
             _ => Err(Error::invalid_argument(format!(
@@ -97,6 +98,20 @@ impl Attention {
                  are a multiple of those of the keys"
             ))),
         }
+    }
+
+    /// Refuses a mask that is not repeated to the sizes of the scores.
+    fn check_mask(&self, scores: [i64; 4]) -> Result<()> {
+        let Some(mask) = self.mask else { return Ok(()) };
+        let sizes = sizes_of(mask)?;
+        let mut pairs = sizes.iter().rev().zip(scores.iter().rev());
+        if sizes.len() <= scores.len() && pairs.all(|(own, whole)| *own == 1 || own == whole) {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(format!(
+            "the mask or bias has the sizes {sizes:?}; expected sizes that are repeated to {scores:?} (batch, heads, \
+             queries, keys)"
+        )))
     }
 
     /// What scores are multiplied by, for positions of so many numbers.

@@ -250,8 +250,8 @@ impl Limits {
         let shift = if self.ends_meet { keys - queries } else { 0 };
         let mut meets: Option<Tensor> = None;
         for (operation, most) in [
-            (api::SCONCE_BINARY_LE, self.behind.map(|most| most + shift)),
-            (api::SCONCE_BINARY_GE, self.before.map(|most| shift - most)),
+            (api::SCONCE_BINARY_LE, self.behind.map(|most| most.saturating_add(shift))),
+            (api::SCONCE_BINARY_GE, self.before.map(|most| shift.saturating_sub(most))),
         ] {
             let Some(most) = most else { continue };
             let within = binary(operation, &distances, Operand::Whole(most))?;

@@ -51,7 +51,9 @@ fn constant(tensor: TensorHandle, pad: &[i64], value: f64) -> Result<Tensor> {
     let ends = ends(pad, &sizes)?;
     let mut whole = sizes.clone();
     for end in &ends {
-        whole[end.dim as usize] += end.begin + end.end;
+        // `ends` has checked the sum in this order.
+        let size = &mut whole[end.dim as usize];
+        *size = *size + end.begin + end.end;
     }
     let mut options = options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?);
     options.memory_format = format_of(tensor)?;
@@ -59,9 +61,9 @@ fn constant(tensor: TensorHandle, pad: &[i64], value: f64) -> Result<Tensor> {
     let (mut from, mut into) = (Tensor::retained(tensor)?, Tensor::retained(result.handle())?);
     for Ends { dim, begin, end } in ends {
         let size = sizes[dim as usize];
-        let kept = (size + begin.min(0) + end.min(0)).max(0);
+        let kept = size.saturating_add(begin.min(0)).saturating_add(end.min(0)).max(0);
         // Where more is taken away at one end than there is, what is added at the other one is all that is left.
-        let first = (-begin).clamp(0, size - kept);
+        let first = begin.saturating_neg().clamp(0, size - kept);
         let place = begin.max(0).min(whole[dim as usize] - kept);
         from = operations::narrow(from.handle(), dim, first, kept)?;
         into = operations::narrow(into.handle(), dim, place, kept)?;
@@ -81,7 +83,8 @@ enum PaddingMode {
 impl PaddingMode {
     fn index(self, size: i64, ends: &Ends, device: i32) -> Result<Tensor> {
         let options = options(api::SCONCE_DTYPE_I64, device);
-        let places = operations::arange(-ends.begin, size + ends.end, 1, &options)?;
+        let first = ends.begin.saturating_neg();
+        let places = operations::arange(first, size.saturating_add(ends.end), 1, &options)?;
         let with = |operation, tensor: &Tensor, number: i64| {
             operations::binary(operation, tensor, Operand::Whole(number))
         };

@@ -6,6 +6,7 @@ use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::give;
+use crate::operations::layout::sum_of;
 use crate::sconce::operations::{self, Operand, binary, reduce};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options};
@@ -62,7 +63,7 @@ fn replicated(
     }
     let mut outer = sizes.clone();
     for (pair, size) in padding.chunks_exact(2).zip(outer.iter_mut().rev()) {
-        *size += pair[0] + pair[1];
+        *size = sum_of(sum_of(*size, pair[0], "padding")?, pair[1], "padding")?;
     }
     let given = sizes_of(gradient)?.to_vec();
     if sizes.iter().rev().take(dims).any(|&size| size < 1) {

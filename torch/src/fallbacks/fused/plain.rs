@@ -224,7 +224,8 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise.
         let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
-        let (list, spatial) = ((output_padding, output_padding_len), rank_of(images)? - 2);
+        let spatial = rank_of(images)?.saturating_sub(2);
+        let list = (output_padding, output_padding_len);
         // SAFETY: as above.
         let more = unsafe { spread(list, spatial, "output_padding") }?;
         // SAFETY: as above.

@@ -7,6 +7,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::give;
 use crate::operations::indexed::scatter;
+use crate::operations::layout::count_of;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options};
 use crate::sconce::{Tensor, api, operations};
@@ -44,7 +45,8 @@ fn unpooled(
     let outer = &sizes[..rank - dims];
     let with = |last: &[i64]| [outer, last].concat();
     let options = options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?);
-    let zeros = operations::full(&with(&[output.iter().product()]), &integer(0), &options)?;
+    let zeros =
+        operations::full(&with(&[count_of(output, "output_size")?]), &integer(0), &options)?;
     let flat = with(&[sizes[rank - dims..].iter().product()]);
     let elements = operations::reshape(tensor, &flat)?;
     let places = operations::reshape(indices, &flat)?;

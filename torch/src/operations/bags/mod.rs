@@ -17,6 +17,7 @@ pub use gradients::{Gradient, of_factors};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_reduce;
+use crate::operations::layout::sum_of;
 use crate::operations::search::{Search, search_sorted};
 use crate::operations::tensors::{check_floating, filled, name_of};
 use crate::sconce::operations::{Operand, binary, choose};
@@ -119,7 +120,7 @@ fn places(bag_of_index: &Tensor, indices: &Tensor, padding: i64, bags: i64) -> R
 fn combined(rows: i64, [places, values]: [&Tensor; 2], how: &str, nothing: f64) -> Result<Tensor> {
     let (dtype, device) = (dtype_of_tensor(values.handle())?, device_of_tensor(values.handle())?);
     let mut sizes = sizes_of(values.handle())?.to_vec();
-    sizes[0] = rows + 1;
+    sizes[0] = sum_of(rows, 1, "the number of rows")?;
     let all = filled(&sizes, dtype, device, nothing)?;
     let at = all.handle();
     let is_sum = how == "sum";

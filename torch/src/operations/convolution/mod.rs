@@ -33,6 +33,9 @@ pub struct Steps<'a> {
     pub groups: i64,
 }
 
+/// cuDNN counts steps in 32 bits.
+const MOST_STEP: i64 = i32::MAX as i64;
+
 impl Steps<'_> {
     /// The number of spatial dimensions, which all entries must have.
     fn spatial(&self) -> Result<usize> {
@@ -56,12 +59,18 @@ impl Steps<'_> {
         if self.groups < 1 {
             return Err(Error::invalid_argument("groups must be at least 1"));
         }
+        let all = self.stride.iter().chain(self.padding).chain(self.dilation);
+        if all.chain([&self.groups]).any(|&step| step > MOST_STEP) {
+            return Err(Error::invalid_argument(format!(
+                "stride, padding, dilation and groups must be at most {MOST_STEP}"
+            )));
+        }
         Ok(spatial)
     }
 
     /// What a filter covers along a dimension.
     fn reach(&self, axis: usize, filter: i64) -> i64 {
-        self.dilation[axis] * (filter - 1) + 1
+        self.dilation[axis].saturating_mul(filter - 1).saturating_add(1)
     }
 }
 
@@ -112,16 +121,18 @@ pub fn transposed(
                 "output padding must be smaller than either stride or dilation, but is {more}"
             )));
         }
-        let reach = steps.reach(axis, weights.sizes[axis + 2]);
-        let size = (given.sizes[axis + 2] - 1) * steps.stride[axis] - 2 * steps.padding[axis]
-            + reach
-            + more;
-        if size < 0 {
-            return Err(Error::invalid_argument(format!(
+        // Numbers of the caller, whose products need not fit.
+        let [length, taps] = [&given, &weights].map(|of| i128::from(of.sizes[axis + 2]));
+        let [stride, padding, dilation] =
+            [steps.stride, steps.padding, steps.dilation].map(|of| i128::from(of[axis]));
+        let reach = dilation * (taps - 1) + 1;
+        let size = (length - 1) * stride - 2 * padding + reach + i128::from(more);
+        let fits = i64::try_from(size).ok().filter(|size| *size >= 0);
+        sizes.push(fits.ok_or_else(|| {
+            Error::invalid_argument(format!(
                 "the result would have {size} elements along spatial dimension {axis}; less padding leaves some"
-            )));
-        }
-        sizes.push(size);
+            ))
+        })?);
     }
     let result = for_input(images, filter, &sizes, steps, FilterPlaces::AtMost)?;
     if bias.is_null() {
@@ -282,7 +293,8 @@ fn check_gradient(
 ) -> Result<bool> {
     let mut is_exact = true;
     for (axis, &taps) in filter.iter().enumerate() {
-        let room = images[axis + 2] + 2 * steps.padding[axis] - steps.reach(axis, taps);
+        let padded = images[axis + 2].saturating_add(2 * steps.padding[axis]);
+        let room = padded.saturating_sub(steps.reach(axis, taps));
         let (found, expected) =
             (gradient[axis + 2], if room < 0 { 0 } else { room / steps.stride[axis] + 1 });
         // Images without elements have no gradient to fill.

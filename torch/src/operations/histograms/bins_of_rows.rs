@@ -4,6 +4,7 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::histograms::counting::{places, range_of};
 use crate::operations::indexed::scatter_reduce;
+use crate::operations::layout::{count_of, sum_of};
 use crate::operations::tensors::{filled, name_of, refused_type};
 use crate::sconce::operations::{self, Operand, binary, choose};
 use crate::sconce::tensor::TensorHandle;
@@ -34,7 +35,7 @@ impl RowCounting<'_> {
         let dims = self.bins.len() as i64;
         let count: i64 = sizes[..sizes.len() - 1].iter().product();
         let rows = operations::reshape(tensor, &[count, dims])?;
-        let total: i64 = self.bins.iter().product();
+        let total = count_of(self.bins, "bins")?;
         let weight = match self.weight {
             Some(weight) => operations::reshape(weight, &[count])?,
             None => operations::expand(filled(&[1], dtype, device, 1.0)?.handle(), &[count])?,
@@ -60,7 +61,7 @@ impl RowCounting<'_> {
                 }
             });
         }
-        let counts = filled(&[total + 1], dtype, device, 0.0)?;
+        let counts = filled(&[sum_of(total, 1, "bins")?], dtype, device, 0.0)?;
         if let (Some((place, is_in)), true) = (all, count != 0) {
             let place = choose(&is_in, Operand::Tensor(&place), Operand::Whole(total))?;
             let pair = [place.handle(), weight.handle()];

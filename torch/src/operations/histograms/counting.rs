@@ -3,6 +3,7 @@
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::scatter_reduce;
+use crate::operations::layout::sum_of;
 use crate::operations::search::{Search, search_sorted};
 use crate::operations::tensors::{filled, name_of, refused_type};
 use crate::sconce::operations::{self, Operand, binary, choose};
@@ -42,7 +43,7 @@ pub fn histc(tensor: TensorHandle, bins: i64, min: f64, max: f64) -> Result<Tens
         return Err(Error::invalid_argument("max must be larger than min"));
     }
     // One bin more takes what is not counted.
-    let counts = filled(&[bins + 1], dtype, device, 0.0)?;
+    let counts = filled(&[sum_of(bins, 1, "bins")?], dtype, device, 0.0)?;
     if count != 0 {
         let is_double =
             matches!(dtype, api::SCONCE_DTYPE_F64 | api::SCONCE_DTYPE_I64 | api::SCONCE_DTYPE_I32);
@@ -90,7 +91,7 @@ impl Bins<'_> {
         let (min, max) = self.range(&values)?;
         let Places { place, edges } = places(&values, bins, (min, max))?;
         // One bin more takes what is not counted.
-        let counts = filled(&[bins + 1], dtype, device, 0.0)?;
+        let counts = filled(&[sum_of(bins, 1, "bins")?], dtype, device, 0.0)?;
         if count != 0 {
             let pair = [place.handle(), weight.handle()];
             scatter_reduce(counts.handle(), counts.handle(), pair, 0, "sum", true)?;
@@ -163,7 +164,7 @@ pub struct Places {
 /// Where the elements of a vector are among so many bins of a range.
 pub fn places(values: &Tensor, bins: i64, (min, max): (f64, f64)) -> Result<Places> {
     let (dtype, device) = (dtype_of_tensor(values.handle())?, device_of_tensor(values.handle())?);
-    let edges = operations::linspace(min, max, bins + 1, &options(dtype, device))?;
+    let edges = operations::linspace(min, max, sum_of(bins, 1, "bins")?, &options(dtype, device))?;
     let search = Search { right: true, narrow: false };
     let place = search_sorted(edges.handle(), values.handle(), None, search)?;
     let place = binary(api::SCONCE_BINARY_SUB, &place, Operand::Whole(1))?;

@@ -14,6 +14,9 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, operations};
 
+/// The largest size of a dimension, which a matrix of weights has rows or columns for.
+pub(super) const MOST_LENGTH: i64 = i32::MAX as i64;
+
 /// Between which elements an image was resampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResamplingKind {
@@ -96,9 +99,11 @@ impl Resampling<'_> {
             )));
         }
         let whole = [&self.input[..2], self.output].concat();
-        if self.output.iter().chain(&self.input[2..]).any(|&size| size < 1) {
+        let is_length = |size: &i64| (1..=MOST_LENGTH).contains(size);
+        if !self.output.iter().chain(&self.input[2..]).all(is_length) {
             return Err(Error::invalid_argument(format!(
-                "Input and output sizes should be greater than 0, but got input {:?} and output {:?}",
+                "Input and output sizes should be greater than 0 and at most {MOST_LENGTH}, but got input {:?} and \
+                 output {:?}",
                 &self.input[2..],
                 self.output
             )));

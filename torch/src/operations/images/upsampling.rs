@@ -4,7 +4,7 @@
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::error::{Error, Result};
 use crate::operations::images::cubic::polynomial;
-use crate::operations::images::resampling::{Resampling, ResamplingKind};
+use crate::operations::images::resampling::{MOST_LENGTH, Resampling, ResamplingKind};
 use crate::operations::layout::{format_of_images, has_channels_last};
 use crate::operations::tensors::{check_floating, in_format};
 use crate::sconce::operations::{Operand, binary, clamped_from, unary, widened};
@@ -40,9 +40,11 @@ impl Upsampling<'_> {
                 dims + 2
             )));
         }
-        if self.output.iter().any(|&size| size < 1) {
+        let is_length = |size: &i64| (1..=MOST_LENGTH).contains(size);
+        if !self.output.iter().chain(&sizes[2..]).all(is_length) {
             return Err(Error::invalid_argument(format!(
-                "Input and output sizes should be greater than 0, but got input {:?} and output {:?}",
+                "Input and output sizes should be greater than 0 and at most {MOST_LENGTH}, but got input {:?} and \
+                 output {:?}",
                 &sizes[2..],
                 self.output
             )));

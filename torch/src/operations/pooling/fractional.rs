@@ -76,7 +76,8 @@ impl<'a> Fractional<'a> {
         let spatial = outer.split_off(rank - dims);
         let sizes = spatial.iter().zip(self.kernel.iter().zip(self.output));
         for (input, (kernel, output)) in sizes {
-            if output + kernel - 1 > *input {
+            // `output + kernel - 1 > input`, without a sum that may be too large.
+            if *output > *input || *kernel > *input - *output + 1 {
                 return Err(self.refused(&format!(
                     "pool size {kernel} is too large for {output} windows of a dimension of {input}"
                 )));

@@ -3,10 +3,11 @@
 
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
-use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
+use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
+use crate::operations::layout::count_of;
 use crate::operations::products::check_type;
-use crate::operations::tensors::{empty, name_of};
+use crate::operations::tensors::{check_device, empty, name_of};
 use crate::sconce::operations::{cat, contiguous, reshape, to_dtype};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
@@ -28,11 +29,12 @@ pub fn pack(
             "Bias is unsupported in reference implementation; add it to the product",
         ));
     }
-    if numel_of(weights)? * 2 != inputs * outputs {
+    let count = count_of(&[inputs, outputs], "in_features times out_features")?;
+    if numel_of(weights)?.checked_mul(2) != Some(count) {
         return Err(Error::invalid_argument(format!(
             "weights have {} bytes, but {outputs} outputs of {inputs} inputs have {}",
             numel_of(weights)?,
-            inputs * outputs / 2
+            count / 2
         )));
     }
     let [bytes, scales] = [weights, scales].map(|tensor| -> Result<Tensor> {
@@ -70,8 +72,18 @@ pub fn matmul(
             "the input has the sizes {sizes:?}, but must end with {inputs}, and have {outputs} > 0 outputs"
         )));
     }
-    let (bytes, groups) = (inputs * outputs / 2, inputs / group);
+    let count = count_of(&[inputs, outputs], "in_features times out_features")?;
+    if count % 2 != 0 {
+        return Err(Error::invalid_argument(format!(
+            "in_features times out_features must be even, as a byte has two weights, but is {count}"
+        )));
+    }
+    // There are no more groups than inputs.
+    let (bytes, groups) = (count / 2, inputs / group);
     let found = numel_of(packed)?;
+    for (name, tensor) in [("inp", input), ("packed_weights", packed)] {
+        check_device(name, device_of_tensor(tensor)?, api::SCONCE_DEVICE_CPU)?;
+    }
     if dtype_of_tensor(packed)? != F32 || found != bytes + outputs * groups {
         return Err(Error::not_supported(format!(
             "packed_weights are of {} with {found} elements, and not {} of float32: they were packed for another \

@@ -79,6 +79,13 @@ fn check(input: TensorHandle, state: State, rule: Rule, axis: i64) -> Result<()>
             "Per-channel FakeQuant in fused_moving_avg_obs_fake_quant is only supported on axis == 0",
         ));
     }
+    let is_whole = |bound: i64| i32::try_from(bound).is_ok();
+    if !is_whole(rule.least) || !is_whole(rule.most) {
+        return Err(Error::invalid_argument(format!(
+            "quant_min and quant_max must be numbers of 32 bits, but are {} and {}",
+            rule.least, rule.most
+        )));
+    }
     if rule.least >= rule.most {
         return Err(Error::invalid_argument(format!(
             "quant_min is {}, but must be less than quant_max, {}",

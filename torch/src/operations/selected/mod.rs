@@ -14,7 +14,7 @@ use self::selection::Selection;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::indexed::{Access, IndexList, Indexed, StridedOperand};
-use crate::operations::layout::{Layout, broadcast};
+use crate::operations::layout::{Layout, broadcast, count_of, sum_of};
 use crate::operations::tensors::{check_device, empty, filled, name_of};
 use crate::sconce::operations::{self, Operand as Value};
 use crate::sconce::tensor::TensorHandle;
@@ -187,9 +187,9 @@ pub fn masked_scatter_backward(
 ) -> Result<Tensor> {
     let device = device_of_tensor(grad)?;
     check_mask("masked_scatter_backward", mask, device)?;
-    let numel: i64 = sizes.iter().product();
+    let numel = count_of(sizes, "sizes")?;
     // One element more takes what no element of the source was copied to.
-    let places = filled(&[numel + 1], dtype_of_tensor(grad)?, device, 0.0)?;
+    let places = filled(&[sum_of(numel, 1, "sizes")?], dtype_of_tensor(grad)?, device, 0.0)?;
     let mask = operations::expand(mask, &sizes_of(grad)?)?;
     let counted = Mask::of(mask.handle())?;
     if counted.numel() != 0 {

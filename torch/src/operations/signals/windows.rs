@@ -2,6 +2,7 @@
 //! one with the next number, too.
 
 use crate::error::{Error, Result};
+use crate::operations::layout::sum_of;
 use crate::operations::tensors::{is_floating, name_of};
 use crate::sconce::operations::{Operand, binary, unary};
 use crate::sconce::values::integer;
@@ -58,7 +59,7 @@ pub fn window(
     if length <= 1 {
         return operations::full(&[length], &integer(1), &options);
     }
-    let count = if is_periodic { length + 1 } else { length };
+    let count = if is_periodic { sum_of(length, 1, "window_length")? } else { length };
     let places = operations::arange(0, count, 1, &options)?;
     let last = (count - 1) as f64;
     let turn = std::f64::consts::TAU / last;
@@ -86,9 +87,9 @@ pub fn window(
     operations::narrow(made.handle(), 0, 0, length)
 }
 
-/// Terms of the series of I0 that count for numbers up to `height`.
+/// Terms of the series of I0 that count for numbers up to `height`. I0 of more than 714 is beyond the range of numbers.
 fn terms(height: f64) -> i32 {
-    20 + height.abs().ceil() as i32 * 2
+    20 + height.abs().min(1000.0).ceil() as i32 * 2
 }
 
 /// I0 of the doubled root of each element: the sum of powers, each divided by a squared factorial (Horner's scheme).

@@ -20,6 +20,11 @@ pub struct Special {
 }
 
 impl Special {
+    /// Whether the second element is the degree of a polynomial.
+    pub fn is_polynomial(&self) -> bool {
+        self.name.contains("polynomial")
+    }
+
     /// The value of the function. A function of one element ignores `y`.
     pub fn value(&self, x: f64, y: f64, is_f64: bool) -> f64 {
         // SAFETY: the functions of `functions.cc` take any numbers.

@@ -130,6 +130,26 @@ fn one_number(number: &api::sconce_scalar, to: &Layout) -> Result<Tensor> {
     operations::full(&[], number, &options(to.dtype, to.device))
 }
 
+/// The largest degree of a polynomial on the CPU: values are calculated from those of all lower degrees.
+const MOST_DEGREE: f64 = 1_048_576.0;
+
+/// Refuses degrees with which a call would not end.
+fn check_degrees(function: Special, degrees: &Source, to: &Layout) -> Result<()> {
+    let count = if degrees.step == 0 { 1.min(to.numel()) } else { to.numel() };
+    let largest: f64 = with_floating!(to.dtype, T => {
+        // SAFETY: the operand has an element of the type at each place of the result, or one.
+        let degree = |place| unsafe { read::<T>(degrees.data, place) }.widen().to_f64();
+        Ok((0..count).map(degree).fold(0.0, f64::max))
+    })?;
+    if largest <= MOST_DEGREE {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "special_{}: the degree {largest} is too large: at most {MOST_DEGREE} is calculated on the CPU",
+        function.name
+    )))
+}
+
 /// Sets the elements of the result. Without a second operand `number` is its value.
 fn run(
     function: Special,
@@ -141,6 +161,9 @@ fn run(
     let count = to.numel();
     let (data, step) = second.map_or((std::ptr::null_mut(), 0), |one| (one.data, one.step));
     if to.is_on_cpu() {
+        if let Some(degrees) = second.filter(|_| function.is_polynomial()) {
+            check_degrees(function, degrees, to)?;
+        }
         let value = |place: i64, read: &dyn Fn(*const c_void, i64) -> f64| {
             let x = read(first.data, place * first.step);
             let y = if data.is_null() { number } else { read(data, place * step) };

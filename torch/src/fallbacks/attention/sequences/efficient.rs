@@ -10,6 +10,7 @@ use crate::fallbacks::attention::functions::{no_dropout, refuse_dropout, return_
 use crate::fallbacks::attention::gradients::with_room;
 use crate::fallbacks::attention::spans::{Limits, SpanArguments, Spans};
 use crate::fallbacks::{give_all, operation};
+use crate::operations::layout::sum_of;
 use crate::sconce::operations::{self, copy, empty, empty_like, narrow, permute};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{options, real};
@@ -177,7 +178,8 @@ fn forward(arguments: &EfficientArguments, with_log_sums: bool) -> Result<Forwar
     }
     sizes[3] = sizes_of(arguments.value)?[3];
     let output = empty(&sizes, &options(dtype, device))?;
-    let room = if with_log_sums { (longest + 31) / 32 * 32 } else { 0 };
+    let filled = sum_of(longest, 31, "max_seqlen_q")? / 32 * 32;
+    let room = if with_log_sums { filled } else { 0 };
     let single = options(api::SCONCE_DTYPE_F32, device);
     let log_sums = operations::full(&[batch, heads, room], &real(f64::INFINITY), &single)?;
     let wanted = if with_log_sums { LogSums::OfSequences(&log_sums) } else { LogSums::None };
@@ -255,8 +257,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
             window,
             scale,
         };
-        let places = places(&arguments, shared_storage_dqdkdv != 0)?;
         let sequences = arguments.sequences()?;
+        let places = places(&arguments, shared_storage_dqdkdv != 0)?;
         let is_cut = sequences.spans.is_some();
         let lines = |index: usize, _, length| {
             let of_batch = match is_cut {
