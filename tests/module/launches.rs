@@ -43,7 +43,7 @@ fn a_launch_goes_to_the_current_stream_and_device() {
     let memory = Memory::new(4096);
     let stream = pooled(0);
     assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
-    assert_eq!(sconce_stream_sleep(stream, 30_000_000), SCONCE_OK);
+    assert_eq!(sconce_stream_sleep(stream, 300_000_000), SCONCE_OK);
     assert_eq!(launch_fill(kernel, &memory, 1, 7, None), SCONCE_OK);
     let mut idle = true;
     // SAFETY: a writable place.
