@@ -6,17 +6,16 @@
 //! kernel may be inside of a capture, so both run in the relaxed capture mode. The code that is
 //! loaded belongs to no capture.
 
-use once_cell::sync::OnceCell;
-
 use crate::context::Runtime;
 use crate::driver::{KernelHandle, KernelImage, ModuleHandle, RelaxedCapture};
 use crate::error::Result;
 use crate::lazy_handle::LazyHandle;
+use crate::lock::{OnceCell, rank};
 use crate::types::DeviceIndex;
 
 /// `COUNT` kernels of one image on one device. Each is found at its first use and kept for ever.
 pub(crate) struct LoadedKernels<const COUNT: usize> {
-    module: OnceCell<ModuleHandle>,
+    module: OnceCell<rank::KernelModule, ModuleHandle>,
     found: [LazyHandle<KernelHandle>; COUNT],
 }
 

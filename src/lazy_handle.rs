@@ -2,15 +2,16 @@
 
 use crate::driver::{AtomicHandle, WordHandle};
 use crate::error::Result;
+use crate::lock::{LockRank, rank};
 use crate::sync::{Mutex, Ordering};
 
 /// A handle, or none until it has been made.
-pub(crate) struct LazyHandle<H> {
+pub(crate) struct LazyHandle<H, R = rank::DriverHandle> {
     handle: AtomicHandle<H>,
-    making: Mutex<()>,
+    making: Mutex<R, ()>,
 }
 
-impl<H: WordHandle> LazyHandle<H> {
+impl<H: WordHandle, R: LockRank> LazyHandle<H, R> {
     #[cfg(not(loom))]
     pub(crate) const fn new() -> Self {
         LazyHandle { handle: AtomicHandle::new(), making: Mutex::new(()) }
@@ -60,7 +61,7 @@ mod tests {
 
     #[test]
     fn a_failure_leaves_the_place_empty_for_the_next() {
-        let lazy = LazyHandle::new();
+        let lazy = LazyHandle::<_>::new();
         assert!(lazy.get_or_make(|| Err(Error::invalid_state("no"))).is_err());
         assert_eq!(lazy.get(), None);
         assert_eq!(lazy.get_or_make(|| Ok(STREAM)).unwrap(), STREAM);
@@ -78,7 +79,7 @@ mod loom_models {
     #[test]
     fn racing_requests_make_one_handle_and_see_what_its_maker_wrote() {
         loom::model(|| {
-            let lazy = Arc::new(LazyHandle::new());
+            let lazy = Arc::new(LazyHandle::<_>::new());
             let made = Arc::new(AtomicUsize::new(0));
             let threads: Vec<_> = (0..2)
                 .map(|_| {

@@ -10,9 +10,9 @@ use std::fmt;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 
-use crate::lock::Mutex;
-use crate::process;
+use crate::lock::{Mutex, rank, refuse_held};
 use crate::thread_state;
+use crate::{process, program_code};
 
 /// The severity of a message. The values are those of the C API.
 #[repr(i32)]
@@ -75,11 +75,7 @@ impl Callback {
 
     #[allow(unsafe_code, reason = "calls the caller's function")]
     fn call(self, level: Level, message: &str) {
-        #[cfg(debug_assertions)]
-        assert!(
-            process::in_child() || crate::lock::held() == 0,
-            "a callback for messages would run under a lock"
-        );
+        refuse_held("the callback for messages");
         let text = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
         // SAFETY: the promise of `new`; the text is NUL-terminated and lives through the call.
         unsafe { (self.function)(level as i32, text.as_ptr(), self.user) }
@@ -111,7 +107,7 @@ fn current() -> Option<Callback> {
 }
 
 /// Messages that wait for the callback, because the thread may have held locks when they arose.
-static WAITING: Mutex<Vec<(Level, String)>> = Mutex::new(Vec::new());
+static WAITING: Mutex<rank::Messages, Vec<(Level, String)>> = Mutex::new(Vec::new());
 
 thread_local! {
     /// True while the thread passes messages to the callback.
@@ -196,7 +192,8 @@ fn write(level: Level, text: &str) {
 /// Passes the queued messages to the callback. It is called where the thread holds no lock: at the
 /// end of each call, and by the library's own threads. It does nothing inside a callback, whose
 /// messages are delivered after it, and while a call names a stream: a callback would see that
-/// stream as the thread's. The end of the call that names it delivers them.
+/// stream as the thread's. The end of the call that names it delivers them. Then it runs the functions of the program
+/// that have waited for this, too.
 #[cold]
 #[inline(never)]
 pub fn flush() {
@@ -219,6 +216,7 @@ pub fn flush() {
             }
         }
     }
+    program_code::run_waiting();
     DELIVERING.set(false);
 }
 

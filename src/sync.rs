@@ -1,6 +1,6 @@
 //! Locks and atomics of the concurrent structures, exchanged for loom's under `--cfg loom`.
 //!
-//! Only structures that a loom model drives use this; everything else takes `parking_lot` directly.
+//! Only structures that a loom model drives use this; everything else takes the locks of `lock` directly.
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
@@ -17,31 +17,53 @@ pub(crate) use std::sync::Arc as Shared;
 
 #[cfg(not(loom))]
 pub(crate) use crate::lock::{Mutex, MutexGuard};
-#[cfg(loom)]
-pub(crate) use loom::sync::MutexGuard;
 
-/// loom's mutex with `parking_lot`'s signature: a poisoned lock is a failed model anyway.
+/// loom's mutex with the signature of ours: a poisoned lock is a failed model anyway.
 #[cfg(loom)]
-pub(crate) struct LoomMutex<T>(loom::sync::Mutex<T>);
+pub(crate) struct LoomMutex<R, T>(loom::sync::Mutex<T>, std::marker::PhantomData<fn() -> R>);
 
 #[cfg(loom)]
-pub(crate) use LoomMutex as Mutex;
+pub(crate) use {LoomGuard as MutexGuard, LoomMutex as Mutex};
+
+/// The guard of loom's mutex.
+#[cfg(loom)]
+pub(crate) struct LoomGuard<'a, R, T>(
+    loom::sync::MutexGuard<'a, T>,
+    std::marker::PhantomData<fn() -> R>,
+);
 
 #[cfg(loom)]
-impl<T> LoomMutex<T> {
+impl<R, T> std::ops::Deref for LoomGuard<'_, R, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+#[cfg(loom)]
+impl<R, T> std::ops::DerefMut for LoomGuard<'_, R, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+}
+
+#[cfg(loom)]
+impl<R, T> LoomMutex<R, T> {
     pub(crate) fn new(value: T) -> Self {
-        LoomMutex(loom::sync::Mutex::new(value))
+        LoomMutex(loom::sync::Mutex::new(value), std::marker::PhantomData)
     }
 
-    pub(crate) fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
-        match self.0.lock() {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, R, T> {
+        let guard = match self.0.lock() {
             Ok(guard) => guard,
             Err(poisoned) => poisoned.into_inner(),
-        }
+        };
+        LoomGuard(guard, std::marker::PhantomData)
     }
 
-    pub(crate) fn try_lock(&self) -> Option<loom::sync::MutexGuard<'_, T>> {
-        self.0.try_lock().ok()
+    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, R, T>> {
+        self.0.try_lock().ok().map(|guard| LoomGuard(guard, std::marker::PhantomData))
     }
 }
 
@@ -73,17 +95,23 @@ impl<T> UnsafeCell<T> {
 }
 
 #[cfg(not(loom))]
-pub(crate) use once_cell::sync::OnceCell;
+pub(crate) use crate::lock::OnceCell;
+
+#[cfg(loom)]
+pub(crate) use LoomOnceCell as OnceCell;
 
 /// A cell that is set once, for models only. Its value is never freed, like those of the statics
 /// that it replaces.
 #[cfg(loom)]
-pub(crate) struct OnceCell<T: 'static>(loom::sync::Mutex<Option<&'static T>>);
+pub(crate) struct LoomOnceCell<R, T: 'static>(
+    loom::sync::Mutex<Option<&'static T>>,
+    std::marker::PhantomData<fn() -> R>,
+);
 
 #[cfg(loom)]
-impl<T> OnceCell<T> {
+impl<R, T> LoomOnceCell<R, T> {
     pub(crate) fn new() -> Self {
-        OnceCell(loom::sync::Mutex::new(None))
+        LoomOnceCell(loom::sync::Mutex::new(None), std::marker::PhantomData)
     }
 
     pub(crate) fn get(&self) -> Option<&T> {
@@ -103,7 +131,7 @@ pub(crate) use once_cell::race::OnceBox;
 
 /// A cell that is set once with a box, for models only.
 #[cfg(loom)]
-pub(crate) struct OnceBox<T: 'static>(OnceCell<T>);
+pub(crate) struct OnceBox<T: 'static>(OnceCell<(), T>);
 
 #[cfg(loom)]
 impl<T> OnceBox<T> {

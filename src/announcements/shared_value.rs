@@ -5,12 +5,12 @@ use std::ops::Deref;
 use std::time::Duration;
 
 use super::gate::Gate;
-use crate::lock::RwLock;
+#[cfg(not(loom))]
+use crate::lock::{LockHold, about_to_take, note_left, note_taken};
+use crate::lock::{LockRank, RwLock};
 
 #[cfg(not(loom))]
 use super::words;
-#[cfg(not(loom))]
-use crate::lock::{count_left, count_taken};
 #[cfg(not(loom))]
 use crate::sync::{AtomicUsize, Ordering};
 #[cfg(not(loom))]
@@ -20,15 +20,14 @@ use crate::thread_state;
 const NAP: Duration = Duration::from_micros(20);
 
 /// A value, its gate, and the lock of those that cannot use the gate.
-#[derive(Default)]
-pub(crate) struct SharedValue<T> {
+pub(crate) struct SharedValue<R, T> {
     gate: Gate,
-    value: RwLock<T>,
+    value: RwLock<R, T>,
 }
 
 /// The value does not change.
-pub(crate) struct SharedGuard<'a, T> {
-    shared: &'a SharedValue<T>,
+pub(crate) struct SharedGuard<'a, R: LockRank, T> {
+    shared: &'a SharedValue<R, T>,
     /// The thread's word, if it has passed the gate; else it holds the lock.
     #[cfg(not(loom))]
     word: Option<&'static AtomicUsize>,
@@ -36,14 +35,22 @@ pub(crate) struct SharedGuard<'a, T> {
     _here: PhantomData<*const ()>,
 }
 
-impl<T> SharedValue<T> {
+impl<R: LockRank, T: Default> Default for SharedValue<R, T> {
+    fn default() -> SharedValue<R, T> {
+        SharedValue { gate: Gate::default(), value: RwLock::default() }
+    }
+}
+
+impl<R: LockRank, T> SharedValue<R, T> {
     /// Uses the value: it does not change until the guard is dropped. Threads that use it do not wait for each other.
     #[cfg(not(loom))]
     #[inline(always)]
-    pub(crate) fn read(&self) -> SharedGuard<'_, T> {
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub(crate) fn read(&self) -> SharedGuard<'_, R, T> {
+        about_to_take::<R>(self.value.address());
         match thread_state::announcement() {
             Some(word) if self.gate.pass(word) => {
-                count_taken();
+                note_taken::<R>(self.value.address(), LockHold::Shared);
                 SharedGuard { shared: self, word: Some(word), _here: PhantomData }
             }
             _ => self.read_slowly(),
@@ -53,7 +60,7 @@ impl<T> SharedValue<T> {
     #[cfg(not(loom))]
     #[cold]
     #[inline(never)]
-    fn read_slowly(&self) -> SharedGuard<'_, T> {
+    fn read_slowly(&self) -> SharedGuard<'_, R, T> {
         // From the next use on the thread has a word.
         if thread_state::announcement().is_none() {
             words::first_use();
@@ -64,13 +71,13 @@ impl<T> SharedValue<T> {
 
     /// Uses the value. The models check the gate alone.
     #[cfg(loom)]
-    pub(crate) fn read(&self) -> SharedGuard<'_, T> {
+    pub(crate) fn read(&self) -> SharedGuard<'_, R, T> {
         std::mem::forget(self.value.read());
         SharedGuard { shared: self, _here: PhantomData }
     }
 
     /// Changes the value, once no thread uses it.
-    pub(crate) fn change<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+    pub(crate) fn change<V>(&self, change: impl FnOnce(&mut T) -> V) -> V {
         let mut value = self.value.write();
         let _closed = ClosedGate::new(&self.gate);
         self.await_users();
@@ -110,7 +117,7 @@ impl Drop for ClosedGate<'_> {
     }
 }
 
-impl<T> Deref for SharedGuard<'_, T> {
+impl<R: LockRank, T> Deref for SharedGuard<'_, R, T> {
     type Target = T;
 
     #[inline(always)]
@@ -120,13 +127,13 @@ impl<T> Deref for SharedGuard<'_, T> {
     }
 }
 
-impl<T> Drop for SharedGuard<'_, T> {
+impl<R: LockRank, T> Drop for SharedGuard<'_, R, T> {
     #[inline(always)]
     fn drop(&mut self) {
         #[cfg(not(loom))]
         if let Some(word) = self.word {
             word.store(0, Ordering::Release);
-            count_left();
+            note_left::<R>(LockHold::Shared);
             return;
         }
         unlock(&self.shared.value);
@@ -136,7 +143,7 @@ impl<T> Drop for SharedGuard<'_, T> {
 /// Gives up the lock that a guard holds.
 #[cold]
 #[inline(never)]
-fn unlock<T>(value: &RwLock<T>) {
+fn unlock<R: LockRank, T>(value: &RwLock<R, T>) {
     // SAFETY: the guard holds it shared, and is being dropped.
     unsafe { value.force_unlock_read() };
 }
@@ -149,7 +156,10 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    use super::SharedValue;
+    use crate::lock::rank;
+
+    type SharedValue<T> = super::SharedValue<rank::UserKernel, T>;
+    type OtherValue<T> = super::SharedValue<rank::Segments, T>;
 
     /// The value of a thread's first use, which takes the lock, and of a second one, which passes the gate.
     fn warm(shared: &SharedValue<usize>) {
@@ -196,7 +206,7 @@ mod tests {
             });
         });
         // A thread that uses something already takes the lock.
-        let other = SharedValue::<usize>::default();
+        let other = OtherValue::<usize>::default();
         assert_eq!((used.word.is_some(), other.read().word.is_some()), (true, false));
         drop(used);
         assert!(other.read().word.is_some());

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{fence_all_threads, fence_here, has_fence};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::thread_state;
 
 /// A word in lines of its own: its thread writes it all the time.
@@ -19,7 +19,8 @@ struct Words {
     spare: Vec<&'static AtomicUsize>,
 }
 
-static WORDS: Mutex<Words> = Mutex::new(Words { all: Vec::new(), spare: Vec::new() });
+static WORDS: Mutex<rank::AnnouncementWords, Words> =
+    Mutex::new(Words { all: Vec::new(), spare: Vec::new() });
 
 /// The calling thread uses something, until this is dropped.
 pub(crate) struct Announcement(&'static AtomicUsize);

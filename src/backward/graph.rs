@@ -7,14 +7,14 @@ use super::leaf::LeafGradient;
 use super::node::{BackwardFunction, Edge, Node, NodeWork};
 use crate::context::runtime;
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream;
 use crate::tensor::{Place, Tensor};
 
 /// Recorded operations and leaves.
 #[derive(Default)]
 pub(crate) struct Graph {
-    nodes: Mutex<NodeTable>,
+    nodes: Mutex<rank::BackwardNodes, NodeTable>,
 }
 
 #[derive(Default)]

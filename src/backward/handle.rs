@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::graph::Graph;
 use crate::collections::slab::{Key, Slab};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 #[derive(Default)]
-struct GraphPlace(Mutex<Option<Arc<Graph>>>);
+struct GraphPlace(Mutex<rank::BackwardHandle, Option<Arc<Graph>>>);
 
 static GRAPHS: Slab<GraphPlace> = Slab::new();
 

@@ -1,7 +1,7 @@
 //! The gradient of a leaf.
 
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::pointwise::Scalar;
 use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
 use crate::tensor::{MemoryFormat, Tensor, transfer};
@@ -10,8 +10,8 @@ use crate::tensor::{MemoryFormat, Tensor, transfer};
 #[derive(Default)]
 pub(super) struct LeafGradient {
     /// Held while a gradient is added, so that two passes add one after the other.
-    adding: Mutex<()>,
-    gradient: Mutex<Tensor>,
+    adding: Mutex<rank::BackwardLeaf, ()>,
+    gradient: Mutex<rank::BackwardGradient, Tensor>,
 }
 
 impl LeafGradient {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::leaf::LeafGradient;
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream::Stream;
 use crate::tensor::{Place, Tensor};
 
@@ -25,7 +25,7 @@ pub(crate) struct Edge {
 pub(super) enum NodeWork {
     Function {
         /// `None` once a pass has released it.
-        function: Mutex<Option<Arc<BackwardFunction>>>,
+        function: Mutex<rank::BackwardFunction, Option<Arc<BackwardFunction>>>,
         /// Where its results go; `None`: nowhere.
         edges: Vec<Option<Edge>>,
     },

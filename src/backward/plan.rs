@@ -9,7 +9,7 @@ use super::graph::Graph;
 use super::input::InputGradient;
 use super::node::{Edge, Node};
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// A node of a pass.
 pub(super) struct PlannedNode {
@@ -18,7 +18,7 @@ pub(super) struct PlannedNode {
     pub(super) targets: Vec<Option<(usize, usize)>>,
     /// How many gradients, defined or not, are still to come.
     missing: AtomicUsize,
-    pub(super) inputs: Mutex<Vec<InputGradient>>,
+    pub(super) inputs: Mutex<rank::BackwardInputs, Vec<InputGradient>>,
 }
 
 impl PlannedNode {

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::thread::Thread;
 
 use crate::error::Error;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream::Stream;
 
 /// A node that can run.
@@ -47,7 +47,7 @@ impl Eq for ReadyNode {}
 pub(super) struct Progress {
     /// The thread that waits for the pass.
     caller: Thread,
-    state: Mutex<ProgressState>,
+    state: Mutex<rank::BackwardProgress, ProgressState>,
 }
 
 struct ProgressState {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BinaryHeap;
-use std::thread::{Builder, Thread, park, park_timeout};
+use std::thread::{Builder, Thread, park_timeout};
 use std::time::{Duration, Instant};
 
 use super::progress::{NextStep, Progress, ReadyNode};
@@ -10,7 +10,7 @@ use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::runtime;
 use crate::device;
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, park, rank};
 use crate::types::DeviceIndex;
 use crate::{log, process};
 
@@ -26,7 +26,7 @@ struct DeviceQueue {
     thread: Option<Thread>,
 }
 
-static QUEUES: PerDevice<Mutex<DeviceQueue>> =
+static QUEUES: PerDevice<Mutex<rank::BackwardQueue, DeviceQueue>> =
     per_device!(Mutex::new(DeviceQueue { ready: BinaryHeap::new(), thread: None }));
 
 thread_local! {
@@ -124,7 +124,7 @@ pub(super) fn wait(progress: &Progress, depth: usize) {
             NextStep::Done => return,
             NextStep::Wait => match device.and_then(|device| pop(device, depth)) {
                 Some(ready) => (ready.run)(),
-                None => park(),
+                None => park::<rank::Idle>(),
             },
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard, rank};
 use crate::stream::Maker;
 use crate::types::DevicePtr;
 use crate::{log, memory};
@@ -63,7 +63,7 @@ pub(super) struct Workspace {
     /// The time of the last use, by the clock of the table.
     pub(super) used_at: AtomicU64,
     /// Locked while a product is queued. True once the workspace was taken out of the table.
-    pub(super) gone: Mutex<bool>,
+    pub(super) gone: Mutex<rank::BlasWorkspace, bool>,
 }
 
 impl Workspace {
@@ -80,7 +80,10 @@ impl Workspace {
     /// Keeps it in place, and other threads from queuing products with it, until the guard is
     /// dropped. `None` if it was taken out of the table or belongs to another handle.
     #[inline]
-    pub(super) fn enter(&self, handle: HandleId) -> Option<MutexGuard<'_, bool>> {
+    pub(super) fn enter(
+        &self,
+        handle: HandleId,
+    ) -> Option<MutexGuard<'_, rank::BlasWorkspace, bool>> {
         let gone = self.gone.lock();
         let owner = self.owner.load(Ordering::Acquire);
         if *gone || (owner != NOBODY && owner != handle) {

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use once_cell::sync::Lazy;
-
 use crate::config::Config;
+use crate::lock::{Lazy, rank};
 use crate::log;
 
 /// `:4096:2:16:8`.
@@ -20,7 +19,7 @@ struct Configured {
 }
 
 fn configured() -> &'static Configured {
-    static CONFIGURED: Lazy<Configured> = Lazy::new(|| {
+    static CONFIGURED: Lazy<rank::BlasSettings, Configured> = Lazy::new(|| {
         let text = Config::get().cublas_workspace_config.as_deref();
         let bytes = text.and_then(parsed);
         Configured {

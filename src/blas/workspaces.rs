@@ -13,28 +13,27 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use once_cell::sync::Lazy;
-
 use super::stream_workspace::{HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, tick};
 use super::workspace_table::{WorkspaceFigures, WorkspaceTable};
 use crate::collections::per_device::PerDevice;
 use crate::config::Config;
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Lazy, Mutex, rank};
 use crate::memory::{self, reclaim};
 use crate::stream::Stream;
 use crate::types::DeviceIndex;
 
-static TABLES: Lazy<PerDevice<Mutex<WorkspaceTable>>> = Lazy::new(|| {
-    static HOLDER: reclaim::BlockHolder =
-        reclaim::BlockHolder { give_back: give_back_idle, describe };
-    reclaim::register_holder(&HOLDER);
-    let max_bytes = Config::get().blas_workspace_max.unwrap_or(i64::MAX as u64);
-    PerDevice::from_fn(|_| Mutex::new(WorkspaceTable::new(max_bytes)))
-});
+static TABLES: Lazy<rank::BlasTables, PerDevice<Mutex<rank::BlasTable, WorkspaceTable>>> =
+    Lazy::new(|| {
+        static HOLDER: reclaim::BlockHolder =
+            reclaim::BlockHolder { give_back: give_back_idle, describe };
+        reclaim::register_holder(&HOLDER);
+        let max_bytes = Config::get().blas_workspace_max.unwrap_or(i64::MAX as u64);
+        PerDevice::from_fn(|_| Mutex::new(WorkspaceTable::new(max_bytes)))
+    });
 
 /// The table of a device.
-fn table(device: DeviceIndex) -> &'static Mutex<WorkspaceTable> {
+fn table(device: DeviceIndex) -> &'static Mutex<rank::BlasTable, WorkspaceTable> {
     &TABLES[device]
 }
 

@@ -3,25 +3,26 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::biased_lock::{BiasedGuard, BiasedLock};
+use crate::lock::LockRank;
 
 /// The word in which the calling thread announces that it is inside a lock that is biased to it, if it has one.
 type ThreadWord = Option<&'static AtomicUsize>;
 
 /// What is guarded, and the count, which lies beside the lock.
 #[repr(C)]
-pub(crate) struct CountedLock<T> {
+pub(crate) struct CountedLock<R: LockRank, T> {
     changes: AtomicU64,
-    lock: BiasedLock<T>,
+    lock: BiasedLock<R, T>,
 }
 
-impl<T> CountedLock<T> {
-    pub(crate) fn new(value: T) -> CountedLock<T> {
+impl<R: LockRank, T> CountedLock<R, T> {
+    pub(crate) fn new(value: T) -> CountedLock<R, T> {
         CountedLock { changes: AtomicU64::new(0), lock: BiasedLock::new(value) }
     }
 
     /// Takes the lock, for a call that may change something.
     #[inline(always)]
-    pub(crate) fn lock(&self, word: ThreadWord) -> BiasedGuard<'_, T> {
+    pub(crate) fn lock(&self, word: ThreadWord) -> BiasedGuard<'_, R, T> {
         let guard = self.lock.lock(word);
         self.count();
         guard
@@ -29,7 +30,7 @@ impl<T> CountedLock<T> {
 
     /// Takes the lock, unless another thread has it.
     #[inline]
-    pub(crate) fn try_lock(&self, word: ThreadWord) -> Option<BiasedGuard<'_, T>> {
+    pub(crate) fn try_lock(&self, word: ThreadWord) -> Option<BiasedGuard<'_, R, T>> {
         let guard = self.lock.try_lock(word)?;
         self.count();
         Some(guard)
@@ -37,7 +38,7 @@ impl<T> CountedLock<T> {
 
     /// Takes the lock, for a call that changes nothing, or counts what it changes.
     #[inline]
-    pub(crate) fn lock_to_read(&self, word: ThreadWord) -> BiasedGuard<'_, T> {
+    pub(crate) fn lock_to_read(&self, word: ThreadWord) -> BiasedGuard<'_, R, T> {
         self.lock.lock(word)
     }
 

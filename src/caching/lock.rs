@@ -8,10 +8,8 @@
 use std::time::Duration;
 
 #[cfg(not(loom))]
-use parking_lot::lock_api;
-
-#[cfg(not(loom))]
-use crate::lock::Watched;
+use crate::lock::lock_api;
+use crate::lock::{Mutex, MutexGuard};
 use crate::sync::{AtomicU32, Ordering};
 
 /// How often a waiter looks before it lets other threads run, and before it sleeps.
@@ -25,14 +23,14 @@ const NAP: Duration = Duration::from_micros(20);
 
 /// A lock and what it guards. Models check the lock itself, and need none of its users.
 #[cfg(not(loom))]
-pub(crate) type Lock<T> = lock_api::Mutex<Watched<RawLock>, T>;
+pub(crate) type Lock<R, T> = Mutex<R, T, RawLock>;
 #[cfg(loom)]
-pub(crate) type Lock<T> = parking_lot::Mutex<T>;
+pub(crate) type Lock<R, T> = Mutex<R, T>;
 /// The lock is held.
 #[cfg(not(loom))]
-pub(crate) type Guard<'a, T> = lock_api::MutexGuard<'a, Watched<RawLock>, T>;
+pub(crate) type Guard<'a, R, T> = MutexGuard<'a, R, T, RawLock>;
 #[cfg(loom)]
-pub(crate) type Guard<'a, T> = parking_lot::MutexGuard<'a, T>;
+pub(crate) type Guard<'a, R, T> = MutexGuard<'a, R, T>;
 
 /// The lock alone: 1 while it is held.
 pub(crate) struct RawLock(AtomicU32);
@@ -109,7 +107,10 @@ pub(super) fn pause(looks: u32) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Lock;
+    use super::RawLock;
+    use crate::lock::{Mutex, rank};
+
+    type Lock<T> = Mutex<rank::PinnedHeap, T, RawLock>;
 
     #[test]
     fn one_thread_at_a_time_is_inside() {

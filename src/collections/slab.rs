@@ -8,8 +8,7 @@
 //! A handle is `generation << 32 | chunk << 26 | place in the chunk`; generations of live slots are
 //! odd, so no handle is 0.
 
-use crate::lock::Mutex;
-use once_cell::sync::OnceCell;
+use crate::lock::{Mutex, OnceCell, rank};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const FIRST_CHUNK: usize = 64;
@@ -24,8 +23,8 @@ struct Slot<T> {
 
 /// A growing table of reusable values.
 pub(crate) struct Slab<T: 'static> {
-    chunks: [OnceCell<Box<[Slot<T>]>>; CHUNKS],
-    free: Mutex<FreeList>,
+    chunks: [OnceCell<rank::SlabChunk, Box<[Slot<T>]>>; CHUNKS],
+    free: Mutex<rank::SlabFree, FreeList>,
 }
 
 struct FreeList {

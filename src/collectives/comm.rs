@@ -11,15 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use once_cell::sync::OnceCell;
-
 use super::config::{CommConfig, Limit};
 use super::failure::{FirstFailure, aborted};
 use super::watched_work::WatchedWork;
 use crate::context::Runtime;
 use crate::driver::{CommAbort, CommEndpoint};
 use crate::error::{Error, Result, Status};
-use crate::lock::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard, OnceCell, about_to_wait, rank};
 use crate::log;
 use crate::stream::{self, Stream};
 use crate::types::DeviceIndex;
@@ -36,8 +34,8 @@ pub(super) struct Comm {
     pub(super) device: DeviceIndex,
     pub(super) config: CommConfig,
     /// Rank and number of ranks.
-    place: OnceCell<(usize, usize)>,
-    end: Mutex<CommEnd>,
+    place: OnceCell<rank::CommStream, (usize, usize)>,
+    end: Mutex<rank::CommEnd, CommEnd>,
     aborter: Arc<dyn CommAbort>,
     /// When the call that is inside of the driver began, in milliseconds after `made`; 0 if no call is. The watchdog
     /// reads it.
@@ -47,9 +45,9 @@ pub(super) struct Comm {
     /// How many calls have been made.
     sequence: AtomicU64,
     /// The stream of asynchronous calls.
-    stream: OnceCell<Stream>,
+    stream: OnceCell<rank::CommStream, Stream>,
     /// Queued work with a limit.
-    pub(super) watched: Mutex<VecDeque<WatchedWork>>,
+    pub(super) watched: Mutex<rank::CommWatched, VecDeque<WatchedWork>>,
 }
 
 /// What the lock of a rank guards.
@@ -101,7 +99,7 @@ impl Comm {
 
     /// Takes the lock.
     #[inline]
-    pub(super) fn lock(&self) -> MutexGuard<'_, CommEnd> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, rank::CommEnd, CommEnd> {
         self.end.lock()
     }
 
@@ -150,6 +148,7 @@ impl Comm {
     /// Waits until all of `comms` are ready. `what` says what is waited for. When the limit has passed, they are
     /// aborted.
     pub(super) fn wait_ready(comms: &[Arc<Comm>], limit: Limit, what: &str) -> Result<()> {
+        about_to_wait::<rank::Device>();
         let began = Instant::now();
         let limit = limit.of_calls();
         loop {
@@ -198,7 +197,7 @@ impl Comm {
     }
 
     /// Takes the lock; `None` if a call has held it for [`ABORT_PATIENCE`].
-    fn lock_soon(&self) -> Option<MutexGuard<'_, CommEnd>> {
+    fn lock_soon(&self) -> Option<MutexGuard<'_, rank::CommEnd, CommEnd>> {
         let began = Instant::now();
         loop {
             match self.end.try_lock() {

@@ -10,12 +10,12 @@
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Once, Weak, mpsc};
+use std::sync::{Arc, Weak, mpsc};
 use std::time::{Duration, Instant};
 
 use super::comm::Comm;
 use super::failure::aborted;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, Once, rank, receive};
 use crate::{log, process};
 
 /// When the end of the process says that it waits for aborts, and when it waits no longer. NCCL is unloaded afterwards,
@@ -32,7 +32,7 @@ const GIVE_UP_CALLS_AFTER: Duration = Duration::from_secs(10);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
 
 /// The communicators that may live.
-static LIVE: Mutex<Vec<Weak<Comm>>> = Mutex::new(Vec::new());
+static LIVE: Mutex<rank::CommsLive, Vec<Weak<Comm>>> = Mutex::new(Vec::new());
 
 static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
@@ -91,14 +91,15 @@ fn wait_for_aborts(
     warn_after: Duration,
     give_up_after: Duration,
 ) -> bool {
-    if done.recv_timeout(warn_after).is_ok() {
+    if receive::<rank::Idle, _>(done, warn_after).is_ok() {
         return true;
     }
     log::warn(format_args!(
         "the process is ending and has waited {warn_after:?} for its communicators to be aborted; it waits up to \
          {give_up_after:?}. Finalize communicators before main returns to avoid the abort"
     ));
-    let is_done = done.recv_timeout(give_up_after.saturating_sub(warn_after)).is_ok();
+    let left = give_up_after.saturating_sub(warn_after);
+    let is_done = receive::<rank::Idle, _>(done, left).is_ok();
     if !is_done {
         log::error(format_args!(
             "the communicators were not aborted in {give_up_after:?}; the process ends without it and may crash"
@@ -141,7 +142,7 @@ fn wait_for_calls(
 
 /// Makes the exit of the process wait for calls of the library. Every thread that makes a communicator calls this.
 pub(super) fn notice() {
-    static HANDLER: Once = Once::new();
+    static HANDLER: Once<rank::CommHandler> = Once::new();
     HANDLER.call_once(|| {
         if let Err(why) = process::at_exit(begins) {
             log::warn(format_args!("{why}; communicators may be finalized at exit"));

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// The first failure of a communicator.
 #[derive(Default)]
 pub(super) struct FirstFailure {
     is_broken: AtomicBool,
-    why: Mutex<Option<Error>>,
+    why: Mutex<rank::CommFailure, Option<Error>>,
 }
 
 impl FirstFailure {

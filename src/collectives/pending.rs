@@ -11,7 +11,7 @@ use crate::driver::{CommCall, CommOp, EventFlags};
 use crate::element::Dtype;
 use crate::error::{Error, Result, Status};
 use crate::event::{self, NativeEvent};
-use crate::lock::MutexGuard;
+use crate::lock::{MutexGuard, rank};
 use crate::memory;
 use crate::stream::{self, Stream};
 use crate::types::DevicePtr;
@@ -156,7 +156,8 @@ pub(super) fn submit_together(group: &[Pending]) -> Result<()> {
     comms.dedup_by(|a, b| Arc::ptr_eq(a, b));
     let queued = {
         // All locks, in the same order on all threads.
-        let mut ends: Vec<MutexGuard<'_, CommEnd>> = comms.iter().map(|comm| comm.lock()).collect();
+        let mut ends: Vec<MutexGuard<'_, rank::CommEnd, CommEnd>> =
+            comms.iter().map(|comm| comm.lock()).collect();
         for end in &mut ends {
             end.open()?;
         }

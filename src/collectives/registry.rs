@@ -7,9 +7,9 @@ use super::comm::Comm;
 use super::{exit, watchdog};
 use crate::collections::slab::Slab;
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
-static COMMS: Slab<Mutex<Option<Arc<Comm>>>> = Slab::new();
+static COMMS: Slab<Mutex<rank::CommHandle, Option<Arc<Comm>>>> = Slab::new();
 
 /// The communicator of a handle.
 #[inline]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::comm::Comm;
 use crate::driver::{CaptureMode, Driver};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::log;
 
 /// The pause between two looks, and how much of the shortest limit it may be.
@@ -20,7 +20,7 @@ struct WatchedComms {
     has_thread: bool,
 }
 
-static WATCHED: Mutex<WatchedComms> =
+static WATCHED: Mutex<rank::CommsWatched, WatchedComms> =
     Mutex::new(WatchedComms { comms: Vec::new(), has_thread: false });
 
 /// Watches a communicator from now on.

@@ -10,14 +10,14 @@ use crate::collections::slab::Slab;
 use crate::context::Runtime;
 use crate::error::{Error, Result, Status};
 use crate::event::NativeEvent;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, about_to_wait, rank};
 use crate::stream::Stream;
 
 /// How long a thread that waits for a work looks without a pause, and the pause afterwards.
 const EAGER: Duration = Duration::from_micros(200);
 const PAUSE: Duration = Duration::from_micros(100);
 
-static WORKS: Slab<Mutex<Option<Arc<Work>>>> = Slab::new();
+static WORKS: Slab<Mutex<rank::WorkHandle, Option<Arc<Work>>>> = Slab::new();
 
 /// What a work keeps until it is waited for.
 pub type Kept = Box<dyn Any + Send>;
@@ -28,7 +28,7 @@ pub(super) struct Work {
     runtime: &'static Runtime,
     sequence: u64,
     name: &'static str,
-    state: Mutex<WorkState>,
+    state: Mutex<rank::CommWork, WorkState>,
 }
 
 #[derive(Default)]
@@ -123,6 +123,7 @@ pub fn query(key: Key) -> Result<bool> {
 
 /// Waits on the calling thread until the call has ended, at most for `limit`. The work lets go of what it keeps.
 pub fn synchronize(key: Key, limit: Option<Duration>) -> Result<()> {
+    about_to_wait::<rank::Device>();
     let work = work(key)?;
     let began = Instant::now();
     while !work.poll()? {

@@ -7,7 +7,7 @@ use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
 use crate::error::Result;
 use crate::event::wait_stream;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream::{self, Stream};
 use crate::tensor::transfer::copy_into;
 use crate::tensor::{Place, Tensor};
@@ -35,7 +35,8 @@ impl Turn {
 }
 
 /// The lanes of each destination, which are streams of the destination.
-static LANES: PerDevice<Mutex<Vec<(LaneName, Stream)>>> = per_device!(Mutex::new(Vec::new()));
+static LANES: PerDevice<Mutex<rank::Lanes, Vec<(LaneName, Stream)>>> =
+    per_device!(Mutex::new(Vec::new()));
 
 /// The lanes that lead to a device during one call. When it is dropped, the device's current stream waits for all.
 pub(super) struct Lanes<'a> {

@@ -6,7 +6,7 @@ use super::lanes::LEAST_BYTES;
 use crate::collectives::{self, CommConfig, CommRequest, Key};
 use crate::context::runtime;
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::log;
 use crate::stream;
 use crate::tensor::{Place, Tensor};
@@ -22,7 +22,7 @@ pub(super) struct Team {
 }
 
 /// The communicators that exist, for each list of devices; they stay until the process ends, as PyTorch's do.
-static TEAMS: Mutex<Vec<Arc<Team>>> = Mutex::new(Vec::new());
+static TEAMS: Mutex<rank::Team, Vec<Arc<Team>>> = Mutex::new(Vec::new());
 
 impl Team {
     /// The communicator for tensors of these places; `None` where copies are better or the only way: few devices, a

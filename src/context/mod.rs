@@ -9,12 +9,10 @@
 //! destroyed: static objects and threads of the program may call the library later than any destructor of
 //! the library could run.
 //!
-//! Lock order, for the whole library: `context` → the entry of a transform's plan (`fft`) → `memory` (its own
-//! order: docs/design/memory.md) → `stream::pool` → `stream::makers` → an event's slot →
-//! `event::hazard_pointers` → `event::recycler` → the queue of messages (`log`). No lock is held while a function of
-//! the program runs. Some driver calls are made with a lock held, so that other threads wait for that call: opening
-//! the backend, a device's first context, an event's first record, making and executing a transform's plan, getting
-//! memory from the driver and returning it when memory has run out. Some of these calls block.
+//! The order of all locks is in `docs/design/locks.md`. Some driver calls are made with a lock held, so that other
+//! threads wait for that call: opening the backend, a device's first context, an event's first record, making and
+//! executing a transform's plan, getting memory from the driver and returning it when memory has run out. Some of these
+//! calls block.
 //!
 //! | file | idea |
 //! |---|---|

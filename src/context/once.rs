@@ -1,12 +1,13 @@
 //! A value that is made at most once. A failure is remembered until a caller asks for another try.
 
 use crate::error::{Error, Result};
+use crate::lock::rank;
 use crate::sync::{Mutex, OnceCell};
 
 /// A value that is made at most once. A failure is remembered until a caller retries.
 pub(crate) struct StartOnce<T: 'static> {
-    value: OnceCell<T>,
-    last_failure: Mutex<Option<Error>>,
+    value: OnceCell<rank::ContextValue, T>,
+    last_failure: Mutex<rank::Context, Option<Error>>,
 }
 
 impl<T> StartOnce<T> {

@@ -9,6 +9,7 @@ use super::CudaDriver;
 use super::result::PEER_ACCESS_ALREADY_ENABLED;
 use crate::driver::{Contexts, DeviceProperties, Devices, ProcessUsage};
 use crate::error::{Error, Result};
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 impl Devices for CudaDriver {
@@ -74,6 +75,7 @@ impl Devices for CudaDriver {
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {
+        about_to_wait::<rank::Device>();
         if !self.context_is_active(device)? {
             return Ok(()); // nothing was ever queued
         }

@@ -16,7 +16,7 @@ use super::primary::Entered;
 use super::result::SUCCESS;
 use crate::driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef};
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// Set in the handle of a kernel that waits. The driver's own handles are addresses of aligned structures.
 pub(super) const WAITS: usize = 1;
@@ -29,7 +29,7 @@ const LEAST_MAJOR: i32 = 9;
 
 /// The modules whose kernels wait.
 #[derive(Default)]
-pub(super) struct WaitingModules(Mutex<Vec<ModuleHandle>>);
+pub(super) struct WaitingModules(Mutex<rank::CudaModules, Vec<ModuleHandle>>);
 
 impl WaitingModules {
     /// Notes a module of an image of the library, which was loaded in this form.

@@ -12,6 +12,7 @@ use super::primary::LAST_DEFAULT_STREAM;
 use super::result::{NOT_READY, SUCCESS, released};
 use crate::driver::{EventFlags, EventHandle, Events, StreamRef};
 use crate::error::{Error, Result};
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 impl Events for CudaDriver {
@@ -77,6 +78,7 @@ impl Events for CudaDriver {
     }
 
     fn event_synchronize(&self, event: EventHandle) -> Result<()> {
+        about_to_wait::<rank::Device>();
         let synchronize = self.api.cuEventSynchronize()?;
         // SAFETY: an event that the driver made, and that the caller keeps alive during the call.
         let code = self.without_context(None, || unsafe { synchronize(event.native() as CUevent) });

@@ -14,6 +14,7 @@ use super::primary::Entered;
 use super::result::released;
 use crate::driver::{Contexts, HostMemory, RawAddress};
 use crate::error::{Error, Result};
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 impl HostMemory for CudaDriver {
@@ -30,6 +31,7 @@ impl HostMemory for CudaDriver {
     }
 
     fn host_free(&self, address: usize) -> Result<()> {
+        about_to_wait::<rank::Device>();
         released(|| {
             let free = self.api.cuMemFreeHost()?;
             self.synchronize_held()?;
@@ -51,6 +53,7 @@ impl HostMemory for CudaDriver {
     }
 
     fn host_unregister(&self, address: usize) -> Result<()> {
+        about_to_wait::<rank::Device>();
         released(|| {
             let unregister = self.api.cuMemHostUnregister()?;
             self.synchronize_held()?;

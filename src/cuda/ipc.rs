@@ -10,6 +10,7 @@ use super::CudaDriver;
 use super::result::{INVALID_CONTEXT, SUCCESS, released};
 use crate::driver::{EventHandle, Ipc, IpcHandle, Memory, PointerKind};
 use crate::error::{Cause, Error, Result};
+use crate::lock::{about_to_wait, rank};
 use crate::types::{DeviceIndex, DevicePtr};
 
 fn to_bytes(reserved: [c_char; 64]) -> IpcHandle {
@@ -50,6 +51,7 @@ impl Ipc for CudaDriver {
     }
 
     fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
+        about_to_wait::<rank::Device>();
         released(|| {
             let close = self.api.cuIpcCloseMemHandle()?;
             let _entered = self.enter(self.device_of(ptr)?)?;

@@ -15,6 +15,7 @@ use crate::driver::{
     KernelArguments, KernelHandle, KernelImage, Kernels, LaunchShape, ModuleHandle, StreamRef,
 };
 use crate::error::{Error, Result, Status};
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 /// Room for what the driver's PTX compiler complains about.
@@ -52,6 +53,7 @@ impl Kernels for CudaDriver {
     }
 
     fn module_unload(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
+        about_to_wait::<rank::Device>();
         released(|| {
             let unload = self.api.cuModuleUnload()?;
             let _entered = self.enter(device)?;

@@ -40,8 +40,6 @@ mod result;
 mod streams;
 mod virtual_memory;
 
-use once_cell::sync::OnceCell;
-
 use self::blas::Cublas;
 use self::captures::KnownCapture;
 use self::collectives::Nccl;
@@ -57,6 +55,7 @@ use self::primary::Device;
 use self::result::NO_DEVICE;
 use crate::config::Config;
 use crate::error::{Error, Result, Status};
+use crate::lock::{OnceCell, rank};
 use crate::log;
 use crate::types::MAX_DEVICES;
 
@@ -64,16 +63,16 @@ use crate::types::MAX_DEVICES;
 pub struct CudaDriver {
     api: Api,
     devices: Vec<Device>,
-    nvml: OnceCell<Nvml>,
+    nvml: OnceCell<rank::CudaLibrary, Nvml>,
     nvml_path: Option<String>,
     libraries: LibraryPaths,
-    cublas: OnceCell<Cublas>,
-    cudnn: OnceCell<Cudnn>,
-    cufft: OnceCell<Cufft>,
-    nvrtc: OnceCell<Nvrtc>,
+    cublas: OnceCell<rank::CudaLibrary, Cublas>,
+    cudnn: OnceCell<rank::CudaLibrary, Cudnn>,
+    cufft: OnceCell<rank::CudaLibrary, Cufft>,
+    nvrtc: OnceCell<rank::CudaLibrary, Nvrtc>,
     waiting: WaitingModules,
     captured: KnownCapture,
-    nccl: OnceCell<Nccl>,
+    nccl: OnceCell<rank::CudaLibrary, Nccl>,
 }
 
 impl CudaDriver {

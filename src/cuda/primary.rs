@@ -18,7 +18,6 @@
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
-use once_cell::sync::OnceCell;
 
 use super::CudaDriver;
 use super::result::{
@@ -27,6 +26,7 @@ use super::result::{
 use super::virtual_memory::RdmaMemory;
 use crate::driver::{Contexts, Devices, StreamRef};
 use crate::error::{Error, Result, Status};
+use crate::lock::{OnceCell, rank};
 use crate::types::DeviceIndex;
 
 /// The highest handle that names a default stream: 0 and 1 the legacy one, 2 the per-thread one.
@@ -35,7 +35,7 @@ pub(super) const LAST_DEFAULT_STREAM: usize = 2;
 /// A device and its primary context, once retained (as a number: a context may be used on any thread).
 pub(super) struct Device {
     pub(super) raw: CUdevice,
-    pub(super) primary: OnceCell<usize>,
+    pub(super) primary: OnceCell<rank::CudaContext, usize>,
     /// Whether memory for GPUDirect RDMA can be made and used.
     pub(super) rdma: RdmaMemory,
 }

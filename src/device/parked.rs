@@ -11,11 +11,10 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::lock::RwLock;
-
 use crate::context::Runtime;
 use crate::driver::StreamRef;
 use crate::error::Result;
+use crate::lock::{RwLock, rank};
 use crate::types::DeviceIndex;
 
 /// Advances with each wait, so that each free is known to be before or after the begin of a wait.
@@ -24,7 +23,7 @@ static CLOCK: AtomicU64 = AtomicU64::new(1);
 /// The number of parked blocks of both allocators.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-static OWNERS: RwLock<Vec<ParkingAllocator>> = RwLock::new(Vec::new());
+static OWNERS: RwLock<rank::ParkedOwners, Vec<ParkingAllocator>> = RwLock::new(Vec::new());
 
 /// The functions of an allocator that parks blocks. No lock of an allocator may be held when they are called.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
 use crate::driver::RelaxedCapture;
 use crate::error::{Cause, Error, Result};
-use crate::lock::RwLock;
+use crate::lock::{RwLock, rank};
 use crate::types::DeviceIndex;
 
 // The value of a pair only grows, so that threads may change it concurrently.
@@ -101,7 +101,7 @@ pub(crate) fn is_possible(
 /// What follows when a device has got access to the memory of a peer.
 pub(crate) type OnEnabled = fn(&Runtime, user: DeviceIndex, owner: DeviceIndex) -> Result<()>;
 
-static ON_ENABLED: RwLock<Vec<OnEnabled>> = RwLock::new(Vec::new());
+static ON_ENABLED: RwLock<rank::PeersEnabled, Vec<OnEnabled>> = RwLock::new(Vec::new());
 
 /// Adds a function that is called for each pair that is enabled from now on, once; the caller sees to the pairs
 /// that are. It is called after [`is_enabled`] holds. If it fails, the pair is not enabled.

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use crate::context::{Runtime, runtime};
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream::{self, Named, Stream};
 use crate::tensor::{ForeignOwner, Lender};
 use crate::{device, event, log, memory};
@@ -38,7 +38,7 @@ pub(super) struct LoanOrder {
     /// The stream in whose order the memory goes back.
     home: NotedStream,
     /// Other streams that used it.
-    users: Mutex<SmallVec<[NotedStream; 1]>>,
+    users: Mutex<rank::DlpackUsers, SmallVec<[NotedStream; 1]>>,
 }
 
 impl LoanOrder {

@@ -6,15 +6,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::Mutex;
-use once_cell::sync::Lazy;
-
 use crate::collections::lru::{Age, Aged, Lru};
 use crate::collections::per_device::PerDevice;
 use crate::context::{is_initialized, runtime};
 use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
+use crate::lock::{Lazy, Mutex, rank};
 use crate::types::DeviceIndex;
 
 /// The most plans of a handle.
@@ -126,8 +124,11 @@ impl Aged for Found {
     }
 }
 
+/// What was found for a device.
+type Findings = Mutex<rank::DnnPlans, Lru<ConvolutionKey, Found>>;
+
 /// What was found, by device.
-static FOUND: Lazy<PerDevice<Mutex<Lru<ConvolutionKey, Found>>>> =
+static FOUND: Lazy<rank::DnnTable, PerDevice<Findings>> =
     Lazy::new(|| PerDevice::from_fn(|_| Mutex::new(Lru::new(MOST_FINDINGS, u64::MAX))));
 
 /// A number that changes when everything is forgotten.
@@ -204,8 +205,8 @@ mod tests {
     }
 
     /// The tests forget everything, which the others would notice.
-    fn alone() -> crate::lock::MutexGuard<'static, ()> {
-        static ONE: Mutex<()> = Mutex::new(());
+    fn alone() -> parking_lot::MutexGuard<'static, ()> {
+        static ONE: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
         ONE.lock()
     }
 

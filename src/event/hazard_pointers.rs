@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use super::native::NativeEvent;
 use crate::announcements::{announced, others};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 pub(super) use crate::announcements::announce;
 
@@ -34,7 +34,7 @@ struct RetiredEvent {
     _native: Arc<NativeEvent>,
 }
 
-static RETIRED: Mutex<Vec<RetiredEvent>> = Mutex::new(Vec::new());
+static RETIRED: Mutex<rank::EventsRetired, Vec<RetiredEvent>> = Mutex::new(Vec::new());
 
 /// Drops the driver's event of a destroyed event once no thread uses the event's slot. Called after the
 /// generation has changed. `at_once`: do not wait for a batch to fill.

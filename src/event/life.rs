@@ -145,12 +145,13 @@ mod tests {
 #[cfg(all(test, loom))]
 mod loom_models {
     use super::*;
+    use crate::lock::rank;
     use crate::sync::Mutex;
     use loom::sync::Arc;
 
     /// A place as events use it: the lock guards what stands for the driver's event.
     #[derive(Clone)]
-    struct Place(Arc<(EventLife, Mutex<Option<u32>>)>);
+    struct Place(Arc<(EventLife, Mutex<rank::EventState, Option<u32>>)>);
 
     impl Place {
         fn new() -> Place {

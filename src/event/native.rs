@@ -7,7 +7,7 @@ use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
 use crate::driver::{Driver, EventFlags, EventHandle, IpcHandle};
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;
 
@@ -20,7 +20,8 @@ shared_static! {
 
 /// The handles that other processes were given, by the driver's events. While it is locked nothing else is
 /// locked, and the driver is not called.
-static EXPORTED: Mutex<BTreeMap<usize, IpcHandle>> = Mutex::new(BTreeMap::new());
+static EXPORTED: Mutex<rank::EventsExported, BTreeMap<usize, IpcHandle>> =
+    Mutex::new(BTreeMap::new());
 
 /// Refuses the handle of a living event of this process.
 pub(super) fn refuse_own(handle: &IpcHandle) -> Result<()> {

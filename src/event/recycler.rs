@@ -5,6 +5,7 @@
 //! to the old record stay bound to it.
 
 use crate::driver::EventHandle;
+use crate::lock::rank;
 use crate::sync::Mutex;
 
 /// The most events that are kept for one device and kind.
@@ -12,7 +13,7 @@ const CAPACITY: usize = 512;
 
 /// The events without an owner of one device and kind.
 pub(super) struct Recycler {
-    spare: Mutex<Vec<EventHandle>>,
+    spare: Mutex<rank::EventsSpare, Vec<EventHandle>>,
 }
 
 impl Recycler {

@@ -14,7 +14,7 @@ use crate::collections::pool::{FreePlaces, Pool, ThreadList};
 use crate::collections::slab::Key;
 use crate::driver::{AtomicHandle, EventFlags, EventHandle};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::sync::shared_static;
 
 shared_static! {
@@ -43,7 +43,7 @@ pub(super) struct EventSlot {
     flags: AtomicU8,
     /// The event's lock, with the driver's event from the first record or the first exchange with another
     /// process on.
-    pub(super) native: Mutex<SharedNative>,
+    pub(super) native: Mutex<rank::EventState, SharedNative>,
 }
 
 /// The driver's event of an event; shared with the calls that wait for it without the event's lock.
@@ -279,7 +279,7 @@ mod tests {
         const THREADS: usize = 4;
         let rounds = if cfg!(miri) { 10 } else { 500 };
         let (before, after) = (Barrier::new(THREADS), Barrier::new(THREADS));
-        let shared = Mutex::new(create());
+        let shared = parking_lot::Mutex::new(create());
         let wins: usize = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..THREADS)
                 .map(|_| {

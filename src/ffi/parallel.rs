@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use super::{guard_lockless, guard_value, sconce_status};
 use crate::error::Error;
+use crate::lock::refuse_held;
 use crate::parallel;
 
 /// Sets the most threads that work on one call of the CPU, the calling one included: products, convolutions, attention
@@ -78,6 +79,7 @@ pub unsafe extern "C" fn sconce_parallel_for(
             Error::invalid_argument(format!("grain_size is {grain_size}; it must not be negative"))
         })?;
         let context = Context(context);
+        refuse_held("a function of a range");
         parallel::for_range(begin, end, grain_size, &|begin, end| {
             let context = &context;
             // SAFETY: the caller promises that any thread may call the function with any part of the range.

@@ -9,6 +9,7 @@ use std::mem;
 
 use crate::collections::lru::{Age, UseClock};
 use crate::error::{Error, Result, Status};
+use crate::lock::rank;
 use crate::sync::{AtomicU64, AtomicUsize, Mutex, Ordering, Shared};
 
 /// A plan with its place in the order of uses, its hits and its lock.
@@ -21,7 +22,9 @@ pub(super) struct CachedPlan<P> {
     reported_hits: AtomicU64,
     age: Age,
     clock: UseClock,
-    state: Mutex<PlanState<P>>,
+    /// Held by the thread that makes the plan, without the state: it may empty caches and evict other plans.
+    making: Mutex<rank::FftMaking, ()>,
+    state: Mutex<rank::FftPlan, PlanState<P>>,
 }
 
 struct PlanState<P> {
@@ -64,6 +67,7 @@ impl<P> CachedPlan<P> {
             reported_hits: AtomicU64::new(0),
             age: Age::default(),
             clock: clock.clone(),
+            making: Mutex::new(()),
             state: Mutex::new(PlanState { content: PlanContent::None, holds: 0, retired: false }),
         }
     }
@@ -101,28 +105,42 @@ impl<P> CachedPlan<P> {
         entry: &Shared<CachedPlan<P>>,
         make: impl FnOnce() -> Result<(P, usize, T)>,
     ) -> Result<Option<(PlanHold<P>, Option<T>)>> {
+        if let Some(held) = CachedPlan::hold_made(entry) {
+            return held.map(|hold| hold.map(|hold| (hold, None)));
+        }
+        let _making = entry.making.lock();
+        // Another thread may have made it meanwhile.
+        if let Some(held) = CachedPlan::hold_made(entry) {
+            return held.map(|hold| hold.map(|hold| (hold, None)));
+        }
+        let made = make();
+        let mut state = entry.state.lock();
+        let (plan, workspace, value) = match made {
+            Ok(made) => made,
+            Err(error) => {
+                state.content = PlanContent::Failed(error.clone());
+                return Err(error);
+            }
+        };
+        state.content = PlanContent::Plan(plan);
+        entry.workspace.store(workspace, Ordering::Relaxed);
+        state.holds += 1;
+        Ok(Some((PlanHold(entry.clone()), Some(value))))
+    }
+
+    /// [`CachedPlan::hold`] for a plan that was made, or could not be; `None` for another one.
+    fn hold_made(entry: &Shared<CachedPlan<P>>) -> Option<Result<Option<PlanHold<P>>>> {
         let mut state = entry.state.lock();
         if state.retired {
-            return Ok(None);
+            return Some(Ok(None));
         }
-        let mut made = None;
         match &state.content {
             PlanContent::Plan(_) => entry.count_hit(),
-            PlanContent::Failed(error) => return Err(error.clone()),
-            PlanContent::None => match make() {
-                Ok((plan, workspace, value)) => {
-                    state.content = PlanContent::Plan(plan);
-                    entry.workspace.store(workspace, Ordering::Relaxed);
-                    made = Some(value);
-                }
-                Err(error) => {
-                    state.content = PlanContent::Failed(error.clone());
-                    return Err(error);
-                }
-            },
+            PlanContent::Failed(error) => return Some(Err(error.clone())),
+            PlanContent::None => return None,
         }
         state.holds += 1;
-        Ok(Some((PlanHold(entry.clone()), made)))
+        Some(Ok(Some(PlanHold(entry.clone()))))
     }
 
     /// Uses the plan exclusively, without a look-up in the cache. Returns `None` if the entry is retired.

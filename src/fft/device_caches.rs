@@ -1,20 +1,20 @@
 //! The plan caches of all devices: settings and figures for callers, memory for the allocator.
 
-use once_cell::sync::OnceCell;
-
 use super::CacheStats;
 use super::plan::{self, DevicePlan};
 use super::plan_cache::{PlanCache, RemovedPlans};
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
 use crate::error::{Error, Result};
+use crate::lock::{OnceCell, rank};
 use crate::types::DeviceIndex;
 use crate::{device, memory, stream};
 
 /// The `max_size` that a cache has at first, as in torch.
 const DEFAULT_MAX_SIZE: usize = 4096;
 
-static CACHES: PerDevice<OnceCell<PlanCache<DevicePlan>>> = per_device!(OnceCell::new());
+static CACHES: PerDevice<OnceCell<rank::FftCaches, PlanCache<DevicePlan>>> =
+    per_device!(OnceCell::new());
 
 /// The cache of a device.
 #[inline]

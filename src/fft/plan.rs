@@ -13,7 +13,7 @@ use crate::context::Runtime;
 use crate::driver::{FftCall, FftPlan, RelaxedCapture};
 use crate::error::Result;
 use crate::leak_if_captured::LeakIfCaptured;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 use crate::{log, stream};
 
@@ -58,7 +58,8 @@ impl Drop for DevicePlan {
 }
 
 /// Unused plans that are yet to be destroyed.
-static DEFERRED: PerDevice<Mutex<Vec<Box<dyn FftPlan>>>> = per_device!(Mutex::new(Vec::new()));
+static DEFERRED: PerDevice<Mutex<rank::FftDeferred, Vec<Box<dyn FftPlan>>>> =
+    per_device!(Mutex::new(Vec::new()));
 
 /// Destroys the unused plans of a device, unless a stream of the device is captured. Returns how many.
 pub(super) fn destroy_deferred(runtime: &Runtime, device: DeviceIndex) -> usize {

@@ -10,6 +10,7 @@ use super::cached_plan::CachedPlan;
 use super::plan_cost::PlanCost;
 use super::route::FftKey;
 use crate::collections::lru::{Age, Aged, Lru};
+use crate::lock::rank;
 use crate::sync::{Mutex, Shared};
 
 /// The value of `max_bytes` that means no limit.
@@ -62,7 +63,7 @@ impl<P> Drop for RemovedPlans<'_, P> {
 
 /// The plan cache of a device.
 pub(super) struct PlanCache<P> {
-    inner: Mutex<CacheInner<P>>,
+    inner: Mutex<rank::FftCache, CacheInner<P>>,
 }
 
 struct CacheInner<P> {

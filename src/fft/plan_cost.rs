@@ -7,7 +7,7 @@
 
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::memory;
 use crate::types::DeviceIndex;
 
@@ -20,7 +20,8 @@ pub(super) struct PlanCost {
     pub(super) workspace: u64,
 }
 
-static DEVICES: PerDevice<Mutex<PlansInProgress>> = per_device!(Mutex::new(PlansInProgress::NONE));
+static DEVICES: PerDevice<Mutex<rank::FftCost, PlansInProgress>> =
+    per_device!(Mutex::new(PlansInProgress::NONE));
 
 /// The plans of a device that are being made.
 struct PlansInProgress {

@@ -1,7 +1,7 @@
 //! Executable graphs: replay, upload, update; figures and files.
 
 use super::state::{
-    Captured, GraphState, Key, Phase, captured, captured_phase, change, with_graph,
+    Captured, GraphState, Key, Phase, captured, captured_phase, change, comes_before, with_graph,
 };
 use crate::context::{Runtime, runtime};
 use crate::driver::{GraphExecHandle, GraphHandle, GraphUpdate, RelaxedCapture};
@@ -170,8 +170,8 @@ pub fn update(key: Key, from: Key) -> Result<Option<String>> {
     if key == from {
         return Err(Error::invalid_argument("from: it is the graph itself"));
     }
-    // In the order of their handles, since another thread may update the other way round.
-    if from.bits() < key.bits() {
+    // Another thread may update the other way round.
+    if comes_before(from, key)? {
         return with_graph(from, |from| {
             let from = update_of(from)?;
             with_graph(key, |state| take_update(runtime, state, from))

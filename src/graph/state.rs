@@ -7,6 +7,7 @@ use crate::collections::slab::Slab;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
 use crate::error::{Error, Result, Status};
+use crate::lock::rank;
 pub(super) use crate::memory::pool::Key;
 use crate::stream::{LaunchMembers, LentStream, Stream};
 use crate::thread_state;
@@ -17,13 +18,13 @@ static GRAPHS: Slab<GraphCell> = Slab::new();
 /// The place of a graph. Cleared when the graph is destroyed.
 #[derive(Default)]
 struct GraphCell {
-    state: BiasedLock<Option<GraphState>>,
+    state: BiasedLock<rank::GraphState, Option<GraphState>>,
 }
 
 impl GraphCell {
     /// Takes the lock. A thread that replays the graph all the time takes it without a locked instruction.
     #[inline(always)]
-    fn lock(&self) -> BiasedGuard<'_, Option<GraphState>> {
+    fn lock(&self) -> BiasedGuard<'_, rank::GraphState, Option<GraphState>> {
         self.state.lock(thread_state::owner_word())
     }
 }
@@ -120,6 +121,12 @@ pub(super) fn with_graph<R>(
         return Err(dead());
     }
     action(state.as_mut().ok_or_else(dead)?)
+}
+
+/// Whether the lock of a graph is taken before that of another one by threads that take both.
+pub(super) fn comes_before(key: Key, other: Key) -> Result<bool> {
+    let place = |key| GRAPHS.get(key).map(|cell| std::ptr::from_ref(&cell.state).addr());
+    Ok(place(key).ok_or_else(dead)? < place(other).ok_or_else(dead)?)
 }
 
 /// Waits until no thread is launching the graph: a launch is queued with the graph's lock held.

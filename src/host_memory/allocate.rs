@@ -10,6 +10,7 @@ use crate::context::{
 };
 use crate::driver::{PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
+use crate::lock::rank;
 use crate::stream::Stream;
 
 /// Pinned memory; address 0 for 0 bytes.
@@ -32,7 +33,7 @@ pub fn alloc(bytes: usize) -> Result<usize> {
 
 /// Hands out another block than the last one, if any fits.
 #[inline(never)]
-fn find(mut inner: Guard<'static, PinnedMemory>, bytes: usize) -> Option<usize> {
+fn find(mut inner: Guard<'static, rank::PinnedHeap, PinnedMemory>, bytes: usize) -> Option<usize> {
     inner.heap.finish_last();
     if bytes == 0 { None } else { inner.heap.take(bytes) }
 }
@@ -104,7 +105,7 @@ pub fn free(address: usize) -> Result<()> {
 #[inline(never)]
 fn free_any(
     cache: &'static PinnedCache,
-    mut inner: Guard<'static, PinnedMemory>,
+    mut inner: Guard<'static, rank::PinnedHeap, PinnedMemory>,
     address: usize,
 ) -> Result<()> {
     let heap = &mut inner.heap;
@@ -126,7 +127,7 @@ fn free_any(
 #[inline(never)]
 fn free_slowly(
     cache: &'static PinnedCache,
-    mut inner: Guard<'static, PinnedMemory>,
+    mut inner: Guard<'static, rank::PinnedHeap, PinnedMemory>,
     id: BlockId,
 ) -> Result<()> {
     let runtime = runtime_to_release()?;

@@ -2,25 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lock::Mutex;
-
 use super::heap::pinned_heap::PinnedHeap;
 use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock, settings};
+use crate::lock::{Mutex, rank};
 use crate::stream::Named;
 
 static CACHE: PinnedCache = PinnedCache::new();
 
-/// Pinned memory of the process. Order of locks: `turn`, `deferred`, then `inner`; no driver call that can
+/// Pinned memory of the process. The locks are taken in the order `turn`, `deferred`, `inner`; no driver call that can
 /// block is made with either of the last two.
 pub(super) struct PinnedCache {
-    pub(super) inner: Lock<PinnedMemory>,
+    pub(super) inner: Lock<rank::PinnedHeap, PinnedMemory>,
     /// Freed blocks that streams use. Their events have a lock of their own, so that allocations need not
     /// wait for driver calls.
-    pub(super) deferred: Mutex<DeferredFrees>,
+    pub(super) deferred: Mutex<rank::PinnedDeferred, DeferredFrees>,
     /// How many blocks wait in `deferred`.
     pub(super) delays: DelayCounters,
     /// Held by the thread that waits for all events.
-    pub(super) turn: Mutex<()>,
+    pub(super) turn: Mutex<rank::PinnedTurn, ()>,
 }
 
 /// What the lock guards.
@@ -97,7 +96,7 @@ impl PinnedCache {
 
     /// Locks the heap, for anything but another turn of the block that was handed out last.
     #[inline]
-    pub(super) fn enter(&self) -> Guard<'_, PinnedMemory> {
+    pub(super) fn enter(&self) -> Guard<'_, rank::PinnedHeap, PinnedMemory> {
         let mut inner = self.inner.lock();
         inner.heap.finish_last();
         inner

@@ -1,8 +1,6 @@
 //! Looking after freed blocks that streams use: polling their events, waiting for them, and hearing of
 //! streams of the program and of waits for devices.
 
-use std::sync::Once;
-
 use super::cache::PinnedCache;
 use super::heap::block::PinnedState;
 use super::{drain, give_back};
@@ -10,6 +8,7 @@ use crate::caching::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
 use crate::context::Runtime;
 use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
+use crate::lock::{Once, rank};
 use crate::stream::{self, Named};
 use crate::types::DeviceIndex;
 
@@ -81,6 +80,8 @@ pub(super) fn wait(runtime: &Runtime, cache: &PinnedCache) -> bool {
     if !cache.delays.has_waiting() && !cache.delays.has_parked() {
         return false;
     }
+    // What comes back may have to be unpinned, and that is asked for before the turn.
+    let _no_capture_begins = stream::hold_back_captures();
     // A second thread finds no events, but must not report failure before the first is done.
     let _turn = cache.turn.lock();
     poll(runtime, cache);
@@ -111,7 +112,7 @@ pub(super) fn wait_for_parked(runtime: &Runtime, cache: &PinnedCache) {
 /// Registers the allocator for the news of named streams and of waits, before the first block that may be
 /// parked.
 pub(super) fn register() {
-    static ONCE: Once = Once::new();
+    static ONCE: Once<rank::FirstTime> = Once::new();
     ONCE.call_once(|| parked::register(ParkingAllocator { named, waited }));
 }
 

@@ -4,16 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-use once_cell::sync::OnceCell;
-
 use super::cache::PinnedCache;
 use crate::context::{Runtime, runtime};
+use crate::lock::{OnceCell, park, rank};
 use crate::log;
 
 /// The time between two polls while blocks wait.
 const PERIOD: Duration = Duration::from_micros(100);
 
-static THREAD: OnceCell<Thread> = OnceCell::new();
+static THREAD: OnceCell<rank::DrainThread, Thread> = OnceCell::new();
 static STARTED: AtomicBool = AtomicBool::new(false);
 
 /// A function that polls the events of a cache.
@@ -48,7 +47,7 @@ fn run(poll: Poll) {
     let cache = PinnedCache::get();
     loop {
         if !cache.delays.has_waiting() {
-            std::thread::park();
+            park::<rank::Idle>();
             continue;
         }
         if let Ok(runtime) = runtime() {

@@ -2,9 +2,7 @@
 //! by offset.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Once};
-
-use crate::lock::Mutex;
+use std::sync::Arc;
 
 use super::consumer::Consumer;
 use super::mapping::{self, ImportedMapping};
@@ -14,10 +12,11 @@ use crate::context::{Runtime, runtime};
 use crate::device::{self, parked, peers};
 use crate::driver::{Access, Driver, IpcHandle, RelaxedCapture};
 use crate::error::{Cause, Error, Result};
+use crate::lock::{Mutex, Once, rank};
 use crate::stream;
 use crate::types::{DeviceIndex, DevicePtr};
 
-static IMPORTS: Mutex<Option<Imports>> = Mutex::new(None);
+static IMPORTS: Mutex<rank::IpcImports, Option<Imports>> = Mutex::new(None);
 
 /// All imports. Not locked during a wait, nor while an import's lock is taken.
 #[derive(Default)]
@@ -39,7 +38,7 @@ struct Import {
     device: DeviceIndex,
     handle: IpcHandle,
     /// Locked while the allocation is being opened or closed; other threads wait for the outcome.
-    opened: Mutex<Option<OpenImport>>,
+    opened: Mutex<rank::IpcImport, Option<OpenImport>>,
 }
 
 struct OpenImport {
@@ -150,7 +149,7 @@ impl Import {
 
     /// Lets the devices that are peers of the memory's device use it. The driver does so for segments.
     fn open_to_peers(&self, runtime: &Runtime, opened: &OpenImport) -> Result<()> {
-        static ONCE: Once = Once::new();
+        static ONCE: Once<rank::FirstTime> = Once::new();
         if !matches!(opened.memory, ImportedMemory::Virtual(_)) {
             return Ok(());
         }

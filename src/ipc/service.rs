@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::thread::{Builder, sleep};
 use std::time::Duration;
 
-use crate::lock::Mutex;
 use rustix::event::epoll;
 
 use super::door::Doors;
@@ -13,11 +12,12 @@ use super::export::Export;
 use crate::context::runtime;
 use crate::driver::IpcHandle;
 use crate::error::{Error, Result, Status};
+use crate::lock::{Mutex, rank};
 use crate::log;
 use crate::memory::shared_blocks;
 
 /// The doors, from the first export on. Locked before a cache's lock, never after.
-static DOORS: Mutex<Option<Doors>> = Mutex::new(None);
+static DOORS: Mutex<rank::IpcDoors, Option<Doors>> = Mutex::new(None);
 
 /// The wait before another try of what could not be done, such as accepting without descriptors left.
 const RETRY_AFTER: Duration = Duration::from_millis(50);

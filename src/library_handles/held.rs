@@ -135,7 +135,7 @@ mod tests {
 
     use super::super::pool::HandlePool;
     use super::*;
-    use crate::lock::Mutex;
+    use parking_lot::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     static MADE: AtomicUsize = AtomicUsize::new(0);

@@ -3,6 +3,7 @@
 use crate::collections::per_device::PerDevice;
 #[cfg(not(loom))]
 use crate::collections::per_device::per_device;
+use crate::lock::rank;
 use crate::sync::Mutex;
 use crate::types::DeviceIndex;
 
@@ -23,7 +24,7 @@ pub(crate) trait PooledHandle: Send + Sized + 'static {
 
 /// A library's handles that no thread holds.
 pub(crate) struct HandlePool<T> {
-    idle: PerDevice<Mutex<Vec<Box<T>>>>,
+    idle: PerDevice<Mutex<rank::LibraryHandles, Vec<Box<T>>>>,
 }
 
 impl<T> HandlePool<T> {

@@ -15,13 +15,18 @@
 use loom::sync::{Condvar, Mutex, MutexGuard};
 #[cfg(not(loom))]
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::marker::PhantomData;
 use std::time::Duration;
+
+use super::marks::{HeldMark, about_to_take, note_left, note_taken};
+use super::rank::{LockHold, LockRank};
 
 /// How long a thread that waits to share sees none leave before it goes in.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The lock. It guards nothing that it knows of.
-pub(crate) struct PhaseFairLock {
+pub(crate) struct PhaseFairLock<R> {
+    rank: PhantomData<fn() -> R>,
     state: Mutex<Phases>,
     /// Notified when the last one that shares leaves, and when one that was alone does.
     moved: Condvar,
@@ -60,22 +65,32 @@ impl Phases {
 }
 
 /// The calling thread is alone in the lock.
-pub(crate) struct LonePhase<'a>(&'a PhaseFairLock);
+pub(crate) struct LonePhase<'a, R: LockRank> {
+    lock: &'a PhaseFairLock<R>,
+    _mark: HeldMark<R>,
+}
 
-impl PhaseFairLock {
+impl<R: LockRank> PhaseFairLock<R> {
     #[cfg(not(loom))]
-    pub(crate) const fn new() -> PhaseFairLock {
-        PhaseFairLock { state: Mutex::new(Phases::NONE), moved: Condvar::new() }
+    pub(crate) const fn new() -> PhaseFairLock<R> {
+        PhaseFairLock { rank: PhantomData, state: Mutex::new(Phases::NONE), moved: Condvar::new() }
     }
 
     #[cfg(loom)]
-    pub(crate) fn new() -> PhaseFairLock {
-        PhaseFairLock { state: Mutex::new(Phases::NONE), moved: Condvar::new() }
+    pub(crate) fn new() -> PhaseFairLock<R> {
+        PhaseFairLock { rank: PhantomData, state: Mutex::new(Phases::NONE), moved: Condvar::new() }
     }
 
     /// Shares the lock, until [`leave`](Self::leave). The calling thread must not be inside already: it could wait for
     /// itself.
+    #[cfg_attr(debug_assertions, track_caller)]
     pub(crate) fn share(&self) {
+        about_to_take::<R>(self.address());
+        self.wait_to_share();
+        note_taken::<R>(self.address(), LockHold::Shared);
+    }
+
+    fn wait_to_share(&self) {
         let mut state = self.state();
         if !state.is_wanted_alone() {
             state.sharing += 1;
@@ -101,6 +116,7 @@ impl PhaseFairLock {
 
     /// The calling thread, which shares the lock, leaves it.
     pub(crate) fn leave(&self) {
+        note_left::<R>(LockHold::Shared);
         let mut state = self.state();
         state.sharing -= 1;
         state.left += 1;
@@ -110,7 +126,9 @@ impl PhaseFairLock {
     }
 
     /// Is alone in the lock. The calling thread must not be inside already.
-    pub(crate) fn be_alone(&self) -> LonePhase<'_> {
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub(crate) fn be_alone(&self) -> LonePhase<'_, R> {
+        about_to_take::<R>(self.address());
         let mut state = self.state();
         let ticket = state.next_ticket;
         state.next_ticket += 1;
@@ -118,7 +136,11 @@ impl PhaseFairLock {
             state = self.wait(state).0;
         }
         state.is_alone = true;
-        LonePhase(self)
+        LonePhase { lock: self, _mark: HeldMark::new(self.address(), LockHold::Alone) }
+    }
+
+    fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     #[cfg(not(loom))]
@@ -146,14 +168,14 @@ impl PhaseFairLock {
     }
 }
 
-impl Drop for LonePhase<'_> {
+impl<R: LockRank> Drop for LonePhase<'_, R> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.lock.state();
         state.is_alone = false;
         state.turn += 1;
         state.sharing += std::mem::take(&mut state.waiting);
         state.admissions += 1;
-        self.0.moved.notify_all();
+        self.lock.moved.notify_all();
     }
 }
 
@@ -163,6 +185,9 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::lock::rank;
+
+    type PhaseFairLock = super::PhaseFairLock<rank::GivingBack>;
 
     /// Waits until something holds; a test that never gets there fails.
     fn until(holds: impl Fn() -> bool) {
@@ -276,7 +301,9 @@ mod loom_models {
     use loom::cell::UnsafeCell;
     use loom::sync::Arc;
 
-    use super::*;
+    use crate::lock::rank;
+
+    type PhaseFairLock = super::PhaseFairLock<rank::GivingBack>;
 
     /// A number that is changed by threads that are alone; loom finds any use beside that.
     struct Guarded(PhaseFairLock, UnsafeCell<u32>);

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::streams::sleepers;
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 
 /// The fixed pools, by their numbers.
-static FIXED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+static FIXED: Mutex<rank::FixedPools, BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// How many there are. Without one nobody looks further.
 static COUNT: AtomicUsize = AtomicUsize::new(0);

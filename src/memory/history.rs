@@ -9,13 +9,12 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::lock::Mutex;
-
 use super::snapshot::{Action, TraceEntry};
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, opened, refuse_forked_child};
 use crate::driver::{Driver, StreamRef};
 use crate::error::{Error, Result};
+use crate::lock::{Mutex, rank};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// What one device remembers.
@@ -57,8 +56,8 @@ struct History {
     on: AtomicBool,
     observed: AtomicBool,
     /// Held while it is turned on or off.
-    setting: Mutex<()>,
-    rings: PerDevice<Mutex<HistoryRing>>,
+    setting: Mutex<rank::HistorySetting, ()>,
+    rings: PerDevice<Mutex<rank::History, HistoryRing>>,
 }
 
 impl History {

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::collections::slab::Key;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 
 /// Waits until no thread is launching a graph.
 pub(crate) type AwaitLaunch = fn(Key);
 
 /// The held pools, by their numbers.
-static HELD: Mutex<BTreeMap<u64, HeldPool>> = Mutex::new(BTreeMap::new());
+static HELD: Mutex<rank::PoolHolds, BTreeMap<u64, HeldPool>> = Mutex::new(BTreeMap::new());
 
 #[derive(Default)]
 struct HeldPool {

@@ -10,14 +10,14 @@ use crate::context::runtime;
 use crate::device;
 use crate::driver::{CompiledForm, SourceCode};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 static SOURCES: Slab<SourceCell> = Slab::new();
 
 /// The memory of a source. Cleared when the source is destroyed, and then used for another.
 #[derive(Default)]
 struct SourceCell {
-    state: Mutex<Option<KernelSource>>,
+    state: Mutex<rank::ModuleSource, Option<KernelSource>>,
 }
 
 /// A source of the program.

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use once_cell::sync::OnceCell;
-
 use crate::announcements::SharedValue;
 use crate::collections::per_device::PerDevice;
 use crate::collections::slab::{Key, Slab};
@@ -16,7 +14,7 @@ use crate::context::Runtime;
 use crate::driver::{KernelHandle, ModuleCode, ModuleHandle, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::lazy_handle::LazyHandle;
-use crate::lock::{Mutex, RwLock};
+use crate::lock::{Mutex, OnceCell, RwLock, rank};
 use crate::types::DeviceIndex;
 
 pub(super) static MODULES: Slab<ModuleCell> = Slab::new();
@@ -25,13 +23,13 @@ pub(super) static KERNELS: Slab<KernelCell> = Slab::new();
 /// The memory of a module. Cleared when the module is unloaded, and then used for another.
 #[derive(Default)]
 pub(super) struct ModuleCell {
-    pub(super) state: RwLock<Option<Arc<UserModule>>>,
+    pub(super) state: RwLock<rank::UserModule, Option<Arc<UserModule>>>,
 }
 
 /// The memory of a kernel. Cleared when its module is unloaded, and then used for another.
 #[derive(Default)]
 pub(super) struct KernelCell {
-    state: SharedValue<Option<Box<UserKernel>>>,
+    state: SharedValue<rank::UserKernel, Option<Box<UserKernel>>>,
 }
 
 /// A module of the program.
@@ -40,9 +38,9 @@ pub(super) struct UserModule {
     /// The entry points of kernels that were compiled under other names.
     pub(super) entries: BTreeMap<String, String>,
     /// The module on each device that has used it.
-    pub(super) devices: PerDevice<LazyHandle<ModuleHandle>>,
+    pub(super) devices: PerDevice<LazyHandle<ModuleHandle, rank::ModuleLoaded>>,
     /// Its kernels by name.
-    pub(super) kernels: Mutex<BTreeMap<String, Key>>,
+    pub(super) kernels: Mutex<rank::ModuleKernels, BTreeMap<String, Key>>,
     /// A launch became part of a graph.
     pub(super) is_captured: AtomicBool,
 }
@@ -53,12 +51,12 @@ pub(super) struct UserKernel {
     pub(super) module: Arc<UserModule>,
     devices: PerDevice<DeviceKernel>,
     /// Bytes of each parameter, unless the driver does not tell. The same on all devices.
-    pub(super) parameters: OnceCell<Option<Vec<usize>>>,
+    pub(super) parameters: OnceCell<rank::KernelParameters, Option<Vec<usize>>>,
 }
 
 /// A kernel on one device.
 pub(super) struct DeviceKernel {
-    handle: LazyHandle<KernelHandle>,
+    handle: LazyHandle<KernelHandle, rank::ModuleKernel>,
     /// Dynamic shared memory that launches may have. Written before the handle.
     pub(super) shared_bytes: AtomicU32,
 }

@@ -12,11 +12,10 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use once_cell::sync::OnceCell;
-
 use crate::config::Config;
 use crate::dynlib::Library;
 use crate::error::{Error, Result, Status};
+use crate::lock::{OnceCell, rank};
 use crate::{log, process};
 
 /// A function that the tool wrote, or null.
@@ -140,7 +139,7 @@ pub(super) struct Tool(());
 
 /// The tool, if there is one. The first call of the process attaches it.
 pub(super) fn tool() -> Option<Tool> {
-    static TOOL: OnceCell<Option<Tool>> = OnceCell::new();
+    static TOOL: OnceCell<rank::NvtxTool, Option<Tool>> = OnceCell::new();
     match TOOL.get() {
         Some(tool) => *tool,
         None => first_use(&TOOL),
@@ -149,7 +148,7 @@ pub(super) fn tool() -> Option<Tool> {
 
 #[cold]
 #[inline(never)]
-fn first_use(cell: &OnceCell<Option<Tool>>) -> Option<Tool> {
+fn first_use(cell: &OnceCell<rank::NvtxTool, Option<Tool>>) -> Option<Tool> {
     thread_local! {
         static ATTACHING: Cell<bool> = const { Cell::new(false) };
     }

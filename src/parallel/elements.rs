@@ -1,7 +1,7 @@
 //! The elements of a result, in parts that are worth a thread.
 
+use crate::lock::{FutexMutex, rank};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use super::{available, for_each};
 
@@ -24,17 +24,17 @@ pub(crate) fn for_elements<E: Send>(
         return body(0..count);
     }
     let step = count.div_ceil(most.min(PARTS * threads));
-    let failure: Mutex<Option<(u64, E)>> = Mutex::new(None);
+    let failure: FutexMutex<rank::ParallelOutcome, Option<(u64, E)>> = FutexMutex::new(None);
     for_each(count.div_ceil(step) as usize, &|part| {
         let first = step * part as u64;
         // Parts are taken in their order, so that those before the first failure are all calculated.
         if let Err(error) = body(first..count.min(first + step)) {
-            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut failure = failure.lock();
             if failure.as_ref().is_none_or(|(earlier, _)| first < *earlier) {
                 *failure = Some((first, error));
             }
         }
     });
-    let failure = failure.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let failure = failure.into_inner();
     failure.map_or(Ok(()), |(_, error)| Err(error))
 }

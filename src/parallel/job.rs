@@ -5,10 +5,10 @@
     reason = "calls a function that other threads borrow for as long as the job's owner waits"
 )]
 
+use crate::lock::{FutexMutex, rank};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// A function that is borrowed for longer than its type says.
 struct Body(*const (dyn Fn(usize) + Sync));
@@ -28,7 +28,7 @@ pub(super) struct ParallelWork {
     pub(super) helpers: AtomicUsize,
     pub(super) most_helpers: usize,
     /// The first panic of a part.
-    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    panic: FutexMutex<rank::ParallelOutcome, Option<Box<dyn Any + Send>>>,
 }
 
 impl ParallelWork {
@@ -53,7 +53,7 @@ impl ParallelWork {
             next: AtomicUsize::new(0),
             helpers: AtomicUsize::new(0),
             most_helpers,
-            panic: Mutex::new(None),
+            panic: FutexMutex::new(None),
         }
     }
 
@@ -76,13 +76,13 @@ impl ParallelWork {
             let body = unsafe { &*self.body.0 };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(part))) {
                 self.next.store(self.parts, Ordering::Relaxed);
-                self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+                self.panic.lock().get_or_insert(panic);
             }
         }
     }
 
     /// The first panic of a part.
     pub(super) fn take_panic(&self) -> Option<Box<dyn Any + Send>> {
-        self.panic.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.panic.lock().take()
     }
 }

@@ -10,11 +10,12 @@
 use std::hint::spin_loop;
 use std::panic::resume_unwind;
 use std::ptr::null_mut;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::job::ParallelWork;
 use super::{Within, count};
+use crate::lock::{FutexCondvar, FutexGuard, FutexMutex, rank};
 use crate::process;
 
 /// The pool of this process; NULL before the first job, and in a new child.
@@ -27,11 +28,11 @@ const LOOKS: usize = 500;
 
 #[derive(Default)]
 struct WorkerPool {
-    state: Mutex<State>,
+    state: FutexMutex<rank::ParallelJobs, State>,
     /// There is a job that wants help.
-    work: Condvar,
+    work: FutexCondvar<rank::ParallelJobs>,
     /// The last helper of some job has left it.
-    done: Condvar,
+    done: FutexCondvar<rank::ParallelHelpers>,
 }
 
 #[derive(Default)]
@@ -114,7 +115,7 @@ impl Drop for OwnedWork {
         }
         let mut state = self.pool.lock();
         while self.job.helpers.load(Ordering::Acquire) != 0 {
-            state = self.pool.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.pool.done.wait(state);
         }
     }
 }
@@ -147,8 +148,8 @@ extern "C" fn forget() {
 }
 
 impl WorkerPool {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> FutexGuard<'_, rank::ParallelJobs, State> {
+        self.state.lock()
     }
 
     /// Puts a job into the queue and wakes threads for it, or starts them. A thread that cannot be started is missed
@@ -193,7 +194,7 @@ impl WorkerPool {
                 continue;
             }
             state.idle += 1;
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.work.wait(state);
             state.idle -= 1;
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
 use super::*;
-use crate::lock::Mutex;
+use parking_lot::Mutex;
 
 /// Tests that change the number of threads, or wait for several, run one after another.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -8,8 +8,14 @@
 //! look at: whether the library is initialised in this process, which is no forked child, and how many host functions
 //! run on all threads.
 
+mod later;
+
+pub(crate) use later::{later, run_waiting};
+
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::lock::{Serving, rank, refuse_held};
 
 /// [`INITIALIZED`], plus [`HOST_FUNCTION`] for each host function that runs. One word, so that no moment lies between
 /// the begin of a function and the time from which calls look.
@@ -32,6 +38,8 @@ pub(crate) enum ProgramCodeKind {
 /// Code of the program runs on this thread until this is dropped.
 pub(crate) struct ProgramCode {
     before: Option<&'static str>,
+    /// The device waits for it.
+    _serving: Serving<rank::Device>,
     kind: ProgramCodeKind,
 }
 
@@ -46,7 +54,9 @@ impl ProgramCode {
             // Runs often, and only the simulator has it: the simulator's driver looks at each call.
             ProgramCodeKind::SimulatedKernel => "the function of a simulated kernel",
         };
-        ProgramCode { before: RUNNING.replace(Some(words)), kind }
+        refuse_held(words);
+        let serving = Serving::begin();
+        ProgramCode { before: RUNNING.replace(Some(words)), _serving: serving, kind }
     }
 }
 

@@ -12,7 +12,7 @@ use crate::context::runtime;
 use crate::device;
 use crate::driver::{StreamHandle, StreamRef};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::{CPU, DeviceIndex, DevicePtr};
 
 /// The seed of a new generator, as in torch.
@@ -23,7 +23,7 @@ static GENERATORS: Slab<GeneratorCell> = Slab::new();
 /// The memory of a generator. Cleared when the generator is destroyed, and then used for another.
 #[derive(Default)]
 struct GeneratorCell {
-    generator: Mutex<Option<Generator>>,
+    generator: Mutex<rank::Generator, Option<Generator>>,
 }
 
 /// A generator of a device, or one of the CPU.
@@ -46,7 +46,7 @@ pub(super) struct GeneratorState {
 }
 
 /// The state of a generator whose handle has ended.
-type Heritage = Mutex<Option<GeneratorState>>;
+type Heritage = Mutex<rank::Generator, Option<GeneratorState>>;
 
 /// Where the offset of a generator is. The seed is on the host, too.
 pub(super) enum StateAt {
@@ -209,17 +209,22 @@ pub fn destroy(key: Key) -> Result<()> {
     if alive { Ok(()) } else { Err(dead()) }
 }
 
+/// The place of a generator's lock among those that a launch takes, which its heritage's follows.
+fn place_in_order(key: Key) -> usize {
+    (key.bits() as usize) << 1
+}
+
 /// Takes a generator out of its cell, and leaves its state to the graphs that draw from it.
 fn bequeath(key: Key) -> Result<()> {
     let cell = GENERATORS.get(key).ok_or_else(dead)?;
-    let mut generator = cell.generator.lock();
+    let mut generator = cell.generator.lock_in_order(place_in_order(key));
     if !cell.still() {
         return Err(dead());
     }
     if let Some(Generator::Device(mut state)) = generator.take()
         && let Some(heirs) = state.heirs.take()
     {
-        *heirs.lock() = Some(state);
+        *heirs.lock_in_order(place_in_order(key) + 1) = Some(state);
     }
     Ok(())
 }
@@ -253,14 +258,15 @@ impl SharedGenerator {
         let mut run = |state: &mut GeneratorState| action.take().ok_or_else(dead)?(state);
         // The heritage is there before the handle ends.
         if let Some(cell) = GENERATORS.get(self.key) {
-            let mut generator = cell.generator.lock();
+            let mut generator = cell.generator.lock_in_order(place_in_order(self.key));
             if cell.still()
                 && let Some(Generator::Device(state)) = generator.as_mut()
             {
                 return run(state);
             }
         }
-        self.heritage.lock().as_mut().map_or_else(|| Err(dead()), run)
+        let mut heritage = self.heritage.lock_in_order(place_in_order(self.key) + 1);
+        heritage.as_mut().map_or_else(|| Err(dead()), run)
     }
 }
 

@@ -18,13 +18,13 @@ use crate::collections::slab::Key;
 use crate::context::runtime;
 use crate::driver::StreamRef;
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream::{LaunchMember, Stream};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// What a graph draws from all its generators.
 pub(super) struct GraphDraws {
-    draws: Mutex<Draws>,
+    draws: Mutex<rank::GeneratorDraws, Draws>,
     arena: &'static Arena,
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 use super::{entropy, generator, numbers};
 use crate::collections::per_device::{PerDevice, per_device};
@@ -23,7 +23,7 @@ struct Registry {
     keys: PerDevice<AtomicU64>,
     cpu: AtomicU64,
     /// The seeds of generators that are still to be made; the last is the CPU's.
-    seeds: Mutex<[Option<u64>; MAX_DEVICES + 1]>,
+    seeds: Mutex<rank::GeneratorSeeds, [Option<u64>; MAX_DEVICES + 1]>,
 }
 
 /// The place of a device's seed, or of the CPU's.

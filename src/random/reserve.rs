@@ -57,7 +57,9 @@ fn reserve_elsewhere(key: Key, increment: u64) -> Result<(u64, u64)> {
         match found {
             Reserved::Host(seed, offset) => return Ok((seed, offset)),
             Reserved::Pending(record) => record.wait(&work)?,
-            Reserved::Device(record) => return reserve_on_device(&work, record, device, increment),
+            Reserved::Device(record) => {
+                return reserve_on_device(&work, (key, device), record, increment);
+            }
         }
     }
 }
@@ -65,14 +67,17 @@ fn reserve_elsewhere(key: Key, increment: u64) -> Result<(u64, u64)> {
 /// Takes a piece from a record, and reads where it begins.
 fn reserve_on_device(
     work: &dyn DeviceWork,
+    (key, device): (Key, DeviceIndex),
     record: &DeviceRecord,
-    device: DeviceIndex,
     increment: u64,
 ) -> Result<(u64, u64)> {
     prepare(work, device)?;
     let slot = new_place(work, device)?;
     work.on_new_stream(device, &mut |stream| {
-        record.use_on(work, stream, || record.take(work, stream, increment, slot))
+        // Uses of a record follow each other by its generator's lock.
+        with_state(key, |_| {
+            record.use_on(work, stream, || record.take(work, stream, increment, slot))
+        })
     })?;
     let [seed, offset] = work.read(device, slot)?;
     Ok((seed, offset))

@@ -1,7 +1,5 @@
 //! The kernels of each device, loaded at first use, and their launches on a stream.
 
-use once_cell::sync::OnceCell;
-
 use super::queue::ReductionStream;
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
@@ -9,6 +7,7 @@ use crate::error::Result;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{LINES, REDUCTIONS};
 use crate::kernels::{LineKernel, LineLaunch, ReduceKernel, ReduceLaunch};
+use crate::lock::{OnceCell, rank};
 use crate::memory::Temporary;
 use crate::stream::Stream;
 use crate::sync::shared_static;
@@ -16,7 +15,7 @@ use crate::types::DevicePtr;
 
 /// What this room keeps for a device.
 struct ReductionDevice {
-    multiprocessors: OnceCell<u64>,
+    multiprocessors: OnceCell<rank::DeviceFact, u64>,
     reductions: [LoadedKernels<{ ReduceKernel::INDICES }>; REDUCTIONS.len()],
     lines: [LoadedKernels<{ LineKernel::INDICES }>; LINES.len()],
 }

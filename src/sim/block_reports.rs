@@ -3,9 +3,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
 use crate::driver::StreamRef;
+use crate::lock::{Mutex, rank};
 use crate::types::DevicePtr;
 
 /// A report of the allocator.
@@ -23,7 +22,7 @@ pub enum BlockReport {
 #[derive(Default)]
 pub(crate) struct BlockReports {
     on: AtomicBool,
-    reports: Mutex<Vec<BlockReport>>,
+    reports: Mutex<rank::SimReports, Vec<BlockReport>>,
 }
 
 impl BlockReports {

@@ -6,8 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
+use crate::lock::{Mutex, rank};
 use crate::sim::call::Call;
 
 #[derive(Default)]
@@ -37,7 +36,7 @@ impl FaultRequests {
 pub(crate) struct Faults {
     /// Whether any request is pending. Calls take the lock only then.
     armed: AtomicBool,
-    requests: Mutex<FaultRequests>,
+    requests: Mutex<rank::SimFaults, FaultRequests>,
 }
 
 impl Faults {

@@ -4,8 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, RwLock};
-
 use super::call::{Call, Counters};
 use super::codes;
 use super::faults::Faults;
@@ -21,6 +19,7 @@ use super::processes::rank::RankTable;
 use crate::config::{Config, SimConfig};
 use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
+use crate::lock::{Mutex, RwLock, rank};
 use crate::program_code;
 use crate::sim::block_reports::BlockReports;
 use crate::types::{DeviceIndex, MAX_DEVICES};
@@ -74,10 +73,10 @@ pub(crate) struct SimState {
     pub(crate) config: SimConfig,
     pub(crate) latency_ns: AtomicU64,
     pub(crate) machine: Arc<Machine>,
-    pub(crate) space: Arc<RwLock<AddressSpace>>,
+    pub(crate) space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     _stray_accesses: AddressWatch,
-    pub(crate) modules: Mutex<LoadedModules>,
-    pub(crate) exports: Mutex<Exports>,
+    pub(crate) modules: Mutex<rank::SimModules, LoadedModules>,
+    pub(crate) exports: Mutex<rank::SimExports, Exports>,
     pub(crate) ranks: RankTable,
     pub(crate) counters: Counters,
     pub(crate) faults: Faults,
@@ -143,7 +142,7 @@ impl Simulator {
 }
 
 /// Gives words to host code that follows an address of the window.
-fn watch(space: &Arc<RwLock<AddressSpace>>) -> AddressWatch {
+fn watch(space: &Arc<RwLock<rank::SimSpace, AddressSpace>>) -> AddressWatch {
     let (base, bytes) = {
         let space = space.read();
         (space.window.base(), space.window.bytes())

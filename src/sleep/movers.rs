@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-
 use crate::error::{Error, Result, Status};
+use crate::lock::{Condvar, Mutex, MutexGuard, join_scoped, rank};
 
 /// The most threads that move bytes, the caller not among them.
 const MOST: usize = 8;
@@ -15,11 +14,11 @@ const MOST: usize = 8;
 /// Jobs by their numbers, and how to do one.
 pub(super) struct Movers<'a> {
     work: &'a (dyn Fn(usize) -> Result<()> + Sync),
-    state: Mutex<MoverState>,
+    state: Mutex<rank::MoverJobs, MoverState>,
     /// There is a job, or there will be none.
-    posted: Condvar,
+    posted: Condvar<rank::Movers>,
     /// A job is done, or has failed.
-    moved: Condvar,
+    moved: Condvar<rank::Movers>,
 }
 
 struct MoverState {
@@ -41,7 +40,7 @@ impl<'a> Movers<'a> {
         Movers { work, state: Mutex::new(state), posted: Condvar::new(), moved: Condvar::new() }
     }
 
-    fn state(&self) -> MutexGuard<'_, MoverState> {
+    fn state(&self) -> MutexGuard<'_, rank::MoverJobs, MoverState> {
         self.state.lock()
     }
 
@@ -134,7 +133,7 @@ impl<'a> Movers<'a> {
         self.posted.notify_all();
         for thread in threads {
             // A panic of a job is a failure of that job; the loop around jobs has none.
-            let _ = thread.join();
+            let _ = join_scoped::<rank::Movers, _>(thread);
         }
     }
 }

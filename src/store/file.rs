@@ -17,7 +17,7 @@ use super::records::{Replay, deletion, record};
 use super::table::sum_of;
 use super::{KeyValueStore, missing_keys};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// How long to wait before another look at the file or its lock.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
@@ -32,7 +32,7 @@ pub(super) struct FileStore {
     path: PathBuf,
     world_size: u32,
     timeout: Duration,
-    seen: Mutex<Seen>,
+    seen: Mutex<rank::StoreFile, Seen>,
     is_closed: AtomicBool,
     process: u32,
 }

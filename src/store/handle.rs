@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::Store;
 use crate::collections::slab::{Key, Slab};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 #[derive(Default)]
-struct StorePlace(Mutex<Option<Arc<Store>>>);
+struct StorePlace(Mutex<rank::StoreHandle, Option<Arc<Store>>>);
 
 static STORES: Slab<StorePlace> = Slab::new();
 

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::connection::{Closing, Connection, READ_BYTES};
 use super::table::{Peer, StoreTable};
 use crate::error::{Error, Result, Status};
+use crate::lock::{join, rank};
 use crate::log;
 
 /// The most connections.
@@ -86,7 +87,7 @@ impl Drop for Server {
         let is_other =
             |thread: &JoinHandle<()>| thread.thread().id() != std::thread::current().id();
         if let Some(thread) = self.thread.take().filter(is_other) {
-            let _ = thread.join();
+            let _ = join::<rank::Idle, _>(thread);
         }
     }
 }

@@ -12,7 +12,7 @@ use super::request::{NOT_READY, READY, kind, put_bytes, with_key, with_keys, wit
 use super::server::Server;
 use super::{KeyValueStore, missing_keys};
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// The first wait before another try to connect, and the longest.
 const FIRST_RETRY: Duration = Duration::from_millis(10);
@@ -24,7 +24,7 @@ const MOST_KEPT: usize = 8;
 pub(super) struct TcpStore {
     server_address: SocketAddr,
     /// Ends before the server.
-    connections: Mutex<Connections>,
+    connections: Mutex<rank::StoreConnections, Connections>,
     _server: Option<Server>,
     process: u32,
 }

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use super::captures::{device_under_capture, is_under_capture_beside};
 use crate::context::Runtime;
 use crate::driver::StreamRef;
-use crate::lock::{LonePhase, PhaseFairLock};
+use crate::lock::{LonePhase, PhaseFairLock, rank};
 use crate::sync::shared_static;
 use crate::types::DeviceIndex;
 
@@ -33,7 +33,7 @@ loom::thread_local! {
 }
 
 /// What threads that give back and threads that begin captures have in common.
-pub(crate) struct CaptureStarts(PhaseFairLock);
+pub(crate) struct CaptureStarts(PhaseFairLock<rank::GivingBack>);
 
 impl CaptureStarts {
     #[cfg(not(loom))]
@@ -57,8 +57,7 @@ impl CaptureStarts {
     }
 
     /// Waits until no thread gives anything back. Until the guard is dropped, none begins to.
-    pub(crate) fn begin(&self) -> LonePhase<'_> {
-        debug_assert_eq!(DEPTH.with(Cell::get), 0, "a thread that gives back begins a capture");
+    pub(crate) fn begin(&self) -> LonePhase<'_, rank::GivingBack> {
         self.0.be_alone()
     }
 }
@@ -80,6 +79,12 @@ impl Drop for GivingBack<'_> {
             self.starts.0.leave();
         }
     }
+}
+
+/// Keeps captures from beginning, whether there are others or not, for a thread that takes a lock before it may have to
+/// give back.
+pub(crate) fn hold_back_captures() -> GivingBack<'static> {
+    STARTS.hold_back()
 }
 
 /// Begins to give back what a device may use; `None` if a stream of the device is captured, by the rule of
@@ -105,6 +110,6 @@ pub(crate) fn give_back_everywhere(
 }
 
 /// Waits until no thread gives anything back. Until the guard is dropped, none begins to.
-pub(crate) fn begin_capture() -> LonePhase<'static> {
+pub(crate) fn begin_capture() -> LonePhase<'static, rank::GivingBack> {
     STARTS.begin()
 }

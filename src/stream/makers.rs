@@ -12,19 +12,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::maker::{Maker, Named};
 use crate::context::Runtime;
 use crate::driver::{StreamHandle, StreamRef};
-use crate::lock::RwLock;
+use crate::lock::{RwLock, rank};
 use crate::types::DeviceIndex;
 
 /// The handles and owners, by device and the handle's number.
-static MAKERS: RwLock<BTreeMap<(DeviceIndex, usize), (StreamHandle, Maker)>> =
-    RwLock::new(BTreeMap::new());
+type OwnersOfStreams = BTreeMap<(DeviceIndex, usize), (StreamHandle, Maker)>;
+
+static MAKERS: RwLock<rank::StreamMakers, OwnersOfStreams> = RwLock::new(BTreeMap::new());
 
 /// The number of times that a handle was found to name another stream than before.
 static REPLACEMENTS: AtomicU64 = AtomicU64::new(0);
 
 /// The functions that are called then. They must neither lock nor call the driver, since the caller may
 /// hold locks.
-static ON_REPLACEMENT: RwLock<Vec<fn()>> = RwLock::new(Vec::new());
+static ON_REPLACEMENT: RwLock<rank::StreamReplacement, Vec<fn()>> = RwLock::new(Vec::new());
 
 /// The owner of the stream that had a handle when a call named it last; `None` if no call has.
 #[inline]

@@ -48,7 +48,9 @@ pub use external::from_external;
 pub(crate) use external::name;
 #[cfg(all(test, loom))]
 pub(crate) use giving_back::CaptureStarts;
-pub(crate) use giving_back::{GivingBack, begin_capture, give_back, give_back_everywhere};
+pub(crate) use giving_back::{
+    GivingBack, begin_capture, give_back, give_back_everywhere, hold_back_captures,
+};
 pub(crate) use id::{OWN_INDICES, own_index};
 pub(crate) use lent::{LentStream, lend};
 pub(crate) use maker::{Maker, Named};

@@ -11,7 +11,7 @@ use super::value::Stream;
 use crate::context::Runtime;
 use crate::driver::StreamRef;
 use crate::error::{Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// What a graph does at each launch beside its nodes, such as giving its random fills a piece of the sequence.
 pub(crate) trait LaunchMember: Any + Send + Sync {
@@ -59,7 +59,7 @@ struct OwnCapture {
 }
 
 /// The captures under way, and their bodies. The driver is called with the lock held; nothing else is.
-static UNDER_WAY: Mutex<Vec<OwnCapture>> = Mutex::new(Vec::new());
+static UNDER_WAY: Mutex<rank::OwnCaptures, Vec<OwnCapture>> = Mutex::new(Vec::new());
 
 /// Notes that the capture of a graph has begun, or that of a body of a graph.
 pub(crate) fn begin_own_capture(runtime: &Runtime, capture: u64, origin: Stream, is_body: bool) {

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use super::place::Place;
 use crate::driver::RawAddress;
 use crate::error::{Error, Result, Status};
+use crate::lock::refuse_held;
 use crate::stream::Stream;
 use crate::types::DevicePtr;
 use crate::{host_memory, log, memory};
@@ -28,6 +29,7 @@ unsafe impl Sync for ForeignOwner {}
 
 impl Drop for ForeignOwner {
     fn drop(&mut self) {
+        refuse_held("the deleter of foreign memory");
         // SAFETY: it is dropped once, and the owner promised that the function takes its context.
         unsafe { (self.deleter)(self.context) }
     }

@@ -6,7 +6,8 @@
 //! | `cycles` | no import cycle within a room |
 //! | `names` | a type's name is unique in the crate |
 //! | `folders` | few files in a folder, each named in the folder's table |
-//! | `main` | where unsafe code and uncounted locks may stand, how long a file may be |
+//! | `locks` | every lock is one of `src/lock` |
+//! | `main` | where unsafe code may stand, how long a file may be |
 //! | `source` | Rust source text, read as words and paths |
 //!
 //! A room is a top-level module of the crate. Code names another file by a path that begins with `crate::`, or with
@@ -17,6 +18,7 @@
 mod cycles;
 mod floors;
 mod folders;
+mod locks;
 mod names;
 mod source;
 
@@ -67,11 +69,6 @@ const ISLANDS: &[&str] = &[
     "tensor/storage.rs",
     "tensor/transfer/host_values.rs",
 ];
-
-/// Where `parking_lot` is named. All others take the locks of `lock`, which debug builds count; the
-/// simulator's engine and the threads that move bytes of a sleeping pool need condition variables.
-const UNCOUNTED_LOCKS: &[&str] =
-    &["sim/", "lock/", "caching/biased_lock/", "caching/lock.rs", "sleep/movers.rs"];
 
 const MOST_LINES: usize = 400;
 /// How far above an unsafe block or impl its reason may begin.
@@ -161,24 +158,6 @@ fn unsafe_code_stays_on_its_islands_and_gives_reasons() {
         let used = sources.iter().any(|source| source.path.starts_with(island));
         assert!(used, "{island} is gone; take it off the list");
     }
-}
-
-#[test]
-fn locks_are_those_that_debug_builds_count() {
-    let wrong: Vec<String> = crate_sources("src")
-        .iter()
-        .filter(|source| !UNCOUNTED_LOCKS.iter().any(|place| source.path.starts_with(place)))
-        .flat_map(|source| {
-            let lines = source.text.lines().enumerate();
-            let code = lines.filter(|(_, line)| !line.trim_start().starts_with("//"));
-            code.filter(|(_, line)| line.contains("parking_lot::"))
-                .map(|(at, _)| {
-                    format!("src/{}:{}: take the locks of crate::lock", source.path, at + 1)
-                })
-                .collect::<Vec<_>>()
-        })
-        .collect();
-    assert_none(&wrong);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every interleaving of few threads.
 
 use super::owner_words::OwnerWord;
-use super::raw::{HeldMark, RawBiasedLock};
+use super::raw::{RawBiasedLock, ReleaseMark};
 use crate::sync::{AtomicUsize, Ordering};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -18,7 +18,7 @@ fn word() -> &'static OwnerWord {
     Box::leak(Box::new(AtomicUsize::new(0)))
 }
 
-fn add(shared: &SharedCount, release: HeldMark<'_>) {
+fn add(shared: &SharedCount, release: ReleaseMark<'_>) {
     // SAFETY: the lock is held.
     shared.1.with_mut(|count| unsafe { *count += 1 });
     release.store(0, Ordering::Release);

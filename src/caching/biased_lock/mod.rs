@@ -39,74 +39,87 @@ use std::sync::atomic::AtomicUsize;
 #[cfg(not(loom))]
 use self::owner_words::OwnerWord;
 #[cfg(not(loom))]
-use self::raw::{HeldMark, RawBiasedLock};
+use self::raw::{RawBiasedLock, ReleaseMark};
 #[cfg(not(loom))]
-use crate::lock::{count_left, count_taken};
+use crate::lock::{HeldMark, LockHold, LockRank, about_to_take};
+#[cfg(loom)]
+use crate::lock::{LockRank, Mutex, MutexGuard};
 #[cfg(not(loom))]
 use crate::sync::Ordering;
 
 /// A lock and what it guards.
 #[cfg(not(loom))]
-pub(crate) struct BiasedLock<T> {
+pub(crate) struct BiasedLock<R, T> {
     raw: RawBiasedLock,
+    rank: PhantomData<fn() -> R>,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: the value is reached through a guard only, and one thread at a time has one.
 #[cfg(not(loom))]
-unsafe impl<T: Send> Sync for BiasedLock<T> {}
+unsafe impl<R, T: Send> Sync for BiasedLock<R, T> {}
 
 /// The lock is held.
 #[cfg(not(loom))]
-pub(crate) struct BiasedGuard<'a, T> {
-    lock: &'a BiasedLock<T>,
-    release: HeldMark<'a>,
+pub(crate) struct BiasedGuard<'a, R: LockRank, T> {
+    lock: &'a BiasedLock<R, T>,
+    release: ReleaseMark<'a>,
+    _mark: HeldMark<R>,
     /// The thread that took the lock leaves it.
     _here: PhantomData<*const ()>,
 }
 
 #[cfg(not(loom))]
-impl<T: Default> Default for BiasedLock<T> {
-    fn default() -> BiasedLock<T> {
+impl<R: LockRank, T: Default> Default for BiasedLock<R, T> {
+    fn default() -> BiasedLock<R, T> {
         BiasedLock::new(T::default())
     }
 }
 
 #[cfg(not(loom))]
-impl<T> BiasedLock<T> {
-    pub(crate) fn new(value: T) -> BiasedLock<T> {
-        BiasedLock { raw: RawBiasedLock::new(), value: UnsafeCell::new(value) }
+impl<R: LockRank, T> BiasedLock<R, T> {
+    pub(crate) fn new(value: T) -> BiasedLock<R, T> {
+        BiasedLock { raw: RawBiasedLock::new(), rank: PhantomData, value: UnsafeCell::new(value) }
     }
 
     /// Takes the lock. `word` is the calling thread's; without one the lock is not taken as its owner.
     #[inline(always)]
-    pub(crate) fn lock(&self, word: Option<&'static OwnerWord>) -> BiasedGuard<'_, T> {
+    #[cfg_attr(debug_assertions, track_caller)]
+    pub(crate) fn lock(&self, word: Option<&'static OwnerWord>) -> BiasedGuard<'_, R, T> {
+        about_to_take::<R>(self.address());
         self.guard(self.raw.take(word))
     }
 
     /// Takes the lock unless a thread is inside.
-    pub(crate) fn try_lock(&self, word: Option<&'static OwnerWord>) -> Option<BiasedGuard<'_, T>> {
+    pub(crate) fn try_lock(
+        &self,
+        word: Option<&'static OwnerWord>,
+    ) -> Option<BiasedGuard<'_, R, T>> {
         Some(self.guard(self.raw.try_take(word)?))
     }
 
     #[inline(always)]
-    fn guard<'a>(&'a self, release: HeldMark<'a>) -> BiasedGuard<'a, T> {
-        count_taken();
-        BiasedGuard { lock: self, release, _here: PhantomData }
+    fn address(&self) -> usize {
+        std::ptr::from_ref(&self.raw).addr()
+    }
+
+    #[inline(always)]
+    fn guard<'a>(&'a self, release: ReleaseMark<'a>) -> BiasedGuard<'a, R, T> {
+        let mark = HeldMark::new(self.address(), LockHold::Alone);
+        BiasedGuard { lock: self, release, _mark: mark, _here: PhantomData }
     }
 }
 
 #[cfg(not(loom))]
-impl<T> Drop for BiasedGuard<'_, T> {
+impl<R: LockRank, T> Drop for BiasedGuard<'_, R, T> {
     #[inline(always)]
     fn drop(&mut self) {
         self.release.store(0, Ordering::Release);
-        count_left();
     }
 }
 
 #[cfg(not(loom))]
-impl<T> Deref for BiasedGuard<'_, T> {
+impl<R: LockRank, T> Deref for BiasedGuard<'_, R, T> {
     type Target = T;
 
     #[inline(always)]
@@ -117,7 +130,7 @@ impl<T> Deref for BiasedGuard<'_, T> {
 }
 
 #[cfg(not(loom))]
-impl<T> DerefMut for BiasedGuard<'_, T> {
+impl<R: LockRank, T> DerefMut for BiasedGuard<'_, R, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: the lock is held, so no other thread reaches the value, and the guard is borrowed alone.
@@ -127,23 +140,30 @@ impl<T> DerefMut for BiasedGuard<'_, T> {
 
 /// Models check the lock itself, and need none of its users.
 #[cfg(loom)]
-#[derive(Default)]
-pub(crate) struct BiasedLock<T>(parking_lot::Mutex<T>);
+pub(crate) struct BiasedLock<R: LockRank, T>(Mutex<R, T>);
+
+#[cfg(loom)]
+impl<R: LockRank, T: Default> Default for BiasedLock<R, T> {
+    fn default() -> BiasedLock<R, T> {
+        BiasedLock::new(T::default())
+    }
+}
+
 /// The lock is held.
 #[cfg(loom)]
-pub(crate) type BiasedGuard<'a, T> = parking_lot::MutexGuard<'a, T>;
+pub(crate) type BiasedGuard<'a, R, T> = MutexGuard<'a, R, T>;
 
 #[cfg(loom)]
-impl<T> BiasedLock<T> {
-    pub(crate) fn new(value: T) -> BiasedLock<T> {
-        BiasedLock(parking_lot::Mutex::new(value))
+impl<R: LockRank, T> BiasedLock<R, T> {
+    pub(crate) fn new(value: T) -> BiasedLock<R, T> {
+        BiasedLock(Mutex::new(value))
     }
 
-    pub(crate) fn lock(&self, _: Option<&AtomicUsize>) -> BiasedGuard<'_, T> {
+    pub(crate) fn lock(&self, _: Option<&AtomicUsize>) -> BiasedGuard<'_, R, T> {
         self.0.lock()
     }
 
-    pub(crate) fn try_lock(&self, _: Option<&AtomicUsize>) -> Option<BiasedGuard<'_, T>> {
+    pub(crate) fn try_lock(&self, _: Option<&AtomicUsize>) -> Option<BiasedGuard<'_, R, T>> {
         self.0.try_lock()
     }
 }

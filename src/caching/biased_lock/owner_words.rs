@@ -9,7 +9,7 @@ use std::cell::Cell;
 #[cfg(not(loom))]
 use crate::announcements::has_fence;
 #[cfg(not(loom))]
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::sync::AtomicUsize;
 #[cfg(not(loom))]
 use crate::thread_state;
@@ -25,7 +25,7 @@ struct WordLines(OwnerWord);
 
 /// Words of threads that have ended.
 #[cfg(not(loom))]
-static SPARE: Mutex<Vec<&'static OwnerWord>> = Mutex::new(Vec::new());
+static SPARE: Mutex<rank::OwnerWords, Vec<&'static OwnerWord>> = Mutex::new(Vec::new());
 
 /// Owns the calling thread's word.
 #[cfg(not(loom))]

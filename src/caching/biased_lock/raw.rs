@@ -26,7 +26,7 @@ pub(super) struct RawBiasedLock {
 }
 
 /// What a thread that leaves a lock sets to 0.
-pub(super) type HeldMark<'a> = &'a AtomicUsize;
+pub(super) type ReleaseMark<'a> = &'a AtomicUsize;
 
 impl RawBiasedLock {
     pub(super) fn new() -> RawBiasedLock {
@@ -46,7 +46,7 @@ impl RawBiasedLock {
 
     /// Takes the lock if it is biased to the thread that has the word and the thread is inside no other lock that way.
     #[inline(always)]
-    fn take_as_owner(&self, word: &'static OwnerWord) -> Option<HeldMark<'static>> {
+    fn take_as_owner(&self, word: &'static OwnerWord) -> Option<ReleaseMark<'static>> {
         if word.load(Ordering::Relaxed) != 0 {
             return None;
         }
@@ -72,7 +72,7 @@ impl RawBiasedLock {
 
     /// Takes the lock. `word` is the calling thread's.
     #[inline(always)]
-    pub(super) fn take<'a>(&'a self, word: Option<&'static OwnerWord>) -> HeldMark<'a> {
+    pub(super) fn take<'a>(&'a self, word: Option<&'static OwnerWord>) -> ReleaseMark<'a> {
         // If it is not biased to this thread, the look at its owner is followed by a write.
         prefetch_to_write(&self.held);
         if let Some(word) = word
@@ -84,7 +84,7 @@ impl RawBiasedLock {
     }
 
     #[inline(never)]
-    fn take_slowly<'a>(&'a self, word: Option<&'static OwnerWord>) -> HeldMark<'a> {
+    fn take_slowly<'a>(&'a self, word: Option<&'static OwnerWord>) -> ReleaseMark<'a> {
         #[cfg(not(loom))]
         let word = word.or_else(super::owner_words::first_use);
         if !self.take_ordinarily() {
@@ -96,7 +96,10 @@ impl RawBiasedLock {
     }
 
     /// Takes the lock unless a thread is inside.
-    pub(super) fn try_take<'a>(&'a self, word: Option<&'static OwnerWord>) -> Option<HeldMark<'a>> {
+    pub(super) fn try_take<'a>(
+        &'a self,
+        word: Option<&'static OwnerWord>,
+    ) -> Option<ReleaseMark<'a>> {
         if let Some(word) = word
             && let Some(release) = self.take_as_owner(word)
         {
@@ -161,7 +164,7 @@ impl RawBiasedLock {
     /// Counts an acquisition, after which the lock may be biased to the calling thread. The lock is held the ordinary
     /// way; on return it is held in the way that the result says.
     #[inline]
-    fn count<'a>(&'a self, word: Option<&'static OwnerWord>) -> HeldMark<'a> {
+    fn count<'a>(&'a self, word: Option<&'static OwnerWord>) -> ReleaseMark<'a> {
         let Some(word) = word else { return &self.held };
         if !std::ptr::eq(self.last.load(Ordering::Relaxed), word) {
             self.last.store(std::ptr::from_ref(word).cast_mut(), Ordering::Relaxed);

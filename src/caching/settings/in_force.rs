@@ -3,13 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::RwLock;
-
 use super::Settings;
 use super::keys::{self, Reading};
 use super::notes;
 use crate::config::Config;
 use crate::error::Result;
+use crate::lock::{RwLock, rank};
 use crate::log;
 
 static IN_FORCE: InForce = InForce::new();
@@ -17,7 +16,7 @@ static IN_FORCE: InForce = InForce::new();
 /// A configuration that can be replaced, and a number that shows without a lock when it was. Both are
 /// written under the lock.
 struct InForce {
-    settings: RwLock<Option<Arc<Settings>>>,
+    settings: RwLock<rank::Settings, Option<Arc<Settings>>>,
     /// 0 until the first configuration, then one more with each.
     generation: AtomicU64,
 }

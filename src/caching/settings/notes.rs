@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::lock::Mutex;
-
+use crate::lock::{Mutex, rank};
 use crate::log;
 
 /// Something the user should know.
@@ -14,7 +13,7 @@ pub(super) struct Note {
     pub(super) text: String,
 }
 
-static SAID: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+static SAID: Mutex<rank::SettingsNotes, BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 /// Says what has not been said yet. No lock is held meanwhile.
 pub(super) fn say(notes: Vec<Note>) {
@@ -23,7 +22,10 @@ pub(super) fn say(notes: Vec<Note>) {
     }
 }
 
-fn unsaid(said: &Mutex<BTreeSet<&'static str>>, notes: Vec<Note>) -> Vec<Note> {
+fn unsaid(
+    said: &Mutex<rank::SettingsNotes, BTreeSet<&'static str>>,
+    notes: Vec<Note>,
+) -> Vec<Note> {
     let mut said = said.lock();
     notes.into_iter().filter(|note| said.insert(note.about)).collect()
 }

@@ -16,6 +16,7 @@ mod tests;
 
 use std::cell::Cell;
 
+use crate::lock::rank;
 use crate::sync::{AtomicU32, AtomicUsize, Mutex, OnceBox, OnceCell, Ordering};
 
 /// How many places are made at once.
@@ -44,11 +45,11 @@ const MOST_PLACES: usize = CHUNK * CHUNKS;
 pub(crate) struct Pool<T: 'static> {
     chunks: [OnceBox<[T; CHUNK]>; CHUNKS],
     /// Made at the first use: a pool that begins as zeros takes no room in the library's file.
-    shared: Mutex<Option<Box<SharedPlaces>>>,
+    shared: Mutex<rank::PoolShared, Option<Box<SharedPlaces>>>,
     /// How many places are in use or in a thread's list. Changes with the lock, except when a place is retired.
     outside: AtomicUsize,
     /// The first of the lists of all threads, those of ended threads included.
-    lists: OnceCell<&'static FreePlaces>,
+    lists: OnceCell<rank::PoolList, &'static FreePlaces>,
 }
 
 /// What the threads of a pool have in common.
@@ -67,7 +68,7 @@ struct SharedPlaces {
 /// The free places that a thread keeps. Only that thread changes them; others read how many there are.
 pub(crate) struct FreePlaces {
     /// The list that was made after this one.
-    next: OnceCell<&'static FreePlaces>,
+    next: OnceCell<rank::PoolList, &'static FreePlaces>,
     count: AtomicU32,
     numbers: [AtomicU32; KEPT],
 }

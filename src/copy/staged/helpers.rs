@@ -4,12 +4,12 @@
 //! A copy never depends on them: its caller works too, and alone when no thread could be started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::jobs::JobQueue;
 use super::work::StagedWork;
+use crate::lock::{OnceCell, park, rank};
 use crate::sync::shared_static;
 
 /// The most threads that work on copies at a time, the caller among them.
@@ -23,7 +23,7 @@ shared_static! {
     static JOBS: JobQueue<StagedWork> = JobQueue::new();
 }
 
-static HELPERS: OnceLock<usize> = OnceLock::new();
+static HELPERS: OnceCell<rank::CopyHelpers, usize> = OnceCell::new();
 
 /// Where copies ask for help.
 pub(super) fn jobs() -> &'static JobQueue<StagedWork> {
@@ -64,6 +64,6 @@ fn help(linger: Duration) {
                 std::hint::spin_loop();
             }
         }
-        thread::park();
+        park::<rank::Idle>();
     }
 }

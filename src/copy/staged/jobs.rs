@@ -16,6 +16,7 @@ pub(super) use std::sync::Arc;
 #[cfg(not(loom))]
 use std::thread::{self, Thread};
 
+use crate::lock::{park, rank};
 use crate::sync::{AtomicUsize, Mutex, Ordering};
 
 /// How many threads each woken thread wakes in turn: all are awake after few short steps.
@@ -87,7 +88,7 @@ impl<T> Drop for End<'_, T> {
 
 /// The jobs that want helpers, and the threads that have nothing to do.
 pub(super) struct JobQueue<T> {
-    inner: Mutex<Inner<T>>,
+    inner: Mutex<rank::CopyJobs, Inner<T>>,
     /// How many helpers are wanted, for a look without the lock.
     wanted: AtomicUsize,
 }
@@ -196,7 +197,7 @@ impl<T> JobQueue<T> {
             std::hint::spin_loop();
         }
         while job.helpers.load(Ordering::Acquire) > 0 {
-            thread::park();
+            park::<rank::CopyHelp>();
         }
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result, Status};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// Work of a thread, and its result once it has ended. Whoever gives it up leaves the thread to itself.
 #[derive(Clone)]
-pub(super) struct Task(Arc<Mutex<Option<Result<()>>>>);
+pub(super) struct Task(Arc<Mutex<rank::CudaTask, Option<Result<()>>>>);
 
 /// The work that has not ended, whether or not anybody waits for it.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);

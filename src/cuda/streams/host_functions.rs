@@ -19,10 +19,13 @@ use crate::cuda::CudaDriver;
 use crate::cuda::result::SUCCESS;
 use crate::driver::{HostFunction, StreamRef, Streams};
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 
 /// The boxes of captured functions.
-static CAPTURED: Mutex<Option<HashMap<HostFunctionKey, &'static HostFunction>>> = Mutex::new(None);
+static CAPTURED: Mutex<
+    rank::CudaHostFunctions,
+    Option<HashMap<HostFunctionKey, &'static HostFunction>>,
+> = Mutex::new(None);
 
 /// The addresses of a function and its pointer.
 type HostFunctionKey = (usize, usize);

@@ -20,6 +20,7 @@ use crate::driver::{
     Streams,
 };
 use crate::error::{Error, Result};
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 /// The lowest possible handle of the driver: the first page is never mapped.
@@ -105,6 +106,7 @@ impl Streams for CudaDriver {
     }
 
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
+        about_to_wait::<rank::Device>();
         if self.is_untouched_default(stream)? {
             return Ok(());
         }

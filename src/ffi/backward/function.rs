@@ -7,6 +7,7 @@ use std::sync::atomic::AtomicBool;
 use crate::error::{Error, Result, Status};
 use crate::ffi::tensor::handle::{returned, tensor_of};
 use crate::ffi::{last_error, sconce_deleter, sconce_status, sconce_tensor, sconce_tensor_release};
+use crate::lock::refuse_held;
 use crate::tensor::Tensor;
 
 /// Computes the gradients of an operation's inputs from those of its results.
@@ -54,6 +55,7 @@ impl Drop for CFunction {
         if let Some(deleter) = self.deleter
             && *self.owned.get_mut()
         {
+            refuse_held("the deleter of a backward function");
             // SAFETY: it is dropped once, and the caller promised that the deleter takes the context.
             unsafe { deleter(self.context) }
         }
@@ -83,6 +85,7 @@ impl CFunction {
         }
         let mut outputs = GradientHandles(vec![null_mut(); self.results]);
         let (from, to) = (&inputs.0, &mut outputs.0);
+        refuse_held("a backward function");
         // SAFETY: the caller promised that the function takes its context and so many tensors.
         let call = || unsafe {
             (self.function)(self.context, from.as_ptr(), from.len(), to.as_mut_ptr(), to.len())

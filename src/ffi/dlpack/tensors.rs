@@ -11,6 +11,7 @@ use crate::driver::StreamHandle;
 use crate::error::{Error, Result};
 use crate::ffi::tensor::{defined, returned_by};
 use crate::ffi::{guard, sconce_status, sconce_tensor};
+use crate::lock::refuse_held;
 use crate::stream::Stream;
 use crate::tensor::{ForeignOwner, Place};
 
@@ -140,6 +141,7 @@ pub unsafe extern "C" fn sconce_tensor_from_dlpack(
             unsafe { managed.cast::<DlpackManagedHead>().read() };
         if version.major != VERSION.major {
             if let Some(deleter) = deleter {
+                refuse_held("the deleter of a managed tensor");
                 // SAFETY: it is called once, with its struct; the producer promises that it takes it.
                 unsafe { deleter(managed.cast()) };
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::Error;
 use crate::ffi::{guard, null, sconce_status, text};
+use crate::lock::refuse_held;
 use crate::memory::observers::OutOfMemory;
 use crate::memory::{self, attach_observer, detach_observer};
 
@@ -96,6 +97,7 @@ unsafe impl Sync for CObserver {}
 
 impl CObserver {
     fn call(&self, event: &OutOfMemory) {
+        refuse_held("an observer of missing memory");
         // SAFETY: the promise of `sconce_memory_attach_oom_observer`.
         unsafe {
             (self.function)(

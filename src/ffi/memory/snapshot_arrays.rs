@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::lock::Mutex;
-
 use crate::collections::slab::{Key, Slab};
 use crate::context::runtime;
 use crate::device;
@@ -11,6 +9,7 @@ use crate::error::{Error, Result, Status};
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{Out, guard, sconce_status};
 use crate::ffi::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace_entry};
+use crate::lock::{Mutex, rank};
 use crate::memory::{self, Snapshot};
 
 /// A snapshot: every segment and block of every device at one moment, and the recorded history.
@@ -30,7 +29,7 @@ struct SnapshotArrays {
     traces: Vec<Vec<sconce_memory_trace_entry>>,
 }
 
-static SNAPSHOTS: Slab<Mutex<Option<Arc<SnapshotArrays>>>> = Slab::new();
+static SNAPSHOTS: Slab<Mutex<rank::Snapshot, Option<Arc<SnapshotArrays>>>> = Slab::new();
 
 impl SnapshotArrays {
     fn of(snapshot: &Snapshot) -> SnapshotArrays {

@@ -9,6 +9,8 @@ use crate::context::{SimKernel, SimLaunch};
 use crate::error::{Error, Result};
 use crate::ffi::sim::controls as sim;
 use crate::ffi::{guard, null as null_argument, sconce_deleter, sconce_status, text};
+use crate::program_code::later;
+use crate::tensor::ForeignOwner;
 
 /// A launch, passed to the function that runs in place of its kernel.
 #[repr(C)]
@@ -59,8 +61,9 @@ unsafe impl Sync for Registered {}
 impl Drop for Registered {
     fn drop(&mut self) {
         if let Some(deleter) = self.deleter {
-            // SAFETY: the caller promised that the deleter may be called once, with the pointer.
-            unsafe { deleter(self.user) }
+            // The driver drops a kernel while it unloads a module, and a thread of the simulator at the end of a launch.
+            let owner = ForeignOwner { deleter, context: self.user };
+            later(move || drop(owner));
         }
     }
 }

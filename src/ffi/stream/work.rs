@@ -7,6 +7,7 @@ use crate::context::runtime;
 use crate::driver::HostFunction;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::{guard, null, sconce_event, sconce_status, sconce_stream};
+use crate::lock::refuse_held;
 use crate::sleep_kernel;
 use crate::{event, stream};
 
@@ -281,6 +282,7 @@ pub unsafe extern "C" fn sconce_stream_run(
         let function = function.ok_or_else(|| null("function"))?;
         let runtime = runtime()?;
         stream::run(runtime, stream.resolve(runtime)?, || {
+            refuse_held("the function of a scope");
             // SAFETY: the caller promises what this function requires.
             unsafe { function(user) };
         })

@@ -1,13 +1,13 @@
 //! The lock of a device's ledger, which counts how often it was taken by calls that may change the ledger.
 
+use crate::lock::{Mutex, MutexGuard, rank};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ledger::Ledger;
-use crate::lock::{Mutex, MutexGuard};
 
 /// A ledger and its lock.
 pub(crate) struct LedgerLock {
-    ledger: Mutex<Ledger>,
+    ledger: Mutex<rank::Ledger, Ledger>,
     changes: AtomicU64,
 }
 
@@ -18,7 +18,7 @@ impl LedgerLock {
 
     /// Locks the ledger for a call that may change it.
     #[inline]
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, rank::Ledger, Ledger> {
         let ledger = self.ledger.lock();
         let changes = self.changes.load(Ordering::Relaxed);
         self.changes.store(changes + 1, Ordering::Relaxed);

@@ -1,11 +1,11 @@
 //! Settling: an account whose figures have risen further than was granted gets more from the ledger of its device.
 
-use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::account::Account;
 use super::ledger_lock::LedgerLock;
 use crate::caching::count_settlement;
+use crate::lock::{OnceCell, rank};
 
 /// Two threads that ask for room within this time of each other, in nanoseconds, get more than they need, so that they
 /// do not take the same room from each other by turns.
@@ -13,7 +13,7 @@ const QUICK_SUCCESSION: u64 = 20_000;
 
 /// Nanoseconds since the first call.
 fn now() -> u64 {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
+    static FIRST: OnceCell<rank::FirstTime, Instant> = OnceCell::new();
     FIRST.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 

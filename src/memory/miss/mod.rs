@@ -35,8 +35,6 @@ mod rescue;
 mod search;
 pub(super) mod uncached_request;
 
-use std::sync::Once;
-
 pub(super) use lent_pages::own_stream;
 use request::{Miss, Wanted};
 pub(super) use search::search;
@@ -44,6 +42,7 @@ pub(super) use search::search;
 use super::streams::cache::StreamCache;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
+use crate::lock::{Once, rank};
 
 /// Finds memory for a request that no free block fits: steps 2 to 8.
 #[cold]
@@ -59,7 +58,7 @@ pub(super) fn serve(runtime: &Runtime, cache: &'static StreamCache, wanted: Want
 
 /// Says once that segments are used in place of pages.
 fn warn_of(refusal: &Error) {
-    static ONCE: Once = Once::new();
+    static ONCE: Once<rank::FirstTime> = Once::new();
     ONCE.call_once(|| {
         crate::log::warn(format_args!(
             "policy:pages (expandable_segments:True): segments are used where the driver refuses \

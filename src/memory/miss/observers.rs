@@ -7,10 +7,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::lock::RwLock;
-
 use crate::context::refuse_forked_child;
 use crate::error::{Error, Result};
+use crate::lock::{RwLock, rank};
 
 /// The event that an observer is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +27,8 @@ pub struct OutOfMemory {
 /// A function that is called when memory has run out.
 pub type Observer = Arc<dyn Fn(&OutOfMemory) + Send + Sync>;
 
-static OBSERVERS: RwLock<Vec<(u64, Observer)>> = RwLock::new(Vec::new());
+static OBSERVERS: RwLock<rank::OutOfMemoryObservers, Vec<(u64, Observer)>> =
+    RwLock::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// Adds an observer; the number is for [`detach_observer`].

@@ -8,14 +8,13 @@
 //!
 //! The functions are called with no lock held and may call the driver.
 
-use crate::lock::RwLock;
-
+use crate::lock::{RwLock, rank};
 use crate::types::DeviceIndex;
 
 /// Frees up to a number of objects of a device and returns how many it freed. Later calls ask for more.
 pub(crate) type GiveBack = fn(DeviceIndex, usize) -> usize;
 
-static GIVERS: RwLock<Vec<GiveBack>> = RwLock::new(Vec::new());
+static GIVERS: RwLock<rank::Givers, Vec<GiveBack>> = RwLock::new(Vec::new());
 
 /// Adds a function; once for each.
 pub(crate) fn register(giver: GiveBack) {
@@ -39,7 +38,7 @@ pub(crate) struct BlockHolder {
     pub(crate) describe: fn(DeviceIndex) -> Option<String>,
 }
 
-static HOLDERS: RwLock<Vec<&'static BlockHolder>> = RwLock::new(Vec::new());
+static HOLDERS: RwLock<rank::BlockHolders, Vec<&'static BlockHolder>> = RwLock::new(Vec::new());
 
 /// Adds a holder; once for each.
 pub(crate) fn register_holder(holder: &'static BlockHolder) {

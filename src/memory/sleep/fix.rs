@@ -3,13 +3,13 @@
 use super::lock;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::memory::fixed_pools;
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::sleepers;
 
 /// Held while a pool is being fixed. Before the lock of a device's sleep.
-static FIXING: Mutex<()> = Mutex::new(());
+static FIXING: Mutex<rank::PoolFixing, ()> = Mutex::new(());
 
 /// Fixes a pool. When this returns, no memory that is in the pool goes back or sleeps.
 pub(crate) fn fix(runtime: &Runtime, number: u64) -> Result<()> {

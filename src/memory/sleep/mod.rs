@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
 use crate::error::Result;
-use crate::lock::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard, rank};
 use crate::types::DeviceIndex;
 
 pub use super::streams::sleepers::SleepMode;
@@ -96,8 +96,9 @@ type SavedPools = BTreeMap<u64, SavedPool>;
 
 /// Locked as long as a pool of the device falls asleep or wakes: one thread at a time does that. Before all other locks
 /// of the allocator.
-static SAVED: PerDevice<Mutex<SavedPools>> = per_device!(Mutex::new(BTreeMap::new()));
+static SAVED: PerDevice<Mutex<rank::PoolSleep, SavedPools>> =
+    per_device!(Mutex::new(BTreeMap::new()));
 
-fn lock(device: DeviceIndex) -> MutexGuard<'static, SavedPools> {
+fn lock(device: DeviceIndex) -> MutexGuard<'static, rank::PoolSleep, SavedPools> {
     SAVED[device].lock()
 }

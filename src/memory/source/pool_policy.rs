@@ -1,9 +1,8 @@
 //! Pools whose memory is made in another way than the settings say.
 
+use crate::lock::{Mutex, rank};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-use crate::lock::Mutex;
 
 /// What the memory of a pool is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub enum PoolPolicy {
 }
 
 /// By the numbers of pools.
-static POLICIES: Mutex<BTreeMap<u64, PoolPolicy>> = Mutex::new(BTreeMap::new());
+static POLICIES: Mutex<rank::PoolPolicies, BTreeMap<u64, PoolPolicy>> = Mutex::new(BTreeMap::new());
 
 /// Whether there has been a pool with a policy of its own. Without one no request looks further.
 static HAS_ANY: AtomicBool = AtomicBool::new(false);

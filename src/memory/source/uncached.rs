@@ -8,15 +8,17 @@ use super::{PLAIN, Source};
 use crate::config::Config;
 use crate::context::Runtime;
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::stream::{self, GivingBack};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The live allocations, except those that are being freed.
-static LIVE: Mutex<BTreeMap<usize, UncachedAllocation>> = Mutex::new(BTreeMap::new());
+static LIVE: Mutex<rank::UncachedLive, BTreeMap<usize, UncachedAllocation>> =
+    Mutex::new(BTreeMap::new());
 
 /// Allocations that were freed and that no process holds any more, still to be returned to the driver.
-static LET_GO: Mutex<Vec<(usize, UncachedAllocation)>> = Mutex::new(Vec::new());
+static LET_GO: Mutex<rank::UncachedLetGo, Vec<(usize, UncachedAllocation)>> =
+    Mutex::new(Vec::new());
 
 struct UncachedAllocation {
     device: DeviceIndex,
@@ -121,7 +123,7 @@ pub(crate) fn has_let_go() -> bool {
 /// not take stays for the next time.
 pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
     // A second thread waits for the first and finds nothing left.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    static ONE_AT_A_TIME: Mutex<rank::UncachedTurn, ()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock();
     let mut outcome = Ok(());
     let let_go = std::mem::take(&mut *LET_GO.lock());

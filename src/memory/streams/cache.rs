@@ -12,6 +12,7 @@ use super::uses::BlockUses;
 use crate::caching::size_class::TOO_LARGE;
 use crate::caching::{BiasedGuard, BlockId, CountedLock, DeferredFrees, DelayCounters};
 use crate::driver::StreamRef;
+use crate::lock::rank;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
 use crate::memory::addresses::entry::{EntryContent, MapEntry};
@@ -45,7 +46,7 @@ pub(crate) struct StreamCache {
     /// How many freed blocks wait here.
     delays: DelayCounters,
     remote: RemoteFrees,
-    inner: OwnLines<CountedLock<StreamMemory>>,
+    inner: OwnLines<CountedLock<rank::Cache, StreamMemory>>,
 }
 
 /// What the lock of a cache guards.
@@ -72,7 +73,7 @@ impl Drop for CacheInUse {
 }
 
 /// The lock is held, and what other threads have freed is taken up.
-pub(crate) type LockedCache = BiasedGuard<'static, StreamMemory>;
+pub(crate) type LockedCache = BiasedGuard<'static, rank::Cache, StreamMemory>;
 
 impl StreamCache {
     fn new(stream: StreamRef) -> StreamCache {
@@ -389,7 +390,7 @@ impl StreamCache {
     }
 
     /// The lock alone.
-    pub(super) fn memory(&'static self) -> &'static CountedLock<StreamMemory> {
+    pub(super) fn memory(&'static self) -> &'static CountedLock<rank::Cache, StreamMemory> {
         &self.inner.0
     }
 }

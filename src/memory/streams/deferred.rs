@@ -1,14 +1,13 @@
 //! Looking after freed blocks of a device that other streams use: deferring them, polling their events, waiting for them,
 //! and hearing of streams of the program and of waits for devices.
 
-use std::sync::Once;
-
 use super::cache::{StreamCache, StreamMemory};
 use crate::caching::{BlockId, DeferredFrees, wait_for_devices};
 use crate::context::{Runtime, runtime_to_release};
 use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
+use crate::lock::{Once, rank};
 use crate::memory::heap::block::RecordState;
 use crate::stream;
 use crate::types::DeviceIndex;
@@ -99,7 +98,7 @@ fn wait_for_one(runtime: &Runtime, cache: &'static StreamCache) -> Result<()> {
 /// Registers the allocator for the news of named streams and of waits, before the first block that may be
 /// parked.
 pub(super) fn register() {
-    static ONCE: Once = Once::new();
+    static ONCE: Once<rank::FirstTime> = Once::new();
     ONCE.call_once(|| parked::register(ParkingAllocator { named, waited }));
 }
 

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::lock::RwLock;
-
 use super::cache::{LockedCache, StreamCache};
 use crate::caching::BlockId;
 use crate::error::{Error, Result};
+use crate::lock::{RwLock, rank};
 use crate::memory::heap::block::{BlockRecord, RecordState};
 use crate::memory::heap::runs::RunChange;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::StreamHeap;
 
-static SEGMENTS: RwLock<BTreeMap<u64, (u64, &'static StreamCache)>> = RwLock::new(BTreeMap::new());
+static SEGMENTS: RwLock<rank::Segments, BTreeMap<u64, (u64, &'static StreamCache)>> =
+    RwLock::new(BTreeMap::new());
 
 /// Enters a segment.
 pub(crate) fn add(address: u64, bytes: u64, owner: &'static StreamCache) {

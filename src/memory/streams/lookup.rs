@@ -17,7 +17,7 @@
 
 use std::collections::HashMap;
 
-use crate::lock::RwLock;
+use crate::lock::{RwLock, rank};
 use crate::memory::history;
 use once_cell::race::OnceRef;
 
@@ -37,7 +37,7 @@ static OWN: [[OnceRef<'static, StreamCache>; OWN_INDICES]; MAX_DEVICES] =
 /// How many caches are checked for an empty one before another is made.
 const LOOKS: usize = 32;
 
-static BY_HANDLE: RwLock<Option<StreamTable>> = RwLock::new(None);
+static BY_HANDLE: RwLock<rank::StreamCaches, Option<StreamTable>> = RwLock::new(None);
 
 /// The caches of all streams, by the driver's handle.
 struct StreamTable {

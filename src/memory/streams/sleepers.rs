@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::error::{Error, Result};
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 
 /// Where the bytes of live blocks are while a pool sleeps.
@@ -41,7 +41,7 @@ pub(crate) struct SleepingPool {
     pub(crate) saved_bytes: u64,
 }
 
-static POOLS: PerDevice<Mutex<BTreeMap<u64, SleepingPool>>> =
+static POOLS: PerDevice<Mutex<rank::Sleepers, BTreeMap<u64, SleepingPool>>> =
     per_device!(Mutex::new(BTreeMap::new()));
 
 /// How many pools are asleep, on all devices.

@@ -6,7 +6,7 @@
 use super::host_pairs::{self, HostPair};
 use super::newest_use::NewestUse;
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::DevicePtr;
 
 /// Bytes of a place: two 64-bit numbers.
@@ -18,7 +18,7 @@ const LOW_BYTES: u64 = CHUNK_BYTES / 4;
 
 /// The memory of one device.
 pub(in crate::random) struct Arena {
-    rest: Mutex<ArenaRest>,
+    rest: Mutex<rank::GeneratorArena, ArenaRest>,
 }
 
 struct ArenaRest {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::driver::{Driver, HostRange, RelaxedCapture};
 use crate::error::Result;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 
 /// Two numbers.
@@ -19,10 +19,10 @@ const PAIRS: usize = 256;
 struct PairPage([HostPair; PAIRS]);
 
 /// The pairs that no copy uses, in ordinary memory.
-static SPARE: Mutex<Vec<&'static HostPair>> = Mutex::new(Vec::new());
+static SPARE: Mutex<rank::GeneratorPairs, Vec<&'static HostPair>> = Mutex::new(Vec::new());
 
 /// The page-locked pairs that nothing uses.
-static PAGE_LOCKED: Mutex<Vec<&'static HostPair>> = Mutex::new(Vec::new());
+static PAGE_LOCKED: Mutex<rank::GeneratorPairs, Vec<&'static HostPair>> = Mutex::new(Vec::new());
 
 /// The numbers that a pair holds now.
 pub(in crate::random) fn numbers(pair: &HostPair) -> [u64; 2] {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use once_cell::sync::OnceCell;
-
 use super::arena::{Arena, CHUNK_BYTES};
 use super::host_pairs::{self, HostPair};
 use super::newest_use::NewestUse;
@@ -19,6 +17,7 @@ use crate::error::Result;
 use crate::event::NativeEvent;
 use crate::kernel_loader::LoadedKernels;
 use crate::kernels::images::{RANDOM, RANDOM_CAPTURE, RANDOM_PERMUTE};
+use crate::lock::{OnceCell, rank};
 use crate::philox::{DeviceShape, Distribution, Fill};
 use crate::sync::shared_static;
 use crate::types::{DeviceIndex, DevicePtr};
@@ -33,12 +32,12 @@ fn index(fill: Fill) -> usize {
 
 /// What fills and generators keep for a device.
 struct DeviceResources {
-    shape: OnceCell<DeviceShape>,
+    shape: OnceCell<rank::GeneratorShape, DeviceShape>,
     fills: [LoadedKernels<FILLS>; Distribution::ALL.len()],
     captures: LoadedKernels<1>,
     permutations: LoadedKernels<1>,
     arena: Arena,
-    companion: OnceCell<StreamHandle>,
+    companion: OnceCell<rank::GeneratorShape, StreamHandle>,
 }
 
 shared_static! {

@@ -12,7 +12,7 @@ use super::work::{DeviceWork, RandomKernel};
 use crate::driver::StreamRef;
 use crate::error::Result;
 use crate::kernels::TakeLaunch;
-use crate::lock::Mutex;
+use crate::lock::{Mutex, rank};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// A record. Its memory comes back when nothing names it any more.
@@ -23,7 +23,7 @@ pub(in crate::random) struct DeviceRecord {
     base: (u64, u64),
     /// Where a kernel writes seed and offset after each use, for the host.
     told: Option<&'static HostPair>,
-    newest: Mutex<NewestUse>,
+    newest: Mutex<rank::GeneratorRecord, NewestUse>,
     arena: &'static Arena,
 }
 
@@ -80,18 +80,21 @@ impl DeviceRecord {
         Ok(DeviceRecord { device, place, base, told: None, newest: Mutex::default(), arena })
     }
 
-    /// Queues a use on a stream, behind all uses queued before.
+    /// Queues a use on a stream, behind all uses queued before. The lock of the record's generator is held, so that uses
+    /// follow each other.
     pub(in crate::random) fn use_on(
         &self,
         work: &dyn DeviceWork,
         stream: StreamRef,
         queue: impl FnOnce() -> Result<()>,
     ) -> Result<()> {
-        let mut newest = self.newest.lock();
+        // The record's own lock is not held meanwhile: `queue` takes those of other records and generators.
+        let mut newest = self.newest.lock().clone();
         work.follow(stream, &newest)?;
         // Even work of which a part fails counts as a use.
         let queued = queue().and_then(|()| self.tell(work, stream));
         let marked = work.mark(stream, &mut newest);
+        *self.newest.lock() = newest;
         queued.and(marked)
     }
 

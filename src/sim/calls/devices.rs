@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::driver::{DeviceProperties, Devices, ProcessUsage};
 use crate::error::Result;
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 use super::properties;
@@ -65,6 +66,7 @@ impl Devices for Simulator {
 impl SimState {
     /// Waits until everything queued on the device before has ended.
     pub(crate) fn await_device(&self, call: Call, device: DeviceIndex) -> Result<()> {
+        about_to_wait::<rank::Device>();
         let mut engine = self.machine.engine.lock();
         engine.check(call, device)?;
         engine.refuse_captured_device(call, device)?;
@@ -78,6 +80,7 @@ impl SimState {
     /// Waits until everything queued on any device before has ended. Does not report failures of that
     /// work; calls that name the device do.
     pub(crate) fn await_all_devices(&self, call: Call) -> Result<()> {
+        about_to_wait::<rank::Device>();
         let mut engine = self.machine.engine.lock();
         for device in self.device_indices() {
             engine.refuse_captured_device(call, device)?;

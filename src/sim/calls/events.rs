@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
-
 use crate::driver::{EventFlags, EventHandle, Events, StreamRef};
 use crate::error::Result;
+use crate::lock::{MutexGuard, about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 use crate::sim::call::Call;
@@ -168,6 +167,7 @@ impl SimState {
     }
 
     pub(crate) fn await_event(&self, call: Call, handle: EventHandle) -> Result<()> {
+        about_to_wait::<rank::Device>();
         let mut engine = self.machine.engine.lock();
         let device = engine.event(call, handle)?.device;
         engine.check(call, device)?;

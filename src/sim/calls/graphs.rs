@@ -4,13 +4,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
-use parking_lot::MutexGuard;
-
 use crate::driver::{
     CaptureMode, ConditionHandle, ConditionalKind, GraphExecHandle, GraphHandle, GraphUpdate,
     Graphs, StreamRef,
 };
 use crate::error::{Error, Result};
+use crate::lock::{MutexGuard, rank};
 use crate::types::DeviceIndex;
 
 use crate::sim::call::Call;
@@ -260,7 +259,7 @@ pub(super) fn find_graph(engine: &Engine, call: Call, graph: GraphHandle) -> Res
 /// Takes an executable graph out of the table, into which the caller puts it back. Ends the process if it has been
 /// destroyed.
 fn take_exec(
-    engine: &mut MutexGuard<'_, Engine>,
+    engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
     call: Call,
     exec: GraphExecHandle,
 ) -> Result<SimGraphExec> {
@@ -280,7 +279,7 @@ fn no_graph(call: Call, number: usize) -> Error {
 
 /// The stream of a launch, which must not be captured. No device of the graph may have failed.
 fn launch_stream(
-    engine: &mut MutexGuard<'_, Engine>,
+    engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
     call: Call,
     stream: StreamRef,
     exec: &SimGraphExec,
@@ -300,7 +299,7 @@ fn launch_stream(
 
 /// The graph that a stream is captured into.
 fn captured_graph(
-    engine: &mut MutexGuard<'_, Engine>,
+    engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
     call: Call,
     stream: StreamRef,
 ) -> Result<(StreamKey, Arc<SimGraph>)> {

@@ -8,6 +8,7 @@ use crate::driver::{
     Streams,
 };
 use crate::error::Result;
+use crate::lock::{about_to_wait, rank};
 use crate::types::DeviceIndex;
 
 use crate::sim::call::Call;
@@ -66,6 +67,7 @@ impl Streams for Simulator {
     }
 
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()> {
+        about_to_wait::<rank::Device>();
         let (inner, call) = (&self.inner, Call::StreamSynchronize);
         inner.enter_context(call, stream.device)?;
         let mut engine = inner.machine.engine.lock();

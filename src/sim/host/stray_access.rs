@@ -10,12 +10,11 @@
 use std::fmt::{self, Write};
 use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
-use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use libc::{c_int, c_void, sigaction, siginfo_t};
-use parking_lot::Mutex;
 
+use crate::lock::{Mutex, Once, rank};
 use crate::program_code;
 
 /// A range of addresses that nobody may use, and what is known of an address in it.
@@ -35,7 +34,7 @@ const MOST: usize = 16;
 static WATCHED: [AtomicPtr<WatchedAddresses>; MOST] = [const { AtomicPtr::new(null_mut()) }; MOST];
 
 /// What was watched before. A handler may be using it, so it stays in memory.
-static RETIRED: Mutex<Vec<&'static WatchedAddresses>> = Mutex::new(Vec::new());
+static RETIRED: Mutex<rank::SimWatched, Vec<&'static WatchedAddresses>> = Mutex::new(Vec::new());
 
 /// The action before this one; written before the handler is installed.
 static BEFORE: AtomicPtr<sigaction> = AtomicPtr::new(null_mut());
@@ -76,7 +75,7 @@ impl Drop for AddressWatch {
 }
 
 fn install() {
-    static INSTALLED: Once = Once::new();
+    static INSTALLED: Once<rank::SimWatched> = Once::new();
     INSTALLED.call_once(|| {
         let mut before = MaybeUninit::<sigaction>::zeroed();
         // SAFETY: asks only; the place has room for an action.

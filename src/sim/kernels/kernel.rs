@@ -4,9 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::RwLock;
-
 use crate::driver::LaunchShape;
+use crate::lock::{RwLock, rank};
 use crate::sim::codes;
 use crate::sim::machine::operation::{Pace, QueuedWork};
 use crate::sim::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
@@ -64,7 +63,7 @@ pub(crate) fn launch_text(name: &str, shape: LaunchShape) -> String {
 
 /// A queued launch.
 pub(crate) struct KernelWork {
-    space: Arc<RwLock<AddressSpace>>,
+    space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     device: DeviceIndex,
     kernel: &'static Kernel,
     shape: LaunchShape,
@@ -77,7 +76,7 @@ pub(crate) struct KernelWork {
 impl KernelWork {
     /// A launch that [`Kernel::check`] has accepted.
     pub(crate) fn new(
-        space: Arc<RwLock<AddressSpace>>,
+        space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
         device: DeviceIndex,
         kernel: &'static Kernel,
         shape: LaunchShape,

@@ -1,13 +1,12 @@
 //! Random fills, with the arithmetic that the host side plans them with.
 #![forbid(unsafe_code)]
 
-use parking_lot::Mutex;
-
 use super::kernel::Kernel;
 use crate::element::Dtype;
 use crate::kernels::{
     FillLaunch, PermuteLaunch, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, TakeLaunch,
 };
+use crate::lock::{Mutex, rank};
 use crate::philox::{Distribution, Fill, evaluate, philox};
 use crate::sim::codes;
 use crate::sim::memory::{DeviceMemoryView, Intent, MemoryAccess};
@@ -133,7 +132,7 @@ fn fill(
 
 /// Takes a piece of a generator's sequence: what a GPU does with an atomic addition.
 fn take(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> {
-    static ATOMIC: Mutex<()> = Mutex::new(());
+    static ATOMIC: Mutex<rank::SimAtomic, ()> = Mutex::new(());
     let launch = TakeLaunch::read(arguments).ok_or(codes::INVALID_VALUE)?;
     let TakeLaunch { record, increment, slot, seed, offset } = launch;
     let _atomic = ATOMIC.lock();

@@ -4,10 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use parking_lot::RwLock;
-
 use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
+use crate::lock::{RwLock, rank};
 use crate::sim::call::Call;
 use crate::sim::handles::HANDLE_STEP;
 use crate::sim::machine::operation::{Pace, QueuedWork};
@@ -31,7 +30,7 @@ pub(crate) trait Compute: Send + Sync {
 
 /// A queued calculation.
 struct ComputeWork<C> {
-    space: Arc<RwLock<AddressSpace>>,
+    space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     device: DeviceIndex,
     compute: C,
 }

@@ -7,8 +7,6 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use parking_lot::MutexGuard;
-
 use super::captures::CaptureTable;
 use super::clock::SimClock;
 use super::event::SimEvent;
@@ -19,6 +17,7 @@ use super::queues::{DeviceQueues, KernelSlot, StreamPhase, StreamQueue, WorkerTh
 use super::token::{StreamKey, ThreadNumber, Token};
 use crate::driver::{EventHandle, StreamFlags, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
+use crate::lock::{MutexGuard, rank};
 use crate::sim::call::Call;
 use crate::sim::codes;
 use crate::sim::handles::{Handles, end_process};
@@ -319,7 +318,7 @@ impl Engine {
 impl Engine {
     /// Blocks the calling thread until an operation has ended, or until the simulator is out of threads:
     /// the operation may then wait for work that never runs.
-    pub(crate) fn wait(engine: &mut MutexGuard<'_, Engine>, token: &Token) {
+    pub(crate) fn wait(engine: &mut MutexGuard<'_, rank::SimEngine, Engine>, token: &Token) {
         token.wait(engine, |engine: &Engine| engine.workers.exhausted.is_some());
     }
 }

@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
-
 use super::operation::QueuedWork;
 use super::token::{StreamKey, Token};
+use crate::lock::{Mutex, rank};
 use crate::sim::call::Call;
 use crate::types::DeviceIndex;
 
@@ -25,7 +24,8 @@ pub(crate) struct GraphNode {
 }
 
 /// The conditions of the process by their handles, for kernels, which know no simulator.
-static CONDITIONS: Mutex<BTreeMap<u64, Weak<Condition>>> = Mutex::new(BTreeMap::new());
+static CONDITIONS: Mutex<rank::SimConditions, BTreeMap<u64, Weak<Condition>>> =
+    Mutex::new(BTreeMap::new());
 /// The handle of the next condition.
 static NEXT_CONDITION: AtomicU64 = AtomicU64::new(0x5E00_0001);
 
@@ -87,12 +87,12 @@ pub(crate) struct GraphContents {
 /// A graph, or the body of a conditional node.
 pub(crate) struct SimGraph {
     /// The stream on which the capture began; `None` for a body before its capture.
-    pub(crate) origin: Mutex<Option<StreamKey>>,
-    pub(crate) contents: Mutex<GraphContents>,
+    pub(crate) origin: Mutex<rank::SimGraphOrigin, Option<StreamKey>>,
+    pub(crate) contents: Mutex<rank::SimGraph, GraphContents>,
     /// The graph that a body belongs to.
     pub(crate) parent: Option<Weak<SimGraph>>,
     /// Exists as long as the executable copy that was made last.
-    pub(crate) instance: Mutex<Weak<()>>,
+    pub(crate) instance: Mutex<rank::SimGraphInstance, Weak<()>>,
 }
 
 impl SimGraph {

@@ -1,9 +1,8 @@
 //! Manual mode: operations that run one at a time, on the thread that asks for it.
 #![forbid(unsafe_code)]
 
+use crate::lock::{MutexGuard, rank};
 use std::sync::Arc;
-
-use parking_lot::MutexGuard;
 
 use super::engine::Engine;
 use super::operation::Pace;
@@ -15,7 +14,7 @@ impl Machine {
     /// Runs the head of a stream in manual mode, and returns whether it could.
     pub(crate) fn step(
         self: &Arc<Self>,
-        engine: &mut MutexGuard<'_, Engine>,
+        engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
         key: StreamKey,
     ) -> bool {
         if !engine.clock.is_manual() {

@@ -4,10 +4,9 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use parking_lot::Condvar;
-
 use super::operation::Operation;
 use super::token::{StreamKey, Token};
+use crate::lock::{Condvar, rank};
 use crate::types::DeviceIndex;
 
 /// What a stream is doing.
@@ -83,5 +82,5 @@ pub(crate) struct WorkerThreads {
     /// work that will never run, so no call waits for an operation any more.
     pub(crate) exhausted: Option<String>,
     /// Notified when a stream is ready.
-    pub(crate) work: Arc<Condvar>,
+    pub(crate) work: Arc<Condvar<rank::SimWork>>,
 }

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-
+use crate::lock::{Condvar, LockRank, Mutex, MutexGuard, rank};
 use crate::types::DeviceIndex;
 
 /// The number of a stream inside the engine, which no other stream of the simulator ever has.
@@ -42,7 +41,7 @@ impl ThreadNumber {
 }
 
 /// Numbers that threads have given back, and the next new one.
-static NUMBERS: Mutex<(Vec<usize>, usize)> = Mutex::new((Vec::new(), 1));
+static NUMBERS: Mutex<rank::SimThreads, (Vec<usize>, usize)> = Mutex::new((Vec::new(), 1));
 
 thread_local! {
     static LENT_NUMBER: LentNumber = LentNumber::new();
@@ -75,9 +74,9 @@ pub(crate) struct Token {
     done: AtomicBool,
     end_ns: AtomicU64,
     /// Host threads that wait for this operation, on the engine's lock.
-    waiters: Condvar,
+    waiters: Condvar<rank::Device>,
     /// Streams whose head waits for this operation.
-    dependents: Mutex<Vec<StreamKey>>,
+    dependents: Mutex<rank::SimDependents, Vec<StreamKey>>,
 }
 
 impl Token {
@@ -121,7 +120,11 @@ impl Token {
 
     /// Blocks the calling thread, which holds the engine's lock, until the operation has ended or
     /// `is_hopeless` returns true.
-    pub(crate) fn wait<T>(&self, lock: &mut MutexGuard<'_, T>, is_hopeless: impl Fn(&T) -> bool) {
+    pub(crate) fn wait<R: LockRank, T>(
+        &self,
+        lock: &mut MutexGuard<'_, R, T>,
+        is_hopeless: impl Fn(&T) -> bool,
+    ) {
         while !self.is_done() && !is_hopeless(lock) {
             self.waiters.wait_for(lock, CHECK_INTERVAL);
         }

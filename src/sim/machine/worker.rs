@@ -9,8 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
-
+use crate::lock::{Condvar, Mutex, MutexGuard, Serving, rank};
 use crate::log;
 use crate::types::DeviceIndex;
 
@@ -27,9 +26,9 @@ const STACK_BYTES: usize = 8 << 20;
 
 /// The queues of a simulator with the threads that run them.
 pub(crate) struct Machine {
-    pub(crate) engine: Mutex<Engine>,
+    pub(crate) engine: Mutex<rank::SimEngine, Engine>,
     /// Notified when every stream rests.
-    pub(crate) quiet: Condvar,
+    pub(crate) quiet: Condvar<rank::Device>,
 }
 
 impl Machine {
@@ -39,7 +38,7 @@ impl Machine {
 
     /// Gives every ready stream a thread. Must be called before the engine's lock is released,
     /// after anything that may have moved streams on.
-    pub(crate) fn serve(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>) {
+    pub(crate) fn serve(self: &Arc<Self>, engine: &mut MutexGuard<'_, rank::SimEngine, Engine>) {
         if engine.active == 0 {
             self.quiet.notify_all();
         }
@@ -67,7 +66,11 @@ impl Machine {
 
     /// Makes all devices fail. To leave the work to the existing threads could hang: each of them
     /// may run a host function that waits for this very work.
-    fn cannot_spawn(&self, engine: &mut MutexGuard<'_, Engine>, why: &std::io::Error) {
+    fn cannot_spawn(
+        &self,
+        engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
+        why: &std::io::Error,
+    ) {
         let why = format!(
             "the simulator cannot start a thread for queued work ({why}; {} are running); allow \
              more threads or address space (ulimit -u, ulimit -v, the container's pids.max), or \
@@ -101,7 +104,7 @@ impl Machine {
                 continue;
             }
             engine.workers.idle += 1;
-            let timed_out = condvar.wait_for(&mut engine, IDLE_TIME).timed_out();
+            let timed_out = !condvar.wait_for(&mut engine, IDLE_TIME);
             engine.workers.idle -= 1;
             if timed_out && engine.ready.is_empty() && engine.abandoned.is_empty() {
                 engine.workers.alive -= 1;
@@ -111,9 +114,14 @@ impl Machine {
     }
 
     /// Runs one started operation with the lock released, and notes its end.
-    pub(crate) fn run(self: &Arc<Self>, engine: &mut MutexGuard<'_, Engine>, started: Started) {
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        engine: &mut MutexGuard<'_, rank::SimEngine, Engine>,
+        started: Started,
+    ) {
         let mut started = started;
         let (worked_ns, result) = MutexGuard::unlocked(engine, || {
+            let _serving = Serving::<rank::Device>::begin();
             drop(take_complaint());
             let done = carry_out(&started);
             started.complaint = done.1.err().and_then(|_| take_complaint());

@@ -8,8 +8,7 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
+use crate::lock::{Mutex, rank};
 use crate::sim::host::pages::PAGE;
 use crate::types::DeviceIndex;
 
@@ -43,7 +42,7 @@ pub(crate) struct Physical {
     pub(crate) backing: Backing,
     /// Other processes may get it.
     pub(crate) shareable: bool,
-    touched: Mutex<Touched>,
+    touched: Mutex<rank::SimTouched, Touched>,
 }
 
 /// One bit a page.

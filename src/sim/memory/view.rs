@@ -1,17 +1,16 @@
 //! Device memory as an operation sees it: every range is checked when it is used.
 #![forbid(unsafe_code)]
 
-use parking_lot::RwLock;
-
 use super::access::{Accesses, Intent};
 use super::space::{Accessor, AddressSpace};
+use crate::lock::{RwLock, rank};
 use crate::sim::codes;
 use crate::types::DeviceIndex;
 
 /// Device memory as a kernel or a library's calculation on one device sees it. A range that the device
 /// may not use is an illegal address. Ranges are small pieces; kernels loop.
 pub(crate) struct DeviceMemoryView<'a> {
-    space: &'a RwLock<AddressSpace>,
+    space: &'a RwLock<rank::SimSpace, AddressSpace>,
     accessor: Accessor,
     accesses: &'a Accesses,
     /// Reads may include the gaps between what was declared.
@@ -21,7 +20,7 @@ pub(crate) struct DeviceMemoryView<'a> {
 impl<'a> DeviceMemoryView<'a> {
     /// The memory for an operation on `device` that has declared `accesses`.
     pub(crate) fn new(
-        space: &'a RwLock<AddressSpace>,
+        space: &'a RwLock<rank::SimSpace, AddressSpace>,
         device: DeviceIndex,
         accesses: &'a Accesses,
     ) -> DeviceMemoryView<'a> {

@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-
 use super::board::{Board, BoardWord, Standing};
 use crate::error::{Error, Result, Status};
+use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 
 /// How often a waiting thread looks again before it begins to sleep, and how long it then sleeps.
@@ -27,8 +26,8 @@ pub(crate) struct Rank {
     /// A number for the library's handle.
     pub(crate) native: usize,
     /// Held by the operation of this rank that runs: they run one after the other.
-    pub(crate) progress: Mutex<RankProgress>,
-    failure: Mutex<Option<Error>>,
+    pub(crate) progress: Mutex<rank::SimRankProgress, RankProgress>,
+    failure: Mutex<rank::SimRankFailure, Option<Error>>,
     ended: AtomicBool,
     /// How long each operation is late, by a test's wish.
     pub(crate) delay_ns: AtomicU64,
@@ -167,7 +166,7 @@ impl Rank {
 }
 
 /// Messages of ranks that have gone, until the other ranks of this process have read them.
-static UNREAD: Mutex<Vec<UnreadMessages>> = Mutex::new(Vec::new());
+static UNREAD: Mutex<rank::SimUnread, Vec<UnreadMessages>> = Mutex::new(Vec::new());
 
 struct UnreadMessages {
     board: Arc<Board>,
@@ -200,9 +199,9 @@ impl Drop for Rank {
 /// The ranks of a simulator.
 pub(crate) struct RankTable {
     /// Boards that this process made, until all ranks have joined.
-    boards: Mutex<Vec<Arc<Board>>>,
+    boards: Mutex<rank::SimRanks, Vec<Arc<Board>>>,
     /// The ranks of this process, for faults.
-    ranks: Mutex<Vec<Weak<Rank>>>,
+    ranks: Mutex<rank::SimRanks, Vec<Weak<Rank>>>,
     /// How long operations wait for other ranks, in milliseconds.
     pub(crate) patience_ms: Arc<AtomicU64>,
 }

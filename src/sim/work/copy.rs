@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use super::rows::{ByteRows, PIECE_BYTES};
+use crate::lock::{RwLock, rank};
 use crate::sim::codes;
 use crate::sim::host::place::HostPlace;
 use crate::sim::machine::operation::{Pace, QueuedWork};
@@ -24,7 +23,7 @@ pub(crate) enum CopySide {
 
 /// A queued copy.
 pub(crate) struct CopyWork {
-    space: Arc<RwLock<AddressSpace>>,
+    space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     device: DeviceIndex,
     dst: (CopySide, ByteRows),
     src: (CopySide, ByteRows),
@@ -33,7 +32,7 @@ pub(crate) struct CopyWork {
 impl CopyWork {
     /// A copy on a stream of `device`; both sides have the same width and height.
     pub(crate) fn new(
-        space: Arc<RwLock<AddressSpace>>,
+        space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
         device: DeviceIndex,
         dst: (CopySide, ByteRows),
         src: (CopySide, ByteRows),

@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use super::rows::{ByteRows, PIECE_BYTES};
+use crate::lock::{RwLock, rank};
 use crate::sim::codes;
 use crate::sim::machine::operation::{Pace, QueuedWork};
 use crate::sim::memory::{Accesses, Accessor, AddressSpace, Intent};
@@ -13,7 +12,7 @@ use crate::types::DeviceIndex;
 
 /// A queued fill.
 pub(crate) struct FillWork {
-    space: Arc<RwLock<AddressSpace>>,
+    space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     device: DeviceIndex,
     dst: u64,
     value: u8,
@@ -23,7 +22,7 @@ pub(crate) struct FillWork {
 impl FillWork {
     /// A fill on a stream of `device`.
     pub(crate) fn new(
-        space: Arc<RwLock<AddressSpace>>,
+        space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
         device: DeviceIndex,
         dst: u64,
         value: u8,

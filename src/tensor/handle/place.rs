@@ -9,6 +9,7 @@
 //! which came later to the same memory has seen that, and finds the generation ended.
 
 use super::written::{NO_STORAGE, Written};
+use crate::lock::rank;
 use crate::sync::{AtomicU64, Mutex, Ordering, fence};
 use crate::tensor::dim_list::Dims;
 use crate::tensor::layout::{INLINE, TensorLayout};
@@ -33,7 +34,7 @@ pub(super) struct HandlePlace {
     pub(super) extents: [[AtomicU64; INLINE]; 2],
     /// Sizes, then strides, of a tensor with more dimensions. Held while such a tensor is written and while
     /// one is assigned.
-    large: Mutex<Vec<i64>>,
+    large: Mutex<rank::TensorLarge, Vec<i64>>,
 }
 
 impl Default for HandlePlace {

@@ -1,6 +1,6 @@
 //! A simulator that tests use one at a time, and memory on it.
 
-use crate::lock::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::config::{BackendChoice, SimConfig};
 pub(super) use crate::context::SimulatedCall as Call;

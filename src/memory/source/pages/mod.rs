@@ -23,12 +23,11 @@ pub(crate) use mapping::create_memory;
 pub(crate) use table::MappingUse;
 
 use std::collections::BTreeMap;
-use std::sync::Once;
 
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::device::peers;
 use crate::event::NativeEvent;
-use crate::lock::{Mutex, MutexGuard};
+use crate::lock::{Mutex, MutexGuard, Once, rank};
 use crate::types::DeviceIndex;
 use space::PageAddresses;
 use table::PageTable;
@@ -42,7 +41,8 @@ const PAGE_SHARE: u64 = 256;
 /// How many mappings a page may have on average.
 const MOST_MAPPINGS: usize = 4;
 
-static PAGES: PerDevice<Mutex<DevicePages>> = per_device!(Mutex::new(DevicePages::new()));
+static PAGES: PerDevice<Mutex<rank::Pages, DevicePages>> =
+    per_device!(Mutex::new(DevicePages::new()));
 
 /// The pages of a device and their addresses.
 pub(crate) struct DevicePages {
@@ -163,12 +163,12 @@ impl DevicePages {
 
 /// Has the pages of devices opened to peers that get access to them later; before the first page.
 pub(crate) fn follow_peers() {
-    static ONCE: Once = Once::new();
+    static ONCE: Once<rank::FirstTime> = Once::new();
     ONCE.call_once(|| peers::on_enabled(mapping::open_to_peer));
 }
 
 /// Locks the pages of a device. Before a cache and after the gate, in the order of locks.
-pub(crate) fn lock(device: DeviceIndex) -> MutexGuard<'static, DevicePages> {
+pub(crate) fn lock(device: DeviceIndex) -> MutexGuard<'static, rank::Pages, DevicePages> {
     PAGES[device].lock()
 }
 

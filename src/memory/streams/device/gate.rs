@@ -5,19 +5,19 @@
 //! A thread that holds it exclusively therefore finds every segment of the device in a heap, and no other
 //! thread changes what the driver has. Allocations from cached blocks and frees do not pass the gate.
 
-use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::lock::{RwLock, RwLockReadGuard, RwLockWriteGuard, rank};
 
 /// The lock.
-pub(crate) struct SegmentGate(RwLock<()>);
+pub(crate) struct SegmentGate(RwLock<rank::Gate, ()>);
 
 /// The right to move segments, beside other threads.
 pub(crate) struct SharedPassage<'a>(
-    #[allow(dead_code, reason = "held, not read")] RwLockReadGuard<'a, ()>,
+    #[allow(dead_code, reason = "held, not read")] RwLockReadGuard<'a, rank::Gate, ()>,
 );
 
 /// The right to move segments while no other thread does.
 pub(crate) struct ExclusivePassage<'a>(
-    #[allow(dead_code, reason = "held, not read")] RwLockWriteGuard<'a, ()>,
+    #[allow(dead_code, reason = "held, not read")] RwLockWriteGuard<'a, rank::Gate, ()>,
 );
 
 /// The right to move segments, of either kind. What takes one must be called while it is held.

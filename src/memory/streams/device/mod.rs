@@ -16,6 +16,7 @@ pub(crate) use self::rescue::Rescue;
 use self::rescue::RescueLock;
 use crate::caching::{Guard, Lock, settings};
 use crate::collections::per_device::PerDevice;
+use crate::lock::rank;
 use crate::memory::figures::last_reading::LastReading;
 use crate::memory::figures::ledger_lock::LedgerLock;
 use crate::stream::GivingBack;
@@ -47,7 +48,7 @@ pub(crate) struct DeviceMemory {
     pub(crate) gate: SegmentGate,
     /// Serialises rescues: waiting for deferred frees, and returning segments to the driver.
     rescue: RescueLock,
-    reading: Lock<LastReading>,
+    reading: Lock<rank::Reading, LastReading>,
 }
 
 impl DeviceMemory {
@@ -158,7 +159,7 @@ impl DeviceMemory {
 
     /// Held while sums are read or begin again, so that no reader sees half of a reset.
     #[inline]
-    pub(in crate::memory::streams) fn reading(&self) -> Guard<'_, LastReading> {
+    pub(in crate::memory::streams) fn reading(&self) -> Guard<'_, rank::Reading, LastReading> {
         self.reading.lock()
     }
 }

@@ -5,14 +5,15 @@
 //! a thread that had this lock and waited for a capture to begin would keep another one waiting that gives back
 //! already and wants this lock, and the capture waits for that one.
 
+use crate::lock::rank;
 use crate::stream::GivingBack;
 use crate::sync::{Mutex, MutexGuard};
 
 /// The lock. The value counts the rescues.
-pub(crate) struct RescueLock(Mutex<u64>);
+pub(crate) struct RescueLock(Mutex<rank::Rescue, u64>);
 
 /// A rescue, as long as it is held. The value counts the rescues, this one included.
-pub(crate) type Rescue<'a> = MutexGuard<'a, u64>;
+pub(crate) type Rescue<'a> = MutexGuard<'a, rank::Rescue, u64>;
 
 impl RescueLock {
     #[cfg(not(loom))]

@@ -7,11 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use super::launch::SimLaunch;
 use crate::driver::ModuleCode;
 use crate::error::{Error, Result, Status};
+use crate::lock::{RwLock, rank};
 use crate::sim::call::Call;
 use crate::sim::codes;
 
@@ -39,7 +38,8 @@ impl fmt::Debug for SimKernel {
 const MOST_PARAMETERS: usize = 1024;
 const MOST_BYTES: usize = 32_764;
 
-static KERNELS: RwLock<BTreeMap<String, Arc<SimKernel>>> = RwLock::new(BTreeMap::new());
+static KERNELS: RwLock<rank::SimRegistry, BTreeMap<String, Arc<SimKernel>>> =
+    RwLock::new(BTreeMap::new());
 
 /// Registers a kernel. One of the same name is replaced for all that look it up later.
 pub fn register_kernel(kernel: SimKernel) -> Result<()> {

@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
-
 use super::launch::SimLaunch;
 use super::occupancy::most_dynamic_shared;
 use super::registry::SimKernel;
 use crate::driver::{Dim3, KernelValues, LaunchConfig};
+use crate::lock::{Mutex, RwLock, rank};
 use crate::log;
 use crate::program_code::{ProgramCode, ProgramCodeKind};
 use crate::sim::host::place::HostPlace;
@@ -22,12 +21,12 @@ const MOST_CLUSTER: u64 = 8;
 
 /// A queued launch.
 pub(crate) struct UserWork {
-    space: Arc<RwLock<AddressSpace>>,
+    space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     device: DeviceIndex,
     kernel: Arc<SimKernel>,
     config: LaunchConfig,
     values: Box<[Box<[u8]>]>,
-    failure: Mutex<Option<String>>,
+    failure: Mutex<rank::SimKernelFailure, Option<String>>,
 }
 
 /// Whether a launch is one that a device would accept.
@@ -73,7 +72,7 @@ fn check_cluster(name: &str, grid: Dim3, cluster: Dim3) -> Result<(), String> {
 impl UserWork {
     /// A launch that [`check`] has accepted. Copies the arguments.
     pub(crate) fn new(
-        space: Arc<RwLock<AddressSpace>>,
+        space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
         device: DeviceIndex,
         kernel: Arc<SimKernel>,
         config: &LaunchConfig,

@@ -8,13 +8,12 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::group::{self, LastOperation, QueuedCalls, as_calls};
 use super::reduce::is_reducible;
 use crate::driver::nvidia::comm_failure;
 use crate::driver::{CommAbort, CommCall, CommEndpoint, CommOptions, StreamRef};
 use crate::error::{Error, Result, Status};
+use crate::lock::{Mutex, rank};
 use crate::sim::call::Call;
 use crate::sim::libraries::compute::native_handle;
 use crate::sim::processes::board::{Board, BoardWord, Standing};
@@ -62,7 +61,7 @@ pub(super) struct SimEndpoint {
     rank: Arc<Rank>,
     last: LastOperation,
     /// The same rank, for threads that abort it; `None` until the rank has been split off.
-    member: Arc<Mutex<Option<Arc<Rank>>>>,
+    member: Arc<Mutex<rank::SimCollectiveMember, Option<Arc<Rank>>>>,
     /// How many splits it has begun.
     splits: u64,
     phase: EndpointPhase,
@@ -295,7 +294,7 @@ impl CommEndpoint for SimEndpoint {
 /// Aborts a rank from any thread. A rank that is still to be split off does not exist yet.
 struct SimAborter {
     inner: Arc<SimState>,
-    member: Arc<Mutex<Option<Arc<Rank>>>>,
+    member: Arc<Mutex<rank::SimCollectiveMember, Option<Arc<Rank>>>>,
 }
 
 impl CommAbort for SimAborter {

@@ -5,11 +5,10 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::work::{Calls, CommWork};
 use crate::driver::{CommCall, StreamRef};
 use crate::error::{Error, Result};
+use crate::lock::{Mutex, rank};
 use crate::sim::call::Call;
 use crate::sim::machine::token::Token;
 use crate::sim::processes::rank::Rank;
@@ -20,7 +19,7 @@ thread_local! {
 }
 
 /// What is queued on a rank: its newest operation.
-pub(super) type LastOperation = Arc<Mutex<Option<Arc<Token>>>>;
+pub(super) type LastOperation = Arc<Mutex<rank::SimLastOperation, Option<Arc<Token>>>>;
 
 /// Calls of one rank on one stream.
 pub(super) struct QueuedCalls {

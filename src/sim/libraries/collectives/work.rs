@@ -9,12 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use parking_lot::RwLock;
-
 use super::stop::WorkStop;
 use super::{collective, exchange};
 use crate::driver::CommCall;
 use crate::error::{Error, Status};
+use crate::lock::{RwLock, rank};
 use crate::log;
 use crate::sim::machine::operation::{Pace, QueuedWork};
 use crate::sim::memory::{Accesses, AddressSpace, DeviceMemoryView};
@@ -30,7 +29,7 @@ pub(super) enum Calls {
 
 /// A queued operation of a rank.
 pub(super) struct CommWork {
-    pub(super) space: Arc<RwLock<AddressSpace>>,
+    pub(super) space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     pub(super) rank: Arc<Rank>,
     pub(super) calls: Calls,
 }

@@ -3,8 +3,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::calculate::{ConvolutionEngine, QueuedConvolution};
 use super::codes::{BAD_PARAM, MISALIGNED_POINTER, NULL_POINTER, OUT_OF_BOUND};
 use super::geometry::{geometry_of, unfolded_bytes};
@@ -14,6 +12,7 @@ use crate::driver::{
 };
 use crate::element::Dtype;
 use crate::error::{Error, Result};
+use crate::lock::{Mutex, rank};
 use crate::sim::call::Call;
 use crate::sim::libraries::compute::native_handle;
 use crate::sim::state::{SimState, Simulator};
@@ -45,7 +44,7 @@ fn refused(call: Call, code: i32) -> Error {
 struct DnnShared {
     inner: Arc<SimState>,
     device: DeviceIndex,
-    stream: Mutex<StreamRef>,
+    stream: Mutex<rank::SimDnnStream, StreamRef>,
 }
 
 struct SimDnnHandle {

@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
 use super::demand::{self, codes};
 use super::transform::Transforms;
 use crate::driver::nvidia::{fft_failure, fft_refusal};
 use crate::driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
 use crate::error::{Error, Result};
+use crate::lock::{RwLock, rank};
 use crate::sim::call::Call;
 use crate::sim::libraries::compute::Compute;
 use crate::sim::memory::DeviceMemoryView;
@@ -60,7 +59,7 @@ fn failure(call: Call, code: i32) -> Error {
 
 /// Device memory of a plan.
 struct FftTables {
-    space: Arc<RwLock<AddressSpace>>,
+    space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
     address: u64,
 }
 
