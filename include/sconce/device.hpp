@@ -113,6 +113,14 @@ inline void device_synchronize(DeviceIndex device = -1) {
   detail::check(::sconce_device_synchronize(device));
 }
 
+/// Waits for all work of a device, unless a stream of the device is being captured.
+/// \returns whether it has waited
+inline bool try_device_synchronize(DeviceIndex device = -1) {
+  bool waited = false;
+  detail::check(::sconce_device_try_synchronize(device, &waited));
+  return waited;
+}
+
 /// Another name of `device_synchronize`. Corresponds to `torch.cuda.synchronize(device)`.
 inline void synchronize(DeviceIndex device = -1) { device_synchronize(device); }
 

@@ -266,12 +266,12 @@ class [[nodiscard]] CUDAGraph {
 class [[nodiscard]] GraphGuard {
  public:
   /// Waits for the current device, as torch does, and begins the capture on the stream of the
-  /// device for captures.
+  /// device for captures. If another thread is capturing on the device, it does not wait.
   SCONCE_NODISCARD_CTOR explicit GraphGuard(CUDAGraph& graph, MempoolId pool = {},
                                             CaptureMode mode = CaptureMode::Global)
       : capture_(graph, pool, mode), guard_(capture_.stream()) {}
-  /// Waits for the stream's device, and begins the capture on the stream, which is current in the
-  /// scope.
+  /// Waits for the stream's device, likewise, and begins the capture on the stream, which is current
+  /// in the scope.
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const CUDAStream& stream, MempoolId pool = {},
                                    CaptureMode mode = CaptureMode::Global)
       : capture_(graph, stream, pool, mode), guard_(stream) {}
@@ -294,7 +294,7 @@ class [[nodiscard]] GraphGuard {
    public:
     /// On a stream that the library lends to the capture.
     Capture(const CUDAGraph& graph, MempoolId pool, CaptureMode mode) : graph_(graph.get()) {
-      wait_for(-1);
+      (void)try_device_synchronize();
       detail::check(::sconce_graph_capture_begin_own_stream(
           graph_, -1, pool.pool, static_cast<std::int32_t>(mode), &stream_));
       is_open_ = true;
@@ -302,7 +302,7 @@ class [[nodiscard]] GraphGuard {
     /// On the caller's stream.
     Capture(const CUDAGraph& graph, const CUDAStream& stream, MempoolId pool, CaptureMode mode)
         : graph_(graph.get()), stream_(stream.get()) {
-      wait_for(stream.device_index());
+      (void)try_device_synchronize(stream.device_index());
       detail::check(::sconce_graph_capture_begin(graph_, stream_, pool.pool,
                                                  static_cast<std::int32_t>(mode)));
       is_open_ = true;
@@ -322,8 +322,6 @@ class [[nodiscard]] GraphGuard {
     }
 
    private:
-    static void wait_for(DeviceIndex device) { detail::check(::sconce_device_synchronize(device)); }
-
     sconce_graph* graph_;
     sconce_stream stream_{};
     bool is_open_ = false;

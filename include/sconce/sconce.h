@@ -3110,10 +3110,21 @@ SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *o
  * Waits until a device has finished all work queued on it so far, on every stream. Does not change
  * the current device.
  *
+ * - Errors: INVALID_STATE: a stream of the device is being captured, by whatever thread; the capture
+ *   stays valid. Only captures of other code on streams of its own may be lost.
  * - Ordering: blocks the calling thread.
- * - torch: `torch.cuda.synchronize(device)`.
+ * - torch: `torch.cuda.synchronize(device)`, which invalidates captures.
  */
-SCONCE_NODISCARD sconce_status sconce_device_synchronize(int32_t device);
+SCONCE_NODISCARD
+sconce_status sconce_device_synchronize(int32_t device);
+
+/**
+ * Waits as `sconce_device_synchronize`, unless a stream of the device is being captured.
+ *
+ * - `out_waited`: receives whether it has waited.
+ * - Ordering: as `sconce_device_synchronize`.
+ */
+SCONCE_NODISCARD sconce_status sconce_device_try_synchronize(int32_t device, bool *out_waited);
 
 /**
  * Reports the properties of a device. Makes no context.

@@ -28,7 +28,7 @@ mod words;
 
 pub(crate) use fences::{fence_all_threads, has_fence};
 pub(crate) use shared_value::SharedValue;
-pub(crate) use words::{announce, announced, others};
+pub(crate) use words::{Announcement, announce, announced, await_others, others};
 
 use crate::sync::{Ordering, fence};
 

@@ -98,6 +98,24 @@ pub(crate) fn others() -> usize {
     words.all.len() - words.spare.len() - usize::from(thread_state::announcement().is_some())
 }
 
+/// Waits until other threads have ended what they announce at the moment. What they announce afterwards, they announce
+/// knowing what the caller has done before. Threads announce something for the time of a call that does not block.
+pub(crate) fn await_others() {
+    if others() == 0 {
+        return;
+    }
+    fence_all_threads();
+    let own = thread_state::announcement();
+    let is_own = |word: &AtomicUsize| own.is_some_and(|own| std::ptr::eq(own, word));
+    let all = WORDS.lock().all.clone();
+    for word in all.into_iter().filter(|word| !is_own(word)) {
+        let seen = word.load(Ordering::Acquire);
+        while seen != 0 && word.load(Ordering::Acquire) == seen {
+            std::thread::yield_now();
+        }
+    }
+}
+
 /// The addresses that threads announce, after a fence: what is not among them, and is no longer to be used, is not used
 /// any more.
 pub(crate) fn announced() -> Vec<usize> {

@@ -15,7 +15,7 @@ use super::config::{CommConfig, Limit};
 use super::failure::{FirstFailure, aborted};
 use super::watched_work::WatchedWork;
 use crate::context::Runtime;
-use crate::driver::{CommAbort, CommEndpoint};
+use crate::driver::{CommAbort, CommEndpoint, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::lock::{Mutex, MutexGuard, OnceCell, about_to_wait, rank};
 use crate::log;
@@ -189,6 +189,8 @@ impl Comm {
             if end.is_finalized {
                 return Ok(());
             }
+            // It frees, which no capture has to do with.
+            let _relaxed = RelaxedCapture::enter(self.runtime.driver())?;
             end.open()?.finalize()?;
             end.is_finalized = true;
         }
@@ -218,7 +220,11 @@ impl Comm {
     pub(super) fn break_off(&self, why: &Error) {
         self.failure.break_for(why);
         let mut end = self.lock_soon();
-        let aborted = self.aborter.abort();
+        let aborted = {
+            // As finalizing. A communicator that is broken is aborted in any case.
+            let _relaxed = RelaxedCapture::enter(self.runtime.driver());
+            self.aborter.abort()
+        };
         let endpoint = end.as_mut().and_then(|end| end.endpoint.take());
         drop((endpoint, end));
         if let Err(error) = aborted {
@@ -257,7 +263,9 @@ impl Comm {
 
 impl Drop for Comm {
     fn drop(&mut self) {
-        // The driver aborts an endpoint that is dropped before it was finalized.
+        // The driver aborts an endpoint that is dropped before it was finalized. If the mode cannot be entered, it
+        // says so itself.
+        let _relaxed = RelaxedCapture::enter(self.runtime.driver());
         self.lock().endpoint = None;
     }
 }

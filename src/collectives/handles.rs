@@ -10,7 +10,7 @@ use super::registry::{self, comm, dead, publish};
 use super::{exit, group};
 use crate::context::{Runtime, runtime};
 use crate::device;
-use crate::driver::{CommId, CommMember};
+use crate::driver::{CommId, CommMember, RelaxedCapture};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
@@ -94,7 +94,11 @@ fn make(
     config: &CommConfig,
 ) -> Result<Vec<Key>> {
     group::refuse_inside("a communicator cannot be made")?;
-    let ends = runtime.driver().comm_create(id, ranks, members, &config.options)?;
+    let ends = {
+        // It allocates, which no capture has to do with.
+        let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+        runtime.driver().comm_create(id, ranks, members, &config.options)?
+    };
     // Exit handlers run in the reverse order of their registration, and the library is open now: ours runs first.
     exit::notice();
     let comms = members.iter().zip(ends);
@@ -113,7 +117,11 @@ pub fn split(key: Key, color: Option<i32>, order: i32, config: &CommConfig) -> R
     group::refuse_inside("a communicator cannot be split")?;
     let parent = comm(key)?;
     parent.failure.check()?;
-    let end = parent.lock().open()?.split(color, order, &config.options)?;
+    let end = {
+        // As a new communicator.
+        let _relaxed = RelaxedCapture::enter(parent.runtime.driver())?;
+        parent.lock().open()?.split(color, order, &config.options)?
+    };
     let child = end.map(|end| Arc::new(Comm::new(parent.runtime, parent.device, *config, end)));
     let mut comms = vec![parent];
     comms.extend(child.clone());

@@ -8,6 +8,7 @@ use super::Key;
 use super::comm::Comm;
 use crate::collections::slab::Slab;
 use crate::context::Runtime;
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
 use crate::event::NativeEvent;
 use crate::lock::{Mutex, about_to_wait, rank};
@@ -65,7 +66,11 @@ impl Work {
             return Ok(true);
         }
         self.check()?;
-        let is_done = self.runtime.driver().event_query(self.event()?.handle())?;
+        let is_done = {
+            let (driver, event) = (self.runtime.driver(), self.event()?);
+            let _relaxed = RelaxedCapture::enter(driver)?;
+            driver.event_query(event.handle())?
+        };
         if is_done {
             // The call may have ended because the communicator broke.
             self.comm.poll().map_err(|why| self.named(why))?;

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::context::Runtime;
-use crate::driver::StreamRef;
+use crate::driver::{RelaxedCapture, StreamRef};
 use crate::error::Result;
 use crate::lock::{RwLock, rank};
 use crate::types::DeviceIndex;
@@ -74,7 +74,11 @@ pub(crate) fn named(runtime: &Runtime, stream: StreamRef) {
 /// Waits until all work queued on a device so far has finished, and frees the blocks that were parked before.
 pub(crate) fn wait(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let begun = CLOCK.fetch_add(1, Ordering::SeqCst);
-    runtime.driver().device_synchronize(device)?;
+    {
+        // Captures on other devices have nothing to do with it.
+        let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+        runtime.driver().device_synchronize(device)?;
+    }
     if any() {
         each(|owner| (owner.waited)(runtime, device, begun));
     }

@@ -4,6 +4,7 @@ use super::native::NativeEvent;
 use super::slots::{LiveEvent, SharedNative, with_native};
 use crate::collections::slab::Key;
 use crate::context::runtime;
+use crate::driver::RelaxedCapture;
 use crate::error::{Error, Result, Status};
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {
         return Err(other_devices(&start, &end));
     }
     let driver = runtime.driver();
+    let _relaxed = RelaxedCapture::enter(driver)?;
     if !driver.event_query(start.handle())? || !driver.event_query(end.handle())? {
         return Err(Error::new(
             Status::NotReady,

@@ -7,9 +7,9 @@ use super::native::NativeEvent;
 use super::slots::{LiveEvent, dead, insert, remove, slot, with_native};
 use crate::collections::slab::Key;
 use crate::context::{Runtime, runtime};
-use crate::driver::EventFlags;
+use crate::driver::{EventFlags, RelaxedCapture};
 use crate::error::{Error, Result, Status};
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 use crate::types::DeviceIndex;
 
 /// Makes an event. Calls no driver and uses no device.
@@ -102,14 +102,16 @@ pub fn query(key: Key) -> Result<bool> {
 /// [`query`] of an event with a record. Not inlined, so that the query of an event without one stays short.
 #[inline(never)]
 fn query_recorded(runtime: &Runtime, key: Key, slot: LiveEvent) -> Result<bool> {
-    let Some(_in_use) = hazard_pointers::announce(slot.address()) else {
+    let Some(in_use) = hazard_pointers::announce(slot.address()) else {
         return query_locked(runtime, key);
     };
     let handle = slot.handle.load(Ordering::Acquire);
     // Checked after the announcement and after the handle was read: then the handle is this event's, and is not
     // destroyed until the announcement ends.
     match handle {
-        Some(handle) if slot.still() => runtime.driver().event_query(handle),
+        Some(handle) if slot.still() => {
+            stream::in_passing(runtime, &in_use, |driver| driver.event_query(handle))
+        }
         _ => Err(dead("event")),
     }
 }
@@ -118,7 +120,10 @@ fn query_recorded(runtime: &Runtime, key: Key, slot: LiveEvent) -> Result<bool> 
 #[inline(never)]
 fn query_locked(runtime: &Runtime, key: Key) -> Result<bool> {
     with_native(key, "event", |_, native| match native {
-        Some(native) => runtime.driver().event_query(native.handle()),
+        Some(native) => {
+            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+            runtime.driver().event_query(native.handle())
+        }
         None => Ok(true),
     })
 }
@@ -128,7 +133,11 @@ pub fn synchronize(key: Key) -> Result<()> {
     let runtime = runtime()?;
     // The reference keeps the driver's event from being recycled during the wait.
     match with_native(key, "event", |_, native| Ok(native.clone()))? {
-        Some(native) => runtime.driver().event_synchronize(native.handle()),
+        Some(native) => {
+            // Captures that the event is not of have nothing to do with it.
+            let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+            runtime.driver().event_synchronize(native.handle())
+        }
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
 use crate::error::{Error, Result};
 use crate::log;
-use crate::stream::{self, LaunchMembers, LentStream, Stream};
+use crate::stream::{self, LaunchMembers, LentStream, NotedCapture, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -101,6 +101,7 @@ fn begin_capture(
     mode: CaptureMode,
 ) -> Result<Capturing> {
     let holds = Holds::new(pool, key, await_launch)?;
+    let noted = NotedCapture::new(stream.device(), mode);
     // Before the capture begins, so that no allocation of it is missed.
     let begun = holds.begin(stream.device()).and_then(|()| {
         let begun = {
@@ -116,11 +117,19 @@ fn begin_capture(
         discard(runtime, holds);
         return Err(error);
     }
-    stream::capture_has_begun();
     stream::begin_own_capture(runtime, holds.capture_number(), stream, false);
     let thread = thread_state::number();
     let (conditions, bodies) = (Vec::new(), Vec::new());
-    Ok(Capturing { stream, _lent: lent, thread, holds, mode, conditions, bodies })
+    Ok(Capturing {
+        stream,
+        _lent: lent,
+        noted: Some(noted),
+        thread,
+        holds,
+        mode,
+        conditions,
+        bodies,
+    })
 }
 
 /// The capture, if the calling thread may end it; else what there was, and why not.
@@ -178,7 +187,7 @@ fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<(GraphHandle, 
         }
     }
     let ended = end_stream(runtime, capturing.stream);
-    stream::capture_has_ended();
+    capturing.noted = None;
     let left = capturing.holds.end(capturing.stream.device());
     match (ended, left) {
         (Ok(graph), Ok(())) if !is_open => Ok((graph, members)),

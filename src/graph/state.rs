@@ -9,7 +9,7 @@ use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, 
 use crate::error::{Error, Result, Status};
 use crate::lock::rank;
 pub(super) use crate::memory::pool::Key;
-use crate::stream::{LaunchMembers, LentStream, Stream};
+use crate::stream::{LaunchMembers, LentStream, NotedCapture, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -52,6 +52,8 @@ pub(super) struct Capturing {
     pub(super) stream: Stream,
     /// The stream is lent until the capture has ended.
     pub(super) _lent: Option<LentStream>,
+    /// Tells other threads of it until it ends.
+    pub(super) noted: Option<NotedCapture>,
     /// The number of the thread that began it, and whose allocations come from the pool.
     pub(super) thread: u64,
     pub(super) holds: Holds,

@@ -5,15 +5,16 @@
 
 use super::external::current_foreign;
 use super::pool;
+use crate::announcements::Announcement;
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
-use crate::driver::{RelaxedCapture, StreamHandle, StreamRef};
+use crate::driver::{Driver, RelaxedCapture, StreamHandle, StreamRef};
 use crate::error::Result;
 use crate::sync::{AtomicU32, Ordering, shared_static};
 use crate::types::DeviceIndex;
 
 shared_static! {
-    /// The number of known captures of foreign streams, by device.
+    /// The number of captures of this library and of known captures of foreign streams, by device.
     static CAPTURES: PerDevice<AtomicU32> = crate::collections::per_device::per_device!(AtomicU32::new(0));
 }
 
@@ -53,9 +54,9 @@ pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
     is_under_capture_beside(runtime, device, None)
 }
 
-/// Whether a pooled stream of a device, the calling thread's current stream or the call's argument is being
-/// captured, or a capture of a foreign stream is known. Captures of other foreign streams are not found: the
-/// driver refuses to wait for a device then.
+/// Whether this library captures a stream of a device, or a pooled stream, the calling thread's current stream or the
+/// call's argument is being captured, or a capture of a foreign stream is known. Other captures of other code are not
+/// found: the driver refuses to wait for a device then.
 pub(super) fn is_under_capture_beside(
     runtime: &Runtime,
     device: DeviceIndex,
@@ -67,19 +68,52 @@ pub(super) fn is_under_capture_beside(
         })
 }
 
+/// Whether a stream of a device is in a known capture: the driver is asked only while this library captures.
+pub(super) fn is_under_known_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
+    CAPTURES[device].load(Ordering::Relaxed) != 0
+        || (OWN.load(Ordering::Relaxed) != 0 && is_under_capture(runtime, device))
+}
+
 shared_static! {
     /// The number of captures of this library that are under way.
     static OWN: AtomicU32 = AtomicU32::new(0);
 }
 
-/// Notes that a capture of this library has begun.
-pub(crate) fn capture_has_begun() {
-    OWN.fetch_add(1, Ordering::Relaxed);
+shared_static! {
+    /// The number of known captures that may forbid calls to threads other than their own.
+    static HOLDING_BACK: AtomicU32 = AtomicU32::new(0);
 }
 
-/// Notes that a capture has ended that [`capture_has_begun`] noted.
-pub(crate) fn capture_has_ended() {
+/// Counts a capture of this library.
+pub(super) fn count_capture(device: DeviceIndex, holds_back: bool) {
+    OWN.fetch_add(1, Ordering::Relaxed);
+    CAPTURES[device].fetch_add(1, Ordering::Relaxed);
+    HOLDING_BACK.fetch_add(u32::from(holds_back), Ordering::Relaxed);
+}
+
+/// Undoes [`count_capture`].
+pub(super) fn uncount_capture(device: DeviceIndex, holds_back: bool) {
+    HOLDING_BACK.fetch_sub(u32::from(holds_back), Ordering::Relaxed);
+    CAPTURES[device].fetch_sub(1, Ordering::Relaxed);
     OWN.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Makes a query of the driver that returns at once and has nothing to do with captures, in the relaxed mode if a
+/// capture is known that may forbid it. The calling thread has announced what it uses, so no such capture begins before
+/// the query is made. Calls that wait enter the relaxed mode in any case; queries are too frequent for that, since it
+/// takes two calls of the driver.
+#[inline(always)]
+pub(crate) fn in_passing<R>(
+    runtime: &Runtime,
+    _announced: &Announcement,
+    query: impl FnOnce(&'static dyn Driver) -> Result<R>,
+) -> Result<R> {
+    let driver = runtime.driver();
+    if HOLDING_BACK.load(Ordering::Relaxed) == 0 {
+        return query(driver);
+    }
+    let _relaxed = RelaxedCapture::enter(driver)?;
+    query(driver)
 }
 
 /// Whether a stream is in a capture of this library, or in one of a foreign stream that is known. The driver is asked
@@ -94,9 +128,11 @@ pub(crate) fn is_in_known_capture(runtime: &Runtime, stream: StreamRef) -> Resul
 /// Notes a capture of a foreign stream.
 pub(crate) fn add_capture(device: DeviceIndex) {
     CAPTURES[device].fetch_add(1, Ordering::Relaxed);
+    HOLDING_BACK.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Notes the end of a capture that [`add_capture`] noted.
 pub(crate) fn remove_capture(device: DeviceIndex) {
+    HOLDING_BACK.fetch_sub(1, Ordering::Relaxed);
     CAPTURES[device].fetch_sub(1, Ordering::Relaxed);
 }

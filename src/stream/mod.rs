@@ -18,6 +18,8 @@
 //! | `external` | streams that the program made |
 //! | `captures` | which streams are captured, and which devices are idle |
 //! | `giving_back` | giving back to the driver, and beginning captures, one after the other |
+//! | `device_waits` | waiting for devices, and beginning captures |
+//! | `noted_capture` | what a capture tells other threads |
 //! | `own_captures` | the captures of this library's graphs, for work that is queued meanwhile |
 //! | `current` | the current stream of each thread and device |
 //! | `named` | calls that name their stream |
@@ -26,6 +28,7 @@
 
 mod captures;
 mod current;
+mod device_waits;
 mod external;
 mod giving_back;
 mod id;
@@ -33,14 +36,14 @@ mod lent;
 mod maker;
 mod makers;
 mod named;
+mod noted_capture;
 mod own_captures;
 mod pool;
 mod value;
 mod work;
 
 pub(crate) use captures::{
-    add_capture, are_devices_idle, capture_has_begun, capture_has_ended, is_in_known_capture,
-    remove_capture,
+    add_capture, are_devices_idle, in_passing, is_in_known_capture, remove_capture,
 };
 pub use current::{current, exchange, restore, run, set_current};
 pub(crate) use current::{current_beside, current_here, current_on};
@@ -57,6 +60,7 @@ pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
 pub(crate) use named::beside;
 pub use named::on;
+pub(crate) use noted_capture::NotedCapture;
 pub(crate) use own_captures::{
     CaptureSeen, LaunchMember, LaunchMembers, begin_own_capture, capture_of, end_own_body,
     end_own_capture, launch_with, member_of,
@@ -65,5 +69,5 @@ pub use value::{Stream, default, from_pool};
 pub(crate) use work::after_enqueue;
 pub use work::{
     capture_status, is_capturing, launch_host_function, priority, priority_range, query,
-    synchronize,
+    synchronize, synchronize_device, try_synchronize_device,
 };

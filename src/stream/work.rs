@@ -1,22 +1,49 @@
 //! Queries of a stream, waits for it, and host functions in it.
 
+use super::device_waits::DeviceWait;
 use super::pool;
 use super::value::Stream;
 use crate::context::{Runtime, runtime};
-use crate::device;
-use crate::driver::{CaptureStatus, HostFunction};
+use crate::device::{self, parked};
+use crate::driver::{CaptureStatus, HostFunction, RelaxedCapture};
 use crate::error::{Error, Result};
+use crate::types::DeviceIndex;
 
 /// Whether all work queued on the stream has finished.
 pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
+    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     runtime.driver().stream_query(stream.driver_ref())
 }
 
 /// Waits for all work queued on the stream.
 pub fn synchronize(runtime: &Runtime, stream: Stream) -> Result<()> {
-    runtime.driver().stream_synchronize(stream.driver_ref())?;
+    {
+        // Captures of other streams have nothing to do with it.
+        let _relaxed = RelaxedCapture::enter(runtime.driver())?;
+        runtime.driver().stream_synchronize(stream.driver_ref())?;
+    }
     stream.note_named(runtime);
     Ok(())
+}
+
+/// Waits for all work of a device (-1: the current one). Refused while one of its streams is captured, by whatever
+/// thread: the driver would refuse it, too, but invalidate the capture.
+pub fn synchronize_device(index: i32) -> Result<()> {
+    let runtime = runtime()?;
+    let device = device::resolve(runtime, index)?;
+    if try_synchronize_device(runtime, device)? {
+        return Ok(());
+    }
+    Err(Error::invalid_state(format!(
+        "a stream of device {device} is being captured, so the device cannot be waited for; wait for a stream or an \
+         event, or wait until the capture has ended"
+    )))
+}
+
+/// Waits for all work of a device, unless one of its streams is captured. Returns whether it has waited.
+pub fn try_synchronize_device(runtime: &Runtime, device: DeviceIndex) -> Result<bool> {
+    let Some(_wait) = DeviceWait::begin(runtime, device) else { return Ok(false) };
+    parked::wait(runtime, device).map(|()| true)
 }
 
 /// The stream's priority.

@@ -104,7 +104,9 @@ impl Script {
         self.alloc(2 * MIB);
         self.alloc(200 << 10);
         self.free(self.held.len().saturating_sub(2), true);
-        stream::synchronize(runtime().unwrap(), self.stream).unwrap();
+        // The fault may strike the wait itself, which is then repeated.
+        let wait = || stream::synchronize(runtime().unwrap(), self.stream);
+        wait().or_else(|_| wait()).unwrap();
         self.busy.clear();
         self.alloc(400);
         self.configure("");

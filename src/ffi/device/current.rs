@@ -1,7 +1,9 @@
 //! Devices: their number, the current one, synchronization. See `docs/design/device.md`.
 
+use crate::context::runtime;
 use crate::device;
 use crate::ffi::{guard, guard_runtime, guard_value, sconce_status};
+use crate::stream;
 
 /// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
 /// a forked child.
@@ -87,10 +89,31 @@ pub unsafe extern "C" fn sconce_device_has_context(
 /// Waits until a device has finished all work queued on it so far, on every stream. Does not change
 /// the current device.
 ///
+/// - Errors: INVALID_STATE: a stream of the device is being captured, by whatever thread; the capture
+///   stays valid. Only captures of other code on streams of its own may be lost.
 /// - Ordering: blocks the calling thread.
-/// - torch: `torch.cuda.synchronize(device)`.
+/// - torch: `torch.cuda.synchronize(device)`, which invalidates captures.
 #[must_use]
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_device_synchronize(device: i32) -> sconce_status {
-    guard(|| device::synchronize(device))
+    guard(|| stream::synchronize_device(device))
+}
+
+/// Waits as `sconce_device_synchronize`, unless a stream of the device is being captured.
+///
+/// - `out_waited`: receives whether it has waited.
+/// - Ordering: as `sconce_device_synchronize`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_device_try_synchronize(
+    device: i32,
+    out_waited: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_waited = out!(out_waited);
+        let runtime = runtime()?;
+        let device = device::resolve(runtime, device)?;
+        out_waited.write(stream::try_synchronize_device(runtime, device)?);
+        Ok(())
+    })
 }

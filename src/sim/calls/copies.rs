@@ -184,6 +184,7 @@ impl SimState {
         // A captured copy happens when the graph is launched, which no call here can wait for.
         if let Some(token) = token.filter(|_| blocks) {
             let mut engine = self.machine.engine.lock();
+            engine.refuse_held_back(call)?;
             Engine::wait(&mut engine, &token);
             engine.check(call, device)?;
         }

@@ -53,6 +53,7 @@ impl Devices for Simulator {
             let why = format!("device {device} cannot access device {peer}");
             return Err(codes::failure_because(call, codes::PEER_ACCESS_UNSUPPORTED, why));
         }
+        inner.check_held_back(call)?;
         // Peer access is between contexts, so both are made.
         for device in [device, peer] {
             inner.contexts[device.as_usize()].store(true, Ordering::Release);

@@ -61,6 +61,7 @@ impl Ipc for Simulator {
     fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
         let (inner, call) = (&self.inner, Call::IpcMemoryOpen);
         inner.enter_context(call, device)?;
+        inner.check_held_back(call)?;
         let fields =
             HandleFields::of(handle, MEMORY, device).map_err(|code| refused(call, code))?;
         let mut space = inner.space.write();

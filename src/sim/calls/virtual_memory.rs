@@ -53,6 +53,7 @@ impl VirtualMemory for Simulator {
 
     fn physical_release(&self, handle: PhysicalHandle) -> Result<()> {
         self.inner.enter(Call::PhysicalRelease)?;
+        self.inner.check_held_back(Call::PhysicalRelease)?;
         self.inner.in_space(Call::PhysicalRelease, |space| space.release(handle.native()))
     }
 
@@ -76,6 +77,7 @@ impl VirtualMemory for Simulator {
         offset: usize,
     ) -> Result<()> {
         self.inner.enter(Call::VirtualMap)?;
+        self.inner.check_held_back(Call::VirtualMap)?;
         self.inner.in_space(Call::VirtualMap, |space| {
             space.map(ptr.0, bytes as u64, handle.native(), offset as u64)
         })
@@ -83,6 +85,7 @@ impl VirtualMemory for Simulator {
 
     fn virtual_unmap(&self, ptr: DevicePtr, bytes: usize) -> Result<()> {
         self.inner.enter(Call::VirtualUnmap)?;
+        self.inner.check_held_back(Call::VirtualUnmap)?;
         self.inner.in_space(Call::VirtualUnmap, |space| space.unmap(ptr.0, bytes as u64))
     }
 
@@ -94,6 +97,7 @@ impl VirtualMemory for Simulator {
         access: Access,
     ) -> Result<()> {
         self.inner.enter_context(Call::VirtualSetAccess, device)?;
+        self.inner.check_held_back(Call::VirtualSetAccess)?;
         self.inner.in_space(Call::VirtualSetAccess, |space| {
             space.set_access(ptr.0, bytes as u64, device, access)
         })
@@ -116,6 +120,7 @@ impl VirtualMemory for Simulator {
     fn physical_import(&self, device: DeviceIndex, fd: OwnedFd) -> Result<PhysicalHandle> {
         let (inner, call) = (&self.inner, Call::PhysicalImport);
         inner.enter_context(call, device)?;
+        inner.check_held_back(call)?;
         let file = File::from(fd);
         // The file's name contains its kind and its device.
         let device = memory_file_name(&file)

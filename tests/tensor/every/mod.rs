@@ -1,5 +1,6 @@
-//! Every operation, one by one: inside captures, on several devices, with every driver call failing in turn.
+//! Every operation, one by one: inside captures, beside those of other threads, on several devices, with every driver call failing in turn.
 
+mod beside;
 mod captures;
 mod devices;
 mod faults;

@@ -252,6 +252,7 @@ impl CommEndpoint for SimEndpoint {
         _options: &CommOptions,
     ) -> Result<Option<Box<dyn CommEndpoint>>> {
         self.check(Call::CommSplit)?;
+        self.inner.check_held_back(Call::CommSplit)?;
         self.splits += 1;
         let (number, parent) = (self.splits, Arc::clone(&self.rank));
         let board = &parent.board;

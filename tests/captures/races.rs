@@ -1,0 +1,155 @@
+//! Captures that begin and end all the time, while other threads make calls that a capture forbids.
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use sconce::ffi::sconce_status::*;
+use sconce::ffi::*;
+use testkit::last_message;
+use testkit::simulated::runtime;
+use testkit::statuses::ok;
+
+use crate::world::*;
+
+/// A call, made again and again with the same objects. Fails only where it may.
+type Hammer = Box<dyn FnMut()>;
+
+type MakeHammer = fn() -> Hammer;
+
+/// What threads do meanwhile; each makes its objects itself.
+const HAMMERS: [(&str, MakeHammer); 8] = [
+    ("event_query", || {
+        let event = recorded(0);
+        Box::new(move || {
+            let mut is_done = false;
+            // SAFETY: a writable place.
+            ok(unsafe { sconce_event_query(event, &raw mut is_done) });
+        })
+    }),
+    ("event_synchronize", || {
+        let event = recorded(0);
+        Box::new(move || ok(sconce_event_synchronize(event)))
+    }),
+    ("stream_query", || {
+        let stream = stream_of(0);
+        Box::new(move || {
+            let mut is_idle = false;
+            // SAFETY: a writable place.
+            ok(unsafe { sconce_stream_query(stream, &raw mut is_idle) });
+        })
+    }),
+    ("stream_synchronize", || {
+        let stream = stream_of(0);
+        Box::new(move || ok(sconce_stream_synchronize(stream)))
+    }),
+    ("device_synchronize", || {
+        Box::new(|| {
+            let status = sconce_device_synchronize(0);
+            assert!([SCONCE_OK, SCONCE_ERROR_INVALID_STATE].contains(&status), "{status:?}");
+        })
+    }),
+    ("device_try_synchronize", || {
+        Box::new(|| {
+            let mut has_waited = false;
+            // SAFETY: a writable place.
+            ok(unsafe { sconce_device_try_synchronize(0, &raw mut has_waited) });
+        })
+    }),
+    ("copy", || {
+        let (block, to, stream) = (block(), host(BYTES), stream_of(0));
+        Box::new(move || {
+            // SAFETY: memory of a device, and as much of the host.
+            ok(unsafe { sconce_copy_on(to, block, BYTES, CBool::FALSE, stream) });
+        })
+    }),
+    ("generator", || {
+        let generator = used_generator();
+        Box::new(move || {
+            let mut offset = 0;
+            // SAFETY: a writable place.
+            ok(unsafe { sconce_generator_get_offset(generator, &raw mut offset) });
+            ok(sconce_generator_set_seed(generator, offset));
+        })
+    }),
+];
+
+/// How many captures each pair of a call and a mode has at least.
+const CAPTURES: usize = 150;
+const TIME: Duration = Duration::from_millis(120);
+
+/// A capture on a stream that the other threads do not have.
+fn capture(mode: i32) -> Result<(), String> {
+    let done = |status| if status == SCONCE_OK { Ok(()) } else { Err(last_message()) };
+    let graph = empty_graph(false);
+    let stream = out();
+    // SAFETY: a writable place.
+    let begun =
+        unsafe { sconce_graph_capture_begin_own_stream(graph, 0, null_mut(), mode, stream) };
+    done(begun)?;
+    // SAFETY: the place is this function's, and the call has written it.
+    let stream: sconce_stream = *unsafe { Box::from_raw(stream) };
+    let mut inside = null_mut();
+    // SAFETY: a writable place.
+    let worked = done(unsafe { sconce_memory_alloc_on(BYTES, stream, &raw mut inside) })
+        // SAFETY: memory of a device.
+        .and_then(|()| done(unsafe { sconce_memory_set_on(inside, 1, BYTES, stream) }))
+        .and_then(|()| done(sconce_memory_free(inside)));
+    let ended = done(sconce_graph_capture_end(graph));
+    ok(sconce_graph_destroy(graph));
+    worked.and(ended)
+}
+
+#[test]
+fn captures_begin_beside_calls_that_they_forbid() {
+    runtime();
+    for (name, hammer) in HAMMERS {
+        for mode in [SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_RELAXED] {
+            let (stops, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        let mut call = hammer();
+                        while !stops.load(Ordering::Relaxed) {
+                            call();
+                            calls.fetch_add(1, Ordering::Relaxed);
+                        }
+                    });
+                }
+                let started = Instant::now();
+                let mut captures = 0;
+                let mut failed = None;
+                while failed.is_none() && (captures < CAPTURES || started.elapsed() < TIME) {
+                    failed = capture(mode).err();
+                    captures += 1;
+                }
+                stops.store(true, Ordering::Relaxed);
+                if let Some(message) = failed {
+                    panic!("{name}, mode {mode}: capture {captures} is lost: {message}");
+                }
+            });
+            assert!(calls.load(Ordering::Relaxed) > 10, "{name}: the threads did not run");
+        }
+    }
+}
+
+/// A thread waits for the device, which waits for something that the capturing thread does later.
+#[test]
+fn a_capture_does_not_wait_for_a_device_that_waits_for_it() {
+    runtime();
+    let stream = stream_of(0);
+    ok(sconce_sim_set_manual(CBool::TRUE));
+    ok(sconce_stream_sleep(stream, 1));
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| sconce_device_synchronize(0));
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!waits.is_finished(), "the device is idle");
+        assert_eq!(capture(SCONCE_CAPTURE_GLOBAL), Ok(()));
+        assert!(!waits.is_finished(), "the device runs by itself");
+        let mut steps = 0;
+        // SAFETY: a writable place.
+        ok(unsafe { sconce_sim_run_until_idle(&raw mut steps) });
+        assert_eq!(waits.join().unwrap(), SCONCE_OK);
+    });
+    ok(sconce_sim_set_manual(CBool::FALSE));
+}
