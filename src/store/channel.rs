@@ -98,7 +98,8 @@ impl Channel {
                         Status::Remote,
                         format!(
                             "the server closed the connection during {what}: it has ended, or it refuses the request \
-                             and its log has the reason (a value that is no number, more bytes than it holds)"
+                             and its log has the reason (a value that is no number, more bytes than it holds, more \
+                             connections than it has room for)"
                         ),
                     ));
                 }

@@ -4,13 +4,17 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::time::Instant;
 
-use super::request::{Parsed, Request, STOP_WAITING, parse};
+use super::frame::Frame;
+use super::holdings::{grown, shrink_bytes};
+use super::limits::MOST_REQUEST_BYTES;
+use super::refusal::Refusal;
+use super::request::{Request, STOP_WAITING, parse};
 use super::table::{Peer, StoreTable};
 
-/// How much one read takes, and what a connection may hold without being counted.
+/// How much one read takes.
 pub(super) const READ_BYTES: usize = 64 << 10;
 
-/// How much is read and served before other connections have their turn.
+/// How much is read, or requested and replied, before other connections have their turn.
 const TURN_BYTES: usize = 1 << 20;
 
 /// One peer of a server, behind a stream whose reads and writes do not block.
@@ -20,8 +24,12 @@ pub(super) struct Connection<S> {
     pub(super) peer: Peer,
     is_valid: bool,
     input: Vec<u8>,
-    /// The next request has at least so many bytes.
-    needed: usize,
+    /// The bytes of the input that have been served.
+    served: usize,
+    /// How much of the next request has been looked at.
+    frame: Frame,
+    /// Whether requests may have arrived that are not served, because the turn was over.
+    is_behind: bool,
     output: Vec<u8>,
     sent: usize,
 }
@@ -32,7 +40,7 @@ pub(super) enum Closing {
     /// The peer has closed it, or the network has.
     Gone,
     /// The peer has broken a rule.
-    Refused(String),
+    Refused(Refusal),
 }
 
 impl<S: Read + Write> Connection<S> {
@@ -43,7 +51,9 @@ impl<S: Read + Write> Connection<S> {
             peer,
             is_valid: false,
             input: Vec::new(),
-            needed: 1,
+            served: 0,
+            frame: Frame::default(),
+            is_behind: false,
             output: Vec::new(),
             sent: 0,
         }
@@ -59,26 +69,34 @@ impl<S: Read + Write> Connection<S> {
         self.sent < self.output.len()
     }
 
-    /// The bytes that the connection holds.
-    pub(super) fn held(&self) -> usize {
-        self.input.len() + self.output.len()
+    /// Whether the connection needs another turn, although nothing may arrive.
+    pub(super) fn is_behind(&self) -> bool {
+        self.is_behind && !self.has_output()
     }
 
-    /// Reads what has arrived, at most [`TURN_BYTES`], and serves it.
-    pub(super) fn receive(
+    /// The memory that the connection holds.
+    pub(super) fn held(&self) -> usize {
+        self.input.capacity() + self.output.capacity()
+    }
+
+    /// Has a turn: sends what waits, serves what has arrived, and reads more. The buffer's contents do not matter.
+    pub(super) fn turn(
         &mut self,
         table: &mut StoreTable,
         awake: &mut VecDeque<Peer>,
+        buffer: &mut [u8],
     ) -> Result<(), Closing> {
-        let mut buffer = vec![0; READ_BYTES];
-        let mut taken = 0;
-        while taken < TURN_BYTES && !self.has_output() {
-            match self.stream.read(&mut buffer) {
+        self.send()?;
+        let mut work = TURN_BYTES;
+        self.serve(table, awake, &mut work)?;
+        let mut left = TURN_BYTES;
+        while !self.has_output() && !self.is_behind && left > 0 {
+            match self.stream.read(buffer) {
                 Ok(0) => return Err(Closing::Gone),
                 Ok(count) => {
-                    taken += count;
-                    self.input.extend(&buffer[..count]);
-                    self.serve(table, awake)?;
+                    left = left.saturating_sub(count);
+                    self.arrived(&buffer[..count]);
+                    self.serve(table, awake, &mut work)?;
                     if count < buffer.len() {
                         break;
                     }
@@ -91,41 +109,68 @@ impl<S: Read + Write> Connection<S> {
         Ok(())
     }
 
-    /// Serves the requests that have arrived, until a reply cannot be sent at once.
-    pub(super) fn serve(
+    fn arrived(&mut self, bytes: &[u8]) {
+        if self.input.len() + bytes.len() > self.input.capacity() {
+            self.input.drain(..self.served);
+            self.served = 0;
+        }
+        let length = self.input.len() + bytes.len();
+        let room = grown(self.input.capacity(), length, MOST_REQUEST_BYTES + READ_BYTES);
+        self.input.reserve_exact(room - self.input.len());
+        self.input.extend(bytes);
+    }
+
+    /// Serves the requests that have arrived, until a reply cannot be sent at once, or the turn is over.
+    fn serve(
         &mut self,
         table: &mut StoreTable,
         awake: &mut VecDeque<Peer>,
+        work: &mut usize,
     ) -> Result<(), Closing> {
-        let mut served = 0;
-        while !self.has_output() && self.input.len() - served >= self.needed {
-            match parse(&self.input[served..]).map_err(Closing::Refused)? {
-                Parsed::Part(needed) => self.needed = needed,
-                Parsed::Whole(request, bytes) => {
-                    let is_greeting = matches!(request, Request::Validate(_));
-                    if is_greeting == self.is_valid {
-                        return Err(Closing::Refused(String::from(if self.is_valid {
-                            "a second greeting"
-                        } else {
-                            "a request before the greeting; the peer may speak an older protocol, or another one"
-                        })));
-                    }
-                    let outcome = table.execute(self.peer, request).map_err(Closing::Refused)?;
-                    self.is_valid = true;
-                    awake.extend(outcome.awake);
-                    served += bytes;
-                    self.needed = 1;
-                    self.output = outcome.reply;
-                    self.sent = 0;
-                    self.send()?;
-                }
+        self.is_behind = false;
+        while !self.has_output() {
+            let bytes = &self.input[self.served..];
+            let Some(count) = self.frame.advance(bytes).map_err(Closing::Refused)? else { break };
+            if *work == 0 {
+                self.is_behind = true;
+                break;
             }
+            let refused = |cause, why| Err(Closing::Refused(Refusal::new(cause, why)));
+            let Some(request) = parse(&bytes[..count]) else {
+                return refused("a request that cannot be read", "a request that cannot be read");
+            };
+            if matches!(request, Request::Validate(_)) == self.is_valid {
+                return if self.is_valid {
+                    refused("a second greeting", "a second greeting")
+                } else {
+                    refused(
+                        "no greeting",
+                        "a request before the greeting; the peer may speak an older protocol, or another one",
+                    )
+                };
+            }
+            let outcome = table.execute(self.peer, request).map_err(Closing::Refused)?;
+            self.is_valid = true;
+            awake.extend(outcome.awake);
+            *work = work.saturating_sub(count + outcome.reply.len());
+            self.served += count;
+            self.frame = Frame::default();
+            self.output = outcome.reply;
+            self.sent = 0;
+            self.send()?;
         }
-        self.input.drain(..served);
-        if self.input.is_empty() && self.input.capacity() > READ_BYTES {
-            self.input = Vec::new();
-        }
+        self.forget_served();
         Ok(())
+    }
+
+    /// Removes bytes of the input that have been served, once they are the larger part: each byte moves at most once
+    /// for every byte that is served.
+    fn forget_served(&mut self) {
+        if 2 * self.served >= self.input.len() {
+            self.input.drain(..self.served);
+            self.served = 0;
+            shrink_bytes(&mut self.input);
+        }
     }
 
     /// Ends the peer's wait, whose keys are there. If that empties the output, the requests behind it are served: no
@@ -135,13 +180,15 @@ impl<S: Read + Write> Connection<S> {
         table: &mut StoreTable,
         awake: &mut VecDeque<Peer>,
     ) -> Result<(), Closing> {
+        self.output.reserve_exact(1);
         self.output.push(STOP_WAITING);
         self.send()?;
-        self.serve(table, awake)
+        let mut work = TURN_BYTES;
+        self.serve(table, awake, &mut work)
     }
 
     /// Sends what fits.
-    pub(super) fn send(&mut self) -> Result<(), Closing> {
+    fn send(&mut self) -> Result<(), Closing> {
         while self.has_output() {
             match self.stream.write(&self.output[self.sent..]) {
                 Ok(0) => return Err(Closing::Gone),

@@ -68,10 +68,11 @@ impl Dialogue {
         pipe.0.borrow_mut().sent.extend(bytes);
         pipe.0.borrow_mut().room += room;
         let mut awake = VecDeque::new();
-        let result = connection
-            .send()
-            .and_then(|()| connection.serve(&mut self.table, &mut awake))
-            .and_then(|()| connection.receive(&mut self.table, &mut awake));
+        let mut buffer = [0; READ_BYTES];
+        let mut result = connection.turn(&mut self.table, &mut awake, &mut buffer);
+        while result.is_ok() && connection.is_behind() {
+            result = connection.turn(&mut self.table, &mut awake, &mut buffer);
+        }
         let held = connection.held();
         assert!(
             held <= MOST_REQUEST_BYTES + MOST_REPLY_BYTES + READ_BYTES,

@@ -9,7 +9,10 @@
 //! | `file`, `records` | a store in a file, and the file's format |
 //! | `tcp`, `channel` | a store over TCP: the client, and one of its connections |
 //! | `server`, `connection` | the server, and one of its connections |
-//! | `request`, `table` | the protocol and the table of the server, without sockets |
+//! | `room` | how many connections leave room for the process |
+//! | `refusal` | why connections end, and how that is logged |
+//! | `frame`, `request` | where a request ends, and what it holds |
+//! | `table`, `waits`, `holdings` | the table of the server: values, who waits for them, and the memory of both |
 //! | `dialogue` | the server's side without sockets, for tests and the fuzzer |
 //! | `limits`, `deadline` | how large keys and values may be; how long a call may take |
 
@@ -20,16 +23,21 @@ mod deadline;
 pub mod dialogue;
 mod environment;
 mod file;
+mod frame;
 mod handle;
+mod holdings;
 mod limits;
 mod records;
+mod refusal;
 mod request;
+mod room;
 mod server;
 mod shared;
 mod table;
 mod tcp;
 #[cfg(test)]
 mod tests;
+mod waits;
 
 use std::time::Duration;
 

@@ -1,8 +1,6 @@
-//! The protocol of PyTorch's `TCPStore`: requests, read from bytes that arrive in pieces.
+//! The protocol of PyTorch's `TCPStore`: requests and their bytes.
 //!
 //! All numbers are little-endian, as every machine sends them that PyTorch runs on.
-
-use super::limits::{MOST_KEY_BYTES, MOST_KEYS, MOST_REQUEST_BYTES, MOST_VALUE_BYTES};
 
 /// What the first request of a connection holds.
 pub(crate) const VALIDATION: u32 = 0x3C85_F7CE;
@@ -59,114 +57,67 @@ pub(crate) enum Request<'a> {
     QueueLen(&'a [u8]),
 }
 
-/// What the bytes of a connection begin with.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Parsed<'a> {
-    /// A request, and how many bytes it has.
-    Whole(Request<'a>, usize),
-    /// The beginning of a request that has at least so many bytes.
-    Part(usize),
-}
-
-/// Reads one request from the beginning of `bytes`. An error says what is wrong with the peer.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Parsed<'_>, String> {
-    let mut reader = Reader { bytes, at: 0 };
-    match reader.request() {
-        Ok(request) => Ok(Parsed::Whole(request, reader.at)),
-        Err(Stop::Short(needed)) if needed <= MOST_REQUEST_BYTES => Ok(Parsed::Part(needed)),
-        Err(Stop::Short(needed)) => Err(format!(
-            "a request of at least {needed} bytes; at most {MOST_REQUEST_BYTES} are taken"
-        )),
-        Err(Stop::Wrong(why)) => Err(why),
-    }
-}
-
-/// Why a request cannot be read.
-enum Stop {
-    /// So many bytes are needed from the request's beginning.
-    Short(usize),
-    /// No request begins like this.
-    Wrong(String),
+/// Reads a request from its bytes, whose end a [`Frame`](super::frame::Frame) has found. `None` if they are no request.
+pub(crate) fn parse(bytes: &[u8]) -> Option<Request<'_>> {
+    let mut reader = Reader { rest: bytes };
+    let [kind] = reader.fixed()?;
+    Some(match kind {
+        kind::VALIDATE => Request::Validate(u32::from_le_bytes(reader.fixed()?)),
+        kind::PING => Request::Ping(u32::from_le_bytes(reader.fixed()?)),
+        kind::SET => Request::Set { key: reader.bytes()?, value: reader.bytes()? },
+        kind::COMPARE_SET => Request::CompareSet {
+            key: reader.bytes()?,
+            expected: reader.bytes()?,
+            desired: reader.bytes()?,
+        },
+        kind::GET => Request::Get(reader.bytes()?),
+        kind::ADD => {
+            Request::Add { key: reader.bytes()?, delta: i64::from_le_bytes(reader.fixed()?) }
+        }
+        kind::CHECK => Request::Check(reader.several(Reader::bytes)?),
+        kind::WAIT => Request::Wait(reader.several(Reader::bytes)?),
+        kind::NUM_KEYS => Request::NumKeys,
+        kind::DELETE_KEY => Request::DeleteKey(reader.bytes()?),
+        kind::APPEND => Request::Append { key: reader.bytes()?, value: reader.bytes()? },
+        kind::MULTI_GET => Request::MultiGet(reader.several(Reader::bytes)?),
+        kind::MULTI_SET => {
+            Request::MultiSet(reader.several(|reader| Some((reader.bytes()?, reader.bytes()?)))?)
+        }
+        kind::CANCEL_WAIT => Request::CancelWait,
+        kind::QUEUE_PUSH => Request::QueuePush { key: reader.bytes()?, value: reader.bytes()? },
+        kind::QUEUE_POP => Request::QueuePop(reader.bytes()?),
+        kind::QUEUE_LEN => Request::QueueLen(reader.bytes()?),
+        _ => return None,
+    })
 }
 
 struct Reader<'a> {
-    bytes: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    fn request(&mut self) -> Result<Request<'a>, Stop> {
-        Ok(match self.take(1)?[0] {
-            kind::VALIDATE => Request::Validate(u32::from_le_bytes(self.fixed()?)),
-            kind::PING => Request::Ping(u32::from_le_bytes(self.fixed()?)),
-            kind::SET => Request::Set { key: self.key()?, value: self.value()? },
-            kind::COMPARE_SET => Request::CompareSet {
-                key: self.key()?,
-                expected: self.value()?,
-                desired: self.value()?,
-            },
-            kind::GET => Request::Get(self.key()?),
-            kind::ADD => {
-                Request::Add { key: self.key()?, delta: i64::from_le_bytes(self.fixed()?) }
-            }
-            kind::CHECK => Request::Check(self.several(Self::key)?),
-            kind::WAIT => Request::Wait(self.several(Self::key)?),
-            kind::NUM_KEYS => Request::NumKeys,
-            kind::DELETE_KEY => Request::DeleteKey(self.key()?),
-            kind::APPEND => Request::Append { key: self.key()?, value: self.value()? },
-            kind::MULTI_GET => Request::MultiGet(self.several(Self::key)?),
-            kind::MULTI_SET => {
-                Request::MultiSet(self.several(|reader| Ok((reader.key()?, reader.value()?)))?)
-            }
-            kind::CANCEL_WAIT => Request::CancelWait,
-            kind::QUEUE_PUSH => Request::QueuePush { key: self.key()?, value: self.value()? },
-            kind::QUEUE_POP => Request::QueuePop(self.key()?),
-            kind::QUEUE_LEN => Request::QueueLen(self.key()?),
-            other => return Err(Stop::Wrong(format!("a request of the unknown kind {other}"))),
-        })
+    fn fixed<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(*taken)
     }
 
-    fn take(&mut self, count: usize) -> Result<&'a [u8], Stop> {
-        let needed = self.at + count;
-        let taken = self.bytes.get(self.at..needed).ok_or(Stop::Short(needed))?;
-        self.at = needed;
-        Ok(taken)
+    fn number(&mut self) -> Option<usize> {
+        self.fixed().and_then(|number| usize::try_from(u64::from_le_bytes(number)).ok())
     }
 
-    fn fixed<const N: usize>(&mut self) -> Result<[u8; N], Stop> {
-        let taken = self.take(N)?;
-        Ok(std::array::from_fn(|index| taken[index]))
+    /// A key or a value.
+    fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = self.number()?;
+        let (taken, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(taken)
     }
 
-    fn number(&mut self, most: usize, what: &str) -> Result<usize, Stop> {
-        let number = u64::from_le_bytes(self.fixed()?);
-        match usize::try_from(number) {
-            Ok(number) if number <= most => Ok(number),
-            _ => Err(Stop::Wrong(format!("{number} {what}; at most {most} are taken"))),
-        }
-    }
-
-    fn key(&mut self) -> Result<&'a [u8], Stop> {
-        let length = self.number(MOST_KEY_BYTES, "bytes of a key")?;
-        self.take(length)
-    }
-
-    fn value(&mut self) -> Result<&'a [u8], Stop> {
-        let length = self.number(MOST_VALUE_BYTES, "bytes of a value")?;
-        self.take(length)
-    }
-
-    /// A counted list. Each entry has at least the 8 bytes of a length, so the memory that it takes
-    /// is bounded by the bytes that have arrived.
-    fn several<T>(
-        &mut self,
-        mut one: impl FnMut(&mut Self) -> Result<T, Stop>,
-    ) -> Result<Vec<T>, Stop> {
-        let count = self.number(MOST_KEYS, "keys of a request")?;
-        let least = self.at + 8 * count;
-        if self.bytes.len() < least {
-            return Err(Stop::Short(least));
-        }
+    /// A counted list. Its entries have arrived, and each of them has at least 8 bytes, so the memory that the list
+    /// takes is bounded by the limit of a request.
+    fn several<T>(&mut self, mut one: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.number().filter(|count| *count <= self.rest.len() / 8)?;
         (0..count).map(|_| one(self)).collect()
     }
 }
@@ -205,73 +156,27 @@ pub(crate) fn with_number(kind: u8, number: u32) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn set(key: &[u8], value: &[u8]) -> Vec<u8> {
-        let mut out = with_key(kind::SET, key);
-        put_bytes(&mut out, value);
-        out
-    }
-
-    #[test]
-    fn a_request_is_read_once_all_of_it_is_there() {
-        let mut bytes = set(b"/a", b"value");
-        let whole = bytes.len();
-        bytes.extend(with_key(kind::GET, b"/b"));
-        let request = Request::Set { key: b"/a", value: b"value" };
-        assert_eq!(parse(&bytes), Ok(Parsed::Whole(request, whole)));
-        for cut in 0..whole {
-            match parse(&bytes[..cut]) {
-                Ok(Parsed::Part(needed)) => assert!(needed > cut && needed <= whole, "{cut}"),
-                other => panic!("{cut}: {other:?}"),
-            }
-        }
-        assert_eq!(parse(&bytes[whole..]), Ok(Parsed::Whole(Request::Get(b"/b"), 11)));
-    }
-
     #[test]
     fn lists_and_numbers_are_read() {
+        let mut bytes = with_key(kind::SET, b"/a");
+        put_bytes(&mut bytes, b"value");
+        assert_eq!(parse(&bytes), Some(Request::Set { key: b"/a", value: b"value" }));
         let keys = [b"x".to_vec(), Vec::new()];
         let bytes = with_keys(kind::WAIT, &keys);
-        assert_eq!(parse(&bytes), Ok(Parsed::Whole(Request::Wait(vec![b"x", b""]), bytes.len())));
+        assert_eq!(parse(&bytes), Some(Request::Wait(vec![b"x", b""])));
         let bytes = with_number(kind::VALIDATE, VALIDATION);
-        assert_eq!(parse(&bytes), Ok(Parsed::Whole(Request::Validate(VALIDATION), 5)));
+        assert_eq!(parse(&bytes), Some(Request::Validate(VALIDATION)));
         let mut bytes = with_key(kind::ADD, b"n");
         bytes.extend((-3_i64).to_le_bytes());
-        let request = Request::Add { key: b"n", delta: -3 };
-        assert_eq!(parse(&bytes), Ok(Parsed::Whole(request, bytes.len())));
+        assert_eq!(parse(&bytes), Some(Request::Add { key: b"n", delta: -3 }));
     }
 
     #[test]
-    fn lengths_beyond_the_limits_are_refused_before_their_bytes_arrive() {
-        let claimed = |kind: u8, length: u64| {
-            let mut bytes = vec![kind];
-            bytes.extend(length.to_le_bytes());
-            bytes
-        };
-        for (kind, length) in [
-            (kind::GET, MOST_KEY_BYTES as u64 + 1),
-            (kind::SET, u64::MAX),
-            (kind::WAIT, MOST_KEYS as u64 + 1),
-            (kind::MULTI_SET, 1 << 63),
-        ] {
-            let why = parse(&claimed(kind, length)).unwrap_err();
-            assert!(why.contains(&length.to_string()), "{why}");
+    fn bytes_that_are_no_request_are_not_read() {
+        for bytes in [&[][..], &[17], &[kind::GET, 2, 0, 0, 0, 0, 0, 0, 0, b'k']] {
+            assert_eq!(parse(bytes), None);
         }
-        let mut bytes = with_key(kind::SET, b"k");
-        bytes.extend((MOST_VALUE_BYTES as u64 + 1).to_le_bytes());
-        assert!(parse(&bytes).unwrap_err().contains("bytes of a value"));
-        assert!(parse(&[17]).unwrap_err().contains("unknown kind 17"));
-    }
-
-    #[test]
-    fn a_request_of_many_large_values_is_refused() {
-        let mut bytes = vec![kind::MULTI_SET];
-        bytes.extend(3_u64.to_le_bytes());
-        let value = vec![0; MOST_VALUE_BYTES];
-        for _ in 0..3 {
-            put_bytes(&mut bytes, b"k");
-            put_bytes(&mut bytes, &value);
-        }
-        // What has arrived when the limit is passed is less than the request.
-        assert!(parse(&bytes[..MOST_REQUEST_BYTES]).unwrap_err().contains("a request of at least"));
+        let claimed = [&[kind::CHECK][..], &[255; 8]].concat();
+        assert_eq!(parse(&claimed), None);
     }
 }

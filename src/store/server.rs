@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::connection::{Closing, Connection, READ_BYTES};
+use super::refusal::{Complaints, Refusal};
+use super::room::most_connections;
 use super::table::{Peer, StoreTable};
 use crate::error::{Error, Result, Status};
 use crate::lock::{join, rank};
 use crate::log;
 
-/// The most connections.
-const MOST_CONNECTIONS: usize = 8 << 10;
 /// How long a connection may take to greet.
 const GREETING: Duration = Duration::from_secs(30);
-/// The most bytes of unfinished requests and unsent replies of all connections together.
+/// The most bytes of unfinished requests and unsent replies of all connections together, when a turn is over.
 const MOST_HELD_BYTES: usize = 256 << 20;
 /// The wait before another try of what could not be done, such as accepting without descriptors left.
 const RETRY_AFTER: Duration = Duration::from_millis(50);
@@ -55,7 +55,10 @@ impl Server {
             listener,
             stopped,
             connections: BTreeMap::new(),
+            held: 0,
             table: StoreTable::default(),
+            buffer: vec![0; READ_BYTES],
+            complaints: Complaints::default(),
             next: 0,
             pause: None,
         };
@@ -97,7 +100,12 @@ struct Service {
     listener: TcpListener,
     stopped: UnixStream,
     connections: BTreeMap<Peer, Connection<TcpStream>>,
+    /// The bytes that all connections hold.
+    held: usize,
     table: StoreTable,
+    /// For reads.
+    buffer: Vec<u8>,
+    complaints: Complaints,
     next: Peer,
     /// Until when nothing is accepted, because descriptors have run out.
     pause: Option<Instant>,
@@ -134,9 +142,9 @@ impl Service {
     /// Waits until something can be done: whether the server shall end, whether somebody connects, and which
     /// connections are ready.
     fn wait(&self) -> (bool, bool, Vec<(Peer, PollFlags)>) {
-        let is_accepting = self.pause.is_none() && self.connections.len() < MOST_CONNECTIONS;
         let mut fds = Vec::with_capacity(2 + self.connections.len());
         fds.push(PollFd::new(&self.stopped, PollFlags::IN));
+        let is_accepting = self.pause.is_none();
         let asked = if is_accepting { PollFlags::IN } else { PollFlags::empty() };
         fds.push(PollFd::new(&self.listener, asked));
         for connection in self.connections.values() {
@@ -147,17 +155,32 @@ impl Service {
             tv_sec: timeout.as_secs() as i64,
             tv_nsec: i64::from(timeout.subsec_nanos()),
         });
-        if poll(&mut fds, timeout.as_ref()).is_err() {
-            return (false, false, Vec::new());
-        }
-        let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
-        let ready = self.connections.keys().zip(&fds[2..]).filter(|(_, fd)| is_ready(fd));
-        let ready = ready.map(|(peer, fd)| (*peer, fd.revents())).collect();
-        (is_ready(&fds[0]), is_accepting && is_ready(&fds[1]), ready)
+        let is_polled = match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => true,
+            Err(rustix::io::Errno::INTR) => return (false, false, Vec::new()),
+            // More than the process may have open, since it has lowered its limit: each connection is tried.
+            Err(_) => {
+                std::thread::sleep(RETRY_AFTER);
+                let _ = poll(&mut fds[..1], Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+                false
+            }
+        };
+        let is_ready = |fd: &PollFd<'_>| !is_polled || !fd.revents().is_empty();
+        let ready = self
+            .connections
+            .values()
+            .zip(&fds[2..])
+            .filter(|(connection, fd)| is_ready(fd) || connection.is_behind())
+            .map(|(connection, fd)| (connection.peer, fd.revents()))
+            .collect();
+        (!fds[0].revents().is_empty(), is_accepting && is_ready(&fds[1]), ready)
     }
 
     /// How long nothing has to be done if nobody does anything.
     fn timeout(&self) -> Option<Duration> {
+        if self.connections.values().any(Connection::is_behind) {
+            return Some(Duration::ZERO);
+        }
         let now = Instant::now();
         let silent = self.connections.values().filter(|connection| !connection.is_valid());
         let ends = silent.map(|connection| connection.since + GREETING).chain(self.pause);
@@ -165,9 +188,18 @@ impl Service {
     }
 
     fn accept(&mut self) {
-        while self.connections.len() < MOST_CONNECTIONS {
+        loop {
             match self.listener.accept() {
-                Ok((stream, _)) => {
+                Ok((stream, address)) => {
+                    let most = most_connections(self.connections.len(), &stream);
+                    if self.connections.len() >= most {
+                        let text = format!(
+                            "the store's server refused the connection of {address}: there is room for {most} \
+                             connections, the others' descriptors aside; raise the limit (ulimit -n)"
+                        );
+                        self.complaints.warn("no room for a connection", &text);
+                        continue;
+                    }
                     if stream.set_nonblocking(true).is_err() {
                         continue;
                     }
@@ -182,7 +214,8 @@ impl Service {
                         ErrorKind::Interrupted | ErrorKind::ConnectionAborted
                     ) => {}
                 Err(why) => {
-                    log::warn(format_args!("the store's server cannot accept a connection: {why}"));
+                    let text = format!("the store's server cannot accept a connection: {why}");
+                    self.complaints.warn("a failure to accept", &text);
                     self.pause = Some(Instant::now() + RETRY_AFTER);
                     return;
                 }
@@ -190,37 +223,47 @@ impl Service {
         }
     }
 
-    /// Serves a connection that is ready.
+    /// Gives a connection that is ready its turn.
     fn serve(&mut self, peer: Peer, events: PollFlags) {
         let Some(connection) = self.connections.get_mut(&peer) else { return };
         let mut awake = VecDeque::new();
-        let result = if connection.has_output() {
-            if events.intersects(PollFlags::ERR | PollFlags::HUP) {
-                Err(Closing::Gone)
-            } else {
-                connection.send().and_then(|()| connection.serve(&mut self.table, &mut awake))
-            }
+        let before = connection.held();
+        let is_broken = events.intersects(PollFlags::ERR | PollFlags::HUP);
+        let result = if connection.has_output() && is_broken {
+            Err(Closing::Gone)
         } else {
-            connection.receive(&mut self.table, &mut awake)
+            connection.turn(&mut self.table, &mut awake, &mut self.buffer)
         };
-        let is_large = connection.held() > READ_BYTES;
+        self.held = self.held + connection.held() - before;
         if let Err(end) = result {
             self.end(peer, end);
-        } else if is_large {
-            let held: usize = self.connections.values().map(Connection::held).sum();
-            if held > MOST_HELD_BYTES {
-                let why = format!("{held} bytes of unfinished requests and replies in all");
-                self.end(peer, Closing::Refused(why));
-            }
         }
         self.wake(awake);
+        self.relieve();
+    }
+
+    /// Ends connections that hold the most, while all together hold too much.
+    fn relieve(&mut self) {
+        while self.held > MOST_HELD_BYTES
+            && let Some(most) = self.connections.values().max_by_key(|one| one.held())
+        {
+            let why = format!(
+                "all connections hold {} bytes of unfinished requests and replies, and this one the most, {}",
+                self.held,
+                most.held()
+            );
+            self.end(most.peer, Closing::Refused(Refusal::new("too much memory", why)));
+        }
     }
 
     /// Ends the waits of connections, and of those that wait for what these do next.
     fn wake(&mut self, mut awake: VecDeque<Peer>) {
         while let Some(peer) = awake.pop_front() {
             let Some(connection) = self.connections.get_mut(&peer) else { continue };
-            if let Err(end) = connection.wake(&mut self.table, &mut awake) {
+            let before = connection.held();
+            let result = connection.wake(&mut self.table, &mut awake);
+            self.held = self.held + connection.held() - before;
+            if let Err(end) = result {
                 self.end(peer, end);
             }
         }
@@ -229,13 +272,16 @@ impl Service {
     fn end(&mut self, peer: Peer, end: Closing) {
         self.table.forget(peer);
         let Some(connection) = self.connections.remove(&peer) else { return };
+        self.held -= connection.held();
         let _ = connection.stream.shutdown(Shutdown::Both);
-        if let Closing::Refused(why) = end {
+        if let Closing::Refused(refusal) = end {
             let address = match connection.stream.peer_addr() {
                 Ok(address) => address.to_string(),
                 Err(_) => String::from("an unknown address"),
             };
-            log::warn(format_args!("the store's server closed the connection of {address}: {why}"));
+            let text =
+                format!("the store's server closed the connection of {address}: {}", refusal.why);
+            self.complaints.warn(refusal.cause, &text);
         }
     }
 
@@ -250,7 +296,8 @@ impl Service {
             .map(|connection| connection.peer)
             .collect();
         for peer in silent {
-            self.end(peer, Closing::Refused(format!("no greeting in {} s", GREETING.as_secs())));
+            let why = format!("no greeting in {} s", GREETING.as_secs());
+            self.end(peer, Closing::Refused(Refusal::new("no greeting in time", why)));
         }
     }
 }

@@ -1,14 +1,16 @@
 //! The table of a server: keys, values and queues, and the connections that wait for keys. Without sockets.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use super::limits::{MOST_REPLY_BYTES, MOST_TABLE_BYTES, MOST_VALUE_BYTES, shown};
+use super::holdings::{
+    Budget, entry_bytes, grown, queue_bytes, queued_bytes, shrink_map, shrink_queue,
+};
+use super::limits::{MOST_REPLY_BYTES, MOST_VALUE_BYTES, shown};
+use super::refusal::Refusal;
 use super::request::{
     NOT_READY, READY, Request, STOP_WAITING, VALIDATION, WAIT_CANCELED, put_bytes,
 };
-
-/// What an entry takes besides its key and its value.
-const ENTRY_BYTES: usize = 64;
+use super::waits::Waits;
 
 /// A connection's number.
 pub(crate) type Peer = u64;
@@ -18,11 +20,8 @@ pub(crate) type Peer = u64;
 pub(crate) struct StoreTable {
     values: HashMap<Vec<u8>, Vec<u8>>,
     queues: HashMap<Vec<u8>, VecDeque<Vec<u8>>>,
-    /// The connections that wait for a key.
-    waiting: HashMap<Vec<u8>, BTreeSet<Peer>>,
-    /// The keys that a waiting connection still misses.
-    missing: BTreeMap<Peer, BTreeSet<Vec<u8>>>,
-    bytes: usize,
+    waits: Waits,
+    budget: Budget,
 }
 
 /// What a request has led to.
@@ -36,13 +35,16 @@ pub(crate) struct Outcome {
 
 impl StoreTable {
     /// Executes a request of a connection. An error closes the connection, and nothing has changed.
-    pub(crate) fn execute(&mut self, peer: Peer, request: Request<'_>) -> Result<Outcome, String> {
+    pub(crate) fn execute(&mut self, peer: Peer, request: Request<'_>) -> Result<Outcome, Refusal> {
         let mut outcome = Outcome::default();
         let reply = &mut outcome.reply;
         match request {
             Request::Validate(magic) if magic == VALIDATION => {}
             Request::Validate(magic) => {
-                return Err(format!("a greeting with the number {magic:#x}"));
+                return Err(Refusal::new(
+                    "another greeting",
+                    format!("a greeting with the number {magic:#x}"),
+                ));
             }
             Request::Ping(number) => reply.extend(number.to_le_bytes()),
             Request::Set { key, value } => outcome.awake = self.set(key, value.to_vec())?,
@@ -73,6 +75,7 @@ impl StoreTable {
             Request::MultiGet(keys) => {
                 let bytes: usize = keys.iter().map(|key| self.value(key).len() + 8).sum();
                 check_reply(bytes)?;
+                reply.reserve_exact(bytes);
                 keys.iter().for_each(|key| put_bytes(reply, self.value(key)));
             }
             Request::MultiSet(pairs) => outcome.awake = self.multi_set(&pairs)?,
@@ -91,15 +94,7 @@ impl StoreTable {
 
     /// Forgets what a connection waits for.
     pub(crate) fn forget(&mut self, peer: Peer) {
-        for key in self.missing.remove(&peer).unwrap_or_default() {
-            self.bytes -= wait_bytes(&key);
-            if let Some(peers) = self.waiting.get_mut(&key) {
-                peers.remove(&peer);
-                if peers.is_empty() {
-                    self.waiting.remove(&key);
-                }
-            }
-        }
+        self.waits.forget(peer, &mut self.budget);
     }
 
     fn value(&self, key: &[u8]) -> &[u8] {
@@ -110,23 +105,10 @@ impl StoreTable {
         self.values.contains_key(key) || self.queues.contains_key(key)
     }
 
-    /// Counts bytes that come and go, unless they are too many.
-    fn take_bytes(&mut self, more: usize, less: usize) -> Result<(), String> {
-        let bytes = self.bytes + more - less;
-        if bytes > MOST_TABLE_BYTES && more > less {
-            return Err(format!(
-                "{more} bytes for a table that holds {} of at most {MOST_TABLE_BYTES}",
-                self.bytes
-            ));
-        }
-        self.bytes = bytes;
-        Ok(())
-    }
-
     /// Sets a value, and returns the connections that waited for nothing else.
-    fn set(&mut self, key: &[u8], value: Vec<u8>) -> Result<Vec<Peer>, String> {
-        let old = self.values.get(key).map_or(0, |old| entry_bytes(key, old));
-        self.take_bytes(entry_bytes(key, &value), old)?;
+    fn set(&mut self, key: &[u8], value: Vec<u8>) -> Result<Vec<Peer>, Refusal> {
+        let old = self.values.get(key).map_or(0, |old| entry_bytes(key, old.capacity()));
+        self.budget.take(entry_bytes(key, value.capacity()), old)?;
         match self.values.get_mut(key) {
             Some(place) => *place = value,
             None => drop(self.values.insert(key.to_vec(), value)),
@@ -134,11 +116,11 @@ impl StoreTable {
         Ok(self.wake(key, usize::MAX))
     }
 
-    fn multi_set(&mut self, pairs: &[(&[u8], &[u8])]) -> Result<Vec<Peer>, String> {
+    fn multi_set(&mut self, pairs: &[(&[u8], &[u8])]) -> Result<Vec<Peer>, Refusal> {
         // All of them or none.
-        let bytes: usize = pairs.iter().map(|(key, value)| entry_bytes(key, value)).sum();
-        self.take_bytes(bytes, 0)?;
-        self.bytes -= bytes;
+        let bytes = pairs.iter().map(|(key, value)| entry_bytes(key, value.len())).sum();
+        self.budget.take(bytes, 0)?;
+        self.budget.give(bytes);
         let mut awake = Vec::new();
         for (key, value) in pairs {
             awake.extend(self.set(key, value.to_vec())?);
@@ -153,7 +135,7 @@ impl StoreTable {
         key: &[u8],
         expected: &[u8],
         desired: &[u8],
-    ) -> Result<(Vec<u8>, Vec<Peer>), String> {
+    ) -> Result<(Vec<u8>, Vec<Peer>), Refusal> {
         let is_missing = !self.values.contains_key(key);
         let mut awake = Vec::new();
         if self.value(key) == expected {
@@ -166,32 +148,38 @@ impl StoreTable {
     }
 
     /// The sum of a counter and a number.
-    fn add(&self, key: &[u8], delta: i64) -> Result<i64, String> {
-        sum_of(self.values.get(key).map(Vec::as_slice), delta)
-            .map_err(|why| format!("an addition to the key \"{}\", {why}", shown(key)))
+    fn add(&self, key: &[u8], delta: i64) -> Result<i64, Refusal> {
+        sum_of(self.values.get(key).map(Vec::as_slice), delta).map_err(|why| {
+            let why = format!("an addition to the key \"{}\", {why}", shown(key));
+            Refusal::new("an addition that is impossible", why)
+        })
     }
 
-    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<Vec<Peer>, String> {
-        if self.value(key).len() + value.len() > MOST_VALUE_BYTES {
-            return Err(format!("a value that grows beyond {MOST_VALUE_BYTES} bytes"));
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<Vec<Peer>, Refusal> {
+        let length = self.value(key).len() + value.len();
+        if length > MOST_VALUE_BYTES {
+            let why = format!("a value that grows beyond {MOST_VALUE_BYTES} bytes");
+            return Err(Refusal::new("a value that grows too long", why));
         }
         let Some(old) = self.values.get_mut(key) else { return self.set(key, value.to_vec()) };
-        if self.bytes + value.len() > MOST_TABLE_BYTES {
-            return Err(format!("{} bytes for a full table", value.len()));
-        }
-        self.bytes += value.len();
+        let room = grown(old.capacity(), length, MOST_VALUE_BYTES);
+        self.budget.take(room, old.capacity())?;
+        old.reserve_exact(room - old.len());
         old.extend(value);
         Ok(self.wake(key, usize::MAX))
     }
 
     fn delete(&mut self, key: &[u8]) -> bool {
         let Some(old) = self.values.remove(key) else { return false };
-        self.bytes -= entry_bytes(key, &old);
+        self.budget.give(entry_bytes(key, old.capacity()));
+        shrink_map(&mut self.values);
         true
     }
 
-    fn push(&mut self, key: &[u8], value: &[u8]) -> Result<Vec<Peer>, String> {
-        self.take_bytes(entry_bytes(key, value), 0)?;
+    fn push(&mut self, key: &[u8], value: &[u8]) -> Result<Vec<Peer>, Refusal> {
+        let is_new = !self.queues.contains_key(key);
+        let bytes = queued_bytes(value) + if is_new { queue_bytes(key) } else { 0 };
+        self.budget.take(bytes, 0)?;
         self.queues.entry(key.to_vec()).or_default().push_back(value.to_vec());
         Ok(self.wake(key, 1))
     }
@@ -201,51 +189,27 @@ impl StoreTable {
         reply.extend((queue.as_ref().map_or(0, |queue| queue.len()) as i64).to_le_bytes());
         let Some(queue) = queue else { return };
         if let Some(value) = queue.pop_front() {
-            self.bytes -= entry_bytes(key, &value);
+            self.budget.give(queued_bytes(&value));
             put_bytes(reply, &value);
+            shrink_queue(queue);
         }
         if queue.is_empty() {
             self.queues.remove(key);
+            self.budget.give(queue_bytes(key));
+            shrink_map(&mut self.queues);
         }
     }
 
     /// Whether all keys are there; otherwise the connection waits for those that are missing.
-    fn wait(&mut self, peer: Peer, keys: &[&[u8]]) -> Result<bool, String> {
-        if self.missing.contains_key(&peer) {
-            return Err(String::from("a wait within a wait"));
-        }
+    fn wait(&mut self, peer: Peer, keys: &[&[u8]]) -> Result<bool, Refusal> {
         let missing: BTreeSet<Vec<u8>> =
             keys.iter().filter(|key| !self.has(key)).map(|key| key.to_vec()).collect();
-        if missing.is_empty() {
-            return Ok(true);
-        }
-        self.take_bytes(missing.iter().map(|key| wait_bytes(key)).sum(), 0)?;
-        for key in &missing {
-            self.waiting.entry(key.clone()).or_default().insert(peer);
-        }
-        self.missing.insert(peer, missing);
-        Ok(false)
+        self.waits.begin(peer, missing, &mut self.budget).map(|waits| !waits)
     }
 
     /// The connections, at most `most`, that waited for this key and for no other.
     fn wake(&mut self, key: &[u8], most: usize) -> Vec<Peer> {
-        let Some(mut peers) = self.waiting.remove(key) else { return Vec::new() };
-        let mut awake = Vec::new();
-        while awake.len() < most
-            && let Some(peer) = peers.pop_first()
-        {
-            let Some(missing) = self.missing.get_mut(&peer) else { continue };
-            missing.remove(key);
-            self.bytes -= wait_bytes(key);
-            if missing.is_empty() {
-                self.missing.remove(&peer);
-                awake.push(peer);
-            }
-        }
-        if !peers.is_empty() {
-            self.waiting.insert(key.to_vec(), peers);
-        }
-        awake
+        self.waits.wake(key, most, &mut self.budget)
     }
 }
 
@@ -261,23 +225,17 @@ pub(super) fn sum_of(counter: Option<&[u8]>, delta: i64) -> Result<i64, String> 
     old.checked_add(delta).ok_or_else(|| format!("whose value {old} and {delta} overflow 64 bits"))
 }
 
-fn check_reply(bytes: usize) -> Result<(), String> {
+fn check_reply(bytes: usize) -> Result<(), Refusal> {
     if bytes > MOST_REPLY_BYTES {
-        return Err(format!("a reply of {bytes} bytes; at most {MOST_REPLY_BYTES} are sent"));
+        let why = format!("a reply of {bytes} bytes; at most {MOST_REPLY_BYTES} are sent");
+        return Err(Refusal::new("a reply that is too long", why));
     }
     Ok(())
 }
 
-fn entry_bytes(key: &[u8], value: &[u8]) -> usize {
-    key.len() + value.len() + ENTRY_BYTES
-}
-
-fn wait_bytes(key: &[u8]) -> usize {
-    2 * (key.len() + ENTRY_BYTES)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::limits::MOST_TABLE_BYTES;
     use super::*;
 
     fn run(table: &mut StoreTable, peer: Peer, request: Request<'_>) -> Outcome {
@@ -299,7 +257,7 @@ mod tests {
         assert_eq!(run(&mut table, 2, Request::Wait(vec![b"b"])), Outcome::default());
         assert_eq!(run(&mut table, 3, Request::Set { key: b"b", value: b"" }).awake, [2]);
         assert_eq!(run(&mut table, 3, Request::Add { key: b"c", delta: 1 }).awake, [1]);
-        assert!(table.waiting.is_empty() && table.missing.is_empty());
+        assert!(table.waits.is_empty());
     }
 
     #[test]
@@ -311,9 +269,9 @@ mod tests {
         run(&mut table, 2, Request::Wait(vec![b"a"]));
         table.forget(2);
         assert_eq!(run(&mut table, 3, Request::Set { key: b"a", value: b"" }).awake, []);
-        assert!(table.waiting.is_empty() && table.missing.is_empty());
+        assert!(table.waits.is_empty());
         assert!(run(&mut table, 3, Request::DeleteKey(b"a")).reply[0] == 1);
-        assert_eq!(table.bytes, 0);
+        assert_eq!(table.budget.held(), 0);
     }
 
     #[test]
@@ -336,9 +294,9 @@ mod tests {
         assert_eq!(add(&mut table, 5).unwrap().reply, 5_i64.to_le_bytes());
         assert_eq!(add(&mut table, -7).unwrap().reply, (-2_i64).to_le_bytes());
         assert_eq!(table.value(b"n"), b"-2");
-        assert!(add(&mut table, i64::MIN).unwrap_err().contains("overflow"));
+        assert!(add(&mut table, i64::MIN).unwrap_err().why.contains("overflow"));
         run(&mut table, 1, Request::Set { key: b"n", value: b"many" });
-        assert!(add(&mut table, 1).unwrap_err().contains("\"many\" is no 64-bit number"));
+        assert!(add(&mut table, 1).unwrap_err().why.contains("\"many\" is no 64-bit number"));
     }
 
     #[test]
@@ -352,9 +310,9 @@ mod tests {
                 u32::from(table.execute(1, Request::Set { key: &key, value: &value }).is_err());
         }
         assert_eq!(refused, 64 - 31);
-        assert!(table.bytes <= MOST_TABLE_BYTES);
+        assert!(table.budget.held() <= MOST_TABLE_BYTES);
         let key: &[u8] = &0_u32.to_le_bytes();
-        let why = table.execute(1, Request::MultiGet(vec![key; 4])).unwrap_err();
+        let why = table.execute(1, Request::MultiGet(vec![key; 4])).unwrap_err().why;
         assert!(why.contains("a reply of"), "{why}");
         assert!(table.execute(1, Request::Append { key, value: b"x" }).is_err());
         let pairs = vec![(&b"small"[..], &b""[..]), (b"large", &value[..])];
