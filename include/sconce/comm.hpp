@@ -3,6 +3,7 @@
 #ifndef SCONCE_COMM_HPP
 #define SCONCE_COMM_HPP
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -22,8 +23,14 @@ inline namespace v0 {
 namespace distributed {
 
 /// A communicator and its calls with tensors, with the names and the order of arguments of
-/// `torch.distributed`. Tensors must be contiguous and on the communicator's device. The work of a
-/// call with `async_op` keeps its tensors until `wait` is called.
+/// `torch.distributed`. Tensors must be on the communicator's device, and contiguous in one of the
+/// memory formats. Elements are sent in the order of the dimensions, so a channels-last tensor of
+/// one rank may meet a contiguous one of another rank; a channels-last tensor is copied to
+/// temporary memory before and after the call. The work of a call with `async_op` keeps its tensors
+/// until `wait` is called.
+///
+/// Tensors are checked before anything is queued, and the message names the argument and the entry
+/// of the list. A call that is refused leaves the communicator usable.
 ///
 /// A call with a list of tensors is a group of calls that send one tensor each. A call with one
 /// tensor for all ranks is a single call of NCCL, and faster.
@@ -103,8 +110,8 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result all_reduce(const Tensor& tensor, ReduceOp op = ReduceOp::SUM,
                                    Mode mode = {}) const {
-    const Data data = arguments().dense("tensor", tensor);
-    return keeping<Mode>({&tensor}, [&] {
+    Data data = arguments().tensor("tensor", tensor, Use::Both);
+    return single<Mode>({&data}, [&] {
       return all_reduce(data.address, data.address, data.count, data.dtype, op, mode);
     });
   }
@@ -112,16 +119,16 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result reduce(const Tensor& tensor, std::int32_t dst, ReduceOp op = ReduceOp::SUM,
                                Mode mode = {}) const {
-    const Data data = arguments().dense("tensor", tensor);
-    return keeping<Mode>({&tensor}, [&] {
+    Data data = arguments().tensor("tensor", tensor, Use::Both);
+    return single<Mode>({&data}, [&] {
       return reduce(data.address, data.address, data.count, data.dtype, dst, op, mode);
     });
   }
   /// Sends the tensor of rank `src` to those of the others.
   template <class Mode = SyncOp>
   typename Mode::Result broadcast(const Tensor& tensor, std::int32_t src, Mode mode = {}) const {
-    const Data data = arguments().dense("tensor", tensor);
-    return keeping<Mode>({&tensor}, [&] {
+    Data data = arguments().tensor("tensor", tensor, Use::Both);
+    return single<Mode>({&data}, [&] {
       return broadcast(data.address, data.address, data.count, data.dtype, src, mode);
     });
   }
@@ -129,16 +136,16 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   /// `group`.
   template <class Mode = SyncOp>
   typename Mode::Result send(const Tensor& tensor, std::int32_t dst, Mode mode = {}) const {
-    const Data data = arguments().dense("tensor", tensor);
-    return keeping<Mode>({&tensor},
-                         [&] { return send(data.address, data.count, data.dtype, dst, mode); });
+    Data data = arguments().tensor("tensor", tensor, Use::Read);
+    return single<Mode>({&data},
+                        [&] { return send(data.address, data.count, data.dtype, dst, mode); });
   }
   /// Receives a tensor from rank `src`.
   template <class Mode = SyncOp>
   typename Mode::Result recv(const Tensor& tensor, std::int32_t src, Mode mode = {}) const {
-    const Data data = arguments().dense("tensor", tensor);
-    return keeping<Mode>({&tensor},
-                         [&] { return recv(data.address, data.count, data.dtype, src, mode); });
+    Data data = arguments().tensor("tensor", tensor, Use::Write);
+    return single<Mode>({&data},
+                        [&] { return recv(data.address, data.count, data.dtype, src, mode); });
   }
   /// `send` with `async_op`.
   [[nodiscard]] Work isend(const Tensor& tensor, std::int32_t dst) const {
@@ -154,8 +161,10 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result all_gather_into_tensor(const Tensor& output, const Tensor& input,
                                                Mode mode = {}) const {
-    const auto [to, from] = arguments().parts("output", output, "input", input);
-    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+    Data to = arguments().tensor("output", output, Use::Write);
+    Data from = arguments().tensor("input", input, Use::Read);
+    arguments().parts(to, from);
+    return single<Mode>({&to, &from}, [&] {
       return all_gather(from.address, to.address, from.count, from.dtype, mode);
     });
   }
@@ -164,10 +173,13 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result gather_single(const Tensor& output, const Tensor& input, std::int32_t dst,
                                       Mode mode = {}) const {
-    const bool is_here = arguments().is_at(dst, "output", output.defined());
-    const auto [to, from] = is_here ? arguments().parts("output", output, "input", input)
-                                    : std::pair(Data(), arguments().packed("input", input));
-    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+    Data from = arguments().tensor("input", input, Use::Read);
+    Data to;
+    if (arguments().is_at(dst, "output", output.defined())) {
+      to = arguments().tensor("output", output, Use::Write);
+      arguments().parts(to, from);
+    }
+    return single<Mode>({&to, &from}, [&] {
       return gather(from.address, to.address, from.count, from.dtype, dst, mode);
     });
   }
@@ -176,10 +188,13 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result scatter_single(const Tensor& output, const Tensor& input, std::int32_t src,
                                        Mode mode = {}) const {
-    const bool is_here = arguments().is_at(src, "input", input.defined());
-    const auto [from, to] = is_here ? arguments().parts("input", input, "output", output)
-                                    : std::pair(Data(), arguments().packed("output", output));
-    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+    Data to = arguments().tensor("output", output, Use::Write);
+    Data from;
+    if (arguments().is_at(src, "input", input.defined())) {
+      from = arguments().tensor("input", input, Use::Read);
+      arguments().parts(from, to);
+    }
+    return single<Mode>({&to, &from}, [&] {
       return scatter(from.address, to.address, to.count, to.dtype, src, mode);
     });
   }
@@ -189,8 +204,10 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result reduce_scatter_tensor(const Tensor& output, const Tensor& input,
                                               ReduceOp op = ReduceOp::SUM, Mode mode = {}) const {
-    const auto [from, to] = arguments().parts("input", input, "output", output);
-    return keeping<Mode>({&output, &input}, [&, to = to, from = from] {
+    Data to = arguments().tensor("output", output, Use::Write);
+    Data from = arguments().tensor("input", input, Use::Read);
+    arguments().parts(from, to);
+    return single<Mode>({&to, &from}, [&] {
       return reduce_scatter(from.address, to.address, to.count, to.dtype, op, mode);
     });
   }
@@ -202,31 +219,34 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
                                           const std::vector<std::int64_t>& output_split_sizes = {},
                                           const std::vector<std::int64_t>& input_split_sizes = {},
                                           Mode mode = {}) const {
-    const Data to = arguments().packed("output", output);
-    const Data from = arguments().packed("input", input);
+    Data to = arguments().tensor("output", output, Use::Write);
+    Data from = arguments().tensor("input", input, Use::Read);
     arguments().same_type(to, from);
-    const Splits sent = arguments().splits("input", input, input_split_sizes);
-    const Splits received = arguments().splits("output", output, output_split_sizes);
-    return keeping<Mode>({&output, &input}, [&] {
+    const Splits sent = arguments().splits(from, input_split_sizes);
+    const Splits received = arguments().splits(to, output_split_sizes);
+    arguments().same_own_part(received, sent);
+    return single<Mode>({&to, &from}, [&] {
       return all_to_all(from.address, sent.counts, sent.offsets, to.address, received.counts,
                         received.offsets, to.dtype, mode);
     });
   }
 
   /// Gathers the tensors of all ranks in a list of tensors; their sizes may differ from rank to
-  /// rank.
+  /// rank. As for all calls with lists, all tensors of the call have one type, and those that the
+  /// call writes share no memory, except that this rank's own tensor may be its entry of the list.
   template <class Mode = SyncOp>
   typename Mode::Result all_gather(const std::vector<Tensor>& tensor_list, const Tensor& tensor,
                                    Mode mode = {}) const {
-    const Data mine = arguments().dense("tensor", tensor);
-    const std::vector<Data> all = arguments().list("tensor_list", tensor_list);
-    arguments().same_type(all, mine);
-    arguments().same_count("tensor_list", all, mine);
-    return grouped<Mode>(tensor_list, tensor, [&](auto&& add) {
+    std::vector<Data> mine = {arguments().tensor("tensor", tensor, Use::Read)};
+    std::vector<Data> all = arguments().list("tensor_list", tensor_list, Use::Write);
+    arguments().same_type(all, mine[0]);
+    arguments().same_count(all, mine[0]);
+    arguments().separate(all, mine);
+    return grouped<Mode>(all, mine, [&](auto&& add) {
       for (std::int32_t from = 0; from < size(); ++from) {
         const Data& to = all[static_cast<std::size_t>(from)];
         add([&] {
-          return broadcast(from == rank() ? mine.address : to.address, to.address, to.count,
+          return broadcast(from == rank() ? mine[0].address : to.address, to.address, to.count,
                            to.dtype, from, mode);
         });
       }
@@ -238,15 +258,16 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result reduce_scatter(const Tensor& output, const std::vector<Tensor>& input_list,
                                        ReduceOp op = ReduceOp::SUM, Mode mode = {}) const {
-    const Data mine = arguments().dense("output", output);
-    const std::vector<Data> all = arguments().list("input_list", input_list);
-    arguments().same_type(all, mine);
-    arguments().same_count("input_list", all, mine);
-    return grouped<Mode>(input_list, output, [&](auto&& add) {
+    std::vector<Data> mine = {arguments().tensor("output", output, Use::Write)};
+    std::vector<Data> all = arguments().list("input_list", input_list, Use::Read);
+    arguments().same_type(all, mine[0]);
+    arguments().same_count(all, mine[0]);
+    arguments().separate(mine, all);
+    return grouped<Mode>(all, mine, [&](auto&& add) {
       for (std::int32_t dst = 0; dst < size(); ++dst) {
         const Data& from = all[static_cast<std::size_t>(dst)];
         add([&] {
-          return reduce(from.address, dst == rank() ? mine.address : from.address, from.count,
+          return reduce(from.address, dst == rank() ? mine[0].address : from.address, from.count,
                         from.dtype, dst, op, mode);
         });
       }
@@ -257,11 +278,13 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   typename Mode::Result all_to_all(const std::vector<Tensor>& output_tensor_list,
                                    const std::vector<Tensor>& input_tensor_list,
                                    Mode mode = {}) const {
-    const std::vector<Data> to = arguments().list("output_tensor_list", output_tensor_list);
-    const std::vector<Data> from = arguments().list("input_tensor_list", input_tensor_list);
-    std::vector<Tensor> tensors = output_tensor_list;
-    tensors.insert(tensors.end(), input_tensor_list.begin(), input_tensor_list.end());
-    return grouped<Mode>(tensors, Tensor(), [&](auto&& add) {
+    std::vector<Data> to = arguments().list("output_tensor_list", output_tensor_list, Use::Write);
+    std::vector<Data> from = arguments().list("input_tensor_list", input_tensor_list, Use::Read);
+    arguments().same_type(to, from[0]);
+    arguments().same_type(from, to[0]);
+    arguments().same_count(to, from[static_cast<std::size_t>(rank())]);
+    arguments().separate(to, from);
+    return grouped<Mode>(to, from, [&](auto&& add) {
       for (std::int32_t peer = 0; peer < size(); ++peer) {
         const auto index = static_cast<std::size_t>(peer);
         add([&] {
@@ -276,17 +299,18 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result gather(const Tensor& tensor, const std::vector<Tensor>& gather_list,
                                std::int32_t dst = 0, Mode mode = {}) const {
-    const Data mine = arguments().dense("tensor", tensor);
-    const bool is_here = arguments().is_at(dst, "gather_list", !gather_list.empty());
-    const auto all = is_here ? arguments().list("gather_list", gather_list) : std::vector<Data>();
-    arguments().same_type(all, mine);
-    return grouped<Mode>(gather_list, tensor, [&](auto&& add) {
-      add([&] { return send(mine.address, mine.count, mine.dtype, dst, mode); });
-      for (std::size_t from = 0; from < all.size(); ++from) {
-        const Data& to = all[from];
-        add([&] {
-          return recv(to.address, to.count, to.dtype, static_cast<std::int32_t>(from), mode);
-        });
+    std::vector<Data> mine = {arguments().tensor("tensor", tensor, Use::Read)};
+    std::vector<Data> all;
+    if (arguments().is_at(dst, "gather_list", !gather_list.empty())) {
+      all = arguments().list("gather_list", gather_list, Use::Write);
+      arguments().same_type(all, mine[0]);
+      arguments().same_sizes(all, mine[0]);
+      arguments().separate(all, mine);
+    }
+    return grouped<Mode>(all, mine, [&](auto&& add) {
+      add([&] { return send(mine[0].address, mine[0].count, mine[0].dtype, dst, mode); });
+      for (const Data& to : all) {
+        add([&] { return recv(to.address, to.count, to.dtype, to.index, mode); });
       }
     });
   }
@@ -294,24 +318,26 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   template <class Mode = SyncOp>
   typename Mode::Result scatter(const Tensor& tensor, const std::vector<Tensor>& scatter_list,
                                 std::int32_t src = 0, Mode mode = {}) const {
-    const Data mine = arguments().dense("tensor", tensor);
-    const bool is_here = arguments().is_at(src, "scatter_list", !scatter_list.empty());
-    const auto all = is_here ? arguments().list("scatter_list", scatter_list) : std::vector<Data>();
-    arguments().same_type(all, mine);
-    return grouped<Mode>(scatter_list, tensor, [&](auto&& add) {
-      for (std::size_t to = 0; to < all.size(); ++to) {
-        const Data& from = all[to];
-        add([&] {
-          return send(from.address, from.count, from.dtype, static_cast<std::int32_t>(to), mode);
-        });
+    std::vector<Data> mine = {arguments().tensor("tensor", tensor, Use::Write)};
+    std::vector<Data> all;
+    if (arguments().is_at(src, "scatter_list", !scatter_list.empty())) {
+      all = arguments().list("scatter_list", scatter_list, Use::Read);
+      arguments().same_type(all, mine[0]);
+      arguments().same_sizes(all, mine[0]);
+      arguments().separate(mine, all);
+    }
+    return grouped<Mode>(all, mine, [&](auto&& add) {
+      for (const Data& from : all) {
+        add([&] { return send(from.address, from.count, from.dtype, from.index, mode); });
       }
-      add([&] { return recv(mine.address, mine.count, mine.dtype, src, mode); });
+      add([&] { return recv(mine[0].address, mine[0].count, mine[0].dtype, src, mode); });
     });
   }
 
  private:
   using Data = detail::CommArguments::Data;
   using Splits = detail::CommArguments::Splits;
+  using Use = detail::CommArguments::Use;
 
   [[nodiscard]] detail::CommArguments arguments() const { return detail::CommArguments(*this); }
 
@@ -322,38 +348,64 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
     return Communicator(comm);
   }
 
-  /// Makes a call; its work keeps tensors.
+  /// Within a group, gives a tensor that is not packed memory in which it is.
+  template <class Mode>
+  void pack(Data& data) const {
+    if (!data.is_packed) {
+      const cuda::CUDAStream stream = cuda::getCurrentCUDAStream(device());
+      detail::check(::sconce_comm_stage_tensor(get(), data.tensor->get(), data.is_read(),
+                                               data.is_written(), stream.get(),
+                                               std::is_same_v<Mode, AsyncOp>, &data.address));
+    }
+  }
+  static void keep(const Work& work, const Data& data) {
+    if (data.tensor != nullptr) {
+      work.keep(*data.tensor);
+    }
+  }
+  /// Makes a call, which reads the addresses of its tensors. Its work keeps the tensors.
   template <class Mode, class Call>
-  static typename Mode::Result keeping(std::initializer_list<const Tensor*> tensors, Call&& call) {
+  typename Mode::Result single(std::initializer_list<Data*> all, Call&& call) const {
+    const bool packed =
+        std::all_of(all.begin(), all.end(), [](const Data* data) { return data->is_packed; });
+    const auto run = [&] {
+      for (Data* data : all) {
+        pack<Mode>(*data);
+      }
+      return call();
+    };
     if constexpr (std::is_same_v<Mode, AsyncOp>) {
-      Work work = call();
-      for (const Tensor* tensor : tensors) {
-        if (tensor->defined()) {
-          work.keep(*tensor);
-        }
+      Work work = packed ? call() : group(run);
+      for (const Data* data : all) {
+        keep(work, *data);
       }
       return work;
     } else {
-      call();
+      packed ? call() : group(run);
     }
   }
   /// Makes calls in a group. They finish one after another on the communicator's stream, so the
   /// work of the last one represents all, and keeps the tensors.
   template <class Mode, class Body>
-  static typename Mode::Result grouped(const std::vector<Tensor>& tensors, const Tensor& tensor,
-                                       Body&& body) {
+  typename Mode::Result grouped(std::vector<Data>& some, std::vector<Data>& others,
+                                Body&& body) const {
+    const auto each = [&](auto&& act) {
+      std::for_each(some.begin(), some.end(), act);
+      std::for_each(others.begin(), others.end(), act);
+    };
     if constexpr (std::is_same_v<Mode, AsyncOp>) {
       std::optional<Work> last;
-      group([&] { body([&](auto&& call) { last = call(); }); });
-      for (const Tensor& kept : tensors) {
-        last->keep(kept);
-      }
-      if (tensor.defined()) {
-        last->keep(tensor);
-      }
+      group([&] {
+        each([&](Data& data) { pack<Mode>(data); });
+        body([&](auto&& call) { last = call(); });
+      });
+      each([&](const Data& data) { keep(*last, data); });
       return std::move(*last);
     } else {
-      group([&] { body([](auto&& call) { call(); }); });
+      group([&] {
+        each([&](Data& data) { pack<Mode>(data); });
+        body([](auto&& call) { call(); });
+      });
     }
   }
 };

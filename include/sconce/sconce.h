@@ -9923,6 +9923,31 @@ SCONCE_NODISCARD sconce_status sconce_comm_group_end(void);
 SCONCE_NODISCARD sconce_status sconce_comm_group_cancel(void);
 
 /**
+ * Reports an address at which a tensor's elements lie in the order of its dimensions, for calls of the
+ * thread's group. If the tensor is contiguous, that is its own memory. Otherwise it is temporary
+ * memory: the end of the group copies the elements there before it queues the calls, and back
+ * behind them. The address is valid until the group ends.
+ *
+ * - `tensor`: on the communicator's device; of any strides.
+ * - `is_read`: whether the calls read the tensor.
+ * - `is_written`: whether the calls write the tensor.
+ * - `stream`: the stream of the calls.
+ * - `is_async`: whether the calls have works.
+ * - `out_address`: receives the address.
+ * - Errors: INVALID_STATE: the thread is in no group. CROSS_DEVICE: the tensor or the stream is of
+ *   another device. INVALID_ARGUMENT: several elements of a tensor that is written are one place.
+ * - Ownership: the group keeps the tensor and the temporary memory until its calls are queued.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_comm_stage_tensor(struct sconce_comm *comm,
+                                       struct sconce_tensor *tensor,
+                                       bool is_read,
+                                       bool is_written,
+                                       struct sconce_stream stream,
+                                       bool is_async,
+                                       void **out_address);
+
+/**
  * Makes later work of a stream wait for an asynchronous call. The work handle releases the tensors
  * that it keeps.
  *

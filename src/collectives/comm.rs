@@ -109,6 +109,25 @@ impl Comm {
         self.place.get().copied().unwrap_or((0, 0))
     }
 
+    /// Refuses a stream of another device.
+    #[inline]
+    pub(super) fn check_stream(&self, call: &str, stream: Stream) -> Result<()> {
+        if stream.device() == self.device { Ok(()) } else { Err(self.other_device(call, stream)) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn other_device(&self, call: &str, stream: Stream) -> Error {
+        Error::new(
+            Status::CrossDevice,
+            format!(
+                "{call}: the stream is of device {}, but the communicator works on device {}",
+                stream.device(),
+                self.device
+            ),
+        )
+    }
+
     /// The number of the next call.
     #[inline]
     pub(super) fn next_sequence(&self) -> u64 {

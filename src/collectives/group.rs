@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::pending::{Pending, submit_together};
+use super::staged::Staged;
 use crate::error::{Error, Result};
 use crate::log;
 
@@ -13,6 +14,8 @@ struct Group {
     /// Whether a group inside of the outermost one has been cancelled.
     is_cancelled: bool,
     calls: Vec<Pending>,
+    /// Freed after the calls are queued.
+    staged: Vec<Staged>,
 }
 
 thread_local! {
@@ -34,14 +37,14 @@ pub fn group_end() -> Result<()> {
         group.depth -= 1;
         Ok((group.depth == 0).then(|| std::mem::take(group)))
     })?;
-    let Some(Group { is_cancelled, calls, .. }) = outermost else { return Ok(()) };
+    let Some(Group { is_cancelled, calls, staged, .. }) = outermost else { return Ok(()) };
     if is_cancelled {
         return Err(Error::invalid_state(
             "a group inside of this one was cancelled, so none of the calls is queued",
         ));
     }
     check_streams(&calls)?;
-    submit_together(&calls)
+    submit_together(&calls, &staged)
 }
 
 /// Ends the innermost group; no call of the thread's groups is queued.
@@ -89,12 +92,12 @@ impl Drop for EndsGroup {
 /// Ends the innermost group without queueing; drops all calls of the thread's groups. Those outside of it fail at
 /// their end.
 fn leave() {
-    let calls = GROUP.with_borrow_mut(|group| {
+    let dropped = GROUP.with_borrow_mut(|group| {
         group.depth = group.depth.saturating_sub(1);
         group.is_cancelled = group.depth > 0;
-        std::mem::take(&mut group.calls)
+        (std::mem::take(&mut group.calls), std::mem::take(&mut group.staged))
     });
-    drop(calls);
+    drop(dropped);
 }
 
 /// Adds a call to the thread's group; returns it if there is none.
@@ -106,6 +109,17 @@ pub(super) fn add(pending: Pending) -> Option<Pending> {
         }
         group.calls.push(pending);
         None
+    })
+}
+
+/// Adds memory that stands for a tensor in the calls of the thread's group.
+pub(super) fn add_staged(staged: Staged) -> Result<()> {
+    GROUP.with_borrow_mut(|group| {
+        if group.depth == 0 {
+            return Err(no_group());
+        }
+        group.staged.push(staged);
+        Ok(())
     })
 }
 

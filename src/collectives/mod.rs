@@ -12,6 +12,7 @@
 //! | `wire` | how element types and reductions travel |
 //! | `request` | calls, checked |
 //! | `work` | asynchronous calls |
+//! | `staged` | memory that stands for a tensor in the calls of a group |
 //! | `pending` | calls that have been checked, and how they are queued |
 //! | `group` | the group of a thread |
 //! | `submit` | calls as rooms above make them |
@@ -28,6 +29,7 @@ mod pending;
 mod registry;
 mod rendezvous;
 mod request;
+mod staged;
 mod submit;
 mod watchdog;
 mod watched_work;
@@ -42,7 +44,8 @@ pub use handles::{
 };
 pub(crate) use rendezvous::init_store;
 pub use request::{CommRequest, PartsOf};
-pub use submit::{queue, queue_async};
+pub use staged::StagedCopies;
+pub use submit::{queue, queue_async, stage};
 pub use work::{Kept, destroy_work, keep, query, sequence, synchronize, wait};
 
 pub use crate::collections::slab::Key;

@@ -5,11 +5,12 @@ use std::time::Instant;
 
 use super::comm::{Comm, CommEnd};
 use super::request::{self, Checked, CommRequest};
+use super::staged::Staged;
 use super::watched_work::WatchedWork;
 use super::work::Work;
 use crate::driver::{CommCall, CommOp, EventFlags};
 use crate::element::Dtype;
-use crate::error::{Error, Result, Status};
+use crate::error::{Error, Result};
 use crate::event::{self, NativeEvent};
 use crate::lock::{MutexGuard, rank};
 use crate::memory;
@@ -39,17 +40,7 @@ impl Pending {
         is_async: bool,
     ) -> Result<Self> {
         comm.failure.check()?;
-        if stream.device() != comm.device {
-            return Err(Error::new(
-                Status::CrossDevice,
-                format!(
-                    "{}: the stream is of device {}, but the communicator works on device {}",
-                    request.name(),
-                    stream.device(),
-                    comm.device
-                ),
-            ));
-        }
+        comm.check_stream(request.name(), stream)?;
         let runs_on = if is_async { comm.stream()? } else { stream };
         let (Checked { call, used }, scratch) = match request {
             CommRequest::Barrier => barrier(runs_on)?,
@@ -69,6 +60,16 @@ impl Pending {
     pub(super) fn goes_to(&self) -> (Option<i64>, bool) {
         let id = self.runs_on().ok().map(Stream::id);
         (id, self.work.is_some())
+    }
+
+    /// The bytes of a send of this rank to itself, or, with `receives`, of what it receives from itself.
+    fn own_bytes(&self, receives: bool) -> Option<usize> {
+        let (peer, count) = match (&self.call, receives) {
+            (CommCall::Send { peer, count, .. }, false)
+            | (CommCall::Recv { peer, count, .. }, true) => (*peer, *count),
+            _ => return None,
+        };
+        (peer == self.comm.place().0).then(|| count * self.call.dtype().bytes())
     }
 
     /// Orders the call's own stream after the caller's.
@@ -135,8 +136,42 @@ fn barrier(stream: Stream) -> Result<(Checked, Option<usize>)> {
     Ok((Checked { call, used: [None; 2] }, Some(scratch)))
 }
 
+/// Refuses sends of a rank to itself without a receive of as many bytes, and the other way round: they would break the
+/// communicator, or wait for ever.
+fn check_own(calls: &[Pending]) -> Result<()> {
+    let own = |receives: bool| {
+        calls.iter().filter_map(move |call| Some((&call.comm, call.own_bytes(receives)?)))
+    };
+    let mut received: Vec<_> = own(true).collect();
+    for (comm, sent) in own(false) {
+        let place = received.iter().position(|(other, _)| Arc::ptr_eq(comm, other));
+        let found = place.map(|place| received.remove(place).1);
+        if found != Some(sent) {
+            return Err(unpaired(comm, Some(sent), found));
+        }
+    }
+    match received.first() {
+        None => Ok(()),
+        Some((comm, bytes)) => Err(unpaired(comm, None, Some(*bytes))),
+    }
+}
+
+#[cold]
+fn unpaired(comm: &Comm, sent: Option<usize>, received: Option<usize>) -> Error {
+    let (rank, _) = comm.place();
+    let bytes = |bytes: Option<usize>| {
+        bytes.map_or(String::from("nothing"), |bytes| format!("{bytes} bytes"))
+    };
+    Error::invalid_argument(format!(
+        "rank {rank} sends {} to itself and receives {} from itself; a group must have both, with as many bytes",
+        bytes(sent),
+        bytes(received)
+    ))
+}
+
 /// Queues a call.
 pub(super) fn submit_alone(pending: &Pending) -> Result<()> {
+    check_own(std::slice::from_ref(pending))?;
     pending.order()?;
     let mut end = pending.comm.lock();
     Comm::inside(&[&pending.comm], || pending.queue(&mut end))?;
@@ -144,9 +179,11 @@ pub(super) fn submit_alone(pending: &Pending) -> Result<()> {
     pending.is_queued()
 }
 
-/// Queues calls of a group.
-pub(super) fn submit_together(group: &[Pending]) -> Result<()> {
+/// Queues calls of a group, with the copies of its tensors before and behind them.
+pub(super) fn submit_together(group: &[Pending], staged: &[Staged]) -> Result<()> {
     let Some(first) = group.first() else { return Ok(()) };
+    check_own(group)?;
+    staged.iter().try_for_each(Staged::before)?;
     for pending in group {
         pending.order()?;
     }
@@ -176,5 +213,6 @@ pub(super) fn submit_together(group: &[Pending]) -> Result<()> {
         })
     };
     queued?;
+    staged.iter().try_for_each(Staged::after)?;
     group.iter().try_for_each(Pending::is_queued)
 }

@@ -170,6 +170,8 @@ impl Checker<'_> {
                 let wire = to_copy(dtype);
                 let (from, sent) = self.parts("send", &send, wire)?;
                 let (to, received) = self.parts("recv", &recv, wire)?;
+                self.own_part(&from, &to)?;
+                self.separate(&to)?;
                 self.apart((send.base, sent), (recv.base, received), wire)?;
                 let base = self.sends(send.base, sent, wire)?;
                 let send = CommParts { base, parts: from };
@@ -318,6 +320,38 @@ impl Checker<'_> {
             all.push((offset * wire.per_element, count * wire.per_element));
         }
         Ok((all, reach))
+    }
+
+    /// Refuses parts of which this rank sends another number of elements to itself than it receives.
+    fn own_part(&self, sent: &[(usize, usize)], received: &[(usize, usize)]) -> Result<()> {
+        let count = |parts: &[(usize, usize)]| parts.get(self.rank).map_or(0, |part| part.1);
+        let (sent, received) = (count(sent), count(received));
+        if sent == received {
+            return Ok(());
+        }
+        Err(Error::invalid_argument(format!(
+            "{}: send_counts[{rank}] and recv_counts[{rank}] differ; both are what rank {rank}, this one, sends to \
+             itself",
+            self.name,
+            rank = self.rank
+        )))
+    }
+
+    /// Refuses parts that are received into the same memory.
+    fn separate(&self, received: &[(usize, usize)]) -> Result<()> {
+        let mut parts: Vec<_> =
+            received.iter().enumerate().filter(|(_, part)| part.1 > 0).collect();
+        parts.sort_unstable_by_key(|(_, part)| **part);
+        for pair in parts.windows(2) {
+            let [(one, (offset, count)), (other, (next, _))] = pair else { continue };
+            if offset + count > *next {
+                return Err(Error::invalid_argument(format!(
+                    "{}: the parts {one} and {other} of recv overlap (recv_offsets, recv_counts)",
+                    self.name
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses ranges that overlap. Counts are the library's elements.

@@ -3,6 +3,7 @@
 use super::Key;
 use super::pending::{Pending, submit_alone};
 use super::request::CommRequest;
+use super::staged::{Staged, StagedCopies};
 use super::{group, registry, work};
 use crate::error::{Error, Result, Status};
 use crate::stream::Stream;
@@ -22,6 +23,20 @@ pub fn queue_async(comm: Key, request: &CommRequest<'_>, stream: Stream) -> Resu
         Some(work) => work::publish(&work),
         None => Err(Error::new(Status::Internal, "an asynchronous call has no work")),
     }
+}
+
+/// Has the thread's group make copies before and behind its calls of a communicator, which are on `stream`, or, if they
+/// are asynchronous, on the communicator's own.
+pub fn stage(
+    comm: Key,
+    stream: Stream,
+    is_async: bool,
+    copies: Box<dyn StagedCopies>,
+) -> Result<()> {
+    let comm = registry::comm(comm)?;
+    comm.failure.check()?;
+    comm.check_stream("sconce_comm_stage_tensor", stream)?;
+    group::add_staged(Staged::new(comm, stream, is_async, copies))
 }
 
 /// Queues a call now, or with the thread's group.

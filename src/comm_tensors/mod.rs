@@ -13,6 +13,7 @@
 //! | `coalesced` | the same of many tensors |
 //! | `scatter` | parts of a tensor to devices |
 //! | `gather` | tensors of devices joined |
+//! | `packed` | tensors of any order in memory, in calls of communicators |
 
 mod broadcast;
 mod buckets;
@@ -20,6 +21,7 @@ mod coalesced;
 mod flat;
 mod gather;
 mod lanes;
+mod packed;
 mod reduce;
 mod scatter;
 mod team;
@@ -27,6 +29,7 @@ mod team;
 pub(crate) use broadcast::{broadcast, broadcast_out};
 pub(crate) use coalesced::{broadcast_coalesced, reduce_add_coalesced};
 pub(crate) use gather::{gather, gather_out};
+pub(crate) use packed::{TensorUse, pack_for_calls};
 pub(crate) use reduce::reduce_add;
 pub(crate) use scatter::{ScatterTarget, scatter, scatter_out};
 

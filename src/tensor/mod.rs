@@ -49,6 +49,7 @@ pub(crate) use dim_list::Dims;
 pub(crate) use dims::{contiguous_strides, count, extent, looks_channels_last, wrap_dim};
 pub(crate) use layout::TensorLayout;
 pub(crate) use options::{MemoryFormat, TensorOptions};
+pub(crate) use overlap::refuse_unwritable;
 pub(crate) use place::Place;
 pub(crate) use shared_storage::{ReservedStorage, StorageRef};
 pub(crate) use storage::{ForeignOwner, Lender, Storage};

@@ -6,7 +6,7 @@ use super::value::Tensor;
 use crate::error::{Error, Result};
 
 /// Refuses to write to a tensor in read-only memory, or several of whose elements are one place in memory.
-pub(super) fn refuse_unwritable(output: &Tensor) -> Result<()> {
+pub(crate) fn refuse_unwritable(output: &Tensor) -> Result<()> {
     if output.storage().is_read_only() {
         return Err(Error::invalid_argument(
             "unsupported operation: the written-to tensor is read-only, as its producer said. Please clone() the \

@@ -1,13 +1,15 @@
 //! Groups, and asynchronous calls.
 
+use std::ffi::c_void;
 use std::time::Duration;
 
 use crate::collectives;
+use crate::comm_tensors::{TensorUse, pack_for_calls};
 use crate::context::runtime;
 use crate::error::Error;
 use crate::ffi::handle::OpaqueHandle;
-use crate::ffi::tensor::handle::tensor_of;
-use crate::ffi::{guard, sconce_status, sconce_stream, sconce_tensor};
+use crate::ffi::tensor::handle::{defined, tensor_of};
+use crate::ffi::{CBool, guard, sconce_comm, sconce_status, sconce_stream, sconce_tensor};
 
 /// An asynchronous call of a communicator. Opaque; calls create it.
 pub struct sconce_comm_work {
@@ -53,6 +55,44 @@ pub extern "C" fn sconce_comm_group_end() -> sconce_status {
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_comm_group_cancel() -> sconce_status {
     guard(collectives::group_cancel)
+}
+
+/// Reports an address at which a tensor's elements lie in the order of its dimensions, for calls of the
+/// thread's group. If the tensor is contiguous, that is its own memory. Otherwise it is temporary
+/// memory: the end of the group copies the elements there before it queues the calls, and back
+/// behind them. The address is valid until the group ends.
+///
+/// - `tensor`: on the communicator's device; of any strides.
+/// - `is_read`: whether the calls read the tensor.
+/// - `is_written`: whether the calls write the tensor.
+/// - `stream`: the stream of the calls.
+/// - `is_async`: whether the calls have works.
+/// - `out_address`: receives the address.
+/// - Errors: INVALID_STATE: the thread is in no group. CROSS_DEVICE: the tensor or the stream is of
+///   another device. INVALID_ARGUMENT: several elements of a tensor that is written are one place.
+/// - Ownership: the group keeps the tensor and the temporary memory until its calls are queued.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_comm_stage_tensor(
+    comm: *mut sconce_comm,
+    tensor: *mut sconce_tensor,
+    is_read: CBool,
+    is_written: CBool,
+    stream: sconce_stream,
+    is_async: CBool,
+    out_address: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_address = out!(out_address);
+        let comm = sconce_comm::key(comm, "comm")?;
+        let tensor = defined(tensor, "tensor")?;
+        let stream = stream.resolve(runtime()?)?;
+        let (is_read, is_written) = (is_read.is_true(), is_written.is_true());
+        let usage = TensorUse { is_read, is_written, is_async: is_async.is_true() };
+        let address = pack_for_calls(comm, tensor, stream, usage)?;
+        out_address.write(std::ptr::with_exposed_provenance_mut(address));
+        Ok(())
+    })
 }
 
 /// Makes later work of a stream wait for an asynchronous call. The work handle releases the tensors
