@@ -3,7 +3,6 @@
 #ifndef SCONCE_COMM_HPP
 #define SCONCE_COMM_HPP
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -34,7 +33,7 @@ namespace distributed {
 ///
 /// A call with a list of tensors is a group of calls that send one tensor each. A call with one
 /// tensor for all ranks is a single call of NCCL, and faster.
-class [[nodiscard]] Communicator : public CommunicatorBase {
+class [[nodiscard]] Communicator : public detail::TensorCommunicator {
  public:
   /// The current device.
   static constexpr std::int32_t kCurrentDevice = -1;
@@ -84,7 +83,8 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
     return all;
   }
   /// Takes over a handle of the C API.
-  SCONCE_NODISCARD_CTOR explicit Communicator(sconce_comm* comm) : CommunicatorBase(comm) {}
+  SCONCE_NODISCARD_CTOR explicit Communicator(sconce_comm* comm)
+      : detail::TensorCommunicator(comm) {}
 
   /// Splits the communicator: ranks that pass the same color form a new communicator, in the order
   /// of their keys. All ranks must call this method; a negative color keeps the rank out of all new
@@ -335,78 +335,11 @@ class [[nodiscard]] Communicator : public CommunicatorBase {
   }
 
  private:
-  using Data = detail::CommArguments::Data;
-  using Splits = detail::CommArguments::Splits;
-  using Use = detail::CommArguments::Use;
-
-  [[nodiscard]] detail::CommArguments arguments() const { return detail::CommArguments(*this); }
-
   template <class Make>
   static Communicator made(Make&& make) {
     sconce_comm* comm = nullptr;
     detail::check(make(&comm));
     return Communicator(comm);
-  }
-
-  /// Within a group, gives a tensor that is not packed memory in which it is.
-  template <class Mode>
-  void pack(Data& data) const {
-    if (!data.is_packed) {
-      const cuda::CUDAStream stream = cuda::getCurrentCUDAStream(device());
-      detail::check(::sconce_comm_stage_tensor(get(), data.tensor->get(), data.is_read(),
-                                               data.is_written(), stream.get(),
-                                               std::is_same_v<Mode, AsyncOp>, &data.address));
-    }
-  }
-  static void keep(const Work& work, const Data& data) {
-    if (data.tensor != nullptr) {
-      work.keep(*data.tensor);
-    }
-  }
-  /// Makes a call, which reads the addresses of its tensors. Its work keeps the tensors.
-  template <class Mode, class Call>
-  typename Mode::Result single(std::initializer_list<Data*> all, Call&& call) const {
-    const bool packed =
-        std::all_of(all.begin(), all.end(), [](const Data* data) { return data->is_packed; });
-    const auto run = [&] {
-      for (Data* data : all) {
-        pack<Mode>(*data);
-      }
-      return call();
-    };
-    if constexpr (std::is_same_v<Mode, AsyncOp>) {
-      Work work = packed ? call() : group(run);
-      for (const Data* data : all) {
-        keep(work, *data);
-      }
-      return work;
-    } else {
-      packed ? call() : group(run);
-    }
-  }
-  /// Makes calls in a group. They finish one after another on the communicator's stream, so the
-  /// work of the last one represents all, and keeps the tensors.
-  template <class Mode, class Body>
-  typename Mode::Result grouped(std::vector<Data>& some, std::vector<Data>& others,
-                                Body&& body) const {
-    const auto each = [&](auto&& act) {
-      std::for_each(some.begin(), some.end(), act);
-      std::for_each(others.begin(), others.end(), act);
-    };
-    if constexpr (std::is_same_v<Mode, AsyncOp>) {
-      std::optional<Work> last;
-      group([&] {
-        each([&](Data& data) { pack<Mode>(data); });
-        body([&](auto&& call) { last = call(); });
-      });
-      each([&](const Data& data) { keep(*last, data); });
-      return std::move(*last);
-    } else {
-      group([&] {
-        each([&](Data& data) { pack<Mode>(data); });
-        body([](auto&& call) { call(); });
-      });
-    }
   }
 };
 

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <sconce/comm_base.hpp>
 #include <sconce/error.hpp>
 #include <sconce/memory_format.hpp>
 #include <sconce/scalar_type.hpp>
 #include <sconce/tensor_class.hpp>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -258,6 +261,83 @@ class CommArguments {
   }
 
   const distributed::CommunicatorBase& comm_;
+};
+
+/// How calls of a communicator use tensors: alone or in a group, with memory of the group where
+/// elements lie in another order.
+class TensorCommunicator : public distributed::CommunicatorBase {
+ protected:
+  using Data = CommArguments::Data;
+  using Splits = CommArguments::Splits;
+  using Use = CommArguments::Use;
+
+  /// Takes ownership of a handle.
+  explicit TensorCommunicator(sconce_comm* comm) : CommunicatorBase(comm) {}
+
+  [[nodiscard]] CommArguments arguments() const { return CommArguments(*this); }
+
+  /// Makes a call, which reads the addresses of its tensors. Its work keeps the tensors.
+  template <class Mode, class Call>
+  typename Mode::Result single(std::initializer_list<Data*> all, Call&& call) const {
+    const bool packed =
+        std::all_of(all.begin(), all.end(), [](const Data* data) { return data->is_packed; });
+    const auto run = [&] {
+      for (Data* data : all) {
+        pack<Mode>(*data);
+      }
+      return call();
+    };
+    if constexpr (std::is_same_v<Mode, distributed::AsyncOp>) {
+      distributed::Work work = packed ? call() : distributed::group(run);
+      for (const Data* data : all) {
+        keep(work, *data);
+      }
+      return work;
+    } else {
+      packed ? call() : distributed::group(run);
+    }
+  }
+  /// Makes calls in a group. They finish one after another on the communicator's stream, so the
+  /// work of the last one represents all, and keeps the tensors.
+  template <class Mode, class Body>
+  typename Mode::Result grouped(std::vector<Data>& some, std::vector<Data>& others,
+                                Body&& body) const {
+    const auto each = [&](auto&& act) {
+      std::for_each(some.begin(), some.end(), act);
+      std::for_each(others.begin(), others.end(), act);
+    };
+    if constexpr (std::is_same_v<Mode, distributed::AsyncOp>) {
+      std::optional<distributed::Work> last;
+      distributed::group([&] {
+        each([&](Data& data) { pack<Mode>(data); });
+        body([&](auto&& call) { last = call(); });
+      });
+      each([&](const Data& data) { keep(*last, data); });
+      return std::move(*last);
+    } else {
+      distributed::group([&] {
+        each([&](Data& data) { pack<Mode>(data); });
+        body([](auto&& call) { call(); });
+      });
+    }
+  }
+
+ private:
+  /// Within a group, gives a tensor that is not packed memory in which it is.
+  template <class Mode>
+  void pack(Data& data) const {
+    if (!data.is_packed) {
+      const cuda::CUDAStream stream = cuda::getCurrentCUDAStream(device());
+      detail::check(::sconce_comm_stage_tensor(get(), data.tensor->get(), data.is_read(),
+                                               data.is_written(), stream.get(),
+                                               std::is_same_v<Mode, distributed::AsyncOp>, &data.address));
+    }
+  }
+  static void keep(const distributed::Work& work, const Data& data) {
+    if (data.tensor != nullptr) {
+      work.keep(*data.tensor);
+    }
+  }
 };
 
 }  // namespace detail

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::pending::{Pending, submit_together};
-use super::staged::Staged;
+use super::pending::{Pending, Staged, submit_together};
 use crate::error::{Error, Result};
 use crate::log;
 

@@ -12,7 +12,6 @@
 //! | `wire` | how element types and reductions travel |
 //! | `request` | calls, checked |
 //! | `work` | asynchronous calls |
-//! | `staged` | memory that stands for a tensor in the calls of a group |
 //! | `pending` | calls that have been checked, and how they are queued |
 //! | `group` | the group of a thread |
 //! | `submit` | calls as rooms above make them |
@@ -29,7 +28,6 @@ mod pending;
 mod registry;
 mod rendezvous;
 mod request;
-mod staged;
 mod submit;
 mod watchdog;
 mod watched_work;
@@ -42,9 +40,9 @@ pub use handles::{
     abort, async_error, destroy, device, finalize, init_all, init_rank, is_available, native, rank,
     size, split, unique_id, version,
 };
+pub use pending::StagedCopies;
 pub(crate) use rendezvous::init_store;
 pub use request::{CommRequest, PartsOf};
-pub use staged::StagedCopies;
 pub use submit::{queue, queue_async, stage};
 pub use work::{Kept, destroy_work, keep, query, sequence, synchronize, wait};
 

@@ -1,9 +1,8 @@
 //! Calls as rooms above make them.
 
 use super::Key;
-use super::pending::{Pending, submit_alone};
+use super::pending::{Pending, Staged, StagedCopies, submit_alone};
 use super::request::CommRequest;
-use super::staged::{Staged, StagedCopies};
 use super::{group, registry, work};
 use crate::error::{Error, Result, Status};
 use crate::stream::Stream;

@@ -1,4 +1,4 @@
-//! The limits of keys, values and requests, and their checks.
+//! The limits of keys, values and requests, and their checks; what counters hold.
 
 use crate::error::{Error, Result};
 
@@ -72,4 +72,16 @@ pub(super) fn shown_all(keys: &[Vec<u8>]) -> String {
         text.push(format!("and {} more", keys.len() - 4));
     }
     text.join(", ")
+}
+
+/// The sum of a counter, which is decimal text, and a number. A missing counter is 0.
+pub(super) fn sum_of(counter: Option<&[u8]>, delta: i64) -> std::result::Result<i64, String> {
+    let old = match counter {
+        None => 0,
+        Some(text) => std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| text.trim().parse::<i64>().ok())
+            .ok_or_else(|| format!("whose value \"{}\" is no 64-bit number", shown(text)))?,
+    };
+    old.checked_add(delta).ok_or_else(|| format!("whose value {old} and {delta} overflow 64 bits"))
 }

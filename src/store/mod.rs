@@ -8,41 +8,30 @@
 //! | `environment` | the store of the job that the environment describes |
 //! | `file`, `records` | a store in a file, and the file's format |
 //! | `tcp`, `channel` | a store over TCP: the client, and one of its connections |
-//! | `server`, `connection` | the server, and one of its connections |
-//! | `room` | how many connections leave room for the process |
-//! | `refusal` | why connections end, and how that is logged |
-//! | `frame`, `request` | where a request ends, and what it holds |
-//! | `table`, `waits`, `holdings` | the table of the server: values, who waits for them, and the memory of both |
-//! | `dialogue` | the server's side without sockets, for tests and the fuzzer |
+//! | `request` | the protocol of servers |
+//! | `server/` | the server |
 //! | `limits`, `deadline` | how large keys and values may be; how long a call may take |
 
 mod barrier;
 mod channel;
-mod connection;
 mod deadline;
-pub mod dialogue;
 mod environment;
 mod file;
-mod frame;
 mod handle;
-mod holdings;
 mod limits;
 mod records;
-mod refusal;
 mod request;
-mod room;
 mod server;
 mod shared;
-mod table;
 mod tcp;
 #[cfg(test)]
 mod tests;
-mod waits;
 
 use std::time::Duration;
 
 pub(crate) use environment::join_job;
 pub(crate) use handle::{destroy, get, insert};
+pub use server::dialogue;
 pub(crate) use shared::{DEFAULT_TIMEOUT, Store};
 
 use crate::error::{Error, Result, Status};

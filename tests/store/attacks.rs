@@ -16,8 +16,8 @@ pub(crate) struct Attack {
 const MIB: usize = 1 << 20;
 /// Containers that are not full, and what the process itself takes for the connections.
 const LITTLE: usize = 4 * MIB;
-/// What all unfinished requests and replies, or the table, may hold.
-const LIMIT: usize = 256 * MIB + LITTLE;
+/// What all unfinished requests and replies, or the table, may hold, with what one turn adds before it is checked.
+const LIMIT: usize = (256 + 52) * MIB + LITTLE;
 
 pub(crate) const ATTACKS: &[Attack] = &[
     Attack { name: "connects and says nothing", run: silent, most_held: LITTLE },

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::rc::Rc;
 
+use super::super::limits::{MOST_REPLY_BYTES, MOST_REQUEST_BYTES};
 use super::connection::{Connection, READ_BYTES};
-use super::limits::{MOST_REPLY_BYTES, MOST_REQUEST_BYTES};
-use super::table::{Peer, StoreTable};
+use super::table::StoreTable;
+use super::waits::Peer;
 
 /// A table and its connections.
 #[derive(Default)]
@@ -108,7 +109,7 @@ impl Dialogue {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::request::{
+    use super::super::super::request::{
         STOP_WAITING, VALIDATION, kind, put_bytes, with_key, with_keys, with_number,
     };
     use super::*;

@@ -1,9 +1,9 @@
 //! Where a request ends, found out while its bytes arrive. However small the pieces are in which they arrive, each part
 //! of the request is looked at once.
 
-use super::limits::{MOST_KEY_BYTES, MOST_KEYS, MOST_REQUEST_BYTES, MOST_VALUE_BYTES};
+use super::super::limits::{MOST_KEY_BYTES, MOST_KEYS, MOST_REQUEST_BYTES, MOST_VALUE_BYTES};
+use super::super::request::kind;
 use super::refusal::Refusal;
-use super::request::kind;
 
 /// A part of a request.
 #[derive(Clone, Copy)]
@@ -127,7 +127,7 @@ impl Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::super::request::{put_bytes, with_key, with_keys, with_number};
+    use super::super::super::request::{put_bytes, with_key, with_keys, with_number};
     use super::*;
 
     fn whole(bytes: &[u8]) -> Result<Option<usize>, Refusal> {

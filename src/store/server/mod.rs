@@ -1,4 +1,26 @@
 //! The server of a store: one thread that serves all connections.
+//!
+//! A file uses only files above it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `refusal` | why connections end, and how that is logged |
+//! | `room` | how many connections leave room for the process |
+//! | `frame` | where a request ends |
+//! | `holdings` | the memory of a table, counted and given back |
+//! | `waits` | the connections that wait for keys |
+//! | `table` | keys, values and queues, without sockets |
+//! | `connection` | one connection: bytes that have arrived, and bytes that wait to be sent |
+//! | `dialogue` | the server's side without sockets, for tests and the fuzzer |
+
+mod connection;
+pub mod dialogue;
+mod frame;
+mod holdings;
+mod refusal;
+mod room;
+mod table;
+mod waits;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::io::ErrorKind;
@@ -9,13 +31,14 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::connection::{Closing, Connection, READ_BYTES};
-use super::refusal::{Complaints, Refusal};
-use super::room::most_connections;
-use super::table::{Peer, StoreTable};
 use crate::error::{Error, Result, Status};
 use crate::lock::{join, rank};
 use crate::log;
+use connection::{Closing, Connection, READ_BYTES};
+use refusal::{Complaints, Refusal};
+use room::most_connections;
+use table::StoreTable;
+use waits::Peer;
 
 /// How long a connection may take to greet.
 const GREETING: Duration = Duration::from_secs(30);
@@ -25,7 +48,7 @@ const MOST_HELD_BYTES: usize = 256 << 20;
 const RETRY_AFTER: Duration = Duration::from_millis(50);
 
 /// A server that runs until it is dropped.
-pub(super) struct Server {
+pub(in crate::store) struct Server {
     address: SocketAddr,
     /// Shut down to end the thread.
     stop: UnixStream,
@@ -36,7 +59,7 @@ pub(super) struct Server {
 
 impl Server {
     /// Listens on an address of this machine; port 0 takes a free one.
-    pub(super) fn start(host: &str, port: u16) -> Result<Server> {
+    pub(in crate::store) fn start(host: &str, port: u16) -> Result<Server> {
         let cannot = |why: std::io::Error| {
             Error::new(
                 Status::Io,
@@ -71,7 +94,7 @@ impl Server {
     }
 
     /// Where the server listens.
-    pub(super) fn address(&self) -> SocketAddr {
+    pub(in crate::store) fn address(&self) -> SocketAddr {
         self.address
     }
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::holdings::{Budget, shrink_map, wait_bytes};
 use super::refusal::Refusal;
-use super::table::Peer;
+
+/// A connection's number.
+pub(crate) type Peer = u64;
 
 /// Which connection waits for which keys.
 #[derive(Default)]

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 
-use super::limits::MOST_TABLE_BYTES;
+use super::super::limits::MOST_TABLE_BYTES;
 use super::refusal::Refusal;
 
 /// What a value takes besides its key and its bytes: two vectors in a place of a map, the map's free places, and the

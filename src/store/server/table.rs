@@ -2,18 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
+use super::super::limits::{MOST_REPLY_BYTES, MOST_VALUE_BYTES, shown, sum_of};
+use super::super::request::{
+    NOT_READY, READY, Request, STOP_WAITING, VALIDATION, WAIT_CANCELED, put_bytes,
+};
 use super::holdings::{
     Budget, entry_bytes, grown, queue_bytes, queued_bytes, shrink_map, shrink_queue,
 };
-use super::limits::{MOST_REPLY_BYTES, MOST_VALUE_BYTES, shown};
 use super::refusal::Refusal;
-use super::request::{
-    NOT_READY, READY, Request, STOP_WAITING, VALIDATION, WAIT_CANCELED, put_bytes,
-};
-use super::waits::Waits;
-
-/// A connection's number.
-pub(crate) type Peer = u64;
+use super::waits::{Peer, Waits};
 
 /// Keys and values, and the connections that wait for keys.
 #[derive(Default)]
@@ -213,18 +210,6 @@ impl StoreTable {
     }
 }
 
-/// The sum of a counter, which is decimal text, and a number. A missing counter is 0.
-pub(super) fn sum_of(counter: Option<&[u8]>, delta: i64) -> Result<i64, String> {
-    let old = match counter {
-        None => 0,
-        Some(text) => std::str::from_utf8(text)
-            .ok()
-            .and_then(|text| text.trim().parse::<i64>().ok())
-            .ok_or_else(|| format!("whose value \"{}\" is no 64-bit number", shown(text)))?,
-    };
-    old.checked_add(delta).ok_or_else(|| format!("whose value {old} and {delta} overflow 64 bits"))
-}
-
 fn check_reply(bytes: usize) -> Result<(), Refusal> {
     if bytes > MOST_REPLY_BYTES {
         let why = format!("a reply of {bytes} bytes; at most {MOST_REPLY_BYTES} are sent");
@@ -235,7 +220,7 @@ fn check_reply(bytes: usize) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::limits::MOST_TABLE_BYTES;
+    use super::super::super::limits::MOST_TABLE_BYTES;
     use super::*;
 
     fn run(table: &mut StoreTable, peer: Peer, request: Request<'_>) -> Outcome {

@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::time::Instant;
 
+use super::super::limits::MOST_REQUEST_BYTES;
+use super::super::request::{Request, STOP_WAITING, parse};
 use super::frame::Frame;
 use super::holdings::{grown, shrink_bytes};
-use super::limits::MOST_REQUEST_BYTES;
 use super::refusal::Refusal;
-use super::request::{Request, STOP_WAITING, parse};
-use super::table::{Peer, StoreTable};
+use super::table::StoreTable;
+use super::waits::Peer;
 
 /// How much one read takes.
 pub(super) const READ_BYTES: usize = 64 << 10;
