@@ -51,6 +51,9 @@ pub struct Config {
     pub backend: BackendChoice,
     /// `SCONCE_SIM_*`.
     pub sim: SimConfig,
+    /// `CUDA_VISIBLE_DEVICES`, which may be empty: the simulated devices that the process sees. NVIDIA's driver reads
+    /// it itself.
+    pub visible_devices: Option<String>,
     /// `SCONCE_SIM_REUSE_ADDRESSES=1`: the simulator reuses freed addresses and handles at once.
     pub sim_reuse_addresses: bool,
     /// `SCONCE_SIM_LATENCY_NS`: nanoseconds that an operation of the simulator takes (default 5000).
@@ -134,7 +137,11 @@ impl Config {
     }
 
     fn of_process() -> (Config, Vec<String>) {
-        Config::read(&|name| std::env::var(name).ok(), process::is_privileged())
+        let (config, mut complaints) =
+            Config::read(&|name| std::env::var(name).ok(), process::is_privileged());
+        let names = std::env::vars_os().map(|(name, _)| name);
+        complaints.extend(names.filter_map(|name| unknown::complaint(name.to_str()?)));
+        (config, complaints)
     }
 
     /// The configuration from some variables, and warnings for those that are malformed.
@@ -161,6 +168,8 @@ impl Config {
         let text = |name: &str| variable(name).filter(|value| !value.is_empty());
         let text = Variables { text: &text, complain };
         let defaults = SimConfig::default();
+        // `log` reads its variable itself: this may be a warning about it.
+        let _ = text.parsed("SCONCE_LOG", "off, error, warn, info or debug", log::level_named);
         Config {
             backend: text
                 .parsed("SCONCE_BACKEND", "auto, cuda or sim", backend)
@@ -181,6 +190,7 @@ impl Config {
                     .parsed("SCONCE_SIM_THREADS_PER_SM", "a positive number", positive)
                     .unwrap_or(defaults.threads_per_multi_processor),
             },
+            visible_devices: variable("CUDA_VISIBLE_DEVICES"),
             sim_reuse_addresses: text
                 .parsed("SCONCE_SIM_REUSE_ADDRESSES", "0 or 1", switch)
                 .unwrap_or(false),
@@ -290,6 +300,7 @@ fn memory_size(value: &str) -> Option<u64> {
 }
 
 mod job;
+mod unknown;
 
 pub use job::JobEnvironment;
 

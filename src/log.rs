@@ -129,13 +129,20 @@ fn threshold() -> u8 {
 }
 
 fn threshold_of(value: Option<&str>) -> u8 {
-    match value.map(str::trim).map(str::to_ascii_lowercase).as_deref() {
-        Some("off" | "none" | "0") => 1,
-        Some("error") => Level::Error as u8 + 1,
-        Some("info") => Level::Info as u8 + 1,
-        Some("debug") => Level::Debug as u8 + 1,
-        _ => Level::Warn as u8 + 1,
-    }
+    let level = value.and_then(|value| level_named(value.trim()));
+    level.unwrap_or(Some(Level::Warn)).map_or(1, |level| level as u8 + 1)
+}
+
+/// The least severe level that is shown for a value of `SCONCE_LOG`, which may be no level; `None` for other texts.
+pub(crate) fn level_named(value: &str) -> Option<Option<Level>> {
+    Some(match value.to_ascii_lowercase().as_str() {
+        "off" | "none" | "0" => None,
+        "error" => Some(Level::Error),
+        "warn" | "warning" | "" => Some(Level::Warn),
+        "info" => Some(Level::Info),
+        "debug" => Some(Level::Debug),
+        _ => return None,
+    })
 }
 
 /// True if messages of this level are logged.

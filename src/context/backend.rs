@@ -3,7 +3,7 @@
 use super::options::Options;
 use crate::config::{BackendChoice, Config};
 use crate::cuda::CudaDriver;
-use crate::driver::Driver;
+use crate::driver::{Devices, Driver};
 use crate::error::{Error, Result, Status};
 use crate::log;
 use crate::sim::{SimOptions, Simulator};
@@ -38,9 +38,10 @@ pub(super) struct Opened {
 pub(super) fn open(options: &Options) -> Result<Opened> {
     match options.backend {
         BackendChoice::Sim => {
+            let chosen = SimOptions { visible: options.visible, ..SimOptions::default() };
             let simulator: &'static Simulator =
-                Box::leak(Box::new(Simulator::new(&options.sim, SimOptions::default())?));
-            log::info(format_args!("using {} simulated devices", options.sim.devices));
+                Box::leak(Box::new(Simulator::new(&options.sim, chosen)?));
+            log::info(format_args!("using {} simulated devices", simulator.device_count()));
             Ok(Opened { backend: Backend::Sim, driver: simulator, simulator: Some(simulator) })
         }
         BackendChoice::Cuda => cuda(),

@@ -84,7 +84,8 @@ mod tests {
     use crate::types::DeviceIndex;
 
     fn simulated() -> (&'static Runtime, Stream) {
-        let options = Options { backend: BackendChoice::Sim, sim: SimConfig::default() };
+        let options =
+            Options { backend: BackendChoice::Sim, sim: SimConfig::default(), visible: None };
         let runtime = context::initialize_with(options).unwrap();
         (runtime, Stream::from_parts(runtime, 0, DeviceIndex::ZERO.as_i32()).unwrap())
     }

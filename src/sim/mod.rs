@@ -13,6 +13,7 @@
 //! | `codes` | the driver's error numbers |
 //! | `faults` | injected faults |
 //! | `handles` | handles of streams and events |
+//! | `visible` | the devices of the machine that the process sees |
 //! | `host/` | memory of the host process by address; the unsafe code |
 //! | `processes/` | what processes share |
 //! | `memory/` | physical pages, address space, pinned memory, declared accesses |
@@ -38,6 +39,7 @@ mod machine;
 mod memory;
 mod processes;
 mod state;
+mod visible;
 mod work;
 
 #[cfg(test)]

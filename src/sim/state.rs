@@ -16,6 +16,7 @@ use super::machine::worker::Machine;
 use super::memory::AddressSpace;
 use super::processes::handle::Exports;
 use super::processes::rank::RankTable;
+use super::visible::VisibleDevices;
 use crate::config::{Config, SimConfig};
 use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
@@ -41,6 +42,8 @@ pub struct SimOptions {
     pub reuse_addresses: bool,
     /// How many threads run work at most. Work that would need one more makes the devices fail.
     pub most_threads: usize,
+    /// The devices of the machine that the process sees, as `CUDA_VISIBLE_DEVICES` lists them; all without a list.
+    pub visible: Option<&'static str>,
 }
 
 /// The defaults of `latency_ns` and `reuse_addresses` are the environment's `SCONCE_SIM_LATENCY_NS` and
@@ -54,6 +57,7 @@ impl Default for SimOptions {
             manual: false,
             reuse_addresses: config.sim_reuse_addresses,
             most_threads: usize::MAX,
+            visible: None,
         }
     }
 }
@@ -70,7 +74,9 @@ pub struct Simulator {
 /// other way round; none is held while user code runs. Queued work and the threads that run it share the
 /// machine and the address space, and nothing else.
 pub(crate) struct SimState {
+    /// The machine, with the devices that the process sees.
     pub(crate) config: SimConfig,
+    pub(crate) visible: VisibleDevices,
     pub(crate) latency_ns: AtomicU64,
     pub(crate) machine: Arc<Machine>,
     pub(crate) space: Arc<RwLock<rank::SimSpace, AddressSpace>>,
@@ -108,6 +114,19 @@ impl Simulator {
                 MOST_MEMORY / config.devices as u64
             )));
         }
+        let visible = VisibleDevices::of(options.visible, config.devices);
+        if visible.count() == 0 {
+            return Err(Error::new(
+                Status::NoDevice,
+                format!(
+                    "CUDA_VISIBLE_DEVICES={} shows none of the {} simulated devices; unset it, or name some by their \
+                     numbers from 0 or by their UUIDs, each once",
+                    options.visible.unwrap_or_default(),
+                    config.devices
+                ),
+            ));
+        }
+        let config = SimConfig { devices: visible.count(), ..*config };
         let reuse = options.reuse_addresses;
         let mut space = AddressSpace::new(config.devices, config.memory_bytes).map_err(|why| {
             Error::new(
@@ -116,6 +135,7 @@ impl Simulator {
             )
         })?;
         space.set_reuse(reuse);
+        space.set_visible(visible.clone());
         let space = Arc::new(RwLock::new(space));
         let mut engine = Engine::new(config.devices, options.kernel_slots, reuse);
         engine.clock.set_manual(options.manual);
@@ -123,7 +143,8 @@ impl Simulator {
         let devices = config.devices as usize;
         Ok(Simulator {
             inner: Arc::new(SimState {
-                config: *config,
+                config,
+                visible,
                 latency_ns: AtomicU64::new(options.latency_ns),
                 machine: Arc::new(Machine::new(engine)),
                 _stray_accesses: watch(&space),

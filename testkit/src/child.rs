@@ -23,6 +23,7 @@ pub fn in_child(test: &str, environment: &[(&str, &str)], scenario: impl FnOnce(
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command.args([full_name(test).as_str(), "--exact", "--nocapture"]).env(SCENARIO, test);
     for name in [
+        "CUDA_VISIBLE_DEVICES",
         "SCONCE_BACKEND",
         "SCONCE_LOG",
         "SCONCE_SIM_DEVICES",

@@ -15,7 +15,7 @@ use sconce::types::{DeviceIndex, DevicePtr};
 pub fn runtime() -> &'static Runtime {
     let sim = SimConfig::default();
     assert_eq!((sim.multi_processors, sim.threads_per_multi_processor), (132, 2048));
-    initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap()
+    initialize_with(Options { backend: BackendChoice::Sim, sim, visible: None }).unwrap()
 }
 
 /// Captures in global mode what `work` queues on a stream; fails if anything spoilt the capture.

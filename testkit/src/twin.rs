@@ -15,7 +15,7 @@ pub fn is_simulated() -> bool {
 
 pub fn runtime() -> &'static Runtime {
     let backend = if is_simulated() { BackendChoice::Sim } else { BackendChoice::Cuda };
-    initialize_with(Options { backend, sim: SimConfig::default() }).unwrap()
+    initialize_with(Options { backend, sim: SimConfig::default(), visible: None }).unwrap()
 }
 
 /// A stream of the device, the same for all calls of a test.

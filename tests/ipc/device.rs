@@ -16,7 +16,7 @@ pub(crate) const MEMORY: &str = "SCONCE_TEST_MEMORY";
 pub(crate) fn runtime() -> &'static Runtime {
     let memory_bytes = std::env::var(MEMORY).map_or(256 << 20, |bytes| bytes.parse().unwrap());
     let sim = SimConfig { memory_bytes, ..SimConfig::default() };
-    initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap()
+    initialize_with(Options { backend: BackendChoice::Sim, sim, visible: None }).unwrap()
 }
 
 pub(crate) fn read(address: usize, bytes: usize) -> Vec<u8> {

@@ -25,7 +25,8 @@ fn alone() -> (MutexGuard<'static, ()>, &'static Runtime) {
     static ONE: Mutex<()> = Mutex::new(());
     let one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let sim = SimConfig { memory_bytes: 1 << 30, ..SimConfig::default() };
-    let runtime = initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap();
+    let runtime =
+        initialize_with(Options { backend: BackendChoice::Sim, sim, visible: None }).unwrap();
     memory::empty_cache().unwrap();
     (one, runtime)
 }

@@ -30,7 +30,7 @@ pub struct sconce_options {
     /// `SCONCE_BACKEND_CUDA` or `_SIM`; `_NONE` (0) follows the environment variable
     /// `SCONCE_BACKEND`.
     pub backend: i32,
-    /// Simulated devices, 1 to 64.
+    /// Simulated devices, 1 to 64. If it is 0, `CUDA_VISIBLE_DEVICES` applies to those of the environment.
     pub sim_devices: i32,
     /// Streaming multiprocessors of each simulated device.
     pub sim_sms: i32,
@@ -81,6 +81,8 @@ impl sconce_options {
                 },
                 ..sim
             },
+            // A program that asks for so many devices gets them.
+            visible: from_environment.visible.filter(|_| self.sim_devices == 0),
         })
     }
 }

@@ -22,7 +22,8 @@ impl Devices for Simulator {
 
     fn device_properties(&self, device: DeviceIndex) -> Result<DeviceProperties> {
         self.inner.enter_device(Call::DeviceProperties, device)?;
-        Ok(properties::of(&self.inner.config, device))
+        let number = self.inner.visible.number_of(device);
+        Ok(properties::of(&self.inner.config, number))
     }
 
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()> {

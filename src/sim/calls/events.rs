@@ -87,7 +87,7 @@ impl SimState {
             ));
         }
         let page = if flags.interprocess {
-            let page = EventPage::new(device.as_i32(), nonce()?);
+            let page = EventPage::new(self.visible.number_of(device).as_i32(), nonce()?);
             Some(page.map_err(|_| codes::failure(call, codes::OPERATING_SYSTEM))?)
         } else {
             None

@@ -55,15 +55,17 @@ impl Ipc for Simulator {
                 entry.insert((nonce, listing))
             }
         };
-        Ok(HandleFields::here(MEMORY, file.as_raw_fd(), device, *nonce).pack())
+        Ok(HandleFields::here(MEMORY, file.as_raw_fd(), inner.visible.number_of(device), *nonce)
+            .pack())
     }
 
     fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
         let (inner, call) = (&self.inner, Call::IpcMemoryOpen);
         inner.enter_context(call, device)?;
         inner.check_held_back(call)?;
+        let number = inner.visible.number_of(device);
         let fields =
-            HandleFields::of(handle, MEMORY, device).map_err(|code| refused(call, code))?;
+            HandleFields::of(handle, MEMORY, number).map_err(|code| refused(call, code))?;
         let mut space = inner.space.write();
         if let Some(address) = space.open_again(fields.nonce) {
             return Ok(DevicePtr(address));
@@ -99,7 +101,8 @@ impl Ipc for Simulator {
         let event = engine.event(call, event)?;
         match &event.shared {
             Some((page, _)) => {
-                Ok(HandleFields::here(EVENT, page.fd(), event.device, page.nonce()).pack())
+                let number = inner.visible.number_of(event.device);
+                Ok(HandleFields::here(EVENT, page.fd(), number, page.nonce()).pack())
             }
             None => Err(codes::failure_because(
                 call,
@@ -112,10 +115,11 @@ impl Ipc for Simulator {
     fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
         let (inner, call) = (&self.inner, Call::IpcEventOpen);
         inner.enter_context(call, device)?;
-        let fields = HandleFields::of(handle, EVENT, device).map_err(|code| refused(call, code))?;
+        let number = inner.visible.number_of(device);
+        let fields = HandleFields::of(handle, EVENT, number).map_err(|code| refused(call, code))?;
         let page = fields
             .open(fields.fd.into(), EVENT_FILE, false)
-            .and_then(|file| EventPage::open(file, device.as_i32(), fields.nonce))
+            .and_then(|file| EventPage::open(file, number.as_i32(), fields.nonce))
             .map_err(|_| refused(call, codes::INVALID_HANDLE))?;
         let flags = EventFlags { interprocess: true, ..EventFlags::default() };
         Ok(inner.machine.engine.lock().add_event(SimEvent::new(device, flags, Some(page))))

@@ -7,11 +7,13 @@ use crate::types::DeviceIndex;
 
 use crate::sim::kernels::kernel::MAX_THREADS_PER_BLOCK;
 use crate::sim::kernels::user::BLOCKS;
+use crate::sim::visible::uuid;
 
-pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
+/// The properties of the device with a number on the machine.
+pub(crate) fn of(config: &SimConfig, number: DeviceIndex) -> DeviceProperties {
     DeviceProperties {
         name: "Sconce Simulated GPU".to_owned(),
-        uuid: uuid(device),
+        uuid: uuid(number),
         major: 9,
         minor: 0,
         total_memory_bytes: config.memory_bytes.next_multiple_of(crate::sim::host::pages::PAGE),
@@ -29,7 +31,7 @@ pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
         memory_bus_width_bits: 6144,
         pci_domain_id: 0,
         // Bus 0 is the host's own.
-        pci_bus_id: device.as_i32() + 1,
+        pci_bus_id: number.as_i32() + 1,
         pci_device_id: 0,
         integrated: false,
         is_multi_gpu_board: false,
@@ -41,14 +43,6 @@ pub(crate) fn of(config: &SimConfig, device: DeviceIndex) -> DeviceProperties {
         cooperative_launch: true,
         concurrent_kernels: true,
     }
-}
-
-/// A version-8 UUID, which is equal for equal indices in every process.
-fn uuid(device: DeviceIndex) -> [u8; 16] {
-    let mut uuid = *b"Sconce\x80sim\0\0\0\0\0\0";
-    uuid[8] = 0x80 | (uuid[8] & 0x3f);
-    uuid[15] = device.as_i32() as u8;
-    uuid
 }
 
 #[cfg(test)]

@@ -125,7 +125,8 @@ impl VirtualMemory for Simulator {
         // The file's name contains its kind and its device.
         let device = memory_file_name(&file)
             .and_then(|name| DeviceIndex::new(name.strip_prefix(PHYSICAL_FILE)?.parse().ok()?))
-            .filter(|device| device.as_i32() < inner.config.devices && is_sealed(&file, false));
+            .and_then(|number| inner.visible.numbered(number))
+            .filter(|_| is_sealed(&file, false));
         let Some(device) = device else {
             let why = "fd did not come from physical_export of a simulated device";
             return Err(codes::failure_because(call, codes::INVALID_VALUE, why));

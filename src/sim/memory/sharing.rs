@@ -15,6 +15,7 @@ use super::physical::{Backing, Extent, Physical};
 use super::space::{AddressSpace, MappingKind};
 use crate::sim::codes;
 use crate::sim::host::pages::memory_file;
+use crate::types::DeviceIndex;
 
 /// The name of the file of exported physical memory, before the device's index.
 pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";
@@ -52,7 +53,8 @@ impl AddressSpace {
         let address = self.place(Arc::clone(&from), MappingKind::Plain)?;
         self.touch_all(address);
         self.remove(address)?;
-        let file = copied(&from).map_err(|_| codes::OPERATING_SYSTEM)?;
+        let file = copied(&from, self.visible.number_of(from.device))
+            .map_err(|_| codes::OPERATING_SYSTEM)?;
         let file = Arc::new(file);
         let extents = vec![Extent { offset: 0, bytes: from.bytes }];
         let to = Physical::new(from.device, Arc::clone(&file), extents, Backing::OwnFile);
@@ -84,9 +86,9 @@ impl AddressSpace {
     }
 }
 
-/// A file of the content of physical memory.
-fn copied(from: &Physical) -> io::Result<File> {
-    let name = CString::new(format!("{PHYSICAL_FILE}{}", from.device))?;
+/// A file of the content of physical memory, named after the device's number on the machine.
+fn copied(from: &Physical, number: DeviceIndex) -> io::Result<File> {
+    let name = CString::new(format!("{PHYSICAL_FILE}{number}"))?;
     let file = memory_file(&name, from.bytes)?;
     let mut piece = vec![0; PIECE];
     let mut at = 0;

@@ -19,6 +19,7 @@ use crate::sim::codes;
 use crate::sim::host::pages::{AddressWindow, PAGE, memory_file, punch_hole};
 use crate::sim::host::place::HostPlace;
 use crate::sim::processes::event_page::Nonce;
+use crate::sim::visible::VisibleDevices;
 
 /// The name of the file of a device's memory.
 pub(crate) const DEVICE_FILE: &CStr = c"sconce-sim-device";
@@ -89,6 +90,7 @@ pub(crate) struct AddressSpace {
     pub(crate) mappings_made: u64,
     pub(crate) pinned: PinnedRanges,
     pub(crate) sleeping: SleepingRanges,
+    pub(crate) visible: VisibleDevices,
 }
 
 impl AddressSpace {
@@ -117,10 +119,16 @@ impl AddressSpace {
             reservations: BTreeMap::new(),
             handles: HashMap::new(),
             next_handle: 1,
+            visible: VisibleDevices::all(devices),
             mappings_made: 0,
             pinned: PinnedRanges::default(),
             sleeping: SleepingRanges::default(),
         })
+    }
+
+    /// The devices of the machine that the process sees; all of them at first.
+    pub(crate) fn set_visible(&mut self, visible: VisibleDevices) {
+        self.visible = visible;
     }
 
     /// Turns the reuse of freed addresses on or off: of device memory, of reserved ranges and of

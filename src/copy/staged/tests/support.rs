@@ -19,7 +19,7 @@ pub(super) fn turn() -> MutexGuard<'static, ()> {
 
 pub(super) fn runtime() -> &'static Runtime {
     let sim = SimConfig::default();
-    initialize_with(Options { backend: BackendChoice::Sim, sim }).unwrap()
+    initialize_with(Options { backend: BackendChoice::Sim, sim, visible: None }).unwrap()
 }
 
 pub(super) fn simulator() -> &'static Simulator {

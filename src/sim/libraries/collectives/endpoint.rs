@@ -193,7 +193,7 @@ fn take_place(
     place: (usize, usize),
     device: DeviceIndex,
 ) -> Result<Arc<Rank>> {
-    if !board.join(place.0, device) {
+    if !board.join(place.0, inner.visible.number_of(device)) {
         let why = format!("rank {} of this communicator exists already", place.0);
         return Err(refused(Call::CommCreate).context(why));
     }
