@@ -124,6 +124,10 @@ class Context {
 }
 
 }  // namespace cuda
+
+using cuda::Context;        ///< \copybrief cuda::Context
+using cuda::globalContext;  ///< \copybrief cuda::globalContext
+
 }  // namespace v0
 }  // namespace sconce
 

@@ -10,7 +10,9 @@
 #include <optional>
 #include <sconce/device.hpp>
 #include <sconce/span.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace sconce {
 inline namespace v0 {
@@ -187,6 +189,41 @@ class [[nodiscard]] CUDAGenerator {
   sconce_generator* generator = nullptr;
   detail::check(::sconce_generator_create(device, &generator));
   return CUDAGenerator::adopt(generator);
+}
+
+/// The state of a device's default generator. Corresponds to `torch.cuda.get_rng_state`.
+[[nodiscard]] inline GeneratorState get_rng_state(DeviceIndex device = -1) {
+  return getDefaultCUDAGenerator(device).get_state();
+}
+
+/// Sets the state of a device's default generator. Corresponds to `torch.cuda.set_rng_state`.
+inline void set_rng_state(const GeneratorState& state, DeviceIndex device = -1) {
+  getDefaultCUDAGenerator(device).set_state(state);
+}
+
+/// The states of the default generators of all devices, by device; none without a device.
+/// Corresponds to `torch.cuda.get_rng_state_all`.
+[[nodiscard]] inline std::vector<GeneratorState> get_rng_state_all() {
+  std::vector<GeneratorState> states;
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    states.push_back(get_rng_state(device));
+  }
+  return states;
+}
+
+/// Sets the states of the default generators of the first `states.size()` devices. Corresponds to
+/// `torch.cuda.set_rng_state_all`.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` if there are fewer devices; nothing changes then
+inline void set_rng_state_all(const std::vector<GeneratorState>& states) {
+  const auto devices = static_cast<std::size_t>(device_count());
+  if (states.size() > devices) {
+    throw Error(SCONCE_ERROR_INVALID_ARGUMENT, "states has " + std::to_string(states.size()) +
+                                                   " entries, but there are " +
+                                                   std::to_string(devices) + " devices");
+  }
+  for (std::size_t device = 0; device < states.size(); ++device) {
+    set_rng_state(states[device], static_cast<DeviceIndex>(device));
+  }
 }
 
 /// The generator of a fill; without one, the current device's default generator.

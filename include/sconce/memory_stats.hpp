@@ -104,6 +104,24 @@ inline void reset_peak_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetPeakStats(device);
 }
 
+/// An older name of `memory_reserved`, as in torch.
+[[nodiscard]] inline std::size_t memory_cached(DeviceIndex device = -1) {
+  return memory_reserved(device);
+}
+
+/// An older name of `max_memory_reserved`, as in torch.
+[[nodiscard]] inline std::size_t max_memory_cached(DeviceIndex device = -1) {
+  return max_memory_reserved(device);
+}
+
+/// An older name of `reset_peak_memory_stats`, as in torch: it sets every peak.
+inline void reset_max_memory_allocated(DeviceIndex device = -1) {
+  reset_peak_memory_stats(device);
+}
+
+/// An older name of `reset_peak_memory_stats`, as in torch: it sets every peak.
+inline void reset_max_memory_cached(DeviceIndex device = -1) { reset_peak_memory_stats(device); }
+
 /// Sets sums and counts to 0. Corresponds to `torch.cuda.reset_accumulated_memory_stats`.
 inline void reset_accumulated_memory_stats(DeviceIndex device = -1) {
   CUDACachingAllocator::resetAccumulatedStats(device);

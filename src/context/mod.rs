@@ -36,5 +36,5 @@ pub use options::Options;
 pub(crate) use runtime::checks_device;
 pub use runtime::{
     Runtime, initialize, initialize_with, is_available, opened, probe, refuse_forked_child,
-    runtime, runtime_to_release,
+    runtime, runtime_if_any, runtime_to_release, without_device,
 };

@@ -117,6 +117,22 @@ pub fn runtime() -> Result<&'static Runtime> {
     initialize()
 }
 
+/// Accepts that there is no device, for calls that have nothing to do then, as torch's; returns every other failure.
+#[cold]
+#[inline(never)]
+pub fn without_device(failure: Error) -> Result<()> {
+    match failure.status() {
+        Status::NoDevice | Status::LibraryNotFound => Ok(()),
+        _ => Err(failure),
+    }
+}
+
+/// The backend, initialised if need be; `None` if there is no device.
+#[inline]
+pub fn runtime_if_any() -> Result<Option<&'static Runtime>> {
+    runtime().map(Some).or_else(|failure| without_device(failure).map(|()| None))
+}
+
 /// The backend for a call that gives something back. A host function may make it.
 #[inline]
 pub fn runtime_to_release() -> Result<&'static Runtime> {

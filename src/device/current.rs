@@ -2,7 +2,7 @@
 
 use super::follow::{current_of_thread, note_switch};
 use super::index::checked;
-use crate::context::{Runtime, runtime};
+use crate::context::{Runtime, runtime, runtime_if_any, without_device};
 use crate::error::Result;
 use crate::types::DeviceIndex;
 
@@ -12,24 +12,29 @@ pub fn current() -> Result<DeviceIndex> {
     current_of_thread(runtime()?)
 }
 
-/// Makes a device current. A negative index changes nothing.
+/// Makes a device current. A negative index changes nothing, and needs no device.
 pub fn set_current(index: i32) -> Result<()> {
-    let runtime = runtime()?;
     if index < 0 {
-        return Ok(());
+        return runtime_if_any().map(drop);
     }
+    let runtime = runtime()?;
     switch(runtime, checked(runtime, index)?)
 }
 
-/// Makes a device current (-1: none) and returns the one that was current before.
+/// Makes a device current (-1: none) and returns the one that was current before; `None` if -1 is passed and there is
+/// no device.
 #[inline]
-pub fn exchange(index: i32) -> Result<DeviceIndex> {
-    let runtime = runtime()?;
+pub fn exchange(index: i32) -> Result<Option<DeviceIndex>> {
+    let runtime = match runtime() {
+        Ok(runtime) => runtime,
+        Err(failure) if index == -1 => return without_device(failure).map(|()| None),
+        Err(failure) => return Err(failure),
+    };
     let previous = current_of_thread(runtime)?;
     if index != previous.as_i32() && index != -1 {
         switch_from(runtime, previous, checked(runtime, index)?)?;
     }
-    Ok(previous)
+    Ok(Some(previous))
 }
 
 /// Makes a device current on this thread, for the library and for the driver.

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 
 use super::index::resolve;
-use crate::context::runtime;
+use crate::context::runtime_if_any;
 use crate::driver::ProcessUsage;
 use crate::error::Result;
 
 /// A line for the device, then a line for each process.
 pub fn list_processes(index: i32) -> Result<String> {
-    let runtime = runtime()?;
+    let Some(runtime) = runtime_if_any()? else {
+        return Ok(String::from("cuda driver can't be loaded, is cuda enabled?"));
+    };
     let device = resolve(runtime, index)?;
     Ok(render(device.as_i32(), &runtime.driver().device_processes(device)?))
 }

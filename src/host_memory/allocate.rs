@@ -6,7 +6,7 @@ use super::heap::rounding::{PinnedKind, round};
 use super::{deferred, drain, give_back, graphs, grow};
 use crate::caching::{BlockId, Guard, settings};
 use crate::context::{
-    Runtime, is_initialized, nothing_to_check, opened, runtime, runtime_to_release,
+    Runtime, is_initialized, nothing_to_check, opened, runtime, runtime_if_any, runtime_to_release,
 };
 use crate::driver::{PointerKind, RelaxedCapture};
 use crate::error::{Error, Result, Status};
@@ -286,7 +286,7 @@ pub fn is_pinned(address: usize) -> Result<bool> {
 
 /// Gives all memory that nothing uses back to the system.
 pub fn empty_cache() -> Result<()> {
-    let runtime = runtime()?;
+    let Some(runtime) = runtime_if_any()? else { return Ok(()) };
     let cache = PinnedCache::get();
     deferred::poll(runtime, cache);
     let _no_capture_begins = give_back::begin(runtime)?;
@@ -301,20 +301,20 @@ pub fn empty_cache() -> Result<()> {
 
 /// All figures.
 pub fn stats() -> Result<super::HostMemoryStats> {
-    runtime()?;
+    runtime_if_any()?;
     Ok(PinnedCache::get().enter().heap.figures.stats())
 }
 
 /// Peaks become the values of now.
 pub fn reset_peak_stats() -> Result<()> {
-    runtime()?;
+    runtime_if_any()?;
     PinnedCache::get().enter().heap.figures.reset_peaks();
     Ok(())
 }
 
 /// Sums and counts begin again.
 pub fn reset_accumulated_stats() -> Result<()> {
-    runtime()?;
+    runtime_if_any()?;
     PinnedCache::get().enter().heap.figures.reset_accumulated();
     Ok(())
 }

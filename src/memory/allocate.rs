@@ -15,7 +15,7 @@ use super::streams::lookup;
 use super::streams::{all_caches, block_uses, deferred, limit, live_blocks, owners, sleepers};
 use crate::context::{
     Runtime, checks_device, is_initialized, nothing_to_check, refuse_forked_child, runtime,
-    runtime_to_release,
+    runtime_if_any, runtime_to_release, without_device,
 };
 use crate::device::{self, parked};
 use crate::driver::{StreamHandle, StreamRef};
@@ -191,7 +191,7 @@ pub fn record_stream(address: usize, stream: Stream) -> Result<()> {
 
 /// Gives all cached memory of all devices back to the driver, once pending events are complete.
 pub fn empty_cache() -> Result<()> {
-    let runtime = runtime()?;
+    let Some(runtime) = runtime_if_any()? else { return Ok(()) };
     let mut outcome = Ok(());
     for device in runtime.devices() {
         outcome = outcome.and(empty_cache_of(runtime, device));
@@ -287,9 +287,21 @@ pub fn configure(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// The device of an index of the C API, for figures: they need no device to have been used.
-fn device_of(index: i32) -> Result<DeviceIndex> {
-    device::resolve(runtime()?, index)
+/// The device of an index of the C API, for figures, which need no device to have been used; `None` if there is no
+/// device, whatever the index.
+#[inline]
+fn device_of(index: i32) -> Result<Option<DeviceIndex>> {
+    match runtime() {
+        Ok(runtime) => device::resolve(runtime, index).map(Some),
+        Err(failure) => without_device(failure).map(|()| None),
+    }
+}
+
+/// The figures of no device.
+#[cold]
+#[inline(never)]
+fn no_stats() -> super::MemoryStats {
+    super::MemoryStats { max_split_size: -1, ..Default::default() }
 }
 
 /// All figures of a device (-1: the current one).
@@ -301,24 +313,28 @@ pub fn stats(index: i32) -> Result<super::MemoryStats> {
 /// held.
 #[inline]
 pub(crate) fn with_stats<R>(index: i32, copy: impl FnOnce(&super::MemoryStats) -> R) -> Result<R> {
-    let device = device_of(index)?;
+    let Some(device) = device_of(index)? else { return Ok(copy(&no_stats())) };
     let sleeping_bytes = sleep::sleeping_bytes(device) as i64;
     Ok(all_caches::with_stats(device, sleeping_bytes, copy))
 }
 
 /// What the pages of a device are doing (-1: the current one). All 0 unless memory is made of pages.
 pub fn page_figures(index: i32) -> Result<super::PageFigures> {
-    Ok(pages::figures(device_of(index)?))
+    Ok(device_of(index)?.map(pages::figures).unwrap_or_default())
 }
 
 /// A device's peaks become the current values.
 pub fn reset_peak_stats(index: i32) -> Result<()> {
-    all_caches::reset_peaks(device_of(index)?);
+    if let Some(device) = device_of(index)? {
+        all_caches::reset_peaks(device);
+    }
     Ok(())
 }
 
 /// A device's sums of rises and falls, and its counts, begin again.
 pub fn reset_accumulated_stats(index: i32) -> Result<()> {
-    all_caches::reset_accumulated(device_of(index)?);
+    if let Some(device) = device_of(index)? {
+        all_caches::reset_accumulated(device);
+    }
     Ok(())
 }

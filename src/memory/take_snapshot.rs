@@ -9,16 +9,16 @@ use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use super::streams::sleepers;
 use crate::caching::settings;
-use crate::context::runtime;
+use crate::context::{Runtime, runtime_if_any};
 use crate::error::Result;
 
 /// Every segment and block of every device, and the history. All streams of a device, and its history,
 /// are seen at one moment; different devices at different ones. The entry that a snapshot was taken is
 /// in the history of the next, as in torch.
 pub fn snapshot() -> Result<Snapshot> {
-    let runtime = runtime()?;
+    let runtime = runtime_if_any()?;
     let (mut segments, mut blocks, mut traces) = (Vec::new(), Vec::new(), Vec::new());
-    for device in runtime.devices() {
+    for device in runtime.into_iter().flat_map(Runtime::devices) {
         let home = DeviceMemory::of(device);
         // With the gate, no segment is between a cache and the driver.
         let exclusive = home.gate.exclusive();

@@ -54,7 +54,8 @@ pub use numbers::{
 };
 pub(crate) use permute::{SortedKeys, permute_equal_keys};
 pub use registry::{
-    default_generator, manual_seed, manual_seed_all, manual_seed_everywhere, seed, seed_all,
+    default_generator, default_seed, manual_seed, manual_seed_all, manual_seed_everywhere, seed,
+    seed_all,
 };
 pub use request::FillRequest;
 pub use reserve::{LaunchPiece, prepare_capture, reserve, reserve_for_launch};

@@ -155,14 +155,31 @@ pub fn manual_seed_everywhere(seed: u64) -> Result<()> {
     REGISTRY.set_seeds(&std::iter::once(None).chain(all_devices()).collect::<Vec<_>>(), seed)
 }
 
-/// Seeds the current device's default generator from the operating system. Returns the seed.
-pub fn seed() -> Result<u64> {
-    numbers::seed_from_entropy(default_generator(-1)?)
+/// The default generator of the current device, or, without a device, of the one that the thread has in this library.
+/// It is there when the program gets a device.
+fn default_of_current() -> Result<Key> {
+    let device = match context::runtime_if_any()? {
+        Some(runtime) => device::current_of_thread(runtime)?,
+        None => thread_state::device(),
+    };
+    default_of(device)
 }
 
-/// Seeds every device's default generator with one seed from the operating system. Returns the seed.
+/// Seeds the current device's default generator from the operating system. Returns the seed. Succeeds without a
+/// device.
+pub fn seed() -> Result<u64> {
+    numbers::seed_from_entropy(default_of_current()?)
+}
+
+/// The seed of the current device's default generator. Succeeds without a device.
+pub fn default_seed() -> Result<u64> {
+    numbers::initial_seed(default_of_current()?)
+}
+
+/// Seeds every device's default generator with one seed from the operating system. Returns the seed. Succeeds without
+/// a device.
 pub fn seed_all() -> Result<u64> {
-    runtime()?;
+    context::runtime_if_any()?;
     let seed = entropy::seed()?;
     manual_seed_all(seed)?;
     Ok(seed)

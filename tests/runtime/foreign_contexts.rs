@@ -45,7 +45,7 @@ fn current() -> i32 {
 }
 
 fn exchange(index: i32) -> i32 {
-    device::exchange(index).unwrap().as_i32()
+    device::exchange(index).unwrap().unwrap().as_i32()
 }
 
 fn other_code_sets(index: i32) {

@@ -92,6 +92,32 @@ fn a_message_about_the_environment() {
 }
 
 #[test]
+fn a_message_about_a_variable_that_is_unknown() {
+    let misspelled = ("SCONCE_SIM_DEVICE", "3");
+    in_child("a_message_about_a_variable_that_is_unknown", &[SIM, misspelled], || {
+        listen(
+            &"SCONCE_SIM_DEVICE is no variable of Sconce and has no effect; did you mean SCONCE_SIM_DEVICES?",
+        );
+        assert_eq!(sconce_init(), SCONCE_OK);
+        assert!(sconce_is_available());
+        assert_eq!(heard(), 1);
+    });
+}
+
+#[test]
+fn a_message_about_a_level_that_does_not_exist() {
+    in_child(
+        "a_message_about_a_level_that_does_not_exist",
+        &[SIM, ("SCONCE_LOG", "verbose")],
+        || {
+            listen(&"SCONCE_LOG=verbose is not off, error, warn, info or debug");
+            assert_eq!(sconce_init(), SCONCE_OK);
+            assert_eq!(heard(), 1);
+        },
+    );
+}
+
+#[test]
 fn a_message_about_an_event_that_is_not_destroyed() {
     in_child("a_message_about_an_event_that_is_not_destroyed", &[SIM], || {
         assert_eq!(sconce_init(), SCONCE_OK);

@@ -1,5 +1,6 @@
 //! Start-up, forks, ends of threads and processes, failing driver calls, logging and profiling.
 
+mod environment;
 mod explicit_streams;
 mod faults;
 mod foreign_contexts;

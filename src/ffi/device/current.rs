@@ -4,6 +4,7 @@ use crate::context::runtime;
 use crate::device;
 use crate::ffi::{guard, guard_runtime, guard_value, sconce_status};
 use crate::stream;
+use crate::types::DeviceIndex;
 
 /// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
 /// a forked child.
@@ -37,7 +38,7 @@ pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> scon
 /// default of debug builds, the current device follows a `cudaSetDevice` that other code calls on
 /// the thread, and the library logs one warning. Otherwise the library does not notice such a call.
 ///
-/// - `device`: index; a negative one changes nothing, as in torch.
+/// - `device`: index; a negative one changes nothing, as in torch, and needs no device.
 /// - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
 ///   no context there.
 #[must_use]
@@ -52,8 +53,8 @@ pub extern "C" fn sconce_device_set_current(device: i32) -> sconce_status {
 /// Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already,
 /// except for the check of the device.
 ///
-/// - `device`: index; -1 keeps the current one.
-/// - `out_previous`: receives the index of the device that was current.
+/// - `device`: index; -1 keeps the current one, and needs no device.
+/// - `out_previous`: receives the index of the device that was current; -1 without a device.
 /// - torch: `c10::cuda::ExchangeDevice`; `CUDAGuard(-1)` corresponds to -1.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -63,7 +64,7 @@ pub unsafe extern "C" fn sconce_device_exchange(
 ) -> sconce_status {
     guard_runtime(|| {
         let out_previous = out!(out_previous);
-        out_previous.write(device::exchange(device)?.as_i32());
+        out_previous.write(device::exchange(device)?.map_or(-1, DeviceIndex::as_i32));
         Ok(())
     })
 }

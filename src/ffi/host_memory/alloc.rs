@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 use std::ptr::without_provenance_mut;
 
-use crate::context::runtime;
+use crate::context::{runtime, runtime_if_any};
 use crate::ffi::structs::OutStruct;
 use crate::ffi::{
     guard, guard_lockless, guard_runtime, sconce_host_memory_stats, sconce_status, sconce_stream,
@@ -166,7 +166,11 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats_json(
 ) -> sconce_status {
     guard(|| {
         let out_json = out!(out_json);
-        out_json.write(string::into_raw(host_memory::stats_json(&host_memory::stats()?)));
+        let json = match runtime_if_any()? {
+            None => String::from("{}"),
+            Some(_) => host_memory::stats_json(&host_memory::stats()?),
+        };
+        out_json.write(string::into_raw(json));
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::context::runtime;
+use crate::context::runtime_if_any;
 use crate::device;
 use crate::error::Result;
 use crate::ffi::structs::OutStruct;
@@ -42,7 +42,11 @@ pub unsafe extern "C" fn sconce_memory_get_stats_json(
 ) -> sconce_status {
     guard(|| {
         let out_json = out!(out_json);
-        out_json.write(string::into_raw(report::stats_json(&memory::stats(device)?)));
+        let json = match runtime_if_any()? {
+            None => String::from("{}"),
+            Some(_) => report::stats_json(&memory::stats(device)?),
+        };
+        out_json.write(string::into_raw(json));
         Ok(())
     })
 }
@@ -153,8 +157,13 @@ pub unsafe extern "C" fn sconce_memory_get_summary(
 ) -> sconce_status {
     guard(|| {
         let out_text = out!(out_text);
-        let device = device::resolve(runtime()?, device)?.as_i32();
-        let summary = report::summary(&memory::stats(device)?, device, abbreviated.is_true());
+        let summary = match runtime_if_any()? {
+            None => String::new(),
+            Some(runtime) => {
+                let device = device::resolve(runtime, device)?.as_i32();
+                report::summary(&memory::stats(device)?, device, abbreviated.is_true())
+            }
+        };
         out_text.write(string::into_raw(summary));
         Ok(())
     })

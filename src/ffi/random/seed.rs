@@ -44,7 +44,8 @@ pub extern "C" fn sconce_random_manual_seed_everywhere(seed: u64) -> sconce_stat
     guard(|| random::manual_seed_everywhere(seed))
 }
 
-/// Seeds the default generator of the current device from the operating system.
+/// Seeds the default generator of the current device from the operating system. Needs no device, as
+/// `sconce_random_manual_seed`.
 ///
 /// - `out_seed`: receives the seed, of 53 bits.
 /// - Errors: IO: the operating system returns no seed. INVALID_STATE: as
@@ -61,7 +62,8 @@ pub unsafe extern "C" fn sconce_random_seed(out_seed: *mut u64) -> sconce_status
     })
 }
 
-/// Seeds the default generators of all devices with one seed from the operating system.
+/// Seeds the default generators of all devices with one seed from the operating system. Needs no
+/// device, as `sconce_random_manual_seed`.
 ///
 /// - `out_seed`: receives the seed, of 53 bits.
 /// - Errors: IO: the operating system returns no seed. INVALID_STATE: as
@@ -78,7 +80,8 @@ pub unsafe extern "C" fn sconce_random_seed_all(out_seed: *mut u64) -> sconce_st
     })
 }
 
-/// Reports the seed of the current device's default generator.
+/// Reports the seed of the current device's default generator. Needs no device, as
+/// `sconce_random_manual_seed`.
 ///
 /// - `out_seed`: receives the seed.
 /// - torch: `torch.cuda.initial_seed()`, which torch refuses in a capture.
@@ -87,7 +90,7 @@ pub unsafe extern "C" fn sconce_random_seed_all(out_seed: *mut u64) -> sconce_st
 pub unsafe extern "C" fn sconce_random_get_initial_seed(out_seed: *mut u64) -> sconce_status {
     guard(|| {
         let out_seed = out!(out_seed);
-        out_seed.write(random::initial_seed(random::default_generator(-1)?)?);
+        out_seed.write(random::default_seed()?);
         Ok(())
     })
 }
