@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <sconce/guard.hpp>
@@ -72,6 +73,115 @@ TEST_F(MemoryLimitsTest, OnlyTheShareThatIsAllowedIsUsed) {
   EXPECT_NO_THROW(allocator::raw_delete(allocator::raw_alloc(kKiB))) << "2 MiB are left";
   set_per_process_memory_fraction(1);
   EXPECT_NO_THROW(allocator::raw_delete(allocator::raw_alloc(4 * kMiB)));
+}
+
+/// Memory that a program holds in a way that leaves some of it unused, and a request that fails.
+struct Shortage {
+  const char* name;
+  std::function<std::string()> fail;  // the message
+};
+
+/// The message of a request that fails.
+std::string refusal_of(std::size_t bytes) {
+  return error_of([&] { (void)allocator::raw_alloc(bytes); }).what();
+}
+
+/// Takes all but `left` MiB of the limit in blocks of 20 MiB.
+std::vector<DeviceBuffer> held_but(std::size_t left) {
+  set_per_process_memory_fraction(fraction_of(256 * kMiB));
+  std::vector<DeviceBuffer> held;
+  while (memory_reserved() + (left + 20) * kMiB <= 256 * kMiB) {
+    held.emplace_back(20 * kMiB);
+  }
+  return held;
+}
+
+std::string nothing_unused() {
+  const auto held = held_but(0);
+  return refusal_of(40 * kMiB);
+}
+
+/// Half of the memory is free, in pieces between blocks that are held.
+std::string fragmented() {
+  set_per_process_memory_fraction(fraction_of(256 * kMiB));
+  std::vector<DeviceBuffer> held;
+  while (memory_reserved() + 20 * kMiB <= 256 * kMiB) {
+    held.emplace_back(4 * kMiB);
+  }
+  for (std::size_t i = 0; i < held.size(); i += 2) {
+    held[i].reset();
+  }
+  // Pages that are free are put together: what does not fit then would not fit in one piece either.
+  const std::string settings = memory_snapshot_json();
+  const bool has_pages = settings.find("\"is_expandable\":true") != std::string::npos;
+  return refusal_of((has_pages ? 200 : 60) * kMiB);
+}
+
+/// A private pool keeps memory that is free.
+std::string unused_pool() {
+  const auto held = held_but(100);
+  MemPool pool;
+  {
+    const MemPoolGuard guard(pool);
+    DeviceBuffer(80 * kMiB).reset();
+  }
+  return refusal_of(60 * kMiB);
+}
+
+std::string fixed_pool() {
+  const auto held = held_but(100);
+  MemPool pool;
+  {
+    const MemPoolGuard guard(pool);
+    DeviceBuffer(80 * kMiB).reset();
+  }
+  pool.set_fixed();
+  const std::string message = refusal_of(60 * kMiB);
+  pool.set_fixed(false);
+  return message;
+}
+
+std::string in_a_capture() {
+  const auto held = held_but(0);
+  const CUDAStreamGuard stream(getStreamFromPool());
+  CUDAGraph graph;
+  GraphGuard capture(graph);
+  const std::string message = refusal_of(40 * kMiB);
+  capture.end();
+  return message;
+}
+
+TEST_F(MemoryLimitsTest, AdviceIsWhatTheSettingsLeaveAndTheSituationAllows) {
+  const std::vector<const char*> settings = {"", "max_split_size_mb:32", "policy:pages",
+                                             "expandable_segments:True",
+                                             "max_split_size_mb:64,roundup_power2_divisions:4"};
+  const std::vector<Shortage> shortages = {{"nothing is unused", nothing_unused},
+                                           {"fragmented", fragmented},
+                                           {"an unused pool", unused_pool},
+                                           {"a fixed pool", fixed_pool},
+                                           {"in a capture", in_a_capture}};
+  for (const std::string setting : settings) {
+    for (const Shortage& shortage : shortages) {
+      allocator::setAllocatorSettings(setting);
+      const std::string name = shortage.name;
+      const std::string message = shortage.fail();
+      const auto says = [&](const char* part) { return message.find(part) != std::string::npos; };
+      const std::string what = "[" + setting + "] " + name + ": " + message;
+      const bool segments = setting.empty() || setting[0] == 'm';
+      const bool is_split = setting.find("max_split") != std::string::npos;
+      const bool is_fragmented = name == "fragmented" && segments;
+      EXPECT_EQ(says("max_split_size_mb"), is_fragmented && !is_split) << what;
+      EXPECT_EQ(says("policy:pages"), is_fragmented) << what;
+      EXPECT_EQ(says("sconce_memory_empty_cache"), is_fragmented) << what;
+      EXPECT_EQ(says("sconce_memory_pool_trim"), name == "an unused pool") << what;
+      EXPECT_EQ(says("fixed or that graphs hold"), name == "a fixed pool") << what;
+      EXPECT_EQ(says("before the capture begins"), name == "in a capture") << what;
+      EXPECT_TRUE(says("raise the limit") || says("Free memory that is not needed")) << what;
+      set_per_process_memory_fraction(1);
+      empty_cache();
+    }
+  }
+  allocator::setAllocatorSettings("");
 }
 
 TEST_F(MemoryLimitsTest, TheRemedyFitsTheCause) {

@@ -227,6 +227,61 @@ TEST_F(MemoryPoolTest, AFixedPoolKeepsItsMemory) {
   EXPECT_TRUE(fixed) << "nothing is written after an error";
 }
 
+TEST_F(MemoryPoolTest, UnusedMemoryOfAPoolStaysUntilItIsTrimmedOrThePoolIsGone) {
+  for (const MemPolicy policy : {MemPolicy::Segments, MemPolicy::Pages}) {
+    DeviceBuffer kept;
+    {
+      MemPool pool(policy);
+      const MemPoolGuard guard(pool);
+      kept = DeviceBuffer(20 * kMiB);
+      DeviceBuffer unused(40 * kMiB);
+      DeviceBuffer more(60 * kMiB);
+      unused.reset();
+      more.reset();
+      empty_cache();
+      EXPECT_EQ(memory_reserved(), 120 * kMiB) << "the pool keeps what it does not use";
+      EXPECT_EQ(pool.trim(), 100 * kMiB);
+      EXPECT_EQ(memory_reserved(), 20 * kMiB);
+      DeviceBuffer(40 * kMiB).reset();
+    }
+    EXPECT_EQ(memory_reserved(), 20 * kMiB) << "the end of a pool trims it";
+    kept.reset();
+    empty_cache();
+    EXPECT_EQ(memory_reserved(), 0U) << "memory of pools that are gone is returned";
+  }
+}
+
+TEST_F(MemoryPoolTest, BesideACaptureOnlyOtherDevicesAreEmptied) {
+  SCONCE_NEED_DEVICES(2);
+  {
+    const CUDAGuard other(1);
+    DeviceBuffer(20 * kMiB).reset();
+  }
+  DeviceBuffer(20 * kMiB).reset();
+  MemPool pool;
+  {
+    const MemPoolGuard guard(pool);
+    DeviceBuffer(20 * kMiB).reset();
+  }
+  DeviceBuffer captured(kMiB);
+  const CUDAStreamGuard stream(getStreamFromPool());
+  CUDAGraph graph;
+  GraphGuard capture(graph, MempoolId{}, CaptureMode::ThreadLocal);
+  memory_set(captured.get(), 0, kMiB);
+  for (const bool on_another_thread : {false, true}) {
+    const auto fails = [&] {
+      EXPECT_EQ(support::status_of([] { empty_cache(); }), SCONCE_ERROR_INVALID_STATE);
+      EXPECT_EQ(support::status_of([&] { (void)pool.trim(); }), SCONCE_ERROR_INVALID_STATE);
+    };
+    on_another_thread ? std::thread(fails).join() : fails();
+    EXPECT_GE(memory_reserved(0), 20 * kMiB);
+    EXPECT_EQ(memory_reserved(1), 0U);
+  }
+  capture.end();
+  EXPECT_NO_THROW(graph.replay()) << "the capture went on";
+  empty_cache();
+}
+
 TEST_F(MemoryPoolTest, PagesAreCountedApartFromMemory) {
   allocator::setAllocatorSettings("policy:pages");
   std::vector<DeviceBuffer> blocks;

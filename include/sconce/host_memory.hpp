@@ -64,6 +64,7 @@ bool recordStream(Span<T> memory, const CUDAStream& stream) {
 /// Returns all unused pinned memory to the system.
 ///
 /// Corresponds to `CachingHostAllocator_emptyCache`.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured; nothing is returned
 inline void emptyCache() { detail::check(::sconce_host_memory_empty_cache()); }
 
 /// Whether the driver knows `ptr` as page-locked host memory, whichever code locked it; false for

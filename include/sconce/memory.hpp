@@ -59,7 +59,14 @@ void recordStream(DeviceSpan<T> memory, const CUDAStream& stream) {
   recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
 }
 
-/// Returns all unused memory of every device to the driver.
+/// Returns unused memory of every device to the driver: segments without a live block, and with
+/// `policy:pages` every whole free page, of the default pool and of pools that no longer exist; idle
+/// workspaces of cuBLAS, too. Unused memory of a private pool stays with the pool; `MemPool::trim`
+/// returns it. Memory of a graph's pool stays as long as the graph.
+///
+/// Beside a capture: no memory of a device goes back while one of its streams is captured, by any
+/// thread. The other devices are emptied, and the call throws; the capture is not affected.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured
 inline void emptyCache() { detail::check(::sconce_memory_empty_cache()); }
 
 /// Returns the driver allocation that contains `ptr`, and stores its size if `size` is not null.
@@ -234,9 +241,11 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Returns all unused memory of every device to the driver.
+/// Returns unused memory of every device to the driver, as `CUDACachingAllocator::emptyCache`, which
+/// says what is unused and what happens beside a capture.
 ///
 /// Corresponds to `torch.cuda.empty_cache`.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured
 inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
 
 /// Limits the share of a device's memory that this process may take, from 0 to 1.

@@ -48,8 +48,10 @@ class [[nodiscard]] MemPool {
   /// The C API's handle. This object keeps its ownership.
   [[nodiscard]] sconce_memory_pool* get() const noexcept { return pool_.get(); }
 
-  /// Returns unused memory of the pool to the driver.
+  /// Returns unused memory of the pool to the driver; `empty_cache` does not. Nothing goes back
+  /// while the pool is fixed, or while a graph holds it.
   /// \returns the number of bytes
+  /// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured
   std::size_t trim() {
     std::size_t bytes = 0;
     detail::check(::sconce_memory_pool_trim(get(), &bytes));

@@ -27,7 +27,9 @@
  * - INVALID_DEVICE: a `device` is out of range.
  * - INVALID_HANDLE: a handle is NULL, destroyed, or was not created by this library. For a `stream` that
  *   this library did not return: INVALID_HANDLE or INVALID_DEVICE.
- * - NO_DEVICE, LIBRARY_NOT_FOUND: the library could not be initialised; see `sconce_init`.
+ * - NO_DEVICE, LIBRARY_NOT_FOUND: the library could not be initialised; see `sconce_init`. Functions that have
+ *   nothing to do without a device succeed, as in torch: those that seed, that report or reset statistics, and that
+ *   give unused memory back. They report zeros, and empty texts and lists.
  * - FORKED: the process is a forked child of a process that had initialised devices.
  * - DRIVER: a driver call failed, possibly because earlier work of the device failed.
  * - NOT_SUPPORTED: the function is one of `sconce_sim_…`, and the backend is not the simulator.
@@ -1548,7 +1550,7 @@ typedef struct sconce_options {
    */
   int32_t backend;
   /**
-   * Simulated devices, 1 to 64.
+   * Simulated devices, 1 to 64. If it is 0, `CUDA_VISIBLE_DEVICES` applies to those of the environment.
    */
   int32_t sim_devices;
   /**
@@ -3078,7 +3080,7 @@ SCONCE_NODISCARD sconce_status sconce_device_get_current(int32_t *out_device);
  * default of debug builds, the current device follows a `cudaSetDevice` that other code calls on
  * the thread, and the library logs one warning. Otherwise the library does not notice such a call.
  *
- * - `device`: index; a negative one changes nothing, as in torch.
+ * - `device`: index; a negative one changes nothing, as in torch, and needs no device.
  * - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
  *   no context there.
  */
@@ -3091,8 +3093,8 @@ SCONCE_NODISCARD sconce_status sconce_device_set_current(int32_t device);
  * Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already,
  * except for the check of the device.
  *
- * - `device`: index; -1 keeps the current one.
- * - `out_previous`: receives the index of the device that was current.
+ * - `device`: index; -1 keeps the current one, and needs no device.
+ * - `out_previous`: receives the index of the device that was current; -1 without a device.
  * - torch: `c10::cuda::ExchangeDevice`; `CUDAGuard(-1)` corresponds to -1.
  */
 SCONCE_NODISCARD sconce_status sconce_device_exchange(int32_t device, int32_t *out_previous);
@@ -3692,9 +3694,13 @@ SCONCE_NODISCARD sconce_status sconce_memory_free(void *ptr);
 SCONCE_NODISCARD sconce_status sconce_memory_record_stream(void *ptr, struct sconce_stream stream);
 
 /**
- * Returns all unused memory of every device to the driver.
+ * Returns unused memory of every device to the driver: segments without a live block, and with
+ * `policy:pages` every whole free page, of the default pool and of pools that were destroyed; idle
+ * workspaces of cuBLAS, too. Unused memory of other pools stays with them;
+ * `sconce_memory_pool_trim` returns it.
  *
- * - Errors: INVALID_STATE: a stream is being captured.
+ * - Errors: INVALID_STATE: a stream is being captured. Nothing of its device is returned; other
+ *   devices are emptied, and the capture is not affected.
  * - Ordering: waits for the streams whose work may still use freed memory. Returning memory to the
  *   driver waits for the device.
  * - torch: `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.
@@ -3802,8 +3808,8 @@ sconce_status sconce_memory_pool_end(struct sconce_memory_pool *pool,
                                      int32_t device);
 
 /**
- * Returns unused memory of a pool to the driver, on every device. Returns nothing while the memory
- * is fixed.
+ * Returns unused memory of a pool to the driver, on every device, which `sconce_memory_empty_cache`
+ * does not do. Returns nothing while the memory is fixed, or while a graph holds the pool.
  *
  * - `out_bytes`: receives the number of bytes returned.
  * - Errors: INVALID_STATE: a stream is being captured.
@@ -5253,7 +5259,8 @@ SCONCE_NODISCARD
 sconce_status sconce_random_manual_seed_everywhere(uint64_t seed);
 
 /**
- * Seeds the default generator of the current device from the operating system.
+ * Seeds the default generator of the current device from the operating system. Needs no device, as
+ * `sconce_random_manual_seed`.
  *
  * - `out_seed`: receives the seed, of 53 bits.
  * - Errors: IO: the operating system returns no seed. INVALID_STATE: as
@@ -5264,7 +5271,8 @@ sconce_status sconce_random_manual_seed_everywhere(uint64_t seed);
 SCONCE_NODISCARD sconce_status sconce_random_seed(uint64_t *out_seed);
 
 /**
- * Seeds the default generators of all devices with one seed from the operating system.
+ * Seeds the default generators of all devices with one seed from the operating system. Needs no
+ * device, as `sconce_random_manual_seed`.
  *
  * - `out_seed`: receives the seed, of 53 bits.
  * - Errors: IO: the operating system returns no seed. INVALID_STATE: as
@@ -5275,7 +5283,8 @@ SCONCE_NODISCARD sconce_status sconce_random_seed(uint64_t *out_seed);
 SCONCE_NODISCARD sconce_status sconce_random_seed_all(uint64_t *out_seed);
 
 /**
- * Reports the seed of the current device's default generator.
+ * Reports the seed of the current device's default generator. Needs no device, as
+ * `sconce_random_manual_seed`.
  *
  * - `out_seed`: receives the seed.
  * - torch: `torch.cuda.initial_seed()`, which torch refuses in a capture.

@@ -57,7 +57,7 @@ pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
 /// Whether this library captures a stream of a device, or a pooled stream, the calling thread's current stream or the
 /// call's argument is being captured, or a capture of a foreign stream is known. Other captures of other code are not
 /// found: the driver refuses to wait for a device then.
-pub(super) fn is_under_capture_beside(
+pub(crate) fn is_under_capture_beside(
     runtime: &Runtime,
     device: DeviceIndex,
     argument: Option<StreamRef>,

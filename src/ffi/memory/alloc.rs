@@ -99,9 +99,13 @@ pub extern "C" fn sconce_memory_record_stream(
     })
 }
 
-/// Returns all unused memory of every device to the driver.
+/// Returns unused memory of every device to the driver: segments without a live block, and with
+/// `policy:pages` every whole free page, of the default pool and of pools that were destroyed; idle
+/// workspaces of cuBLAS, too. Unused memory of other pools stays with them;
+/// `sconce_memory_pool_trim` returns it.
 ///
-/// - Errors: INVALID_STATE: a stream is being captured.
+/// - Errors: INVALID_STATE: a stream is being captured. Nothing of its device is returned; other
+///   devices are emptied, and the capture is not affected.
 /// - Ordering: waits for the streams whose work may still use freed memory. Returning memory to the
 ///   driver waits for the device.
 /// - torch: `torch.cuda.empty_cache()`, `c10::cuda::CUDACachingAllocator::emptyCache`.

@@ -149,8 +149,8 @@ pub extern "C" fn sconce_memory_pool_end(
     guard(|| pool::end(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Returns unused memory of a pool to the driver, on every device. Returns nothing while the memory
-/// is fixed.
+/// Returns unused memory of a pool to the driver, on every device, which `sconce_memory_empty_cache`
+/// does not do. Returns nothing while the memory is fixed, or while a graph holds the pool.
 ///
 /// - `out_bytes`: receives the number of bytes returned.
 /// - Errors: INVALID_STATE: a stream is being captured.

@@ -25,7 +25,7 @@ pub(crate) struct LentPages {
 
 /// Whether free memory of a pool may be given up for a request of any pool: that of the default pool, and that of pools
 /// whose owner has gone.
-pub(super) fn is_common(pool: &HeapPool) -> bool {
+pub(in crate::memory::miss) fn is_common(pool: &HeapPool) -> bool {
     pool.number == 0 || pool.abandoned
 }
 

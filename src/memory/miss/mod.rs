@@ -13,7 +13,7 @@
 //! | `rescue` | 5 | wait for deferred frees and search again; oversize blocks go back |
 //! | `empty` | 6 | all segments without live blocks go back, with the device closed to requests |
 //! | `other_rooms` | 7 | other rooms destroy plans and the like; step 6 again |
-//! | `out_of_memory` | 8 | the figures and the message of the failure |
+//! | `out_of_memory/` | 8 | the figures and the message of the failure, and what it advises |
 //! | `uncached_request` | | the same in the mode without caching, in two steps |
 //! | `observers` | | functions that are called when memory has run out |
 //! | `release` | | taking segments out of caches, and returning them to the driver |

@@ -1,13 +1,21 @@
 //! Step 8: reporting that memory has run out, to the observers, the history and the caller.
+//!
+//! `advice` is what the message advises.
 
+mod advice;
+
+use self::advice::{Situation, Unused, advice, size};
 use super::observers::{self, OutOfMemory};
 use super::reclaim;
 use super::request::Wanted;
+use crate::caching::settings;
 use crate::context::Runtime;
 use crate::error::{Error, Status};
 use crate::memory::snapshot::Action;
+use crate::memory::source::uncached;
 use crate::memory::streams::all_caches;
 use crate::memory::streams::cache::StreamCache;
+use crate::stream;
 
 /// Notifies the observers, adds to the history, and returns the error for the caller.
 pub(crate) fn report(
@@ -53,21 +61,34 @@ pub(crate) fn report(
     ));
     text.push_str(&reclaim::held_blocks(device));
     let wanted_in_all = reserved.saturating_add(segment as u64);
-    text.push_str(match limit {
-        Some(limit) if wanted_in_all > limit as u64 => {
-            "The request exceeds the limit of this process: raise the limit with sconce_memory_set_fraction or \
-             per_process_memory_fraction, or free memory that is not needed."
-        }
-        _ if segment > total => "The device has less memory than that.",
-        _ => REMEDY,
+    let within_limit = limit.map(|limit| (limit as u64).saturating_sub(reserved));
+    let is_limited = limit.is_some_and(|limit| wanted_in_all > limit as u64);
+    if segment > total {
+        text.push_str("The device has less memory than that.");
+        return Error::new(Status::OutOfMemory, text);
+    }
+    text.push_str(if is_limited {
+        "The request exceeds the limit of this process: raise the limit with sconce_memory_set_fraction or \
+         per_process_memory_fraction, or free memory that is not needed."
+    } else {
+        "Free memory that is not needed."
     });
+    let settings = settings::current();
+    let is_cached = !uncached::is_on();
+    text.push_str(&advice(&Situation {
+        wanted: segment as u64,
+        free: within_limit.unwrap_or(u64::MAX).min(free as u64),
+        unused: Unused::of(device),
+        is_capturing: stream::is_under_capture_beside(runtime, device, Some(cache.stream())),
+        is_cached,
+        splits_all: settings.max_split_bytes == usize::MAX,
+        has_pages: settings.expandable_segments,
+    }));
+    if is_cached {
+        text.push_str(" sconce_memory_get_summary shows where memory is.");
+    }
     Error::new(Status::OutOfMemory, text)
 }
-
-/// What to try when neither the limit nor the device's size is in the way.
-const REMEDY: &str = "Free memory that is not needed; if much is reserved but unallocated, it is \
-     fragmented: try max_split_size_mb in SCONCE_ALLOC_CONF, or sconce_memory_empty_cache between phases \
-     of the program. sconce_memory_get_summary shows where it is.";
 
 /// Bytes of segments that private pools hold.
 fn private_pool_bytes(cache: &StreamCache) -> u64 {
@@ -99,37 +120,4 @@ fn processes(runtime: &Runtime, cache: &StreamCache) -> String {
         }
     }
     text
-}
-
-/// Bytes as torch's messages write them.
-fn size(bytes: u64) -> String {
-    let in_units = |unit: u64| bytes as f64 / unit as f64;
-    match bytes {
-        0..=1024 => format!("{bytes} bytes"),
-        1025..=0x10_0000 => format!("{:.2} KiB", in_units(1 << 10)),
-        0x10_0001..=0x4000_0000 => format!("{:.2} MiB", in_units(1 << 20)),
-        _ => format!("{:.2} GiB", in_units(1 << 30)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_are_written_as_torch_writes_them() {
-        let written = [0, 1024, 1025, 1 << 20, 20 << 20, 1 << 30, 80 << 30].map(size);
-        assert_eq!(
-            written,
-            [
-                "0 bytes",
-                "1024 bytes",
-                "1.00 KiB",
-                "1024.00 KiB",
-                "20.00 MiB",
-                "1024.00 MiB",
-                "80.00 GiB"
-            ]
-        );
-    }
 }
