@@ -26,8 +26,9 @@ set(sconce_tools)
 if(SCONCE_BUILD_TOOLS)
   set(sconce_tools sconce-replay)
 endif()
-# What `cargo rustc -- --print native-static-libs` lists for the static library.
-set(SCONCE_STATIC_DEPENDENCIES gcc_s util rt pthread m dl c)
+# What `cargo rustc -- --print native-static-libs` lists for the static library, without gcc_s: the compiler adds that
+# itself, or its static form for a program that is linked with -static.
+set(SCONCE_STATIC_DEPENDENCIES util rt pthread m dl c)
 
 if(SCONCE_PREBUILT_DIR)
   get_filename_component(sconce_artifact_dir "${SCONCE_PREBUILT_DIR}" ABSOLUTE)

@@ -3,7 +3,7 @@
 //! A library stays open for the life of the process, so pointers into it never dangle.
 
 use std::ffi::{CStr, CString, c_int, c_void};
-use std::ptr::NonNull;
+use std::ptr::{NonNull, null_mut};
 
 use crate::error::{Error, Result, Status};
 
@@ -23,6 +23,15 @@ impl Library {
     ///
     /// The error is `LibraryNotFound` and lists each name with the loader's own words.
     pub(crate) fn open(what: &str, names: &[&str]) -> Result<Library> {
+        if is_program_static() {
+            return Err(Error::new(
+                Status::LibraryNotFound,
+                format!(
+                    "{what} cannot be opened: the program is linked with -static, so it has no loader for libraries; \
+                     link it without -static (sconce-static and Sconce::sconce_static link Sconce alone statically)"
+                ),
+            ));
+        }
         let mut searched = Vec::new();
         for name in names {
             match open_with(name, 0) {
@@ -46,6 +55,26 @@ impl Library {
         // SAFETY: the handle came from dlopen and is never closed; the name is NUL-terminated.
         NonNull::new(unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) })
     }
+}
+
+/// Whether the program was linked with `-static`. A library that it opened would bring a C library of its own.
+fn is_program_static() -> bool {
+    // SAFETY: the callback has the signature that the function wants, and uses no data.
+    unsafe { libc::dl_iterate_phdr(Some(has_interpreter), null_mut()) == 0 }
+}
+
+/// Whether an object names the loader that it needs, which stops the iteration: every other program does.
+unsafe extern "C" fn has_interpreter(
+    object: *mut libc::dl_phdr_info,
+    _bytes: usize,
+    _data: *mut c_void,
+) -> c_int {
+    // SAFETY: the C library passes an object that is valid during the call.
+    let object = unsafe { &*object };
+    let count = usize::from(object.dlpi_phnum);
+    // SAFETY: the object has so many headers, which stay as long as it is loaded.
+    let headers = unsafe { std::slice::from_raw_parts(object.dlpi_phdr, count) };
+    c_int::from(headers.iter().any(|header| header.p_type == libc::PT_INTERP))
 }
 
 fn open_with(name: &str, flags: c_int) -> std::result::Result<Library, String> {
@@ -76,6 +105,11 @@ mod tests {
         for part in ["the tool", "libnone-a.so.1", "libnone-b.so"] {
             assert!(error.message().contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn a_program_with_a_loader_is_not_static() {
+        assert!(!is_program_static());
     }
 
     #[test]
