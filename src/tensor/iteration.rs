@@ -71,6 +71,10 @@ pub(crate) fn result_strides(
     inputs: &[(&Tensor, &Dims)],
     compute: Option<Dtype>,
 ) -> Dims {
+    // Most operands; a conversion leaves them so.
+    if inputs.iter().all(|(tensor, _)| tensor.sizes() == sizes && tensor.is_contiguous()) {
+        return dims::contiguous_strides(sizes);
+    }
     as_laid(sizes, inputs, compute, strides_of_result)
 }
 
@@ -123,6 +127,7 @@ fn as_laid(
 
 fn strides_of_result(sizes: &[i64], inputs: &[OperandLayout<'_>]) -> Dims {
     if inputs.iter().all(|input| input.sizes == sizes) {
+        // Operands that a conversion has made contiguous.
         if inputs.iter().all(|input| dims::is_contiguous(sizes, input.strides)) {
             return dims::contiguous_strides(sizes);
         }
