@@ -1,4 +1,5 @@
 // Functions of tensors that run as graphs, one or several of one pool.
+#include <chrono>
 #include <functional>
 #include <sconce/sconce.hpp>
 #include <stdexcept>
@@ -81,6 +82,38 @@ TEST_F(GraphedFunctions, SeveralFunctionsBecomeGraphsOfOnePool) {
   CUDACachingAllocator::emptyCache();
   const Tensors& rest = callables[0]({numbers(5000)});
   EXPECT_EQ(values(rest[0]), values((numbers(5000) - 4).relu()));
+}
+
+TEST_F(GraphedFunctions, MemoryOfOneThatIsDestroyedWaitsForItsLaunches) {
+  constexpr std::int64_t kCount = 1 << 17;
+  for (const char* policy : {"policy:segments", "policy:pages"}) {
+    CUDACachingAllocator::setAllocatorSettings(policy);
+    CUDACachingAllocator::emptyCache();
+    const Tensor result = sconce::zeros({kCount}, sconce::TensorOptions(sconce::kCUDA));
+    const Tensor input = numbers(kCount);
+    const CUDAStream side = getStreamFromPool();
+    device_synchronize();
+    {
+      auto step =
+          make_graphed([](const Tensors& inputs) { return Tensors{(inputs[0] * 2 + 1) * 3}; },
+                       Tensors{numbers(kCount)});
+      const CUDAStreamGuard guard(side);
+      sconce::cuda::sleep(std::chrono::milliseconds(100));
+      result.copy_(step({input})[0], true);
+      EXPECT_FALSE(side.query()) << "the launch is not queued any more: " << policy;
+    }
+    // Whoever gets memory of it too early writes to it before the launch runs.
+    Tensors others;
+    for (int i = 0; i < 6; ++i) {
+      others.push_back(sconce::full({kCount}, -7.0, sconce::TensorOptions(sconce::kCUDA)));
+    }
+    getDefaultCUDAStream().synchronize();
+    side.synchronize();
+    EXPECT_EQ(values(result), values((numbers(kCount) * 2 + 1) * 3)) << policy;
+    for (const Tensor& other : others) {
+      EXPECT_EQ(values(other), std::vector<float>(kCount, -7.0F)) << policy;
+    }
+  }
 }
 
 TEST_F(GraphedFunctions, AnInputThatDoesNotFitIsNamed) {

@@ -97,7 +97,8 @@ class [[nodiscard]] CUDAGraph {
   }
 
   /// Updates this graph with the addresses and numbers of another graph that has the same nodes and
-  /// edges, and that keeps the driver's graph.
+  /// edges, and that keeps the driver's graph. This graph keeps the memory of the other graph from
+  /// then on, which may be reset or destroyed.
   /// \returns false if the graphs differ in nodes or edges; this graph is then unchanged
   [[nodiscard]] bool update(const CUDAGraph& from) {
     bool updated = false;
@@ -105,7 +106,8 @@ class [[nodiscard]] CUDAGraph {
     return updated;
   }
 
-  /// Empties the graph, so that it can be captured again. A queued launch still runs.
+  /// Empties the graph, so that it can be captured again. A queued launch still runs, and memory
+  /// that it may use is not used for anything else before. Does not wait for it.
   void reset() { detail::check(::sconce_graph_reset(get())); }
 
   /// The pool that the graph's memory comes from, for captures of further graphs.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <sconce/graph.hpp>
 #include <string>
 #include <type_traits>
@@ -15,7 +16,9 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// A function that runs as a graph, from `make_graphed`.
+/// A function that runs as a graph, from `make_graphed`. Launches that are queued when it is
+/// destroyed still run: its static inputs and the memory of its graph are not used again before
+/// they are done.
 template <class Input, class Result>
 class [[nodiscard]] GraphedCallable {
  public:
@@ -28,13 +31,13 @@ class [[nodiscard]] GraphedCallable {
                       ", but the function was captured with " + std::to_string(inputs_.size()));
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) fill(i, inputs[i]);
-    graph_.replay();
+    launch();
     return *outputs_;
   }
 
   /// Launches the graph with the contents that the static inputs have.
   const Result& operator()() {
-    graph_.replay();
+    launch();
     return *outputs_;
   }
 
@@ -53,6 +56,19 @@ class [[nodiscard]] GraphedCallable {
                                      MempoolId pool);
 
   explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
+
+  /// Launches the graph on the current stream of its device, which uses the static inputs from now
+  /// on. The graph itself takes care of the memory that the function allocated.
+  void launch() {
+    const CUDAStream stream = getCurrentCUDAStream(graph_.device().index());
+    if (user_ != stream) {
+      for (const Input& input : inputs_) {
+        if (input.is_cuda()) input.record_stream(stream);
+      }
+      user_ = stream;
+    }
+    graph_.replay(stream);
+  }
 
   /// Copies an input into its static input, which it may be broadcast to.
   void fill(std::size_t number, const Input& input) const {
@@ -88,6 +104,8 @@ class [[nodiscard]] GraphedCallable {
 
   CUDAGraph graph_;
   std::vector<Input> inputs_;
+  /// The stream of the last launch.
+  std::optional<CUDAStream> user_;
   std::unique_ptr<Result> outputs_;
 };
 

@@ -3110,7 +3110,8 @@ SCONCE_NODISCARD sconce_status sconce_device_has_context(int32_t device, bool *o
 
 /**
  * Waits until a device has finished all work queued on it so far, on every stream. Does not change
- * the current device.
+ * the current device. Memory of graphs and pools that are gone and that had to wait for launches goes
+ * back to the driver.
  *
  * - Errors: INVALID_STATE: a stream of the device is being captured, by whatever thread; the capture
  *   stays valid. Only captures of other code on streams of its own may be lost.
@@ -3778,8 +3779,9 @@ sconce_status sconce_memory_pool_get_id(struct sconce_memory_pool *pool,
  * - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
  *   `sconce_memory_pool_end`, or the memory of the pool is fixed. DRIVER: the pool is destroyed
  *   all the same.
- * - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
- *   block, and the memory goes back when the cache is next emptied.
+ * - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured, and while launches of
+ *   graphs that have used the pool are queued, the call does not block, and the memory goes back
+ *   later, as in `sconce_graph_reset`. While a graph holds the pool, its memory stays.
  * - torch: the destructor of `c10::cuda::MemPool`.
  */
 SCONCE_NODISCARD sconce_status sconce_memory_pool_destroy(struct sconce_memory_pool *pool);
@@ -5620,9 +5622,11 @@ SCONCE_NODISCARD sconce_status sconce_graph_destroy(struct sconce_graph *graph);
  *
  * - `graph`: one that is not being captured.
  * - Errors: INVALID_STATE: the graph is being captured.
- * - Ordering: if no other graph holds the pool, its memory goes back to the driver, and the call
- *   waits for the device. While a stream is being captured the call does not wait, and the memory
- *   goes back when the cache is next emptied.
+ * - Ordering: does not wait for launches. Memory that a launch may use is not used for anything
+ *   else before the launch is done. If no other graph holds the pool, the memory goes back to the
+ *   driver: at once if all launches are done and no stream is being captured, else when the next
+ *   graph is captured or reset, `sconce_device_synchronize` is called or the cache is emptied. The
+ *   driver may wait for the device when memory goes back.
  * - torch: `torch.cuda.CUDAGraph.reset()`.
  */
 SCONCE_NODISCARD sconce_status sconce_graph_reset(struct sconce_graph *graph);
@@ -5797,12 +5801,14 @@ sconce_status sconce_graph_upload(struct sconce_graph *graph,
  * affected.
  *
  * - `graph`: the graph to be changed.
- * - `from`: a captured graph that was created with `keep_graph`. Its memory must live as long as
- *   `graph` is launched.
+ * - `from`: a captured graph that was created with `keep_graph`. It may be reset or destroyed
+ *   afterwards.
  * - `out_updated`: receives false if the graphs differ in their nodes or edges. `graph` is then
  *   unchanged, and the difference is logged at level debug.
  * - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
  *   `from` is `graph`, or keeps no graph.
+ * - Ownership: `graph` keeps what `from` keeps (the pool's memory and pinned memory) until it is
+ *   updated or instantiated again, reset or destroyed.
  */
 SCONCE_NODISCARD
 sconce_status sconce_graph_update(struct sconce_graph *graph,
@@ -5856,7 +5862,8 @@ sconce_status sconce_graph_get_native(struct sconce_graph *graph,
  * - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
  * - Errors: INVALID_STATE: the graph was not captured or not instantiated.
  * - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
- *   graph does not know of launches that other code makes. Such a launch repeats the random numbers
+ *   graph does not know of launches that other code makes: they must be done before the graph lets
+ *   go of its memory. Such a launch repeats the random numbers
  *   of the last one through this library, as in torch.
  * - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
  */

@@ -104,6 +104,33 @@ impl DeferredFrees {
         self.record(runtime, counters, id, None);
     }
 
+    /// Streams use a block that is not held: one that waits already, or another of `bytes` bytes, which waits from now
+    /// on. For a stream that a block waits for already, an event is recorded once more, behind the new work.
+    pub(crate) fn add_streams(
+        &mut self,
+        runtime: &Runtime,
+        counters: &DelayCounters,
+        (id, bytes): (BlockId, usize),
+        streams: &[Named],
+    ) {
+        let Some(block) = self.blocks.get_mut(&id) else {
+            return self.add(runtime, counters, (id, bytes), streams.to_vec());
+        };
+        let known = block.streams.len();
+        for stream in streams {
+            if !block.streams[..known].contains(stream) {
+                block.streams.push(*stream);
+            }
+        }
+        // A wait that began before does not include the new work.
+        block.freed_at = parked::now();
+        self.put_off.retain(|other| *other != id);
+        let parked = self.parked.len();
+        self.parked.retain(|other| *other != id);
+        counters.unpark(parked - self.parked.len());
+        self.record(runtime, counters, id, None);
+    }
+
     /// Records the events that a block lacks, on streams that the running call may touch: `argument` is
     /// one that it was passed. A block that still lacks events is put off, or parked.
     fn record(

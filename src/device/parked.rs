@@ -85,6 +85,22 @@ pub(crate) fn wait(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     Ok(())
 }
 
+/// Functions that give back to the driver what had to wait for work. Called with no lock held.
+static GIVERS: RwLock<rank::RestGivers, Vec<fn(&Runtime)>> = RwLock::new(Vec::new());
+
+/// Registers a function that is called after the program has waited for a device; once for each.
+pub(crate) fn give_back_at_rest(giver: fn(&Runtime)) {
+    GIVERS.write().push(giver);
+}
+
+/// Does what [`wait`] does, for the program: what had to wait for the work may also go back to the driver.
+pub(crate) fn rest(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
+    wait(runtime, device)?;
+    let givers = GIVERS.read().clone();
+    givers.iter().for_each(|giver| giver(runtime));
+    Ok(())
+}
+
 #[cold]
 #[inline(never)]
 fn each(act: impl Fn(&ParkingAllocator)) {

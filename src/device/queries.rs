@@ -16,7 +16,7 @@ pub fn has_context(index: i32) -> Result<bool> {
 /// Waits for all work of a device.
 pub fn synchronize(index: i32) -> Result<()> {
     let runtime = runtime()?;
-    parked::wait(runtime, resolve(runtime, index)?)
+    parked::rest(runtime, resolve(runtime, index)?)
 }
 
 /// The properties of a device.

@@ -2,12 +2,14 @@
 
 use super::holds::Holds;
 use super::launch::make_executable;
+use super::launched::LaunchStreams;
 use super::state::{Captured, Capturing, Key, Phase, await_launch, change, is_capturing};
 use super::thread_captures;
 use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
 use crate::error::{Error, Result};
 use crate::log;
+use crate::memory::pool;
 use crate::stream::{self, LaunchMembers, LentStream, NotedCapture, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
@@ -97,10 +99,11 @@ fn begin_capture(
     runtime: &Runtime,
     key: Key,
     (stream, lent): (Stream, Option<LentStream>),
-    pool: Option<Key>,
+    given: Option<Key>,
     mode: CaptureMode,
 ) -> Result<Capturing> {
-    let holds = Holds::new(pool, key, await_launch)?;
+    pool::give_back_late(runtime);
+    let holds = Holds::new(given, key, await_launch)?;
     let noted = NotedCapture::new(stream.device(), mode);
     // Before the capture begins, so that no allocation of it is missed.
     let begun = holds.begin(stream.device()).and_then(|()| {
@@ -234,7 +237,8 @@ fn end_capture(runtime: &Runtime, keeps: bool, mut capturing: Capturing) -> Resu
         exec: None,
         holds: capturing.holds,
         members,
-        launched: Vec::new(),
+        taken: None,
+        launched: LaunchStreams::default(),
     };
     if let Err(error) = complete(runtime, keeps, &mut captured) {
         if let Err(other) = captured.release(runtime) {

@@ -2,27 +2,37 @@
 //! copies name. Neither may be used for anything else as long as the graph may be launched, and until its last launch
 //! is done.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::context::Runtime;
 use crate::error::{Result, Status};
 use crate::host_memory;
+use crate::lock::{Mutex, rank};
 use crate::memory::pool::{self, AwaitLaunch, Key, PoolHold};
-use crate::stream::Stream;
+use crate::stream::Named;
 use crate::types::DeviceIndex;
 
 /// The numbers of captures, by which pinned memory knows them.
 static CAPTURES: AtomicU64 = AtomicU64::new(1);
 
-/// The memory of a graph.
+/// A graph's part in the memory of a capture: its own, or that of a graph from which it was updated.
 pub(super) struct Holds {
-    /// The pool that allocations of the capture come from.
-    pub(super) pool: Key,
-    /// The graph made the pool, and destroys it.
-    is_own: bool,
+    memory: Arc<CaptureMemory>,
     hold: PoolHold,
+    await_launch: AwaitLaunch,
+}
+
+/// The memory of a capture. It goes when the last graph lets go.
+struct CaptureMemory {
+    /// The pool that allocations of the capture come from.
+    pool: Key,
+    /// The graph made the pool, which is destroyed with the graph.
+    is_own: bool,
     /// The number of the capture.
     number: u64,
+    /// Streams with launches of graphs that have let go.
+    users: Mutex<rank::CaptureUsers, Vec<Named>>,
 }
 
 impl Holds {
@@ -33,8 +43,10 @@ impl Holds {
             None => pool::create()?,
         };
         let number = CAPTURES.fetch_add(1, Ordering::Relaxed);
+        let users = Mutex::new(Vec::new());
+        let memory = Arc::new(CaptureMemory { pool, is_own: given.is_none(), number, users });
         match pool::hold(pool, graph, await_launch) {
-            Ok(hold) => Ok(Holds { pool, is_own: given.is_none(), hold, number }),
+            Ok(hold) => Ok(Holds { memory, hold, await_launch }),
             Err(error) => {
                 if given.is_none() {
                     pool::destroy(pool)?;
@@ -46,14 +58,26 @@ impl Holds {
 
     /// The number of the capture.
     pub(super) fn capture_number(&self) -> u64 {
-        self.number
+        self.memory.number
+    }
+
+    /// Takes hold of the same memory for another graph.
+    pub(super) fn share(&self, graph: Key) -> Holds {
+        let Holds { memory, hold, await_launch } = self;
+        let hold = hold.share(graph, *await_launch);
+        Holds { memory: Arc::clone(memory), hold, await_launch: *await_launch }
+    }
+
+    /// The pool that allocations of the capture come from.
+    pub(super) fn pool(&self) -> Key {
+        self.memory.pool
     }
 
     /// From now on the calling thread's allocations on the device come from the pool, and pinned memory that its
     /// captured work uses is the graph's.
     pub(super) fn begin(&self, device: DeviceIndex) -> Result<()> {
-        pool::begin(self.pool, device.as_i32())?;
-        host_memory::begin_capture(self.number);
+        pool::begin(self.memory.pool, device.as_i32())?;
+        host_memory::begin_capture(self.memory.number);
         Ok(())
     }
 
@@ -65,20 +89,36 @@ impl Holds {
 
     /// Undoes [`begin`](Self::begin).
     pub(super) fn end(&self, device: DeviceIndex) -> Result<()> {
-        host_memory::end_capture(self.number);
-        pool::end(self.pool, device.as_i32())
+        host_memory::end_capture(self.memory.number);
+        pool::end(self.memory.pool, device.as_i32())
     }
 
-    /// Lets go. `launched` are the streams on which the graph was launched: pinned memory stays until their work is
-    /// done. Memory of the pool goes back to the driver, which waits for it, when nothing else holds the pool.
-    pub(super) fn release(self, runtime: &Runtime, launched: &[Stream]) -> Result<()> {
-        host_memory::release_capture(runtime, self.number, launched);
-        let destroyed = if self.is_own { pool::destroy(self.pool) } else { Ok(()) };
+    /// Lets go. `launched` are the streams on which the graph was launched: they use all memory of the capture until
+    /// their work is done. Memory that no other graph holds goes back then, and no call waits for it. The driver's calls
+    /// are made in the relaxed mode of captures.
+    pub(super) fn release(self, runtime: &Runtime, launched: &[Named]) -> Result<()> {
+        let Holds { memory, hold, .. } = self;
+        let users = pool::busy(runtime, launched);
+        memory.users.lock().extend(&users);
+        let destroyed = match Arc::into_inner(memory) {
+            Some(memory) => memory.release(runtime),
+            None => Ok(()),
+        };
         // The program may have destroyed a graph's own pool through its handle.
-        let released = self.hold.release();
+        let released = hold.release(&users);
+        pool::give_back_late(runtime);
         match destroyed {
             Err(error) if error.status() != Status::InvalidHandle => Err(error),
             _ => released,
         }
+    }
+}
+
+impl CaptureMemory {
+    /// No graph holds it any more.
+    fn release(mut self, runtime: &Runtime) -> Result<()> {
+        let users = pool::busy(runtime, self.users.get_mut());
+        host_memory::release_capture(runtime, self.number, &users);
+        if self.is_own { pool::destroy_with_graph(self.pool) } else { Ok(()) }
     }
 }

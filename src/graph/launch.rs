@@ -1,12 +1,13 @@
 //! Executable graphs: replay, upload, update; figures and files.
 
 use super::state::{
-    Captured, GraphState, Key, Phase, captured, captured_phase, change, comes_before, with_graph,
+    Captured, GraphState, Key, Phase, Taken, captured, captured_phase, change, comes_before,
+    with_graph,
 };
 use crate::context::{Runtime, runtime};
 use crate::driver::{GraphExecHandle, GraphHandle, GraphUpdate, RelaxedCapture};
 use crate::error::{Error, Result};
-use crate::stream::{self, LaunchMembers, Stream};
+use crate::stream::{self, LaunchMembers, Named, Stream};
 use crate::types::DeviceIndex;
 
 /// The code of a call that a captured stream does not take.
@@ -45,7 +46,18 @@ fn instantiate_phase(runtime: &Runtime, keeps: bool, phase: &mut Phase) -> Resul
     if let Some(old) = captured.exec.take() {
         runtime.driver().graph_exec_destroy(old)?;
     }
-    make_executable(runtime, captured)
+    make_executable(runtime, captured)?;
+    // It uses what its own capture has again.
+    let launched = captured.launched.all();
+    captured.taken.take().map_or(Ok(()), |taken| let_go(runtime, taken, &launched))
+}
+
+/// Lets go of memory that an executable graph does not use any more, but perhaps launches of it that are queued.
+fn let_go(runtime: &Runtime, taken: Taken, launched: &[Named]) -> Result<()> {
+    let relaxed = RelaxedCapture::enter(runtime.driver());
+    // In any case: what is not released is lost.
+    let released = taken.holds.release(runtime, launched);
+    relaxed.map(drop).and(released)
 }
 
 /// Instantiates a graph that keeps the driver's graph, because it is launched and the caller has not done so. torch
@@ -102,7 +114,7 @@ fn launch(
         if stream.device() != captured.device {
             return Err(other_device(captured, stream));
         }
-        captured.holds.refuse_asleep(captured.device)?;
+        captured.refuse_asleep()?;
         if stream::is_in_known_capture(runtime, stream.driver_ref())? {
             return Err(inside_a_capture());
         }
@@ -110,10 +122,13 @@ fn launch(
             Some(exec) => exec,
             None => first_executable(runtime, captured)?,
         };
-        let queued = if captured.members.is_empty() {
+        // Before, since a launch may be queued although a call after it fails.
+        captured.launched.note(runtime, stream);
+        let members = captured.members();
+        let queued = if members.is_empty() {
             runtime.driver().graph_launch(exec, stream.driver_ref())
         } else {
-            launch_with_members(runtime, &captured.members, exec, stream)
+            launch_with_members(runtime, members, exec, stream)
         };
         if let Err(error) = queued {
             // The driver knows captures that this library does not.
@@ -122,9 +137,6 @@ fn launch(
             } else {
                 error
             });
-        }
-        if !captured.launched.contains(&stream) {
-            captured.launched.push(stream);
         }
         Ok(stream)
     })?;
@@ -164,54 +176,40 @@ pub fn upload(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
 }
 
 /// Gives an executable graph the parameters of another graph, which keeps the driver's graph. Returns why it cannot
-/// take them; nothing if it has.
+/// take them; nothing if it has. The executable graph holds the other graph's memory from then on.
 pub fn update(key: Key, from: Key) -> Result<Option<String>> {
     let runtime = runtime()?;
     if key == from {
         return Err(Error::invalid_argument("from: it is the graph itself"));
     }
-    // Another thread may update the other way round.
-    if comes_before(from, key)? {
-        return with_graph(from, |from| {
-            let from = update_of(from)?;
-            with_graph(key, |state| take_update(runtime, state, from))
-        });
-    }
-    with_graph(key, |state| {
-        with_graph(from, |from| {
-            let from = update_of(from)?;
-            take_update(runtime, state, from)
-        })
-    })
-}
-
-/// The driver's graph that another graph takes the parameters of, how many nodes it has, and its members.
-type UpdateSource = (GraphHandle, usize, LaunchMembers);
-
-fn update_of(from: &mut GraphState) -> Result<UpdateSource> {
-    let captured = captured(from)?;
-    let graph = captured.graph.ok_or_else(|| {
-        Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
-    })?;
-    Ok((graph, captured.nodes, captured.members.clone()))
-}
-
-fn take_update(
-    runtime: &Runtime,
-    state: &mut GraphState,
-    (graph, nodes, members): UpdateSource,
-) -> Result<Option<String>> {
-    let captured = captured(state)?;
-    let exec = captured.exec.ok_or_else(not_instantiated)?;
-    match runtime.driver().graph_update(exec, graph)? {
-        GraphUpdate::Refused(why) => Ok(Some(why)),
-        GraphUpdate::Done => {
-            captured.nodes = nodes;
-            // The nodes read what the members of the other graph write.
-            captured.members = members;
-            Ok(None)
+    let take = |state: &mut GraphState, from: &mut GraphState| {
+        let from = captured(from)?;
+        let graph = from.graph.ok_or_else(|| {
+            Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
+        })?;
+        let captured = captured(state)?;
+        let exec = captured.exec.ok_or_else(not_instantiated)?;
+        // Held before the driver has its addresses. The nodes read what the members of the other graph write.
+        let taken = Taken { holds: from.holds.share(key), members: from.members.clone() };
+        let updated = match runtime.driver().graph_update(exec, graph) {
+            Ok(GraphUpdate::Done) => Ok(None),
+            Ok(GraphUpdate::Refused(why)) => Ok(Some(why)),
+            Err(error) => Err(error),
+        };
+        if !matches!(updated, Ok(None)) {
+            return Ok((updated, Some(taken), Vec::new()));
         }
-    }
+        captured.nodes = from.nodes;
+        Ok((updated, captured.taken.replace(taken), captured.launched.all()))
+    };
+    // Another thread may update the other way round.
+    let (updated, left, launched) = match comes_before(from, key)? {
+        true => with_graph(from, |from| with_graph(key, |state| take(state, from)))?,
+        false => with_graph(key, |state| with_graph(from, |from| take(state, from)))?,
+    };
+    // Without the locks, since this may log.
+    let let_go = left.map_or(Ok(()), |left| let_go(runtime, left, &launched));
+    updated.and_then(|updated| let_go.map(|()| updated))
 }
 
 /// How many nodes the graph has, without those of the bodies of its conditional nodes.

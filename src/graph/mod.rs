@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `thread_captures` | the graphs that a thread captures |
 //! | `state` | the handles of graphs, and what a graph consists of |
+//! | `launched` | the streams on which a graph was launched |
 //! | `holds` | what a graph keeps alive: the memory of a pool, and pinned memory that it copies |
 //! | `capture` | the beginning, the end and the abortion of a capture |
 //! | `launch` | executable graphs: replay, upload, update; figures and files |
@@ -14,6 +15,7 @@ mod capture;
 mod conditional;
 mod holds;
 mod launch;
+mod launched;
 mod state;
 mod thread_captures;
 

@@ -1,6 +1,7 @@
 //! The handles of graphs, and what a graph consists of.
 
 use super::holds::Holds;
+use super::launched::LaunchStreams;
 use super::thread_captures;
 use crate::caching::{BiasedGuard, BiasedLock};
 use crate::collections::slab::Slab;
@@ -87,21 +88,48 @@ pub(super) struct Captured {
     pub(super) nodes: usize,
     pub(super) graph: Option<GraphHandle>,
     pub(super) exec: Option<GraphExecHandle>,
+    /// The memory of its own capture.
     pub(super) holds: Holds,
-    /// What it does at each launch beside its nodes.
+    /// What it does at each launch beside its nodes, as its own capture has it.
     pub(super) members: LaunchMembers,
+    /// What the executable graph uses in place of both, since it was updated from another graph.
+    pub(super) taken: Option<Taken>,
     /// The streams on which it was launched.
-    pub(super) launched: Vec<Stream>,
+    pub(super) launched: LaunchStreams,
+}
+
+/// What a graph has taken over from the graph from which it was updated.
+pub(super) struct Taken {
+    pub(super) holds: Holds,
+    pub(super) members: LaunchMembers,
 }
 
 impl Captured {
+    /// Refuses a launch while memory that it may use is asleep. The graph is locked.
+    #[inline]
+    pub(super) fn refuse_asleep(&self) -> Result<()> {
+        self.holds.refuse_asleep(self.device)?;
+        match &self.taken {
+            Some(taken) => taken.holds.refuse_asleep(self.device),
+            None => Ok(()),
+        }
+    }
+
+    /// What a launch does beside its nodes.
+    #[inline]
+    pub(super) fn members(&self) -> &LaunchMembers {
+        self.taken.as_ref().map_or(&self.members, |taken| &taken.members)
+    }
+
     /// Destroys all of it. A launch that is queued still runs.
     pub(super) fn release(self, runtime: &Runtime) -> Result<()> {
         let driver = runtime.driver();
         let exec = self.exec.map_or(Ok(()), |exec| driver.graph_exec_destroy(exec));
         let graph = self.graph.map_or(Ok(()), |graph| driver.graph_destroy(graph));
-        let held = self.holds.release(runtime, &self.launched);
-        exec.and(graph).and(held)
+        let launched = self.launched.all();
+        let taken = self.taken.map_or(Ok(()), |taken| taken.holds.release(runtime, &launched));
+        let held = self.holds.release(runtime, &launched);
+        exec.and(graph).and(taken).and(held)
     }
 }
 
@@ -215,8 +243,10 @@ fn release(phase: Phase) -> Result<()> {
     let Phase::Captured(captured) = phase else { return Ok(()) };
     let runtime = runtime()?;
     // Relaxed as in torch: a capture of another thread is not affected.
-    let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    captured.release(runtime)
+    let relaxed = RelaxedCapture::enter(runtime.driver());
+    // In any case: what is not released is lost.
+    let released = captured.release(runtime);
+    relaxed.map(drop).and(released)
 }
 
 fn is_captured(what: &str) -> Error {
@@ -256,7 +286,7 @@ pub fn device_of(key: Key) -> Result<DeviceIndex> {
 /// The pool that the graph's memory comes from.
 pub fn pool_of(key: Key) -> Result<Key> {
     with_graph(key, |state| match &state.phase {
-        Phase::Capturing(capturing) => Ok(capturing.holds.pool),
-        _ => captured(state).map(|captured| captured.holds.pool),
+        Phase::Capturing(capturing) => Ok(capturing.holds.pool()),
+        _ => captured(state).map(|captured| captured.holds.pool()),
     })
 }

@@ -7,7 +7,7 @@ use super::cache::PinnedCache;
 use super::deferred;
 use super::heap::block::PinnedState;
 use crate::context::Runtime;
-use crate::stream::Stream;
+use crate::stream::Named;
 
 thread_local! {
     /// The captures of graphs that the thread has begun: the newest, and how many.
@@ -35,14 +35,13 @@ pub(super) fn current() -> Option<u64> {
 }
 
 /// Lets go of the blocks of a capture. Those that were freed come back when the streams that used them, and those on
-/// which the graph was launched, have done their work.
-pub(crate) fn release_capture(runtime: &Runtime, number: u64, launched: &[Stream]) {
+/// which launches of the graph may be queued, have done their work.
+pub(crate) fn release_capture(runtime: &Runtime, number: u64, launched: &[Named]) {
     let cache = PinnedCache::get();
     let has_blocks = cache.enter().captured.contains_key(&number);
     if !has_blocks {
         return;
     }
-    let launched: Vec<_> = launched.iter().map(|stream| stream.named(runtime)).collect();
     if launched.iter().any(|by| by.is_foreign()) {
         deferred::register();
     }
@@ -51,7 +50,7 @@ pub(crate) fn release_capture(runtime: &Runtime, number: u64, launched: &[Stream
         let mut inner = cache.enter();
         for id in inner.captured.remove(&number).unwrap_or_default() {
             let streams = inner.uses.entry(id).or_default();
-            for by in &launched {
+            for by in launched {
                 if !streams.contains(by) {
                     streams.push(*by);
                 }

@@ -17,6 +17,7 @@
 //! | `sleep/` | pools whose memory is the driver's for a while |
 //! | `pool_holds` | pools whose memory graphs use |
 //! | `fixed_pools` | pools whose memory stays, since the program has registered it elsewhere |
+//! | `pool_release` | giving the memory of pools back, at once or later |
 //! | `pool` | memory kept apart from the default pool |
 //! | `shared_pages` | the pages of blocks that other processes use |
 //! | `shared_blocks` | blocks that other processes use |
@@ -35,6 +36,7 @@ pub mod history;
 mod miss;
 pub mod pool;
 mod pool_holds;
+mod pool_release;
 pub mod report;
 pub mod shared_blocks;
 pub mod shared_pages;

@@ -8,19 +8,17 @@
 
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::fixed_pools;
-use super::heap::stream_heap::HeapPool;
-use super::miss::{release, release_pages};
 pub(crate) use super::pool_holds::AwaitLaunch;
 use super::pool_holds::{self, SleepFlags};
+use super::pool_release;
+pub(crate) use super::pool_release::give_back_late;
 use super::sleep;
 pub use super::source::pool_policy::PoolPolicy;
 use super::source::{pool_policy, uncached};
-use super::streams::cache::StreamCache;
-use super::streams::deferred;
-use super::streams::device::DeviceMemory;
+pub(crate) use super::streams::launch_uses::busy;
 use super::streams::sleepers;
 pub use crate::collections::slab::Key;
 use crate::collections::slab::{Live, Slab};
@@ -28,7 +26,8 @@ use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
-use crate::stream;
+use crate::log;
+use crate::stream::{self, Named};
 use crate::thread_state;
 use crate::types::DeviceIndex;
 
@@ -42,6 +41,8 @@ struct PoolCell {
     number: AtomicU64,
     /// How many threads and devices it is begun on; [`GONE`] when it is being destroyed.
     begun: AtomicUsize,
+    /// The graph that made the pool has gone: the pool is destroyed once it is begun nowhere.
+    ends: AtomicBool,
 }
 
 /// What is begun of a pool that is being destroyed.
@@ -128,6 +129,7 @@ pub fn create_with(policy: PoolPolicy) -> Result<Key> {
     let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
     pool_policy::set(number, policy);
     cell.begun.store(0, Ordering::Relaxed);
+    cell.ends.store(false, Ordering::Relaxed);
     cell.number.store(number, Ordering::Release);
     Ok(key)
 }
@@ -188,9 +190,16 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
         if diversions.remove(place).captured {
             stream::remove_capture(device);
         }
-        cell.begun.fetch_sub(1, Ordering::Relaxed);
+        cell.begun.fetch_sub(1, Ordering::SeqCst);
         Ok(())
-    })
+    })?;
+    if cell.ends.load(Ordering::SeqCst) {
+        // Another thread has begun the pool meanwhile, or has destroyed it: then there is nothing to do here.
+        if let Err(error) = destroy(pool) {
+            log::debug(format_args!("the pool of a graph that has gone: {}", error.message()));
+        }
+    }
+    Ok(())
 }
 
 /// Fixes a pool's memory, on all devices, or makes the pool an ordinary one again. While it is fixed, none of its memory
@@ -231,43 +240,13 @@ pub fn trim(pool: Key) -> Result<usize> {
     if pool_holds::is_held(number) || fixed_pools::is_fixed(number) {
         return Ok(0);
     }
-    let bytes = trim_number(runtime, number);
+    let bytes = pool_release::trim(runtime, number);
     runtime.devices().for_each(|device| sleep::drop_free(runtime, device));
     bytes
 }
 
-fn trim_number(runtime: &Runtime, number: u64) -> Result<usize> {
-    let mut bytes = 0;
-    for device in runtime.devices() {
-        let home = DeviceMemory::of(device);
-        let in_use = || {
-            StreamCache::all_of(device).any(|cache| {
-                let inner = cache.visit();
-                let pools = &inner.heap.pools;
-                inner
-                    .heap
-                    .segments
-                    .iter()
-                    .any(|(_, segment)| pools[usize::from(segment.pool)].number == number)
-            })
-        };
-        if !in_use() {
-            continue;
-        }
-        let begun = release::begin(runtime, device)?;
-        let _rescue = home.rescue(begun.as_ref());
-        home.count_sync();
-        deferred::wait_for_all(runtime, device)?;
-        // Asked behind the gate: the pool may be fixed meanwhile.
-        let is_it = |pool: &HeapPool| pool.number == number && !fixed_pools::is_fixed(number);
-        bytes += release::segments(runtime, device, |_, _, pool| is_it(pool))?;
-        bytes += release_pages::of_pools(runtime, device, is_it)?;
-    }
-    Ok(bytes as usize)
-}
-
-/// Destroys a pool. Its memory without live blocks goes back to the driver, at once or, during a
-/// capture, when the cache is emptied next; if graphs hold the pool, when the last one lets go.
+/// Destroys a pool. Its memory without live blocks goes back to the driver: at once, or later if blocks wait for streams
+/// or a stream is being captured; if graphs hold the pool, when the last one lets go.
 pub fn destroy(pool: Key) -> Result<()> {
     refuse_forked_child()?;
     let live = cell(pool)?;
@@ -295,7 +274,21 @@ pub fn destroy(pool: Key) -> Result<()> {
     if pool_holds::outlives(number) {
         return Ok(());
     }
-    give_back(number)
+    pool_release::destroyed(number)
+}
+
+/// Destroys the pool that a graph made, with the graph: at once, or as soon as no thread allocates from it for a capture of
+/// another graph.
+pub(crate) fn destroy_with_graph(pool: Key) -> Result<()> {
+    let live = cell(pool)?;
+    let number = live.number.load(Ordering::Acquire);
+    live.ends.store(true, Ordering::SeqCst);
+    match destroy(pool) {
+        Err(error) if error.status() == Status::InvalidState && !fixed_pools::is_fixed(number) => {
+            Ok(())
+        }
+        outcome => outcome,
+    }
 }
 
 fn refuse_fixed(number: u64) -> Result<()> {
@@ -323,16 +316,28 @@ pub(crate) fn hold(pool: Key, graph: Key, await_launch: AwaitLaunch) -> Result<P
     let asleep = pool_holds::add(number, graph, await_launch);
     let hold = PoolHold { number, graph, asleep };
     if !cell.still() {
-        hold.release()?;
+        hold.release(&[])?;
         return Err(dead());
     }
     Ok(hold)
 }
 
 impl PoolHold {
-    /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it.
-    pub(crate) fn release(self) -> Result<()> {
-        if pool_holds::remove(self.number, self.graph) { give_back(self.number) } else { Ok(()) }
+    /// Keeps the memory for another graph, too.
+    pub(crate) fn share(&self, graph: Key, await_launch: AwaitLaunch) -> PoolHold {
+        let asleep = pool_holds::add(self.number, graph, await_launch);
+        PoolHold { number: self.number, graph, asleep }
+    }
+
+    /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it. `users` are the streams on
+    /// which launches of the graph may be queued still: they use all memory of the pool until they have done the work
+    /// that is queued now. The driver's calls are made in the relaxed mode of captures.
+    pub(crate) fn release(self, users: &[Named]) -> Result<()> {
+        pool_release::let_go(self.number, users);
+        match pool_holds::remove(self.number, self.graph) {
+            true => pool_release::let_go_last(self.number),
+            false => Ok(()),
+        }
     }
 
     /// Refuses a launch on a device while the pool sleeps there. The caller holds the lock that the hold's
@@ -350,22 +355,4 @@ fn asleep(device: DeviceIndex, number: u64) -> Error {
          graph is launched",
         sleepers::name(device, number)
     ))
-}
-
-/// Gives back the memory of a pool that was destroyed.
-fn give_back(number: u64) -> Result<()> {
-    // Without a backend no memory can be in it.
-    let Ok(runtime) = runtime() else { return Ok(()) };
-    let mut outcome = Ok(());
-    for device in runtime.devices() {
-        for cache in StreamCache::all_of(device) {
-            cache.visit().heap.abandon(number);
-        }
-    }
-    match trim_number(runtime, number) {
-        Err(error) if error.status() != Status::InvalidState => outcome = Err(error),
-        _ => {}
-    }
-    sleep::pool_destroyed(runtime, number);
-    outcome
 }

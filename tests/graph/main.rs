@@ -2,9 +2,12 @@
 
 mod faults;
 mod give_back;
+mod launch_ends;
 mod lifetimes;
 mod objects;
 mod program;
 mod random;
 mod support;
 mod turns;
+mod updates;
+mod users;

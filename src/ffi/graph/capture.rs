@@ -62,9 +62,11 @@ pub extern "C" fn sconce_graph_destroy(graph: *mut sconce_graph) -> sconce_statu
 ///
 /// - `graph`: one that is not being captured.
 /// - Errors: INVALID_STATE: the graph is being captured.
-/// - Ordering: if no other graph holds the pool, its memory goes back to the driver, and the call
-///   waits for the device. While a stream is being captured the call does not wait, and the memory
-///   goes back when the cache is next emptied.
+/// - Ordering: does not wait for launches. Memory that a launch may use is not used for anything
+///   else before the launch is done. If no other graph holds the pool, the memory goes back to the
+///   driver: at once if all launches are done and no stream is being captured, else when the next
+///   graph is captured or reset, `sconce_device_synchronize` is called or the cache is emptied. The
+///   driver may wait for the device when memory goes back.
 /// - torch: `torch.cuda.CUDAGraph.reset()`.
 #[must_use]
 #[unsafe(no_mangle)]

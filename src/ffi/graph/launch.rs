@@ -92,12 +92,14 @@ pub extern "C" fn sconce_graph_upload(
 /// affected.
 ///
 /// - `graph`: the graph to be changed.
-/// - `from`: a captured graph that was created with `keep_graph`. Its memory must live as long as
-///   `graph` is launched.
+/// - `from`: a captured graph that was created with `keep_graph`. It may be reset or destroyed
+///   afterwards.
 /// - `out_updated`: receives false if the graphs differ in their nodes or edges. `graph` is then
 ///   unchanged, and the difference is logged at level debug.
 /// - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
 ///   `from` is `graph`, or keeps no graph.
+/// - Ownership: `graph` keeps what `from` keeps (the pool's memory and pinned memory) until it is
+///   updated or instantiated again, reset or destroyed.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_graph_update(
@@ -186,7 +188,8 @@ pub unsafe extern "C" fn sconce_graph_get_native(
 /// - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
 /// - Errors: INVALID_STATE: the graph was not captured or not instantiated.
 /// - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
-///   graph does not know of launches that other code makes. Such a launch repeats the random numbers
+///   graph does not know of launches that other code makes: they must be done before the graph lets
+///   go of its memory. Such a launch repeats the random numbers
 ///   of the last one through this library, as in torch.
 /// - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
 #[must_use]

@@ -106,8 +106,9 @@ pub unsafe extern "C" fn sconce_memory_pool_get_id(
 /// - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
 ///   `sconce_memory_pool_end`, or the memory of the pool is fixed. DRIVER: the pool is destroyed
 ///   all the same.
-/// - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured the call does not
-///   block, and the memory goes back when the cache is next emptied.
+/// - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured, and while launches of
+///   graphs that have used the pool are queued, the call does not block, and the memory goes back
+///   later, as in `sconce_graph_reset`. While a graph holds the pool, its memory stays.
 /// - torch: the destructor of `c10::cuda::MemPool`.
 #[must_use]
 #[unsafe(no_mangle)]

@@ -108,7 +108,8 @@ impl Account {
 
     /// Books rises. Of the figures only those of inactive pieces may fall.
     #[inline(always)]
-    fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
+    #[must_use]
+    pub(crate) fn book_rises(&mut self, kind: PoolKind, changes: &Row) -> bool {
         let risen = &mut self.risen[row_of(kind)];
         for figure in 0..INACTIVE_SPLIT {
             risen[figure] += changes[figure];

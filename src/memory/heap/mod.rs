@@ -11,6 +11,7 @@
 //! | `idle_segment` | segments without live blocks, on their way into a heap or out of it |
 //! | `runs` | segments of pages, which grow and shrink |
 //! | `asleep` | runs of a pool that is asleep |
+//! | `used_again` | free blocks that streams begin to use |
 
 pub(super) mod asleep;
 pub(super) mod bins;
@@ -22,3 +23,4 @@ pub(super) mod request;
 pub(super) mod runs;
 pub(super) mod segment;
 pub(super) mod stream_heap;
+pub(super) mod used_again;

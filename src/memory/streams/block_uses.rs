@@ -8,8 +8,8 @@ use crate::memory::addresses::address_map;
 use crate::memory::history;
 use crate::stream::Named;
 
-/// A stream uses a live block.
-fn note_stream(
+/// A stream uses a block that a caller holds, or that another thread has freed and this cache has not taken up.
+pub(super) fn note_stream(
     cache: &StreamCache,
     inner: &mut StreamMemory,
     address: u64,

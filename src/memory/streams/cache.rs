@@ -310,7 +310,10 @@ impl StreamCache {
 
     /// A block that nothing uses any more becomes free. `held`: it still counts as a caller's.
     pub(super) fn complete(&'static self, inner: &mut StreamMemory, id: BlockId, held: bool) {
-        self.note(Action::FreeCompleted, inner, id);
+        // Nobody has freed a block that was free when streams began to use it.
+        if held || inner.heap.blocks[id].requested != 0 {
+            self.note(Action::FreeCompleted, inner, id);
+        }
         let now = self.home.requests();
         let heap = &mut inner.heap;
         if !if held { heap.give_back(id, now) } else { heap.give_back_late(id, now) } {
@@ -380,7 +383,7 @@ impl StreamCache {
     /// Gets room for the account from the device's ledger.
     #[cold]
     #[inline(never)]
-    fn settle(&'static self, inner: &mut StreamMemory) {
+    pub(super) fn settle(&'static self, inner: &mut StreamMemory) {
         settle::settle(&self.home.ledger, &mut inner.heap.account, self);
     }
 

@@ -2,6 +2,7 @@
 //! and hearing of streams of the program and of waits for devices.
 
 use super::cache::{StreamCache, StreamMemory};
+use super::device::DeviceMemory;
 use crate::caching::{BlockId, DeferredFrees, wait_for_devices};
 use crate::context::{Runtime, runtime_to_release};
 use crate::device::parked::{self, ParkingAllocator};
@@ -49,9 +50,21 @@ impl StreamCache {
 /// Takes back what has become free on any stream of the device. A stream whose cache another thread is in
 /// is left to that thread.
 pub(crate) fn poll(runtime: &Runtime, own: &'static StreamCache) -> Result<()> {
+    poll_device(runtime, own.device(), Some(own))
+}
+
+/// Does what [`poll`] does, for a call that uses the cache `own` or none.
+pub(crate) fn poll_device(
+    runtime: &Runtime,
+    device: DeviceIndex,
+    own: Option<&'static StreamCache>,
+) -> Result<()> {
+    if !DeviceMemory::of(device).has_waiting() {
+        return Ok(());
+    }
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
-    for cache in StreamCache::all_of(own.device()).filter(|cache| cache.delays().has_waiting()) {
-        let inner = match std::ptr::eq(cache, own) {
+    for cache in StreamCache::all_of(device).filter(|cache| cache.delays().has_waiting()) {
+        let inner = match own.is_some_and(|own| std::ptr::eq(cache, own)) {
             true => Some(cache.visit()),
             false => cache.try_visit(),
         };

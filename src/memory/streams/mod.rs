@@ -16,6 +16,7 @@
 //! | `live_blocks` | from any address in a live block to the block |
 //! | `deferred` | freed blocks that other streams use: deferring, polling, and waiting |
 //! | `block_uses` | noting that other streams and processes use live blocks |
+//! | `launch_uses` | noting that the launches of a graph use all memory of a pool |
 
 pub(super) mod all_caches;
 pub(super) mod block_uses;
@@ -23,6 +24,7 @@ pub(super) mod cache;
 pub(super) mod deferred;
 pub(super) mod device;
 pub(super) mod identity;
+pub(super) mod launch_uses;
 pub(super) mod limit;
 pub(super) mod live_blocks;
 pub(super) mod lookup;

@@ -24,11 +24,13 @@ pub(super) enum Drawing {
     Body,
     /// The launch of a graph that another one was updated with, which is gone.
     Updated,
+    /// The launch of such a graph that was instantiated anew.
+    Instantiated,
 }
 
-use Drawing::{Body, Fill, Launch, Updated};
+use Drawing::{Body, Fill, Instantiated, Launch, Updated};
 
-const KINDS: [Drawing; 4] = [Fill, Launch, Body, Updated];
+const KINDS: [Drawing; 5] = [Fill, Launch, Body, Updated, Instantiated];
 
 impl Drawing {
     /// How many fills it makes.
@@ -60,13 +62,16 @@ impl Ready {
         if drawing != Fill {
             ready.graph = ready.capture(flag);
         }
-        if drawing == Updated {
+        if [Updated, Instantiated].contains(&drawing) {
             let newer = ready.capture(flag);
             let mut updated = false;
             // SAFETY: a writable place.
             ok(unsafe { sconce_graph_update(ready.graph, newer, &raw mut updated) });
             assert!(updated);
             ok(sconce_graph_destroy(newer));
+        }
+        if drawing == Instantiated {
+            ok(sconce_graph_instantiate(ready.graph));
         }
         ready
     }

@@ -1,0 +1,155 @@
+//! Giving the memory of pools back to the driver.
+//!
+//! The memory of a pool that is destroyed goes back at once, unless that would wait for launches of graphs, or a stream is
+//! being captured. Then the pool is *late*: its memory goes back when the launches are done and the program captures
+//! another graph, destroys one, or waits for a device. Emptied caches and requests that find no memory take it, too, since
+//! the pool is gone.
+
+use std::collections::BTreeSet;
+
+use super::fixed_pools;
+use super::heap::stream_heap::HeapPool;
+use super::miss::{release, release_pages};
+use super::sleep;
+use super::streams::cache::StreamCache;
+use super::streams::deferred;
+use super::streams::device::DeviceMemory;
+use super::streams::launch_uses;
+use crate::context::{Runtime, opened, runtime};
+use crate::device::parked;
+use crate::error::{Result, Status};
+use crate::lock::{Mutex, Once, rank};
+use crate::log;
+use crate::stream::Named;
+use crate::types::DeviceIndex;
+
+/// The numbers of pools of which a graph has let go while launches of it were queued.
+static LAUNCHED: Mutex<rank::LaunchedPools, BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+/// The numbers of pools that are late.
+static LATE: Mutex<rank::LatePools, Vec<u64>> = Mutex::new(Vec::new());
+
+/// Whether a cache has memory of a pool.
+fn has_memory(cache: &'static StreamCache, number: u64) -> bool {
+    let heap = &cache.visit().heap;
+    let pools = &heap.pools;
+    heap.segments.iter().any(|(_, segment)| pools[usize::from(segment.pool)].number == number)
+}
+
+/// Gives the memory of a pool back that has no live block; returns its bytes. Waits for blocks that wait for streams.
+pub(super) fn trim(runtime: &Runtime, number: u64) -> Result<usize> {
+    give_back(runtime, number, |device| deferred::wait_for_all(runtime, device))
+}
+
+/// Gives the memory of a pool back that is free after `prepare` was called for the device.
+fn give_back(
+    runtime: &Runtime,
+    number: u64,
+    prepare: impl Fn(DeviceIndex) -> Result<()>,
+) -> Result<usize> {
+    let mut bytes = 0;
+    for device in runtime.devices() {
+        let home = DeviceMemory::of(device);
+        if !StreamCache::all_of(device).any(|cache| has_memory(cache, number)) {
+            continue;
+        }
+        let begun = release::begin(runtime, device)?;
+        let _rescue = home.rescue(begun.as_ref());
+        home.count_sync();
+        prepare(device)?;
+        // Asked behind the gate: the pool may be fixed meanwhile.
+        let is_it = |pool: &HeapPool| pool.number == number && !fixed_pools::is_fixed(number);
+        bytes += release::segments(runtime, device, |_, _, pool| is_it(pool))?;
+        bytes += release_pages::of_pools(runtime, device, is_it)?;
+    }
+    Ok(bytes as usize)
+}
+
+/// A graph lets go of a pool. Launches of it may be queued on the streams `users`, which use all memory of the pool
+/// until they have done the work that is queued now.
+pub(super) fn let_go(number: u64, users: &[Named]) {
+    if let Some(runtime) = opened().filter(|_| !users.is_empty()) {
+        LAUNCHED.lock().insert(number);
+        launch_uses::add(runtime, number, users);
+    }
+}
+
+/// The program has destroyed a pool that no graph holds. If launches of its graphs are queued, it is late; other streams
+/// that use its memory are waited for, as in torch.
+pub(super) fn destroyed(number: u64) -> Result<()> {
+    let was_launched = LAUNCHED.lock().contains(&number);
+    end(number, !was_launched)
+}
+
+/// The last graph has let go of a pool that was destroyed before. No call that concerns a graph waits for work.
+pub(super) fn let_go_last(number: u64) -> Result<()> {
+    end(number, false)
+}
+
+fn end(number: u64, waits: bool) -> Result<()> {
+    LAUNCHED.lock().remove(&number);
+    // Without a backend no memory can be in it.
+    let Ok(runtime) = runtime() else { return Ok(()) };
+    for cache in runtime.devices().flat_map(StreamCache::all_of) {
+        cache.visit().heap.abandon(number);
+    }
+    let outcome = if waits {
+        trim(runtime, number).map(|_| true)
+    } else {
+        launch_uses::add_own_streams(runtime, number);
+        match is_busy(runtime, number) {
+            true => Ok(false),
+            false => give_back(runtime, number, |_| Ok(())).map(|_| true),
+        }
+    };
+    sleep::pool_destroyed(runtime, number);
+    match outcome {
+        Ok(true) => Ok(()),
+        Err(error) if error.status() != Status::InvalidState => Err(error),
+        _ => {
+            be_late(number);
+            Ok(())
+        }
+    }
+}
+
+fn be_late(number: u64) {
+    static ONCE: Once<rank::FirstTime> = Once::new();
+    ONCE.call_once(|| parked::give_back_at_rest(give_back_late));
+    LATE.lock().push(number);
+}
+
+/// Gives the memory of pools back that are late, if no launch uses it any more. Called with no lock held.
+pub(crate) fn give_back_late(runtime: &Runtime) {
+    let numbers = std::mem::take(&mut *LATE.lock());
+    for number in numbers {
+        if !is_settled(runtime, number) {
+            be_late(number);
+        }
+    }
+}
+
+/// Gives the memory of a pool back if nothing uses it; whether there is nothing left to do.
+fn is_settled(runtime: &Runtime, number: u64) -> bool {
+    if is_busy(runtime, number) {
+        return false;
+    }
+    match give_back(runtime, number, |_| Ok(())) {
+        Ok(_) => true,
+        // A stream is being captured.
+        Err(error) if error.status() == Status::InvalidState => false,
+        Err(error) => {
+            log::debug(format_args!("memory of a pool that was destroyed: {}", error.message()));
+            true
+        }
+    }
+}
+
+/// Whether blocks of a pool wait for streams.
+fn is_busy(runtime: &Runtime, number: u64) -> bool {
+    for device in runtime.devices() {
+        // What fails stays with the device.
+        let _ = deferred::poll_device(runtime, device, None);
+    }
+    launch_uses::has_waiting(runtime, number)
+}
