@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <sconce/sconce.hpp>
 #include <sconce/torch.hpp>
 #include <sconce/torch/op.hpp>
@@ -90,13 +92,36 @@ TEST(Model, IsInspectedWithoutLoadingIt) {
   EXPECT_EQ(status_of([] { (void)sc::torch::inspect("/nonexistent.pt2"); }), SCONCE_ERROR_IO);
 }
 
-TEST(Model, AllowsTf32WhereItIsSet) {
-  EXPECT_FALSE(sc::torch::allow_tf32_cublas()) << "as in PyTorch";
-  sc::torch::set_allow_tf32_cublas(true);
-  EXPECT_TRUE(sc::torch::allow_tf32_cublas());
-  EXPECT_TRUE(::sconce_torch_get_allow_tf32_cublas());
-  sc::torch::set_allow_tf32_cublas(false);
-  EXPECT_FALSE(::sconce_torch_get_allow_tf32_cublas());
+TEST(Model, FollowsEverySettingOfTf32AndHasADefaultOfItsOwn) {
+  sc::cuda::Context& context = sc::globalContext();
+  const Model model(file("plain_model.so"));
+  // Where nothing is set, each library keeps the default of its documents.
+  EXPECT_EQ(context.allowTF32CuBLASSetting(), std::nullopt);
+  EXPECT_TRUE(context.allowTF32CuBLAS());
+  EXPECT_FALSE(sc::torch::allow_tf32_cublas());
+  EXPECT_TRUE(contains(model.describe(), "products without TF32 (the default of compiled models"));
+  const auto both = [&](bool allowed, const char* setter) {
+    EXPECT_EQ(context.allowTF32CuBLAS(), allowed) << setter;
+    EXPECT_EQ(sc::torch::allow_tf32_cublas(), allowed) << setter;
+    EXPECT_EQ(context.allowTF32CuBLASSetting(), std::optional<bool>(allowed)) << setter;
+    EXPECT_TRUE(contains(model.describe(), allowed ? "products with TF32 (as the program"
+                                                   : "products without TF32 (as"))
+        << setter;
+  };
+  // A thread's own setting, and none again.
+  std::int32_t before = 0;
+  ASSERT_EQ(::sconce_context_set_thread_allow_tf32_cublas(1, &before), SCONCE_OK);
+  both(true, "thread");
+  ASSERT_EQ(::sconce_context_set_thread_allow_tf32_cublas(before, &before), SCONCE_OK);
+  EXPECT_EQ(context.allowTF32CuBLASSetting(), std::nullopt);
+  for (const bool allowed : {true, false, true}) {
+    sc::torch::set_allow_tf32_cublas(allowed);
+    both(allowed, "sconce::torch");
+    context.setAllowTF32CuBLAS(!allowed);
+    both(!allowed, "context");
+    context.setFloat32MatmulPrecision(allowed ? "medium" : "highest");
+    both(allowed, "precision");
+  }
 }
 
 TEST(Model, RefusesInputsThatItDoesNotTake) {

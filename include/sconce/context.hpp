@@ -4,6 +4,7 @@
 #define SCONCE_CONTEXT_HPP
 
 #include <cstdint>
+#include <optional>
 #include <sconce/backend.hpp>
 #include <sconce/device.hpp>
 #include <string>
@@ -29,8 +30,14 @@ class Context {
   [[nodiscard]] bool allowTF32CuBLAS() const noexcept {
     return ::sconce_context_get_allow_tf32_cublas();
   }
-  /// Sets `allowTF32CuBLAS`, and `float32MatmulPrecision` with it.
+  /// Sets `allowTF32CuBLAS`, and `float32MatmulPrecision` with it. Also applies to compiled models
+  /// and kernel libraries, whose default is false.
   void setAllowTF32CuBLAS(bool allow) noexcept { ::sconce_context_set_allow_tf32_cublas(allow); }
+  /// What was set for `allowTF32CuBLAS`; nothing if the defaults apply.
+  [[nodiscard]] std::optional<bool> allowTF32CuBLASSetting() const noexcept {
+    const std::int32_t setting = ::sconce_context_get_allow_tf32_cublas_setting();
+    return setting < 0 ? std::nullopt : std::optional<bool>(setting != 0);
+  }
 
   /// Whether cuDNN may use TF32 in convolutions; true by default.
   [[nodiscard]] bool allowTF32CuDNN() const noexcept {

@@ -2934,8 +2934,10 @@ bool sconce_is_available(void);
 bool sconce_is_initialized(void);
 
 /**
- * Sets whether products of float32 matrices use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in
- * the environment overrides the setting with false.
+ * Sets whether products of float32 matrices use TF32. True by default; products of compiled models and
+ * kernel libraries (libsconce_torch) do not use TF32 by default, as in torch since 1.12, and follow
+ * this setting once it is set. `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with
+ * false.
  *
  * This setting and the other `sconce_context_…` settings hold for the whole process. Calls that
  * start later see a change.
@@ -2951,6 +2953,15 @@ void sconce_context_set_allow_tf32_cublas(bool allow);
  * - torch: `at::globalContext().allowTF32CuBLAS`.
  */
 bool sconce_context_get_allow_tf32_cublas(void);
+
+/**
+ * Returns what was set for products of float32 matrices on the calling thread: 1 or 0 if the thread,
+ * the process or the environment has a setting, and -1 if nothing was set, so that each library
+ * follows its default.
+ *
+ * - torch: no equivalent.
+ */
+int32_t sconce_context_get_allow_tf32_cublas_setting(void);
 
 /**
  * Sets whether products of float32 matrices use TF32 on the calling thread, regardless of the

@@ -93,14 +93,15 @@ struct ModelConstant {
 /// Memory of a model; `sconce_model_memory` describes the figures.
 using ModelMemory = sconce_model_memory;
 
-/// Sets whether products of float32 matrices in compiled models and kernel libraries use TF32.
-/// Corresponds to `torch.backends.cuda.matmul.allow_tf32`.
+/// Sets whether products of float32 matrices use TF32, in compiled models, in kernel libraries and
+/// in libsconce: `globalContext().setAllowTF32CuBLAS`. Corresponds to
+/// `torch.backends.cuda.matmul.allow_tf32`.
 inline void set_allow_tf32_cublas(bool allow) noexcept {
   ::sconce_torch_set_allow_tf32_cublas(allow);
 }
 
-/// Whether products of float32 matrices in compiled models and kernel libraries use TF32; false by
-/// default.
+/// Whether products of float32 matrices in compiled models and kernel libraries use TF32; false
+/// unless it was set, for them or for libsconce.
 [[nodiscard]] inline bool allow_tf32_cublas() noexcept {
   return ::sconce_torch_get_allow_tf32_cublas();
 }

@@ -38,7 +38,11 @@ impl TryFrom<i32> for MatmulPrecision {
     }
 }
 
+/// Nothing was set: products of this library may use TF32, and other libraries have defaults of their own.
+const NOT_SET: i32 = -1;
+
 struct Switches {
+    /// `MatmulPrecision`, or `NOT_SET`.
     matmul_precision: AtomicI32,
     allow_tf32_cudnn: AtomicBool,
     benchmark_cudnn: AtomicBool,
@@ -50,9 +54,11 @@ struct Switches {
 
 impl Switches {
     fn new(config: &Config) -> Self {
-        let allow = config.allow_tf32_cublas_override.unwrap_or(true);
+        let allow = config.allow_tf32_cublas_override;
         Switches {
-            matmul_precision: AtomicI32::new(precision_for(allow) as i32),
+            matmul_precision: AtomicI32::new(
+                allow.map_or(NOT_SET, |allow| precision_for(allow) as i32),
+            ),
             allow_tf32_cudnn: AtomicBool::new(true),
             benchmark_cudnn: AtomicBool::new(false),
             benchmark_limit_cudnn: AtomicI32::new(10),
@@ -65,7 +71,7 @@ impl Switches {
     fn matmul_precision(&self) -> MatmulPrecision {
         match self.matmul_precision.load(Relaxed) {
             _ if self.tf32_forbidden => MatmulPrecision::Highest,
-            1 => MatmulPrecision::High,
+            1 | NOT_SET => MatmulPrecision::High,
             2 => MatmulPrecision::Medium,
             _ => MatmulPrecision::Highest,
         }
@@ -95,6 +101,19 @@ pub fn allow_tf32_cublas() -> bool {
         Some(allow) => allow && !switches().tf32_forbidden,
         None => matmul_precision() != MatmulPrecision::Highest,
     }
+}
+
+/// What was set for products on the calling thread: by the thread, the process, or the environment. `None` if nothing
+/// was.
+pub fn tf32_cublas_setting() -> Option<bool> {
+    let switches = switches();
+    if switches.tf32_forbidden {
+        return Some(false);
+    }
+    TF32_OF_THREAD.get().or_else(|| match switches.matmul_precision.load(Relaxed) {
+        NOT_SET => None,
+        precision => Some(precision != MatmulPrecision::Highest as i32),
+    })
 }
 
 /// Whether a thread ever chose for itself: until then no thread looks.
@@ -197,6 +216,23 @@ mod tests {
         assert_eq!(switches(None, false).matmul_precision(), MatmulPrecision::High);
         assert_eq!(switches(Some(false), false).matmul_precision(), MatmulPrecision::Highest);
         assert_eq!(switches(Some(true), true).matmul_precision(), MatmulPrecision::Highest);
+    }
+
+    #[test]
+    fn what_was_set_is_told_from_the_default() {
+        assert_eq!(tf32_cublas_setting(), None);
+        assert!(allow_tf32_cublas());
+        set_thread_allow_tf32_cublas(Some(false));
+        assert_eq!(tf32_cublas_setting(), Some(false));
+        assert_eq!(std::thread::spawn(tf32_cublas_setting).join().unwrap(), None);
+        set_thread_allow_tf32_cublas(None);
+        assert_eq!(tf32_cublas_setting(), None);
+        set_allow_tf32_cublas(true);
+        assert_eq!(tf32_cublas_setting(), Some(true));
+        set_matmul_precision(MatmulPrecision::Highest);
+        assert_eq!(tf32_cublas_setting(), Some(false));
+        set_matmul_precision(MatmulPrecision::Medium);
+        assert_eq!(std::thread::spawn(tf32_cublas_setting).join().unwrap(), Some(true));
     }
 
     #[test]

@@ -24,8 +24,10 @@ const _: () = {
     assert!(SCONCE_FLOAT32_MATMUL_PRECISION_MEDIUM == MatmulPrecision::Medium as i32);
 };
 
-/// Sets whether products of float32 matrices use TF32. True by default. `NVIDIA_TF32_OVERRIDE=0` in
-/// the environment overrides the setting with false.
+/// Sets whether products of float32 matrices use TF32. True by default; products of compiled models and
+/// kernel libraries (libsconce_torch) do not use TF32 by default, as in torch since 1.12, and follow
+/// this setting once it is set. `NVIDIA_TF32_OVERRIDE=0` in the environment overrides the setting with
+/// false.
 ///
 /// This setting and the other `sconce_context_…` settings hold for the whole process. Calls that
 /// start later see a change.
@@ -43,6 +45,16 @@ pub extern "C" fn sconce_context_set_allow_tf32_cublas(allow: CBool) {
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_context_get_allow_tf32_cublas() -> bool {
     guard_value(false, precision::allow_tf32_cublas)
+}
+
+/// Returns what was set for products of float32 matrices on the calling thread: 1 or 0 if the thread,
+/// the process or the environment has a setting, and -1 if nothing was set, so that each library
+/// follows its default.
+///
+/// - torch: no equivalent.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_context_get_allow_tf32_cublas_setting() -> i32 {
+    guard_value(-1, || precision::tf32_cublas_setting().map_or(-1, i32::from))
 }
 
 /// Sets whether products of float32 matrices use TF32 on the calling thread, regardless of the

@@ -235,6 +235,7 @@ fn tf32_switches_start_as_the_environment_says() {
         &[("TORCH_ALLOW_TF32_CUBLAS_OVERRIDE", "0")],
         || {
             assert!(!sconce_context_get_allow_tf32_cublas());
+            assert_eq!(sconce_context_get_allow_tf32_cublas_setting(), 0);
             assert!(sconce_context_get_allow_tf32_cudnn());
             sconce_context_set_allow_tf32_cublas(true.into());
             assert!(sconce_context_get_allow_tf32_cublas());

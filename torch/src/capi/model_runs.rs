@@ -109,7 +109,8 @@ pub unsafe extern "C" fn sconce_model_run_into(
 }
 
 /// Runs a model as a CUDA graph. The first run with each set of types and shapes of the inputs captures the graph;
-/// later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
+/// later ones copy the inputs to the graph's own and launch it. Each run draws the random numbers that an ordinary run
+/// would draw at that point, the first one too. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
 ///   overwrites. An entry that is not NULL is a tensor to which the output is copied, unless the output is undefined.

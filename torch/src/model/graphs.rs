@@ -17,6 +17,7 @@ use crate::abi::copies::cloned;
 use crate::abi::devices::current_stream;
 use crate::abi::tensors::storage_of;
 use crate::error::{Error, Result};
+use crate::sconce::generator::without_drawing;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Event, Tensor, api, check};
 
@@ -175,9 +176,10 @@ impl Model {
             own.push(cloned(*input)?);
         }
         let handles: Vec<TensorHandle> = own.iter().map(Tensor::handle).collect();
-        for _ in 0..RUNS_BEFORE {
-            self.run_checked(&handles, facts)?;
-        }
+        // These runs are not the program's: it seeds, captures and replays, and expects the numbers of an ordinary run.
+        without_drawing(|| {
+            (0..RUNS_BEFORE).try_for_each(|_| self.run_checked(&handles, facts).map(drop))
+        })?;
         // SAFETY: no preconditions.
         check(unsafe { api::sconce_stream_synchronize(stream) })?;
         let mut graph = Graph(std::ptr::null_mut());

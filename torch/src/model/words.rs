@@ -10,6 +10,7 @@ use super::operators::named_line;
 use crate::abi::constants::scalar_type;
 use crate::error::Result;
 use crate::loading::process::is_of_torch;
+use crate::sconce::precision::{convolutions_allow_tf32, tf32_setting};
 
 /// Which inputs are not checked, and why.
 pub(super) fn unchecked(inputs: &[Slot]) -> Option<String> {
@@ -26,6 +27,21 @@ pub(super) fn unchecked(inputs: &[Slot]) -> Option<String> {
             unchecked.join(", ")
         )
     })
+}
+
+/// Whether products and convolutions of float32 use TF32 on devices, and why.
+fn precision_line() -> String {
+    let with = |allowed: bool| if allowed { "with TF32" } else { "without TF32" };
+    let products = match tf32_setting() {
+        Some(allowed) => {
+            format!("{} (as the program or the environment has set it)", with(allowed))
+        }
+        None => {
+            "without TF32 (the default of compiled models; libsconce's is with TF32)".to_owned()
+        }
+    };
+    let convolutions = with(convolutions_allow_tf32());
+    format!("float32 on devices: products {products}, convolutions {convolutions}")
 }
 
 impl Model {
@@ -61,6 +77,7 @@ impl Model {
             let inactive = self.constants.lock().inactive_words();
             lines.push(format!("inactive constants: {inactive}"));
         }
+        lines.push(precision_line());
         let memory = self.memory()?;
         lines.push(format!(
             "memory: constants take {} bytes on {}, tensors of a run {} at most so far, {} graphs {} for inputs and {} \

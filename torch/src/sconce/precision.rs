@@ -1,24 +1,34 @@
-//! The precision of products of float32 matrices: as PyTorch 2.11 has it, without TF32 unless the program allows it.
-//!
-//! The process's own setting, `sconce_context_set_allow_tf32_cublas`, has the older documents' default.
+//! The precision of products of float32 matrices: as the program or the environment has set it for the process or the
+//! thread. Where nothing was set, without TF32, as in PyTorch since 1.12; libsconce's own products have the older
+//! documents' default.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
-
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::{api, check};
 use crate::error::Result;
 
-static ALLOW_TF32: AtomicBool = AtomicBool::new(false);
-
-/// Sets whether products of compiled models and kernel libraries use TF32.
+/// Sets whether products use TF32, for the whole process.
 pub fn set_allow_tf32(allow: bool) {
-    ALLOW_TF32.store(allow, Relaxed);
+    // SAFETY: no preconditions.
+    unsafe { api::sconce_context_set_allow_tf32_cublas(allow) };
 }
 
-/// Whether products of compiled models and kernel libraries use TF32.
+/// What was set for products of the calling thread, if anything.
+pub fn tf32_setting() -> Option<bool> {
+    // SAFETY: no preconditions.
+    let setting = unsafe { api::sconce_context_get_allow_tf32_cublas_setting() };
+    (setting >= 0).then_some(setting != 0)
+}
+
+/// Whether products of compiled models and kernel libraries use TF32 on the calling thread.
 pub fn allow_tf32() -> bool {
-    ALLOW_TF32.load(Relaxed)
+    tf32_setting().unwrap_or(false)
+}
+
+/// Whether convolutions use TF32.
+pub fn convolutions_allow_tf32() -> bool {
+    // SAFETY: no preconditions.
+    unsafe { api::sconce_context_get_allow_tf32_cudnn() }
 }
 
 /// Sets the calling thread's precision back.

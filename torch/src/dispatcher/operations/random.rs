@@ -75,10 +75,9 @@ fn drawn(
 ) -> Results {
     let options = arguments.options(options_at, NEW)?;
     if let (Distribution::Whole(_, n), 0) = (numbers, sizes_at) {
+        let generator = generator.handle_on(options.device)?;
         // SAFETY: the options live during the call; the place is valid for a write.
-        return made(|made| unsafe {
-            api::sconce_tensor_randperm(n, generator.handle(), &options, made)
-        });
+        return made(|made| unsafe { api::sconce_tensor_randperm(n, generator, &options, made) });
     }
     let tensor = operations::empty(&arguments.ints(sizes_at)?, &options)?;
     numbers.fill(tensor.handle(), generator)?;

@@ -7,6 +7,7 @@ use crate::abi::arguments::{NewTensor, numbers};
 use crate::error::Result;
 use crate::fallbacks::give;
 use crate::operations::random::Distribution;
+use crate::sconce::generator::Generator;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
 
@@ -106,9 +107,10 @@ fallbacks! {
         let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
         // SAFETY: the caller's promise for the pointers.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU) }?;
+        let generator = Generator::DEFAULT.handle_on(options.device)?;
         // SAFETY: NULL is the default generator; the options live during the call; the place is valid for a write.
         let tensor = Tensor::made(|made| unsafe {
-            api::sconce_tensor_randperm(n, std::ptr::null_mut(), &options, made)
+            api::sconce_tensor_randperm(n, generator, &options, made)
         })?;
         // SAFETY: the caller's promise for the place.
         unsafe { give(ret0, tensor) }

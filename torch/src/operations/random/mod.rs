@@ -63,7 +63,7 @@ impl Distribution {
         reason = "one of several calls of one kind, with the same promise"
     )]
     pub fn fill(self, tensor: TensorHandle, generator: Generator) -> Result<()> {
-        let generator = generator.handle();
+        let generator = generator.handle_on(device_of_tensor(tensor)?)?;
         // SAFETY: any number may be passed as a handle, of a tensor or of a generator.
         check(unsafe {
             match self {
@@ -225,4 +225,72 @@ fn check_chances(chances: TensorHandle) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    #![allow(unsafe_code, reason = "calls libsconce.so")]
+
+    use super::*;
+    use crate::sconce::generator::without_drawing;
+    use crate::sconce::values::options;
+    use crate::testing::Dense;
+
+    fn seed() {
+        // SAFETY: no preconditions.
+        check(unsafe { api::sconce_random_manual_seed_everywhere(42) }).unwrap();
+    }
+
+    /// Numbers of every distribution, and numbers that are drawn until one fits, of the device's default generator.
+    fn numbers(device: i32) -> Vec<Vec<f64>> {
+        let mut all = Vec::new();
+        for distribution in [
+            Distribution::FROM_0_TO_1,
+            Distribution::NORMAL,
+            Distribution::Whole(0, 1000),
+            Distribution::LogNormal(0.0, 1.0),
+            Distribution::Exponential(1.0),
+            Distribution::Cauchy(0.0, 1.0),
+            Distribution::Geometric(0.5),
+            Distribution::Bernoulli(0.5),
+        ] {
+            let tensor = operations::empty(&[33], &options(api::SCONCE_DTYPE_F32, device)).unwrap();
+            distribution.fill(tensor.handle(), Generator::DEFAULT).unwrap();
+            all.push(Dense::of(tensor.handle()).values);
+        }
+        if device == api::SCONCE_DEVICE_CPU {
+            let rates = Dense { sizes: vec![5], values: vec![1.0, 2.0, 3.0, 4.0, 50.0] };
+            let rates = rates.tensor(api::SCONCE_DTYPE_F32);
+            let drawn = rejection::poisson(rates.handle(), Generator::DEFAULT).unwrap();
+            all.push(Dense::of(drawn.handle()).values);
+        }
+        all
+    }
+
+    #[test]
+    fn runs_that_draw_nothing_leave_the_default_generators_as_they_are() {
+        // SAFETY: the test is alone in its process.
+        unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+        for device in [api::SCONCE_DEVICE_CPU, 0] {
+            seed();
+            let (first, second) = (numbers(device), numbers(device));
+            seed();
+            let rehearsed = without_drawing(|| [numbers(device), numbers(device)]);
+            assert_ne!(rehearsed[0], rehearsed[1], "they are numbers all the same");
+            assert_eq!(numbers(device), first, "device {device}");
+            // Within others, and after a panic.
+            without_drawing(|| {
+                without_drawing(|| numbers(device));
+                numbers(device);
+            });
+            let panics = std::panic::catch_unwind(|| without_drawing(|| panic!("in a run")));
+            assert!(panics.is_err());
+            // Other threads draw as ever.
+            let other = without_drawing(|| {
+                std::thread::scope(|scope| scope.spawn(|| numbers(device)).join().unwrap())
+            });
+            assert_eq!(other, second, "device {device}");
+        }
+    }
 }

@@ -89,11 +89,11 @@ fn shape_of(count: i64) -> (Grid, i64, i64) {
 
 /// A part of a generator's sequence: where it begins, or, in a capture, where that is in memory.
 fn reserved(generator: Generator, device: i32, words: i64) -> Result<api::sconce_philox_state> {
-    let mut handle = generator.handle();
-    if generator.is_default() {
+    let mut handle = generator.handle_on(device)?;
+    if handle.is_null() {
         // SAFETY: the place is valid for a write.
         check(unsafe { api::sconce_generator_get_default(device, &mut handle) })?;
-    } else if generator.device()? != device {
+    } else if Generator::of(handle).device()? != device {
         return Err(Error::invalid_argument(
             "the generator belongs to another device than the tensors; pass one of theirs",
         ));
