@@ -1,5 +1,6 @@
-// Every collective call with every fault of every tensor that it takes, and with every order of elements in memory: a
-// call is refused before anything is queued, naming the entry, or its result is right.
+// Every collective call with every fault of every tensor that it takes, and with every order of
+// elements in memory: a call is refused before anything is queued, naming the entry, or its result
+// is right.
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,7 +22,8 @@ class CommArgumentsTest : public support::CommFixture {};
 constexpr std::int32_t kRanks = 2;
 constexpr std::int32_t kRoot = 1;
 
-/// What a call takes for a parameter: one tensor of a rank's part, one of all parts, or a list of parts.
+/// What a call takes for a parameter: one tensor of a rank's part, one of all parts, or a list of
+/// parts.
 enum class Shape { Part, Whole, List };
 
 struct Parameter {
@@ -38,25 +40,28 @@ struct Form {
   const char* name;
   std::vector<Parameter> parameters;
   std::function<std::optional<Work>(const Communicator&, const Tensors&, bool)> call;
-  /// The elements that a rank has in the parameter that is written, given those that each rank sends.
+  /// The elements that a rank has in the parameter that is written, given those that each rank
+  /// sends.
   std::function<Tensor(std::int32_t, const std::vector<Tensor>&)> result;
 };
 
 /// The call without a work, or with one.
-#define SCONCE_FORM_CALL(expression)                                                              \
-  [](const Communicator& comm, const Tensors& t, bool is_async) -> std::optional<Work> {          \
-    const auto call = [&](auto... mode) { return expression; };                                   \
-    if (is_async) {                                                                               \
-      return call(async_op);                                                                      \
-    }                                                                                             \
-    call();                                                                                       \
-    return std::nullopt;                                                                          \
+#define SCONCE_FORM_CALL(expression)                                                     \
+  [](const Communicator& comm, const Tensors& t, bool is_async) -> std::optional<Work> { \
+    const auto call = [&](auto... mode) { return expression; };                          \
+    if (is_async) {                                                                      \
+      return call(async_op);                                                             \
+    }                                                                                    \
+    call();                                                                              \
+    return std::nullopt;                                                                 \
   }
 
 const std::vector<Form>& forms() {
   const auto sum = [](std::int32_t, const std::vector<Tensor>& sent) { return sent[0] + sent[1]; };
   const auto of_root = [](std::int32_t, const std::vector<Tensor>& sent) { return sent[kRoot]; };
-  const auto joined = [](std::int32_t, const std::vector<Tensor>& sent) { return sconce::cat(sent); };
+  const auto joined = [](std::int32_t, const std::vector<Tensor>& sent) {
+    return sconce::cat(sent);
+  };
   // What is sent as a whole, or as a list, is all parts after each other.
   const auto part = [](const Tensor& sent, std::int32_t rank) {
     const std::int64_t rows = sent.size(0) / kRanks;
@@ -90,11 +95,13 @@ const std::vector<Form>& forms() {
        joined},
       {"gather_single",
        {{"output", Shape::Whole, true, true}, {"input", Shape::Part, false}},
-       SCONCE_FORM_CALL(comm.gather_single(t[0].empty() ? Tensor() : t[0][0], t[1][0], kRoot, mode...)),
+       SCONCE_FORM_CALL(
+           comm.gather_single(t[0].empty() ? Tensor() : t[0][0], t[1][0], kRoot, mode...)),
        joined},
       {"scatter_single",
        {{"output", Shape::Part, true}, {"input", Shape::Whole, false, true}},
-       SCONCE_FORM_CALL(comm.scatter_single(t[0][0], t[1].empty() ? Tensor() : t[1][0], kRoot, mode...)),
+       SCONCE_FORM_CALL(
+           comm.scatter_single(t[0][0], t[1].empty() ? Tensor() : t[1][0], kRoot, mode...)),
        part_of_root},
       {"reduce_scatter_tensor",
        {{"output", Shape::Part, true}, {"input", Shape::Whole, false}},
@@ -158,8 +165,7 @@ std::vector<std::int64_t> sizes_of(Shape shape, std::size_t dims) {
 /// What a rank sends in all, as the CPU has it.
 Tensor sent_by(const Form& form, std::int32_t rank, std::size_t dims) {
   const Parameter& parameter = form.parameters[sender(form)];
-  const auto sizes =
-      sizes_of(parameter.shape == Shape::Part ? Shape::Part : Shape::Whole, dims);
+  const auto sizes = sizes_of(parameter.shape == Shape::Part ? Shape::Part : Shape::Whole, dims);
   std::int64_t count = 1;
   for (const std::int64_t size : sizes) {
     count *= size;
@@ -186,13 +192,15 @@ Tensors tensors_for(const Form& form, std::int32_t rank, std::size_t dims,
     const bool is_sent = place == sender(form);
     if (parameter.shape == Shape::List) {
       for (std::int32_t entry = 0; entry < kRanks; ++entry) {
-        const Tensor values = is_sent && sent.size(0) > kRows
-                                  ? sent.narrow(0, entry * kRows, kRows)
-                                  : sconce::zeros(sizes_of(Shape::Part, dims), sconce::device(sconce::kCPU));
+        const Tensor values =
+            is_sent && sent.size(0) > kRows
+                ? sent.narrow(0, entry * kRows, kRows)
+                : sconce::zeros(sizes_of(Shape::Part, dims), sconce::device(sconce::kCPU));
         add(values);
       }
     } else {
-      add(is_sent ? sent : sconce::zeros(sizes_of(parameter.shape, dims), sconce::device(sconce::kCPU)));
+      add(is_sent ? sent
+                  : sconce::zeros(sizes_of(parameter.shape, dims), sconce::device(sconce::kCPU)));
     }
   }
   return all;
@@ -290,8 +298,9 @@ const std::vector<Fault>& faults() {
        "host memory"},
       {"of another device",
        [](const Form&, const Communicator& comm, Tensors& t, std::size_t place, std::size_t entry) {
-         t[place][entry] = like(t[place][entry],
-                                sconce::device(sconce::kCUDA, static_cast<DeviceIndex>(1 - comm.rank())));
+         t[place][entry] =
+             like(t[place][entry],
+                  sconce::device(sconce::kCUDA, static_cast<DeviceIndex>(1 - comm.rank())));
          return true;
        },
        "the communicator works on cuda:"},
@@ -305,7 +314,8 @@ const std::vector<Fault>& faults() {
        [](const Form&, const Communicator&, Tensors& t, std::size_t place, std::size_t entry) {
          auto sizes = t[place][entry].sizes().vec();
          sizes.back() *= 2;
-         t[place][entry] = sconce::zeros(sizes, t[place][entry].options()).slice(-1, 0, sizes.back(), 2);
+         t[place][entry] =
+             sconce::zeros(sizes, t[place][entry].options()).slice(-1, 0, sizes.back(), 2);
          return true;
        },
        "Tensors must be contiguous"},
@@ -323,7 +333,8 @@ const std::vector<Fault>& faults() {
        },
        "Tensors must be contiguous"},
       {"too large for this rank's own part",
-       [](const Form& form, const Communicator& comm, Tensors& t, std::size_t place, std::size_t entry) {
+       [](const Form& form, const Communicator& comm, Tensors& t, std::size_t place,
+          std::size_t entry) {
          const bool is_own = form.parameters[place].shape == Shape::List
                                  ? static_cast<std::int32_t>(entry) == comm.rank()
                                  : form.parameters[place].shape == Shape::Part;
@@ -359,8 +370,8 @@ const std::vector<Fault>& faults() {
          const Parameter& parameter = form.parameters[place];
          if (parameter.shape == Shape::List) {
            const auto sizes = t[place][0].sizes().vec();
-           const Tensor both = sconce::zeros({sizes[0] + 1, sizes[1], sizes[2], sizes[3]},
-                                             t[place][0].options());
+           const Tensor both =
+               sconce::zeros({sizes[0] + 1, sizes[1], sizes[2], sizes[3]}, t[place][0].options());
            t[place][entry] = both.narrow(0, 0, sizes[0]);
            t[place][1 - entry] = both.narrow(0, 1, sizes[0]);
          }
@@ -368,7 +379,8 @@ const std::vector<Fault>& faults() {
        },
        "share memory"},
       {"another rank's entry and this rank's own tensor",
-       [](const Form& form, const Communicator& comm, Tensors& t, std::size_t place, std::size_t entry) {
+       [](const Form& form, const Communicator& comm, Tensors& t, std::size_t place,
+          std::size_t entry) {
          const bool is_others = form.parameters[place].shape == Shape::List &&
                                 static_cast<std::int32_t>(entry) != comm.rank();
          if (is_others && !t[1 - place].empty()) {
@@ -409,9 +421,8 @@ TEST_F(CommArgumentsTest, EachFaultOfEachTensorIsRefusedBeforeAnythingIsQueued) 
                 EXPECT_TRUE(support::contains(error.what(), fault.message)) << what;
               }
               // In a group, too, others' calls are made.
-              group([&] {
-                EXPECT_THROW(form.call(comm, tensors, is_async), sconce::Error) << what;
-              });
+              group(
+                  [&] { EXPECT_THROW(form.call(comm, tensors, is_async), sconce::Error) << what; });
             }
           }
         }
@@ -425,8 +436,8 @@ TEST_F(CommArgumentsTest, SendsAndReceivesHaveTheSameRules) {
   on_ranks(kRanks, [](const Communicator& comm) {
     const auto here = sconce::device(sconce::kCUDA);
     const std::int32_t peer = 1 - comm.rank();
-    const Tensor sent =
-        (sconce::arange(120, here) + 1000.0F * static_cast<float>(comm.rank())).reshape({2, 3, 4, 5});
+    const Tensor sent = (sconce::arange(120, here) + 1000.0F * static_cast<float>(comm.rank()))
+                            .reshape({2, 3, 4, 5});
     const Tensor wanted = sent + 1000.0F * static_cast<float>(peer - comm.rank());
     for (const auto from : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {
       for (const auto to : {MemoryFormat::Contiguous, MemoryFormat::ChannelsLast}) {

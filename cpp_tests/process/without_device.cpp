@@ -1,4 +1,5 @@
-// A process without a device: what torch's documents call safe there has no effect, and the rest throws.
+// A process without a device: what torch's documents call safe there has no effect, and the rest
+// throws.
 #include <cstdlib>
 #include <cstring>
 
@@ -89,7 +90,8 @@ void refused() {
 int main(int argc, char** argv) {
   const bool hides = argc > 1 && std::strcmp(argv[1], "hidden") == 0;
   ::setenv("SCONCE_BACKEND", hides ? "sim" : "auto", 1);
-  ::setenv(hides ? "CUDA_VISIBLE_DEVICES" : "SCONCE_LIBCUDA", hides ? "" : "/nowhere/libcuda.so", 1);
+  ::setenv(hides ? "CUDA_VISIBLE_DEVICES" : "SCONCE_LIBCUDA", hides ? "" : "/nowhere/libcuda.so",
+           1);
   allowed();
   refused();
   allowed();

@@ -1,5 +1,5 @@
-// Words of the stable ABI that own what they stand for: each is freed once, whichever way a call takes. Under
-// AddressSanitizer a word that is freed twice or never ends the test.
+// Words of the stable ABI that own what they stand for: each is freed once, whichever way a call
+// takes. Under AddressSanitizer a word that is freed twice or never ends the test.
 #include <gtest/gtest.h>
 #include <sconce/sconce_torch.h>
 
@@ -40,10 +40,10 @@ namespace {
 
 // Types whose words own something, alone, absent, in lists, and in lists of a count.
 const std::array<const char*, 26> types{
-    "Tensor",    "Tensor?",     "Tensor[]",  "Tensor?[]", "Tensor[2]",  "Tensor[]?", "Scalar",
-    "Scalar?",   "Scalar[]",    "Scalar[2]", "Scalar?[]", "Scalar?[2]", "Scalar[2]?", "str",
-    "str?",      "str[]",       "str[2]",    "str?[]",    "str[2]?",    "int?",      "int[]",
-    "int?[2]",   "int[2]",      "float?[2]", "float[][]", "bool[2]?",
+    "Tensor",  "Tensor?",  "Tensor[]",  "Tensor?[]", "Tensor[2]",  "Tensor[]?",  "Scalar",
+    "Scalar?", "Scalar[]", "Scalar[2]", "Scalar?[]", "Scalar?[2]", "Scalar[2]?", "str",
+    "str?",    "str[]",    "str[2]",    "str?[]",    "str[2]?",    "int?",       "int[]",
+    "int?[2]", "int[2]",   "float?[2]", "float[][]", "bool[2]?",
 };
 
 std::string inner_of(const std::string& type) {
@@ -164,9 +164,9 @@ class Words : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(aoti_torch_library_init_fragment("words", __FILE__, 1, &schemas_), 0);
-    ASSERT_EQ(aoti_torch_library_init_impl("words", "CompositeExplicitAutograd", __FILE__, 1,
-                                           &kernels_),
-              0);
+    ASSERT_EQ(
+        aoti_torch_library_init_impl("words", "CompositeExplicitAutograd", __FILE__, 1, &kernels_),
+        0);
     ASSERT_EQ(aoti_torch_library_init_impl("words", "CUDA", __FILE__, 1, &elsewhere_), 0);
     add(std::make_index_sequence<types.size()>());
     live_ = sconce_tensor_live_count();
@@ -183,7 +183,8 @@ class Words : public ::testing::Test {
     return what + std::to_string(index);
   }
 
-  // Calls an operator with values and releases what it returns. The number of results; -1 if it failed.
+  // Calls an operator with values and releases what it returns. The number of results; -1 if it
+  // failed.
   static std::int64_t call(const std::string& name, const std::vector<sconce_op_value>& values) {
     sconce_op* op = nullptr;
     EXPECT_EQ(sconce_op_find(("words::" + name).c_str(), "", &op), SCONCE_OK) << name;

@@ -235,8 +235,7 @@ class CommArguments {
   void same_own_part(const Splits& received, const Splits& sent) const {
     const auto rank = static_cast<std::size_t>(comm_.rank());
     if (received.counts[rank] != sent.counts[rank]) {
-      refuse("rank " + std::to_string(rank) + " receives " +
-             std::to_string(received.counts[rank]) +
+      refuse("rank " + std::to_string(rank) + " receives " + std::to_string(received.counts[rank]) +
              " elements from itself (output_split_sizes), but sends " +
              std::to_string(sent.counts[rank]) + " to itself (input_split_sizes)");
     }
@@ -328,9 +327,9 @@ class TensorCommunicator : public distributed::CommunicatorBase {
   void pack(Data& data) const {
     if (!data.is_packed) {
       const cuda::CUDAStream stream = cuda::getCurrentCUDAStream(device());
-      detail::check(::sconce_comm_stage_tensor(get(), data.tensor->get(), data.is_read(),
-                                               data.is_written(), stream.get(),
-                                               std::is_same_v<Mode, distributed::AsyncOp>, &data.address));
+      detail::check(::sconce_comm_stage_tensor(
+          get(), data.tensor->get(), data.is_read(), data.is_written(), stream.get(),
+          std::is_same_v<Mode, distributed::AsyncOp>, &data.address));
     }
   }
   static void keep(const distributed::Work& work, const Data& data) {

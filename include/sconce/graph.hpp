@@ -272,8 +272,8 @@ class [[nodiscard]] GraphGuard {
   SCONCE_NODISCARD_CTOR explicit GraphGuard(CUDAGraph& graph, MempoolId pool = {},
                                             CaptureMode mode = CaptureMode::Global)
       : capture_(graph, pool, mode), guard_(capture_.stream()) {}
-  /// Waits for the stream's device, likewise, and begins the capture on the stream, which is current
-  /// in the scope.
+  /// Waits for the stream's device, likewise, and begins the capture on the stream, which is
+  /// current in the scope.
   SCONCE_NODISCARD_CTOR GraphGuard(CUDAGraph& graph, const CUDAStream& stream, MempoolId pool = {},
                                    CaptureMode mode = CaptureMode::Global)
       : capture_(graph, stream, pool, mode), guard_(stream) {}

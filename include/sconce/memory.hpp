@@ -60,9 +60,9 @@ void recordStream(DeviceSpan<T> memory, const CUDAStream& stream) {
 }
 
 /// Returns unused memory of every device to the driver: segments without a live block, and with
-/// `policy:pages` every whole free page, of the default pool and of pools that no longer exist; idle
-/// workspaces of cuBLAS, too. Unused memory of a private pool stays with the pool; `MemPool::trim`
-/// returns it. Memory of a graph's pool stays as long as the graph.
+/// `policy:pages` every whole free page, of the default pool and of pools that no longer exist;
+/// idle workspaces of cuBLAS, too. Unused memory of a private pool stays with the pool;
+/// `MemPool::trim` returns it. Memory of a graph's pool stays as long as the graph.
 ///
 /// Beside a capture: no memory of a device goes back while one of its streams is captured, by any
 /// thread. The other devices are emptied, and the call throws; the capture is not affected.
@@ -241,8 +241,8 @@ namespace sconce {
 inline namespace v0 {
 namespace cuda {
 
-/// Returns unused memory of every device to the driver, as `CUDACachingAllocator::emptyCache`, which
-/// says what is unused and what happens beside a capture.
+/// Returns unused memory of every device to the driver, as `CUDACachingAllocator::emptyCache`,
+/// which says what is unused and what happens beside a capture.
 ///
 /// Corresponds to `torch.cuda.empty_cache`.
 /// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured

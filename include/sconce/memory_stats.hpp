@@ -115,9 +115,7 @@ inline void reset_peak_memory_stats(DeviceIndex device = -1) {
 }
 
 /// An older name of `reset_peak_memory_stats`, as in torch: it sets every peak.
-inline void reset_max_memory_allocated(DeviceIndex device = -1) {
-  reset_peak_memory_stats(device);
-}
+inline void reset_max_memory_allocated(DeviceIndex device = -1) { reset_peak_memory_stats(device); }
 
 /// An older name of `reset_peak_memory_stats`, as in torch: it sets every peak.
 inline void reset_max_memory_cached(DeviceIndex device = -1) { reset_peak_memory_stats(device); }

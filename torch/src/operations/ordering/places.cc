@@ -1,6 +1,7 @@
-// The places of elements in sorted lines, in the order in which PyTorch's operations on the CPU return equal elements.
-// These sort pairs of an element and its place with the algorithms of C++'s standard library, which keep equal elements in
-// an order of their own. Which algorithm is called decides the order, so it is the same here.
+// The places of elements in sorted lines, in the order in which PyTorch's operations on the CPU
+// return equal elements. These sort pairs of an element and its place with the algorithms of C++'s
+// standard library, which keep equal elements in an order of their own. Which algorithm is called
+// decides the order, so it is the same here.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -37,8 +38,8 @@ void sorted(std::vector<Element<T>>& line, Before before) {
   std::sort(line.begin(), line.end(), before);
 }
 
-// The first elements: a part of the line is sorted if they are few, else they are separated from the others and sorted if
-// that is wanted.
+// The first elements: a part of the line is sorted if they are few, else they are separated from
+// the others and sorted if that is wanted.
 template <class T, class Before>
 void first(std::vector<Element<T>>& line, std::int64_t count, bool in_order, Before before) {
   const auto begin = line.begin();
@@ -52,9 +53,10 @@ void first(std::vector<Element<T>>& line, std::int64_t count, bool in_order, Bef
   }
 }
 
-// Puts the element that would be at a place of the sorted line there, with smaller ones before it and larger ones behind.
-// The pivot is the one in the middle of three, which are the first, the last and the one between them; two places move
-// towards each other and exchange what is on the wrong side, equal elements included.
+// Puts the element that would be at a place of the sorted line there, with smaller ones before it
+// and larger ones behind. The pivot is the one in the middle of three, which are the first, the
+// last and the one between them; two places move towards each other and exchange what is on the
+// wrong side, equal elements included.
 template <class T>
 void select(std::vector<Element<T>>& line, std::int64_t wanted) {
   std::int64_t low = 0;
@@ -73,7 +75,8 @@ void select(std::vector<Element<T>>& line, std::int64_t wanted) {
     exchange(low + (high - low) / 2, low + 1);
     order(low + 1, high);
     order(low, high);
-    // Now the one in the middle of the three goes to the first place, and the smallest to the second.
+    // Now the one in the middle of the three goes to the first place, and the smallest to the
+    // second.
     order(low + 1, low);
     const T pivot = line[low].value;
     std::int64_t up = low + 1;
@@ -138,7 +141,8 @@ void places(const T* values, std::int64_t lines, std::int64_t length, std::int64
 
 }  // namespace
 
-// Writes the places of `count` elements of each line, or of the one that is looked for. Returns whether there was memory.
+// Writes the places of `count` elements of each line, or of the one that is looked for. Returns
+// whether there was memory.
 extern "C" bool sconce_torch_places(const void* values, std::int32_t kind, std::int64_t lines,
                                     std::int64_t length, std::int64_t count, std::int32_t search,
                                     bool largest, std::int64_t* to) noexcept {
