@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::context::Runtime;
+use crate::driver::RelaxedCapture;
 use crate::error::{Result, Status};
 use crate::host_memory;
 use crate::lock::{Mutex, rank};
@@ -94,9 +95,10 @@ impl Holds {
     }
 
     /// Lets go. `launched` are the streams on which the graph was launched: they use all memory of the capture until
-    /// their work is done. Memory that no other graph holds goes back then, and no call waits for it. The driver's calls
-    /// are made in the relaxed mode of captures.
+    /// their work is done. Memory that no other graph holds goes back then, and no call waits for it.
     pub(super) fn release(self, runtime: &Runtime, launched: &[Named]) -> Result<()> {
+        // Captures of other threads are not affected. In any case: what is not released is lost.
+        let _relaxed = RelaxedCapture::enter(runtime.driver());
         let Holds { memory, hold, .. } = self;
         let users = pool::busy(runtime, launched);
         memory.users.lock().extend(&users);

@@ -54,10 +54,7 @@ fn instantiate_phase(runtime: &Runtime, keeps: bool, phase: &mut Phase) -> Resul
 
 /// Lets go of memory that an executable graph does not use any more, but perhaps launches of it that are queued.
 fn let_go(runtime: &Runtime, taken: Taken, launched: &[Named]) -> Result<()> {
-    let relaxed = RelaxedCapture::enter(runtime.driver());
-    // In any case: what is not released is lost.
-    let released = taken.holds.release(runtime, launched);
-    relaxed.map(drop).and(released)
+    taken.holds.release(runtime, launched)
 }
 
 /// Instantiates a graph that keeps the driver's graph, because it is launched and the caller has not done so. torch
