@@ -6,10 +6,10 @@ use crate::stream::{self, Named, Stream};
 
 /// The streams, each once.
 #[derive(Default)]
-pub(super) struct LaunchStreams(Vec<LaunchStream>);
+pub(super) struct LaunchStreams(Vec<LaunchedOn>);
 
 /// A stream on which a graph was launched.
-struct LaunchStream {
+struct LaunchedOn {
     /// As the program names it. `None` if that names another stream by now.
     stream: Option<Stream>,
     named: Named,
@@ -17,7 +17,7 @@ struct LaunchStream {
     replacements: u64,
 }
 
-impl LaunchStream {
+impl LaunchedOn {
     /// Whether it is certainly the stream that the program names so.
     #[inline]
     fn is(&self, stream: Stream) -> bool {
@@ -63,7 +63,7 @@ impl LaunchStreams {
             }
             !is_one_more
         });
-        self.0.push(LaunchStream { stream: Some(stream), named, replacements });
+        self.0.push(LaunchedOn { stream: Some(stream), named, replacements });
     }
 
     /// All of them.
