@@ -93,12 +93,10 @@ pub(crate) fn give_back_at_rest(giver: fn(&Runtime)) {
     GIVERS.write().push(giver);
 }
 
-/// Does what [`wait`] does, for the program: what had to wait for the work may also go back to the driver.
-pub(crate) fn rest(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    wait(runtime, device)?;
+/// Gives back to the driver what had to wait for work. The program has waited for a device.
+pub(crate) fn give_back_after_wait(runtime: &Runtime) {
     let givers = GIVERS.read().clone();
     givers.iter().for_each(|giver| giver(runtime));
-    Ok(())
 }
 
 #[cold]

@@ -13,10 +13,10 @@ pub fn has_context(index: i32) -> Result<bool> {
     runtime.driver().context_is_active(resolve(runtime, index)?)
 }
 
-/// Waits for all work of a device.
+/// Waits for all work of a device, where no capture of it can be.
 pub fn synchronize(index: i32) -> Result<()> {
     let runtime = runtime()?;
-    parked::rest(runtime, resolve(runtime, index)?)
+    parked::wait(runtime, resolve(runtime, index)?)
 }
 
 /// The properties of a device.

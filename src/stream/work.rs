@@ -42,8 +42,12 @@ pub fn synchronize_device(index: i32) -> Result<()> {
 
 /// Waits for all work of a device, unless one of its streams is captured. Returns whether it has waited.
 pub fn try_synchronize_device(runtime: &Runtime, device: DeviceIndex) -> Result<bool> {
-    let Some(_wait) = DeviceWait::begin(runtime, device) else { return Ok(false) };
-    parked::wait(runtime, device).map(|()| true)
+    {
+        let Some(_wait) = DeviceWait::begin(runtime, device) else { return Ok(false) };
+        parked::wait(runtime, device)?;
+    }
+    parked::give_back_after_wait(runtime);
+    Ok(true)
 }
 
 /// The stream's priority.
