@@ -46,8 +46,10 @@ pub(super) fn complaint(name: &str) -> Option<String> {
     if !name.starts_with("SCONCE_") || KNOWN.contains(&name) || is_others {
         return None;
     }
-    let same = |known: &str| name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
-    let nearest = KNOWN.iter().min_by_key(|known| (distance(name, known), Reverse(same(known))))?;
+    let upper = name.to_ascii_uppercase();
+    let same = |known: &str| upper.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+    let nearest =
+        KNOWN.iter().min_by_key(|known| (distance(&upper, known), Reverse(same(known))))?;
     Some(format!("{name} is no variable of Sconce and has no effect; did you mean {nearest}?"))
 }
 
