@@ -566,7 +566,8 @@ sconce_status sconce_model_run_into(struct sconce_model *model,
 
 /**
  * Runs a model as a CUDA graph. The first run with each set of types and shapes of the inputs captures the graph;
- * later ones copy the inputs to the graph's own and launch it. Otherwise as `sconce_model_run`.
+ * later ones copy the inputs to the graph's own and launch it. Each run draws the random numbers that an ordinary run
+ * would draw at that point, the first one too. Otherwise as `sconce_model_run`.
  *
  * - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
  *   overwrites. An entry that is not NULL is a tensor to which the output is copied, unless the output is undefined.
@@ -680,9 +681,10 @@ sconce_status sconce_model_get_memory(struct sconce_model *model,
                                       struct sconce_model_memory *out_memory);
 
 /**
- * Sets whether products of float32 matrices in compiled models and kernel libraries use TF32. False by default, as in
- * PyTorch since 1.12; `sconce_context_set_allow_tf32_cublas` does not apply to them. Convolutions follow
- * `sconce_context_set_allow_tf32_cudnn`.
+ * Sets whether products of float32 matrices use TF32, in compiled models, in kernel libraries and in libsconce: another
+ * name of `sconce_context_set_allow_tf32_cublas`. As long as nothing is set, products of compiled models and kernel
+ * libraries do not use TF32, as in PyTorch since 1.12, and those of libsconce do; `sconce_model_describe` states which
+ * holds. Convolutions follow `sconce_context_set_allow_tf32_cudnn`.
  *
  * The setting holds for the whole process. Calls that start later see a change; a CUDA graph keeps the setting with
  * which it was captured.
@@ -692,7 +694,7 @@ sconce_status sconce_model_get_memory(struct sconce_model *model,
 void sconce_torch_set_allow_tf32_cublas(bool allow);
 
 /**
- * Returns whether products of float32 matrices in compiled models and kernel libraries use TF32.
+ * Returns whether products of float32 matrices in compiled models and kernel libraries use TF32 on the calling thread.
  *
  * - torch: `torch.backends.cuda.matmul.allow_tf32`.
  */
