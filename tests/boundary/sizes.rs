@@ -213,6 +213,8 @@ fn functions() -> Vec<Prototype> {
 
 /// Functions whose ordinary call this test cannot make, so that hostile numbers may be refused for another reason.
 const NOT_ORDINARY: &[(&str, &str)] = &[
+    ("sconce_comm_recv", "what a rank receives from itself needs a group with the send"),
+    ("sconce_comm_send", "what a rank sends to itself needs a group with the receive"),
     ("sconce_ipc_open_memory", "the handle is another process's"),
     ("sconce_memory_detach_oom_observer", "the id is a number of the library"),
     ("sconce_sim_kernel_fail", "only functions of kernels may call it"),

@@ -80,8 +80,19 @@ const TIME: Duration = Duration::from_millis(120);
 
 /// A capture on a stream that the other threads do not have.
 fn capture(mode: i32) -> Result<(), String> {
-    let done = |status| if status == SCONCE_OK { Ok(()) } else { Err(last_message()) };
+    let (graph, outcome) = captured(mode);
+    ok(sconce_graph_destroy(graph));
+    outcome
+}
+
+/// A graph, and what became of its capture.
+fn captured(mode: i32) -> (*mut sconce_graph, Result<(), String>) {
     let graph = empty_graph(false);
+    (graph, capture_into(graph, mode))
+}
+
+fn capture_into(graph: *mut sconce_graph, mode: i32) -> Result<(), String> {
+    let done = |status| if status == SCONCE_OK { Ok(()) } else { Err(last_message()) };
     let stream = out();
     // SAFETY: a writable place.
     let begun =
@@ -96,7 +107,6 @@ fn capture(mode: i32) -> Result<(), String> {
         .and_then(|()| done(unsafe { sconce_memory_set_on(inside, 1, BYTES, stream) }))
         .and_then(|()| done(sconce_memory_free(inside)));
     let ended = done(sconce_graph_capture_end(graph));
-    ok(sconce_graph_destroy(graph));
     worked.and(ended)
 }
 
@@ -144,12 +154,15 @@ fn a_capture_does_not_wait_for_a_device_that_waits_for_it() {
         let waits = scope.spawn(|| sconce_device_synchronize(0));
         std::thread::sleep(Duration::from_millis(20));
         assert!(!waits.is_finished(), "the device is idle");
-        assert_eq!(capture(SCONCE_CAPTURE_GLOBAL), Ok(()));
+        let (graph, outcome) = captured(SCONCE_CAPTURE_GLOBAL);
+        assert_eq!(outcome, Ok(()));
         assert!(!waits.is_finished(), "the device runs by itself");
         let mut steps = 0;
         // SAFETY: a writable place.
         ok(unsafe { sconce_sim_run_until_idle(&raw mut steps) });
         assert_eq!(waits.join().unwrap(), SCONCE_OK);
+        // The driver waits for the device before it frees memory.
+        ok(sconce_graph_destroy(graph));
     });
     ok(sconce_sim_set_manual(CBool::FALSE));
 }

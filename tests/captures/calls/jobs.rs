@@ -61,6 +61,7 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_comm_work_keep, w, [comm_work(), tensor_on(0)]),
     call!(sconce_comm_work_get_sequence, w, [comm_work(), out()]),
     call!(sconce_comm_work_destroy, w, [comm_work()]),
+    call!(sconce_comm_stage_tensor, w, { let comm = comm(); group(); } [comm, tensor_on(0), CBool::TRUE, CBool::TRUE, w.stream, CBool::FALSE, out()]),
     call!(sconce_comm_tensors_broadcast, w, [tensor_on(0), both(), 2, places()]),
     call!(sconce_comm_tensors_broadcast_out, w, [tensor_on(0), tensors(&[0, 1]), 2]),
     call!(sconce_comm_tensors_broadcast_coalesced, w, [tensors(&[0, 0]), 2, both(), 2, 1 << 20, places()]),

@@ -25,6 +25,7 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_is_initialized, w, []),
     call!(sconce_context_set_allow_tf32_cublas, w, [CBool::TRUE]),
     call!(sconce_context_get_allow_tf32_cublas, w, []),
+    call!(sconce_context_get_allow_tf32_cublas_setting, w, []),
     call!(sconce_context_set_thread_allow_tf32_cublas, w, [1, out()]),
     call!(sconce_context_set_allow_tf32_cudnn, w, [CBool::TRUE]),
     call!(sconce_context_get_allow_tf32_cudnn, w, []),
