@@ -53,6 +53,25 @@ TEST_F(ErrorTest, TheLastMessageIsAThreadsOwnAndOutlivesSuccess) {
   EXPECT_TRUE(contains(sconce_last_error_message(), "4711"));
 }
 
+// A failed call beside the message: arguments are evaluated in any order.
+TEST_F(ErrorTest, AMessageThatWasReadStaysUntilALaterOneWasRead) {
+  const auto fail = [](std::int32_t device) { return ::sconce_device_set_current(device); };
+  ASSERT_EQ(fail(4700), SCONCE_ERROR_INVALID_DEVICE);
+  const char* const before = ::sconce_last_error_message();
+  for (std::int32_t device = 4701; device < 4800; ++device) {
+    ASSERT_EQ(fail(device), SCONCE_ERROR_INVALID_DEVICE);
+    ASSERT_TRUE(contains(before, "4700")) << before;
+  }
+  const char* const after = ::sconce_last_error_message();
+  EXPECT_TRUE(contains(before, "4700") && contains(after, "4799")) << before << after;
+  const auto printed = [&](const char* message, sconce_status status) {
+    return std::string(message) + sconce_status_name(status);
+  };
+  const std::string one = printed(::sconce_last_error_message(), fail(4801));
+  EXPECT_TRUE(contains(one, "4799") || contains(one, "4801")) << one;
+  EXPECT_TRUE(contains(::sconce_last_error_message(), "4801")) << "the newest one";
+}
+
 TEST_F(ErrorTest, ADriversErrorKeepsItsNumberAndName) {
   SCONCE_NEED_SIMULATOR();
   const CUDAStream stream = getStreamFromPool();

@@ -130,6 +130,34 @@ TEST_F(RowsTest, SizesOfAnyDimensionAreReported) {
   EXPECT_TRUE(contains(::sconce_torch_last_error_message(), "scaled are not known"));
 }
 
+// A failed call beside the message: arguments are evaluated in any order.
+TEST_F(RowsTest, AMessageThatWasReadStaysUntilALaterOneWasRead) {
+  const Model model(kModel);
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  const auto fail = [&](std::size_t dimension) {
+    return ::sconce_model_get_input_size(model.get(), 0, dimension, &least, &most);
+  };
+  const auto input = [&](std::size_t index) {
+    return ::sconce_model_get_input_size(model.get(), index, 0, &least, &most);
+  };
+  ASSERT_EQ(fail(2), SCONCE_ERROR_INVALID_ARGUMENT);
+  const char* const before = ::sconce_torch_last_error_message();
+  const std::string words = before;
+  EXPECT_TRUE(contains(words, "values has 2 dimensions"));
+  for (std::size_t times = 0; times < 100; ++times) {
+    ASSERT_EQ(input(900 + times), SCONCE_ERROR_INVALID_ARGUMENT);
+    ASSERT_EQ(words, before);
+  }
+  const char* const after = ::sconce_torch_last_error_message();
+  EXPECT_EQ(words, before);
+  EXPECT_NE(words, after);
+  const std::string later = after;
+  EXPECT_EQ(after, ::sconce_torch_last_error_message()) << "the same text, however often it is read";
+  ASSERT_EQ(fail(2), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(later, after);
+}
+
 TEST_F(RowsTest, ItsMemoryIsReported) {
   const Model model(kModel);
   EXPECT_EQ(model.memory().constant_host_bytes, 16U);

@@ -344,7 +344,8 @@ extern "C" {
  *
  * Never NULL: the text is empty before the first failure. A successful call does not change it.
  *
- * - Ownership: borrowed, until the thread's next call of this function, or its end.
+ * - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may be
+ *   an argument beside a call that fails, and until the thread's end.
  * - torch: the text of the exception that torch would throw.
  */
 const char *sconce_torch_last_error_message(void);

@@ -129,4 +129,46 @@ mod tests {
         assert_eq!(guard(|| Ok(())), sconce_status::SCONCE_OK);
         assert_eq!(message(), "first");
     }
+
+    fn fail(message: String) {
+        let _ = guard(|| Err(Error::invalid_state(message)));
+    }
+
+    /// The text at an address that `sconce_last_error_message` returned.
+    fn text_at(address: *const std::ffi::c_char) -> String {
+        // SAFETY: a NUL-terminated string of this thread that stays until a later one was read.
+        unsafe { CStr::from_ptr(address) }.to_string_lossy().into_owned()
+    }
+
+    #[test]
+    fn a_message_that_was_read_stays_until_a_later_one_was_read() {
+        // All messages have one length, so that an allocator gives a freed one to the next.
+        fail("message 000".to_owned());
+        let first = sconce_last_error_message();
+        for number in 1..100 {
+            fail(format!("message {number:03}"));
+            assert_eq!(text_at(first), "message 000");
+        }
+        // Reading the later one does not end it yet, so that both can be arguments of one call.
+        let second = sconce_last_error_message();
+        assert_eq!((text_at(first), text_at(second)), ("message 000".into(), "message 099".into()));
+        for number in 100..200 {
+            fail(format!("message {number:03}"));
+            assert_eq!(text_at(second), "message 099");
+        }
+    }
+
+    #[test]
+    fn what_the_library_reads_and_functions_of_the_program_leave_a_message_that_was_read() {
+        fail("message 000".to_owned());
+        let first = sconce_last_error_message();
+        for number in 1..100 {
+            fail(format!("message {number:03}"));
+            assert_eq!(last_error::newest_text().to_str(), Ok(&*format!("message {number:03}")));
+            let ((), own) = last_error::of_function(|| fail("message own".to_owned()));
+            assert_eq!(own.as_deref(), Some("message own"));
+            assert_eq!(text_at(first), "message 000");
+        }
+        assert_eq!(message(), "message 099");
+    }
 }

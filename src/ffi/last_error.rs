@@ -1,4 +1,8 @@
 //! The message of the calling thread's newest failure.
+//!
+//! A program may hold the message that it read last while another call fails, as in
+//! `printf("%s %s", name(call()), sconce_last_error_message())`, whose arguments are evaluated in any order. So a message
+//! that was read stays until a later one was read.
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char};
@@ -10,6 +14,8 @@ use crate::ffi::sconce_status;
 struct LastError {
     message: CString,
     backend_code: i32,
+    /// Whether the program has the address of the message.
+    was_read: Cell<bool>,
 }
 
 /// The driver's number (`CUDA_ERROR_DEINITIALIZED`) after it has shut down at the end of the process.
@@ -19,7 +25,9 @@ thread_local! {
     /// The newest failure, made by `Box::into_raw`, or null. Without a destructor, so that it can be
     /// used while the thread ends, in a destructor of a pthread key.
     static LAST: Cell<*mut LastError> = const { Cell::new(null_mut()) };
-    /// Frees it when the thread ends.
+    /// The failure before it whose message was read last, in the same form.
+    static READ: Cell<*mut LastError> = const { Cell::new(null_mut()) };
+    /// Frees both when the thread ends.
     static OWNER: LastErrorOwner = const { LastErrorOwner };
 }
 
@@ -27,17 +35,25 @@ struct LastErrorOwner;
 
 impl Drop for LastErrorOwner {
     fn drop(&mut self) {
-        replace(null_mut());
+        free(LAST.replace(null_mut()));
+        free(READ.replace(null_mut()));
     }
 }
 
-/// Keeps another failure, made by `Box::into_raw`, or none, and frees the one before.
-fn replace(new: *mut LastError) {
-    let old = LAST.replace(new);
+/// Frees a failure that is in neither place any more.
+fn free(old: *mut LastError) {
     if !old.is_null() {
         // SAFETY: made by `Box::into_raw` (see `LAST`), and no longer reachable.
         drop(unsafe { Box::from_raw(old) });
     }
+}
+
+/// Keeps another failure as the newest, made by `Box::into_raw`, or none. The one before is freed, unless its message
+/// was read: then it takes the place of the one that was read before.
+fn replace(new: *mut LastError) {
+    let was_read = last().is_some_and(|old| old.was_read.get());
+    let old = LAST.replace(new);
+    free(if was_read { READ.replace(old) } else { old });
 }
 
 /// The newest failure. The reference must not outlive the thread's next failure.
@@ -54,11 +70,17 @@ pub(in crate::ffi) fn record(error: &Error) -> sconce_status {
     let message = CString::new(error.message())
         .or_else(|_| CString::new(error.message().replace('\0', "\\0")))
         .unwrap_or_default();
-    let last = LastError { message, backend_code: error.backend_code() };
+    let last =
+        LastError { message, backend_code: error.backend_code(), was_read: Cell::new(false) };
     replace(Box::into_raw(Box::new(last)));
     // Registers the destructor. A thread whose destructors have run leaks its last failure.
     let _ = OWNER.try_with(|_| ());
     error.status().into()
+}
+
+/// A copy of the message of this thread's newest failure, which does not count as read by the program.
+pub(in crate::ffi) fn newest_text() -> CString {
+    last().map(|last| last.message.clone()).unwrap_or_default()
 }
 
 /// The message of this thread's newest failure. `None` if the driver had shut down at the end of the
@@ -86,11 +108,15 @@ pub(in crate::ffi) fn of_function<R>(function: impl FnOnce() -> R) -> (R, Option
 ///
 /// Never NULL: the text is empty before the first failure. A successful call does not change it.
 ///
-/// - Ownership: borrowed, until the next call of this thread that fails, or the thread's end.
+/// - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may be
+///   an argument beside a call that fails, and until the thread's end.
 /// - torch: the text of the exception that torch would throw.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_message() -> *const c_char {
-    last().map_or(c"".as_ptr(), |last| last.message.as_ptr())
+    last().map_or(c"".as_ptr(), |last| {
+        last.was_read.set(true);
+        last.message.as_ptr()
+    })
 }
 
 /// Returns the driver's error number for the calling thread's most recent failed call. 0 if no

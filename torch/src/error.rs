@@ -4,7 +4,7 @@
 //! `torch_exception_get_what` and `sconce_torch_last_error_message` return it.
 
 use std::cell::RefCell;
-use std::ffi::{CStr, CString};
+use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::api;
@@ -61,8 +61,30 @@ impl Error {
     }
 }
 
+/// The texts that a thread keeps. A program may hold the one that it read last while another call fails, as in
+/// `printf("%s %s", name(call()), sconce_torch_last_error_message())`, whose arguments are evaluated in any order. So a
+/// text that was read stays until a later one was read.
+struct Texts {
+    newest: Option<CString>,
+    /// Whether the program has the address of the newest.
+    was_read: bool,
+    /// The one before it that was read last.
+    read: Option<CString>,
+}
+
+impl Texts {
+    fn keep(&mut self, text: Option<CString>) {
+        let old = std::mem::replace(&mut self.newest, text);
+        if std::mem::take(&mut self.was_read) {
+            self.read = old;
+        }
+    }
+}
+
 thread_local! {
-    static NEWEST: RefCell<Option<CString>> = const { RefCell::new(None) };
+    static TEXTS: RefCell<Texts> = const {
+        RefCell::new(Texts { newest: None, was_read: false, read: None })
+    };
 }
 
 /// Keeps a failure as the thread's newest and returns its status.
@@ -70,34 +92,30 @@ thread_local! {
 pub fn record(error: &Error) -> i32 {
     let text = CString::new(error.message.replace('\0', "\\0")).unwrap_or_default();
     // A thread whose destructors have run keeps no text.
-    let _ = NEWEST.try_with(|newest| newest.replace(Some(text)));
+    let _ = TEXTS.try_with(|texts| texts.borrow_mut().keep(Some(text)));
     error.status
 }
 
 /// Forgets the thread's newest failure, so that [`newest`] is one of what follows.
 pub fn forget() {
-    let _ = NEWEST.try_with(|newest| newest.replace(None));
+    let _ = TEXTS.try_with(|texts| texts.borrow_mut().keep(None));
 }
 
 /// The text of the thread's newest failure, if there was one.
 pub fn newest() -> Option<String> {
-    let seen = NEWEST.try_with(|newest| newest.borrow().clone());
+    let seen = TEXTS.try_with(|texts| texts.borrow().newest.clone());
     seen.ok().flatten().map(|text| text.to_string_lossy().into_owned())
 }
 
-/// Calls `read` with the text of the thread's newest failure, which is empty before the first.
-pub fn with_newest<R>(read: impl FnOnce(&CStr) -> R) -> R {
-    let mut read = Some(read);
-    let seen = NEWEST.try_with(|newest| {
-        let newest = newest.borrow();
-        read.take().map(|read| read(newest.as_deref().unwrap_or(c"")))
+/// The text of the thread's newest failure, for the program: empty before the first. It stays until the program has
+/// read that of a later failure.
+pub fn read_newest() -> *const c_char {
+    let seen = TEXTS.try_with(|texts| {
+        let mut texts = texts.borrow_mut();
+        texts.was_read = texts.newest.is_some();
+        texts.newest.as_deref().unwrap_or(c"").as_ptr()
     });
-    match (seen, read) {
-        (Ok(Some(seen)), _) => seen,
-        (_, Some(read)) => read(c""),
-        // `read` is taken only where its result is returned.
-        (_, None) => std::process::abort(),
-    }
+    seen.unwrap_or(c"".as_ptr())
 }
 
 /// Runs the body of a function of the C API and returns its status. A panic becomes INTERNAL.

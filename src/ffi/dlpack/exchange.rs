@@ -1,7 +1,7 @@
 //! The functions of DLPack's C exchange table, by which libraries allocate in each other and find the stream to
 //! work on.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
 use super::{array, check_pointer, delete_versioned};
 use crate::dlpack::{
@@ -9,7 +9,7 @@ use crate::dlpack::{
     DlpackTensor, Prototype, VERSION, allocate, current_stream,
 };
 use crate::error::Result;
-use crate::ffi::{guard, sconce_last_error_message, sconce_status};
+use crate::ffi::{guard, last_error, sconce_status};
 
 /// Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
 pub type sconce_dlpack_set_error = Option<
@@ -53,8 +53,7 @@ pub unsafe extern "C" fn sconce_dlpack_allocator(
     };
     if let Some(set_error) = set_error {
         // A copy: the function may call this library, which may replace the message.
-        // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
-        let message: CString = unsafe { CStr::from_ptr(sconce_last_error_message()) }.into();
+        let message = last_error::newest_text();
         // SAFETY: the caller promises that it takes its context and two texts.
         unsafe { set_error(error_ctx, kind.as_ptr(), message.as_ptr()) };
     }

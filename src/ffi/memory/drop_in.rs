@@ -2,13 +2,13 @@
 //!
 //! Those frameworks read no status and show no message, so failures are also logged.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
 use crate::context::runtime;
 use crate::driver::StreamHandle;
 use crate::error::{Error, Result};
-use crate::ffi::{guard, guard_value, sconce_last_error_message, sconce_status};
+use crate::ffi::{guard, guard_value, last_error, sconce_status};
 use crate::stream::{self, Stream};
 use crate::{log, memory};
 
@@ -25,9 +25,8 @@ fn report(function: &str, body: impl FnOnce() -> Result<()>) {
 fn log_failure(function: &str) {
     // In a guard of its own, whose end passes the log message on.
     guard_value((), || {
-        // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
-        let message = unsafe { CStr::from_ptr(sconce_last_error_message()) }.to_string_lossy();
-        log::error(format_args!("{function}: {message}"));
+        let message = last_error::newest_text();
+        log::error(format_args!("{function}: {}", message.to_string_lossy()));
     });
 }
 

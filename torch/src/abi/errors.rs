@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code, reason = "reads texts of C")]
 
-use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
 
 use crate::error::{self, Error};
@@ -83,20 +82,10 @@ unsafe extern "C" fn sconce_torch_record(text: *const c_char) {
     error::record(&Error::invalid_argument(text));
 }
 
-thread_local! {
-    static WHAT: RefCell<CString> = RefCell::new(CString::default());
-}
-
-/// Returns the text of the calling thread's newest failure, which is valid until its next call of this function.
+/// Returns the text of the calling thread's newest failure, which is valid until it has read that of a later one.
 #[unsafe(no_mangle)]
 pub extern "C" fn torch_exception_get_what() -> *const c_char {
-    error::with_newest(|newest| {
-        WHAT.try_with(|what| {
-            *what.borrow_mut() = newest.to_owned();
-            what.borrow().as_ptr()
-        })
-        .unwrap_or(c"".as_ptr())
-    })
+    error::read_newest()
 }
 
 /// As [`torch_exception_get_what`]: texts of this library have no backtrace.

@@ -7,7 +7,8 @@ use std::ffi::c_char;
 ///
 /// Never NULL: the text is empty before the first failure. A successful call does not change it.
 ///
-/// - Ownership: borrowed, until the thread's next call of this function, or its end.
+/// - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may be
+///   an argument beside a call that fails, and until the thread's end.
 /// - torch: the text of the exception that torch would throw.
 #[unsafe(no_mangle)]
 #[allow(unsafe_code, reason = "a function without a mangled name")]
