@@ -1477,7 +1477,7 @@ typedef struct sconce_event sconce_event;
 /**
  * A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
  * Opaque; created by `sconce_generator_create`, or the default generator of a device or of the
- * CPU. As in torch, a generator /// of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
+ * CPU. As in torch, a generator of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
  * Twister instead of an offset.
  */
 typedef struct sconce_generator sconce_generator;
@@ -2807,7 +2807,8 @@ const char *sconce_status_name(int32_t status);
  *
  * Never NULL: the text is empty before the first failure. A successful call does not change it.
  *
- * - Ownership: borrowed, until the next call of this thread that fails, or the thread's end.
+ * - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may be
+ *   an argument beside a call that fails, and until the thread's end.
  * - torch: the text of the exception that torch would throw.
  */
 const char *sconce_last_error_message(void);
@@ -3873,10 +3874,10 @@ sconce_status sconce_memory_pool_is_fixed(struct sconce_memory_pool *pool,
  * - `pool`: NULL is the default pool.
  * - `desc`: where the bytes are saved.
  * - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another
- *   process has a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the ///
+ *   process has a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
  *   pool is in use and does not consist of pages; the message names a block. OUT_OF_MEMORY: the host has too little
- *   /// memory. IO: the file cannot be written. After an error the pool is awake, with its bytes unless they were
- *   to be /// discarded. In rare cases the message says that the pool is asleep all the same; then no data is lost.
+ *   memory. IO: the file cannot be written. After an error the pool is awake, with its bytes unless they were to be
+ *   discarded. In rare cases the message says that the pool is asleep all the same; then no data is lost.
  * - Ordering: waits for the device, and for devices with access to its memory.
  * - Threads: any. Only one thread at a time puts pools of a device to sleep or wakes them; others
  *   wait for it. A thread that destroys a pool waits as well, and so does one that begins a

@@ -4,6 +4,7 @@
 
 mod abi;
 mod comments;
+mod marks;
 mod names;
 mod streams;
 

@@ -161,10 +161,10 @@ fn wake_mode(mode: i32) -> Result<WakeMode> {
 /// - `pool`: NULL is the default pool.
 /// - `desc`: where the bytes are saved.
 /// - Errors: INVALID_STATE: the pool is asleep; its memory is fixed (`sconce_memory_pool_set_fixed`); another
-///   process has a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the ///
+///   process has a block of it open; or a stream of the device is being captured. NOT_SUPPORTED: memory of the
 ///   pool is in use and does not consist of pages; the message names a block. OUT_OF_MEMORY: the host has too little
-///   /// memory. IO: the file cannot be written. After an error the pool is awake, with its bytes unless they were
-///   to be /// discarded. In rare cases the message says that the pool is asleep all the same; then no data is lost.
+///   memory. IO: the file cannot be written. After an error the pool is awake, with its bytes unless they were to be
+///   discarded. In rare cases the message says that the pool is asleep all the same; then no data is lost.
 /// - Ordering: waits for the device, and for devices with access to its memory.
 /// - Threads: any. Only one thread at a time puts pools of a device to sleep or wakes them; others
 ///   wait for it. A thread that destroys a pool waits as well, and so does one that begins a

@@ -6,7 +6,7 @@ use crate::random;
 
 /// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
 /// Opaque; created by `sconce_generator_create`, or the default generator of a device or of the
-/// CPU. As in torch, a generator /// of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
+/// CPU. As in torch, a generator of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
 /// Twister instead of an offset.
 pub struct sconce_generator {
     _private: [u8; 0],
