@@ -53,7 +53,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(crate) summary: bool,
 
-    /// Records history during the first pass and writes a snapshot at its end: .pickle or .json.
+    /// Records history during the first pass and writes a snapshot at its end: .pickle, .json, or
+    /// .html for a browser.
     #[arg(long, value_name = "PATH")]
     pub(crate) snapshot: Option<PathBuf>,
 

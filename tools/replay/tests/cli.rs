@@ -171,6 +171,13 @@ fn the_summary_and_the_snapshot_are_of_the_end_of_the_first_pass() {
         assert!(line(&text, "peak reserved").contains("24.0 MiB"), "{text}");
         assert!(line(&text, "peak reserved").ends_with("equal"), "{text}");
     }
+    // A page for a browser.
+    let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("written.html");
+    let snapshot = format!("--snapshot={}", page.display());
+    printed(&replay(&[&snapshot], &file("page.csv", TINY)));
+    assert!(std::fs::read_to_string(page).unwrap().to_lowercase().starts_with("<!doctype html>"));
     let trace = file("ending.csv", TINY);
+    let help = printed(&replay(&["--help"], &trace));
+    assert!(help.contains(".html for a browser"), "{help}");
     refused(&replay(&["--snapshot=/tmp/x.txt"], &trace), &["/tmp/x.txt", ".pickle"]);
 }
