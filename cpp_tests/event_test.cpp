@@ -185,7 +185,9 @@ TEST_F(EventTest, MeasuringNeedsTiming) {
   CUDAEvent timed(EventFlags::Timing);
   CUDAEvent plain;
   const auto refusal = [&] { return error_of([&] { (void)timed.elapsed_time(plain); }); };
-  const std::string words = "Both events must be created with argument 'enable_timing=True'";
+  const std::string words =
+      "Both events must be created with timing: the flag SCONCE_EVENT_TIMING (C++ "
+      "EventFlags::Timing)";
   EXPECT_EQ(refusal().status(), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(contains(refusal().what(), words)) << "before they are recorded";
   timed.record();

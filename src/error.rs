@@ -121,9 +121,6 @@ pub enum Cause {
     OwnHandle,
     /// A device has as many peers as its hardware has room for.
     TooManyPeers,
-    /// Queued work has failed, and with it the device: it refuses every call until the process
-    /// ends.
-    DeviceFailed,
 }
 
 /// The result type of everything below `ffi`.
@@ -189,16 +186,17 @@ impl Error {
         self
     }
 
-    /// The error with its cause. That of a failed device adds the remedy to the message.
+    /// The error with its cause.
     #[must_use]
     pub fn with_cause(mut self, cause: Cause) -> Self {
         self.0.cause = Some(cause);
-        if cause == Cause::DeviceFailed {
-            let message = &self.0.message;
-            self.0.message = Cow::Owned(format!(
-                "{message}; queued work has failed, and the device with it: restart the process"
-            ));
-        }
+        self
+    }
+
+    /// The error with what helps after its message.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: &str) -> Self {
+        self.0.message = Cow::Owned(format!("{}; {remedy}", self.0.message));
         self
     }
 
@@ -252,14 +250,5 @@ mod tests {
         assert_eq!(error.backend_code(), 999);
         assert_eq!(error.message(), "cuCtxSynchronize failed: CUDA_ERROR_UNKNOWN (999)");
         assert!(error.context("stream 3").message().starts_with("stream 3: cuCtx"));
-    }
-
-    #[test]
-    fn a_failure_of_queued_work_tells_what_helps() {
-        let error =
-            Error::driver(Status::Driver, "cuCtxSynchronize", 700, "CUDA_ERROR_ILLEGAL_ADDRESS")
-                .with_cause(Cause::DeviceFailed);
-        assert!(error.message().starts_with("cuCtxSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"));
-        assert!(error.message().ends_with("restart the process"), "{error}");
     }
 }

@@ -11,7 +11,13 @@ void refused(DeviceBuffer& device, PinnedBuffer& pinned, std::vector<float>& hos
              void* bytes, std::vector<bool>& bits, std::vector<std::string>& texts) {
   (void)device, (void)pinned, (void)host, (void)ints, (void)read_only, (void)elements, (void)bytes,
       (void)bits, (void)texts;
-#if defined(CASE_const_destination)
+#if defined(CASE_copy_of_tensors)
+  copy_(sconce::zeros({4}), sconce::zeros({4}));
+#elif defined(CASE_copy_of_a_tensor_to_memory)
+  copy_(host, sconce::zeros({4}));
+#elif defined(CASE_set_tensor)
+  memory_set(sconce::zeros({4}), 0);
+#elif defined(CASE_const_destination)
   copy_(read_only, device);
 #elif defined(CASE_const_buffer)
   const PinnedBuffer& view = pinned;

@@ -19,7 +19,9 @@ void refused(DeviceBuffer& buffer, const DeviceBuffer& read_only, PinnedBuffer& 
              std::vector<float>& host, float* elements, void* bytes, const CUDAStream& stream) {
   (void)buffer, (void)read_only, (void)pinned, (void)host, (void)elements, (void)bytes,
       (void)stream;
-#if defined(CASE_fill_of_const)
+#if defined(CASE_fill_of_a_tensor)
+  normal_(sconce::zeros({4}));
+#elif defined(CASE_fill_of_const)
   uniform_(read_only.span<float>());
 #elif defined(CASE_fill_of_a_const_buffer)
   normal_(read_only, ScalarType::Float);

@@ -41,7 +41,10 @@ void refused(float* singles, const float* read_only, double* doubles, int* integ
   const Matmul product{1, 1, 1};
   const Convolution convolution_1{};
   const FFT transform{};
-#if defined(CASE_product_of_mixed_types)
+#if defined(CASE_product_of_tensors)
+  const sconce::Tensor tensor = sconce::zeros({4, 4});
+  matmul(product, tensor, tensor, tensor);
+#elif defined(CASE_product_of_mixed_types)
   matmul(product, singles, doubles, singles);
 #elif defined(CASE_product_of_integers)
   matmul(product, integers, integers, integers);

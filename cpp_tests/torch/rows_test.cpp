@@ -153,7 +153,8 @@ TEST_F(RowsTest, AMessageThatWasReadStaysUntilALaterOneWasRead) {
   EXPECT_EQ(words, before);
   EXPECT_NE(words, after);
   const std::string later = after;
-  EXPECT_EQ(after, ::sconce_torch_last_error_message()) << "the same text, however often it is read";
+  EXPECT_EQ(after, ::sconce_torch_last_error_message())
+      << "the same text, however often it is read";
   ASSERT_EQ(fail(2), SCONCE_ERROR_INVALID_ARGUMENT);
   EXPECT_EQ(later, after);
 }

@@ -73,7 +73,10 @@ auto side_of(T& place) {
   static_assert(kind != SideKind::Pointer,
                 "a pointer has no size: pass Span(ptr, n) or DeviceSpan(ptr, n), "
                 "or call copy_(dst, src, bytes) for bytes");
-  static_assert(kind != SideKind::None,
+  static_assert(!is_tensor_v<T>,
+                "a tensor is copied and set by its own functions: a.copy_(b), a.fill_(0); or pass "
+                "DeviceSpan(a.data_ptr<float>(), a.numel()), which knows no strides");
+  static_assert(kind != SideKind::None || is_tensor_v<T>,
                 "a side of a copy needs data() and size(), as a vector has");
   if constexpr (kind == SideKind::Array) {
     using Element = std::remove_all_extents_t<T>;
@@ -84,6 +87,8 @@ auto side_of(T& place) {
     constexpr bool read_only = std::is_same_v<decltype(place.get()), const void*>;
     using Byte = std::conditional_t<read_only, const std::byte, std::byte>;
     return CopySide<Byte>{static_cast<Byte*>(place.get()), place.bytes()};
+  } else {
+    return CopySide<std::byte>{nullptr, 0};
   }
 }
 

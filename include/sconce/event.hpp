@@ -251,8 +251,8 @@ class [[nodiscard]] CUDAEvent {
   [[noreturn]] static void throw_not_measurable(bool timed) {
     if (!timed) {
       throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-                  "Both events must be created with argument 'enable_timing=True' "
-                  "(EventFlags::Timing).");
+                  "Both events must be created with timing: the flag SCONCE_EVENT_TIMING (C++ "
+                  "EventFlags::Timing)");
     }
     throw Error(SCONCE_ERROR_INVALID_STATE,
                 "Both events must be recorded before calculating elapsed time.");

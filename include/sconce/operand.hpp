@@ -78,7 +78,9 @@ template <class T>
 constexpr auto operand_of(const T& argument) noexcept {
   using Argument = std::remove_cv_t<std::decay_t<const T>>;
   constexpr bool usable = std::is_pointer_v<Argument> || is_device_view_v<Argument>;
-  static_assert(usable,
+  static_assert(!is_tensor_v<Argument>,
+                "tensors have functions of their own: a.matmul(b), conv2d(a, b), fft::rfft(a)");
+  static_assert(usable || is_tensor_v<Argument>,
                 "libraries work on device memory of a type: a pointer, a DeviceSpan, or "
                 "buffer.span<T>()");
   if constexpr (std::is_pointer_v<Argument>) {

@@ -79,7 +79,9 @@ Filled filled(const Target& target) {
                 "a buffer has no element type: pass buffer.span<T>(), or add a "
                 "ScalarType");
   static_assert(!pointer, "a pointer has no size: pass DeviceSpan(ptr, n)");
-  static_assert(buffer || pointer || view, "fills write device memory: a DeviceSpan");
+  constexpr bool tensor = is_tensor_v<std::decay_t<Target>>;
+  static_assert(!tensor, "a tensor is filled by its own functions: a.normal_(), a.uniform_()");
+  static_assert(buffer || pointer || view || tensor, "fills write device memory: a DeviceSpan");
   if constexpr (view) {
     using Value = typename Target::value_type;
     constexpr std::optional<cuda::ScalarType> type = scalar_type_v<Value>;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <sconce/error.hpp>
+#include <sconce/fwd.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -58,6 +59,18 @@ template <class T>
 inline constexpr bool is_device_view_v = false;
 template <class T>
 inline constexpr bool is_device_view_v<cuda::DeviceSpan<T>> = true;
+
+/// Whether a type is a tensor, which has operations of its own.
+template <class T>
+constexpr bool is_tensor() noexcept {
+  if constexpr (std::is_class_v<T>) {
+    return std::is_base_of_v<TensorBase, std::remove_cv_t<T>>;
+  } else {
+    return false;
+  }
+}
+template <class T>
+inline constexpr bool is_tensor_v = is_tensor<T>();
 
 /// Whether a type is a buffer: it has a size in bytes, and no type of elements.
 template <class T, class = void>

@@ -45,7 +45,7 @@ inline Tensor& binary_out(Tensor& out, std::int32_t operation, const TensorBase&
 inline std::int32_t rounded_division_of(std::string_view rounding_mode) {
   if (rounding_mode != "trunc" && rounding_mode != "floor") {
     throw Error(SCONCE_ERROR_INVALID_ARGUMENT,
-                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '" +
+                "div expected rounding_mode to be 'trunc' or 'floor', or left out, but found '" +
                     std::string(rounding_mode) + "'");
   }
   return rounding_mode == "floor" ? SCONCE_BINARY_FLOOR_DIVIDE : SCONCE_BINARY_TRUNC_DIVIDE;

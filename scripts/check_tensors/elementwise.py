@@ -77,7 +77,7 @@ def unary_expected(operation, dtype, values):
         return Expected(dtype, numpy.abs(values))
     if operation == "sign":
         if is_complex:
-            return Refusal("torch.sign doesn't allow complex tensors")
+            return Refusal("sign doesn't allow complex tensors")
         sign = numpy.sign(values.astype("i1")).astype("?") if dtype == "bool" else numpy.sign(values)
         return Expected(dtype, numpy.where(numpy.isnan(values), 0, sign).astype(sign.dtype))
     if operation == "relu":
@@ -361,7 +361,7 @@ def clamp_expected(own, bounds, given):
     if dtype == "bool":
         return Refusal('"clamp" not implemented for')
     if bounds == [None, None]:
-        return Refusal("At least one of 'min' or 'max' must not be None")
+        return Refusal("At least one of 'min' and 'max' must be given")
     values = drawn_values(own, dtype)
     for bound, move in zip(bounds, (numpy.maximum, numpy.minimum)):
         if bound is not None:

@@ -11,7 +11,7 @@ use std::ptr::null;
 use cudarc::driver::sys::CUresult;
 
 use super::libraries::api::Api;
-use crate::driver::nvidia::{driver_failure, status_of};
+use crate::driver::nvidia::{driver_failure, is_of_queued_work, status_of};
 use crate::error::{Error, Result, Status};
 
 pub(super) const SUCCESS: i32 = CUresult::CUDA_SUCCESS as i32;
@@ -27,6 +27,10 @@ pub(super) const PEER_ACCESS_ALREADY_ENABLED: i32 =
 
 /// `CUDA_ERROR_STREAM_CAPTURE_*` and `CUDA_ERROR_CAPTURED_EVENT`.
 pub(super) const CAPTURE_CODES: RangeInclusive<i32> = 900..=908;
+
+/// What helps after a failure of queued work, which CUDA reports at any later call and without the operation's name.
+const OF_QUEUED_WORK: &str = "an operation that was queued before, or this one, has failed, and the device with it; \
+                              CUDA_LAUNCH_BLOCKING=1 reports the failure at the operation's own call. Restart the process";
 
 impl Api {
     /// Turns the code of `call` into a result.
@@ -56,7 +60,7 @@ impl Api {
     #[cold]
     #[inline(never)]
     pub(super) fn failure_as(&self, status: Status, call: &str, code: i32) -> Error {
-        driver_failure(status, call, code, &self.code_name(code))
+        failure_of(status, call, code, &self.code_name(code))
     }
 
     fn code_name(&self, code: i32) -> String {
@@ -71,7 +75,12 @@ pub(super) type GetErrorName = unsafe extern "C" fn(i32, *mut *const c_char) -> 
 #[cold]
 #[inline(never)]
 pub(super) fn failure_by_name(get_name: Option<GetErrorName>, call: &str, code: i32) -> Error {
-    driver_failure(status_of(code), call, code, &code_name(get_name, code))
+    failure_of(status_of(code), call, code, &code_name(get_name, code))
+}
+
+fn failure_of(status: Status, call: &str, code: i32, name: &str) -> Error {
+    let error = driver_failure(status, call, code, name);
+    if is_of_queued_work(code) { error.with_remedy(OF_QUEUED_WORK) } else { error }
 }
 
 fn code_name(get_name: Option<GetErrorName>, code: i32) -> String {
@@ -100,6 +109,15 @@ pub(super) fn released(release: impl FnOnce() -> Result<()>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_of_queued_work_tells_what_helps() {
+        let failed = |code| failure_by_name(None, "cuCtxSynchronize", code).message().to_owned();
+        assert!(failed(700).starts_with("cuCtxSynchronize failed: "), "{}", failed(700));
+        for word in ["queued before", "CUDA_LAUNCH_BLOCKING=1", "Restart the process"] {
+            assert!(failed(700).contains(word) && !failed(1).contains(word), "{}", failed(700));
+        }
+    }
 
     #[test]
     fn codes_with_a_kind_map_to_it_and_all_others_to_driver() {

@@ -17,8 +17,7 @@ pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {
     let (end_timed, end_native) = with_native(end, "end", look)?;
     if !(start_timed && end_timed) {
         return Err(Error::invalid_argument(
-            "Both events must be created with argument 'enable_timing=True' \
-             (flag SCONCE_EVENT_TIMING).",
+            "Both events must be created with timing: the flag SCONCE_EVENT_TIMING (C++ EventFlags::Timing)",
         ));
     }
     let (Some(start), Some(end)) = (start_native, end_native) else {

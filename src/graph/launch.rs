@@ -217,7 +217,8 @@ pub fn node_count(key: Key) -> Result<usize> {
 fn kept(captured: &Captured) -> Result<GraphHandle> {
     captured.graph.ok_or_else(|| {
         Error::invalid_state(
-            "You cannot access the raw cudaGraph_t instance unless CUDAGraph was initialized with keep_graph=true",
+            "You cannot access the raw cudaGraph_t instance unless the graph was created with keep_graph (C++ \
+             CUDAGraph(true))",
         )
     })
 }

@@ -8,7 +8,7 @@ use super::modules;
 use crate::collections::slab::{Key, Slab};
 use crate::context::runtime;
 use crate::device;
-use crate::driver::{CompiledForm, SourceCode};
+use crate::driver::{CompiledForm, SourceCode, looks_like_path};
 use crate::error::{Error, Result, Status};
 use crate::lock::{Mutex, rank};
 
@@ -30,6 +30,11 @@ struct KernelSource {
 
 /// Makes a source of CUDA C++, `name` for messages of the compiler. Needs no backend.
 pub fn create(name: CString, text: CString) -> Result<Key> {
+    if looks_like_path(text.as_bytes()) {
+        return Err(Error::invalid_argument(format!(
+            "text is {text:?}, which is no source but looks like a path; pass what the file contains"
+        )));
+    }
     let full = || Error::new(Status::OutOfMemory, "too many sources are alive");
     let (key, cell) = SOURCES.insert().ok_or_else(full)?;
     let code = Arc::new(SourceCode { name, text, ..SourceCode::default() });

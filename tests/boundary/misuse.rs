@@ -12,7 +12,7 @@ use std::ffi::{c_char, c_void};
 use testkit::fork::forked;
 use testkit::header::Prototype;
 
-use crate::calls::{Arguments, Library};
+use crate::calls::{Arguments, Function, Library};
 
 /// How many combinations of arguments a function is called with at most, and the step between them if there are more.
 const MOST_COMBINATIONS: u64 = 60_000;
@@ -217,6 +217,7 @@ type Values<'a> = &'a dyn Fn(&str, &str, &'static [u64]) -> Vec<Vec<u64>>;
 
 fn call_with(prototype: &Prototype, values: Values<'_>) {
     let function = Library::open().function(&prototype.name);
+    let newest = Library::open().function("sconce_last_error_message");
 
     let scratch = scratch();
     let mut choices: Vec<(bool, Vec<Vec<u64>>)> = Vec::new();
@@ -253,9 +254,68 @@ fn call_with(prototype: &Prototype, values: Values<'_>) {
         let result = unsafe { function.call(&arguments) };
         if prototype.returns.ends_with("sconce_status") {
             let status = result as i32;
+            if status != 0 && is_negative_alone(prototype, &choices, &picked) {
+                let text = message(&newest);
+                assert_eq!(
+                    unsigned_words(&text),
+                    [""; 0],
+                    "{} for {arguments:x?}: {text}",
+                    prototype.name
+                );
+            }
             assert!((0..=17).contains(&status), "{} gave {status}", prototype.name);
             assert_ne!(status, 14, "{} had an internal error for {arguments:x?}", prototype.name);
         }
+    }
+}
+
+/// Negative numbers as they look where they are printed as unsigned ones.
+fn unsigned_words(text: &str) -> Vec<String> {
+    let wrong =
+        |value: u64, text: &str| text.contains(&value.to_string()).then(|| value.to_string());
+    let negative = [-1_i64, -2, i64::from(i32::MIN)];
+    let all = negative.into_iter().flat_map(|value| [value as u32 as u64, value as u64]);
+    // 2^31 is the number itself in other places.
+    all.filter(|value| *value != 1 << 31).filter_map(|value| wrong(value, text)).collect()
+}
+
+/// Whether some signed argument is negative, and none is a number that is printed as `unsigned_words` finds.
+fn is_negative_alone(
+    prototype: &Prototype,
+    choices: &[(bool, Vec<Vec<u64>>)],
+    picked: &[usize],
+) -> bool {
+    let chosen = choices.iter().zip(picked).map(|((_, values), pick)| &values[*pick]);
+    let mut negative = false;
+    for ((kind, _), values) in prototype.parameters.iter().zip(chosen) {
+        let is_signed = ["int32_t", "int", "int64_t", "ptrdiff_t"].contains(&kind.as_str());
+        let is_negative = (values[0] as i64) < 0;
+        negative |= is_signed && is_negative;
+        if !is_signed && values.iter().any(|value| *value as i64 >> 31 != 0) && !kind.ends_with('*')
+        {
+            return false;
+        }
+    }
+    negative
+}
+
+/// The message of the newest failure of the library that is called by address.
+fn message(newest: &Function) -> String {
+    // SAFETY: it takes nothing.
+    let text = unsafe { newest.call(&Arguments::default()) };
+    // SAFETY: a text that ends with NUL and stays until a later one was read.
+    unsafe { std::ffi::CStr::from_ptr(text as *const c_char) }.to_string_lossy().into_owned()
+}
+
+#[test]
+fn negative_numbers_that_look_unsigned_are_seen() {
+    for text in
+        ["rank is 4294967295; it must", "dim 18446744073709551614", "18446744071562067968 elements"]
+    {
+        assert!(!unsigned_words(text).is_empty(), "{text}");
+    }
+    for text in ["rank is -1; it must be from 0 to 3", "2147483648 bytes"] {
+        assert_eq!(unsigned_words(text), [""; 0], "{text}");
     }
 }
 

@@ -245,7 +245,7 @@ fn a_graph_that_cannot_be_written_is_refused() {
     ok(set(output, 1, BYTES));
     ok(sconce_graph_capture_end(kept));
     capture_fill(unkept, stream, output, 1, false);
-    refused(dump(unkept, file.path(), 0), state, "keep_graph=true");
+    refused(dump(unkept, file.path(), 0), state, "created with keep_graph");
     let nowhere = format!("{}/there/is/no/folder", file.path());
     refused(dump(kept, &nowhere, 0), SCONCE_ERROR_DRIVER, "no/folder");
     // SAFETY: NUL-terminated.
@@ -292,7 +292,7 @@ fn the_drivers_handles_are_the_graphs() {
     }
     assert_eq!(native(kept), handle);
     // Without keep_graph there is only the executable graph.
-    refused(native(unkept).0, state, "keep_graph=true");
+    refused(native(unkept).0, state, "created with keep_graph");
     ok(native_exec(unkept).0);
     refused(sconce_graph_instantiate(unkept), state, "create it with keep_graph");
     ok(sconce_graph_reset(kept));

@@ -7,6 +7,7 @@
 //! | `names` | a type's name is unique in the crate |
 //! | `folders` | few files in a folder, each named in the folder's table |
 //! | `locks` | every lock is one of `src/lock` |
+//! | `messages` | texts for callers are in their languages |
 //! | `main` | where unsafe code may stand, how long a file may be |
 //! | `source` | Rust source text, read as words and paths |
 //!
@@ -19,6 +20,7 @@ mod cycles;
 mod floors;
 mod folders;
 mod locks;
+mod messages;
 mod names;
 mod source;
 

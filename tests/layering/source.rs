@@ -28,6 +28,31 @@ impl Source {
 /// The words and marks of the code, each with its line; comments and the insides of strings are
 /// left out. `::` is one mark.
 pub(crate) fn tokens(text: &str) -> Vec<(String, usize)> {
+    let without_insides = |(word, line): (String, usize)| match word.starts_with('"') {
+        true => ("\"\"".to_owned(), line),
+        false => (word, line),
+    };
+    words(text).into_iter().map(without_insides).collect()
+}
+
+/// The strings of the code, as they are written but for the quotes, and on one line. Code from the first test on is left
+/// out.
+pub(crate) fn strings(text: &str) -> Vec<(String, usize)> {
+    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let strings = words(code).into_iter().filter(|(word, _)| word.starts_with('"'));
+    let plain = |text: String| {
+        let lines: Vec<&str> = text.trim_matches('"').split("\\\n").collect();
+        lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| if at == 0 { line } else { line.trim_start() })
+            .collect()
+    };
+    strings.map(|(text, line)| (plain(text), line)).collect()
+}
+
+/// As [`tokens`], with the insides of strings.
+fn words(text: &str) -> Vec<(String, usize)> {
     let chars: Vec<char> = text.chars().collect();
     let at = |i: usize| chars.get(i).copied().unwrap_or('\0');
     let (mut found, mut i, mut line) = (Vec::new(), 0, 1);
@@ -55,7 +80,7 @@ pub(crate) fn tokens(text: &str) -> Vec<(String, usize)> {
                     i += if at(i) == '\\' { 2 } else { 1 };
                 }
                 i += 1;
-                found.push(("\"\"".to_owned(), line));
+                found.push((chars[start..i.min(chars.len())].iter().collect(), line));
             }
             // A character, not a lifetime.
             '\'' if at(i + 1) == '\\' || at(i + 2) == '\'' => {

@@ -136,7 +136,7 @@ fn operands_that_are_missing_or_given_twice() {
     assert!(refusal(operations::binary(add, own, Operand::Missing)).contains("second"));
     assert!(refusal(operations::binary(add, Operand::Missing, own)).contains("first"));
     let text = refusal(operations::clamp(&tensor, Operand::Missing, Operand::Missing));
-    assert!(text.contains("At least one of 'min' or 'max' must not be None"), "{text}");
+    assert!(text.contains("At least one of 'min' and 'max' must be given"), "{text}");
     let number = real(1.0);
     // SAFETY: numbers or NULL, and a writable place.
     let both = returned(|out| unsafe {

@@ -282,6 +282,20 @@ fn a_model_of_cuda_is_refused_on_simulated_devices() {
     assert!(refused.contains("the devices of this process are simulated"), "{refused}");
 }
 
+/// It could not run on simulated devices either.
+#[test]
+fn a_model_of_cuda_without_a_gpu_is_not_told_to_use_simulated_devices() {
+    let Some(folder) = models() else { return };
+    for (name, value) in [("SCONCE_BACKEND", "auto"), ("CUDA_VISIBLE_DEVICES", "")] {
+        // SAFETY: this process runs this test alone, and the library has not read its environment yet.
+        unsafe { std::env::set_var(name, value) };
+    }
+    let refused = load_model(&folder.join("mlp.pt2")).unwrap_err();
+    assert!(refused.contains("compiled for CUDA, and no CUDA device is available ("), "{refused}");
+    assert!(refused.contains("compile the model for the CPU"), "{refused}");
+    assert!(!refused.contains("SCONCE_BACKEND") && !refused.contains("simulated"), "{refused}");
+}
+
 /// `sconce_model_output`.
 #[repr(C)]
 struct Output {

@@ -75,6 +75,7 @@ pub use ipc::{Ipc, IpcHandle};
 pub use kernels::Kernels;
 pub use libraries::*;
 pub use memory::{Memory, MemoryInfo, PointerInfo, PointerKind};
+pub(crate) use modules::looks_like_path;
 pub use modules::{
     BestBlock, KernelAttributes, KernelValues, LaunchConfig, ModuleCode, ModuleFormat, Modules,
 };

@@ -60,8 +60,8 @@ const CODES: &[(i32, &str, Status)] = &[
     (999, "CUDA_ERROR_UNKNOWN", Status::Driver),
 ];
 
-/// After these the device refuses every call until the process ends: illegal addresses, time-outs,
-/// assertions and the like in queued work.
+/// Failures of queued work: illegal addresses, time-outs, assertions and the like. Whichever call reports one, a GPU
+/// refuses every call afterwards until the process ends.
 const DEVICE_FAILED: [i32; 9] = [700, 702, 710, 714, 715, 716, 717, 718, 719];
 
 fn row(code: i32) -> Option<&'static (i32, &'static str, Status)> {
@@ -78,13 +78,17 @@ pub(crate) fn name_of(code: i32) -> &'static str {
     row(code).map_or("an unrecognised error", |(_, name, _)| *name)
 }
 
+/// Whether a number is a failure of queued work, after which a device refuses every call.
+pub(crate) fn is_of_queued_work(code: i32) -> bool {
+    DEVICE_FAILED.contains(&code)
+}
+
 /// The failure of a call with the number `code`, spelled `name` by the driver.
 pub(crate) fn driver_failure(status: Status, call: &str, code: i32, name: &str) -> Error {
     let error = Error::driver(status, call, code, name);
     match code {
         711 => error.with_cause(Cause::TooManyPeers),
         800 => error.with_cause(Cause::NotPermitted),
-        code if DEVICE_FAILED.contains(&code) => error.with_cause(Cause::DeviceFailed),
         _ => error,
     }
 }
@@ -103,8 +107,8 @@ mod tests {
         let cause = |code| driver_failure(status_of(code), "call", code, name_of(code)).cause();
         assert_eq!(cause(711), Some(Cause::TooManyPeers));
         assert_eq!(cause(800), Some(Cause::NotPermitted));
-        assert_eq!(cause(700), Some(Cause::DeviceFailed));
-        assert_eq!(cause(719), Some(Cause::DeviceFailed));
-        assert_eq!([cause(1), cause(2), cause(201), cause(900), cause(12345)], [None; 5]);
+        assert_eq!([cause(1), cause(2), cause(201), cause(700), cause(12345)], [None; 5]);
+        assert!([700, 719].into_iter().all(is_of_queued_work));
+        assert!(![1, 2, 201, 900, 12345].into_iter().any(is_of_queued_work));
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use collectives::comm_failure;
 pub(crate) use compiler::compiler_failure;
 pub(crate) use dnn::dnn_failure;
 pub(crate) use driver::not_permitted;
-pub(crate) use driver::{driver_failure, name_of, status_of};
+pub(crate) use driver::{driver_failure, is_of_queued_work, name_of, status_of};
 pub(crate) use fft::{fft_failure, fft_refusal};
 
 use crate::error::{Error, Status};

@@ -25,6 +25,9 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 
 /// CUDA's explicit name of the legacy default stream.
 const LEGACY_ALIAS: usize = 1;
+/// What helps once queued work has failed.
+const CLEAR_ERROR: &str = "sconce_sim_clear_device_error (C++ simulator::clear_device_error) makes the simulated device \
+                           usable again";
 /// Greatest priority (least is 0).
 pub(crate) const GREATEST_PRIORITY: i32 = -5;
 
@@ -217,13 +220,10 @@ impl Engine {
                     Err(codes::failure_because(call, code, why))
                 }
                 _ => {
-                    let why = match failure {
-                        Some(failure) => {
-                            format!("device {device} failed in earlier work: {failure}")
-                        }
-                        None => format!("device {device} failed in earlier work"),
-                    };
-                    Err(codes::failure_because(call, code, why))
+                    let work = failure.as_deref().unwrap_or("an operation that is unknown");
+                    let why =
+                        format!("device {device} failed in work that was queued earlier: {work}");
+                    Err(codes::failure_because(call, code, why).with_remedy(CLEAR_ERROR))
                 }
             },
         }

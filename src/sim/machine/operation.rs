@@ -102,6 +102,16 @@ impl Operation {
         self.token.operation()
     }
 
+    /// The operation by its call, and why it failed.
+    pub(crate) fn failure(&self, complaint: Option<String>) -> String {
+        let call = self.call.name();
+        match (self.work.failure().or(complaint), self.work.details()) {
+            (Some(why), _) => format!("{call}: {why}"),
+            (None, Some(details)) => format!("{call} ({})", details.replace('\n', ", ")),
+            (None, None) => call.to_owned(),
+        }
+    }
+
     /// Whether all its dependencies have ended.
     pub(crate) fn is_runnable(&self) -> bool {
         !self.stuck

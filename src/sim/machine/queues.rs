@@ -65,7 +65,7 @@ pub(crate) struct DeviceQueues {
     pub(crate) awaiting: BTreeSet<(i32, u64, StreamKey)>,
     /// The code that every call fails with after queued work has failed.
     pub(crate) error: Option<i32>,
-    /// What the work said that failed.
+    /// The operation that failed, and what it said.
     pub(crate) failure: Option<String>,
 }
 

@@ -208,7 +208,7 @@ impl Engine {
             }
             failed = result.err().map(|code| (device, code));
             if failed.is_some() && self.devices[device.as_usize()].error.is_none() {
-                self.devices[device.as_usize()].failure = operation.work.failure().or(complaint);
+                self.devices[device.as_usize()].failure = Some(operation.failure(complaint));
             }
         }
         more.extend(self.release(operation, end_ns, result));

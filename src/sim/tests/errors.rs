@@ -49,6 +49,53 @@ fn an_asynchronous_error_sticks_to_its_device_and_stops_what_is_queued() {
     sim.memory_free(D0, ptr).unwrap();
 }
 
+/// Whichever call meets the failure, it names the operation, and what helps on a simulated device.
+#[test]
+fn a_failure_of_queued_work_names_the_operation() {
+    let sim = manual(1);
+    let (stream, other) = (stream(&sim), stream(&sim));
+    let ptr = sim.memory_alloc(D0, 512).unwrap();
+    let (pinned, event) = (sim.host_alloc(D0, 512).unwrap(), event(&sim));
+    let operations: [(Call, &str, &dyn Fn()); 5] = [
+        (Call::FillAsync, "fill_async (512 bytes)", &|| {
+            sim.fill_async(ptr, 1, 512, stream).unwrap()
+        }),
+        (Call::CopyAsync, "copy_async (16 bytes)", &|| {
+            sim.copy_async(ptr.into(), host(pinned), 16, stream).unwrap();
+        }),
+        (Call::LaunchHostFunction, "launch_host_function", &|| {
+            sim.launch_host_function(stream, host_function(|| ())).unwrap();
+        }),
+        (Call::KernelLaunch, "kernel_launch (sconce_sleep_ns, grid", &|| {
+            sleep(&sim, stream, std::time::Duration::from_nanos(1));
+        }),
+        (Call::EventRecord, "event_record", &|| sim.event_record(event, stream).unwrap()),
+    ];
+    for (call, operation, queue) in operations {
+        for code in [700, 719, 999] {
+            sim.fail_operation(call, 1, code);
+            queue();
+            sim.run_until_idle();
+            let failures = [
+                sim.stream_synchronize(stream),
+                sim.event_record(event, other),
+                sim.device_synchronize(D0),
+                sim.memory_alloc(D0, 512).map(drop),
+            ];
+            for failure in failures {
+                let text = failure.unwrap_err().message().to_owned();
+                let earlier =
+                    format!("device 0 failed in work that was queued earlier: {operation}");
+                assert!(text.contains(&earlier), "{text}");
+                assert!(text.contains("sconce_sim_clear_device_error"), "{text}");
+                assert!(!text.to_lowercase().contains("restart"), "{text}");
+            }
+            sim.clear_device_error(D0).unwrap();
+            sim.device_synchronize(D0).unwrap();
+        }
+    }
+}
+
 #[test]
 fn whoever_waits_for_work_that_fails_is_woken_with_the_error() {
     let sim = manual(1);

@@ -15,7 +15,7 @@ use crate::tensor::{Dims, Tensor, TensorOptions, views};
 /// out, as in torch.
 pub(crate) fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result<Tensor> {
     if tensors.is_empty() {
-        return Err(Error::invalid_argument("torch.cat(): expected a non-empty list of Tensors"));
+        return Err(Error::invalid_argument("cat(): expected a non-empty list of tensors"));
     }
     if let Some(at) = tensors.iter().position(|tensor| tensor.rank() == 0) {
         return Err(Error::invalid_argument(format!(

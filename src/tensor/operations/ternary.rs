@@ -69,9 +69,9 @@ pub(crate) fn clamp(
         return Err(not_implemented("clamp", dtype));
     }
     match (least, most) {
-        (None, None) => Err(Error::invalid_argument(
-            "torch.clamp: At least one of 'min' or 'max' must not be None",
-        )),
+        (None, None) => {
+            Err(Error::invalid_argument("clamp: At least one of 'min' and 'max' must be given"))
+        }
         (Some(least), Some(most)) => {
             elementwise(PointwiseOp::Clamp, dtype, [own, least, most], into)
         }

@@ -101,7 +101,7 @@ impl UnaryOperation {
             Op::Neg => same(PointwiseOp::Neg),
             Op::Abs => Ok((PointwiseOp::Abs, input, input.real().0)),
             Op::Sign if complex => Err(Error::not_supported(
-                "Unlike NumPy, torch.sign doesn't allow complex tensors; divide by abs() instead",
+                "Unlike NumPy, sign doesn't allow complex tensors; divide by abs() instead",
             )),
             Op::Sign => same(PointwiseOp::Sign),
             Op::Relu if input == Dtype::Bool => {

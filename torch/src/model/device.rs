@@ -12,7 +12,7 @@ pub(super) fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String
     let mut device = index.unwrap_or(-1);
     if device < 0 {
         // SAFETY: the place is valid for a write.
-        status(unsafe { api::sconce_device_get_current(&mut device) })?;
+        status(unsafe { api::sconce_device_get_current(&mut device) }).map_err(without_device)?;
     }
     // SAFETY: no preconditions.
     let backend = unsafe { api::sconce_backend_get_active() };
@@ -40,6 +40,18 @@ pub(super) fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String
         }
         _ => Ok(device),
     }
+}
+
+/// Where there is no device: libsconce advises simulated ones, on which the model cannot run.
+fn without_device(error: Error) -> Error {
+    if error.status != api::SCONCE_ERROR_NO_DEVICE {
+        return error;
+    }
+    let why = error.message.split("; set SCONCE_BACKEND").next().unwrap_or_default();
+    let text = format!(
+        "the model was compiled for CUDA, and {why}. Run it on a machine with a GPU, or compile the model for the CPU"
+    );
+    Error::new(error.status, text)
 }
 
 /// A device that is current until this is dropped.

@@ -63,7 +63,7 @@ pub fn divided(first: TensorHandle, second: Operand<'_>, mode: Option<&str>) -> 
         Some("trunc") => return divided_towards_zero(first, second),
         Some(other) => {
             return Err(Error::invalid_argument(format!(
-                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{other}'"
+                "div expected rounding_mode to be 'trunc' or 'floor', or left out, but found '{other}'"
             )));
         }
     };

@@ -31,15 +31,15 @@ impl Search {
             None => right,
             Some("left") if right => {
                 return Err(Error::invalid_argument(
-                    "torch.searchsorted(): side and right can't be set to opposites, got side of left while right \
-                     was True",
+                    "searchsorted(): side and right can't be set to opposites, got side of left while right \
+                     was true",
                 ));
             }
             Some("left") => false,
             Some("right") => true,
             Some(other) => {
                 return Err(Error::invalid_argument(format!(
-                    "torch.searchsorted(): side can only be 'left' or 'right' but got {other}"
+                    "searchsorted(): side can only be 'left' or 'right' but got {other}"
                 )));
             }
         };
@@ -59,7 +59,7 @@ pub fn search_sorted(
     check_device("self", device_of_tensor(values)?, device)?;
     if dtype_of_tensor(values)? != dtype {
         return Err(Error::invalid_argument(format!(
-            "torch.searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary \
+            "searchsorted(): boundary tensor and input value tensor should have same dtype, but got boundary \
              tensor of {} and value tensor of {}",
             name_of(dtype),
             name_of(dtype_of_tensor(values)?)
@@ -67,13 +67,13 @@ pub fn search_sorted(
     }
     let Some((&length, outer)) = of_lines.split_last() else {
         return Err(Error::invalid_argument(
-            "torch.searchsorted(): boundaries tensor should have at least one dimension",
+            "searchsorted(): boundaries tensor should have at least one dimension",
         ));
     };
     let is_one_line = of_lines.len() == 1;
     if !is_one_line && of_values.split_last().map(|(_, outer)| outer) != Some(outer) {
         return Err(Error::invalid_argument(format!(
-            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
+            "searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries \
              tensor and input value tensor must match, but we got boundaries tensor {of_lines:?} and input value \
              tensor {of_values:?}"
         )));
@@ -112,7 +112,7 @@ fn check_order(order: TensorHandle, sizes: &[i64], device: i32) -> Result<()> {
     check_device("sorter", device_of_tensor(order)?, device)?;
     if dtype_of_tensor(order)? != api::SCONCE_DTYPE_I64 {
         return Err(Error::invalid_argument(format!(
-            "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype {}",
+            "searchsorted(): sorter must be a tensor of long dtype but got dtype {}",
             name_of(dtype_of_tensor(order)?)
         )));
     }
@@ -120,7 +120,7 @@ fn check_order(order: TensorHandle, sizes: &[i64], device: i32) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid_argument(format!(
-        "torch.searchsorted(): boundary and sorter must have the same size, but got boundary tensor {sizes:?} and got \
+        "searchsorted(): boundary and sorter must have the same size, but got boundary tensor {sizes:?} and got \
          sorter tensor {:?}",
         sizes_of(order)?
     )))
@@ -195,7 +195,7 @@ impl Run {
                 };
                 if !(0..self.length).contains(&place) {
                     return Err(Error::invalid_argument(
-                        "torch.searchsorted(): sorter index out of range",
+                        "searchsorted(): sorter index out of range",
                     ));
                 }
                 // SAFETY: the line has that many elements.

@@ -47,7 +47,10 @@ impl ModuleCode {
             (ModuleFormat::Ptx, is_ptx(bytes))
         };
         if sound.is_none() {
-            return Err(refused(name, format, bytes.len()));
+            return Err(match format == ModuleFormat::Ptx && looks_like_path(bytes) {
+                true => path_instead_of_code(name, bytes),
+                false => refused(name, format, bytes.len()),
+            });
         }
         let mut bytes = match format {
             ModuleFormat::Ptx => without_nul(bytes).to_vec(),
@@ -136,6 +139,25 @@ fn refused(name: &str, format: ModuleFormat, bytes: usize) -> Error {
         }
     };
     Error::invalid_argument(format!("{name} of {bytes} bytes cannot be loaded: {why}"))
+}
+
+fn path_instead_of_code(name: &str, path: &[u8]) -> Error {
+    let path = String::from_utf8_lossy(without_nul(path));
+    Error::invalid_argument(format!(
+        "{name} is \"{}\", which is no code but looks like a path; sconce_module_load_file (C++ Module::load_file) \
+         loads a file",
+        path.escape_debug()
+    ))
+}
+
+/// Whether a text that should be code is the path of a file with code.
+pub(crate) fn looks_like_path(text: &[u8]) -> bool {
+    const MOST_BYTES: usize = 4096;
+    let Ok(text) = std::str::from_utf8(without_nul(text)) else { return false };
+    let is_one_line = text.len() <= MOST_BYTES && !text.contains(|c: char| c.is_control());
+    let name = text.rsplit('/').next().unwrap_or_default();
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    is_one_line && ["ptx", "cubin", "fatbin", "cu", "cuh", "so", "o"].contains(&extension)
 }
 
 /// PTX up to its NUL bytes at the end.
@@ -340,5 +362,18 @@ mod tests {
         assert_eq!(has(&cubin(), "sconce_fill_u32"), Some(true));
         assert_eq!(has(&cubin(), "fill_u32"), Some(false));
         assert_eq!(has(&fat_binary(&[b"abc"]), "one"), None);
+    }
+
+    #[test]
+    fn a_path_instead_of_code_is_told_what_loads_it() {
+        for path in ["scale.ptx", "/a b/scale.cubin", "../scale.fatbin\0", "scale.cu"] {
+            let why = ModuleCode::new("image", path.as_bytes()).unwrap_err();
+            assert!(why.message().contains("sconce_module_load_file"), "{path}: {why}");
+        }
+        for text in
+            ["", "scale", ".version 8.0\n.target sm_90", "int a; // scale.cu\n", "\u{1}.ptx"]
+        {
+            assert!(!looks_like_path(text.as_bytes()), "{text}");
+        }
     }
 }

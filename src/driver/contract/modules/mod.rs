@@ -17,6 +17,7 @@
 mod code;
 mod values;
 
+pub(crate) use code::looks_like_path;
 pub use code::{ModuleCode, ModuleFormat};
 pub use values::KernelValues;
 

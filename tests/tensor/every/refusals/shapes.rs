@@ -189,7 +189,7 @@ fn operations_that_are_not_there() {
     let none = text(operations::binary(SCONCE_BINARY_ADD, Operand::Missing, tensor(&numbers)));
     assert!(none.contains("first"), "{none}");
     let none = text(operations::clamp(&numbers, Operand::Missing, Operand::Missing));
-    assert!(none.contains("At least one of 'min' or 'max' must not be None"), "{none}");
+    assert!(none.contains("At least one of 'min' and 'max' must be given"), "{none}");
     let neither = Operand::Number(integer(1));
     let none = text(operations::binary(SCONCE_BINARY_ADD, neither, neither));
     assert!(none.contains("neither first nor second is a tensor"), "{none}");

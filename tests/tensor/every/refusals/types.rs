@@ -24,7 +24,7 @@ fn types_that_an_operation_does_not_have() {
             &[&BOOL],
             "Negation, the `-` operator, on a bool tensor is not supported.",
         ),
-        (SCONCE_UNARY_SIGN, &[&COMPLEX], "Unlike NumPy, torch.sign doesn't allow complex tensors"),
+        (SCONCE_UNARY_SIGN, &[&COMPLEX], "Unlike NumPy, sign doesn't allow complex tensors"),
         (SCONCE_UNARY_RELU, &[&BOOL], "Boolean inputs not supported for relu"),
         (SCONCE_UNARY_GELU, &[&BOOL, &INTEGERS, &COMPLEX], "\"gelu\" not implemented for '"),
         (SCONCE_UNARY_GELU_TANH, &[&BOOL, &INTEGERS, &COMPLEX], "\"gelu\" not implemented for '"),

@@ -122,7 +122,7 @@ fn divided_by(arguments: &Arguments, other: Operand<'_>) -> Results {
 fn clamp(arguments: &mut Arguments) -> Results {
     if arguments.is_none(1)? && arguments.is_none(2)? {
         return Err(Error::invalid_argument(
-            "torch.clamp: At least one of 'min' or 'max' must not be None",
+            "clamp: At least one of 'min' and 'max' must be given",
         ));
     }
     let mut clamped = arguments.take(0)?;

@@ -90,7 +90,7 @@ fn types_follow_the_kind_of_the_number() {
         let full = one("full", "", vec![ints(&[3]), Value::Int(7)]);
         assert_eq!(dtype_of_tensor(full.handle()).unwrap(), SCONCE_DTYPE_I64);
         assert_eq!(Dense::of(full.handle()).values, [7.0; 3]);
-        refused("clamp", "", vec![word(&whole)], "must not be None");
+        refused("clamp", "", vec![word(&whole)], "must be given");
         let alpha = Value::Complex(1.0, 1.0);
         refused("add", "Tensor", vec![word(&whole), word(&whole), alpha], "a real one is expected");
     });

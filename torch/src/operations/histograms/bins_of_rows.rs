@@ -23,7 +23,7 @@ pub struct RowCounting<'a> {
 }
 
 fn refused<T>(why: String) -> Result<T> {
-    Err(Error::invalid_argument(format!("torch.histogramdd: {why}")))
+    Err(Error::invalid_argument(format!("histogramdd: {why}")))
 }
 
 impl RowCounting<'_> {
@@ -100,7 +100,7 @@ impl RowCounting<'_> {
         }
         if let Some((dim, bins)) = self.bins.iter().enumerate().find(|(_, bins)| **bins <= 0) {
             return Err(Error::invalid_argument(format!(
-                "torch.histogram(): bins must be > 0, but got {bins} for dimension {dim}"
+                "histogram(): bins must be > 0, but got {bins} for dimension {dim}"
             )));
         }
         if !self.range.is_empty() && self.range.len() != 2 * dims {

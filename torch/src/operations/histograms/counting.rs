@@ -79,7 +79,7 @@ impl Bins<'_> {
         let bins = self.bins;
         if bins <= 0 {
             return Err(Error::invalid_argument(format!(
-                "torch.histogram(): bins must be > 0, but got {bins} for dimension 0"
+                "histogram(): bins must be > 0, but got {bins} for dimension 0"
             )));
         }
         let count = numel_of(tensor)?;
@@ -110,7 +110,7 @@ impl Bins<'_> {
     fn flat_weight(&self, weight: TensorHandle, tensor: TensorHandle) -> Result<Tensor> {
         if dtype_of_tensor(weight)? != dtype_of_tensor(tensor)? {
             return Err(Error::invalid_argument(format!(
-                "torch.histogram: input tensor and weight tensor should have the same dtype, but got input {} and \
+                "histogram: input tensor and weight tensor should have the same dtype, but got input {} and \
                  weight {}",
                 name_of(dtype_of_tensor(tensor)?),
                 name_of(dtype_of_tensor(weight)?)
@@ -118,7 +118,7 @@ impl Bins<'_> {
         }
         if sizes_of(weight)? != sizes_of(tensor)? {
             return Err(Error::invalid_argument(format!(
-                "torch.histogram: if weight tensor is provided it should have the same shape as the input tensor, but \
+                "histogram: if weight tensor is provided it should have the same shape as the input tensor, but \
                  got input with shape {:?} and weight with shape {:?}",
                 sizes_of(tensor)?,
                 sizes_of(weight)?
@@ -134,19 +134,19 @@ impl Bins<'_> {
             [min, max] => (min, max),
             ref other => {
                 return Err(Error::invalid_argument(format!(
-                    "torch.histogram: range should have 2 elements, but got {}",
+                    "histogram: range should have 2 elements, but got {}",
                     other.len()
                 )));
             }
         };
         if !(min.is_finite() && max.is_finite()) {
             return Err(Error::invalid_argument(format!(
-                "torch.histogram: dimension 0's range [{min}, {max}] is not finite"
+                "histogram: dimension 0's range [{min}, {max}] is not finite"
             )));
         }
         if min > max {
             return Err(Error::invalid_argument(format!(
-                "torch.histogram: min should not exceed max, but got min {min} max {max} for dimension 0"
+                "histogram: min should not exceed max, but got min {min} max {max} for dimension 0"
             )));
         }
         Ok(if min == max { (min - 0.5, max + 0.5) } else { (min, max) })

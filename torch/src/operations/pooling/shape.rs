@@ -49,7 +49,7 @@ fn each(name: &str, what: &str, numbers: &[i64], dims: usize) -> Result<Vec<i64>
         [one] => Ok(vec![*one; dims]),
         _ if numbers.len() == dims => Ok(numbers.to_vec()),
         _ => Err(Error::invalid_argument(format!(
-            "{name}: {what} must either be a single int, or a tuple of {dims} ints, but is {numbers:?}"
+            "{name}: {what} must be one number, or {dims} numbers, but is {numbers:?}"
         ))),
     }
 }

@@ -148,7 +148,7 @@ fn check_result(first: TensorHandle, scale: Option<TensorHandle>, dtype: i32) ->
     }
     if is_8_bit_float(dtype) && device_of_tensor(first)? != api::SCONCE_DEVICE_CPU {
         return Err(Error::not_supported(format!(
-            "results of {} on a device are not offered by Sconce: pass out_dtype=torch.bfloat16 or torch.float32",
+            "results of {} on a device are not offered by Sconce: pass bfloat16 or float32 as out_dtype",
             name_of(dtype)
         )));
     }

@@ -75,7 +75,7 @@ pub fn equations(name: &str, b: TensorHandle, a: TensorHandle) -> Result<Vec<i64
                     "{argument} should have at least 2 dimensions, but has {rank} dimensions instead"
                 ),
                 _ => format!(
-                    "torch.{name}: Expected {argument} to have at least 2 dimensions, but it has {rank} dimensions \
+                    "{name}: Expected {argument} to have at least 2 dimensions, but it has {rank} dimensions \
                      instead"
                 ),
             });
@@ -187,7 +187,7 @@ fn check_factors(
 
 /// The sizes of reflections whose product is wanted.
 pub fn product_of_reflections(input: TensorHandle, tau: TensorHandle) -> Result<Vec<i64>> {
-    let name = "torch.linalg.householder_product";
+    let name = "linalg.householder_product";
     let (sizes, factors) = (sizes_of(input)?, sizes_of(tau)?);
     if sizes.len() < 2 {
         return refused(format!("{name}: input must have at least 2 dimensions."));
@@ -212,7 +212,7 @@ pub fn packed(lu: TensorHandle, pivots: TensorHandle, unpacks_pivots: bool) -> R
     let sizes = sizes_of(lu)?;
     if sizes.len() < 2 {
         return refused(format!(
-            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {sizes:?} instead"
+            "lu_unpack: Expected tensor with 2 or more dimensions. Got size: {sizes:?} instead"
         ));
     }
     if !unpacks_pivots {
@@ -220,8 +220,8 @@ pub fn packed(lu: TensorHandle, pivots: TensorHandle, unpacks_pivots: bool) -> R
     }
     if dtype_of_tensor(pivots)? != api::SCONCE_DTYPE_I32 {
         return refused(
-            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype.\nNote: this \
-             function is intended to be used with the output produced by torch.linalg.lu_factor"
+            "lu_unpack: LU_pivots is expected to be a contiguous tensor of int32.\nNote: this \
+             function is intended to be used with the output produced by linalg.lu_factor"
                 .to_owned(),
         );
     }
@@ -231,7 +231,7 @@ pub fn packed(lu: TensorHandle, pivots: TensorHandle, unpacks_pivots: bool) -> R
     let found = sizes_of(pivots)?;
     if found != expected {
         return refused(format!(
-            "torch.lu_unpack: LU_pivots has sizes {found:?}, but those of LU_data, {sizes:?}, need {expected:?}"
+            "lu_unpack: LU_pivots has sizes {found:?}, but those of LU_data, {sizes:?}, need {expected:?}"
         ));
     }
     Ok(sizes)
@@ -269,11 +269,11 @@ pub fn factored(name: &str, info: &Tensor) -> Result<()> {
             "The diagonal element {number} is zero, the inversion could not be completed because the input matrix is \
              singular."
         ),
-        "torch.linalg.lu_factor" | "torch.linalg.lu_factor_ex" => format!(
+        "linalg.lu_factor" | "linalg.lu_factor_ex" => format!(
             "U[{number},{number}] is zero and using it on lu_solve would result in a division by zero. If you still \
              want to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
         ),
-        "torch.linalg.ldl_factor" | "torch.linalg.ldl_factor_ex" => format!(
+        "linalg.ldl_factor" | "linalg.ldl_factor_ex" => format!(
             "D[{number},{number}] is zero, so that ldl_solve would divide by zero. If you want the factors all the same, \
              call linalg.ldl_factor_ex(A) without check_errors"
         ),

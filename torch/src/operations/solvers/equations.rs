@@ -30,12 +30,12 @@ pub fn solve(
     is_left: bool,
     checks_errors: bool,
 ) -> Result<Solution> {
-    let name = "torch.linalg.solve";
+    let name = "linalg.solve";
     let (left, right) = (sizes_of(a)?, sizes_of(b)?);
     let is_vector = has_vectors(&left, &right);
     if is_vector && !is_left {
         return Err(Error::invalid_argument(
-            "linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. In this case \
+            "linalg.solve: Vector broadcasting of the left hand side is not supported unless left is true. In this case \
              linalg.solve is equivalent to B / A.squeeze(-1)",
         ));
     }
@@ -97,7 +97,7 @@ pub fn lu_solve(
     let name = "linalg.lu_solve";
     if dtype_of_tensor(pivots)? != api::SCONCE_DTYPE_I32 {
         return Err(Error::invalid_argument(format!(
-            "{name}: pivots should be a Tensor of scalar type torch.int32, but are of {}",
+            "{name}: pivots should be a tensor of int32, but are of {}",
             name_of(dtype_of_tensor(pivots)?)
         )));
     }

@@ -14,7 +14,7 @@ use crate::sconce::operations::{self, Operand, binary, choose, unary};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
-const NAME: &str = "torch.linalg.lstsq";
+const NAME: &str = "linalg.lstsq";
 
 /// What `linalg_lstsq` returns. What a driver does not calculate has no elements.
 #[derive(Debug)]

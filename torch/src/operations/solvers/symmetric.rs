@@ -92,7 +92,7 @@ fn solve(a: Matrices, pivots: IntegerBatch, x: Matrices, is_hermitian: bool) -> 
 /// `linalg_ldl_factor_ex(a, hermitian)`: the factors, the pivots, and for each matrix the number of the first block that
 /// is 0, or 0.
 pub fn ldl_factor(a: TensorHandle, is_hermitian: bool) -> Result<[Tensor; 3]> {
-    let batch = checks::squares("torch.linalg.ldl_factor_ex", "A", a)?;
+    let batch = checks::squares("linalg.ldl_factor_ex", "A", a)?;
     check_field(dtype_of_tensor(a)?)?;
     let (device, sizes) = (device_of_tensor(a)?, sizes_of(a)?);
     let factors = copied_by_columns(a, &batch)?;
@@ -116,7 +116,7 @@ pub fn ldl_solve(
     b: TensorHandle,
     is_hermitian: bool,
 ) -> Result<Tensor> {
-    let name = "torch.linalg.ldl_solve";
+    let name = "linalg.ldl_solve";
     let batch = checks::equations("linalg.ldl_solve", b, factors)?;
     let (sizes, found) = (sizes_of(factors)?, sizes_of(pivots)?);
     check_device("pivots", device_of_tensor(pivots)?, device_of_tensor(factors)?)?;

@@ -81,7 +81,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, \
          Tensor info)",
         |arguments| {
-            let name = "torch.linalg.lu_factor_ex";
+            let name = "linalg.lu_factor_ex";
             let factors = pivoted(arguments, name)?;
             if arguments.flag(2)? {
                 factored(name, &factors.info)?;
@@ -90,7 +90,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         },
     ),
     ("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", |arguments| {
-        let name = "torch.linalg.lu_factor";
+        let name = "linalg.lu_factor";
         let factors = pivoted(arguments, name)?;
         factored(name, &factors.info)?;
         two(factors.lu, factors.pivots)
@@ -113,7 +113,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         |arguments| {
             let factors = symmetric::ldl_factor(arguments.tensor(0)?, arguments.flag(1)?)?;
             if arguments.flag(2)? {
-                factored("torch.linalg.ldl_factor_ex", &factors[2])?;
+                factored("linalg.ldl_factor_ex", &factors[2])?;
             }
             all(Ok(factors))
         },
@@ -123,7 +123,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
         |arguments| {
             let [factors, pivots, info] =
                 symmetric::ldl_factor(arguments.tensor(0)?, arguments.flag(1)?)?;
-            factored("torch.linalg.ldl_factor", &info)?;
+            factored("linalg.ldl_factor", &info)?;
             two(factors, pivots)
         },
     ),
@@ -270,7 +270,7 @@ fn cholesky(arguments: &mut Arguments) -> Results {
 fn pivoted(arguments: &Arguments, name: &str) -> Result<Factors> {
     if !arguments.flag(1)? {
         return Err(Error::not_supported(format!(
-            "{name}: LU without pivoting is not offered; leave pivot at True"
+            "{name}: LU without pivoting is not offered; leave pivot at true"
         )));
     }
     lu_factor(name, arguments.tensor(0)?)

@@ -139,7 +139,7 @@ fn read<T: Field>(tensor: TensorHandle, dtype: i32) -> Result<Vec<T>> {
     if values.iter().all(finite) {
         return Ok(values);
     }
-    Err(Error::invalid_argument("torch.linalg.eig: input tensor should not contain infs or NaNs."))
+    Err(Error::invalid_argument("linalg.eig: input tensor should not contain infs or NaNs."))
 }
 
 /// The results of all matrices, one after another.

@@ -66,10 +66,7 @@ fn what_does_not_fit_is_named() {
             ormqr(square.handle(), vector.handle(), of(&[4, 3]).handle(), true, true).err(),
             "other.shape[-2] must be equal to input.shape[-2]",
         ),
-        (
-            unpack(square.handle(), vector.handle(), true, true).err(),
-            "contiguous tensor of torch.int32",
-        ),
+        (unpack(square.handle(), vector.handle(), true, true).err(), "contiguous tensor of int32"),
         (
             unpack(
                 square.handle(),
@@ -160,5 +157,5 @@ fn equations_with_square_matrices_return_the_right_side() {
     });
     let zero = Dense::build(&[2, 2], |_| 0.0).tensor(TYPES[0]);
     let why = solve(zero.handle(), zero.handle(), true, true).err().unwrap().message;
-    assert_eq!(why, "torch.linalg.solve: The solver failed because the input matrix is singular.");
+    assert_eq!(why, "linalg.solve: The solver failed because the input matrix is singular.");
 }
