@@ -10,7 +10,7 @@
 //!
 //! | room | what it is for |
 //! |---|---|
-//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `announcements`, `arithmetic`, `convolutions`, `fourier`, `mersenne`, `parallel`, `products`, `unfolding`, `sync`, `dynlib`, `entropy`, `leak_if_captured`, `collections`, `lock`, `process`, `program_code`, `strided`, `thread_state` | the ground floor |
+//! | [`error`], [`types`], [`element`], [`folding`], [`log`], [`config`], [`philox`], [`kernels`], [`sha256`], `announcements`, `arithmetic`, `convolutions`, `fourier`, `mersenne`, `parallel`, `products`, `unfolding`, `sync`, `dynlib`, `entropy`, `graph_shared`, `collections`, `lock`, `process`, `program_code`, `strided`, `thread_state` | the ground floor |
 //! | [`driver`] | the contract of a GPU driver |
 //! | [`cuda`] | the driver over `libcuda` |
 //! | `lazy_handle` | a driver's handle that is made at first use |
@@ -58,9 +58,9 @@ mod convolutions;
 mod dynlib;
 mod entropy;
 mod fourier;
+mod graph_shared;
 mod kernel_loader;
 mod lazy_handle;
-mod leak_if_captured;
 mod library_handles;
 #[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
 mod lock;

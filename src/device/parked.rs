@@ -88,9 +88,13 @@ pub(crate) fn wait(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
 /// Functions that give back to the driver what had to wait for work. Called with no lock held.
 static GIVERS: RwLock<rank::RestGivers, Vec<fn(&Runtime)>> = RwLock::new(Vec::new());
 
-/// Registers a function that is called after the program has waited for a device; once for each.
+/// Registers a function that is called after the program has waited for a device. One that is registered already is not
+/// registered again.
 pub(crate) fn give_back_at_rest(giver: fn(&Runtime)) {
-    GIVERS.write().push(giver);
+    let mut givers = GIVERS.write();
+    if !givers.iter().any(|known| std::ptr::fn_addr_eq(*known, giver)) {
+        givers.push(giver);
+    }
 }
 
 /// Gives back to the driver what had to wait for work. The program has waited for a device.

@@ -11,7 +11,7 @@ use crate::collections::per_device::PerDevice;
 use crate::context::{is_initialized, runtime};
 use crate::driver::{Convolution, ConvolutionPlan, EngineChoice, RelaxedCapture};
 use crate::error::Result;
-use crate::leak_if_captured::LeakIfCaptured;
+use crate::graph_shared::{GraphShared, Share};
 use crate::lock::{Lazy, Mutex, rank};
 use crate::types::DeviceIndex;
 
@@ -31,7 +31,7 @@ pub(super) struct ConvolutionKey {
 
 /// A plan that was chosen.
 pub(super) struct Ready {
-    plan: LeakIfCaptured<Box<dyn ConvolutionPlan>>,
+    plan: GraphShared<Box<dyn ConvolutionPlan>>,
     workspace_bytes: usize,
     age: Age,
 }
@@ -44,9 +44,9 @@ impl Aged for Ready {
 }
 
 impl Ready {
-    pub(super) fn new(plan: Box<dyn ConvolutionPlan>, is_captured: bool) -> Ready {
+    pub(super) fn new(plan: Box<dyn ConvolutionPlan>) -> Ready {
         let workspace_bytes = plan.workspace_bytes();
-        Ready { plan: LeakIfCaptured::new(plan, is_captured), workspace_bytes, age: Age::default() }
+        Ready { plan: GraphShared::new(plan), workspace_bytes, age: Age::default() }
     }
 
     #[inline]
@@ -56,8 +56,13 @@ impl Ready {
 
     /// The plan, to be executed now.
     #[inline]
-    pub(super) fn plan(&mut self, is_captured: bool) -> Result<&mut dyn ConvolutionPlan> {
-        Ok(self.plan.get(is_captured)?.as_mut())
+    pub(super) fn plan(&mut self) -> Result<&mut dyn ConvolutionPlan> {
+        Ok(self.plan.get()?.as_mut())
+    }
+
+    /// A share for the graph that an execution became part of.
+    pub(super) fn share(&mut self) -> Share {
+        self.plan.share()
     }
 }
 
@@ -217,11 +222,11 @@ mod tests {
         let mut plans = Plans::new();
         let count = MOST_PLANS as i64 + 3;
         for batch in 0..count {
-            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone())), false));
+            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone()))));
         }
         assert_eq!(Arc::strong_count(&alive), 1 + MOST_PLANS);
         assert!(plans.get(&key(2)).is_none());
-        assert!(plans.get(&key(3)).is_some_and(|ready| ready.plan(false).is_ok()));
+        assert!(plans.get(&key(3)).is_some_and(|ready| ready.plan().is_ok()));
         let other = ConvolutionKey { benchmark: true, ..key(3) };
         assert!(plans.get(&other).is_none());
         drop(plans.outdated());
@@ -233,19 +238,21 @@ mod tests {
     }
 
     #[test]
-    fn plans_that_a_graph_may_execute_are_never_destroyed() {
+    fn plans_that_graphs_execute_are_destroyed_with_the_last_graph() {
         let _alone = alone();
         let alive = Arc::new(());
         let mut plans = Plans::new();
         for batch in 0..2 {
-            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone())), false));
+            plans.insert(key(batch), Ready::new(Box::new(Counted(alive.clone()))));
         }
-        plans.insert(key(2), Ready::new(Box::new(Counted(alive.clone())), true));
-        assert!(plans.get(&key(0)).unwrap().plan(true).is_ok());
-        assert!(plans.get(&key(0)).unwrap().plan(false).is_ok());
+        let ready = plans.get(&key(0)).unwrap();
+        let shares = [ready.share(), ready.share()];
+        assert!(ready.plan().is_ok());
         forget_all();
         drop(plans.outdated());
-        assert_eq!(Arc::strong_count(&alive), 3);
+        assert_eq!(Arc::strong_count(&alive), 2, "the other one goes");
+        drop(shares);
+        assert_eq!(Arc::strong_count(&alive), 1);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::error::{Error, Result, Status};
 use crate::event::NativeEvent;
 use crate::memory::Temporary;
 use crate::operand::{self, Operand};
-use crate::stream::{self, Stream, after_enqueue};
+use crate::stream::{self, CaptureSeen, Stream, after_enqueue};
 use crate::types::{DeviceIndex, DevicePtr};
 
 /// The arguments' names and what they are, in the order of the C API.
@@ -148,12 +148,15 @@ impl ConvolutionCall<'_> {
     #[inline]
     fn run(&self) -> Result<()> {
         handle::with(self.runtime, self.stream, |handle| {
-            let is_captured = stream::is_capturing(self.runtime, self.stream)?;
+            let captured = match stream::is_capturing(self.runtime, self.stream)? {
+                true => Some(stream::capture_of(self.runtime, self.stream.driver_ref())?),
+                false => None,
+            };
             drop(handle.plans.outdated());
-            if self.run_ready(handle, &self.key, is_captured)? {
+            if self.run_ready(handle, &self.key, captured.as_ref())? {
                 return Ok(());
             }
-            self.run_new(handle, is_captured)
+            self.run_new(handle, captured.as_ref())
         })
     }
 
@@ -163,11 +166,16 @@ impl ConvolutionCall<'_> {
         &self,
         handle: &mut DnnThreadHandle,
         key: &ConvolutionKey,
-        is_captured: bool,
+        captured: Option<&CaptureSeen>,
     ) -> Result<bool> {
         let Some(ready) = handle.plans.get(key) else { return Ok(false) };
         match Temporary::new(ready.workspace_bytes(), self.stream) {
-            Ok(workspace) => self.execute(ready.plan(is_captured)?, &workspace).map(|()| true),
+            Ok(workspace) => {
+                let executed = self.execute(ready.plan()?, &workspace);
+                // In any case: an execution that fails may have been captured in part.
+                keep_for(captured, ready);
+                executed.map(|()| true)
+            }
             // Another engine may do with less.
             Err(error) if error.status() == Status::OutOfMemory => Ok(false),
             Err(error) => Err(error),
@@ -176,15 +184,15 @@ impl ConvolutionCall<'_> {
 
     #[cold]
     #[inline(never)]
-    fn run_new(&self, handle: &mut DnnThreadHandle, is_captured: bool) -> Result<()> {
+    fn run_new(&self, handle: &mut DnnThreadHandle, captured: Option<&CaptureSeen>) -> Result<()> {
         let device = self.stream.device();
         let since = plans::epoch();
         let mut key = self.key;
         let mut found = plans::found(device, &key);
-        if key.benchmark && found.is_none() && is_captured {
+        if key.benchmark && found.is_none() && captured.is_some() {
             // Nothing can be timed now. What is taken instead is kept as what it is, a guess.
             key.benchmark = false;
-            if self.run_ready(handle, &key, is_captured)? {
+            if self.run_ready(handle, &key, captured)? {
                 return Ok(());
             }
             found = plans::found(device, &key);
@@ -201,8 +209,18 @@ impl ConvolutionCall<'_> {
         if !chosen.for_want_of_memory {
             plans::note_found(device, key, chosen.index, since);
         }
-        handle.plans.insert(key, Ready::new(chosen.plan, is_captured));
+        let mut ready = Ready::new(chosen.plan);
+        keep_for(captured, &mut ready);
+        handle.plans.insert(key, ready);
         Ok(())
+    }
+}
+
+/// A graph that an execution of the plan became part of keeps the plan.
+#[inline]
+fn keep_for(captured: Option<&CaptureSeen>, ready: &mut Ready) {
+    if let Some(seen) = captured {
+        stream::keep_for_capture(seen, ready.share());
     }
 }
 

@@ -260,7 +260,8 @@ pub unsafe extern "C" fn sconce_convolution_on(
 }
 
 /// Discards the engines that were chosen for convolutions, and their plans. Without a device there
-/// is nothing to do.
+/// is nothing to do. Plans that graphs use stay until the graphs are gone; those of captures that
+/// other code began stay for ever.
 ///
 /// - Ordering: does not block. The plans of other threads' handles are discarded when those threads
 ///   next compute a convolution, or end.

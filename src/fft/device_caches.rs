@@ -5,6 +5,7 @@ use super::plan::{self, DevicePlan};
 use super::plan_cache::{PlanCache, RemovedPlans};
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::{Runtime, runtime};
+use crate::device::parked;
 use crate::error::{Error, Result};
 use crate::lock::{OnceCell, rank};
 use crate::types::DeviceIndex;
@@ -21,6 +22,8 @@ static CACHES: PerDevice<OnceCell<rank::FftCaches, PlanCache<DevicePlan>>> =
 pub(super) fn cache_of(runtime: &Runtime, device: DeviceIndex) -> &'static PlanCache<DevicePlan> {
     CACHES[device].get_or_init(|| {
         memory::reclaim::register(give_back);
+        // Plans that could not be destroyed at once.
+        parked::give_back_at_rest(plan::destroy_all_deferred);
         PlanCache::new(runtime.driver().fft_most_plans().min(DEFAULT_MAX_SIZE))
     })
 }
@@ -71,7 +74,12 @@ fn change(
 
 /// The figures of a device's cache.
 pub fn cache_stats(index: i32) -> Result<CacheStats> {
-    Ok(resolved(index)?.2.stats())
+    let (_, device, cache) = resolved(index)?;
+    let mut stats = cache.stats();
+    let outside = plan::cost_outside(device);
+    stats.plan_bytes += outside.plan;
+    stats.workspace_bytes += outside.workspace;
+    Ok(stats)
 }
 
 /// The number of plans in a device's cache, and its limit.
@@ -94,13 +102,13 @@ pub fn set_max_size(index: i32, max_size: i64) -> Result<()> {
 
 /// Sets the limit of a device's cache in bytes.
 pub fn set_max_bytes(index: i32, max_bytes: i64) -> Result<()> {
-    device::resolve(runtime()?, index)?;
+    let device = device::resolve(runtime()?, index)?;
     let Ok(max_bytes) = u64::try_from(max_bytes) else {
         return Err(Error::invalid_argument(format!(
             "max_bytes is {max_bytes}; it must be non-negative, INT64_MAX for no limit"
         )));
     };
-    change(index, |cache| cache.set_max_bytes(max_bytes))
+    change(index, |cache| cache.set_max_bytes(max_bytes, plan::cost_outside(device)))
 }
 
 /// Removes all plans from a device's cache.

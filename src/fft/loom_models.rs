@@ -89,7 +89,7 @@ fn transform(
             Ok(None) => {}
             Ok(Some((hold, cost))) => {
                 if let Some(cost) = cost {
-                    drop(cache.record_cost(key, &entry, cost));
+                    drop(cache.record_cost(key, &entry, cost, PlanCost::default()));
                 }
                 assert_eq!(entry.workspace(), 2);
                 hold.execute(|plan| {
@@ -173,7 +173,7 @@ fn one_makes_it_and_a_cache_that_is_emptied_meanwhile_drops_it_once() {
 
 #[test]
 fn a_limit_that_is_set_meanwhile_holds() {
-    checked(0, |cache| cache.set_max_bytes(6));
+    checked(0, |cache| cache.set_max_bytes(6, PlanCost::default()));
     checked(0, |cache| cache.set_max_size(0));
 }
 

@@ -30,7 +30,7 @@ pub(super) fn make_plan(
             Ok(library) => {
                 let workspace = library.workspace_bytes();
                 let cost = PlanCost { plan: measurement.end(), workspace: workspace as u64 };
-                return Ok((DevicePlan::new(library, runtime, device), workspace, cost));
+                return Ok((DevicePlan::new(library, runtime, device, cost), workspace, cost));
             }
             Err(error) => error,
         };

@@ -99,9 +99,9 @@ pub struct CacheStats {
     pub size: u64,
     /// The limit in plans.
     pub max_size: u64,
-    /// The device memory that the library took for all plans.
+    /// The device memory that the library took for all plans, also for those that graphs keep outside of the cache.
     pub plan_bytes: u64,
-    /// The sum of all plans' workspaces.
+    /// The sum of these plans' workspaces.
     pub workspace_bytes: u64,
     /// The limit of both together.
     pub max_bytes: u64,

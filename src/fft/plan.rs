@@ -1,27 +1,59 @@
 //! A device's plan of the library, and when it may be destroyed.
 //!
-//! A plan's tables are memory that the library got from the driver. A graph that contains an execution uses
-//! them whenever it is launched, so a plan that was executed into a capture is never destroyed. Nor can
-//! memory go back while a stream of the device is captured: the destruction of plans that are dropped then
-//! is deferred until the next plan is made, a limit is set, the cache is cleared or memory is short.
+//! A plan's tables are memory that the library got from the driver. A graph that contains an execution uses them whenever
+//! it is launched. So the graph keeps a share of the plan, and a plan that has left the cache is destroyed with the last
+//! of them; until then its bytes count with those of the cache. Nobody says when graphs of other code are gone: what they
+//! use is never destroyed. Nor can memory go back while a stream of the device is captured: the destruction of plans that
+//! are dropped then is deferred until the next plan is made, a limit is set, the cache is cleared, memory is short, or the
+//! program waits for a device.
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::plan_cost::PlanCost;
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
 use crate::driver::{FftCall, FftPlan, RelaxedCapture};
 use crate::error::Result;
-use crate::leak_if_captured::LeakIfCaptured;
+use crate::graph_shared::{GraphShared, Share};
 use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
 use crate::{log, stream};
 
 /// A plan of a device.
 pub(super) struct DevicePlan {
-    library: LeakIfCaptured<Box<dyn FftPlan>>,
+    library: GraphShared<LibraryPlan>,
+    /// A graph of other code uses it.
+    is_of_others: bool,
+}
+
+/// The library's plan.
+struct LibraryPlan {
+    /// `None` only while this is dropped.
+    plan: Option<Box<dyn FftPlan>>,
     runtime: &'static Runtime,
     device: DeviceIndex,
+    cost: PlanCost,
+    /// It has left the cache, and its cost is counted in [`OUTSIDE`].
+    is_outside: bool,
+}
+
+/// The bytes of plans that have left the cache and that graphs keep.
+struct OutsideBytes {
+    plan: AtomicU64,
+    workspace: AtomicU64,
+}
+
+static OUTSIDE: PerDevice<OutsideBytes> =
+    per_device!(OutsideBytes { plan: AtomicU64::new(0), workspace: AtomicU64::new(0) });
+
+/// The bytes of a device's plans that have left the cache and that graphs keep.
+pub(super) fn cost_outside(device: DeviceIndex) -> PlanCost {
+    let outside = &OUTSIDE[device];
+    PlanCost {
+        plan: outside.plan.load(Ordering::Relaxed),
+        workspace: outside.workspace.load(Ordering::Relaxed),
+    }
 }
 
 impl DevicePlan {
@@ -29,31 +61,66 @@ impl DevicePlan {
         library: Box<dyn FftPlan>,
         runtime: &'static Runtime,
         device: DeviceIndex,
+        cost: PlanCost,
     ) -> DevicePlan {
-        DevicePlan { library: LeakIfCaptured::new(library, false), runtime, device }
+        let plan = Some(library);
+        let library = LibraryPlan { plan, runtime, device, cost, is_outside: false };
+        DevicePlan { library: GraphShared::new(library), is_of_others: false }
     }
 
-    /// Queues an execution. `is_captured`: the stream is captured, so that the execution becomes part of a
-    /// graph.
-    pub(super) fn execute(&mut self, call: &FftCall, is_captured: bool) -> Result<()> {
-        self.library.get(is_captured)?.execute(call)
+    /// Queues an execution.
+    #[inline]
+    pub(super) fn execute(&mut self, call: &FftCall) -> Result<()> {
+        match &mut self.library.get()?.plan {
+            Some(plan) => plan.execute(call),
+            None => Ok(()),
+        }
     }
 
-    /// Whether a graph contains an execution.
-    pub(super) fn is_captured(&self) -> bool {
-        self.library.is_captured()
+    /// A share for the graph that an execution becomes part of.
+    pub(super) fn share(&mut self) -> Share {
+        self.library.share()
+    }
+
+    /// The graph is one of other code.
+    pub(super) fn note_others(&mut self) {
+        self.is_of_others = true;
     }
 }
 
 impl Drop for DevicePlan {
     fn drop(&mut self) {
-        match self.library.take() {
-            Some(library) => {
-                DEFERRED[self.device].lock().push(library);
-                destroy_deferred(self.runtime, self.device);
-            }
-            None => warn_of_leak(),
+        if !self.library.is_shared() {
+            return;
         }
+        if let Ok(library) = self.library.get() {
+            library.leave_cache();
+        }
+        if self.is_of_others {
+            warn_of_leak();
+        }
+    }
+}
+
+impl LibraryPlan {
+    /// Graphs keep it, but the cache does not.
+    fn leave_cache(&mut self) {
+        self.is_outside = true;
+        let outside = &OUTSIDE[self.device];
+        outside.plan.fetch_add(self.cost.plan, Ordering::Relaxed);
+        outside.workspace.fetch_add(self.cost.workspace, Ordering::Relaxed);
+    }
+}
+
+impl Drop for LibraryPlan {
+    fn drop(&mut self) {
+        if self.is_outside {
+            let outside = &OUTSIDE[self.device];
+            outside.plan.fetch_sub(self.cost.plan, Ordering::Relaxed);
+            outside.workspace.fetch_sub(self.cost.workspace, Ordering::Relaxed);
+        }
+        DEFERRED[self.device].lock().extend(self.plan.take());
+        destroy_deferred(self.runtime, self.device);
     }
 }
 
@@ -76,12 +143,20 @@ pub(super) fn destroy_deferred(runtime: &Runtime, device: DeviceIndex) -> usize 
     plans.len()
 }
 
+/// [`destroy_deferred`] for all devices.
+pub(super) fn destroy_all_deferred(runtime: &Runtime) {
+    for device in runtime.devices() {
+        destroy_deferred(runtime, device);
+    }
+}
+
 fn warn_of_leak() {
     static ONCE: AtomicBool = AtomicBool::new(false);
     if !ONCE.swap(true, Ordering::Relaxed) {
         log::warn(format_args!(
-            "a plan of a Fourier transform left the cache, but was used in a captured graph: its \
-             memory is never freed, like that of all such plans; a larger limit of the cache avoids making such plans again"
+            "a plan of a Fourier transform left the cache, but was used in a capture that other code began: nobody \
+             says when that graph is gone, so the plan's memory is never freed, like that of all such plans; a larger \
+             limit of the cache avoids making such plans again, and graphs of this library let go of theirs"
         ));
     }
 }

@@ -18,7 +18,7 @@ pub(super) const UNLIMITED: u64 = i64::MAX as u64;
 
 impl PlanCost {
     /// The sum of both parts, at most [`UNLIMITED`].
-    fn sum(self) -> u64 {
+    pub(super) fn sum(self) -> u64 {
         self.plan.saturating_add(self.workspace).min(UNLIMITED)
     }
 }
@@ -70,6 +70,8 @@ struct CacheInner<P> {
     map: Lru<FftKey, PlanMapEntry<P>>,
     /// The sums of all costs.
     cost: PlanCost,
+    /// The limit in bytes, of the map and of plans outside of it together.
+    max_bytes: u64,
     /// The hits that entries have reported.
     hits: u64,
     /// The hits before figures were last reset.
@@ -79,6 +81,14 @@ struct CacheInner<P> {
 }
 
 impl<P> CacheInner<P> {
+    /// Leaves the map what plans outside of it leave of the limit. Returns what has to go.
+    fn bound(&mut self, outside: PlanCost) -> Vec<PlanMapEntry<P>> {
+        match self.max_bytes {
+            UNLIMITED => self.map.set_most_cost(UNLIMITED),
+            limit => self.map.set_most_cost(limit.saturating_sub(outside.sum())),
+        }
+    }
+
     /// All hits since the cache was made.
     fn all_hits(&self) -> u64 {
         self.hits + self.map.values().map(|value| value.entry.unreported_hits()).sum::<u64>()
@@ -91,6 +101,7 @@ impl<P> PlanCache<P> {
             inner: Mutex::new(CacheInner {
                 map: Lru::new(max_size, UNLIMITED),
                 cost: PlanCost::default(),
+                max_bytes: UNLIMITED,
                 hits: 0,
                 hits_at_reset: 0,
                 misses: 0,
@@ -152,12 +163,13 @@ impl<P> PlanCache<P> {
     }
 
     /// Records the cost of a new plan. Returns the entries that are evicted for it, and the plan's own
-    /// entry if that is not in the map (any more).
+    /// entry if that is not in the map (any more). `outside`: plans that have left the map and that graphs keep.
     pub(super) fn record_cost(
         &self,
         key: &FftKey,
         entry: &Shared<CachedPlan<P>>,
         cost: PlanCost,
+        outside: PlanCost,
     ) -> RemovedPlans<'_, P> {
         let mut inner = self.inner.lock();
         match inner.map.peek(key) {
@@ -167,7 +179,8 @@ impl<P> PlanCache<P> {
         }
         inner.cost.plan += cost.plan;
         inner.cost.workspace += cost.workspace;
-        let left = inner.map.set_cost(key, cost.sum());
+        let mut left = inner.bound(outside);
+        left.append(&mut inner.map.set_cost(key, cost.sum()));
         self.evicted(&mut inner, left)
     }
 
@@ -193,9 +206,10 @@ impl<P> PlanCache<P> {
         self.evicted(&mut inner, left)
     }
 
-    pub(super) fn set_max_bytes(&self, max_bytes: u64) -> RemovedPlans<'_, P> {
+    pub(super) fn set_max_bytes(&self, max_bytes: u64, outside: PlanCost) -> RemovedPlans<'_, P> {
         let mut inner = self.inner.lock();
-        let left = inner.map.set_most_cost(max_bytes);
+        inner.max_bytes = max_bytes;
+        let left = inner.bound(outside);
         self.evicted(&mut inner, left)
     }
 
@@ -214,7 +228,7 @@ impl<P> PlanCache<P> {
 
     /// The limit in bytes.
     pub(super) fn max_bytes(&self) -> u64 {
-        self.inner.lock().map.most_cost()
+        self.inner.lock().max_bytes
     }
 
     /// All figures. Visits each entry.
@@ -225,7 +239,7 @@ impl<P> PlanCache<P> {
             max_size: inner.map.most() as u64,
             plan_bytes: inner.cost.plan,
             workspace_bytes: inner.cost.workspace,
-            max_bytes: inner.map.most_cost(),
+            max_bytes: inner.max_bytes,
             hits: inner.all_hits() - inner.hits_at_reset,
             misses: inner.misses,
             evictions: inner.evictions,
@@ -268,7 +282,7 @@ mod tests {
         drop(cache.clear());
         assert_eq!(cache.stats().hits, 1);
         assert!(entry.execute_if_cached(|_| ()).is_some());
-        drop(cache.record_cost(&key, &entry, PlanCost::default()));
+        drop(cache.record_cost(&key, &entry, PlanCost::default(), PlanCost::default()));
         assert_eq!((cache.stats().hits, cache.stats().misses), (2, 1));
         assert!(entry.execute_if_cached(|_| ()).is_none());
         drop(hold);

@@ -7,10 +7,10 @@ use super::make_plan::make_plan;
 use super::plan::DevicePlan;
 use super::route::{FftKey, FftRoute, check_overlap};
 use super::shape::{AXES, FftSide, FftSides};
-use super::{RawDescriptor, Transform, descriptor_memo, scale};
+use super::{RawDescriptor, Transform, descriptor_memo, plan, scale};
 use crate::context::{Runtime, nothing_to_check, runtime};
 use crate::copy::PackedOperand;
-use crate::driver::{FftCall, StreamHandle};
+use crate::driver::{FftCall, StreamHandle, StreamRef};
 use crate::error::Result;
 use crate::memory::Temporary;
 use crate::operand;
@@ -30,11 +30,17 @@ pub fn transform_known(
         if !is_as_last && !known.accepts(input, output) {
             return None;
         }
+        match is_captured(known.runtime, known.stream.get().driver_ref()) {
+            Ok(false) => {}
+            // The graph is to keep the plan.
+            Ok(true) => return None,
+            Err(error) => return Some(Err(error)),
+        }
         if !is_as_last || !known.only_executes {
             return with_workspace_and_scale(known, input, output);
         }
         let call = known.call(known.stream.get(), DevicePtr(0), input, output);
-        known.plan.execute_if_cached(|plan| execute(known.runtime, plan, &call))
+        known.plan.execute_if_cached(|plan| plan.execute(&call))
     })
 }
 
@@ -52,7 +58,7 @@ fn with_workspace_and_scale(
         Err(error) => return Some(Err(error)),
     };
     let call = known.call(stream, workspace.address(), input, output);
-    let done = known.plan.execute_if_cached(|plan| execute(known.runtime, plan, &call))?;
+    let done = known.plan.execute_if_cached(|plan| plan.execute(&call))?;
     // Later work of the stream may use the memory.
     drop(workspace);
     Some(done.and_then(|()| {
@@ -91,7 +97,7 @@ pub fn transform(
         output: to.address,
         direction: request.direction,
     };
-    plan.execute(|plan| execute(runtime, plan, &call))?;
+    execute(runtime, &plan, &call)?;
     // Later work of the stream may use the memory.
     drop((workspace, from));
     let results = (&to.side, call.output);
@@ -120,7 +126,7 @@ fn hold_plan(
         match CachedPlan::hold(&entry, || make_plan(runtime, device, &key.0)) {
             Ok(Some((hold, None))) => return Ok(hold),
             Ok(Some((hold, Some(cost)))) => {
-                drop(cache.record_cost(key, &entry, cost));
+                drop(cache.record_cost(key, &entry, cost, plan::cost_outside(device)));
                 return Ok(hold);
             }
             // It was evicted between the look-up and the hold.
@@ -133,15 +139,28 @@ fn hold_plan(
     }
 }
 
-/// Queues the execution.
+/// Queues the execution. If it becomes part of a graph, the graph keeps the plan.
+fn execute(runtime: &Runtime, plan: &PlanHold<DevicePlan>, call: &FftCall) -> Result<()> {
+    if !is_captured(runtime, call.stream)? {
+        return plan.execute(|plan| plan.execute(call));
+    }
+    let seen = stream::capture_of(runtime, call.stream)?;
+    // In any case: an execution that fails may have been captured in part.
+    let (executed, share) = plan.execute(|plan| Ok((plan.execute(call), plan.share())))?;
+    if !stream::keep_for_capture(&seen, share) {
+        plan.execute(|plan| {
+            plan.note_others();
+            Ok(())
+        })?;
+    }
+    executed
+}
+
+/// Whether an execution on a stream becomes part of a graph. The legacy default stream cannot be captured; for others
+/// the query takes 28 ns.
 #[inline]
-fn execute(runtime: &Runtime, plan: &mut DevicePlan, call: &FftCall) -> Result<()> {
-    // The legacy default stream cannot be captured. For other streams the query takes 28 ns, and is not
-    // needed for a plan that a graph uses already.
-    let is_captured = call.stream.handle != StreamHandle::DEFAULT
-        && !plan.is_captured()
-        && runtime.driver().stream_is_capturing(call.stream)?;
-    plan.execute(call, is_captured)
+fn is_captured(runtime: &Runtime, stream: StreamRef) -> Result<bool> {
+    Ok(stream.handle != StreamHandle::DEFAULT && runtime.driver().stream_is_capturing(stream)?)
 }
 
 /// The memory of a side as the library takes it.

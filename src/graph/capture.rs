@@ -1,6 +1,7 @@
 //! The beginning, the end and the abortion of a capture.
 
 use super::holds::Holds;
+use super::late;
 use super::launch::make_executable;
 use super::launched::LaunchStreams;
 use super::state::{Captured, Capturing, Key, Phase, await_launch, change, is_capturing};
@@ -103,6 +104,7 @@ fn begin_capture(
     mode: CaptureMode,
 ) -> Result<Capturing> {
     pool::give_back_late(runtime);
+    late::settle(runtime);
     let holds = Holds::new(given, key, await_launch)?;
     let noted = NotedCapture::new(stream.device(), mode);
     // Before the capture begins, so that no allocation of it is missed.
@@ -181,7 +183,8 @@ pub(super) fn end_body(runtime: &Runtime, stream: Stream) -> Result<()> {
 /// Ends all captures of a graph: of open bodies, and its own. The thread's allocations no longer come from the pool.
 fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<(GraphHandle, LaunchMembers)> {
     let driver = runtime.driver();
-    let members = stream::end_own_capture(capturing.holds.capture_number());
+    let (members, kept) = stream::end_own_capture(capturing.holds.capture_number());
+    capturing.holds.keep(kept);
     let is_open = !capturing.bodies.is_empty();
     while let Some(body) = capturing.bodies.pop() {
         // It fails if the body is not complete; the outer capture is discarded in any case.

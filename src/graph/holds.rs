@@ -1,17 +1,18 @@
-//! What a graph keeps alive. Its nodes have addresses of device memory, which is a pool's, and of pinned memory, which
-//! copies name. Neither may be used for anything else as long as the graph may be launched, and until its last launch
-//! is done.
+//! What a graph keeps alive. Its nodes have addresses of device memory, which is a pool's, of pinned memory, which
+//! copies name, and of what libraries keep, such as the tables of plans. None of it may be used for anything else as long
+//! as the graph may be launched, and until its last launch is done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::late;
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Result, Status};
 use crate::host_memory;
 use crate::lock::{Mutex, rank};
 use crate::memory::pool::{self, AwaitLaunch, Key, PoolHold};
-use crate::stream::Named;
+use crate::stream::{KeptByCapture, Named};
 use crate::types::DeviceIndex;
 
 /// The numbers of captures, by which pinned memory knows them.
@@ -32,8 +33,16 @@ struct CaptureMemory {
     is_own: bool,
     /// The number of the capture.
     number: u64,
+    rest: Mutex<rank::CaptureUsers, CaptureRest>,
+}
+
+/// What becomes known of a capture after its beginning.
+#[derive(Default)]
+struct CaptureRest {
     /// Streams with launches of graphs that have let go.
-    users: Mutex<rank::CaptureUsers, Vec<Named>>,
+    users: Vec<Named>,
+    /// What the nodes use of libraries.
+    kept: KeptByCapture,
 }
 
 impl Holds {
@@ -44,8 +53,8 @@ impl Holds {
             None => pool::create()?,
         };
         let number = CAPTURES.fetch_add(1, Ordering::Relaxed);
-        let users = Mutex::new(Vec::new());
-        let memory = Arc::new(CaptureMemory { pool, is_own: given.is_none(), number, users });
+        let rest = Mutex::new(CaptureRest::default());
+        let memory = Arc::new(CaptureMemory { pool, is_own: given.is_none(), number, rest });
         match pool::hold(pool, graph, await_launch) {
             Ok(hold) => Ok(Holds { memory, hold, await_launch }),
             Err(error) => {
@@ -60,6 +69,11 @@ impl Holds {
     /// The number of the capture.
     pub(super) fn capture_number(&self) -> u64 {
         self.memory.number
+    }
+
+    /// The capture has ended, and its nodes use this.
+    pub(super) fn keep(&self, kept: KeptByCapture) {
+        self.memory.rest.lock().kept = kept;
     }
 
     /// Takes hold of the same memory for another graph.
@@ -101,7 +115,7 @@ impl Holds {
         let _relaxed = RelaxedCapture::enter(runtime.driver());
         let Holds { memory, hold, .. } = self;
         let users = pool::busy(runtime, launched);
-        memory.users.lock().extend(&users);
+        memory.rest.lock().users.extend(&users);
         let destroyed = match Arc::into_inner(memory) {
             Some(memory) => memory.release(runtime),
             None => Ok(()),
@@ -109,6 +123,7 @@ impl Holds {
         // The program may have destroyed a graph's own pool through its handle.
         let released = hold.release(&users);
         pool::give_back_late(runtime);
+        late::settle(runtime);
         match destroyed {
             Err(error) if error.status() != Status::InvalidHandle => Err(error),
             _ => released,
@@ -119,8 +134,10 @@ impl Holds {
 impl CaptureMemory {
     /// No graph holds it any more.
     fn release(mut self, runtime: &Runtime) -> Result<()> {
-        let users = pool::busy(runtime, self.users.get_mut());
+        let CaptureRest { users, kept } = std::mem::take(self.rest.get_mut());
+        let users = pool::busy(runtime, &users);
         host_memory::release_capture(runtime, self.number, &users);
+        late::let_go(runtime, kept, users);
         if self.is_own { pool::destroy_with_graph(self.pool) } else { Ok(()) }
     }
 }

@@ -6,7 +6,8 @@
 //! | `thread_captures` | the graphs that a thread captures |
 //! | `state` | the handles of graphs, and what a graph consists of |
 //! | `launched` | the streams on which a graph was launched |
-//! | `holds` | what a graph keeps alive: the memory of a pool, and pinned memory that it copies |
+//! | `late` | what graphs kept and queued launches may still use |
+//! | `holds` | what a graph keeps alive: the memory of a pool, pinned memory that it copies, plans and the like |
 //! | `capture` | the beginning, the end and the abortion of a capture |
 //! | `launch` | executable graphs: replay, upload, update; figures and files |
 //! | `conditional` | conditions, and the bodies of conditional nodes |
@@ -14,6 +15,7 @@
 mod capture;
 mod conditional;
 mod holds;
+mod late;
 mod launch;
 mod launched;
 mod state;

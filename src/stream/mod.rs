@@ -63,8 +63,8 @@ pub(crate) use named::beside;
 pub use named::on;
 pub(crate) use noted_capture::NotedCapture;
 pub(crate) use own_captures::{
-    CaptureSeen, LaunchMember, LaunchMembers, begin_own_capture, capture_of, end_own_body,
-    end_own_capture, launch_with, member_of,
+    CaptureSeen, KeptByCapture, LaunchMember, LaunchMembers, begin_own_capture, capture_of,
+    end_own_body, end_own_capture, keep_for_capture, launch_with, member_of,
 };
 pub use value::{Stream, default, from_pool};
 pub(crate) use work::after_enqueue;

@@ -5,12 +5,14 @@
 //! stream belongs to the capture whose number is that of the stream on which the capture began.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::value::Stream;
 use crate::context::Runtime;
 use crate::driver::StreamRef;
 use crate::error::{Result, Status};
+use crate::graph_shared::Share;
 use crate::lock::{Mutex, rank};
 
 /// What a graph does at each launch beside its nodes, such as giving its random fills a piece of the sequence.
@@ -34,6 +36,10 @@ pub(crate) fn launch_with(
     }
 }
 
+/// What a graph keeps beside the memory of its pool, because its nodes have addresses in it; each thing once, by its
+/// address.
+pub(crate) type KeptByCapture = BTreeMap<usize, Share>;
+
 /// The capture that a captured stream is in.
 pub(crate) enum CaptureSeen {
     /// That of a graph of this library, by the number of the graph's capture.
@@ -56,6 +62,7 @@ struct OwnCapture {
     number: Option<u64>,
     is_body: bool,
     members: LaunchMembers,
+    kept: KeptByCapture,
 }
 
 /// The captures under way, and their bodies. The driver is called with the lock held; nothing else is.
@@ -69,8 +76,8 @@ pub(crate) fn begin_own_capture(runtime: &Runtime, capture: u64, origin: Stream,
     } else {
         None
     };
-    let members = Vec::new();
-    UNDER_WAY.lock().push(OwnCapture { capture, origin, number, is_body, members });
+    let (members, kept) = (Vec::new(), BTreeMap::new());
+    UNDER_WAY.lock().push(OwnCapture { capture, origin, number, is_body, members, kept });
 }
 
 /// Notes that the capture of a body ends.
@@ -80,17 +87,42 @@ pub(crate) fn end_own_body(capture: u64, origin: Stream) {
         .retain(|known| !(known.is_body && known.capture == capture && known.origin == origin));
 }
 
-/// Notes that the capture of a graph ends, with all its bodies. Returns the members of the graph.
-pub(crate) fn end_own_capture(capture: u64) -> LaunchMembers {
-    let mut members = Vec::new();
+/// Notes that the capture of a graph ends, with all its bodies. Returns the members of the graph, and what it keeps.
+pub(crate) fn end_own_capture(capture: u64) -> (LaunchMembers, KeptByCapture) {
+    let (mut members, mut kept) = (Vec::new(), BTreeMap::new());
     UNDER_WAY.lock().retain_mut(|known| {
         let is_other = known.capture != capture;
         if !is_other {
             members.append(&mut known.members);
+            kept.append(&mut known.kept);
         }
         is_other
     });
-    members
+    (members, kept)
+}
+
+/// Work that was queued into a capture uses something as long as its graph may be launched. If the capture is that of a
+/// graph of this library, the graph keeps it; nobody says when other graphs are gone, so it then stays for ever. Says
+/// whether a graph of this library keeps it. Called with no lock held.
+pub(crate) fn keep_for_capture(seen: &CaptureSeen, share: Share) -> bool {
+    let left = match seen {
+        CaptureSeen::Own { capture, .. } => keep(*capture, share),
+        CaptureSeen::Other => Some(share),
+    };
+    // A capture that has ended meanwhile is as good as another's.
+    left.map(std::mem::forget).is_none()
+}
+
+/// Makes a graph that is being captured keep something. Returns it if the capture has ended.
+fn keep(capture: u64, share: Share) -> Option<Share> {
+    let known_already = {
+        let mut under_way = UNDER_WAY.lock();
+        let is_it = |known: &&mut OwnCapture| known.capture == capture && !known.is_body;
+        let Some(known) = under_way.iter_mut().find(is_it) else { return Some(share) };
+        known.kept.insert(Arc::as_ptr(&share).cast::<()>().addr(), share)
+    };
+    drop(known_already);
+    None
 }
 
 /// The capture that a stream is in, which is being captured.

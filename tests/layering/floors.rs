@@ -19,7 +19,7 @@ const FLOORS: Floors = &[
         "element",
         "entropy",
         "error",
-        "leak_if_captured",
+        "graph_shared",
         "lock",
         "log",
         "nvtx",

@@ -175,6 +175,7 @@ impl<K: Eq + Hash + Clone, V: Aged> Lru<K, V> {
     }
 
     /// The limit of the costs' sum.
+    #[cfg(test)]
     pub(crate) fn most_cost(&self) -> u64 {
         self.most_cost
     }

@@ -16,7 +16,8 @@ pub struct sconce_fft_cache_stats {
     pub size: u64,
     /// The limit of `size`.
     pub max_size: u64,
-    /// Device memory of the cache's plans: the sum of the next two.
+    /// Device memory of the cache's plans, and of plans that have left the cache but that graphs
+    /// use: the sum of the next two.
     pub bytes: u64,
     /// Memory that cuFFT itself took while the plans were made, and that the allocator does not
     /// know. The driver allocates it in large pieces, so the figure of one plan may include memory
@@ -126,7 +127,8 @@ pub unsafe extern "C" fn sconce_fft_cache_get_max_bytes(
 
 /// Limits the device memory that the plans of a device's cache may use
 /// (`sconce_fft_cache_stats::bytes`). Plans beyond the limit are evicted at once, least recently
-/// used first.
+/// used first. Plans that graphs use leave the cache, too, but stay, and count for the limit, until
+/// the graphs are gone.
 ///
 /// - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX means no limit. A single plan that
 ///   exceeds the limit is used once and not kept.
@@ -137,7 +139,8 @@ pub extern "C" fn sconce_fft_cache_set_max_bytes(device: i32, max_bytes: i64) ->
     guard(|| fft::set_max_bytes(device, max_bytes))
 }
 
-/// Evicts all plans of a device's cache. Limits and counts do not change.
+/// Evicts all plans of a device's cache. Limits and counts do not change. Plans that graphs use stay
+/// until the graphs are gone, and count in `sconce_fft_cache_stats::bytes`.
 ///
 /// - Ordering: as `sconce_fft_cache_set_max_size`.
 /// - torch: `torch.backends.cuda.cufft_plan_cache[device].clear()`.

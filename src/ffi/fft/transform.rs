@@ -195,7 +195,9 @@ impl sconce_fft_desc {
 ///   supports powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what
 ///   was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its
 ///   workspace or a temporary.
-/// - Ownership: the memory must stay allocated until the transform is done.
+/// - Ownership: the memory must stay allocated until the transform is done. A graph of `sconce_graph`
+///   keeps the plans of captured transforms until it is destroyed and its launches are done. Plans
+///   of captures that other code began are never destroyed.
 /// - Ordering: queued on the current stream of the device that holds the memory. The first
 ///   transform of a shape makes its plan, which takes milliseconds.
 /// - Threads: any. Threads that queue transforms of the same shape on one device take turns.

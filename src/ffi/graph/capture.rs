@@ -58,7 +58,7 @@ pub extern "C" fn sconce_graph_destroy(graph: *mut sconce_graph) -> sconce_statu
 }
 
 /// Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
-/// releases its pool and the pinned memory that it copies.
+/// releases its pool, the pinned memory that it copies, and the plans and workspaces that it uses.
 ///
 /// - `graph`: one that is not being captured.
 /// - Errors: INVALID_STATE: the graph is being captured.
