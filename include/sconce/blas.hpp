@@ -27,8 +27,9 @@ namespace cuda {
   return static_cast<cublasContext*>(handle);
 }
 
-/// Frees the cuBLAS workspaces: their memory returns to the allocator's cache. Graphs that were
-/// captured without a private memory pool must not be launched afterwards.
+/// Frees the cuBLAS workspaces: their memory returns to the allocator's cache. Graphs that
+/// other code captured without a private memory pool must not be launched afterwards. What a
+/// `CUDAGraph` uses stays.
 ///
 /// Corresponds to `torch._C._cuda_clearCublasWorkspaces`.
 inline void clearCublasWorkspaces() { detail::check(::sconce_blas_clear_workspaces()); }

@@ -2696,7 +2696,8 @@ typedef struct sconce_fft_cache_stats {
    */
   uint64_t max_size;
   /**
-   * Device memory of the cache's plans: the sum of the next two.
+   * Device memory of the cache's plans, and of plans that have left the cache but that graphs
+   * use: the sum of the next two.
    */
   uint64_t bytes;
   /**
@@ -5630,7 +5631,7 @@ SCONCE_NODISCARD sconce_status sconce_graph_destroy(struct sconce_graph *graph);
 
 /**
  * Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
- * releases its pool and the pinned memory that it copies.
+ * releases its pool, the pinned memory that it copies, and the plans and workspaces that it uses.
  *
  * - `graph`: one that is not being captured.
  * - Errors: INVALID_STATE: the graph is being captured.
@@ -6017,8 +6018,9 @@ SCONCE_NODISCARD sconce_status sconce_blas_get_handle(void **out_handle);
  * There is one workspace for each stream that products run on, and one for each `cublasHandle_t`
  * that `sconce_blas_get_handle` returned. The allocator also frees idle workspaces before a
  * request fails, and in `sconce_memory_empty_cache`. A returned handle has no workspace until it
- * is next requested. Workspaces that graphs use are freed too if the graphs were captured without
- * a private memory pool: do not launch those graphs afterwards.
+ * is next requested. What graphs of `sconce_graph` use stays, and goes back with the last of them.
+ * Workspaces of graphs that other code captured without a private memory pool are freed by this
+ * call alone: do not launch those graphs afterwards.
  *
  * - Ordering: does not block. Queued products keep their memory until they are done. The workspace
  *   of another thread's handle is freed when that thread next requests its handle, or ends.
@@ -6194,7 +6196,8 @@ sconce_status sconce_convolution_on(const struct sconce_convolution_desc *desc,
 
 /**
  * Discards the engines that were chosen for convolutions, and their plans. Without a device there
- * is nothing to do.
+ * is nothing to do. Plans that graphs use stay until the graphs are gone; those of captures that
+ * other code began stay for ever.
  *
  * - Ordering: does not block. The plans of other threads' handles are discarded when those threads
  *   next compute a convolution, or end.
@@ -6220,7 +6223,9 @@ SCONCE_NODISCARD sconce_status sconce_convolution_clear_plans(void);
  *   supports powers of two only. LIBRARY_NOT_FOUND: cuFFT cannot be opened; the message lists what
  *   was searched, and `SCONCE_LIBCUFFT` names another place. OUT_OF_MEMORY: for the plan, its
  *   workspace or a temporary.
- * - Ownership: the memory must stay allocated until the transform is done.
+ * - Ownership: the memory must stay allocated until the transform is done. A graph of `sconce_graph`
+ *   keeps the plans of captured transforms until it is destroyed and its launches are done. Plans
+ *   of captures that other code began are never destroyed.
  * - Ordering: queued on the current stream of the device that holds the memory. The first
  *   transform of a shape makes its plan, which takes milliseconds.
  * - Threads: any. Threads that queue transforms of the same shape on one device take turns.
@@ -10085,7 +10090,8 @@ sconce_status sconce_fft_cache_get_max_bytes(int32_t device,
 /**
  * Limits the device memory that the plans of a device's cache may use
  * (`sconce_fft_cache_stats::bytes`). Plans beyond the limit are evicted at once, least recently
- * used first.
+ * used first. Plans that graphs use leave the cache, too, but stay, and count for the limit, until
+ * the graphs are gone.
  *
  * - `max_bytes`: not negative, else INVALID_ARGUMENT; INT64_MAX means no limit. A single plan that
  *   exceeds the limit is used once and not kept.
@@ -10094,7 +10100,8 @@ sconce_status sconce_fft_cache_get_max_bytes(int32_t device,
 SCONCE_NODISCARD sconce_status sconce_fft_cache_set_max_bytes(int32_t device, int64_t max_bytes);
 
 /**
- * Evicts all plans of a device's cache. Limits and counts do not change.
+ * Evicts all plans of a device's cache. Limits and counts do not change. Plans that graphs use stay
+ * until the graphs are gone, and count in `sconce_fft_cache_stats::bytes`.
  *
  * - Ordering: as `sconce_fft_cache_set_max_size`.
  * - torch: `torch.backends.cuda.cufft_plan_cache[device].clear()`.

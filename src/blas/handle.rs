@@ -3,20 +3,20 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::stream_workspace::{HandleId, Purpose, TakenWorkspaces, Workspace};
+use super::stream_workspace::{HandleId, Purpose, TakenWorkspaces, Workspace, WorkspaceUse};
 use super::workspace_size;
 use super::workspace_table::WorkspaceFigures;
 use super::workspaces;
 use crate::context::{Runtime, precision, refuse_forked_child, runtime};
-use crate::device;
 use crate::driver::{BlasHandle, MathMode, RelaxedCapture, StreamRef};
 use crate::error::{Error, Result, Status};
 use crate::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
 use crate::memory::{self, pool};
-use crate::stream::{self, Stream};
+use crate::stream::{self, CaptureSeen, Stream};
 use crate::sync::shared_static;
 use crate::thread_state;
 use crate::types::{DeviceIndex, DevicePtr};
+use crate::{device, log};
 
 shared_static! {
     static POOL: HandlePool<Bound> = HandlePool::new();
@@ -83,6 +83,7 @@ impl Bound {
     fn new(runtime: &Runtime, device: DeviceIndex) -> Result<Bound> {
         // The products of the stream before may still use the workspaces.
         stream::on_replacement(|| _ = CLEARED.fetch_add(1, Ordering::Relaxed));
+        pool::on_end(leave_pool);
         let driver = runtime.driver();
         let workspace_bytes = workspace_size::bytes_for(driver.device_properties(device)?.major);
         // The library allocates, which a capture under way would refuse and be spoilt by.
@@ -118,7 +119,7 @@ impl Bound {
     fn is_set_to(&mut self, stream: i64, pool: u64, mode: MathMode) -> bool {
         let Some(set) = &self.set else { return false };
         // A stream that another one of its id takes the place of outdates all workspaces.
-        let wanted = Purpose { stream, maker: set.purpose.maker, pool, captured: false };
+        let wanted = Purpose { stream, maker: set.purpose.maker, pool, captured: WorkspaceUse::No };
         if !self.given || set.purpose != wanted || set.mode != mode || self.is_outdated() {
             return false;
         }
@@ -147,12 +148,9 @@ impl Bound {
         alone: bool,
         action: impl FnOnce(&mut dyn BlasHandle) -> Result<R>,
     ) -> Result<R> {
-        let purpose = Purpose {
-            stream: stream.id(),
-            maker: stream.maker(),
-            pool: pool::current(self.device),
-            captured: stream::is_capturing(runtime, stream)?,
-        };
+        let pool = pool::current(self.device);
+        let captured = captured(runtime, stream, pool)?;
+        let purpose = Purpose { stream: stream.id(), maker: stream.maker(), pool, captured };
         if self.is_outdated() {
             self.clear()?;
         }
@@ -247,6 +245,23 @@ impl Bound {
         self.workspace.as_ref().is_some_and(|last| Arc::ptr_eq(last, workspace))
     }
 
+    /// Gives back the workspace that the handle has in a private pool, from which its thread no longer allocates. Graphs
+    /// keep the memory by keeping the pool, whose next capture may use it.
+    fn leave_pool(&mut self, device: DeviceIndex, pool: u64) -> Result<()> {
+        let is_in_pool = |workspace: &Arc<Workspace>| workspace.purpose.pool == pool;
+        if self.device != device || !self.workspace.as_ref().is_some_and(is_in_pool) {
+            return Ok(());
+        }
+        if self.given {
+            self.set = None;
+            self.handle.set_workspace(DevicePtr(0), 0)?;
+        }
+        if let Some(left) = self.workspace.take() {
+            drop(workspaces::release(self.device, &left, self.id()));
+        }
+        Ok(())
+    }
+
     /// Gives back the workspaces that the handle owns or used last. A handle that was given out has none
     /// until it is set again, because its owner may still use it.
     fn clear(&mut self) -> Result<()> {
@@ -258,6 +273,29 @@ impl Bound {
         self.workspace = None;
         drop(workspaces::leave(self.device, self.id()));
         Ok(())
+    }
+}
+
+/// Whether a stream is captured, and by whom if no private pool keeps the workspace.
+#[inline]
+fn captured(runtime: &Runtime, stream: Stream, pool: u64) -> Result<WorkspaceUse> {
+    if !stream::is_capturing(runtime, stream)? {
+        return Ok(WorkspaceUse::No);
+    }
+    if pool != 0 {
+        return Ok(WorkspaceUse::InPool);
+    }
+    match stream::capture_of(runtime, stream.driver_ref())? {
+        CaptureSeen::Own { capture, .. } => Ok(WorkspaceUse::ByGraph(capture)),
+        CaptureSeen::Other => Ok(WorkspaceUse::ByOthers),
+    }
+}
+
+/// The calling thread no longer allocates from a private pool.
+fn leave_pool(device: DeviceIndex, pool: u64) {
+    let left = library_handles::each_held(&HELD, |bound| bound.leave_pool(device, pool));
+    if let Err(error) = left {
+        log::debug(format_args!("a workspace of cuBLAS stays in its pool: {}", error.message()));
     }
 }
 

@@ -1,7 +1,7 @@
 //! One workspace: the memory that products of a stream use, and which handle may use it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::lock::{Mutex, MutexGuard, rank};
 use crate::stream::Maker;
@@ -29,6 +29,18 @@ pub(super) type HandleId = u64;
 /// No handle.
 pub(super) const NOBODY: HandleId = 0;
 
+/// Whether the work that a workspace is used for is captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum WorkspaceUse {
+    No,
+    /// Its graph keeps the memory of the private pool that the workspace is in.
+    InPool,
+    /// Into the graph of this capture of this library, without a private pool.
+    ByGraph(u64),
+    /// Into a graph of other code, without a private pool. Nobody says when it is gone.
+    ByOthers,
+}
+
 /// What a workspace is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Purpose {
@@ -38,16 +50,7 @@ pub(super) struct Purpose {
     pub(super) maker: Maker,
     /// Where the thread's allocations go; 0 is the default pool.
     pub(super) pool: u64,
-    /// Whether the stream is being captured.
-    pub(super) captured: bool,
-}
-
-impl Purpose {
-    /// Whether a graph may use the workspace at any later time. The memory of a private pool stays
-    /// with the pool, so its workspaces can be freed.
-    pub(super) fn is_named_by_graph(&self) -> bool {
-        self.captured && self.pool == 0
-    }
+    pub(super) captured: WorkspaceUse,
 }
 
 /// A block of the caching allocator that products of one stream pass through.
@@ -62,6 +65,8 @@ pub(super) struct Workspace {
     pub(super) last_user: AtomicU64,
     /// The time of the last use, by the clock of the table.
     pub(super) used_at: AtomicU64,
+    /// The graph that keeps it may not be launched any more, and no launch is queued.
+    pub(super) graph_gone: AtomicBool,
     /// Locked while a product is queued. True once the workspace was taken out of the table.
     pub(super) gone: Mutex<rank::BlasWorkspace, bool>,
 }
@@ -94,9 +99,26 @@ impl Workspace {
         Some(gone)
     }
 
+    /// Whether a graph of this library may use it at any later time.
+    pub(super) fn is_kept(&self) -> bool {
+        matches!(self.purpose.captured, WorkspaceUse::ByGraph(_))
+            && !self.graph_gone.load(Ordering::Acquire)
+    }
+
+    /// Whether any graph may use it at any later time. The memory of a private pool stays with the pool,
+    /// so its workspaces can be freed.
+    pub(super) fn is_named_by_graph(&self) -> bool {
+        self.purpose.captured == WorkspaceUse::ByOthers || self.is_kept()
+    }
+
+    /// Whether nobody has a use for it once its owner has left it.
+    pub(super) fn is_of_the_moment(&self) -> bool {
+        self.purpose.pool != 0 || self.graph_gone.load(Ordering::Acquire)
+    }
+
     /// Whether the allocator may take it back.
     pub(super) fn is_idle(&self) -> bool {
-        self.is_owned_by(NOBODY) && !self.purpose.is_named_by_graph()
+        self.is_owned_by(NOBODY) && !self.is_named_by_graph()
     }
 }
 

@@ -5,22 +5,24 @@
 //! queued. A thread that was given its `cublasHandle_t` queues work without that lock; its handle
 //! owns the workspace of the stream that it is set to. The graph that a capture makes runs whenever
 //! it is launched, so captures have workspaces of their own, which stay while a graph may name
-//! them.
+//! them: as memory of the graph's pool, which keeps it, or as something that the graph itself keeps.
 //!
 //! Lock order: the table of a device, then a workspace. Memory is allocated and freed with no lock
 //! held, because both may call functions of the user.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::stream_workspace::{HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, tick};
+use super::stream_workspace::{
+    HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, WorkspaceUse, tick,
+};
 use super::workspace_table::{WorkspaceFigures, WorkspaceTable};
 use crate::collections::per_device::PerDevice;
 use crate::config::Config;
 use crate::error::Result;
 use crate::lock::{Lazy, Mutex, rank};
 use crate::memory::{self, reclaim};
-use crate::stream::Stream;
+use crate::stream::{self, CaptureSeen, Stream};
 use crate::types::DeviceIndex;
 
 static TABLES: Lazy<rank::BlasTables, PerDevice<Mutex<rank::BlasTable, WorkspaceTable>>> =
@@ -76,24 +78,49 @@ pub(super) fn obtain(
         owner: AtomicU64::new(if alone { handle } else { NOBODY }),
         last_user: AtomicU64::new(handle),
         used_at: AtomicU64::new(tick()),
+        graph_gone: AtomicBool::new(false),
         gone: Mutex::new(false),
     });
-    let (found, spare) = {
+    let (found, spare, is_new) = {
         let mut table = table(device).lock();
         match find(&mut table, purpose, handle, alone) {
             // Another thread was faster.
             Some(found) => {
                 table.cancel(bytes);
-                (found, TakenWorkspaces(vec![made]))
+                (found, TakenWorkspaces(vec![made]), false)
             }
             None => {
                 table.insert(&made);
-                (made, TakenWorkspaces::default())
+                (made, TakenWorkspaces::default(), true)
             }
         }
     };
     drop(spare);
+    if let WorkspaceUse::ByGraph(capture) = purpose.captured
+        && is_new
+    {
+        let kept = Arc::new(GraphWorkspace { device, workspace: Arc::clone(&found) });
+        stream::keep_for_capture(&CaptureSeen::Own { capture, is_body: false }, kept);
+    }
     Ok(Some(settled(found, alone)))
+}
+
+/// A graph's part in a workspace. Dropped when neither a launch nor a later one uses it.
+struct GraphWorkspace {
+    device: DeviceIndex,
+    workspace: Arc<Workspace>,
+}
+
+impl Drop for GraphWorkspace {
+    fn drop(&mut self) {
+        let GraphWorkspace { device, workspace } = self;
+        let mut table = table(*device).lock();
+        workspace.graph_gone.store(true, Ordering::Release);
+        // One that a handle is still set to goes when the handle leaves it.
+        let taken = table.take_out(|it| Arc::ptr_eq(it, workspace) && it.is_idle());
+        drop(table);
+        drop(taken);
+    }
 }
 
 fn find(
@@ -123,7 +150,8 @@ fn settled(workspace: Arc<Workspace>, alone: bool) -> Arc<Workspace> {
 }
 
 /// Ends the ownership of a workspace, after the handle has been set to another one or to none.
-/// Gives what is not worth keeping: memory of private pools, and a second workspace of a stream.
+/// Gives what is not worth keeping: memory of private pools and for graphs that are gone, and a second workspace of a
+/// stream.
 pub(super) fn release(
     device: DeviceIndex,
     workspace: &Arc<Workspace>,
@@ -137,8 +165,8 @@ pub(super) fn release(
     let is_second = |other: &Arc<Workspace>| {
         other.purpose == purpose && other.is_owned_by(NOBODY) && !Arc::ptr_eq(other, workspace)
     };
-    let second = !purpose.captured && table.kept().iter().any(is_second);
-    if purpose.pool != 0 || second {
+    let second = purpose.captured == WorkspaceUse::No && table.kept().iter().any(is_second);
+    if workspace.is_of_the_moment() || second {
         return table.take_out(|it| Arc::ptr_eq(it, workspace));
     }
     workspace.owner.store(NOBODY, Ordering::Release);
@@ -159,7 +187,7 @@ pub(super) fn leave(device: DeviceIndex, handle: HandleId) -> TakenWorkspaces {
     table.take_out(|it| {
         it.is_owned_by(NOBODY)
             && it.last_user.load(Ordering::Relaxed) == handle
-            && !it.purpose.is_named_by_graph()
+            && !it.is_named_by_graph()
     })
 }
 
@@ -169,9 +197,9 @@ pub(super) fn give_back_idle(device: DeviceIndex) -> usize {
     idle.bytes()
 }
 
-/// Takes out all workspaces of a device that no handle owns, also those that graphs may name.
+/// Takes out all workspaces of a device that no handle owns, also those that graphs of other code may name.
 pub(super) fn take_unowned(device: DeviceIndex) -> TakenWorkspaces {
-    table(device).lock().take_out(|it| it.is_owned_by(NOBODY))
+    table(device).lock().take_out(|it| it.is_owned_by(NOBODY) && !it.is_kept())
 }
 
 /// The figures of a device.

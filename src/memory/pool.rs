@@ -26,6 +26,7 @@ use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::device;
 use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
+use crate::lock::{OnceCell, rank};
 use crate::log;
 use crate::stream::{self, Named};
 use crate::thread_state;
@@ -62,6 +63,14 @@ struct Diversion {
     number: u64,
     /// A stream of the program was found to be captured meanwhile, which other threads know of.
     captured: bool,
+}
+
+/// Called with a device and the number of a pool from which the calling thread no longer allocates there.
+static ON_END: OnceCell<rank::FirstTime, fn(DeviceIndex, u64)> = OnceCell::new();
+
+/// Names the function that frees what was allocated from a pool for the calling thread's libraries, once.
+pub(crate) fn on_end(ended: fn(DeviceIndex, u64)) {
+    ON_END.get_or_init(|| ended);
 }
 
 fn cell(pool: Key) -> Result<Live<'static, PoolCell>> {
@@ -190,9 +199,12 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
         if diversions.remove(place).captured {
             stream::remove_capture(device);
         }
-        cell.begun.fetch_sub(1, Ordering::SeqCst);
         Ok(())
     })?;
+    if let Some(ended) = ON_END.get() {
+        ended(device, number);
+    }
+    cell.begun.fetch_sub(1, Ordering::SeqCst);
     if cell.ends.load(Ordering::SeqCst) {
         // Another thread has begun the pool meanwhile, or has destroyed it: then there is nothing to do here.
         if let Err(error) = destroy(pool) {

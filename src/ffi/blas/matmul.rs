@@ -108,8 +108,9 @@ pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) ->
 /// There is one workspace for each stream that products run on, and one for each `cublasHandle_t`
 /// that `sconce_blas_get_handle` returned. The allocator also frees idle workspaces before a
 /// request fails, and in `sconce_memory_empty_cache`. A returned handle has no workspace until it
-/// is next requested. Workspaces that graphs use are freed too if the graphs were captured without
-/// a private memory pool: do not launch those graphs afterwards.
+/// is next requested. What graphs of `sconce_graph` use stays, and goes back with the last of them.
+/// Workspaces of graphs that other code captured without a private memory pool are freed by this
+/// call alone: do not launch those graphs afterwards.
 ///
 /// - Ordering: does not block. Queued products keep their memory until they are done. The workspace
 ///   of another thread's handle is freed when that thread next requests its handle, or ends.
