@@ -2,6 +2,7 @@
 
 mod faults;
 mod give_back;
+mod kept;
 mod launch_ends;
 mod lifetimes;
 mod objects;

@@ -6,7 +6,7 @@
 //! device fails because the memory is gone.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod places;
+pub(crate) mod places;
 mod ways;
 mod work;
 

@@ -28,7 +28,7 @@ pub(super) fn reserved() -> i64 {
     sconce::memory::stats(0).map_or(-1, |stats| stats.reserved_bytes.all.current)
 }
 
-pub(super) fn pool() -> *mut sconce_memory_pool {
+pub(crate) fn pool() -> *mut sconce_memory_pool {
     let mut pool = null_mut();
     // SAFETY: a writable place.
     ok(unsafe { sconce_memory_pool_create(&mut pool) });
@@ -42,18 +42,18 @@ pub(super) fn allocate_on(bytes: usize, stream: sconce_stream) -> *mut c_void {
     address
 }
 
-pub(super) fn set_on(address: *mut c_void, value: u8, bytes: usize, stream: sconce_stream) {
+pub(crate) fn set_on(address: *mut c_void, value: u8, bytes: usize, stream: sconce_stream) {
     // SAFETY: memory of a device is checked.
     ok(unsafe { sconce_memory_set_on(address, value, bytes, stream) });
 }
 
-pub(super) fn copy_on(to: *mut c_void, from: *const c_void, bytes: usize, stream: sconce_stream) {
+pub(crate) fn copy_on(to: *mut c_void, from: *const c_void, bytes: usize, stream: sconce_stream) {
     // SAFETY: host memory of the tests outlives the copy.
     ok(unsafe { sconce_copy_on(to, from, bytes, CBool::TRUE, stream) });
 }
 
 /// What device memory holds now.
-pub(super) fn peek(address: *const c_void, bytes: usize) -> Vec<u8> {
+pub(crate) fn peek(address: *const c_void, bytes: usize) -> Vec<u8> {
     let mut data = vec![0; bytes];
     // SAFETY: memory of a device, and a writable place of this size.
     ok(unsafe { sconce_sim_memory_read(address, bytes, data.as_mut_ptr().cast()) });
@@ -61,7 +61,7 @@ pub(super) fn peek(address: *const c_void, bytes: usize) -> Vec<u8> {
 }
 
 /// How many driver calls that wait for work there were.
-pub(super) fn count_waits() -> u64 {
+pub(crate) fn count_waits() -> u64 {
     let waiting = [
         "event_synchronize",
         "stream_synchronize",
@@ -74,7 +74,7 @@ pub(super) fn count_waits() -> u64 {
 }
 
 /// Runs something on another thread. A panic there is one here, with its message.
-pub(super) fn on_thread<T: Send>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn on_thread<T: Send>(work: impl FnOnce() -> T) -> T {
     /// What the threads share by turns.
     struct Sent<T>(T);
     // SAFETY: the calling thread does nothing until the other one has ended.
