@@ -239,7 +239,7 @@ void run_good(const Communicator& comm, const Form& form, const std::string& wha
 TEST_F(CommArgumentsTest, ElementsArriveRightWhateverTheirOrderInMemory) {
   on_ranks(kRanks, [](const Communicator& comm) {
     for (const Form& form : forms()) {
-      for (const std::size_t dims : {4, 5}) {
+      for (const std::size_t dims : {std::size_t{4}, std::size_t{5}}) {
         const auto last = dims == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
         // A bit for each parameter of each rank.
         const std::size_t count = form.parameters.size();

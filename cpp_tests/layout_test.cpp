@@ -96,7 +96,7 @@ SCONCE_OFFSET(sconce_memory_stats, max_split_size, 976);
 SCONCE_OFFSET(sconce_memory_stats, sleeping_bytes, 984);
 
 // 0.1.0
-SCONCE_LAYOUT(sconce_memory_segment, 88, 8);
+SCONCE_LAYOUT(sconce_memory_segment, 96, 8);
 SCONCE_OFFSET(sconce_memory_segment, address, 0);
 SCONCE_OFFSET(sconce_memory_segment, total_bytes, 8);
 SCONCE_OFFSET(sconce_memory_segment, allocated_bytes, 16);
@@ -108,6 +108,7 @@ SCONCE_OFFSET(sconce_memory_segment, first_block, 64);
 SCONCE_OFFSET(sconce_memory_segment, block_count, 72);
 SCONCE_OFFSET(sconce_memory_segment, device, 80);
 SCONCE_OFFSET(sconce_memory_segment, kind, 84);
+SCONCE_OFFSET(sconce_memory_segment, is_expandable, 88);
 
 // 0.1.0
 SCONCE_LAYOUT(sconce_memory_block, 32, 8);
