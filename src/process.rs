@@ -16,7 +16,7 @@
 //! The handler that runs in the child only changes atomics; little else is allowed there.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 use crate::error::{Error, Result, Status};
 
@@ -159,6 +159,41 @@ pub(crate) fn at_exit(handler: extern "C" fn()) -> Result<()> {
         0 => Ok(()),
         _ => Err(Error::new(Status::OutOfMemory, "there is no memory to watch for the end with")),
     }
+}
+
+static IS_EXITING: AtomicBool = AtomicBool::new(false);
+
+/// A thread-local value of the main thread. Its destructor runs before those of static objects, which an exit handler
+/// precedes only if it was installed after they were made.
+struct ExitMark;
+
+impl Drop for ExitMark {
+    fn drop(&mut self) {
+        if rustix::thread::gettid() == rustix::process::getpid() {
+            exit_begins();
+        }
+    }
+}
+
+thread_local! {
+    static EXIT_MARK: ExitMark = const { ExitMark };
+}
+
+extern "C" fn exit_begins() {
+    IS_EXITING.store(true, Ordering::Release);
+}
+
+/// Makes [`is_exiting`] notice the end of the process.
+pub(crate) fn watch_exit() -> Result<()> {
+    static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+    // A thread that is ending has no value to destroy any more.
+    let _ = EXIT_MARK.try_with(|_| ());
+    if IS_WATCHED.swap(true, Ordering::AcqRel) { Ok(()) } else { at_exit(exit_begins) }
+}
+
+/// Whether the process is ending, if that is watched.
+pub(crate) fn is_exiting() -> bool {
+    IS_EXITING.load(Ordering::Acquire)
 }
 
 /// True if the program has more rights than its caller: it is setuid or setgid, or its file has

@@ -34,6 +34,19 @@ struct UsesMemoryWhenDestroyed {
 };
 UsesMemoryWhenDestroyed last_user;
 
+/// A library that registers memory of a pool for as long as the process lives.
+struct RegistersItsMemory {
+  MemPool pool;
+  RegistersItsMemory() { pool.set_fixed(true); }
+};
+
+extern "C" void no_failures(std::int32_t level, const char* message, void*) {
+  if (level <= SCONCE_LOG_WARN) {
+    std::fprintf(stderr, "logged: %s\n", message);
+    std::_Exit(1);
+  }
+}
+
 }  // namespace
 
 int main() {
@@ -52,6 +65,10 @@ int main() {
   const CUDAStream busy = getStreamFromPool();
   sleep(std::chrono::milliseconds(200), busy);
   pending.record_stream(busy);
+  static const RegistersItsMemory registered;
+  static MemPool fixed;
+  fixed.set_fixed(true);
+  sconce::log::set_callback(no_failures);
   static const DeviceBuffer on_the_last(1000, getDefaultCUDAStream(device_count() - 1));
   if (allocator::raw_alloc(1000) == nullptr) {
     return 1;

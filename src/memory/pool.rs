@@ -28,6 +28,7 @@ use crate::driver::StreamRef;
 use crate::error::{Error, Result, Status};
 use crate::lock::{OnceCell, rank};
 use crate::log;
+use crate::process;
 use crate::stream::{self, Named};
 use crate::thread_state;
 use crate::types::DeviceIndex;
@@ -229,7 +230,7 @@ pub fn set_fixed(pool: Key, fixed: bool) -> Result<()> {
     enter(&cell)?;
     let number = cell.number.load(Ordering::Acquire);
     let outcome = match fixed {
-        true => sleep::fix(runtime, number),
+        true => process::watch_exit().and_then(|()| sleep::fix(runtime, number)),
         false => {
             fixed_pools::release(number);
             Ok(())
@@ -257,13 +258,17 @@ pub fn trim(pool: Key) -> Result<usize> {
     bytes
 }
 
-/// Destroys a pool. Its memory without live blocks goes back to the driver: at once, or later if blocks wait for streams
+/// Destroys a pool. While the process ends, a fixed one stays as it is: where its memory is registered, nobody unregisters
+/// it any more. Memory of others without live blocks goes back to the driver: at once, or later if blocks wait for streams
 /// or a stream is being captured; if graphs hold the pool, when the last one lets go.
 pub fn destroy(pool: Key) -> Result<()> {
     refuse_forked_child()?;
     let live = cell(pool)?;
     let number = live.number.load(Ordering::Acquire);
     let order = (Ordering::AcqRel, Ordering::Acquire);
+    if process::is_exiting() && fixed_pools::is_fixed(number) {
+        return Ok(());
+    }
     refuse_fixed(number)?;
     if let Err(begun) = live.begun.compare_exchange(0, GONE, order.0, order.1) {
         if begun == GONE || !live.still() {
