@@ -2922,7 +2922,8 @@ sconce_backend sconce_backend_get_active(void);
 /**
  * Returns whether there is a device; `CUDA_VISIBLE_DEVICES` is respected. False in a forked child.
  *
- * Makes no context and does not initialise the library.
+ * Makes no context and does not initialise the library. The process can still fork afterwards, as
+ * after `sconce_device_count`.
  *
  * - torch: `torch.cuda.is_available()`.
  */
@@ -3071,7 +3072,8 @@ int32_t sconce_context_get_float32_matmul_precision(void);
  * Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
  * a forked child.
  *
- * Makes no context and does not initialise the library.
+ * Makes no context and does not initialise the library. The process can still fork afterwards,
+ * unless NVML is missing or a device is divided (MIG).
  *
  * - torch: `torch.cuda.device_count()`, `c10::cuda::device_count()`.
  */

@@ -59,6 +59,14 @@ pub(super) fn open(options: &Options) -> Result<Opened> {
     }
 }
 
+/// How many devices [`open`] would find; `None` if that cannot be told without opening a backend.
+pub(super) fn count(options: &Options) -> Option<i32> {
+    match options.backend {
+        BackendChoice::Sim => Simulator::count_unopened(&options.sim, options.visible),
+        BackendChoice::Cuda | BackendChoice::Auto => CudaDriver::count_unopened(Config::get()),
+    }
+}
+
 fn cuda() -> Result<Opened> {
     let driver: &'static dyn Driver = Box::leak(Box::new(CudaDriver::open(Config::get())?));
     log::info(format_args!("using {} CUDA devices", driver.device_count()));

@@ -2,8 +2,8 @@
 //!
 //! A process passes through three states in this order: *loaded* → *probed* (a backend has been chosen and
 //! its devices counted; no context exists) → *initialised* (a call has used a device, or asked for it by
-//! `sconce_init`). `sconce_is_available` and `sconce_device_count` probe; each function that needs a device
-//! initialises. A child of `fork` cannot use the backend.
+//! `sconce_init`). Each function that needs a device initialises. `sconce_is_available` and
+//! `sconce_device_count` count the devices without a backend where they can, and else probe. A child of `fork` cannot use the backend.
 //!
 //! No other room names a concrete backend. Everything in this room lives until the process ends and is never
 //! destroyed: static objects and threads of the program may call the library later than any destructor of
@@ -35,6 +35,6 @@ pub use backend::Backend;
 pub use options::Options;
 pub(crate) use runtime::checks_device;
 pub use runtime::{
-    Runtime, initialize, initialize_with, is_available, opened, probe, refuse_forked_child,
-    runtime, runtime_if_any, runtime_to_release, without_device,
+    Runtime, count_devices, initialize, initialize_with, is_available, opened, probe,
+    refuse_forked_child, runtime, runtime_if_any, runtime_to_release, without_device,
 };

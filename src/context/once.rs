@@ -27,6 +27,11 @@ impl<T> StartOnce<T> {
         self.value.get()
     }
 
+    /// Whether nobody has tried to make the value.
+    pub(crate) fn is_fresh(&self) -> bool {
+        self.get().is_none() && self.last_failure.lock().is_none()
+    }
+
     /// The value, made by `start` at the first call. A remembered failure is returned again.
     pub(crate) fn get_or_start(&self, start: impl FnOnce() -> Result<T>) -> Result<&T> {
         self.start(false, start).map(|(value, _)| value)

@@ -8,8 +8,9 @@ use super::options::Options;
 use crate::config::{BackendChoice, Config};
 use crate::driver::{self, Driver};
 use crate::error::{Error, Result, Status};
+use crate::lock::rank;
 use crate::sim::Simulator;
-use crate::sync::shared_static;
+use crate::sync::{OnceCell, shared_static};
 use crate::types::{DeviceIndex, MAX_DEVICES};
 use crate::{process, program_code};
 
@@ -27,6 +28,11 @@ pub struct Runtime {
 shared_static! {
     /// The backend, once it has been probed.
     static PROBED: StartOnce<Runtime> = StartOnce::new();
+}
+
+shared_static! {
+    /// The devices that were counted without a backend; `None` if they cannot be.
+    static COUNTED: OnceCell<rank::CountedDevices, Option<i32>> = OnceCell::new();
 }
 
 /// Whether the open backend's [`Runtime::checks_device`] is true, for calls that do not look at the backend.
@@ -202,6 +208,24 @@ pub fn probe() -> Result<&'static Runtime> {
     Ok(runtime)
 }
 
+/// How many devices there are; 0 if there is no backend. Opens a backend only where they cannot be counted without one: a
+/// process that has only counted may fork.
+pub fn count_devices() -> i32 {
+    if let Some(runtime) = opened() {
+        return runtime.device_count();
+    }
+    let Ok(_call) = process::CountedCall::begin() else { return 0 };
+    // What is open, or could not be opened, has the last word.
+    let counted = match PROBED.is_fresh() {
+        true => *COUNTED.get_or_init(|| backend::count(&Options::from_environment())),
+        false => None,
+    };
+    match counted {
+        Some(count) => count.min(MAX_DEVICES as i32),
+        None => probe().map_or(0, Runtime::device_count),
+    }
+}
+
 /// The backend if one is open. `None` in a forked child that is cut off.
 pub fn opened() -> Option<&'static Runtime> {
     if process::is_open() { PROBED.get() } else { None }
@@ -231,5 +255,5 @@ extern "C" fn leave_fast_path() {
 
 /// Whether there is a device. Creates no context and never fails.
 pub fn is_available() -> bool {
-    probe().is_ok()
+    count_devices() > 0
 }

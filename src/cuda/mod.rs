@@ -51,9 +51,11 @@ use self::libraries::api::Api;
 use self::libraries::library::LibraryPaths;
 use self::libraries::loader;
 use self::libraries::nvml::Nvml;
+use self::libraries::nvml_devices;
 use self::primary::Device;
 use self::result::NO_DEVICE;
 use crate::config::Config;
+use crate::driver::VisibleDevices;
 use crate::error::{Error, Result, Status};
 use crate::lock::{OnceCell, rank};
 use crate::log;
@@ -103,6 +105,18 @@ impl CudaDriver {
             captured: KnownCapture::default(),
             nccl: OnceCell::new(),
         })
+    }
+
+    /// How many devices [`open`](Self::open) would find; `None` if that cannot be told without starting the driver.
+    pub fn count_unopened(config: &Config) -> Option<i32> {
+        // The driver must be there; loading it does not start it.
+        loader::open(config.libcuda.as_deref()).ok()?;
+        let uuids = nvml_devices::uuids(config.libnvml.as_deref())?;
+        let list = config.visible_devices.as_deref();
+        if list.is_some_and(|list| list.trim_start().starts_with("MIG-")) {
+            return None;
+        }
+        Some(VisibleDevices::of(list, &uuids).count())
     }
 
     /// The management library, opened at the first question; a failure is not remembered.

@@ -7,7 +7,7 @@ use crate::types::DeviceIndex;
 
 /// How many devices there are; 0 without a backend.
 pub fn count() -> i32 {
-    crate::context::probe().map_or(0, Runtime::device_count)
+    crate::context::count_devices()
 }
 
 /// The device that an index of the C API names; -1 is the current one.

@@ -9,16 +9,19 @@
 //! | `contract/` | the trait [`Driver`] as the sum of the traits of its subjects, and the data that crosses the seam |
 //! | `launch/` | the image, the shape and the arguments of a launched kernel |
 //! | `nvidia/` | the status numbers of NVIDIA's driver and libraries, for both backends |
+//! | `visible` | the devices that a process sees |
 
 mod contract;
 mod launch;
 pub mod nvidia;
+mod visible;
 
 pub use contract::*;
 pub(crate) use contract::{AtomicHandle, WordHandle};
 pub(crate) use launch::MOST_WIDE_SLOTS;
 pub use launch::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, LaunchShape};
 pub(crate) use nvidia::not_permitted;
+pub(crate) use visible::VisibleDevices;
 
 /// The traits of all subjects, for code that calls methods of a backend's own type.
 pub mod prelude {

@@ -86,6 +86,7 @@ macro_rules! ranks {
 
 ranks! {
     Idle: "nothing is held: a thread waits for work, or for functions of the program",
+    CountedDevices: "context/runtime: devices are being counted without a backend",
     Context: "context/once: the backend is being opened",
     ContextValue: "context/once: an opened backend is being published",
     StoreHandle: "store/handle: the store of a handle",

@@ -16,9 +16,9 @@ use super::machine::worker::Machine;
 use super::memory::AddressSpace;
 use super::processes::handle::Exports;
 use super::processes::rank::RankTable;
-use super::visible::VisibleDevices;
+use super::visible::visible;
 use crate::config::{Config, SimConfig};
-use crate::driver::StreamRef;
+use crate::driver::{StreamRef, VisibleDevices};
 use crate::error::{Error, Result, Status};
 use crate::lock::{Mutex, RwLock, rank};
 use crate::program_code;
@@ -94,6 +94,12 @@ pub(crate) struct SimState {
 }
 
 impl Simulator {
+    /// How many devices a simulator with this choice would show; `None` if it would be refused.
+    pub fn count_unopened(config: &SimConfig, list: Option<&str>) -> Option<i32> {
+        let is_count = config.devices >= 1 && config.devices as usize <= MAX_DEVICES;
+        is_count.then(|| visible(list, config.devices).count())
+    }
+
     /// Makes devices of the given shape.
     pub fn new(config: &SimConfig, options: SimOptions) -> Result<Simulator> {
         if config.devices < 1 || config.devices as usize > MAX_DEVICES {
@@ -114,7 +120,7 @@ impl Simulator {
                 MOST_MEMORY / config.devices as u64
             )));
         }
-        let visible = VisibleDevices::of(options.visible, config.devices);
+        let visible = visible(options.visible, config.devices);
         if visible.count() == 0 {
             return Err(Error::new(
                 Status::NoDevice,

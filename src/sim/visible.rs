@@ -1,69 +1,14 @@
-//! The devices of the simulated machine that a process sees: `CUDA_VISIBLE_DEVICES`, as CUDA reads it.
+//! The UUIDs of simulated devices, and which of these a process sees.
 #![forbid(unsafe_code)]
 
-use crate::types::{DeviceIndex, MAX_DEVICES};
+use crate::driver::VisibleDevices;
+use crate::types::DeviceIndex;
 
-/// The numbers on the machine of the devices that the process sees, in its order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct VisibleDevices(Vec<DeviceIndex>);
-
-impl VisibleDevices {
-    /// Those that a list names among `count` devices; all without a list. The list ends before its first entry that
-    /// names no device. If it names a device twice, no device is visible.
-    pub(crate) fn of(list: Option<&str>, count: i32) -> VisibleDevices {
-        let VisibleDevices(all) = VisibleDevices::all(count);
-        let Some(list) = list else { return VisibleDevices(all) };
-        let texts: Vec<String> = all.iter().map(|device| uuid_text(uuid(*device))).collect();
-        let by_uuid = list.trim_start().starts_with("GPU-");
-        let mut visible = Vec::new();
-        for entry in list.split(',') {
-            let number =
-                if by_uuid { by_prefix(entry.trim(), &texts) } else { leading_number(entry) };
-            let Some(device) = number.and_then(|number| all.get(number)) else { break };
-            if visible.contains(device) {
-                return VisibleDevices(Vec::new());
-            }
-            visible.push(*device);
-        }
-        VisibleDevices(visible)
-    }
-
-    /// All devices of a machine.
-    pub(crate) fn all(count: i32) -> VisibleDevices {
-        VisibleDevices((0..count).filter_map(DeviceIndex::new).collect())
-    }
-
-    /// How many there are.
-    pub(crate) fn count(&self) -> i32 {
-        self.0.len() as i32
-    }
-
-    /// The number on the machine of a device of the process.
-    pub(crate) fn number_of(&self, device: DeviceIndex) -> DeviceIndex {
-        self.0.get(device.as_usize()).copied().unwrap_or(device)
-    }
-
-    /// The device of the process with a number on the machine.
-    pub(crate) fn numbered(&self, number: DeviceIndex) -> Option<DeviceIndex> {
-        let place = self.0.iter().position(|other| *other == number)?;
-        DeviceIndex::new(place as i32)
-    }
-}
-
-/// The device whose text begins with this; none if there are several.
-fn by_prefix(entry: &str, texts: &[String]) -> Option<usize> {
-    let entry = entry.strip_prefix("GPU-")?.to_ascii_lowercase();
-    let mut found = (0..texts.len()).filter(|place| texts[*place].starts_with(&entry));
-    found.next().filter(|_| found.next().is_none())
-}
-
-/// The number with which an entry begins: what follows it is ignored, as by C's `strtoul`.
-fn leading_number(entry: &str) -> Option<usize> {
-    let entry = entry.trim();
-    let entry = entry.strip_prefix('+').unwrap_or(entry);
-    let digits =
-        entry.len() - entry.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
-    entry[..digits].parse().ok().filter(|number| *number < MAX_DEVICES)
+/// Those of a machine with `count` devices that a list names; all without a list.
+pub(crate) fn visible(list: Option<&str>, count: i32) -> VisibleDevices {
+    let devices = (0..count).filter_map(DeviceIndex::new);
+    let uuids: Vec<String> = devices.map(|device| uuid_text(uuid(device))).collect();
+    VisibleDevices::of(list, &uuids)
 }
 
 /// The version-8 UUID of the device with a number on the machine, which is the same in every process.
@@ -85,8 +30,9 @@ mod tests {
     use super::*;
 
     fn visible(list: &str) -> Vec<i32> {
-        let devices = VisibleDevices::of(Some(list), 4);
-        devices.0.into_iter().map(DeviceIndex::as_i32).collect()
+        let devices = super::visible(Some(list), 4);
+        let all = (0..devices.count()).filter_map(DeviceIndex::new);
+        all.map(|device| devices.number_of(device).as_i32()).collect()
     }
 
     #[test]
@@ -118,7 +64,7 @@ mod tests {
         for (list, expected) in table {
             assert_eq!(visible(list), *expected, "{list:?}");
         }
-        assert_eq!(VisibleDevices::of(None, 3).count(), 3);
+        assert_eq!(super::visible(None, 3).count(), 3);
     }
 
     #[test]
@@ -137,7 +83,7 @@ mod tests {
 
     #[test]
     fn numbers_lead_back_to_devices() {
-        let devices = VisibleDevices::of(Some("3,1"), 4);
+        let devices = super::visible(Some("3,1"), 4);
         let device = |index| DeviceIndex::new(index).unwrap();
         assert_eq!(devices.number_of(device(0)), device(3));
         assert_eq!(devices.numbered(device(1)), Some(device(1)));

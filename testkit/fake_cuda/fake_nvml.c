@@ -2,8 +2,11 @@
 //   PROCESSES=n  how many     INIT_CODE=n  what nvmlInit_v2 answers
 //   ONLY_V2      an older library, with version 2 of the list     WITHOUT_LIST  with none
 //   EARLY_535    version 2 of the list, and a version 3 that fills a larger struct
+//   MACHINE=n    how many devices     DIVIDED  the last one is divided (MIG)
+//   WITHOUT_UUID  an older library, which names no devices
 // Every second process does not tell its memory.
 
+#include <stdio.h>
 #include <string.h>
 
 #ifndef PROCESSES
@@ -21,6 +24,10 @@ typedef struct {
   unsigned gpu_instance, compute_instance;
 } Process;
 
+#ifndef MACHINE
+#define MACHINE 2
+#endif
+
 static int initialised;
 static int devices[2];
 
@@ -32,6 +39,25 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* id, int** device) {
   if (!initialised) return UNINITIALIZED;
   if (strncmp(id, "0000:0", 6)) return NOT_FOUND;
   return *device = &devices[id[6] == 'B'], OK;
+}
+
+int nvmlDeviceGetCount_v2(unsigned* count) { return initialised ? (*count = MACHINE, OK) : UNINITIALIZED; }
+static int places[64];
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, int** device) {
+  if (!initialised) return UNINITIALIZED;
+  return index < MACHINE ? (*device = &places[index], OK) : NOT_FOUND;
+}
+#ifndef WITHOUT_UUID
+int nvmlDeviceGetUUID(const int* device, char* text, unsigned bytes) {
+  const int index = (int)(device - places);
+  return snprintf(text, bytes, "GPU-%08X-0000-0000-0000-000000000000", 0xABC + index), OK;
+}
+#endif
+int nvmlDeviceGetMigMode(const int* device, unsigned* current, unsigned* pending) {
+#ifdef DIVIDED
+  if (device == &places[MACHINE - 1]) return *current = *pending = 1, OK;
+#endif
+  return (void)device, *current = *pending = 0, OK;
 }
 
 static int list(const int* device, unsigned* count, Process* processes) {

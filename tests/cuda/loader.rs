@@ -110,6 +110,39 @@ fn every_way_to_find_symbols_works_and_picks_the_right_version() {
     }
 }
 
+/// How many devices are counted without starting the driver.
+fn counted(defines: &[&str], list: Option<&str>) -> Option<i32> {
+    let nvml = Built::new("fake_nvml.c", "libnvidia-ml.so.1", defines);
+    let cuda = Built::new("fake_cuda.c", "libcuda.so.1", &[]);
+    let mut config = config(&cuda.path(), &nvml.path());
+    config.visible_devices = list.map(str::to_owned);
+    CudaDriver::count_unopened(&config)
+}
+
+#[test]
+fn devices_are_counted_without_starting_the_driver() {
+    let eight: &[&str] = &["MACHINE=8"];
+    assert_eq!(counted(&[], None), Some(2));
+    assert_eq!(counted(eight, None), Some(8));
+    for (list, count) in [
+        ("0,3,7", 3),
+        ("", 0),
+        ("8", 0),
+        ("GPU-00000abc,GPU-00000ABD-0000", 2),
+        ("GPU-0", 0),
+        ("1,1", 0),
+    ] {
+        assert_eq!(counted(eight, Some(list)), Some(count), "{list}");
+    }
+    // The driver itself must be asked.
+    assert_eq!(counted(&["DIVIDED"], None), None);
+    assert_eq!(counted(eight, Some("MIG-GPU-0")), None);
+    assert_eq!(counted(&["WITHOUT_UUID"], None), None);
+    assert_eq!(counted(&["INIT_CODE=9"], None), None);
+    let nvml = Built::new("fake_nvml.c", "libnvidia-ml.so.1", &[]);
+    assert_eq!(CudaDriver::count_unopened(&config("no-driver-here.so", &nvml.path())), None);
+}
+
 #[test]
 fn a_missing_symbol_is_noticed_whichever_way_it_is_looked_up() {
     let error = refused(&["PROC_ADDRESS_V1", "MISSING=\"cuEventQuery\""]);

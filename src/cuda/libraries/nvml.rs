@@ -12,7 +12,7 @@ use super::loader::open_library;
 use crate::driver::ProcessUsage;
 use crate::error::{Error, Result, Status};
 
-const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
+pub(super) const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
 const SUCCESS: i32 = 0;
 const NOT_SUPPORTED: i32 = 3;

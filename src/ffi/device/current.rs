@@ -9,7 +9,8 @@ use crate::types::DeviceIndex;
 /// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
 /// a forked child.
 ///
-/// Makes no context and does not initialise the library.
+/// Makes no context and does not initialise the library. The process can still fork afterwards,
+/// unless NVML is missing or a device is divided (MIG).
 ///
 /// - torch: `torch.cuda.device_count()`, `c10::cuda::device_count()`.
 #[unsafe(no_mangle)]

@@ -135,7 +135,8 @@ pub extern "C" fn sconce_backend_get_active() -> sconce_backend {
 
 /// Returns whether there is a device; `CUDA_VISIBLE_DEVICES` is respected. False in a forked child.
 ///
-/// Makes no context and does not initialise the library.
+/// Makes no context and does not initialise the library. The process can still fork afterwards, as
+/// after `sconce_device_count`.
 ///
 /// - torch: `torch.cuda.is_available()`.
 #[unsafe(no_mangle)]

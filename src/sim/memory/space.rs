@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use crate::driver::{Access, PointerInfo, PointerKind};
+use crate::driver::{Access, PointerInfo, PointerKind, VisibleDevices};
 use crate::types::{DeviceIndex, DevicePtr, MAX_DEVICES};
 
 use super::access::Intent;
@@ -19,7 +19,6 @@ use crate::sim::codes;
 use crate::sim::host::pages::{AddressWindow, PAGE, memory_file, punch_hole};
 use crate::sim::host::place::HostPlace;
 use crate::sim::processes::event_page::Nonce;
-use crate::sim::visible::VisibleDevices;
 
 /// The name of the file of a device's memory.
 pub(crate) const DEVICE_FILE: &CStr = c"sconce-sim-device";
