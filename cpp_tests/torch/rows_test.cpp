@@ -288,6 +288,40 @@ TEST_F(RowsTest, InputsThatItDoesNotTakeAreNamed) {
   EXPECT_EQ(values(model.run({rows(2), picks({0})})[0]), expected(2)) << "it goes on working";
 }
 
+// Inputs in another order of elements are copied to the order that the model was compiled for.
+TEST_F(RowsTest, InputsAreArrangedAsTheModelTakesThem) {
+  const Model model(kModel);
+  const std::size_t before = ::sconce_tensor_live_count();
+  const Tensor columns = rows(4).t().contiguous().t();
+  ASSERT_EQ(columns.stride(1), 4);
+  EXPECT_TRUE(contains(error_of([&] {
+                         (void)model.run({columns, picks({0})});
+                       }).what(),
+                       "strides"));
+  for (const Tensor& given : {columns, rows(4), rows(1), rows(8).slice(0, 0, 8, 2)}) {
+    const Tensor picked = picks({0});
+    const std::vector<Tensor> arranged = model.arranged({given, picked});
+    ASSERT_EQ(arranged.size(), 2U);
+    EXPECT_EQ(arranged[1].data_ptr(), picked.data_ptr()) << "nothing to do";
+    EXPECT_EQ(arranged[0].data_ptr() == given.data_ptr(), given.is_contiguous());
+    EXPECT_TRUE(given.equal(arranged[0]));
+    EXPECT_NO_THROW((void)model.run(arranged));
+  }
+  if (sconce::cuda::device_count() > 0) {
+    const std::vector<Tensor> arranged =
+        model.arranged({rows(2).to(sconce::Device(0)), picks({0})});
+    EXPECT_EQ(values(model.run(arranged)[0]), expected(2)) << "copied from a device";
+  }
+  EXPECT_EQ(status_of([&] { (void)model.arranged({rows(2)}); }), SCONCE_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(status_of([&] {
+              (void)model.arranged({rows(2), Tensor()});
+            }),
+            SCONCE_ERROR_INVALID_HANDLE);
+  // What the order does not mend is left to the run.
+  EXPECT_NO_THROW((void)model.arranged({rows(2).view({6}), picks({0})}));
+  EXPECT_EQ(::sconce_tensor_live_count(), before + 1) << "columns alone";
+}
+
 TEST_F(RowsTest, WhatTheModelThrowsIsAnErrorWithItsText) {
   const Model model(kModel);
   const std::size_t before = ::sconce_tensor_live_count();

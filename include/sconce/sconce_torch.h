@@ -551,6 +551,23 @@ sconce_status sconce_model_run(struct sconce_model *model,
                                size_t output_count);
 
 /**
+ * Returns inputs as a model takes them: on its device, and in the order of elements that it was compiled for, such as
+ * transposed or with channels last. An input that is so already is returned itself, with a handle of its own; others are
+ * copied. Types are not converted.
+ *
+ * - `inputs`: the model's inputs, in its order.
+ * - `input_count`: the number of inputs; must be that of the model.
+ * - `out_inputs`: receives as many tensors.
+ * - Ownership: inputs stay the caller's. The caller releases each result with `sconce_tensor_release`.
+ * - Ordering: copies are queued on the current stream of the model's device; done at once on the CPU.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_model_arrange_inputs(struct sconce_model *model,
+                                          struct sconce_tensor *const *inputs,
+                                          size_t input_count,
+                                          struct sconce_tensor **out_inputs);
+
+/**
  * Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
  *
  * - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the

@@ -176,6 +176,17 @@ class Model {
     return run(inputs);
   }
 
+  /// Inputs as the model takes them: on its device, in the order of elements that it was compiled
+  /// for, such as transposed or with channels last. Those that are so already stay as they are;
+  /// others are copied. Types are not converted.
+  [[nodiscard]] std::vector<Tensor> arranged(const std::vector<Tensor>& inputs) const {
+    const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
+    std::vector<sconce_tensor*> results(given.size(), nullptr);
+    detail::check(
+        ::sconce_model_arrange_inputs(model_, given.data(), given.size(), results.data()));
+    return detail::adopted(results);
+  }
+
   /// Runs the model with inputs by name, in any order. \throws Error INVALID_ARGUMENT for a name
   /// that the model does not have, a name that is passed twice, and a missing input.
   [[nodiscard]] std::vector<Tensor> run_named(

@@ -14,8 +14,8 @@ import tempfile
 import time
 
 
-def npy(path, shape, values):
-    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"
+def npy(path, shape, values, order=False):
+    header = f"{{'descr': '<f4', 'fortran_order': {order}, 'shape': {shape}, }}"
     header += " " * ((-(len(header) + 11)) % 64) + "\n"
     with open(path, "wb") as file:
         file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values)
@@ -60,6 +60,15 @@ def check_built(program, model, place):
     refused(program, [model], "0 inputs were passed; the model has 1: name a file for each with --input")
     refused(program, [model, "--input", given, "--graph"], "no graphs")
     refused(program, [model, "--input", given, "--output", returned, "--output", returned], "1 outputs, and 2 were named")
+    refused(program, [model, "--input", given, "--calls", "0"], "--calls takes at least 1")
+    subprocess.run([program, model, "--input", given, "--output", "-", "--calls", "3"], check=True, capture_output=True)
+    assert not os.path.exists("-")
+    # In column-major order, which the model does not take as it is.
+    turned = array.array("f", (values[row * 256 + column] for column in range(256) for row in range(3)))
+    npy(given, (3, 256), turned.tobytes(), order=True)
+    run = [program, model, "--input", given, "--output", returned, "--calls", "2"]
+    subprocess.run(run, check=True, capture_output=True)
+    assert floats(returned, 3 * 256) == array.array("f", (2 * value for value in values))
     npy(given, (65, 256), bytes(65 * 4 * 256))
     refused(program, [model, "--input", given], "float32[65, 256] on cpu; the model takes float32[2..64, 256]")
     npy(given, (4, 256), values.tobytes())

@@ -23,8 +23,15 @@ namespace {
 
 constexpr const char* usage =
     "usage: sconce-run MODEL.pt2 [--input X.npy]... [--output Y.npy]...\n"
-    "  --input FILE    an input, in the model's order; repeated\n"
-    "  --output FILE   where an output goes, in the model's order; repeated\n"
+    "  --input FILE    an input, in the model's order; repeated. It is copied to the order of\n"
+    "                  elements that the model was compiled for, and numbers are converted to\n"
+    "                  types that NumPy does not have\n"
+    "  --output FILE   where an output goes, in the model's order; repeated. - writes none, such "
+    "as\n"
+    "                  for an output that is None\n"
+    "  --calls N       calls the model N times, and writes the outputs of the last call (1): a "
+    "model\n"
+    "                  with state goes on where the call before ended\n"
     "  --seed N        seeds the random numbers of all devices and of the CPU\n"
     "  --repeat N      measures N further calls\n"
     "  --threads N     makes them from N threads, each on a stream of its own (1)\n"
@@ -46,6 +53,7 @@ struct Options {
   std::vector<std::string> outputs;
   std::uint64_t seed = 0;
   bool has_seed = false;
+  std::uint64_t calls = 1;
   std::uint64_t repeat = 0;
   std::uint64_t threads = 1;
   std::int32_t device = -1;
@@ -86,6 +94,11 @@ Options read(const std::vector<std::string>& words) {
     } else if (word == "--seed") {
       options.seed = number(word, next(), UINT64_MAX);
       options.has_seed = true;
+    } else if (word == "--calls") {
+      options.calls = number(word, next(), 1'000'000'000);
+      if (options.calls == 0) {
+        throw std::runtime_error("--calls takes at least 1");
+      }
     } else if (word == "--repeat") {
       options.repeat = number(word, next(), 1'000'000'000);
     } else if (word == "--threads") {
@@ -278,6 +291,28 @@ void print_memory(const sconce::torch::Model& model) {
   }
 }
 
+// Writes the outputs that are named. One that is None has no file; the others are written all the
+// same.
+void write_outputs(const std::vector<sconce::Tensor>& results,
+                   const std::vector<std::string>& files) {
+  std::string missing;
+  for (std::size_t at = 0; at < results.size(); ++at) {
+    const bool is_named = at < files.size() && files[at] != "-";
+    const bool is_written = is_named && results[at].defined();
+    std::printf("output %zu: %s%s%s\n", at, described(results[at]).c_str(),
+                is_written ? " to " : "", is_written ? files[at].c_str() : "");
+    if (is_written) {
+      write_npy(files[at], results[at]);
+    } else if (is_named && missing.empty()) {
+      missing = "output " + std::to_string(at) + " is None, so " + files[at] +
+                " was not written; name - in its place";
+    }
+  }
+  if (!missing.empty()) {
+    throw std::runtime_error(missing);
+  }
+}
+
 void run(const Options& options, std::chrono::steady_clock::time_point start) {
   std::vector<sconce::torch::Library> libraries;
   for (const std::string& path : options.libraries) {
@@ -302,35 +337,24 @@ void run(const Options& options, std::chrono::steady_clock::time_point start) {
   }
   std::vector<sconce::Tensor> inputs;
   for (const std::string& path : options.inputs) {
-    const sconce::Tensor read = read_npy(path);
-    sconce_tensor_options place = SCONCE_TENSOR_OPTIONS_INIT;
-    place.device = model.device();
-    sconce_tensor* moved = nullptr;
-    sconce::detail::check(::sconce_tensor_to(read.get(), &place, false, false, &moved));
-    inputs.push_back(sconce::Tensor::adopt(moved));
-    std::printf("input %zu: %s %s\n", inputs.size() - 1, path.c_str(), described(read).c_str());
+    inputs.push_back(read_npy(path, model.input(inputs.size()).dtype));
+    std::printf("input %zu: %s %s\n", inputs.size() - 1, path.c_str(),
+                described(inputs.back()).c_str());
   }
+  inputs = model.arranged(inputs);
   if (options.has_seed) {
     sconce::detail::check(::sconce_random_manual_seed_everywhere(options.seed));
   }
-  const std::vector<sconce::Tensor> results =
-      options.graph ? model.run_graph(inputs) : model.run(inputs);
+  const auto call = [&] { return options.graph ? model.run_graph(inputs) : model.run(inputs); };
+  std::vector<sconce::Tensor> results = call();
   wait_for(model);
   std::printf("first result after %.1f ms, %ld MB resident\n", milliseconds_since(start),
               resident_megabytes());
-  for (std::size_t at = 0; at < results.size(); ++at) {
-    const bool is_written = at < options.outputs.size();
-    std::printf("output %zu: %s%s%s\n", at, described(results[at]).c_str(),
-                is_written ? " to " : "", is_written ? options.outputs[at].c_str() : "");
-    if (is_written && !results[at].defined()) {
-      throw std::runtime_error("output " + std::to_string(at) + " is None, so " +
-                               options.outputs[at] + " was not written; name no file for it");
-    }
-    if (is_written) {
-      write_npy(options.outputs[at], results[at]);
-    }
+  for (std::uint64_t calls = 1; calls < options.calls; ++calls) {
+    results = call();
   }
-  // A model may draw random numbers: of the calls that are asked for, the first alone has a result.
+  write_outputs(results, options.outputs);
+  // A model may draw random numbers: of the calls that are measured, none has a result.
   if (options.repeat != 0) {
     if (model.device() >= 0) {
       print_bytes_of_a_call(model, inputs, options.graph);

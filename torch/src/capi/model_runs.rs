@@ -79,6 +79,37 @@ pub unsafe extern "C" fn sconce_model_run(
     })
 }
 
+/// Returns inputs as a model takes them: on its device, and in the order of elements that it was compiled for, such as
+/// transposed or with channels last. An input that is so already is returned itself, with a handle of its own; others are
+/// copied. Types are not converted.
+///
+/// - `inputs`: the model's inputs, in its order.
+/// - `input_count`: the number of inputs; must be that of the model.
+/// - `out_inputs`: receives as many tensors.
+/// - Ownership: inputs stay the caller's. The caller releases each result with `sconce_tensor_release`.
+/// - Ordering: copies are queued on the current stream of the model's device; done at once on the CPU.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_model_arrange_inputs(
+    model: *mut sconce_model,
+    inputs: *const *mut sconce_tensor,
+    input_count: usize,
+    out_inputs: *mut *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let model = model_of(model)?;
+        // SAFETY: the caller's promise.
+        let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
+        if input_count != 0 {
+            not_null(out_inputs, "out_inputs")?;
+        }
+        let arranged = model.arranged(inputs)?;
+        // SAFETY: the caller promises room for `input_count` handles, and there are as many tensors.
+        unsafe { return_tensors(out_inputs, arranged) };
+        Ok(())
+    })
+}
+
 /// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the

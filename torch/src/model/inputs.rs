@@ -157,6 +157,26 @@ impl InputChecks {
         Ok(())
     }
 
+    /// The strides that an input must have, beside those of its dimensions that may be any; `None` if they are not
+    /// known, or repeat elements.
+    pub(super) fn strides(&self, facts: &Facts, index: usize) -> Option<Vec<i64>> {
+        let values = self.values(facts);
+        let symbol = |at: usize| values.get(at).copied().flatten();
+        let dimensions = self.inputs.get(index)?.dimensions.as_ref()?;
+        let (_, sizes, given, _) = facts.input(index)?;
+        let each = dimensions.iter().zip(sizes.iter().zip(given));
+        let wanted = each.map(|(dimension, (&size, &given))| match &dimension.stride {
+            Some(wanted) if size > 1 => wanted.value(&symbol).filter(|&stride| stride > 0),
+            _ => Some(given),
+        });
+        (dimensions.len() == sizes.len()).then(|| wanted.collect()).flatten()
+    }
+
+    /// Where an input must lie.
+    pub(super) fn place(&self, index: usize) -> Option<i32> {
+        self.inputs.get(index).map(|input| input.place)
+    }
+
     /// The values of all symbols.
     fn values(&self, facts: &Facts) -> Vec<Option<i64>> {
         let mut values = Vec::with_capacity(self.symbols.len());

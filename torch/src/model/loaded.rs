@@ -25,6 +25,8 @@ use crate::package::folder::PrivateFolder;
 use crate::package::packaged::{
     GeneratedSource, NamedOperators, PackagedModel, operators_beside, source_beside,
 };
+use crate::sconce::operations::laid_out;
+use crate::sconce::properties::strides_of;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
@@ -164,6 +166,22 @@ impl Model {
         let facts = Facts::of(inputs)?;
         self.checks.check(&facts, slots, inputs)?;
         Ok(facts)
+    }
+
+    /// The inputs of a run where the model takes them, in the order of elements that it was compiled for: the inputs
+    /// themselves, or copies.
+    pub fn arranged(&self, inputs: &[TensorHandle]) -> Result<Vec<Tensor>> {
+        check::count("inputs", inputs.len(), self.description.inputs.len())?;
+        let facts = Facts::of(inputs)?;
+        let arranged = |(index, &input): (usize, &TensorHandle)| {
+            let place = self.checks.place(index).unwrap_or(self.device);
+            let wanted = match self.checks.strides(&facts, index) {
+                Some(wanted) => wanted,
+                None => strides_of(input)?,
+            };
+            laid_out(input, place, &wanted)
+        };
+        inputs.iter().enumerate().map(arranged).collect()
     }
 
     /// Runs the model on the current stream of its device.

@@ -25,9 +25,7 @@ use crate::abi::constants::{scalar_type, scalar_type_of};
 use crate::abi::copies::{cloned, described};
 use crate::abi::devices::{current_stream, native};
 use crate::abi::handles::recorded;
-use crate::abi::tensors::{
-    data_of, device_of_tensor, dtype_of_tensor, numel_of, sizes_of, strides_of,
-};
+use crate::abi::tensors::{data_of, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::model::captures::Captures;
 use crate::model::description::Constant;
@@ -35,6 +33,7 @@ use crate::model::device::DeviceInUse;
 use crate::model::functions::{ConstantEntry, Container};
 use crate::model::loaded::Model;
 use crate::operations::tensors::bytes_of;
+use crate::sconce::operations::laid_out;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
@@ -276,23 +275,7 @@ fn value_of(constant: &Constant, tensor: TensorHandle, device: i32) -> Result<Te
             api::sconce_tensor_to(tensor, &options, false, false, made)
         });
     };
-    let strides = strides_of(tensor)?;
-    let mut each = sizes.iter().zip(strides.iter().zip(wanted));
-    // The stride of a single element, or of none, reaches nothing.
-    if device_of_tensor(tensor)? == place
-        && (sizes.contains(&0) || each.all(|(&size, (given, wanted))| size == 1 || given == wanted))
-    {
-        return Tensor::retained(tensor);
-    }
-    let options = options(dtype, place);
-    // SAFETY: sizes and strides have as many entries; options and place are valid.
-    let made = Tensor::made(|made| unsafe {
-        let (sizes, rank) = (sizes.as_ptr(), sizes.len());
-        api::sconce_tensor_empty_strided(sizes, wanted.as_ptr(), rank, &options, made)
-    })?;
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_copy(made.handle(), tensor, false) })?;
-    Ok(made)
+    laid_out(tensor, place, wanted)
 }
 
 fn refused(constant: &Constant, tensor: TensorHandle) -> Error {

@@ -3,9 +3,10 @@
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
 use crate::error::Result;
+use crate::sconce::properties::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options, real};
-use crate::sconce::{Tensor, api};
+use crate::sconce::{Tensor, api, check};
 
 /// A tensor without memory, type or shape.
 pub fn undefined() -> Result<Tensor> {
@@ -72,4 +73,25 @@ pub fn from_values<T: Copy>(values: &[T], options: &api::sconce_tensor_options) 
         let (pointer, bytes) = (values.as_ptr().cast(), size_of_val(values));
         api::sconce_tensor_from_values(pointer, bytes, &length, 1, options, made)
     })
+}
+
+/// A tensor on a device, with strides, of which there are as many as it has sizes: itself where it is that, else a copy.
+pub fn laid_out(tensor: TensorHandle, place: i32, wanted: &[i64]) -> Result<Tensor> {
+    let (sizes, strides) = (sizes_of(tensor)?, strides_of(tensor)?);
+    let mut each = sizes.iter().zip(strides.iter().zip(wanted));
+    // The stride of a single element, or of none, reaches nothing.
+    if device_of_tensor(tensor)? == place
+        && (sizes.contains(&0) || each.all(|(&size, (given, wanted))| size == 1 || given == wanted))
+    {
+        return Tensor::retained(tensor);
+    }
+    let options = options(dtype_of_tensor(tensor)?, place);
+    // SAFETY: sizes and strides have as many entries; options and place are valid.
+    let made = Tensor::made(|made| unsafe {
+        let (sizes, rank) = (sizes.as_ptr(), sizes.len());
+        api::sconce_tensor_empty_strided(sizes, wanted.as_ptr(), rank, &options, made)
+    })?;
+    // SAFETY: any number may be passed as a handle.
+    check(unsafe { api::sconce_tensor_copy(made.handle(), tensor, false) })?;
+    Ok(made)
 }

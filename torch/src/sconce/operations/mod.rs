@@ -23,7 +23,7 @@ pub use super::products::{addmm, bmm, matmul, mm, mm_out};
 pub use elementwise::{
     Operand, binary, binary_in_place, choose, clamped_from, combine, unary, unary_in_place,
 };
-pub use factories::{arange, empty, empty_like, from_values, full, linspace, undefined};
+pub use factories::{arange, empty, empty_like, from_values, full, laid_out, linspace, undefined};
 pub use views::{
     as_strided, expand, narrow, permute, reshape, select, slice, squeeze, transpose, unsqueeze,
     view_offset,
