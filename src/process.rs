@@ -11,7 +11,7 @@
 //!
 //! In all other cases the child may use the library like a new process.
 //!
-//! Handlers of the end of the process are installed here, too.
+//! Handlers of the end of the process are installed here, too, and memory that the process does not use is given back.
 //!
 //! The handler that runs in the child only changes atomics; little else is allowed there.
 
@@ -158,6 +158,16 @@ pub(crate) fn at_exit(handler: extern "C" fn()) -> Result<()> {
     match unsafe { libc::atexit(handler) } {
         0 => Ok(()),
         _ => Err(Error::new(Status::OutOfMemory, "there is no memory to watch for the end with")),
+    }
+}
+
+/// Gives the system what the C library's allocator keeps free for all threads. They wait while it looks at their
+/// memory.
+pub(crate) fn give_free_memory_back() {
+    #[cfg(all(target_env = "gnu", not(miri)))]
+    // SAFETY: no preconditions.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 

@@ -96,6 +96,41 @@ fn small_entries_take_no_more_than_they_are_counted_as() {
     assert!(held() - before <= COUNT * (512 + 8 - 96), "waits");
 }
 
+/// The bytes of memory that the process has from the system, files aside.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+}
+
+#[cfg(target_env = "gnu")]
+#[test]
+fn memory_of_small_pieces_goes_back_to_the_system() {
+    let server = Server::start();
+    server.add();
+    let before = resident();
+    let streams: Vec<_> = (0..4_u32)
+        .map(|peer| {
+            let keys: Vec<[u8; 4]> =
+                (0..100_000).map(|key| (peer << 20 | key).to_be_bytes()).collect();
+            let mut stream = server.greeted().unwrap();
+            stream.write_all(&list(WAIT, keys.iter().map(|key| &key[..]))).unwrap();
+            stream.write_all(&[PING, 0, 0, 0, 0]).unwrap();
+            skip(&mut stream, 4);
+            stream
+        })
+        .collect();
+    let full = resident().saturating_sub(before);
+    assert!(full > 64 << 20, "{full} bytes for the waits");
+    drop(streams);
+    let begin = std::time::Instant::now();
+    while resident().saturating_sub(before) > 16 << 20 {
+        let left = resident().saturating_sub(before);
+        assert!(begin.elapsed().as_secs() < 60, "{left} of {full} bytes are left");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+}
+
 #[test]
 fn the_log_has_one_line_for_each_cause() {
     // The address, and numbers that differ from time to time, belong to no cause.

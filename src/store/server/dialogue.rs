@@ -101,6 +101,7 @@ impl Dialogue {
     /// Ends a connection.
     pub fn close(&mut self, peer: u64) {
         self.table.forget(peer);
+        self.table.tidy();
         self.connections.remove(&peer);
     }
 }

@@ -67,7 +67,7 @@ impl Budget {
         self.held -= less;
     }
 
-    #[cfg(test)]
+    /// The bytes that are counted.
     pub(super) fn held(&self) -> usize {
         self.held
     }

@@ -8,6 +8,7 @@
 //! | `room` | how many connections leave room for the process |
 //! | `frame` | where a request ends |
 //! | `holdings` | the memory of a table, counted and given back |
+//! | `unused` | when freed memory is given back to the system |
 //! | `waits` | the connections that wait for keys |
 //! | `table` | keys, values and queues, without sockets |
 //! | `connection` | one connection: bytes that have arrived, and bytes that wait to be sent |
@@ -20,6 +21,7 @@ mod holdings;
 mod refusal;
 mod room;
 mod table;
+mod unused;
 mod waits;
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -34,10 +36,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::error::{Error, Result, Status};
 use crate::lock::{join, rank};
 use crate::log;
+use crate::process::give_free_memory_back;
 use connection::{Closing, Connection, READ_BYTES};
 use refusal::{Complaints, Refusal};
 use room::most_connections;
 use table::StoreTable;
+use unused::UnusedMemory;
 use waits::Peer;
 
 /// How long a connection may take to greet.
@@ -78,7 +82,9 @@ impl Server {
             listener,
             stopped,
             connections: BTreeMap::new(),
+            addresses: BTreeMap::new(),
             held: 0,
+            unused: UnusedMemory::default(),
             table: StoreTable::default(),
             buffer: vec![0; READ_BYTES],
             complaints: Complaints::default(),
@@ -123,8 +129,11 @@ struct Service {
     listener: TcpListener,
     stopped: UnixStream,
     connections: BTreeMap<Peer, Connection<TcpStream>>,
+    /// Where the peers are: a connection that its peer has reset does not say so any more.
+    addresses: BTreeMap<Peer, SocketAddr>,
     /// The bytes that all connections hold.
     held: usize,
+    unused: UnusedMemory,
     table: StoreTable,
     /// For reads.
     buffer: Vec<u8>,
@@ -158,6 +167,10 @@ impl Service {
                 self.accept();
             }
             self.end_silent();
+            self.table.tidy();
+            if self.unused.note(self.held + self.table.held(), Instant::now()) {
+                give_free_memory_back();
+            }
             log::flush();
         }
     }
@@ -201,12 +214,15 @@ impl Service {
 
     /// How long nothing has to be done if nobody does anything.
     fn timeout(&self) -> Option<Duration> {
-        if self.connections.values().any(Connection::is_behind) {
+        if self.table.is_untidy() || self.connections.values().any(Connection::is_behind) {
             return Some(Duration::ZERO);
         }
         let now = Instant::now();
         let silent = self.connections.values().filter(|connection| !connection.is_valid());
-        let ends = silent.map(|connection| connection.since + GREETING).chain(self.pause);
+        let ends = silent
+            .map(|connection| connection.since + GREETING)
+            .chain(self.pause)
+            .chain(self.unused.due());
         ends.min().map(|end| end.saturating_duration_since(now) + Duration::from_millis(1))
     }
 
@@ -228,6 +244,7 @@ impl Service {
                     }
                     let _ = stream.set_nodelay(true);
                     self.next += 1;
+                    self.addresses.insert(self.next, address);
                     self.connections.insert(self.next, Connection::new(stream, self.next));
                 }
                 Err(why) if why.kind() == ErrorKind::WouldBlock => return,
@@ -294,14 +311,12 @@ impl Service {
 
     fn end(&mut self, peer: Peer, end: Closing) {
         self.table.forget(peer);
+        let address = self.addresses.remove(&peer);
         let Some(connection) = self.connections.remove(&peer) else { return };
         self.held -= connection.held();
         let _ = connection.stream.shutdown(Shutdown::Both);
         if let Closing::Refused(refusal) = end {
-            let address = match connection.stream.peer_addr() {
-                Ok(address) => address.to_string(),
-                Err(_) => String::from("an unknown address"),
-            };
+            let address = address.map_or_else(String::new, |address| address.to_string());
             let text =
                 format!("the store's server closed the connection of {address}: {}", refusal.why);
             self.complaints.warn(refusal.cause, &text);

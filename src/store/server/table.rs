@@ -12,6 +12,9 @@ use super::holdings::{
 use super::refusal::Refusal;
 use super::waits::{Peer, Waits};
 
+/// How many keys of closed connections' waits are removed in one turn of the server: some milliseconds.
+const TIDY_KEYS: usize = 4096;
+
 /// Keys and values, and the connections that wait for keys.
 #[derive(Default)]
 pub(crate) struct StoreTable {
@@ -77,7 +80,7 @@ impl StoreTable {
             }
             Request::MultiSet(pairs) => outcome.awake = self.multi_set(&pairs)?,
             Request::CancelWait => {
-                self.forget(peer);
+                self.waits.cancel(peer, &mut self.budget);
                 reply.push(WAIT_CANCELED);
             }
             Request::QueuePush { key, value } => outcome.awake = self.push(key, value)?,
@@ -89,9 +92,24 @@ impl StoreTable {
         Ok(outcome)
     }
 
-    /// Forgets what a connection waits for.
+    /// Forgets what a connection waits for. [`StoreTable::tidy`] gives the memory back.
     pub(crate) fn forget(&mut self, peer: Peer) {
-        self.waits.forget(peer, &mut self.budget);
+        self.waits.end(peer);
+    }
+
+    /// Removes some of what closed connections have left.
+    pub(crate) fn tidy(&mut self) {
+        self.waits.tidy(TIDY_KEYS, &mut self.budget);
+    }
+
+    /// Whether closed connections have left something.
+    pub(crate) fn is_untidy(&self) -> bool {
+        self.waits.is_untidy()
+    }
+
+    /// The bytes of all entries.
+    pub(crate) fn held(&self) -> usize {
+        self.budget.held()
     }
 
     fn value(&self, key: &[u8]) -> &[u8] {
@@ -253,6 +271,7 @@ mod tests {
         assert_eq!(run(&mut table, 1, Request::CancelWait).reply, [WAIT_CANCELED]);
         run(&mut table, 2, Request::Wait(vec![b"a"]));
         table.forget(2);
+        table.tidy();
         assert_eq!(run(&mut table, 3, Request::Set { key: b"a", value: b"" }).awake, []);
         assert!(table.waits.is_empty());
         assert!(run(&mut table, 3, Request::DeleteKey(b"a")).reply[0] == 1);
