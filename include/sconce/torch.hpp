@@ -194,7 +194,8 @@ class Model {
     return run(in_order(inputs));
   }
 
-  /// Runs the model and copies its outputs to tensors of the caller.
+  /// Runs the model and copies its outputs to tensors of the caller. \throws Error INVALID_ARGUMENT
+  /// if one has other sizes than its output; none is written then.
   void run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
     const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     const std::vector<sconce_tensor*> into = sconce::detail::handles_of(outputs);
@@ -212,7 +213,8 @@ class Model {
     return detail::adopted(results);
   }
 
-  /// Runs the model as a CUDA graph and copies the outputs to tensors of the caller.
+  /// Runs the model as a CUDA graph and copies the outputs to tensors of the caller, whose sizes are
+  /// checked as those of run_into().
   void run_graph_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
     const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     std::vector<sconce_tensor*> into = sconce::detail::handles_of(outputs);

@@ -112,8 +112,8 @@ pub unsafe extern "C" fn sconce_model_arrange_inputs(
 
 /// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
 ///
-/// - `outputs`: receive the results, converted to the types of these tensors. They must have the shapes that the
-///   model returns. They may be inputs. Where the model returns an undefined tensor, the entry is not used and may be
+/// - `outputs`: receive the results, converted to the types of these tensors. They must have the sizes that the
+///   model returns; if one has others, none is written. They may be inputs. Where the model returns an undefined tensor, the entry is not used and may be
 ///   NULL.
 /// - Ownership: all tensors stay the caller's.
 #[must_use]
@@ -144,7 +144,8 @@ pub unsafe extern "C" fn sconce_model_run_into(
 /// would draw at that point, the first one too. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: an entry that is NULL receives a tensor of the graph, which the next run with the same shapes
-///   overwrites. An entry that is not NULL is a tensor to which the output is copied, unless the output is undefined.
+///   overwrites. An entry that is not NULL is a tensor to which the output is copied, unless the output is undefined. It
+///   must have the output's sizes; if one has others, the graph is not launched.
 /// - Errors: NOT_SUPPORTED: the model runs on the CPU. INVALID_ARGUMENT: the model does something that a graph
 ///   cannot contain, such as reading a value on the host.
 /// - Ownership: the caller releases each output that was NULL with `sconce_tensor_release`.

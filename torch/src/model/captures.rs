@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::description::Slot;
-use super::results::{copy_outputs, copy_to_places};
+use super::results::{check_places, copy_outputs, copy_to_places};
 use crate::abi::handles::another_handle;
 use crate::error::Result;
 use crate::runtime::new_stream;
@@ -101,14 +101,15 @@ impl Captured {
         into: &[Option<TensorHandle>],
         outputs: &[Slot],
     ) -> Result<Vec<Tensor>> {
+        let returned: Vec<TensorHandle> = self.outputs.iter().map(Tensor::handle).collect();
+        check_places(outputs, &returned, into)?;
         let own: Vec<TensorHandle> = self.inputs.iter().map(Tensor::handle).collect();
         let places: Vec<_> = own.iter().copied().map(Some).collect();
         copy_to_places(inputs, &places, |at, error| error.within(&format!("input {at}")))?;
         // SAFETY: any number may be passed as a handle.
         check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
-        let own: Vec<TensorHandle> = self.outputs.iter().map(Tensor::handle).collect();
-        copy_outputs(outputs, &own, into)?;
-        let returned = own.iter().zip(into).map(|(own, into)| match into {
+        copy_outputs(outputs, &returned, into)?;
+        let returned = returned.iter().zip(into).map(|(own, into)| match into {
             None => another_handle(*own),
             Some(into) => Tensor::retained(*into),
         });

@@ -114,18 +114,50 @@ pub(super) fn copy_to_places(
     Ok(())
 }
 
-/// Copies outputs to tensors of the caller. A failure names the output.
+/// A failure with an output and its place.
+fn misfit(
+    at: usize,
+    outputs: &[Slot],
+    from: TensorHandle,
+    place: Option<TensorHandle>,
+    error: Error,
+) -> Error {
+    error.within(&format!(
+        "output {at} ({}) is {}, and its place {}",
+        outputs.get(at).map_or("?", |output| output.name.as_str()),
+        described(from),
+        place.map_or_else(String::new, described)
+    ))
+}
+
+/// Refuses places that have other sizes than the outputs, though a copy would repeat the elements in a larger one.
+pub(super) fn check_places(
+    outputs: &[Slot],
+    tensors: &[TensorHandle],
+    places: &[Option<TensorHandle>],
+) -> Result<()> {
+    for (at, (&from, &place)) in tensors.iter().zip(places).enumerate() {
+        let Some(to) = place.filter(|_| is_defined(from).unwrap_or(true)) else { continue };
+        let failed = |error| misfit(at, outputs, from, place, error);
+        let (sizes, wanted) = (sizes_of(to).map_err(failed)?, sizes_of(from)?);
+        if sizes != wanted {
+            return Err(failed(Error::invalid_argument(format!(
+                "the place has the sizes {sizes:?}; pass a tensor with the sizes {wanted:?}"
+            ))));
+        }
+    }
+    Ok(())
+}
+
+/// Copies outputs to tensors of the caller. A failure names the output. None is written if one does not fit.
 pub fn copy_outputs(
     outputs: &[Slot],
     tensors: &[TensorHandle],
     places: &[Option<TensorHandle>],
 ) -> Result<()> {
+    check_places(outputs, tensors, places)?;
     copy_to_places(tensors, places, |at, error| {
-        error.within(&format!(
-            "output {at} ({}) is {}, and its place {}",
-            outputs.get(at).map_or("?", |output| output.name.as_str()),
-            tensors.get(at).map_or_else(String::new, |from| described(*from)),
-            places.get(at).copied().flatten().map_or_else(String::new, described)
-        ))
+        let place = places.get(at).copied().flatten();
+        misfit(at, outputs, tensors.get(at).copied().unwrap_or_default(), place, error)
     })
 }

@@ -106,6 +106,24 @@ fn places_may_be_the_memory_of_inputs_and_of_each_other() {
         sconce_model_run_into(model, &input, 1, [input, 0, same, view, 0].as_ptr(), 5)
     });
     assert!(why.unwrap_err().contains("output 1 (y)"));
+    // A copy would repeat the elements in larger places. None is written if one does not fit.
+    for sizes in [&[1_i64, 2, 3][..], &[2, 2, 3], &[6], &[2, 1], &[2, 3, 1]] {
+        let count = sizes.iter().product::<i64>() as usize;
+        let (good, bad) =
+            (tensor(&[7.0_f32; 6], F32, &[2, 3]), tensor(&vec![7.0_f32; count], F32, sizes));
+        // SAFETY: as above.
+        let why = ok(unsafe {
+            sconce_model_run_into(model, &input, 1, [good, bad, same, view, 0].as_ptr(), 5)
+        })
+        .unwrap_err();
+        let wanted =
+            format!("output 1 (y) is float32[2, 3] on cpu, and its place float32{sizes:?} on cpu");
+        assert!(why.contains(&wanted) && why.contains("with the sizes [2, 3]"), "{why}");
+        let mut read = [0.0_f32; 6];
+        read_values(good, &mut read);
+        assert_eq!(read, [7.0; 6], "{sizes:?}");
+        [good, bad].into_iter().for_each(release);
+    }
     places.into_iter().take(4).for_each(release);
     unload(model);
 }
