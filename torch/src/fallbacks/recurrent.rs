@@ -209,8 +209,11 @@ fn rows_of(weights: TensorHandle) -> Result<Tensor> {
     let [1, 1, inputs, gates, outputs] = sizes_of(weights)?[..] else {
         return Tensor::retained(weights);
     };
+    let rows = gates.checked_mul(outputs).ok_or_else(|| {
+        Error::invalid_argument(format!("{gates} gates of {outputs} outputs are too many"))
+    })?;
     let plain = reshape(weights, &[inputs, gates, outputs])?;
-    reshape(permute(plain.handle(), &[1, 2, 0])?.handle(), &[gates * outputs, inputs])
+    reshape(permute(plain.handle(), &[1, 2, 0])?.handle(), &[rows, inputs])
 }
 
 #[cfg(test)]

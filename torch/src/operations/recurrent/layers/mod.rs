@@ -92,6 +92,9 @@ struct Weights {
     projection: Option<Tensor>,
 }
 
+/// The most numbers of a state: as many gates of them can be counted.
+const MOST_HIDDEN: i64 = 1 << 32;
+
 /// The lines of a step: the first, and how many.
 type LineRange = [i64; 2];
 
@@ -117,8 +120,8 @@ impl Layers<'_> {
         cells: Option<TensorHandle>,
     ) -> Result<Outputs> {
         let dtype = dtype_of_tensor(input)?;
+        let blocks = self.blocks()?;
         let (lines, batch, steps) = self.lines(input)?;
-        let blocks = self.layers * self.directions;
         check("hx", hidden, &[blocks, batch, self.width()])?;
         match (self.kind, cells) {
             (CellKind::Lstm, Some(cells)) => check("cx", cells, &[blocks, batch, self.hidden])?,
@@ -126,13 +129,6 @@ impl Layers<'_> {
                 return Err(Error::invalid_argument("an LSTM needs cx, the states of the cells"));
             }
             _ => {}
-        }
-        if self.weights.len() as i64 != blocks * self.weights_each {
-            return Err(Error::invalid_argument(format!(
-                "weight has {} entries; expected {} for each of {blocks} layers and directions",
-                self.weights.len(),
-                self.weights_each
-            )));
         }
         let mut below = self.packed(input)?;
         // States that each step replaces.
@@ -176,6 +172,37 @@ impl Layers<'_> {
         Ok(Outputs { output, hidden: narrowed(&hidden)?, cells })
     }
 
+    /// The number of layers times directions. Refuses numbers that the weights do not have, so that no product of them
+    /// is too large afterwards.
+    fn blocks(&self) -> Result<i64> {
+        let refused = |why: String| Err(Error::invalid_argument(why));
+        let Layers { weights, weights_each, layers, directions, hidden, projected, .. } = *self;
+        if !(2..=5).contains(&weights_each) {
+            return refused(format!(
+                "weight_stride0 is {weights_each}; expected 2 to 5 weights for each layer and direction"
+            ));
+        }
+        if layers < 1 || !(1..=2).contains(&directions) {
+            return refused(format!(
+                "num_layers is {layers}, and there are {directions} directions; expected a layer or more, and 1 or 2 \
+                 directions"
+            ));
+        }
+        let wanted = layers.checked_mul(directions * weights_each);
+        if wanted != Some(weights.len() as i64) {
+            return refused(format!(
+                "weight has {} entries; expected {weights_each} for each of {layers} layers and {directions} directions",
+                weights.len()
+            ));
+        }
+        if hidden < 1 || !(0..=hidden).contains(&projected) || hidden > MOST_HIDDEN {
+            return refused(format!(
+                "hidden_size is {hidden} and proj_size {projected}; expected 1 to {MOST_HIDDEN}, and 0 to hidden_size"
+            ));
+        }
+        Ok(layers * directions)
+    }
+
     /// The lines of each step, the number of sequences, and that of steps.
     fn lines(&self, input: TensorHandle) -> Result<(Vec<LineRange>, i64, i64)> {
         let sizes = sizes_of(input)?;
@@ -189,19 +216,27 @@ impl Layers<'_> {
         if !is_packed {
             let (steps, batch) =
                 if self.is_batch_first { (sizes[1], sizes[0]) } else { (sizes[0], sizes[1]) };
-            return Ok(((0..steps).map(|step| [step * batch, batch]).collect(), batch, steps));
+            let mut lines = Vec::new();
+            let has_room =
+                usize::try_from(steps).is_ok_and(|it| lines.try_reserve_exact(it).is_ok());
+            if steps.checked_mul(batch).is_none() || !has_room {
+                return Err(Error::invalid_argument(format!(
+                    "input has {steps} steps of {batch} sequences, more than can be numbered"
+                )));
+            }
+            lines.extend((0..steps).map(|step| [step * batch, batch]));
+            return Ok((lines, batch, steps));
         }
-        let mut begin = 0;
-        let lines: Vec<LineRange> = self
-            .batch_sizes
-            .iter()
-            .map(|&count| {
-                begin += count;
-                [begin - count, count]
-            })
-            .collect();
+        let mut begin = 0_i64;
+        let mut lines: Vec<LineRange> = Vec::with_capacity(self.batch_sizes.len());
         let falls = self.batch_sizes.windows(2).all(|pair| pair[0] >= pair[1]);
-        if !falls || self.batch_sizes.iter().any(|count| *count < 1) || begin != sizes[0] {
+        let fits = falls
+            && self.batch_sizes.iter().all(|&count| {
+                lines.push([begin, count]);
+                begin = begin.saturating_add(count);
+                count >= 1
+            });
+        if !fits || begin != sizes[0] {
             return Err(Error::invalid_argument(format!(
                 "batch_sizes is {:?}; expected numbers that do not rise, of {} lines in all",
                 self.batch_sizes, sizes[0]

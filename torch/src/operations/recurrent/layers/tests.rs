@@ -110,3 +110,38 @@ fn what_does_not_fit_is_named() {
     );
     assert!(CellKind::of(4).unwrap_err().message.contains("mode is 4"));
 }
+
+#[test]
+fn numbers_that_no_weights_have_are_refused_in_words() {
+    let of = |sizes: &[i64]| Dense::build(sizes, |_| 1.0).tensor(F64);
+    let tensors = [of(&[2, 3]), of(&[2, 2]), of(&[2]), of(&[2])];
+    let handles: Vec<TensorHandle> = tensors.iter().chain(&tensors).map(Tensor::handle).collect();
+    let (input, hidden) = (of(&[6, 3]), of(&[2, 3, 2]));
+    let huge = [i64::MIN, -1, 0, 1 << 32, i64::MAX / 2, i64::MAX];
+    // Each number of the caller in turn, with what the refusal names.
+    type Change = fn(&mut Layers<'_>, i64);
+    let changes: [(&str, Change); 5] = [
+        ("weight_stride0", |layers, number| layers.weights_each = number),
+        ("", |layers, number| layers.layers = number),
+        ("directions", |layers, number| layers.directions = number),
+        ("", |layers, number| layers.hidden = number),
+        ("", |layers, number| layers.projected = if number == 0 { -2 } else { number }),
+    ];
+    for kind in [CellKind::Relu, CellKind::Gru, CellKind::Lstm] {
+        for number in huge {
+            for (named, change) in changes {
+                let mut changed = layers(kind, &handles, &[3, 2, 1]);
+                change(&mut changed, number);
+                let cells = Some(hidden.handle());
+                let why = changed.run(input.handle(), hidden.handle(), cells).err().unwrap();
+                assert_eq!(why.status, api::SCONCE_ERROR_INVALID_ARGUMENT, "{}", why.message);
+                assert!(why.message.contains(named), "{}", why.message);
+            }
+        }
+    }
+    for sizes in [[0, i64::MAX - 1, 1 << 31], [i64::MAX; 3], [i64::MIN; 3], [i64::MAX, 7, 1]] {
+        let layers = layers(CellKind::Tanh, &handles, &sizes);
+        let why = layers.run(input.handle(), hidden.handle(), None).err().unwrap().message;
+        assert!(why.contains("batch_sizes is ["), "{why}");
+    }
+}
