@@ -52,11 +52,11 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     }),
     (
         "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        |arguments| with_index(arguments, api::SCONCE_REDUCE_AMAX, api::SCONCE_REDUCE_ARGMAX),
+        |arguments| with_index(arguments, api::SCONCE_REDUCE_ARGMAX),
     ),
     (
         "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        |arguments| with_index(arguments, api::SCONCE_REDUCE_AMIN, api::SCONCE_REDUCE_ARGMIN),
+        |arguments| with_index(arguments, api::SCONCE_REDUCE_ARGMIN),
     ),
     ("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", |arguments| {
         index_of(arguments, api::SCONCE_REDUCE_ARGMAX)
@@ -156,12 +156,12 @@ fn sum_out(arguments: &mut Arguments) -> Results {
     one(arguments.take(4))
 }
 
-/// `max.dim(self, dim, keepdim)`
-fn with_index(arguments: &Arguments, value: i32, index: i32) -> Results {
+/// `max.dim(self, dim, keepdim)`: the element at the index, which of -0 and 0 need not be the one that a reduction to
+/// the largest returns.
+fn with_index(arguments: &Arguments, index: i32) -> Results {
     let (tensor, dim, keep) = (arguments.tensor(0)?, arguments.int(1)?, arguments.flag(2)?);
-    let of =
-        |operation| operations::reduce(operation, tensor, &[dim], keep, api::SCONCE_DTYPE_DEFAULT);
-    two(of(value)?, of(index)?)
+    let found = ordering::extreme(tensor, dim, keep, index)?;
+    two(found.values, found.indices)
 }
 
 /// `argmax(self, dim, keepdim)`
@@ -197,6 +197,7 @@ fn argsort(arguments: &mut Arguments) -> Results {
 
 /// The lower one of the two in the middle along a dimension, and where it was; a NaN if there is one.
 fn median_along(tensor: TensorHandle, dim: i64) -> Result<(Tensor, Tensor)> {
+    ordering::refuse_bool("median", tensor)?;
     let sizes = sizes_of(tensor)?;
     let place = if dim < 0 { dim + sizes.len() as i64 } else { dim };
     let length = match usize::try_from(place).ok().and_then(|place| sizes.get(place)) {

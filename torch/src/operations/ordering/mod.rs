@@ -4,12 +4,14 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+mod extreme;
 mod nan_median;
 mod places;
 #[cfg(test)]
 mod tests;
 mod top;
 
+pub use self::extreme::extreme;
 pub use self::nan_median::nanmedian_along;
 use self::places::Sought;
 use self::top::top_of_long_lines;
@@ -58,6 +60,16 @@ pub fn sort(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> 
     Ok(Sorted { values, indices })
 }
 
+/// Refuses what PyTorch refuses: booleans have no elements in the middle or at the top.
+pub fn refuse_bool(operation: &str, tensor: TensorHandle) -> Result<()> {
+    if dtype_of_tensor(tensor)? == api::SCONCE_DTYPE_BOOL {
+        return Err(Error::not_supported(format!(
+            "{operation} does not support bool; convert the tensor to uint8"
+        )));
+    }
+    Ok(())
+}
+
 /// The tensor with one dimension where it has none, and its sizes.
 fn with_dimension(tensor: TensorHandle) -> Result<(Tensor, Vec<i64>)> {
     let sizes = sizes_of(tensor)?;
@@ -78,6 +90,7 @@ pub fn topk(
     largest: bool,
     in_order: bool,
 ) -> Result<Sorted> {
+    refuse_bool("topk", tensor)?;
     let (view, sizes) = with_dimension(tensor)?;
     let dim = dimension(dim, sizes.len())?;
     let length = sizes.get(dim).copied().unwrap_or(1);
@@ -109,6 +122,7 @@ pub fn topk(
 
 /// `kthvalue(self, k, dim, keepdim)`: the `k`-th smallest element, counted from 1.
 pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<Sorted> {
+    refuse_bool("kthvalue", tensor)?;
     let (view, sizes) = with_dimension(tensor)?;
     let dim = dimension(dim, sizes.len())?;
     let length = sizes.get(dim).copied().unwrap_or(1);
@@ -137,7 +151,8 @@ pub fn kthvalue(tensor: TensorHandle, k: i64, dim: i64, keep: bool) -> Result<So
     Ok(Sorted { values: one(&sorted.values)?, indices: one(&sorted.indices)? })
 }
 
-/// `mode(self, dim, keepdim)`: the element that occurs most often, the smallest of several, and its last place.
+/// `mode(self, dim, keepdim)`: the element that occurs most often, the smallest of several, and its place. On the CPU it
+/// is PyTorch's place among equal elements, and lines with NaN have PyTorch's result; elsewhere it is the last place.
 pub fn mode(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sorted> {
     let (view, sizes) = with_dimension(tensor)?;
     let dim = dimension(dim, sizes.len())?;
@@ -146,6 +161,14 @@ pub fn mode(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sorted> {
         return Err(Error::invalid_argument(format!(
             "mode(): Expected reduction dim {dim} to have non-zero size."
         )));
+    }
+    if places::is_searched(view.handle(), Sought::Frequent, false)? {
+        let found = places::found(view.handle(), dim as i64, Sought::Frequent, false)?;
+        let reduced = reduced(&sizes, dim, keep);
+        let one = |tensor: &Tensor| {
+            operations::reshape(operations::contiguous(tensor.handle())?.handle(), &reduced)
+        };
+        return Ok(Sorted { values: one(&found.values)?, indices: one(&found.indices)? });
     }
     let Sorted { values, indices } = sort(view.handle(), dim as i64, false)?;
     let axis = dim as i64;
@@ -176,7 +199,7 @@ pub fn mode(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sorted> {
     let mut ones = sizes_of(view.handle())?;
     ones[dim] = 1;
     let place = operations::expand(place.handle(), &ones)?;
-    chosen(&Sorted { values, indices }, axis, &place, &reduced(&sizes, dim, keep))
+    both_chosen(&Sorted { values, indices }, axis, &place, &reduced(&sizes, dim, keep))
 }
 
 /// The sizes of a result with one element of each line, whose dimension stays with size 1 if it is kept. A tensor without
@@ -191,12 +214,15 @@ fn reduced(sizes: &[i64], dim: usize, keep: bool) -> Vec<i64> {
     reduced
 }
 
+/// The element of each line at a place, as a tensor of these sizes.
+fn chosen(of: &Tensor, axis: i64, place: &Tensor, sizes: &[i64]) -> Result<Tensor> {
+    let one = gather(of.handle(), axis, place.handle())?;
+    operations::reshape(one.handle(), sizes)
+}
+
 /// The element of each line at a place, and its index, as tensors of these sizes.
-fn chosen(of: &Sorted, axis: i64, place: &Tensor, sizes: &[i64]) -> Result<Sorted> {
-    let one = |tensor: &Tensor| {
-        let one = gather(tensor.handle(), axis, place.handle())?;
-        operations::reshape(one.handle(), sizes)
-    };
+fn both_chosen(of: &Sorted, axis: i64, place: &Tensor, sizes: &[i64]) -> Result<Sorted> {
+    let one = |tensor: &Tensor| chosen(tensor, axis, place, sizes);
     Ok(Sorted { values: one(&of.values)?, indices: one(&of.indices)? })
 }
 
@@ -233,6 +259,7 @@ fn is_nan(tensor: &Tensor) -> Result<Tensor> {
 
 /// `median(self)`: the lower one of two in the middle; NaN if there is one.
 pub fn median(tensor: TensorHandle) -> Result<Tensor> {
+    refuse_bool("median", tensor)?;
     let Some(sorted) = all_sorted(tensor)? else { return of_nothing(tensor) };
     let count = numel_of(tensor)?;
     let (middle, last) = (element(&sorted, (count - 1) / 2)?, element(&sorted, count - 1)?);
@@ -241,6 +268,7 @@ pub fn median(tensor: TensorHandle) -> Result<Tensor> {
 
 /// `nanmedian(self)`: of the elements that are no NaN.
 pub fn nanmedian(tensor: TensorHandle) -> Result<Tensor> {
+    refuse_bool("nanmedian", tensor)?;
     let Some(sorted) = all_sorted(tensor)? else { return of_nothing(tensor) };
     // How many are numbers is known on the device alone.
     let is_number = operations::binary(api::SCONCE_BINARY_EQ, &sorted, Operand::Tensor(&sorted))?;

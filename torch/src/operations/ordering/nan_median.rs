@@ -1,6 +1,6 @@
 //! Medians along a dimension of what is no NaN.
 
-use super::{Sorted, chosen, reduced, sort, with_dimension};
+use super::{Sorted, both_chosen, reduced, refuse_bool, sort, with_dimension};
 use crate::error::{Error, Result};
 use crate::operations::layout::dimension;
 use crate::sconce::api;
@@ -9,6 +9,7 @@ use crate::sconce::tensor::TensorHandle;
 
 /// `nanmedian.dim(self, dim, keepdim)`: the lower one of two in the middle, and where it is; NaN of lines without numbers.
 pub fn nanmedian_along(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sorted> {
+    refuse_bool("nanmedian", tensor)?;
     let (view, sizes) = with_dimension(tensor)?;
     let dim = dimension(dim, sizes.len())?;
     if sizes.get(dim) == Some(&0) {
@@ -24,5 +25,5 @@ pub fn nanmedian_along(tensor: TensorHandle, dim: i64, keep: bool) -> Result<Sor
     let behind = binary(api::SCONCE_BINARY_SUB, &count, Operand::Whole(1))?;
     let middle = binary(api::SCONCE_BINARY_FLOOR_DIVIDE, &behind, Operand::Whole(2))?;
     let middle = binary(api::SCONCE_BINARY_MAXIMUM, &middle, Operand::Whole(0))?;
-    chosen(&sorted, axis, &middle, &reduced(&sizes, dim, keep))
+    both_chosen(&sorted, axis, &middle, &reduced(&sizes, dim, keep))
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <new>
 #include <utility>
 #include <vector>
@@ -104,14 +105,48 @@ void select(std::vector<Element<T>>& line, std::int64_t wanted) {
   }
 }
 
+// The place of the element that occurs most often, the last one of its run after a sort. The
+// comparison knows nothing of NaN, as PyTorch's does not, so elements may lie anywhere if there
+// are such. An element more at either end is never before another one: a search that leaves the
+// line, for want of an order, ends there.
+template <class T>
+std::int64_t most_frequent(const T* values, std::int64_t length, std::vector<Element<T>>& line) {
+  line.resize(static_cast<std::size_t>(length) + 2);
+  line.front() = line.back() = {std::numeric_limits<T>::quiet_NaN(), 0};
+  for (std::int64_t place = 0; place < length; ++place) {
+    line[place + 1] = {values[place], place};
+  }
+  const auto begin = line.begin() + 1;
+  std::sort(begin, begin + length,
+            [](const Element<T>& a, const Element<T>& b) { return a.value < b.value; });
+  std::int64_t best = 0;
+  std::int64_t most = 0;
+  std::int64_t count = 0;
+  for (std::int64_t at = 0; at < length; ++at) {
+    ++count;
+    if (at == length - 1 || begin[at].value != begin[at + 1].value) {
+      if (count > most) {
+        best = begin[at].place;
+        most = count;
+      }
+      count = 0;
+    }
+  }
+  return best;
+}
+
 // What is looked for, as `Search` of places.rs has it.
-enum Search : std::int32_t { whole = 0, some = 1, some_in_order = 2, one = 3 };
+enum Search : std::int32_t { whole = 0, some = 1, some_in_order = 2, one = 3, frequent = 4 };
 
 template <class T>
 void places(const T* values, std::int64_t lines, std::int64_t length, std::int64_t count,
             std::int32_t search, bool largest, std::int64_t* to) {
   std::vector<Element<T>> line(static_cast<std::size_t>(length));
   for (std::int64_t at = 0; at < lines; ++at, values += length) {
+    if (search == frequent) {
+      *to++ = most_frequent(values, length, line);
+      continue;
+    }
     for (std::int64_t place = 0; place < length; ++place) {
       line[place] = {values[place], place};
     }

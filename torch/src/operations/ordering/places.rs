@@ -39,6 +39,8 @@ pub(super) enum Sought {
     SomeInOrder(i64),
     /// The element of a number, counted from 1, in ascending order.
     One(i64),
+    /// The one that occurs most often.
+    Frequent,
 }
 
 /// From this many integers on PyTorch sorts one line with an algorithm that keeps equal elements in order.
@@ -111,6 +113,7 @@ pub(super) fn found(
         Sought::Some(count) => (1, count),
         Sought::SomeInOrder(count) => (2, count),
         Sought::One(count) => (3, count),
+        Sought::Frequent => (4, 1),
     };
     let of_line = if number == 3 { 1 } else { count };
     if !(1..=length).contains(&count) || !from.is_on_cpu() {

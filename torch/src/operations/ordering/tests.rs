@@ -205,3 +205,80 @@ fn a_stable_sort_keeps_equal_elements_in_order() {
         assert!(places.windows(2).all(|pair| is_before(pair) || pair[0] < pair[1]));
     }
 }
+
+#[test]
+fn the_largest_and_the_smallest_are_the_elements_at_their_indices() {
+    let nan = f64::NAN;
+    for (line, largest, smallest) in [
+        (&[-0.0, 0.0][..], 0, 0),
+        (&[0.0, -0.0], 0, 0),
+        (&[1.0, -0.0, 0.0, -3.0], 0, 3),
+        (&[1.0, nan, 2.0, nan], 1, 1),
+        (&[7.0], 0, 0),
+    ] {
+        let own = tensor(&[line.len() as i64], F32, line);
+        for (index, wanted) in
+            [(api::SCONCE_REDUCE_ARGMAX, largest), (api::SCONCE_REDUCE_ARGMIN, smallest)]
+        {
+            for keep in [false, true] {
+                let found = extreme(own.handle(), -1, keep, index).unwrap();
+                let (sizes, value) = content(&found.values);
+                assert_eq!(sizes, [1][..usize::from(keep)]);
+                assert_eq!(values(found.indices.handle()), [f64::from(wanted)], "{line:?}");
+                let element = line[wanted as usize];
+                assert!(value[0].to_bits() == element.to_bits() || element.is_nan(), "{line:?}");
+            }
+        }
+    }
+    let own = tensor(&[2, 2], api::SCONCE_DTYPE_BOOL, &[1.0, 0.0, 0.0, 0.0]);
+    for (index, value, place) in [
+        (api::SCONCE_REDUCE_ARGMAX, [1.0, 0.0], [0.0, 0.0]),
+        (api::SCONCE_REDUCE_ARGMIN, [0.0, 0.0], [1.0, 0.0]),
+    ] {
+        let found = extreme(own.handle(), 1, false, index).unwrap();
+        assert_eq!(content(&found.values), (vec![2], value.to_vec()));
+        assert_eq!(values(found.indices.handle()), place);
+        assert_eq!(dtype_of_tensor(found.values.handle()).unwrap(), api::SCONCE_DTYPE_BOOL);
+    }
+    let single = tensor(&[], F32, &[3.0]);
+    let found = extreme(single.handle(), 0, false, api::SCONCE_REDUCE_ARGMAX).unwrap();
+    assert_eq!(content(&found.values), (vec![], vec![3.0]));
+    let empty = tensor(&[3, 0], F32, &[]);
+    assert!(extreme(empty.handle(), 1, false, api::SCONCE_REDUCE_ARGMAX).is_err());
+    let found = extreme(empty.handle(), 0, false, api::SCONCE_REDUCE_ARGMAX).unwrap();
+    assert_eq!(content(&found.values).0, [0]);
+}
+
+#[test]
+fn booleans_are_refused_as_in_pytorch() {
+    let own = tensor(&[2], api::SCONCE_DTYPE_BOOL, &[1.0, 0.0]);
+    let tensor = own.handle();
+    for refused in [
+        topk(tensor, 1, 0, true, true).err(),
+        kthvalue(tensor, 1, 0, false).err(),
+        nanmedian_along(tensor, 0, false).err(),
+        median(tensor).err(),
+        nanmedian(tensor).err(),
+    ] {
+        assert!(refused.unwrap().message.contains("does not support bool"));
+    }
+    assert!(sort_any(tensor, 0, false).is_ok() && mode(tensor, 0, false).is_ok());
+}
+
+/// The results of PyTorch 2.11 on the CPU.
+#[test]
+fn modes_have_the_places_of_pytorch_also_with_nan() {
+    let nan = f64::NAN;
+    for (line, value, place) in [
+        (&[nan, 12.0, f64::INFINITY, 0.0, 9.0, 1.0, 2.0][..], nan, 0),
+        (&[nan, nan, 12.0, 0.0, 9.0, 1.0, 2.0], nan, 0),
+        (&[1.0, 1.0, 12.0, 0.0, nan, nan], 1.0, 1),
+        (&[3.0, 3.0, 1.0, 1.0, 2.0, 2.0, 3.0, 1.0], 1.0, 7),
+    ] {
+        let own = tensor(&[line.len() as i64], F32, line);
+        let found = mode(own.handle(), 0, false).unwrap();
+        assert_eq!(values(found.indices.handle()), [f64::from(place)], "{line:?}");
+        let found = content(&found.values).1[0];
+        assert!(found == value || (found.is_nan() && value.is_nan()), "{line:?}");
+    }
+}
