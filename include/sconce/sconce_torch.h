@@ -361,9 +361,10 @@ void sconce_torch_string_free(char *text);
  * Loads a compiled model: a package (`.pt2`) that `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or
  * newer made, or the shared library of a model.
  *
- * The library of a package is extracted into a private folder in `TMPDIR`, which is removed as soon as the model is
- * loaded. A CUDA model whose kernels are files of the package opens them where it first needs them: its folder is
- * removed when the model is unloaded, at exit, or, if the process is killed, by the next process that loads a model.
+ * The library of a package is extracted into a file in `TMPDIR` that has no name; on file systems without such files
+ * it is in a private folder until it is open. A CUDA model whose kernels are files of the package opens them where it
+ * first needs them: it has a private folder, which is removed when the model is unloaded, at exit, or, if the process
+ * is killed, by the next process that needs one.
  * Nothing else of the package is written. The code of the library runs in the process: load only models that you
  * trust.
  *
@@ -571,8 +572,8 @@ sconce_status sconce_model_arrange_inputs(struct sconce_model *model,
  * Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
  *
  * - `outputs`: receive the results, converted to the types of these tensors. They must have the sizes that the
- *   model returns; if one has others, none is written. They may be inputs. Where the model returns an undefined tensor, the entry is not used and may be
- *   NULL.
+ *   model returns; if one has others, none is written. They may be inputs. Where the model returns an undefined
+ *   tensor, the entry is not used and may be NULL.
  * - Ownership: all tensors stay the caller's.
  */
 SCONCE_NODISCARD

@@ -80,9 +80,10 @@ pub unsafe extern "C" fn sconce_torch_string_free(text: *mut c_char) {
 /// Loads a compiled model: a package (`.pt2`) that `torch._inductor.aoti_compile_and_package` of PyTorch 2.9 or
 /// newer made, or the shared library of a model.
 ///
-/// The library of a package is extracted into a private folder in `TMPDIR`, which is removed as soon as the model is
-/// loaded. A CUDA model whose kernels are files of the package opens them where it first needs them: its folder is
-/// removed when the model is unloaded, at exit, or, if the process is killed, by the next process that loads a model.
+/// The library of a package is extracted into a file in `TMPDIR` that has no name; on file systems without such files
+/// it is in a private folder until it is open. A CUDA model whose kernels are files of the package opens them where it
+/// first needs them: it has a private folder, which is removed when the model is unloaded, at exit, or, if the process
+/// is killed, by the next process that needs one.
 /// Nothing else of the package is written. The code of the library runs in the process: load only models that you
 /// trust.
 ///

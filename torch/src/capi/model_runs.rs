@@ -113,8 +113,8 @@ pub unsafe extern "C" fn sconce_model_arrange_inputs(
 /// Runs a model and copies its outputs to tensors of the caller. Otherwise as `sconce_model_run`.
 ///
 /// - `outputs`: receive the results, converted to the types of these tensors. They must have the sizes that the
-///   model returns; if one has others, none is written. They may be inputs. Where the model returns an undefined tensor, the entry is not used and may be
-///   NULL.
+///   model returns; if one has others, none is written. They may be inputs. Where the model returns an undefined
+///   tensor, the entry is not used and may be NULL.
 /// - Ownership: all tensors stay the caller's.
 #[must_use]
 #[unsafe(no_mangle)]

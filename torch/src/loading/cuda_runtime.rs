@@ -6,7 +6,7 @@ use std::ffi::c_void;
 
 use super::dynamic_loader::{global_symbol, open};
 use crate::error::{Error, Result};
-use crate::package::folder::PrivateFolder;
+use crate::package::unnamed::LibraryFile;
 
 include!(concat!(env!("OUT_DIR"), "/runtime.rs"));
 
@@ -59,15 +59,14 @@ pub fn open_cuda_runtime() -> Result<()> {
 
 /// Opens the libraries with the runtime's names, and writes the addresses of the functions to their tables.
 fn open_own() -> Result<()> {
-    let folder = PrivateFolder::new()?;
     let functions: Option<Vec<*const ()>> =
         NAMES.iter().map(|name| crate::runtime::function(name)).collect();
     let functions =
         functions.ok_or_else(|| Error::internal("a function of the runtime is missing"))?;
     for (name, bytes) in LIBRARIES {
-        let path = folder.write(name, bytes)?;
+        let file = LibraryFile::with(name, bytes)?;
         let flags = libc::RTLD_NOW | libc::RTLD_GLOBAL;
-        let library = open(&path.to_string_lossy(), flags).map_err(|why| {
+        let library = open(&file.path().to_string_lossy(), flags).map_err(|why| {
             Error::io(format!(
                 "{name} could not be opened: {why}. Set TMPDIR to a folder on a file system without noexec"
             ))

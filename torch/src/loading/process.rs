@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dynamic_loader::{global_symbol, open};
 use crate::error::{Error, Result};
-use crate::package::folder::PrivateFolder;
+use crate::package::unnamed::LibraryFile;
 
 include!(concat!(env!("OUT_DIR"), "/aliases.rs"));
 
@@ -122,12 +122,11 @@ fn show_this_library() -> Result<()> {
 }
 
 fn open_aliases() -> Result<()> {
-    let folder = PrivateFolder::new()?;
     // Functions that newer C libraries have, if this one does not.
     let has_newer = global_symbol("__isoc23_strtol").is_some();
     for (name, bytes) in ALIASES.iter().filter(|(name, _)| !has_newer || *name != NEWER_FUNCTIONS) {
-        let path = folder.write(name, bytes)?;
-        open(&path.to_string_lossy(), libc::RTLD_LAZY | libc::RTLD_GLOBAL).map_err(|why| {
+        let file = LibraryFile::with(name, bytes)?;
+        open(&file.path().to_string_lossy(), libc::RTLD_LAZY | libc::RTLD_GLOBAL).map_err(|why| {
             Error::io(format!(
                 "{name}, which models list as needed, could not be opened: {why}. Set TMPDIR to a folder on a file \
                  system without noexec"

@@ -90,14 +90,16 @@ unsafe fn call<const N: usize>(
 }
 
 impl Container {
-    /// Opens a model's library and makes a container on a device, such as `cpu` or `cuda:0`. Returns the constants that
+    /// Opens a model's library, calls `opened`, and makes a container on a device, such as `cpu` or `cuda:0`. Returns the constants that
     /// the library has, too, in the order in which the model makes them; their names in that order are for messages.
     pub fn create(
         path: &Path,
+        opened: &mut dyn FnMut(),
         device: &str,
         names: Vec<String>,
     ) -> Result<(Container, Vec<Option<Tensor>>)> {
         let library = Library::open(path, &REQUIRED)?;
+        opened();
         let needed = |name: &str| {
             let missing = || Error::internal(format!("the loader does not find {name}"));
             library.function(name).ok_or_else(missing)

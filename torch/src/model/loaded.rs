@@ -21,9 +21,8 @@ use crate::abi::live::counted;
 use crate::error::{Error, Result};
 use crate::package::archive::is_library;
 use crate::package::constants::constants;
-use crate::package::folder::PrivateFolder;
 use crate::package::packaged::{
-    GeneratedSource, NamedOperators, PackagedModel, operators_beside, source_beside,
+    Extracted, GeneratedSource, NamedOperators, PackagedModel, operators_beside, source_beside,
 };
 use crate::sconce::operations::laid_out;
 use crate::sconce::properties::strides_of;
@@ -60,7 +59,13 @@ pub struct Model {
     /// The most bytes of tensors that a run made at the same time.
     pub(super) run_bytes: AtomicU64,
     /// Kernels of CUDA that the model opens where it first needs them. Removed after the library is closed.
-    folder: Option<PrivateFolder>,
+    files: Option<Extracted>,
+}
+
+/// A library, and what is called as soon as the loader has opened it.
+struct LibraryPlace<'a> {
+    library: &'a Path,
+    opened: &'a mut dyn FnMut(),
 }
 
 /// Where a model is to run, and which one of a package.
@@ -80,36 +85,47 @@ impl Model {
                 .map_err(|why| Error::io(format!("{}: {why}", path.display())))?;
             let source = source_beside(&path);
             let operators = operators_beside(&path);
+            let files = LibraryPlace { library: &path, opened: &mut || {} };
             let mut model =
-                Model::open(&path, source.as_ref(), operators, BTreeMap::new(), choice)?;
+                Model::open(files, source.as_ref(), operators, BTreeMap::new(), choice)?;
             model.constants.list_library_memory();
             return Ok(model);
         }
         let mut package = PackagedModel::open(path, choice.name)?;
+        let name = package.library_name().to_owned();
         let extracted = package.extract()?;
-        crate::loading::older_system::admit(&extracted.library)?;
+        let library = extracted.library().to_owned();
+        crate::loading::older_system::admit(&library)?;
+        let mut extracted = Some(extracted);
         let mut loaded = || {
+            // What the loader has opened needs no file any more, unless the model opens kernels beside it.
+            let mut opened = || drop(extracted.take_if(|it| matches!(it, Extracted::Library(_))));
+            let files = LibraryPlace { library: &library, opened: &mut opened };
             let (source, metadata) = (package.source.as_ref(), package.metadata.clone());
             let operators = package.operators.clone();
-            let model = Model::open(&extracted.library, source, operators, metadata, choice)?;
+            let model = Model::open(files, source, operators, metadata, choice)?;
             model.read_weights(&mut package)?;
             Ok(model)
         };
-        let mut model =
-            loaded().map_err(|error: Error| error.within(&path.display().to_string()))?;
+        let mut model = loaded().map_err(|error: Error| {
+            // The file that the loader opens is none that the program knows.
+            let Error { status, message } = error;
+            let message = message.replace(&*library.to_string_lossy(), &name);
+            Error { status, message }.within(&path.display().to_string())
+        })?;
         model.constants.list_library_memory();
-        // What is open stays without a name.
-        model.folder = extracted.is_needed_later.then_some(extracted.folder);
+        model.files = extracted;
         Ok(model)
     }
 
     fn open(
-        library: &Path,
+        files: LibraryPlace<'_>,
         source: Option<&GeneratedSource>,
         operators: NamedOperators,
         metadata: BTreeMap<String, String>,
         choice: ModelChoice<'_>,
     ) -> Result<Model> {
+        let LibraryPlace { library, opened } = files;
         let is_cuda = match metadata.get("AOTI_DEVICE_KEY").map(String::as_str) {
             Some("cuda") => true,
             Some("cpu") => false,
@@ -128,7 +144,7 @@ impl Model {
         let name = if is_cuda { format!("cuda:{device}") } else { "cpu".to_owned() };
         let guard = is_cuda.then(|| DeviceInUse::begin(device)).transpose()?;
         let names = source.map(|it| constants(&it.model)).unwrap_or_default();
-        let (container, own) = Container::create(library, &name, names)?;
+        let (container, own) = Container::create(library, opened, &name, names)?;
         let operators = Operators::new(operators, container.undefined(), device)?;
         let mut description = Description::read(&container, source)?;
         drop(guard);
@@ -150,7 +166,7 @@ impl Model {
             was_run: AtomicBool::new(false),
             operators,
             run_bytes: AtomicU64::new(0),
-            folder: None,
+            files: None,
         })
     }
 

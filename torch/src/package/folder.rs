@@ -33,11 +33,16 @@ pub struct PrivateFolder {
     _lock: File,
 }
 
+/// `TMPDIR`, or /tmp.
+pub(super) fn parent() -> OsString {
+    let parent = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty());
+    parent.unwrap_or_else(|| OsString::from("/tmp"))
+}
+
 impl PrivateFolder {
     /// A new folder in `TMPDIR`, or in /tmp.
     pub fn new() -> Result<PrivateFolder> {
-        let parent = std::env::var_os("TMPDIR").filter(|folder| !folder.is_empty());
-        let parent = parent.unwrap_or_else(|| OsString::from("/tmp"));
+        let parent = parent();
         let template = Path::new(&parent).join(format!("{BEGIN}XXXXXX"));
         let template = CString::new(template.as_os_str().as_bytes())
             .map_err(|_| Error::io("TMPDIR contains a NUL"))?;

@@ -7,7 +7,8 @@
 //! | `weights` | weights that a package keeps beside the library |
 //! | `nodes` | the custom operators that a model calls |
 //! | `json` | JSON |
-//! | `folder` | private folders, which are removed as soon as their files are open |
+//! | `folder` | private folders, for kernels that a model opens later |
+//! | `unnamed` | files of libraries, which have no name |
 //! | `lines` | the lines of the generated source |
 //! | `expressions` | sizes as arithmetic over symbols |
 //! | `inputs` | what the source says of inputs |
@@ -24,4 +25,5 @@ mod lines;
 pub mod nodes;
 pub mod outputs;
 pub mod packaged;
+pub mod unnamed;
 pub mod weights;

@@ -9,6 +9,7 @@ use super::archive::{Archive, WEIGHTS};
 use super::folder::PrivateFolder;
 use super::json::Json;
 use super::nodes::{Node, nodes};
+use super::unnamed::LibraryFile;
 use super::weights::{Weight, storage, weights};
 use crate::error::{Error, Result};
 
@@ -48,15 +49,23 @@ pub struct PackagedModel {
     pub weights: Vec<Weight>,
 }
 
-/// The files that a model opens itself, in a private folder.
+/// The files that are opened by their paths.
 #[derive(Debug)]
-pub struct Extracted {
-    /// The folder, removed with this value.
-    pub folder: PrivateFolder,
+pub enum Extracted {
+    /// A library alone, until the loader has opened it.
+    Library(LibraryFile),
+    /// A library, and kernels beside it that the model opens later. The folder is removed with this value.
+    Folder(PrivateFolder, PathBuf),
+}
+
+impl Extracted {
     /// The shared library.
-    pub library: PathBuf,
-    /// Whether the model opens more of them after its library.
-    pub is_needed_later: bool,
+    pub fn library(&self) -> &Path {
+        match self {
+            Extracted::Library(file) => file.path(),
+            Extracted::Folder(_, library) => library,
+        }
+    }
 }
 
 /// The source that lies beside a library, if there is one.
@@ -155,6 +164,11 @@ impl PackagedModel {
         Ok(package)
     }
 
+    /// The name of the shared library.
+    pub fn library_name(&self) -> &str {
+        &self.library.0
+    }
+
     /// The shared library as bytes.
     pub fn library(&mut self) -> Result<Vec<u8>> {
         self.archive.bytes(self.library.1)
@@ -179,8 +193,13 @@ impl PackagedModel {
         storage(&bytes).map_err(|why| self.archive.damaged(&format!("{WEIGHTS}{file}"), why))
     }
 
-    /// Writes the files that the model opens itself to a private folder: its library, and kernels of CUDA.
+    /// Writes the files that are opened by their paths: the library, and in a private folder with it kernels of CUDA.
     pub fn extract(&mut self) -> Result<Extracted> {
+        if self.kernels.is_empty() {
+            let mut file = LibraryFile::new(&self.library.0)?;
+            self.archive.read(self.library.1, |part| file.write(part))?;
+            return Ok(Extracted::Library(file));
+        }
         let folder = PrivateFolder::new()?;
         let library = folder.path().join(&self.library.0);
         let mut files = vec![(library.clone(), self.library.1)];
@@ -195,7 +214,7 @@ impl PackagedModel {
             let mut file = File::create_new(&target).map_err(failed)?;
             self.archive.read(index, |part| file.write_all(part).map_err(failed))?;
         }
-        Ok(Extracted { folder, library, is_needed_later: !self.kernels.is_empty() })
+        Ok(Extracted::Folder(folder, library))
     }
 }
 
@@ -211,6 +230,8 @@ fn texts(json: &str) -> Result<BTreeMap<String, String>> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::panic, reason = "a test fails by panicking")]
+
     use super::super::archive::MODELS;
     use super::*;
 
@@ -236,8 +257,9 @@ mod tests {
         let mut package = PackagedModel::open(&path, None).unwrap();
         assert_eq!(package.source.as_ref().unwrap().model, "bytes");
         let extracted = package.extract().unwrap();
-        assert!(extracted.is_needed_later);
-        let files = std::fs::read_dir(extracted.folder.path()).unwrap();
+        let Extracted::Folder(inside, library) = &extracted else { panic!("{extracted:?}") };
+        assert_eq!(extracted.library(), library);
+        let files = std::fs::read_dir(inside.path()).unwrap();
         let mut names: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
         names.sort_unstable();
         assert_eq!(names, ["k.cubin", "lock", "m.so"]);

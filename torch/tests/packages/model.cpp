@@ -1,7 +1,8 @@
 // A compiled model, written by hand against PyTorch's ABI: one input of F32 on the CPU, one output
 // of twice its values. With WEIGHTS it has a constant of two elements that is not in the library:
 // a factor, and what is added. With ROUNDED it counts 64 bytes for them, as models of PyTorch do.
-// With CUSTOM it calls the operators of kernels/sample.cc instead. With INPUTS it takes that many
+// With CUSTOM it calls the operators of kernels/sample.cc instead. With NAMELESS it cannot be made while
+// TMPDIR has files. With INPUTS it takes that many
 // inputs, and uses the first alone.
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,9 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#ifdef NAMELESS
+#include <filesystem>
+#endif
 
 #ifdef FLEXIBLE
 #include "flexible.hpp"
@@ -51,6 +55,11 @@ struct Container {
 
 std::int32_t AOTInductorModelContainerCreateWithDevice(Container** made, std::size_t, const char*,
                                                        const char*) {
+#ifdef NAMELESS
+  if (!std::filesystem::is_empty(std::getenv("TMPDIR"))) {
+    return 1;
+  }
+#endif
   *made = new Container;
   return 0;
 }
