@@ -126,11 +126,54 @@ fn slots(model: &Container, kind: &str, mut wanted: Vec<Wanted>) -> Result<Vec<S
 pub fn find(slots: &[Slot], what: &str, name: &str) -> Result<usize> {
     slots.iter().position(|slot| slot.name == name).ok_or_else(|| {
         let names: Vec<&str> = slots.iter().map(|slot| slot.name.as_str()).collect();
+        let has_names = !names.iter().all(|name| is_generated(name));
         Error::invalid_argument(format!(
-            "the model has no {what} {name:?}; it has {}",
-            if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+            "the model has no {what} {name:?}; it has {}{}",
+            if names.is_empty() { "none".to_owned() } else { names.join(", ") },
+            if names.is_empty() || has_names {
+                ""
+            } else {
+                ". The package does not have the program's own names: PyTorch's compiler has replaced them, in the \
+                 order of the program's arguments"
+            }
         ))
     })
+}
+
+/// Whether a name is one of those that PyTorch's compiler makes up, such as `arg0_1`, `arg12_1` and `buf3`.
+fn is_generated(name: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    name.strip_prefix("buf").is_some_and(is_number)
+        || name
+            .strip_prefix("arg")
+            .and_then(|rest| rest.split_once('_'))
+            .is_some_and(|(at, again)| is_number(at) && is_number(again))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_the_package_does_not_have_is_refused_with_the_reason() {
+        let slot = |name: &&str| Slot { name: (*name).to_owned(), wanted: Wanted::default() };
+        let why = |names: &[&str], name: &str| {
+            let slots: Vec<Slot> = names.iter().map(slot).collect();
+            find(&slots, "input", name).unwrap_err().message
+        };
+        let lost = why(&["arg0_1", "arg12_1"], "x");
+        assert!(
+            lost.starts_with("the model has no input \"x\"; it has arg0_1, arg12_1. "),
+            "{lost}"
+        );
+        assert!(lost.contains("does not have the program's own names"), "{lost}");
+        for names in [&["arg0_1", "x"][..], &["arg", "arg_1"], &["buffer"], &[]] {
+            assert!(!why(names, "y").contains("own names"), "{names:?}");
+        }
+        assert_eq!(find(&[slot(&"a"), slot(&"b")], "input", "b").unwrap(), 1);
+    }
 }
 
 impl Constant {

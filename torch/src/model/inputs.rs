@@ -7,7 +7,7 @@ use crate::abi::constants::{DEVICE_TYPE_CPU, SCALAR_TYPES};
 use crate::abi::copies::described;
 use crate::error::{Error, Result};
 use crate::package::expressions::Expression;
-use crate::package::inputs::{Dimension, Relation, Symbol, SymbolValue};
+use crate::package::inputs::{Dimension, Extent, Relation, Symbol, SymbolValue};
 use crate::sconce::api;
 use crate::sconce::properties::{append_layout, device_of_tensor, dtype_of_tensor};
 use crate::sconce::tensor::TensorHandle;
@@ -124,15 +124,13 @@ impl InputChecks {
         }
         let symbols = if self.has_relations { self.values(facts) } else { Vec::new() };
         let symbol = |at: usize| symbols.get(at).copied().flatten();
-        for (index, check) in self.inputs.iter().enumerate() {
-            let (Some(dimensions), Some((_, sizes, strides, _))) =
-                (&check.dimensions, facts.input(index))
+        // The sizes of all inputs come first: strides depend on them, also on those of other inputs.
+        for (index, check) in self.inputs.iter().enumerate().filter(|_| self.has_relations) {
+            let (Some(dimensions), Some((_, sizes, ..))) = (&check.dimensions, facts.input(index))
             else {
                 continue;
             };
-            let is_empty = sizes.contains(&0);
-            let each = dimensions.iter().zip(sizes.iter().zip(strides));
-            for (dim, (dimension, (&size, &stride))) in each.enumerate() {
+            for (dim, (dimension, &size)) in dimensions.iter().zip(sizes).enumerate() {
                 let size_fits = match &dimension.relation {
                     None | Some(Relation::Unsaid) => true,
                     // What has no value is not known.
@@ -144,6 +142,16 @@ impl InputChecks {
                 if !size_fits {
                     return Err(self.unrelated(facts, slots, index, dim));
                 }
+            }
+        }
+        for (index, check) in self.inputs.iter().enumerate() {
+            let (Some(dimensions), Some((_, sizes, strides, _))) =
+                (&check.dimensions, facts.input(index))
+            else {
+                continue;
+            };
+            let is_empty = sizes.contains(&0);
+            for (dimension, (&size, &stride)) in dimensions.iter().zip(sizes.iter().zip(strides)) {
                 // The stride of a single element, or of none, reaches nothing.
                 let Some(wanted) = dimension.stride.as_ref().filter(|_| size > 1 && !is_empty)
                 else {
@@ -220,7 +228,12 @@ impl InputChecks {
         let words = used.iter().filter_map(|&symbol| {
             let value = symbols.get(symbol).copied().flatten()?;
             let (name, is) = (&self.symbols.get(symbol)?.name, &self.symbols.get(symbol)?.is);
-            Some(format!("{name} is {value}, {}", definition_words(is, slots)))
+            Some(match is {
+                SymbolValue::Of(_) => {
+                    format!("{name} is {value}, which is {}", self.definition_words(is, slots))
+                }
+                is => format!("{name} is {value}, {}", self.definition_words(is, slots)),
+            })
         });
         Error::invalid_argument(format!(
             "input {index} ({}) has the sizes {sizes:?}; the model takes {} along dimension {dim}, and {}",
@@ -279,8 +292,49 @@ impl InputChecks {
         .collect()
     }
 
+    /// What a symbol is, in words.
+    fn definition_words(&self, is: &SymbolValue, slots: &[Slot]) -> String {
+        let name = |input: usize| slots.get(input).map_or("?", |slot| slot.name.as_str());
+        match is {
+            SymbolValue::Size(input, dim) => {
+                format!("the size of dimension {dim} of input {input} ({})", name(*input))
+            }
+            SymbolValue::Stride(input, dim) => {
+                format!("the stride of dimension {dim} of input {input} ({})", name(*input))
+            }
+            SymbolValue::Of(of) => self.relation_words(&Relation::Is(of.clone())),
+        }
+    }
+
+    /// Sizes that the source lets differ at will, if there are several: the generated code may need a relation between
+    /// them all the same, because it takes what it needs of one, such as half of it, for the size of another.
+    pub(super) fn unrelated_words(&self, slots: &[Slot]) -> Option<String> {
+        let is_variable = |input: usize, dim: usize| {
+            let dimensions = self.inputs.get(input).and_then(|it| it.dimensions.as_ref());
+            let dimension = dimensions.and_then(|dimensions| dimensions.get(dim));
+            dimension
+                .is_some_and(|it| it.relation.is_none() && !matches!(it.extent, Extent::Fixed(_)))
+        };
+        let free = self.symbols.iter().filter_map(|symbol| match symbol.is {
+            SymbolValue::Size(input, dim) if is_variable(input, dim) => {
+                let name = slots.get(input).map_or("?", |slot| slot.name.as_str());
+                Some(format!("dimension {dim} of input {input} ({name})"))
+            }
+            _ => None,
+        });
+        let free: Vec<String> = free.collect();
+        (free.len() > 1).then(|| {
+            format!(
+                "sizes with no relation in the source: {}; if the program needs one, such as half the size, it is not \
+                 compared",
+                free.join(", ")
+            )
+        })
+    }
+
     /// What the symbols are that sizes depend on, as `s77 is dimension 0 of input 0 (x)`.
     pub(super) fn symbol_words(&self, slots: &[Slot]) -> Vec<String> {
+        // Symbols that follow from others are defined behind these.
         let mut used = vec![false; self.symbols.len()];
         let dimensions = self.inputs.iter().filter_map(|input| input.dimensions.as_ref()).flatten();
         for relation in dimensions.filter_map(|dimension| dimension.relation.as_ref()) {
@@ -291,25 +345,18 @@ impl InputChecks {
                 Relation::Unsaid => {}
             }
         }
+        for (at, symbol) in self.symbols.iter().enumerate().rev() {
+            if let SymbolValue::Of(of) = &symbol.is
+                && used[at]
+            {
+                of.each_symbol(&mut |symbol| used[symbol] = true);
+            }
+        }
         let used = self.symbols.iter().zip(used).filter(|(_, used)| *used);
         used.map(|(symbol, _)| {
-            format!("{} is {}", symbol.name, definition_words(&symbol.is, slots))
+            format!("{} is {}", symbol.name, self.definition_words(&symbol.is, slots))
         })
         .collect()
-    }
-}
-
-/// What a symbol is, in words.
-fn definition_words(is: &SymbolValue, slots: &[Slot]) -> String {
-    let name = |input: usize| slots.get(input).map_or("?", |slot| slot.name.as_str());
-    match is {
-        SymbolValue::Size(input, dim) => {
-            format!("the size of dimension {dim} of input {input} ({})", name(*input))
-        }
-        SymbolValue::Stride(input, dim) => {
-            format!("the stride of dimension {dim} of input {input} ({})", name(*input))
-        }
-        SymbolValue::Of(_) => "which follows from other sizes".to_owned(),
     }
 }
 

@@ -60,6 +60,7 @@ impl Model {
             lines.push(format!("input {index}: {} {wanted}{related}", input.name));
         }
         lines.extend(self.checks.symbol_words(&description.inputs));
+        lines.extend(self.checks.unrelated_words(&description.inputs));
         lines.extend(unchecked(&description.inputs));
         for (index, output) in description.outputs.iter().enumerate() {
             let is_known = output.wanted.dtype.is_some() || output.wanted.dimensions.is_some();

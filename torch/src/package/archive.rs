@@ -104,15 +104,16 @@ impl Archive {
     /// A source or a list.
     pub(super) fn text(&mut self, index: usize) -> Result<String> {
         let entry = self.zip.by_index_raw(index).map_err(|why| broken(&self.path, why))?;
-        if entry.size() > MOST_TEXT {
-            let (name, bytes) = (entry_name(&entry), entry.size());
+        let (name, bytes) = (entry_name(&entry), entry.size());
+        if bytes > MOST_TEXT {
             return Err(broken(
                 &self.path,
                 format!("{name} has {bytes} bytes, more than any model's"),
             ));
         }
         drop(entry);
-        Ok(String::from_utf8_lossy(&self.bytes(index)?).into_owned())
+        String::from_utf8(self.bytes(index)?)
+            .map_err(|why| self.broken(format!("{name}: {}", no_text(why.utf8_error()))))
     }
 }
 
@@ -167,13 +168,18 @@ fn check_format<R: Read + Seek>(
     index: usize,
     path: &Path,
 ) -> Result<()> {
-    let mut format = String::new();
-    let entry = archive.by_index(index).map_err(|why| broken(path, why))?;
-    entry.take(64).read_to_string(&mut format).map_err(|why| broken(path, why))?;
-    if format.trim() == "pt2" {
-        return Ok(());
+    let name = archive
+        .by_index_raw(index)
+        .map_or_else(|_| "archive_format".to_owned(), |it| entry_name(&it));
+    let failed = |why: &dyn std::fmt::Display| broken(path, format!("{name}: {why}"));
+    let mut format = Vec::new();
+    let entry = archive.by_index(index).map_err(|why| failed(&why))?;
+    entry.take(64).read_to_end(&mut format).map_err(|why| failed(&why))?;
+    match std::str::from_utf8(&format) {
+        Ok(format) if format.trim() == "pt2" => Ok(()),
+        Ok(format) => Err(broken(path, format!("its archive_format is {format:?}, not pt2"))),
+        Err(why) => Err(failed(&no_text(why))),
     }
-    Err(broken(path, format!("its archive_format is {format:?}, not pt2")))
 }
 
 fn chosen<'a>(
@@ -208,6 +214,11 @@ fn chosen<'a>(
 /// The name of an entry, for messages.
 fn entry_name<R: Read>(entry: &zip::read::ZipFile<'_, R>) -> String {
     entry.name().map_or_else(|_| "an entry".to_owned(), std::borrow::Cow::into_owned)
+}
+
+/// What is wrong with an entry that is read as text.
+fn no_text(why: std::str::Utf8Error) -> String {
+    format!("it is no text in UTF-8 (byte {})", why.valid_up_to())
 }
 
 /// Reads an entry part by part. Failures name it.

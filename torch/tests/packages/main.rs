@@ -122,6 +122,19 @@ fn damaged_and_hostile_packages_are_refused_in_words() {
         &package(&[("m/archive_format", b"zip".as_slice())]),
         "archive_format is \"zip\"",
     );
+    // Entries that are read as text are named.
+    let library = ("m/data/aotinductor/model/a.so", b"\x7fELF".as_slice());
+    for name in [
+        "m/archive_format",
+        "m/data/aotinductor/model/a.wrapper.cpp",
+        "m/data/aotinductor/model/a.kernel.cpp",
+        "m/data/aotinductor/model/a_metadata.json",
+        "m/data/aotinductor/model/a.json",
+        "m/data/aotinductor/model/weights_config.json",
+    ] {
+        let no_text = package(&[library, (name, b"pt\xff2".as_slice())]);
+        refused(&folder, &no_text, &format!("{name}: it is no text in UTF-8 (byte 2)"));
+    }
     let escapes =
         package(&[format, ("m/data/aotinductor/model/../../../../escaped.so", b"x".as_slice())]);
     refused(&folder, &escapes, "leads out of the package");

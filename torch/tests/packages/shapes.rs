@@ -145,6 +145,8 @@ fn sizes_and_strides_are_compared_in_every_run() {
         "input 2: x float32[] on cpu",
         "input 3: x float32[4, 2..20] on cpu, where dimension 1 is s0",
         "s0 is the size of dimension 0 of input 0 (x)",
+        "sizes with no relation in the source: dimension 0 of input 0 (x), dimension 1 of input 0 (x); if the program \
+         needs one, such as half the size, it is not compared",
     ] {
         assert!(words.lines().any(|found| found == line), "{line}\n{words}");
     }
@@ -197,6 +199,13 @@ fn sizes_and_strides_are_compared_in_every_run() {
         (9, 6, &[(2, &[1], &[])], "the model takes float32[] on cpu"),
         (9, 6, &[(0, &[9], &[])], "input 0 (x) is float32[9] on cpu"),
         (9, 6, &[(1, &[18, 3, 1], &[])], "input 1 (x) is float32[18, 3, 1]"),
+        // Sizes come first, also those of later inputs.
+        (
+            9,
+            6,
+            &[(0, &[9, 6], &[8, 1]), (1, &[10, 3], &[])],
+            "input 1 (x) has the sizes [10, 3]; the model takes 18 (2*s0)",
+        ),
         // Strides that are numbers, and those that depend on sizes.
         (
             9,
@@ -239,6 +248,28 @@ fn sizes_and_strides_are_compared_in_every_run() {
         given.into_iter().for_each(release);
         assert_eq!(live(), before, "{what} leaks");
     }
+    // SAFETY: any number may be passed as a handle.
+    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+
+    // A symbol that follows from others is explained by them.
+    let model = load(Some(
+        &SOURCE
+            .replace("{2L*s0, 3L}", "{s2, 3L}")
+            .replace("int64_t s1 = a_size[1];", "int64_t s1 = a_size[1];\nint64_t s2 = 2L*s0;"),
+    ));
+    let words = describe(model);
+    for line in [
+        "input 1: x float32[4..40, 3] on cpu, where dimension 0 is s2",
+        "s2 is 2*s0",
+        "s0 is the size of dimension 0 of input 0 (x)",
+    ] {
+        assert!(words.lines().any(|found| found == line), "{line}\n{words}");
+    }
+    let sizes: [&[i64]; 4] = [&[9, 6], &[10, 3], &[], &[4, 9]];
+    let given = sizes.map(|sizes| zeros(sizes, &dense(sizes)));
+    let why = run(model, &given).unwrap_err();
+    assert!(why.ends_with("takes 18 (s2) along dimension 0, and s2 is 18, which is 2*s0"), "{why}");
+    given.into_iter().for_each(release);
     // SAFETY: any number may be passed as a handle.
     assert_eq!(unsafe { sconce_model_unload(model) }, 0);
 
