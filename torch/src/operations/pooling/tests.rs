@@ -322,7 +322,7 @@ fn what_cannot_be_pooled_is_refused_with_words() {
         max(input.handle(), &windows(size)).map(|_| ()).unwrap_err().message
     };
     for (size, words) in [
-        (size(vec![2, 2, 2], 0), "kernel_size must either be a single int, or a tuple of 2 ints"),
+        (size(vec![2, 2, 2], 0), "kernel_size must be one number, or 2 numbers"),
         (size(vec![2], 2), "pad should be at most half"),
         (size(vec![9], 0), "Output size is too small"),
         (Size::Adaptive(vec![-1]), "greater than or equal to 0"),

@@ -69,6 +69,14 @@ impl PoolingAxis {
                  and dilation={dilation}"
             ));
         }
+        let narrow = PoolingAxis {
+            input: narrowed(input, "a size")?,
+            output: 0,
+            kernel: narrowed(kernel, "a kernel size")?,
+            stride: narrowed(stride, "a stride")?,
+            padding: narrowed(padding, "a padding")?,
+            dilation: narrowed(dilation, "a dilation")?,
+        };
         let room = input + 2 * padding - span + if ceil_mode { stride - 1 } else { 0 };
         let mut output = room.div_euclid(stride) + 1;
         // The last window has to begin within the input or its padding in front.
@@ -80,14 +88,7 @@ impl PoolingAxis {
                 "given an input size of {input}, the calculated output size is {output}: Output size is too small"
             ));
         }
-        Ok(PoolingAxis {
-            input: narrowed(input, "a size")?,
-            output: narrowed(output, "a size")?,
-            kernel: narrowed(kernel, "a kernel size")?,
-            stride: narrowed(stride, "a stride")?,
-            padding: narrowed(padding, "a padding")?,
-            dilation: narrowed(dilation, "a dilation")?,
-        })
+        Ok(PoolingAxis { output: narrowed(output, "a size")?, ..narrow })
     }
 
     /// Windows that share the inputs as evenly as whole numbers can; they may overlap.
@@ -164,6 +165,25 @@ mod tests {
             axes.extend((1..12).map(|output| PoolingAxis::adaptive(input, output).unwrap()));
         }
         axes
+    }
+
+    #[test]
+    fn numbers_that_overflow_are_refused_in_words() {
+        let huge = [1, 2, i64::from(i32::MAX), 1 << 62, i64::MAX / 2, i64::MAX - 1, i64::MAX];
+        for kernel in huge {
+            for stride in huge {
+                for padding in huge.map(|number| number - 1) {
+                    for dilation in huge {
+                        for (input, ceil_mode) in [(9, false), (9, true), (i64::MAX, true)] {
+                            let numbers = [kernel, stride, padding, dilation];
+                            let made = PoolingAxis::new(input, numbers, ceil_mode);
+                            let is_small = numbers.iter().all(|it| *it <= i64::from(i32::MAX));
+                            assert!(made.is_err() || (is_small && input == 9), "{numbers:?}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

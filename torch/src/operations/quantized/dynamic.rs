@@ -79,17 +79,17 @@ pub fn matmul(
         )));
     }
     // There are no more groups than inputs.
-    let (bytes, groups) = (count / 2, inputs / group);
+    let bytes = count / 2;
+    let wanted = bytes.saturating_add(outputs * (inputs / group));
     let found = numel_of(packed)?;
     for (name, tensor) in [("inp", input), ("packed_weights", packed)] {
         check_device(name, device_of_tensor(tensor)?, api::SCONCE_DEVICE_CPU)?;
     }
-    if dtype_of_tensor(packed)? != F32 || found != bytes + outputs * groups {
+    if dtype_of_tensor(packed)? != F32 || found != wanted {
         return Err(Error::not_supported(format!(
-            "packed_weights are of {} with {found} elements, and not {} of float32: they were packed for another \
+            "packed_weights are of {} with {found} elements, and not {wanted} of float32: they were packed for another \
              processor. Pack them on this one (_dyn_quant_pack_4bit_weight)",
-            name_of(dtype_of_tensor(packed)?),
-            bytes + outputs * groups
+            name_of(dtype_of_tensor(packed)?)
         )));
     }
     let lines = contiguous(to_dtype(input, F32)?.handle())?;

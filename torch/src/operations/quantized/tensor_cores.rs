@@ -33,10 +33,10 @@ pub fn packed_for_tensor_cores(
             "expect B to have the sizes of _convert_weight_to_int4pack, of which the third is 32, but they are {sizes:?}"
         )));
     };
-    if steps * pairs * 32 != inputs || !matches!(pairs, 1 | 2 | 4) {
+    let found = steps.saturating_mul(pairs).saturating_mul(32);
+    if found != inputs || !matches!(pairs, 1 | 2 | 4) {
         return Err(Error::invalid_argument(format!(
-            "B of sizes {sizes:?} has {} inputs, but A {inputs} columns",
-            steps * pairs * 32
+            "B of sizes {sizes:?} has {found} inputs, but A {inputs} columns"
         )));
     }
     check_scales(scales, BF16, [tiles * 8, inputs], group)?;
