@@ -6,6 +6,7 @@ use crate::abi::tensors::{dtype_of_tensor, numel_of, sizes_of};
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, one, two};
 use crate::error::{Error, Result};
+use crate::operations::indexed::gather;
 use crate::operations::ordering;
 use crate::operations::tensors::is_floating;
 use crate::operations::variance::{Variance, variance};
@@ -232,10 +233,12 @@ fn median_along(tensor: TensorHandle, dim: i64) -> Result<(Tensor, Tensor)> {
     let operation = api::SCONCE_REDUCE_ARGMAX;
     let first =
         operations::reduce(operation, nans.handle(), &[dim], false, api::SCONCE_DTYPE_DEFAULT)?;
-    let of = |nan: &Tensor, other: &Tensor| {
-        operations::choose(&has_nan, Operand::Tensor(nan), Operand::Tensor(other))
-    };
-    Ok((of(&last, &middle.0)?, of(&first, &middle.1)?))
+    let index = operations::choose(&has_nan, Operand::Tensor(&first), Operand::Tensor(&middle.1))?;
+    // NaN have bits of their own: the value is the element at the index.
+    let axis = if dim < 0 { dim + sizes.len().max(1) as i64 } else { dim };
+    let places = operations::unsqueeze(index.handle(), axis)?;
+    let value = gather(tensor, axis, places.handle())?;
+    Ok((operations::squeeze(value.handle(), axis)?, index))
 }
 
 /// `median(self)`
