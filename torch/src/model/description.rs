@@ -150,32 +150,6 @@ fn is_generated(name: &str) -> bool {
             .is_some_and(|(at, again)| is_number(at) && is_number(again))
 }
 
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use super::*;
-
-    #[test]
-    fn a_name_that_the_package_does_not_have_is_refused_with_the_reason() {
-        let slot = |name: &&str| Slot { name: (*name).to_owned(), wanted: Wanted::default() };
-        let why = |names: &[&str], name: &str| {
-            let slots: Vec<Slot> = names.iter().map(slot).collect();
-            find(&slots, "input", name).unwrap_err().message
-        };
-        let lost = why(&["arg0_1", "arg12_1"], "x");
-        assert!(
-            lost.starts_with("the model has no input \"x\"; it has arg0_1, arg12_1. "),
-            "{lost}"
-        );
-        assert!(lost.contains("does not have the program's own names"), "{lost}");
-        for names in [&["arg0_1", "x"][..], &["arg", "arg_1"], &["buffer"], &[]] {
-            assert!(!why(names, "y").contains("own names"), "{names:?}");
-        }
-        assert_eq!(find(&[slot(&"a"), slot(&"b")], "input", "b").unwrap(), 1);
-    }
-}
-
 impl Constant {
     /// Whether a tensor of so many bytes may become this constant, whose sizes are not known: what fits into the memory
     /// once its bytes are rounded up is taken.
@@ -245,4 +219,30 @@ fn constants(
         constants.push(constant);
     }
     Ok(constants)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_name_that_the_package_does_not_have_is_refused_with_the_reason() {
+        let slot = |name: &&str| Slot { name: (*name).to_owned(), wanted: Wanted::default() };
+        let why = |names: &[&str], name: &str| {
+            let slots: Vec<Slot> = names.iter().map(slot).collect();
+            find(&slots, "input", name).unwrap_err().message
+        };
+        let lost = why(&["arg0_1", "arg12_1"], "x");
+        assert!(
+            lost.starts_with("the model has no input \"x\"; it has arg0_1, arg12_1. "),
+            "{lost}"
+        );
+        assert!(lost.contains("does not have the program's own names"), "{lost}");
+        for names in [&["arg0_1", "x"][..], &["arg", "arg_1"], &["buffer"], &[]] {
+            assert!(!why(names, "y").contains("own names"), "{names:?}");
+        }
+        assert_eq!(find(&[slot(&"a"), slot(&"b")], "input", "b").unwrap(), 1);
+    }
 }

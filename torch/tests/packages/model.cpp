@@ -1,9 +1,8 @@
 // A compiled model, written by hand against PyTorch's ABI: one input of F32 on the CPU, one output
 // of twice its values. With WEIGHTS it has a constant of two elements that is not in the library:
 // a factor, and what is added. With ROUNDED it counts 64 bytes for them, as models of PyTorch do.
-// With CUSTOM it calls the operators of kernels/sample.cc instead. With NAMELESS it cannot be made while
-// TMPDIR has files. With INPUTS it takes that many
-// inputs, and uses the first alone.
+// With CUSTOM it calls the operators of kernels/sample.cc instead. With NAMELESS it cannot be made
+// while TMPDIR has files. With INPUTS it takes that many inputs, and uses the first alone.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
