@@ -209,8 +209,16 @@ fn a_stable_sort_keeps_equal_elements_in_order() {
 #[test]
 fn the_largest_and_the_smallest_are_the_elements_at_their_indices() {
     let nan = f64::NAN;
+    // Long enough to be reduced in several parts, which meet zeros of either sign first.
+    let mut long = vec![-1.0; 33];
+    long[2..5].fill(-0.0);
+    long[5..7].fill(0.0);
+    for (at, zero) in [(11, -0.0), (15, -0.0), (25, 0.0), (26, -0.0), (31, 0.0)] {
+        long[at] = zero;
+    }
     for (line, largest, smallest) in [
-        (&[-0.0, 0.0][..], 0, 0),
+        (&long[..], 2, 0),
+        (&[-0.0, 0.0], 0, 0),
         (&[0.0, -0.0], 0, 0),
         (&[1.0, -0.0, 0.0, -3.0], 0, 3),
         (&[1.0, nan, 2.0, nan], 1, 1),
