@@ -17,7 +17,7 @@ using support::status_or_ok;
 
 void use_a_device(const char* who) {
   expect(status_or_ok([] {
-           const DeviceBuffer memory(1000);
+           DeviceBuffer memory(1000);
            memory_set(memory, 1);
            device_synchronize();
          }) == SCONCE_OK,
