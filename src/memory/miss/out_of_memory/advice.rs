@@ -19,6 +19,8 @@ pub(super) struct Unused {
     pub(super) segments: u64,
     /// In pages of the default pool that are partly in use.
     pub(super) pages: u64,
+    /// Whole segments and pages of the default pool, which would have gone back but for a capture.
+    pub(super) whole: u64,
     /// In private pools, which can give it back.
     pub(super) pools: u64,
     /// In private pools that are fixed or that a graph holds.
@@ -53,7 +55,8 @@ impl Unused {
                 if is_whole { bytes - bytes % if segment.paged { PAGE } else { 1 } } else { 0 };
         }
         if is_common(pool) {
-            *if segment.paged { &mut self.pages } else { &mut self.segments } += all;
+            *if segment.paged { &mut self.pages } else { &mut self.segments } += all - whole;
+            self.whole += whole;
         } else if fixed_pools::is_fixed(pool.number) || pool_holds::is_held(pool.number) {
             self.kept += all;
         } else {
@@ -82,10 +85,14 @@ pub(super) fn advice(situation: &Situation) -> String {
         situation;
     let mut text = String::new();
     if is_capturing {
-        text.push_str(
-            " While a stream of the device is captured, no unused memory goes back to the driver: make room before the \
-             capture begins.",
-        );
+        let whole = match unused.whole {
+            0 => String::new(),
+            bytes => format!("; {} of it could", size(bytes)),
+        };
+        text.push_str(&format!(
+            " While a stream of the device is captured, no unused memory goes back to the driver{whole}: make room \
+             before the capture begins.",
+        ));
     }
     if unused.pools > 0 {
         let when = if is_capturing { " once the capture has ended" } else { "" };
@@ -168,7 +175,8 @@ mod tests {
         let in_pages = Unused { pages: 60 * MIB, ..Unused::default() };
         let in_pools = Unused { pools: MIB, ..Unused::default() };
         let kept = Unused { kept: MIB, ..Unused::default() };
-        let all = Unused { segments: 60 * MIB, pages: 60 * MIB, pools: MIB, kept: MIB };
+        let all = Unused { segments: 60 * MIB, pages: 60 * MIB, whole: 0, pools: MIB, kept: MIB };
+        let whole = Unused { whole: 60 * MIB, ..Unused::default() };
         let names =
             ["max_split_size_mb", "policy:pages", "empty_cache", "pool_trim", "graphs hold"];
         let table: &[(&str, Situation, [bool; 5])] = &[
@@ -207,6 +215,11 @@ mod tests {
                 "fragmented, in a capture",
                 Situation { unused: fragmented, is_capturing: true, ..plain() },
                 [true, true, false, false, false],
+            ),
+            (
+                "whole segments, in a capture",
+                Situation { unused: whole, is_capturing: true, ..plain() },
+                [false; 5],
             ),
             (
                 "pools",
