@@ -2,12 +2,14 @@
 //!
 //! The memory of a pool that is destroyed goes back at once, unless that would wait for launches of graphs, or a stream is
 //! being captured. Then the pool is *late*: its memory goes back when the launches are done and the program captures
-//! another graph, destroys one, or waits for a device. Emptied caches and requests that find no memory take it, too, since
+//! another graph, destroys one, or waits for a device. A driver that frees a segment waits for all work of the device,
+//! which may wait for what the calling thread does next; so segments of a graph are late while the device is busy. Emptied caches and requests that find no memory take it, too, since
 //! the pool is gone.
 
 use std::collections::BTreeSet;
 
 use super::fixed_pools;
+use super::heap::segment::SegmentRecord;
 use super::heap::stream_heap::HeapPool;
 use super::miss::{release, release_pages};
 use super::sleep;
@@ -20,7 +22,7 @@ use crate::device::parked;
 use crate::error::{Result, Status};
 use crate::lock::{Mutex, Once, rank};
 use crate::log;
-use crate::stream::Named;
+use crate::stream::{self, Named};
 use crate::types::DeviceIndex;
 
 /// The numbers of pools of which a graph has let go while launches of it were queued.
@@ -34,6 +36,20 @@ fn has_memory(cache: &'static StreamCache, number: u64) -> bool {
     let heap = &cache.visit().heap;
     let pools = &heap.pools;
     heap.segments.iter().any(|(_, segment)| pools[usize::from(segment.pool)].number == number)
+}
+
+/// Whether the driver would wait for work before it frees memory of a pool. It unmaps pages without a wait.
+fn would_wait(runtime: &Runtime, number: u64) -> bool {
+    let has_segments = |cache: &'static StreamCache| {
+        let heap = &cache.visit().heap;
+        let is_one = |segment: &SegmentRecord| {
+            !segment.paged && heap.pools[usize::from(segment.pool)].number == number
+        };
+        heap.segments.iter().any(|(_, segment)| is_one(segment))
+    };
+    runtime.devices().any(|device| {
+        StreamCache::all_of(device).any(has_segments) && !stream::is_device_idle(runtime, device)
+    })
 }
 
 /// Gives the memory of a pool back that has no live block; returns its bytes. Waits for blocks that wait for streams.
@@ -97,7 +113,7 @@ fn end(number: u64, waits: bool) -> Result<()> {
         trim(runtime, number).map(|_| true)
     } else {
         launch_uses::add_own_streams(runtime, number);
-        match is_busy(runtime, number) {
+        match is_busy(runtime, number) || would_wait(runtime, number) {
             true => Ok(false),
             false => give_back(runtime, number, |_| Ok(())).map(|_| true),
         }
@@ -131,7 +147,7 @@ pub(crate) fn give_back_late(runtime: &Runtime) {
 
 /// Gives the memory of a pool back if nothing uses it; whether there is nothing left to do.
 fn is_settled(runtime: &Runtime, number: u64) -> bool {
-    if is_busy(runtime, number) {
+    if is_busy(runtime, number) || would_wait(runtime, number) {
         return false;
     }
     match give_back(runtime, number, |_| Ok(())) {

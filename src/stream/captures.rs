@@ -28,7 +28,18 @@ pub(super) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
 pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
     let driver = runtime.driver();
     let Ok(_relaxed) = RelaxedCapture::enter(driver) else { return false };
-    runtime.devices().all(|device| match driver.context_is_active(device) {
+    runtime.devices().all(|device| is_idle(runtime, device))
+}
+
+/// Whether a device is idle, as far as that can be asked: see [`are_devices_idle`].
+pub(crate) fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
+    is_idle(runtime, device)
+}
+
+fn is_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+    let driver = runtime.driver();
+    match driver.context_is_active(device) {
         Ok(false) => true,
         Ok(true) => {
             let known = usable(device, None).chain([StreamHandle::DEFAULT]);
@@ -38,7 +49,7 @@ pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
                     .all(|idle| idle.unwrap_or(false))
         }
         Err(_) => false,
-    })
+    }
 }
 
 /// The streams of a device that the running call may pass to the driver, without the default stream: the

@@ -43,8 +43,8 @@ mod value;
 mod work;
 
 pub(crate) use captures::{
-    add_capture, are_devices_idle, in_passing, is_in_known_capture, is_under_capture_beside,
-    remove_capture,
+    add_capture, are_devices_idle, in_passing, is_device_idle, is_in_known_capture,
+    is_under_capture_beside, remove_capture,
 };
 pub use current::{current, exchange, restore, run, set_current};
 pub(crate) use current::{current_beside, current_here, current_on};

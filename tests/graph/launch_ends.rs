@@ -205,6 +205,50 @@ fn a_stream_of_the_program_gives_memory_back_when_a_later_graph_names_it() {
     ok(sconce_sim_stream_destroy(native));
 }
 
+/// What the device does meanwhile may wait for what this thread does next. A driver frees memory of segments only when
+/// all streams are done.
+#[test]
+fn a_graph_goes_while_the_device_does_other_work() {
+    type Way = (&'static str, fn(&Captured));
+    let ways: [Way; 4] = [
+        ("reset", |captured| ok(sconce_graph_reset(captured.graph))),
+        ("destroyed", |captured| ok(sconce_graph_destroy(captured.graph))),
+        ("captured again", |captured| {
+            ok(sconce_graph_reset(captured.graph));
+            ok(begin(captured.graph, current_stream()));
+            ok(sconce_graph_capture_abort(captured.graph));
+        }),
+        ("captured, and discarded", |captured| {
+            let other = graph(false);
+            ok(begin(other, current_stream()));
+            free(allocate(BYTES));
+            ok(sconce_graph_capture_abort(other));
+            ok(sconce_graph_destroy(other));
+            ok(sconce_graph_destroy(captured.graph));
+        }),
+    ];
+    let (stream, other) = (current_stream(), pool_stream());
+    for policy in [c"policy:segments", c"policy:pages"] {
+        // SAFETY: a NUL-terminated text.
+        ok(unsafe { sconce_memory_configure(policy.as_ptr()) });
+        for (way, end) in ways {
+            let before = free_bytes();
+            let captured = Captured::new(stream);
+            ok(sconce_graph_replay(captured.graph, stream));
+            free(captured.block);
+            ok(sconce_memory_pool_destroy(captured.pool));
+            ok(sconce_device_synchronize(0));
+            ok(sconce_sim_set_manual(true.into()));
+            ok(sconce_stream_sleep(other, 1));
+            end(&captured);
+            assert!(testkit::places::pending(other) > 0, "{way}: it waited");
+            ok(sconce_sim_set_manual(false.into()));
+            ok(sconce_device_synchronize(0));
+            assert_eq!(free_bytes(), before, "{way}, {policy:?}");
+        }
+    }
+}
+
 #[test]
 fn a_graph_goes_while_another_thread_captures_with_its_pool() {
     let stream = current_stream();
