@@ -41,7 +41,9 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* id, int** device) {
   return *device = &devices[id[6] == 'B'], OK;
 }
 
-int nvmlDeviceGetCount_v2(unsigned* count) { return initialised ? (*count = MACHINE, OK) : UNINITIALIZED; }
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  return initialised ? (*count = MACHINE, OK) : UNINITIALIZED;
+}
 static int places[64];
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, int** device) {
   if (!initialised) return UNINITIALIZED;

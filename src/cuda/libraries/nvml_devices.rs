@@ -12,7 +12,7 @@ const SUCCESS: c_int = 0;
 /// More than a UUID's text has in any release.
 const UUID_BYTES: usize = 96;
 
-type Init = unsafe extern "C" fn() -> c_int;
+type StartNvml = unsafe extern "C" fn() -> c_int;
 type DeviceCount = unsafe extern "C" fn(*mut c_uint) -> c_int;
 type DeviceByIndex = unsafe extern "C" fn(c_uint, *mut *mut c_void) -> c_int;
 type DeviceUuid = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
@@ -24,7 +24,7 @@ pub(in crate::cuda) fn uuids(path: Option<&str>) -> Option<Vec<String>> {
     let (library, _) = open_library("NVIDIA's management library (NVML)", path, &NAMES).ok()?;
     let init = library.symbol(c"nvmlInit_v2")?;
     // SAFETY: the prototype of this symbol in nvml.h.
-    let init = unsafe { transmute::<NonNull<c_void>, Init>(init) };
+    let init = unsafe { transmute::<NonNull<c_void>, StartNvml>(init) };
     let count = library.symbol(c"nvmlDeviceGetCount_v2")?;
     // SAFETY: the prototype of this symbol in nvml.h.
     let count = unsafe { transmute::<NonNull<c_void>, DeviceCount>(count) };
