@@ -19,7 +19,7 @@ use crate::driver::{CommAbort, CommEndpoint, RelaxedCapture};
 use crate::error::{Error, Result, Status};
 use crate::lock::{Mutex, MutexGuard, OnceCell, about_to_wait, rank};
 use crate::log;
-use crate::stream::{self, Stream};
+use crate::stream::{self, LentStream, Stream, StreamUser};
 use crate::types::DeviceIndex;
 
 /// How long a waiting thread polls without a pause, and the pause between two polls afterwards.
@@ -44,8 +44,8 @@ pub(super) struct Comm {
     pub(super) failure: Arc<FirstFailure>,
     /// How many calls have been made.
     sequence: AtomicU64,
-    /// The stream of asynchronous calls.
-    stream: OnceCell<rank::CommStream, Stream>,
+    /// The stream of asynchronous calls, which no other communicator has as long as there are enough.
+    stream: OnceCell<rank::CommStream, (Stream, Option<LentStream>)>,
     /// Queued work with a limit.
     pub(super) watched: Mutex<rank::CommWatched, VecDeque<WatchedWork>>,
 }
@@ -134,11 +134,14 @@ impl Comm {
         self.sequence.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// The stream of asynchronous calls, made at the first.
+    /// The stream of asynchronous calls, lent at the first.
     pub(super) fn stream(&self) -> Result<Stream> {
-        let priority = if self.config.high_priority { -1 } else { 0 };
-        let make = || stream::from_pool(self.device.as_i32(), priority);
-        self.stream.get_or_try_init(make).copied()
+        let user = match self.config.high_priority {
+            true => StreamUser::UrgentCommunicator,
+            false => StreamUser::Communicator,
+        };
+        let lend = || stream::lend_or_share(self.runtime, self.device, user);
+        self.stream.get_or_try_init(lend).map(|(stream, _)| *stream)
     }
 
     /// Notes the rank's number and the number of ranks, once the communicator is ready.

@@ -76,6 +76,10 @@ impl Lanes<'_> {
         {
             return Ok(Some(*lane));
         }
+        // Captured work of the source stays on its stream, too: a lane is in no capture.
+        if stream::is_capturing(self.runtime, stream::current_on(self.runtime, source)?)? {
+            return Ok(None);
+        }
         let lane = lane_between(self.destination, (source, turn))?;
         self.open.borrow_mut().push(((source, turn), lane));
         wait_stream(self.runtime, lane, self.main)?;
@@ -165,13 +169,13 @@ impl Drop for Lanes<'_> {
     }
 }
 
-/// The stream of `destination` on which copies arrive. It is taken from the pool once.
+/// The stream of `destination` on which copies arrive: one of the library's own, always the same.
 fn lane_between(destination: DeviceIndex, name: LaneName) -> Result<Stream> {
     let mut lanes = LANES[destination].lock();
     if let Some((_, lane)) = lanes.iter().find(|(of, _)| *of == name) {
         return Ok(*lane);
     }
-    let lane = stream::from_pool(destination.as_i32(), 0)?;
+    let lane = stream::for_lane(runtime()?, destination)?;
     lanes.push((name, lane));
     Ok(lane)
 }

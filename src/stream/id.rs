@@ -1,7 +1,8 @@
 //! How a stream's id is built: torch's layout, so that ids mean the same in both.
 //!
 //! Bit 0 is set for pooled streams; bits 1–4 hold the pool's number + 1, bits 5–9 the place in the
-//! pool. The number of a pool is its priority level, or [`CAPTURES`]. The default stream is 0. The id of a stream from outside is its handle, whose bit 0 is clear.
+//! pool. The number of a pool is its priority level, or one of [`CAPTURES`] and those that follow. The default stream is
+//! 0. The id of a stream from outside is its handle, whose bit 0 is clear.
 
 /// Streams a pool has.
 pub(super) const STREAMS_PER_POOL: usize = 32;
@@ -12,8 +13,15 @@ pub(super) const LEVELS: usize = 4;
 /// The number of the pool whose streams are lent to captures. torch has no such ids.
 pub(super) const CAPTURES: usize = LEVELS;
 
+/// The numbers of the pools whose streams are lent to communicators, of priority 0 and of priority -1.
+pub(super) const COLLECTIVES: usize = CAPTURES + 1;
+pub(super) const URGENT_COLLECTIVES: usize = COLLECTIVES + 1;
+
+/// The number of the pool for copies between devices.
+pub(super) const LANES: usize = URGENT_COLLECTIVES + 1;
+
 /// Pools that a device has.
-pub(super) const POOLS: usize = LEVELS + 1;
+pub(super) const POOLS: usize = LANES + 1;
 
 /// The id of every device's default stream.
 pub(super) const DEFAULT: i64 = 0;

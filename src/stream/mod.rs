@@ -1,8 +1,8 @@
 //! Streams: values that name in-order queues of work on a device. See `docs/design/stream.md`.
 //!
 //! The library owns the default stream of each device and 32 pooled streams per device and priority
-//! (made at first use, handed out in turn, never destroyed), and 32 that it lends to captures. The program owns the streams that it made
-//! (*foreign* streams); their handles are passed to the driver only in calls that name them. Each thread has
+//! (made at first use, handed out in turn, never destroyed), and others of the same kind that it uses itself. The program
+//! owns the streams that it made (*foreign* streams); their handles are passed to the driver only in calls that name them. Each thread has
 //! a current stream per device, the default stream at first. Pooled streams are non-blocking: only events
 //! order them with the default stream.
 //!
@@ -24,7 +24,7 @@
 //! | `current` | the current stream of each thread and device |
 //! | `named` | calls that name their stream |
 //! | `work` | queries, waits and host functions; what every launch ends with |
-//! | `lent` | streams that are lent to captures |
+//! | `lent` | the library's own streams: for captures, for communicators, for copies between devices |
 
 mod captures;
 mod current;
@@ -56,7 +56,7 @@ pub(crate) use giving_back::{
     GivingBack, begin_capture, give_back, give_back_everywhere, hold_back_captures,
 };
 pub(crate) use id::{OWN_INDICES, own_index};
-pub(crate) use lent::{LentStream, lend};
+pub(crate) use lent::{LentStream, StreamUser, for_lane, lend, lend_or_share};
 pub(crate) use maker::{Maker, Named};
 pub(crate) use makers::{last_named, on_replacement, replacements};
 pub(crate) use named::beside;

@@ -1,9 +1,9 @@
 //! The pooled streams: 32 per device and priority, made at first use and handed out in turn.
 //!
 //! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
-//! that exists takes no lock. One more pool of each device has the streams that are lent to captures.
+//! that exists takes no lock. Further pools of each device have the streams that the library uses itself.
 
-use super::id::{CAPTURES, LEVELS, POOLS as POOLS_PER_DEVICE, STREAMS_PER_POOL};
+use super::id::{LEVELS, POOLS as POOLS_PER_DEVICE, STREAMS_PER_POOL, URGENT_COLLECTIVES};
 use super::{id, makers};
 use crate::collections::per_device::PerDevice;
 use crate::context::Runtime;
@@ -74,20 +74,29 @@ pub(super) fn next(
 #[inline(never)]
 fn create(runtime: &Runtime, device: DeviceIndex, pool: usize) -> Result<StreamHandle> {
     let flags = StreamFlags { non_blocking: true };
-    let priority = if pool == CAPTURES { 0 } else { -(pool as i32) };
+    let priority = match pool {
+        URGENT_COLLECTIVES => -1,
+        level if level < LEVELS => -(level as i32),
+        _ => 0,
+    };
     let handle = runtime.driver().stream_create(device, flags, priority)?;
     makers::made_by_the_library(StreamRef { device, handle });
     Ok(handle)
 }
 
-/// The handle of a stream of the pool for captures, made if need be.
-pub(super) fn for_captures(
+/// The handle of a stream of a pool of the library's own, made if need be.
+pub(super) fn for_the_library(
     runtime: &Runtime,
     device: DeviceIndex,
+    pool: usize,
     index: usize,
 ) -> Result<StreamHandle> {
-    let streams = &POOLS[device][CAPTURES].streams;
-    streams[index].get_or_make(|| create(runtime, device, CAPTURES))
+    POOLS[device][pool].streams[index].get_or_make(|| create(runtime, device, pool))
+}
+
+/// The index of the next stream of a pool of the library's own, in turn.
+pub(super) fn turn(device: DeviceIndex, pool: usize) -> usize {
+    POOLS[device][pool].turn()
 }
 
 /// The handle of a pooled stream, if it has been made.

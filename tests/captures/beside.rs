@@ -13,7 +13,7 @@ use testkit::simulated::runtime;
 use testkit::statuses::ok;
 
 use crate::calls::Call;
-use crate::world::{BYTES, World, empty_graph, made, native_stream, stream_of, zeros};
+use crate::world::{BYTES, World, empty_graph, made, stream_of, zeros};
 
 /// Longer than any call takes.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -27,6 +27,8 @@ pub(crate) enum Captured {
     Blocking,
     /// A stream of the pool of device 1.
     Elsewhere,
+    /// Every stream of the pools of devices 0 and 1, and of a stream of the program. The call names none of them.
+    Pools,
 }
 
 /// How the capture is made.
@@ -50,9 +52,12 @@ impl Setting {
 /// Captures of every mode.
 pub(crate) fn settings() -> impl Iterator<Item = Setting> {
     let modes = [SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_THREAD_LOCAL, SCONCE_CAPTURE_RELAXED];
+    // Which streams a call uses does not depend on the mode.
+    let pools = Setting { mode: SCONCE_CAPTURE_THREAD_LOCAL, captured: Captured::Pools };
     [Captured::Pooled, Captured::Blocking, Captured::Elsewhere]
         .into_iter()
         .flat_map(move |captured| modes.map(|mode| Setting { mode, captured }))
+        .chain([pools])
 }
 
 /// What a call returned, and what became of the capture.
@@ -70,14 +75,19 @@ struct Caller {
 }
 
 impl Caller {
-    /// Prepares the call on a new thread. `stream` is its current stream, of the pool or the default one.
-    fn new(call: &'static Call, is_pooled: bool) -> Caller {
+    /// Prepares the call on a new thread, which has two streams: of the pool, unless that is not its to use.
+    fn new(call: &'static Call, captured: Option<Captured>) -> Caller {
         let ((go, told), (tell_ready, ready), (tell_done, done)) =
             (mpsc::channel(), mpsc::channel(), mpsc::channel());
         std::thread::spawn(move || {
-            let stream = if is_pooled { stream_of(0) } else { default_stream(0) };
+            let (stream, other) = match captured {
+                Some(Captured::Pools) => (default_stream(0), of_program(false)),
+                // The default stream is used where it may be.
+                Some(Captured::Pooled | Captured::Elsewhere) => (default_stream(0), stream_of(0)),
+                Some(Captured::Blocking) | None => (stream_of(0), stream_of(0)),
+            };
             ok(sconce_stream_set_current(stream));
-            let world = World { stream, other: stream_of(0) };
+            let world = World { stream, other };
             let prepared = (call.prepare)(&world);
             tell_ready.send(()).unwrap();
             told.recv().unwrap();
@@ -103,7 +113,7 @@ impl Caller {
 /// Makes a call while nothing is captured.
 pub(crate) fn alone(call: &'static Call) -> (sconce_status, String) {
     runtime();
-    let caller = Caller::new(call, true);
+    let caller = Caller::new(call, None);
     caller.wait();
     caller.call()
 }
@@ -111,27 +121,97 @@ pub(crate) fn alone(call: &'static Call) -> (sconce_status, String) {
 /// Makes a call while this thread captures.
 pub(crate) fn beside(setting: Setting, call: &'static Call) -> Seen {
     runtime();
-    // The default stream is used where it may be.
-    let caller = Caller::new(call, setting.captured == Captured::Blocking);
+    let captures = captures(setting.captured);
+    let caller = Caller::new(call, Some(setting.captured));
     caller.wait();
-    let device = i32::from(!setting.is_here());
-    let stream = match setting.captured {
-        Captured::Blocking => {
-            // SAFETY: a stream that this test has made, and a writable place.
-            made(|out| unsafe { sconce_stream_get_from_external(native_stream(), 0, out) })
-        }
-        Captured::Pooled | Captured::Elsewhere => stream_of(device),
-    };
-    let (first, second) = (zeros(device), zeros(device));
-    let graph = empty_graph(false);
-    ok(sconce_graph_capture_begin(graph, stream, null_mut(), setting.mode));
-    let begun = work(first, stream);
+    // The call may end a capture of the caller, which is made by then.
+    let captures: Vec<_> =
+        captures.into_iter().filter(|capture| !is_captured(capture.stream)).collect();
+    let begun: Vec<_> = captures.iter().map(|capture| capture.begin(setting.mode)).collect();
     let (status, message) = caller.call();
-    let capture = begun
-        .and_then(|()| work(second, stream))
-        .and_then(|()| done(sconce_graph_capture_end(graph)))
-        .and_then(|()| replayed(graph, stream, [first, second]));
-    Seen { status, message, capture }
+    let ended = captures.iter().zip(begun).map(|(capture, begun)| capture.end(begun?));
+    // All of them, also after one that has failed.
+    let ended: Vec<_> = ended.collect();
+    let checked = captures.iter().zip(ended).map(|(capture, graph)| capture.check(graph?));
+    Seen { status, message, capture: checked.collect() }
+}
+
+/// A stream that the program made.
+fn of_program(is_blocking: bool) -> sconce_stream {
+    let flags = if is_blocking { 0 } else { SCONCE_SIM_STREAM_NON_BLOCKING };
+    // SAFETY: a writable place.
+    let native = made(|out| unsafe { sconce_sim_stream_create(0, flags, 0, out) });
+    // SAFETY: a stream that this test has made, and a writable place.
+    made(|out| unsafe { sconce_stream_get_from_external(native, 0, out) })
+}
+
+/// What is captured beside the call.
+fn captures(captured: Captured) -> Vec<Capture> {
+    let alone = |stream: sconce_stream| vec![Capture::new(stream, true)];
+    match captured {
+        Captured::Pooled => alone(stream_of(0)),
+        Captured::Elsewhere => alone(stream_of(1)),
+        Captured::Blocking => alone(of_program(true)),
+        Captured::Pools => [0, 1].into_iter().flat_map(of_pools).collect(),
+    }
+}
+
+/// All streams of two pools of a device.
+fn of_pools(device: i32) -> impl Iterator<Item = Capture> {
+    const STREAMS: usize = 32;
+    let results = [zeros(device), zeros(device)];
+    [0, -1].into_iter().flat_map(move |priority| {
+        (0..STREAMS).map(move |_| {
+            // SAFETY: a writable place.
+            let stream = made(|out| unsafe { sconce_stream_get_from_pool(device, priority, out) });
+            Capture { stream, results, is_launched: false }
+        })
+    })
+}
+
+fn is_captured(stream: sconce_stream) -> bool {
+    // SAFETY: a writable place.
+    let status: i32 = made(|out| unsafe { sconce_stream_get_capture_status(stream, out) });
+    status != 0
+}
+
+/// A capture of a stream, and what its work writes.
+struct Capture {
+    stream: sconce_stream,
+    results: [*mut c_void; 2],
+    /// The graph is launched, too, which takes a while.
+    is_launched: bool,
+}
+
+impl Capture {
+    fn new(stream: sconce_stream, is_launched: bool) -> Capture {
+        let results = [zeros(stream.device), zeros(stream.device)];
+        Capture { stream, results, is_launched }
+    }
+
+    fn begin(&self, mode: i32) -> Result<*mut sconce_graph, String> {
+        let graph = empty_graph(!self.is_launched);
+        ok(sconce_graph_capture_begin(graph, self.stream, null_mut(), mode));
+        work(self.results[0], self.stream)?;
+        Ok(graph)
+    }
+
+    fn end(&self, graph: *mut sconce_graph) -> Result<*mut sconce_graph, String> {
+        work(self.results[1], self.stream)?;
+        done(sconce_graph_capture_end(graph))?;
+        Ok(graph)
+    }
+
+    /// The graph has the work of the capturing thread, and no other.
+    fn check(&self, graph: *mut sconce_graph) -> Result<(), String> {
+        const NODES: usize = 4;
+        // SAFETY: a writable place.
+        let nodes: usize = made(|out| unsafe { sconce_graph_node_count(graph, out) });
+        if nodes != NODES {
+            return Err(format!("the graph has {nodes} nodes instead of {NODES}"));
+        }
+        if self.is_launched { replayed(graph, self.stream, self.results) } else { Ok(()) }
+    }
 }
 
 fn done(status: sconce_status) -> Result<(), String> {

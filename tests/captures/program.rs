@@ -66,3 +66,15 @@ pub(crate) fn text() -> *mut c_char {
     // SAFETY: a writable place.
     made(|out| unsafe { sconce_memory_get_stats_json(0, out) })
 }
+
+/// A stream that the program made.
+pub(crate) fn native_stream() -> *mut c_void {
+    // SAFETY: a writable place.
+    made(|out| unsafe { sconce_sim_stream_create(0, 0, 0, out) })
+}
+
+/// An event that the program made.
+pub(crate) fn native_event() -> *mut c_void {
+    // SAFETY: a writable place.
+    made(|out| unsafe { sconce_sim_event_create(0, 0, out) })
+}

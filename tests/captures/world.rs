@@ -275,16 +275,24 @@ pub(crate) fn options(device: i32) -> *const sconce_tensor_options {
     })
 }
 
-/// Ones.
-pub(crate) fn tensor_on(device: i32) -> *mut sconce_tensor {
-    let sizes = leaked([4_i64, 4]).cast::<i64>();
+fn ones(device: i32, columns: i64) -> *mut sconce_tensor {
+    let sizes = leaked([4, columns]).cast::<i64>();
     // SAFETY: sizes, options and a writable place.
     made(|out| unsafe { sconce_tensor_ones(sizes, 2, options(device), out) })
 }
 
+pub(crate) fn tensor_on(device: i32) -> *mut sconce_tensor {
+    ones(device, 4)
+}
+
+/// So large that a copy to another device is worth a stream of its own.
+pub(crate) fn large_on(device: i32) -> *mut sconce_tensor {
+    ones(device, 1 << 17)
+}
+
+/// A large tensor on each device.
 pub(crate) fn tensors(devices: &[i32]) -> *const *mut sconce_tensor {
-    let tensors: Vec<_> = devices.iter().map(|device| tensor_on(*device)).collect();
-    Box::leak(tensors.into_boxed_slice()).as_ptr()
+    array(devices.iter().map(|device| large_on(*device)).collect())
 }
 
 /// An array.
@@ -381,16 +389,4 @@ pub(crate) fn root(node: u64) -> *const sconce_backward_root {
 pub(crate) fn snapshot() -> *mut sconce_memory_snapshot {
     // SAFETY: a writable place.
     made(|out| unsafe { sconce_memory_snapshot_create(out) })
-}
-
-/// A stream that the program made.
-pub(crate) fn native_stream() -> *mut c_void {
-    // SAFETY: a writable place.
-    made(|out| unsafe { sconce_sim_stream_create(0, 0, 0, out) })
-}
-
-/// An event that the program made.
-pub(crate) fn native_event() -> *mut c_void {
-    // SAFETY: a writable place.
-    made(|out| unsafe { sconce_sim_event_create(0, 0, out) })
 }

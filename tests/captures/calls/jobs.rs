@@ -62,11 +62,11 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_comm_work_get_sequence, w, [comm_work(), out()]),
     call!(sconce_comm_work_destroy, w, [comm_work()]),
     call!(sconce_comm_stage_tensor, w, { let comm = comm(); group(); } [comm, tensor_on(0), CBool::TRUE, CBool::TRUE, w.stream, CBool::FALSE, out()]),
-    call!(sconce_comm_tensors_broadcast, w, [tensor_on(0), both(), 2, places()]),
-    call!(sconce_comm_tensors_broadcast_out, w, [tensor_on(0), tensors(&[0, 1]), 2]),
+    call!(sconce_comm_tensors_broadcast, w, [large_on(0), both(), 2, places()]),
+    call!(sconce_comm_tensors_broadcast_out, w, [large_on(0), tensors(&[0, 1]), 2]),
     call!(sconce_comm_tensors_broadcast_coalesced, w, [tensors(&[0, 0]), 2, both(), 2, 1 << 20, places()]),
-    call!(sconce_comm_tensors_scatter, w, [tensor_on(0), both(), 2, null(), 0, null(), places(), out()]),
-    call!(sconce_comm_tensors_scatter_out, w, [tensor_on(0), halves(), 2, 0]),
+    call!(sconce_comm_tensors_scatter, w, [large_on(0), both(), 2, null(), 0, null(), places(), out()]),
+    call!(sconce_comm_tensors_scatter_out, w, [large_on(0), halves(), 2, 0]),
     call!(sconce_comm_tensors_reduce_add, w, [tensors(&[0, 1]), 2, 0, out()]),
     call!(sconce_comm_tensors_reduce_add_coalesced, w, [tensors(&[0, 1]), 2, 1, 0, 1 << 20, places()]),
     call!(sconce_comm_tensors_gather, w, [tensors(&[0, 1]), 2, 0, 0, out()]),
@@ -97,14 +97,16 @@ pub(super) const ALL: &[Call] = &[
 /// Room for two tensors.
 fn whole() -> *mut sconce_tensor {
     // SAFETY: sizes, options and a writable place.
-    made(|out| unsafe { sconce_tensor_ones(array(vec![8_i64, 4]), 2, options(0), out) })
+    made(|out| unsafe { sconce_tensor_ones(array(vec![8_i64, 1 << 17]), 2, options(0), out) })
 }
 
 /// Halves of a tensor along its first dimension, on two devices.
 fn halves() -> *const *mut sconce_tensor {
     let half = |device| {
         // SAFETY: sizes, options and a writable place.
-        made(|out| unsafe { sconce_tensor_ones(array(vec![2_i64, 4]), 2, options(device), out) })
+        made(|out| unsafe {
+            sconce_tensor_ones(array(vec![2_i64, 1 << 17]), 2, options(device), out)
+        })
     };
     array(vec![half(0), half(1)]).cast_const()
 }
