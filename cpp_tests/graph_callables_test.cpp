@@ -1,8 +1,15 @@
 // Functions of tensors that run as graphs, one or several of one pool.
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <functional>
+#include <optional>
 #include <sconce/sconce.hpp>
 #include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "fixture.hpp"
@@ -114,6 +121,145 @@ TEST_F(GraphedFunctions, MemoryOfOneThatIsDestroyedWaitsForItsLaunches) {
       EXPECT_EQ(values(other), std::vector<float>(kCount, -7.0F)) << policy;
     }
   }
+}
+
+// Static inputs are memory of nobody's pool, and any stream may have launches that read them.
+TEST_F(GraphedFunctions, StaticInputsOutliveLaunchesOfTheGraphItself) {
+  constexpr std::int64_t kCount = 1 << 17;
+  using Callable = GraphedCallable<Tensor, Tensors>;
+  const auto options = sconce::TensorOptions(sconce::kCUDA);
+  const std::vector<std::pair<const char*, std::function<void(std::optional<Callable>&)>>> ends = {
+      {"destroyed", [](std::optional<Callable>& step) { step.reset(); }},
+      {"replaced",
+       [](std::optional<Callable>& step) {
+         step = make_graphed([](const Tensors& inputs) { return Tensors{inputs[0] + 1}; },
+                             Tensors{numbers(4)});
+       }},
+      {"moved away",
+       [](std::optional<Callable>& step) {
+         const Callable other = std::move(*step);
+         step.reset();
+       }},
+      {"memory returned",
+       [](std::optional<Callable>& step) {
+         step.reset();
+         CUDACachingAllocator::emptyCache();
+       }},
+  };
+  for (const char* policy : {"policy:segments", "policy:pages"}) {
+    CUDACachingAllocator::setAllocatorSettings(policy);
+    for (const bool together : {false, true}) {
+      for (const auto& [name, end] : ends) {
+        SCOPED_TRACE(std::string(policy) + ", " + name + (together ? ", of several" : ""));
+        CUDACachingAllocator::emptyCache();
+        const Tensor result = sconce::zeros({kCount}, options);
+        const TensorFunction function = [&](const Tensors& inputs) {
+          result.copy_(inputs[0], true);
+          return Tensors{inputs[0]};
+        };
+        const auto input = [&] { return sconce::full({kCount}, 5.0, options); };
+        std::optional<Callable> step;
+        if (together) {
+          auto several = make_graphed_callables(std::vector<TensorFunction>{function, function},
+                                                std::vector<Tensors>{{input()}, {input()}});
+          step = std::move(several[1]);
+        } else {
+          step = make_graphed(function, Tensors{input()});
+        }
+        (*step)();
+        device_synchronize();
+        const Tensor zeros = sconce::zeros({kCount}, options);
+        result.copy_(zeros);
+        const CUDAStream side = getStreamFromPool();
+        device_synchronize();
+        sconce::cuda::sleep(std::chrono::milliseconds(100), side);
+        step->graph().replay(side);
+        end(step);
+        Tensors others;
+        for (int i = 0; i < 6; ++i) others.push_back(sconce::full({kCount}, -7.0, options));
+        getDefaultCUDAStream().synchronize();
+        side.synchronize();
+        EXPECT_EQ(values(result), std::vector<float>(kCount, 5.0F));
+        for (const Tensor& other : others) {
+          ASSERT_EQ(values(other), std::vector<float>(kCount, -7.0F));
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GraphedFunctions, StaticInputsGoBackWithTheGraph) {
+  const auto used = [] { return memory_allocated(); };
+  device_synchronize();
+  const auto before = used();
+  {
+    auto step = make_graphed([](const Tensors& inputs) { return Tensors{inputs[0] + 1}; },
+                             Tensors{numbers(1 << 16)});
+    (void)step();
+    device_synchronize();
+    EXPECT_GT(used(), before);
+  }
+  EXPECT_EQ(used(), before);
+}
+
+TEST_F(GraphedFunctions, AreMadeBesideCapturesOfAllStreamsOfThePool) {
+  constexpr std::size_t kStreams = 32;
+  const auto make = [] {
+    const TensorFunction function = [](const Tensors& inputs) { return Tensors{inputs[0] + 1}; };
+    auto step = make_graphed(function, Tensors{numbers(64)});
+    EXPECT_EQ(values(step()[0]), values(numbers(64) + 1));
+    auto several = make_graphed_callables(std::vector<TensorFunction>{function, function},
+                                          std::vector<Tensors>{{numbers(64)}, {numbers(64)}});
+    EXPECT_EQ(values(several[1]()[0]), values(numbers(64) + 1));
+  };
+  make();
+  const Tensor input = numbers(64);
+  device_synchronize();
+  std::vector<CUDAStream> streams;
+  std::vector<CUDAGraph> graphs(kStreams);
+  std::vector<Tensor> outputs;
+  for (CUDAGraph& graph : graphs) {
+    streams.push_back(getStreamFromPool());
+    const CUDAStreamGuard guard(streams.back());
+    graph.capture_begin({}, CaptureMode::ThreadLocal);
+    outputs.push_back(input * 2);
+  }
+  std::string problem;
+  std::thread([&] {
+    try {
+      make();
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+  }).join();
+  EXPECT_EQ(problem, "");
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    const CUDAStreamGuard guard(streams[i]);
+    outputs[i] = outputs[i] + 3;
+    graphs[i].capture_end();
+  }
+  for (std::size_t i = 0; i < kStreams; ++i) {
+    graphs[i].replay();
+    EXPECT_EQ(values(outputs[i]), values(input * 2 + 3)) << "stream " << i;
+  }
+}
+
+TEST_F(GraphedFunctions, WarmingUpUsesTheStreamOfTheNextCapture) {
+  const CUDAStream before = getCurrentCUDAStream();
+  std::optional<CUDAStream> warm;
+  graph_warm_up([&] { warm = getCurrentCUDAStream(); });
+  EXPECT_EQ(getCurrentCUDAStream(), before);
+  CUDAGraph graph;
+  {
+    GraphGuard capture(graph);
+    EXPECT_EQ(getCurrentCUDAStream(), *warm);
+    // The current stream is captured, and what it is warmed up for would be part of the capture.
+    EXPECT_EQ(status_of([&] { graph_warm_up([] { FAIL(); }); }), SCONCE_ERROR_INVALID_STATE);
+    capture.end();
+  }
+  EXPECT_THROW(graph_warm_up([] { throw std::runtime_error("in the warm-up"); }),
+               std::runtime_error);
+  EXPECT_EQ(getCurrentCUDAStream(), before);
 }
 
 TEST_F(GraphedFunctions, AnInputThatDoesNotFitIsNamed) {

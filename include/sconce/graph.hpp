@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <sconce/generator.hpp>
 #include <sconce/guard.hpp>
@@ -249,6 +250,33 @@ class [[nodiscard]] CUDAGraph {
   };
   std::unique_ptr<sconce_graph, Destroy> graph_;
 };
+
+/// Calls `action` before it is captured, on the stream of the current device that a `GraphGuard`
+/// without a stream would capture now: so that its memory is cached, its kernels are loaded and its
+/// libraries are set up. Its work begins after the work of the current stream, which waits for it.
+/// Whatever `action` throws is thrown.
+///
+/// The library lends the stream, so that its work cannot get into a capture of another thread, as
+/// that of a stream of the pool could.
+template <class Action>
+void graph_warm_up(Action&& action) {
+  struct Call {
+    std::remove_reference_t<Action>& action;
+    std::exception_ptr failure;
+  } call{action, nullptr};
+  detail::check(::sconce_graph_warm_up(
+      -1,
+      [](void* user) {
+        auto& call = *static_cast<Call*>(user);
+        try {
+          call.action();
+        } catch (...) {
+          call.failure = std::current_exception();
+        }
+      },
+      &call));
+  if (call.failure) std::rethrow_exception(call.failure);
+}
 
 /// Captures this thread's work into a graph for a scope. The captured stream is current in the
 /// scope. `end` completes the graph. If the guard is destroyed without `end`, for example because

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <sconce/graph.hpp>
 #include <string>
 #include <type_traits>
@@ -31,13 +30,13 @@ class [[nodiscard]] GraphedCallable {
                       ", but the function was captured with " + std::to_string(inputs_.size()));
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) fill(i, inputs[i]);
-    launch();
+    graph_.replay();
     return *outputs_;
   }
 
   /// Launches the graph with the contents that the static inputs have.
   const Result& operator()() {
-    launch();
+    graph_.replay();
     return *outputs_;
   }
 
@@ -57,19 +56,6 @@ class [[nodiscard]] GraphedCallable {
 
   explicit GraphedCallable(std::vector<Input> inputs) : inputs_(std::move(inputs)) {}
 
-  /// Launches the graph on the current stream of its device, which uses the static inputs from now
-  /// on. The graph itself takes care of the memory that the function allocated.
-  void launch() {
-    const CUDAStream stream = getCurrentCUDAStream(graph_.device().index());
-    if (user_ != stream) {
-      for (const Input& input : inputs_) {
-        if (input.is_cuda()) input.record_stream(stream);
-      }
-      user_ = stream;
-    }
-    graph_.replay(stream);
-  }
-
   /// Copies an input into its static input, which it may be broadcast to.
   void fill(std::size_t number, const Input& input) const {
     try {
@@ -82,35 +68,33 @@ class [[nodiscard]] GraphedCallable {
     }
   }
 
-  /// Calls the function on a stream, after the work of the current stream.
+  /// Calls the function on a stream that the library lends, after the work of the current stream.
   template <class Function>
-  void warm_up(Function& function, const CUDAStream& stream, int times) const {
-    const CUDAStream current = getCurrentCUDAStream();
-    stream.wait_stream(current);
-    {
-      const CUDAStreamGuard guard(stream);
+  void warm_up(Function& function, int times) const {
+    graph_warm_up([&] {
       for (int i = 0; i < times; ++i) (void)function(static_inputs());
-    }
-    current.wait_stream(stream);
+    });
   }
 
-  /// Captures the function, with memory of a pool or of one of the graph's own.
+  /// Captures the function, with memory of a pool or of one of the graph's own. The graph keeps the
+  /// static inputs until its launches are done, on whatever streams.
   template <class Function>
   void capture(Function& function, MempoolId pool) {
     GraphGuard capture(graph_, pool);
+    for (const Input& input : inputs_) {
+      sconce::detail::check(::sconce_graph_keep_tensor(graph_.get(), input.get()));
+    }
     outputs_ = std::make_unique<Result>(function(static_inputs()));
     capture.end();
   }
 
   CUDAGraph graph_;
   std::vector<Input> inputs_;
-  /// The stream of the last launch.
-  std::optional<CUDAStream> user_;
   std::unique_ptr<Result> outputs_;
 };
 
 /// Captures a function of tensors, and returns a callable that runs it as a graph. The function is
-/// called `warmups` times on a stream of the pool first, so that its memory is cached and its
+/// called `warmups` times first, by `graph_warm_up`, so that its memory is cached and its
 /// kernels are loaded, and then once for the capture. It must not wait for the device, and must do
 /// the same work for the same shapes. Corresponds to the forward pass of
 /// `torch.cuda.make_graphed_callables`.
@@ -125,7 +109,7 @@ template <class Function, class Tensor>
   using Result = std::decay_t<decltype(function(std::as_const(static_inputs)))>;
   static_assert(!std::is_void_v<Result>, "the function returns its outputs");
   GraphedCallable<Tensor, Result> graphed(std::move(static_inputs));
-  graphed.warm_up(function, getStreamFromPool(), warmups);
+  graphed.warm_up(function, warmups);
   graphed.capture(function, pool);
   return graphed;
 }
@@ -156,11 +140,10 @@ template <class Function, class Tensor>
   }
   std::vector<GraphedCallable<Tensor, Result>> callables;
   callables.reserve(functions.size());
-  const CUDAStream stream = getStreamFromPool();
   // All of them first, as in torch: what one captures must not be in the way of another's warm-up.
   for (std::size_t i = 0; i < functions.size(); ++i) {
     callables.push_back(GraphedCallable<Tensor, Result>(std::move(static_inputs[i])));
-    callables.back().warm_up(functions[i], stream, warmups);
+    callables.back().warm_up(functions[i], warmups);
   }
   for (std::size_t i = 0; i < functions.size(); ++i) {
     callables[i].capture(functions[i], pool);

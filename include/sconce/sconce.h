@@ -5697,6 +5697,43 @@ sconce_status sconce_graph_capture_begin_own_stream(struct sconce_graph *graph,
                                                     struct sconce_stream *out_stream);
 
 /**
+ * Calls a function that will be captured, on the stream that
+ * `sconce_graph_capture_begin_own_stream` would capture now: so that its memory is cached, its
+ * kernels are loaded and its libraries are set up before the capture.
+ *
+ * The stream and its device are current during the call. The library lends the stream until the
+ * call returns, so its work cannot get into a capture of another thread.
+ *
+ * - `device`: the device, -1 for the current one.
+ * - `function`: called once, on the calling thread, before this call returns. It may call this
+ *   library.
+ * - `user`: passed to `function`.
+ * - Errors: INVALID_STATE: the current stream of the device is being captured; 32 captures without
+ *   a stream of their own are under way. `function` is not called then.
+ * - Ordering: the work of `function` begins after the work that is queued on the current stream of
+ *   the device, and later work of that stream waits for it.
+ * - Safety: `function` may be called with `user`, and does not unwind.
+ * - torch: the warm-up on a side stream of `torch.cuda.make_graphed_callables`.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_warm_up(int32_t device,
+                                   sconce_scoped_function function,
+                                   void *user);
+
+/**
+ * Makes a graph keep the memory of a tensor that its work uses, such as a static input. The graph
+ * keeps it as its own memory: until it is reset or destroyed and its queued launches are done, and
+ * for graphs that were updated from it. The caller may release the tensor at once.
+ *
+ * - `graph`: one that is captured or is being captured.
+ * - `tensor`: its memory is kept, even if another tensor is assigned to the handle later.
+ * - Errors: INVALID_STATE: the graph is empty.
+ */
+SCONCE_NODISCARD
+sconce_status sconce_graph_keep_tensor(struct sconce_graph *graph,
+                                       struct sconce_tensor *tensor);
+
+/**
  * Ends the capture of a graph, and instantiates it unless it was created with `keep_graph`. The
  * capture ends in any case; after a failure the graph is empty. An empty capture is logged as a
  * warning.

@@ -9,6 +9,7 @@ use super::late;
 use crate::context::Runtime;
 use crate::driver::RelaxedCapture;
 use crate::error::{Result, Status};
+use crate::graph_shared::Share;
 use crate::host_memory;
 use crate::lock::{Mutex, rank};
 use crate::memory::pool::{self, AwaitLaunch, Key, PoolHold};
@@ -72,8 +73,14 @@ impl Holds {
     }
 
     /// The capture has ended, and its nodes use this.
-    pub(super) fn keep(&self, kept: KeptByCapture) {
-        self.memory.rest.lock().kept = kept;
+    pub(super) fn keep(&self, mut kept: KeptByCapture) {
+        self.memory.rest.lock().kept.append(&mut kept);
+    }
+
+    /// The nodes use this. The share is not among those that are kept.
+    pub(super) fn keep_one(&self, share: Share) {
+        let place = Arc::as_ptr(&share).cast::<()>().addr();
+        self.memory.rest.lock().kept.insert(place, share);
     }
 
     /// Takes hold of the same memory for another graph.

@@ -1,7 +1,7 @@
 //! What graphs kept, and queued launches may still use: it goes when they are done.
 //!
 //! Plans, workspaces and the like that a graph keeps ([`Share`]) are memory of libraries, or blocks that no pool of the
-//! graph has. When the graph lets go while launches are queued, an event behind them says when they are done. No call
+//! graph has, such as those of its static inputs. When the graph lets go while launches are queued, an event behind them says when they are done. No call
 //! that concerns a graph waits for that: the next one asks, and so do waits for a device and requests that run out of
 //! memory.
 

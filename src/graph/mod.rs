@@ -8,6 +8,7 @@
 //! | `launched` | the streams on which a graph was launched |
 //! | `late` | what graphs kept and queued launches may still use |
 //! | `holds` | what a graph keeps alive: the memory of a pool, pinned memory that it copies, plans and the like |
+//! | `warm_up` | calls of a function before its capture |
 //! | `capture` | the beginning, the end and the abortion of a capture |
 //! | `launch` | executable graphs: replay, upload, update; figures and files |
 //! | `conditional` | conditions, and the bodies of conditional nodes |
@@ -20,6 +21,7 @@ mod launch;
 mod launched;
 mod state;
 mod thread_captures;
+mod warm_up;
 
 pub use capture::{abort, begin, begin_lent, capturing, end};
 pub use conditional::{
@@ -30,4 +32,5 @@ pub use launch::{
     debug_dump, instantiate, native, native_exec, node_count, replay, replay_on_current, update,
     upload,
 };
-pub use state::{create, destroy, device_of, is_capturing, pool_of, reset};
+pub use state::{create, destroy, device_of, is_capturing, keep, pool_of, reset};
+pub use warm_up::warm_up;

@@ -8,6 +8,7 @@ use crate::collections::slab::Slab;
 use crate::context::{Runtime, refuse_forked_child, runtime};
 use crate::driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, RelaxedCapture};
 use crate::error::{Error, Result, Status};
+use crate::graph_shared::Share;
 use crate::lock::rank;
 pub(super) use crate::memory::pool::Key;
 use crate::stream::{LaunchMembers, LentStream, NotedCapture, Stream};
@@ -288,5 +289,16 @@ pub fn pool_of(key: Key) -> Result<Key> {
     with_graph(key, |state| match &state.phase {
         Phase::Capturing(capturing) => Ok(capturing.holds.pool()),
         _ => captured(state).map(|captured| captured.holds.pool()),
+    })
+}
+
+/// Makes a graph keep something that its nodes use, until it lets go of its memory and its launches are done.
+pub fn keep(key: Key, share: Share) -> Result<()> {
+    with_graph(key, |state| {
+        match &state.phase {
+            Phase::Capturing(capturing) => capturing.holds.keep_one(share),
+            _ => captured(state)?.holds.keep_one(share),
+        }
+        Ok(())
     })
 }

@@ -60,7 +60,7 @@ const WITHOUT_WORK: [(&str, &[&str]); 5] = [
 ];
 
 /// Other functions that use the current stream.
-const WITHOUT_FORM: [(&str, &[&str]); 5] = [
+const WITHOUT_FORM: [(&str, &[&str]); 6] = [
     (
         "it sets or reports the current stream",
         &["sconce_dlpack_current_stream", "sconce_stream_get_current"],
@@ -91,6 +91,7 @@ const WITHOUT_FORM: [(&str, &[&str]); 5] = [
             "sconce_torch_malloc",
         ],
     ),
+    ("it lends a stream for its work", &["sconce_graph_warm_up"]),
     ("its handle belongs to the thread", &["sconce_blas_get_handle", "sconce_dnn_get_handle"]),
 ];
 

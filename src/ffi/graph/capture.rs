@@ -1,11 +1,19 @@
 //! Graphs, and how they are captured.
 
+use std::ffi::c_void;
+use std::sync::Arc;
+
 use crate::context::runtime;
 use crate::device;
 use crate::ffi::handle::OpaqueHandle;
 use crate::ffi::stream::capture_mode;
-use crate::ffi::{CBool, guard, sconce_memory_pool, sconce_status, sconce_stream};
+use crate::ffi::tensor::handle::tensor_of;
+use crate::ffi::{
+    CBool, guard, null, sconce_memory_pool, sconce_scoped_function, sconce_status, sconce_stream,
+    sconce_tensor,
+};
 use crate::graph;
+use crate::lock::refuse_held;
 
 /// A CUDA graph: work that is captured from a stream once and launched any number of times. Opaque;
 /// created by `sconce_graph_create`.
@@ -143,6 +151,60 @@ pub unsafe extern "C" fn sconce_graph_capture_begin_own_stream(
         let stream = graph::begin_lent(runtime, key, device, pool, mode)?;
         out_stream.write(sconce_stream::of(stream));
         Ok(())
+    })
+}
+
+/// Calls a function that will be captured, on the stream that
+/// `sconce_graph_capture_begin_own_stream` would capture now: so that its memory is cached, its
+/// kernels are loaded and its libraries are set up before the capture.
+///
+/// The stream and its device are current during the call. The library lends the stream until the
+/// call returns, so its work cannot get into a capture of another thread.
+///
+/// - `device`: the device, -1 for the current one.
+/// - `function`: called once, on the calling thread, before this call returns. It may call this
+///   library.
+/// - `user`: passed to `function`.
+/// - Errors: INVALID_STATE: the current stream of the device is being captured; 32 captures without
+///   a stream of their own are under way. `function` is not called then.
+/// - Ordering: the work of `function` begins after the work that is queued on the current stream of
+///   the device, and later work of that stream waits for it.
+/// - Safety: `function` may be called with `user`, and does not unwind.
+/// - torch: the warm-up on a side stream of `torch.cuda.make_graphed_callables`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_warm_up(
+    device: i32,
+    function: sconce_scoped_function,
+    user: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let function = function.ok_or_else(|| null("function"))?;
+        let runtime = runtime()?;
+        graph::warm_up(runtime, device::resolve(runtime, device)?, || {
+            refuse_held("the function of a warm-up");
+            // SAFETY: the caller promises what this function requires.
+            unsafe { function(user) };
+        })
+    })
+}
+
+/// Makes a graph keep the memory of a tensor that its work uses, such as a static input. The graph
+/// keeps it as its own memory: until it is reset or destroyed and its queued launches are done, and
+/// for graphs that were updated from it. The caller may release the tensor at once.
+///
+/// - `graph`: one that is captured or is being captured.
+/// - `tensor`: its memory is kept, even if another tensor is assigned to the handle later.
+/// - Errors: INVALID_STATE: the graph is empty.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_keep_tensor(
+    graph: *mut sconce_graph,
+    tensor: *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        graph::keep(key, Arc::new(tensor_of(tensor, "tensor")?))
     })
 }
 

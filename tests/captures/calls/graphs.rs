@@ -15,6 +15,8 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_graph_reset, w, { let graph = graph(false); ok(sconce_graph_replay(graph, w.other)); } [graph]),
     call!(sconce_graph_capture_begin, w, [empty_graph(false), w.other, null_mut(), SCONCE_CAPTURE_THREAD_LOCAL]),
     call!(sconce_graph_capture_begin_own_stream, w, [empty_graph(false), 0, null_mut(), SCONCE_CAPTURE_THREAD_LOCAL, out()]),
+    call!(sconce_graph_warm_up, w, [0, SCOPED, null_mut()]),
+    call!(sconce_graph_keep_tensor, w, [graph(false), tensor_on(0)]),
     call!(sconce_graph_capture_end, w, [capturing()]),
     call!(sconce_graph_capture_abort, w, [capturing()]),
     call!(sconce_graph_get_capturing, w, [out()]),

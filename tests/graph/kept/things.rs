@@ -1,6 +1,7 @@
-//! What libraries keep.
+//! What graphs keep of libraries, and of programs that ask for it.
 #![allow(unsafe_code, reason = "calls the C API")]
 
+use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -25,16 +26,19 @@ pub(super) enum Thing {
     UncachedTransform,
     /// The plan of a convolution.
     Convolution,
+    /// A tensor that the program lets the graph keep.
+    Tensor,
 }
 
 impl Thing {
-    pub(super) const ALL: [Thing; 6] = [
+    pub(super) const ALL: [Thing; 7] = [
         Thing::Workspace,
         Thing::HandleWorkspace,
         Thing::OtherThreadsWorkspace,
         Thing::Transform,
         Thing::UncachedTransform,
         Thing::Convolution,
+        Thing::Tensor,
     ];
 }
 
@@ -43,6 +47,9 @@ const BYTES: usize = 1 << 20;
 const SIDE: i64 = 16;
 /// The bytes that are compared.
 const COMPARED: usize = (SIDE * SIDE * 4) as usize;
+/// A part of a segment, as others ask for it.
+const TENSOR_ELEMENTS: i64 = (64 << 10) / 4;
+const TENSORS: usize = 24;
 
 /// What must be as before when all graphs are gone.
 #[derive(Debug, PartialEq, Eq)]
@@ -82,6 +89,8 @@ pub(super) struct Scene {
     input: *mut c_void,
     output: *mut c_void,
     expected: Vec<u8>,
+    /// Tensors that are written already, for a capture each. So many that one of a segment is left.
+    tensors: RefCell<Vec<*mut sconce_tensor>>,
 }
 
 impl Scene {
@@ -94,7 +103,17 @@ impl Scene {
         // 0x3f3f3f3f is a float below 1.
         ok(set(input, 0x3f, BYTES));
         ok(set(output, 0, BYTES));
-        let mut scene = Scene { thing, stream, input, output, expected: Vec::new() };
+        let mut scene = Scene {
+            thing,
+            stream,
+            input,
+            output,
+            expected: Vec::new(),
+            tensors: RefCell::default(),
+        };
+        if thing == Thing::Tensor {
+            scene.tensors = (0..TENSORS).map(|_| ones()).collect::<Vec<_>>().into();
+        }
         // Handles are made, and what comes out is seen.
         scene.queue(stream);
         scene.expected = read(output, COMPARED);
@@ -118,7 +137,10 @@ impl Scene {
             Thing::OtherThreadsWorkspace => handles::clear(),
             Thing::Transform => ok(sconce_fft_cache_clear(0)),
             Thing::Convolution => ok(sconce_convolution_clear_plans()),
-            Thing::Workspace | Thing::HandleWorkspace | Thing::UncachedTransform => {}
+            Thing::Workspace
+            | Thing::HandleWorkspace
+            | Thing::UncachedTransform
+            | Thing::Tensor => {}
         }
     }
 
@@ -131,6 +153,7 @@ impl Scene {
             ok(unsafe { sconce_matmul_on(&desc, input, input, output, stream) });
         };
         match self.thing {
+            Thing::Tensor => self.copy_from_tensor(stream),
             Thing::Workspace => product(input, output),
             Thing::HandleWorkspace => {
                 assert_ne!(products::handle(), 0);
@@ -150,6 +173,22 @@ impl Scene {
                 ok(unsafe { sconce_convolution_on(&desc, input, filter, output, stream) });
             }
         }
+    }
+
+    /// Copies from a tensor that is released at once. A graph that is being captured keeps it.
+    fn copy_from_tensor(&self, stream: sconce_stream) {
+        let tensor = self.tensors.borrow_mut().pop().unwrap();
+        let mut data = null_mut();
+        // SAFETY: a writable place.
+        ok(unsafe { sconce_tensor_get_data(tensor, &mut data) });
+        copy_on(self.output, data, COMPARED, stream);
+        let mut graph = null_mut();
+        // SAFETY: a writable place.
+        ok(unsafe { sconce_graph_get_capturing(&mut graph) });
+        if !graph.is_null() {
+            ok(sconce_graph_keep_tensor(graph, tensor));
+        }
+        ok(sconce_tensor_release(tensor));
     }
 
     /// Begins a capture and queues the work into it.
@@ -219,4 +258,21 @@ impl Scene {
         copy_on(self.output, self.input, COMPARED, other);
         ok(sconce_event_destroy(event));
     }
+}
+
+/// A tensor of ones on the device.
+fn ones() -> *mut sconce_tensor {
+    let options = sconce_tensor_options {
+        struct_size: size_of::<sconce_tensor_options>() as u32,
+        dtype: SCONCE_DTYPE_F32,
+        device: 0,
+        memory_format: 0,
+        pinned: CBool::FALSE,
+        reserved: [0; 7],
+    };
+    let sizes = [TENSOR_ELEMENTS];
+    let mut tensor = null_mut();
+    // SAFETY: sizes, options and a writable place.
+    ok(unsafe { sconce_tensor_ones(sizes.as_ptr(), 1, &options, &mut tensor) });
+    tensor
 }
