@@ -213,8 +213,8 @@ class Model {
     return detail::adopted(results);
   }
 
-  /// Runs the model as a CUDA graph and copies the outputs to tensors of the caller, whose sizes are
-  /// checked as those of run_into().
+  /// Runs the model as a CUDA graph and copies the outputs to tensors of the caller, whose sizes
+  /// are checked as those of run_into().
   void run_graph_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) const {
     const std::vector<sconce_tensor*> given = sconce::detail::handles_of(inputs);
     std::vector<sconce_tensor*> into = sconce::detail::handles_of(outputs);

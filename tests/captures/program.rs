@@ -1,11 +1,11 @@
-//! Functions of a program that do nothing, and what functions of the library return for the calls of the tables.
+//! Functions of a program that do nothing, its files, and what functions of the library return for the calls of the tables.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null_mut;
 
 use sconce::ffi::*;
 
-use crate::world::{leaked, made};
+use crate::world::{MODULE, leaked, made};
 
 unsafe extern "C" fn no_kernel(_: *mut sconce_sim_launch, _: *mut c_void) {}
 unsafe extern "C" fn nothing(_: *mut c_void) {}
@@ -77,4 +77,21 @@ pub(crate) fn native_stream() -> *mut c_void {
 pub(crate) fn native_event() -> *mut c_void {
     // SAFETY: a writable place.
     made(|out| unsafe { sconce_sim_event_create(0, 0, out) })
+}
+
+/// A path for a file of this call alone.
+pub(crate) fn path(name: &str) -> *const c_char {
+    let folder = env!("CARGO_TARGET_TMPDIR");
+    let path = format!("{folder}/captures-{}-{name}", std::process::id());
+    let _ = std::fs::remove_file(&path);
+    CString::new(path).unwrap().into_raw()
+}
+
+/// A file with a module.
+pub(crate) fn module_file() -> *const c_char {
+    let path = path("module.ptx");
+    // SAFETY: a text that was made here.
+    let name = unsafe { CStr::from_ptr(path) };
+    std::fs::write(name.to_str().unwrap(), MODULE.to_bytes()).unwrap();
+    path
 }

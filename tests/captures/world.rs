@@ -351,23 +351,6 @@ pub(crate) fn store_with_key() -> *mut sconce_store {
     store
 }
 
-/// A path for a file of this call alone.
-pub(crate) fn path(name: &str) -> *const std::ffi::c_char {
-    let folder = env!("CARGO_TARGET_TMPDIR");
-    let path = format!("{folder}/captures-{}-{name}", std::process::id());
-    let _ = std::fs::remove_file(&path);
-    std::ffi::CString::new(path).unwrap().into_raw()
-}
-
-/// A file with a module.
-pub(crate) fn module_file() -> *const std::ffi::c_char {
-    let path = path("module.ptx");
-    // SAFETY: a text that was made here.
-    let name = unsafe { CStr::from_ptr(path) };
-    std::fs::write(name.to_str().unwrap(), MODULE.to_bytes()).unwrap();
-    path
-}
-
 pub(crate) fn backward_graph() -> *mut sconce_backward_graph {
     // SAFETY: a writable place.
     made(|out| unsafe { sconce_backward_graph_create(out) })
