@@ -267,11 +267,11 @@ void graph_warm_up(Action&& action) {
   detail::check(::sconce_graph_warm_up(
       -1,
       [](void* user) {
-        auto& call = *static_cast<Call*>(user);
+        auto& called = *static_cast<Call*>(user);
         try {
-          call.action();
+          called.action();
         } catch (...) {
-          call.failure = std::current_exception();
+          called.failure = std::current_exception();
         }
       },
       &call));
