@@ -106,10 +106,9 @@ void from_threads(const sconce::torch::Model& model, const Cases& cases) {
 /// Replaces a constant while three threads run the graph: each result is that of one constant or of
 /// the other.
 void while_constants_change(const sconce::torch::Model& model, const std::string& name,
-                            std::int64_t elements) {
+                            const std::vector<std::int64_t>& sizes) {
   const auto replace = [&](double value) {
-    model.update_constants(
-        {{name, sconce::full({elements}, value, sconce::device(model.device()))}});
+    model.update_constants({{name, sconce::full(sizes, value, sconce::device(model.device()))}});
   };
   replace(0.25);
   const Cases first = cases_of(model);
@@ -182,7 +181,10 @@ int work(const std::string& path) {
     on_streams_in_turns(model, cases);
     from_threads(model, cases);
     const sconce::torch::ModelConstant constant = model.constant(0);
-    while_constants_change(model, constant.name, static_cast<std::int64_t>(constant.bytes / 4));
+    // The weight of the first product: a row for each of its results.
+    const std::int64_t columns = cases.inputs.front().size(-1);
+    const std::int64_t rows = static_cast<std::int64_t>(constant.bytes / 4) / columns;
+    while_constants_change(model, constant.name, {rows, columns});
   }
   return gpu::verdict("model_graph");
 }
