@@ -97,7 +97,8 @@ impl HeldLocks {
         let Some(at) = (0..count).rev().find(is_it) else { return };
         let Some(held) = self.places[at].get() else { return };
         if held.count > 1 {
-            self.places[at].set(Some(HeldLock { count: held.count - 1, ..held }));
+            // Which of them was left is not known, so neither is which one is the newest.
+            self.places[at].set(Some(HeldLock { count: held.count - 1, address: 0, ..held }));
             return;
         }
         for later in at + 1..count {
@@ -257,6 +258,15 @@ mod tests {
         assert_eq!(locks.all().map(|held| held.class.name).collect::<Vec<_>>(), ["Ledger"]);
         locks.remove(rank::Ledger::CLASS, LockHold::Alone);
         assert_eq!(locks.all().count(), 0);
+    }
+
+    #[test]
+    fn a_lock_that_was_left_may_be_taken_again() {
+        let locks = HeldLocks { count: Cell::new(0), places: [const { Cell::new(None) }; MOST] };
+        locks.add(GATE, 1, LockHold::Alone);
+        (2..9).for_each(|address| locks.add(CACHE, address, LockHold::Alone));
+        locks.remove(CACHE, LockHold::Alone);
+        assert_eq!(locks.objection(CACHE, 8), None);
     }
 
     /// The threads of the deadlock that this found first: one alone is enough to see it.
