@@ -8,6 +8,7 @@ use crate::context::Runtime;
 use crate::driver::{EventFlags, StreamRef};
 use crate::error::Result;
 use crate::event::NativeEvent;
+use crate::stream;
 
 /// The number of a block among those of its owner.
 pub(crate) type BlockId = u32;
@@ -43,20 +44,17 @@ impl EventQueues {
         &mut self.0[place].events
     }
 
-    /// Records an event on a stream for a block; `Ok(false)` if the stream is being captured.
-    pub(super) fn record(
-        &mut self,
-        runtime: &Runtime,
-        stream: StreamRef,
-        id: BlockId,
-    ) -> Result<bool> {
+    /// Records an event on a stream for a block; `Ok(false)` if the stream is being captured, or a capture begins: an
+    /// event of a capture says nothing of the work before, and a query of it would make the capture invalid.
+    pub(super) fn record(&mut self, runtime: &Runtime, by: StreamRef, id: BlockId) -> Result<bool> {
         let driver = runtime.driver();
-        if driver.stream_is_capturing(stream)? {
+        let Some(_no_capture_begins) = stream::try_hold_back_captures() else { return Ok(false) };
+        if driver.stream_is_capturing(by)? {
             return Ok(false);
         }
-        let event = NativeEvent::obtain(runtime, stream.device, EventFlags::default())?;
-        driver.event_record(event.handle(), stream)?;
-        self.of(stream).push_back((event, id));
+        let event = NativeEvent::obtain(runtime, by.device, EventFlags::default())?;
+        driver.event_record(event.handle(), by)?;
+        self.of(by).push_back((event, id));
         Ok(true)
     }
 

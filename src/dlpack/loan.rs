@@ -77,6 +77,7 @@ impl LoanOrder {
             if !self.home.may_be_used(runtime) || !user.may_be_used(runtime) {
                 return wait_for_device(runtime, user.stream);
             }
+            let _no_capture_begins = stream::hold_back_captures();
             if !user.is_capturing(runtime) && !self.home.is_capturing(runtime) {
                 event::wait_stream(runtime, self.home.stream, user.stream)?;
             }

@@ -90,6 +90,19 @@ impl<R: LockRank> PhaseFairLock<R> {
         note_taken::<R>(self.address(), LockHold::Shared);
     }
 
+    /// Shares the lock unless that would wait; says whether it does. As [`share`](Self::share) otherwise.
+    pub(crate) fn try_share(&self) -> bool {
+        {
+            let mut state = self.state();
+            if state.is_wanted_alone() {
+                return false;
+            }
+            state.sharing += 1;
+        }
+        note_taken::<R>(self.address(), LockHold::Shared);
+        true
+    }
+
     fn wait_to_share(&self) {
         let mut state = self.state();
         if !state.is_wanted_alone() {

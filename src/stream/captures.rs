@@ -1,4 +1,4 @@
-//! Which streams are being captured, and which devices are idle, as far as the running call may ask.
+//! Which streams are being captured, as far as the running call may ask.
 //!
 //! A foreign stream may have been destroyed, so the driver is only queried for those that the running call
 //! names.
@@ -23,38 +23,12 @@ pub(super) fn device_under_capture(runtime: &Runtime) -> Option<DeviceIndex> {
     runtime.devices().find(|device| is_under_capture(runtime, *device))
 }
 
-/// Whether the devices are idle: their default streams, pooled streams and the calling thread's current
-/// streams. Does not wait. A device under capture counts as busy, since its streams must not be queried.
-pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
-    let driver = runtime.driver();
-    let Ok(_relaxed) = RelaxedCapture::enter(driver) else { return false };
-    runtime.devices().all(|device| is_idle(runtime, device))
-}
-
-/// Whether a device is idle, as far as that can be asked: see [`are_devices_idle`].
-pub(crate) fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
-    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
-    is_idle(runtime, device)
-}
-
-fn is_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
-    let driver = runtime.driver();
-    match driver.context_is_active(device) {
-        Ok(false) => true,
-        Ok(true) => {
-            let known = usable(device, None).chain([StreamHandle::DEFAULT]);
-            !is_under_capture(runtime, device)
-                && known
-                    .map(|handle| driver.stream_query(StreamRef { device, handle }))
-                    .all(|idle| idle.unwrap_or(false))
-        }
-        Err(_) => false,
-    }
-}
-
 /// The streams of a device that the running call may pass to the driver, without the default stream: the
 /// pooled streams, the calling thread's current stream, and the stream that is an argument of the call.
-fn usable(device: DeviceIndex, argument: Option<StreamRef>) -> impl Iterator<Item = StreamHandle> {
+pub(super) fn usable(
+    device: DeviceIndex,
+    argument: Option<StreamRef>,
+) -> impl Iterator<Item = StreamHandle> {
     let named = [current_foreign(device), argument.filter(|argument| argument.device == device)];
     let named = named.into_iter().flatten().map(|stream| stream.handle);
     pool::pooled(device).chain(named.filter(|handle| *handle != StreamHandle::DEFAULT))

@@ -56,6 +56,16 @@ impl CaptureStarts {
         GivingBack { starts: self, _here: PhantomData }
     }
 
+    /// Keeps captures from beginning, unless one begins or is about to.
+    pub(crate) fn try_hold_back(&self) -> Option<GivingBack<'_>> {
+        let depth = DEPTH.with(Cell::get);
+        if depth == 0 && !self.0.try_share() {
+            return None;
+        }
+        DEPTH.with(|own| own.set(depth + 1));
+        Some(GivingBack { starts: self, _here: PhantomData })
+    }
+
     /// Waits until no thread gives anything back. Until the guard is dropped, none begins to.
     pub(crate) fn begin(&self) -> LonePhase<'_, rank::GivingBack> {
         self.0.be_alone()
@@ -85,6 +95,12 @@ impl Drop for GivingBack<'_> {
 /// give back.
 pub(crate) fn hold_back_captures() -> GivingBack<'static> {
     STARTS.hold_back()
+}
+
+/// Keeps captures from beginning while the driver is asked about streams that the running call does not name, or records
+/// events on them. Never waits, and may be called with any lock held: `None` while a capture begins.
+pub(crate) fn try_hold_back_captures() -> Option<GivingBack<'static>> {
+    STARTS.try_hold_back()
 }
 
 /// Begins to give back what a device may use; `None` if a stream of the device is captured, by the rule of

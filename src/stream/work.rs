@@ -1,11 +1,16 @@
-//! Queries of a stream, waits for it, and host functions in it.
+//! Queries of streams and devices, waits for them, and host functions in a stream.
+//!
+//! A query of a captured stream makes the capture invalid. So where the caller does not name the stream, no capture begins
+//! between the question whether there is one and the query.
 
+use super::captures::{is_under_capture, usable};
 use super::device_waits::DeviceWait;
+use super::giving_back::try_hold_back_captures;
 use super::pool;
 use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device::{self, parked};
-use crate::driver::{CaptureStatus, HostFunction, RelaxedCapture};
+use crate::driver::{CaptureStatus, HostFunction, RelaxedCapture, StreamHandle, StreamRef};
 use crate::error::{Error, Result};
 use crate::types::DeviceIndex;
 
@@ -13,6 +18,46 @@ use crate::types::DeviceIndex;
 pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
     let _relaxed = RelaxedCapture::enter(runtime.driver())?;
     runtime.driver().stream_query(stream.driver_ref())
+}
+
+/// Whether the devices are idle: their default streams, pooled streams and the calling thread's current
+/// streams. Does not wait. A device under capture counts as busy, since its streams must not be queried, and so do all
+/// while a capture begins.
+pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
+    let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
+    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
+    runtime.devices().all(|device| is_idle(runtime, device))
+}
+
+/// Whether a device is idle, as far as that can be asked: see [`are_devices_idle`].
+pub(crate) fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+    let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
+    let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
+    is_idle(runtime, device)
+}
+
+/// Whether a stream is idle that the running call does not name; it is none of the program's. Does not wait. A captured
+/// stream counts as busy, and so does every one while a capture begins. Called in the relaxed mode of captures.
+pub(crate) fn is_stream_idle(runtime: &Runtime, stream: StreamRef) -> bool {
+    let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
+    let driver = runtime.driver();
+    driver.stream_is_capturing(stream).is_ok_and(|is_captured| !is_captured)
+        && driver.stream_query(stream).unwrap_or(false)
+}
+
+fn is_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+    let driver = runtime.driver();
+    match driver.context_is_active(device) {
+        Ok(false) => true,
+        Ok(true) => {
+            let known = usable(device, None).chain([StreamHandle::DEFAULT]);
+            !is_under_capture(runtime, device)
+                && known
+                    .map(|handle| driver.stream_query(StreamRef { device, handle }))
+                    .all(|idle| idle.unwrap_or(false))
+        }
+        Err(_) => false,
+    }
 }
 
 /// Waits for all work queued on the stream.

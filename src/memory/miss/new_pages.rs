@@ -28,7 +28,7 @@ use crate::memory::source::pages::{
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
-use crate::stream::GivingBack;
+use crate::stream::{self, GivingBack};
 
 /// Whether pages may move while the running call gets memory: not if a stream of the device may be captured,
 /// since a graph names addresses.
@@ -202,7 +202,6 @@ fn borrow_from_idle(
     lent: &mut Vec<LentPages>,
     need: u64,
 ) {
-    let driver = miss.runtime.driver();
     for other in StreamCache::all_of(miss.device()) {
         let have: u64 = lent.iter().map(|pages| pages.was.bytes).sum();
         if have >= need {
@@ -211,7 +210,7 @@ fn borrow_from_idle(
         if std::ptr::eq(other, miss.cache) {
             continue;
         }
-        let Some(stream) = own_stream(other) else { continue };
+        let Some(own) = own_stream(other) else { continue };
         let Some(mut inner) = other.try_visit() else { continue };
         let free = lent_pages::free_pages(pages, &mut inner, |pool| pool.number == 0);
         let free: Vec<FreePage> = free.into_iter().flat_map(|(_, pages)| pages).collect();
@@ -220,7 +219,7 @@ fn borrow_from_idle(
             continue;
         }
         // With the cache locked: what was free before is used by no later work.
-        if driver.stream_query(stream).unwrap_or(false) {
+        if stream::is_stream_idle(miss.runtime, own) {
             lent.extend(lent_pages::take(pages, other, &mut inner, &chosen));
         }
     }

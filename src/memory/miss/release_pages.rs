@@ -12,6 +12,7 @@ use crate::memory::source::pages::{self, DevicePages, FreePage};
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::device::gate::Passage;
+use crate::stream;
 use crate::types::DeviceIndex;
 
 /// Takes the free pages out of a cache that is locked.
@@ -110,16 +111,16 @@ fn wait_for_work(runtime: &Runtime, device: DeviceIndex, lent: &[LentPages]) -> 
     let mut events = Vec::new();
     let mut seen = Vec::new();
     for lent in lent {
-        let Some(stream) = own_stream(lent.of.cache()) else {
+        let Some(own) = own_stream(lent.of.cache()) else {
             return driver.device_synchronize(device);
         };
-        if !seen.contains(&stream) {
-            seen.push(stream);
-            if driver.stream_query(stream)? {
+        if !seen.contains(&own) {
+            seen.push(own);
+            if stream::is_stream_idle(runtime, own) {
                 continue;
             }
             let event = NativeEvent::obtain(runtime, device, EventFlags::default())?;
-            driver.event_record(event.handle(), stream)?;
+            driver.event_record(event.handle(), own)?;
             events.push(event);
         }
     }

@@ -10,17 +10,12 @@ use super::{block_uses, deferred};
 use crate::caching::BlockId;
 use crate::context::Runtime;
 use crate::memory::heap::block::RecordState;
-use crate::stream::Named;
+use crate::stream::{self, Named};
 
 /// Those of the streams whose work is not known to be done.
 pub(crate) fn busy(runtime: &Runtime, launched: &[Named]) -> Vec<Named> {
-    let driver = runtime.driver();
-    // A stream of the program must not be queried by a call that does not name it, nor one that is being captured.
-    let is_idle = |by: &&Named| {
-        !by.is_foreign()
-            && driver.stream_is_capturing(by.stream).is_ok_and(|captured| !captured)
-            && driver.stream_query(by.stream).unwrap_or(false)
-    };
+    // A stream of the program must not be queried by a call that does not name it.
+    let is_idle = |by: &&Named| !by.is_foreign() && stream::is_stream_idle(runtime, by.stream);
     launched.iter().filter(|by| !is_idle(by)).copied().collect()
 }
 
