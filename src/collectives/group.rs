@@ -113,13 +113,14 @@ pub(super) fn add(pending: Pending) -> Option<Pending> {
 
 /// Adds memory that stands for a tensor in the calls of the thread's group.
 pub(super) fn add_staged(staged: Staged) -> Result<()> {
-    GROUP.with_borrow_mut(|group| {
-        if group.depth == 0 {
-            return Err(no_group());
-        }
-        group.staged.push(staged);
-        Ok(())
-    })
+    require()?;
+    GROUP.with_borrow_mut(|group| group.staged.push(staged));
+    Ok(())
+}
+
+/// Refuses what must be done inside of a group.
+pub(super) fn require() -> Result<()> {
+    if is_in_group() { Ok(()) } else { Err(no_group()) }
 }
 
 /// Whether the thread is in a group, so that its calls are queued later.

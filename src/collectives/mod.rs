@@ -43,7 +43,7 @@ pub use handles::{
 pub use pending::StagedCopies;
 pub(crate) use rendezvous::init_store;
 pub use request::{CommRequest, PartsOf};
-pub use submit::{queue, queue_async, stage};
+pub use submit::{check_stage, queue, queue_async, stage};
 pub use work::{Kept, destroy_work, keep, query, sequence, synchronize, wait};
 
 pub use crate::collections::slab::Key;

@@ -32,10 +32,15 @@ pub fn stage(
     is_async: bool,
     copies: Box<dyn StagedCopies>,
 ) -> Result<()> {
+    group::add_staged(Staged::new(registry::comm(comm)?, stream, is_async, copies))
+}
+
+/// Refuses what [`stage`] cannot be called with.
+pub fn check_stage(comm: Key, stream: Stream) -> Result<()> {
     let comm = registry::comm(comm)?;
     comm.failure.check()?;
     comm.check_stream("sconce_comm_stage_tensor", stream)?;
-    group::add_staged(Staged::new(comm, stream, is_async, copies))
+    group::require()
 }
 
 /// Queues a call now, or with the thread's group.

@@ -2,7 +2,6 @@
 //! sent in the order of the dimensions, so that they arrive right whatever order the other ranks' tensors have.
 
 use crate::collectives::{self, Key, StagedCopies};
-use crate::context::runtime;
 use crate::error::{Error, Result, Status};
 use crate::memory;
 use crate::stream::{self, Stream};
@@ -30,7 +29,7 @@ impl StagedCopies for PackedTensor {
         if !self.usage.is_read {
             return Ok(());
         }
-        on(stream, || copy_into(&self.packed, &self.tensor, true))
+        stream::on(stream, || copy_into(&self.packed, &self.tensor, true))
     }
 
     fn copy_out(&self, stream: Stream) -> Result<()> {
@@ -42,15 +41,8 @@ impl StagedCopies for PackedTensor {
         if self.usage.is_async && memory::block_at(address).is_some() {
             memory::record_stream(address, stream)?;
         }
-        on(stream, || copy_into(&self.tensor, &self.packed, true))
+        stream::on(stream, || copy_into(&self.tensor, &self.packed, true))
     }
-}
-
-/// Calls `action` while a stream is current.
-fn on<T>(stream: Stream, action: impl FnOnce() -> Result<T>) -> Result<T> {
-    let mut result = None;
-    stream::run(runtime()?, stream, || result = Some(action()))?;
-    result.unwrap_or_else(|| Err(Error::new(Status::Internal, "a stream ran nothing")))
 }
 
 /// The address of a tensor's elements in the order of its dimensions, for calls of the thread's group. If the tensor's
@@ -62,6 +54,7 @@ pub(crate) fn pack_for_calls(
     stream: Stream,
     usage: TensorUse,
 ) -> Result<usize> {
+    collectives::check_stage(comm, stream)?;
     let device = collectives::device(comm)?;
     if tensor.place() != Place::Device(device) {
         return Err(Error::new(
@@ -78,7 +71,7 @@ pub(crate) fn pack_for_calls(
     if tensor.is_contiguous() {
         return Ok(tensor.address());
     }
-    let packed = on(stream, || TensorOptions::of(&tensor).empty(tensor.sizes()))?;
+    let packed = stream::on(stream, || TensorOptions::of(&tensor).empty(tensor.sizes()))?;
     let address = packed.address();
     let copies = Box::new(PackedTensor { tensor, packed, usage });
     collectives::stage(comm, stream, usage.is_async, copies)?;

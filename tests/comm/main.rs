@@ -5,6 +5,7 @@ mod faults;
 mod life;
 mod order;
 mod processes;
+mod staged;
 mod support;
 mod values;
 mod works;
