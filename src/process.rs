@@ -171,23 +171,23 @@ pub(crate) fn give_free_memory_back() {
     }
 }
 
-static IS_EXITING: AtomicBool = AtomicBool::new(false);
-
-/// A thread-local value of the main thread. Its destructor runs before those of static objects, which an exit handler
-/// precedes only if it was installed after they were made.
-struct ExitMark;
+/// A thread-local value that calls a function when the main thread ends: the first sign of an exit. Static objects are
+/// destroyed after it; an exit handler precedes them only if it was installed after they were made.
+pub(crate) struct ExitMark(pub(crate) extern "C" fn());
 
 impl Drop for ExitMark {
     fn drop(&mut self) {
         if rustix::thread::gettid() == rustix::process::getpid() {
-            exit_begins();
+            (self.0)();
         }
     }
 }
 
 thread_local! {
-    static EXIT_MARK: ExitMark = const { ExitMark };
+    static EXIT_MARK: ExitMark = const { ExitMark(exit_begins) };
 }
+
+static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn exit_begins() {
     IS_EXITING.store(true, Ordering::Release);

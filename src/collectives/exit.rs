@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use super::comm::Comm;
 use super::failure::aborted;
 use crate::lock::{Mutex, Once, rank, receive};
+use crate::process::ExitMark;
 use crate::{log, process};
 
 /// When the end of the process says that it waits for aborts, and when it waits no longer. NCCL is unloaded afterwards,
@@ -36,20 +37,9 @@ static LIVE: Mutex<rank::CommsLive, Vec<Weak<Comm>>> = Mutex::new(Vec::new());
 
 static IS_EXITING: AtomicBool = AtomicBool::new(false);
 
-/// A thread-local value of each thread that has made a communicator; its destructor on the main thread is the first
-/// sign of an exit.
-struct Mark;
-
-impl Drop for Mark {
-    fn drop(&mut self) {
-        if rustix::thread::gettid() == rustix::process::getpid() {
-            begins();
-        }
-    }
-}
-
 thread_local! {
-    static MARK: Mark = const { Mark };
+    /// Of each thread that has made a communicator.
+    static MARK: ExitMark = const { ExitMark(begins) };
 }
 
 /// Aborts all communicators that have work, at the first sign of an exit. A forked child has none.
