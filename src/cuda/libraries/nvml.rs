@@ -14,7 +14,7 @@ use crate::error::{Error, Result, Status};
 
 pub(super) const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 
-const SUCCESS: i32 = 0;
+pub(super) const SUCCESS: i32 = 0;
 const NOT_SUPPORTED: i32 = 3;
 const NO_PERMISSION: i32 = 4;
 const INSUFFICIENT_SIZE: i32 = 7;
@@ -40,7 +40,7 @@ const _: () = assert!(size_of::<ProcessInfo>() == 24);
 /// version 2, except in the drivers 535.43 to 535.86, where it has a field more.
 const LARGEST_INFO: usize = 32;
 
-type Init = unsafe extern "C" fn() -> i32;
+pub(super) type Init = unsafe extern "C" fn() -> i32;
 type ErrorString = unsafe extern "C" fn(i32) -> *const c_char;
 type DeviceByPciBusId = unsafe extern "C" fn(*const c_char, *mut *mut c_void) -> i32;
 type ComputeProcesses = unsafe extern "C" fn(*mut c_void, *mut c_uint, *mut ProcessInfo) -> i32;

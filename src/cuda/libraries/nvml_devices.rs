@@ -1,30 +1,28 @@
-//! The devices of the machine, from NVIDIA's management library: a process that has asked CUDA can no longer fork, and one
-//! that has asked this library can.
+//! The devices of the machine, from NVIDIA's management library: a process that has asked CUDA can no longer fork, and
+//! one that has asked this library can.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
 use std::ptr::{NonNull, null_mut};
 
 use super::loader::open_library;
-use super::nvml::NAMES;
+use super::nvml::{Init, NAMES, SUCCESS};
 
-const SUCCESS: c_int = 0;
 /// More than a UUID's text has in any release.
 const UUID_BYTES: usize = 96;
 
-type StartNvml = unsafe extern "C" fn() -> c_int;
 type DeviceCount = unsafe extern "C" fn(*mut c_uint) -> c_int;
 type DeviceByIndex = unsafe extern "C" fn(c_uint, *mut *mut c_void) -> c_int;
 type DeviceUuid = unsafe extern "C" fn(*mut c_void, *mut c_char, c_uint) -> c_int;
 type MigMode = unsafe extern "C" fn(*mut c_void, *mut c_uint, *mut c_uint) -> c_int;
 
-/// The UUIDs of the devices, in small letters and without `GPU-`. `None` if the library cannot say which devices CUDA would
-/// show: it is missing or does not start, or a device is divided (MIG).
+/// The UUIDs of the devices, in small letters and without `GPU-`. `None` if the library cannot say which devices CUDA
+/// would show: it is missing or does not start, or a device is divided (MIG).
 pub(in crate::cuda) fn uuids(path: Option<&str>) -> Option<Vec<String>> {
     let (library, _) = open_library("NVIDIA's management library (NVML)", path, &NAMES).ok()?;
     let init = library.symbol(c"nvmlInit_v2")?;
     // SAFETY: the prototype of this symbol in nvml.h.
-    let init = unsafe { transmute::<NonNull<c_void>, StartNvml>(init) };
+    let init = unsafe { transmute::<NonNull<c_void>, Init>(init) };
     let count = library.symbol(c"nvmlDeviceGetCount_v2")?;
     // SAFETY: the prototype of this symbol in nvml.h.
     let count = unsafe { transmute::<NonNull<c_void>, DeviceCount>(count) };

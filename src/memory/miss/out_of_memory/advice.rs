@@ -5,12 +5,10 @@ use crate::memory::heap::block::RecordState;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::miss::lent_pages::is_common;
+use crate::memory::source::pages::SMALLEST_PAGE;
 use crate::memory::streams::cache::StreamCache;
 use crate::memory::{fixed_pools, pool_holds};
 use crate::types::DeviceIndex;
-
-/// Pages are at least this large: less of a page that is free cannot go back.
-const PAGE: u64 = 2 << 20;
 
 /// Memory of a device that is reserved and not allocated, by what becomes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,8 +49,9 @@ impl Unused {
         for bytes in free {
             all += bytes;
             let is_whole = segment.paged || bytes == segment.bytes;
-            whole +=
-                if is_whole { bytes - bytes % if segment.paged { PAGE } else { 1 } } else { 0 };
+            // Less than a page of pages cannot go back.
+            let unit = if segment.paged { SMALLEST_PAGE } else { 1 };
+            whole += if is_whole { bytes - bytes % unit } else { 0 };
         }
         if is_common(pool) {
             *if segment.paged { &mut self.pages } else { &mut self.segments } += all - whole;
