@@ -10,7 +10,6 @@ use crate::context::{Runtime, runtime};
 use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
 use crate::error::{Error, Result};
 use crate::log;
-use crate::memory::pool;
 use crate::stream::{self, LaunchMembers, LentStream, NotedCapture, Stream};
 use crate::thread_state;
 use crate::types::DeviceIndex;
@@ -103,8 +102,7 @@ fn begin_capture(
     given: Option<Key>,
     mode: CaptureMode,
 ) -> Result<Capturing> {
-    pool::give_back_late(runtime);
-    late::settle(runtime);
+    late::give_back_all(runtime);
     let holds = Holds::new(given, key, await_launch)?;
     let noted = NotedCapture::new(stream.device(), mode);
     // Before the capture begins, so that no allocation of it is missed.

@@ -129,8 +129,7 @@ impl Holds {
         };
         // The program may have destroyed a graph's own pool through its handle.
         let released = hold.release(&users);
-        pool::give_back_late(runtime);
-        late::settle(runtime);
+        late::give_back_all(runtime);
         match destroyed {
             Err(error) if error.status() != Status::InvalidHandle => Err(error),
             _ => released,

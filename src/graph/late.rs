@@ -1,9 +1,9 @@
 //! What graphs kept, and queued launches may still use: it goes when they are done.
 //!
 //! Plans, workspaces and the like that a graph keeps ([`Share`]) are memory of libraries, or blocks that no pool of the
-//! graph has, such as those of its static inputs. When the graph lets go while launches are queued, an event behind them says when they are done. No call
-//! that concerns a graph waits for that: the next one asks, and so do waits for a device and requests that run out of
-//! memory.
+//! graph has, such as those of its static inputs. When the graph lets go while launches are queued, an event behind them
+//! says when they are done. No call that concerns a graph waits for that: the next one asks, and so do waits for a device
+//! and requests that run out of memory.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::device::parked::{self, ParkingAllocator};
 use crate::driver::{RelaxedCapture, StreamRef};
 use crate::graph_shared::Share;
 use crate::lock::{Mutex, Once, rank};
-use crate::memory::reclaim;
+use crate::memory::{pool, reclaim};
 use crate::stream::{self, KeptByCapture, Named};
 use crate::types::DeviceIndex;
 
@@ -65,11 +65,17 @@ pub(super) fn let_go(runtime: &Runtime, kept: KeptByCapture, users: Vec<Named>) 
     });
     reclaim::register(give_back);
     LATE.lock().add(runtime, kept, users);
+}
+
+/// Lets go of what no queued launch uses any more: of what graphs kept, and of the memory of their pools. Called with no
+/// lock held.
+pub(super) fn give_back_all(runtime: &Runtime) {
+    pool::give_back_late(runtime);
     settle(runtime);
 }
 
 /// Lets go of what no queued launch uses any more; says of how much. Called with no lock held.
-pub(super) fn settle(runtime: &Runtime) -> usize {
+fn settle(runtime: &Runtime) -> usize {
     let done = {
         let mut late = LATE.lock();
         if late.kept.is_empty() {

@@ -1,10 +1,10 @@
 //! Giving the memory of pools back to the driver.
 //!
-//! The memory of a pool that is destroyed goes back at once, unless that would wait for launches of graphs, or a stream is
-//! being captured. Then the pool is *late*: its memory goes back when the launches are done and the program captures
+//! The memory of a pool that is destroyed goes back at once, unless that would wait for launches of graphs, or a stream
+//! is being captured. Then the pool is *late*: its memory goes back when the launches are done and the program captures
 //! another graph, destroys one, or waits for a device. A driver that frees a segment waits for all work of the device,
-//! which may wait for what the calling thread does next; so segments of a graph are late while the device is busy. Emptied caches and requests that find no memory take it, too, since
-//! the pool is gone.
+//! which may wait for what the calling thread does next; so segments of a graph are late while the device is busy.
+//! Emptied caches and requests that find no memory take it, too, since the pool is gone.
 
 use std::collections::BTreeSet;
 
@@ -31,24 +31,24 @@ static LAUNCHED: Mutex<rank::LaunchedPools, BTreeSet<u64>> = Mutex::new(BTreeSet
 /// The numbers of pools that are late.
 static LATE: Mutex<rank::LatePools, Vec<u64>> = Mutex::new(Vec::new());
 
-/// Whether a cache has memory of a pool.
-fn has_memory(cache: &'static StreamCache, number: u64) -> bool {
-    let heap = &cache.visit().heap;
-    let pools = &heap.pools;
-    heap.segments.iter().any(|(_, segment)| pools[usize::from(segment.pool)].number == number)
+/// Whether a pool has a segment on a device that is as `is_meant` says.
+fn has_segment(
+    device: DeviceIndex,
+    number: u64,
+    is_meant: impl Fn(&SegmentRecord) -> bool,
+) -> bool {
+    StreamCache::all_of(device).any(|cache| {
+        let heap = &cache.visit().heap;
+        let is_its = |it: &SegmentRecord| heap.pools[usize::from(it.pool)].number == number;
+        heap.segments.iter().any(|(_, segment)| is_its(segment) && is_meant(segment))
+    })
 }
 
 /// Whether the driver would wait for work before it frees memory of a pool. It unmaps pages without a wait.
 fn would_wait(runtime: &Runtime, number: u64) -> bool {
-    let has_segments = |cache: &'static StreamCache| {
-        let heap = &cache.visit().heap;
-        let is_one = |segment: &SegmentRecord| {
-            !segment.paged && heap.pools[usize::from(segment.pool)].number == number
-        };
-        heap.segments.iter().any(|(_, segment)| is_one(segment))
-    };
     runtime.devices().any(|device| {
-        StreamCache::all_of(device).any(has_segments) && !stream::is_device_idle(runtime, device)
+        has_segment(device, number, |segment| !segment.paged)
+            && !stream::is_device_idle(runtime, device)
     })
 }
 
@@ -66,7 +66,7 @@ fn give_back(
     let mut bytes = 0;
     for device in runtime.devices() {
         let home = DeviceMemory::of(device);
-        if !StreamCache::all_of(device).any(|cache| has_memory(cache, number)) {
+        if !has_segment(device, number, |_| true) {
             continue;
         }
         let begun = release::begin(runtime, device)?;
@@ -90,20 +90,20 @@ pub(super) fn let_go(number: u64, users: &[Named]) {
     }
 }
 
-/// The program has destroyed a pool that no graph holds. If launches of its graphs are queued, it is late; other streams
-/// that use its memory are waited for, as in torch.
+/// The program has destroyed a pool that no graph holds. If a graph had let go of it with launches queued, the pool may
+/// be late; otherwise streams that use its memory are waited for, as in torch.
 pub(super) fn destroyed(number: u64) -> Result<()> {
-    let was_launched = LAUNCHED.lock().contains(&number);
+    let was_launched = LAUNCHED.lock().remove(&number);
     end(number, !was_launched)
 }
 
 /// The last graph has let go of a pool that was destroyed before. No call that concerns a graph waits for work.
 pub(super) fn let_go_last(number: u64) -> Result<()> {
+    LAUNCHED.lock().remove(&number);
     end(number, false)
 }
 
 fn end(number: u64, waits: bool) -> Result<()> {
-    LAUNCHED.lock().remove(&number);
     // Without a backend no memory can be in it.
     let Ok(runtime) = runtime() else { return Ok(()) };
     for cache in runtime.devices().flat_map(StreamCache::all_of) {
@@ -113,19 +113,28 @@ fn end(number: u64, waits: bool) -> Result<()> {
         trim(runtime, number).map(|_| true)
     } else {
         launch_uses::add_own_streams(runtime, number);
-        match is_busy(runtime, number) || would_wait(runtime, number) {
-            true => Ok(false),
-            false => give_back(runtime, number, |_| Ok(())).map(|_| true),
-        }
+        give_back_unused(runtime, number)
     };
     sleep::pool_destroyed(runtime, number);
+    if !settled(outcome)? {
+        be_late(number);
+    }
+    Ok(())
+}
+
+/// Gives the memory of a pool back, unless that would wait. Whether it did.
+fn give_back_unused(runtime: &Runtime, number: u64) -> Result<bool> {
+    if is_busy(runtime, number) || would_wait(runtime, number) {
+        return Ok(false);
+    }
+    give_back(runtime, number, |_| Ok(())).map(|_| true)
+}
+
+/// Whether memory went back. A stream that is being captured only puts that off.
+fn settled(outcome: Result<bool>) -> Result<bool> {
     match outcome {
-        Ok(true) => Ok(()),
-        Err(error) if error.status() != Status::InvalidState => Err(error),
-        _ => {
-            be_late(number);
-            Ok(())
-        }
+        Err(error) if error.status() == Status::InvalidState => Ok(false),
+        outcome => outcome,
     }
 }
 
@@ -139,24 +148,15 @@ fn be_late(number: u64) {
 pub(crate) fn give_back_late(runtime: &Runtime) {
     let numbers = std::mem::take(&mut *LATE.lock());
     for number in numbers {
-        if !is_settled(runtime, number) {
-            be_late(number);
-        }
-    }
-}
-
-/// Gives the memory of a pool back if nothing uses it; whether there is nothing left to do.
-fn is_settled(runtime: &Runtime, number: u64) -> bool {
-    if is_busy(runtime, number) || would_wait(runtime, number) {
-        return false;
-    }
-    match give_back(runtime, number, |_| Ok(())) {
-        Ok(_) => true,
-        // A stream is being captured.
-        Err(error) if error.status() == Status::InvalidState => false,
-        Err(error) => {
-            log::debug(format_args!("memory of a pool that was destroyed: {}", error.message()));
-            true
+        match settled(give_back_unused(runtime, number)) {
+            Ok(true) => {}
+            Ok(false) => be_late(number),
+            Err(error) => {
+                log::debug(format_args!(
+                    "memory of a pool that was destroyed: {}",
+                    error.message()
+                ));
+            }
         }
     }
 }
