@@ -14,7 +14,7 @@ use super::plan_cost::PlanCost;
 use crate::collections::per_device::{PerDevice, per_device};
 use crate::context::Runtime;
 use crate::driver::{FftCall, FftPlan, RelaxedCapture};
-use crate::error::Result;
+use crate::error::{Error, Result, Status};
 use crate::graph_shared::{GraphShared, Share};
 use crate::lock::{Mutex, rank};
 use crate::types::DeviceIndex;
@@ -73,7 +73,7 @@ impl DevicePlan {
     pub(super) fn execute(&mut self, call: &FftCall) -> Result<()> {
         match &mut self.library.get()?.plan {
             Some(plan) => plan.execute(call),
-            None => Ok(()),
+            None => Err(Error::new(Status::Internal, "a plan was used after its end")),
         }
     }
 
