@@ -3,7 +3,8 @@
 //! A process passes through three states in this order: *loaded* → *probed* (a backend has been chosen and
 //! its devices counted; no context exists) → *initialised* (a call has used a device, or asked for it by
 //! `sconce_init`). Each function that needs a device initialises. `sconce_is_available` and
-//! `sconce_device_count` count the devices without a backend where they can, and else probe. A child of `fork` cannot use the backend.
+//! `sconce_device_count` count the devices without a backend where they can, and else probe. A child of `fork` cannot
+//! use the backend.
 //!
 //! No other room names a concrete backend. Everything in this room lives until the process ends and is never
 //! destroyed: static objects and threads of the program may call the library later than any destructor of

@@ -13,7 +13,7 @@ pub fn has_context(index: i32) -> Result<bool> {
     runtime.driver().context_is_active(resolve(runtime, index)?)
 }
 
-/// Waits for all work of a device, where no capture of it can be.
+/// Waits for all work of a device. Nothing may be captured there, since the driver would invalidate the capture.
 pub fn synchronize(index: i32) -> Result<()> {
     let runtime = runtime()?;
     parked::wait(runtime, resolve(runtime, index)?)

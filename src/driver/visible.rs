@@ -8,8 +8,8 @@ use crate::types::{DeviceIndex, MAX_DEVICES};
 pub(crate) struct VisibleDevices(Vec<DeviceIndex>);
 
 impl VisibleDevices {
-    /// Those that a list names among devices with these UUIDs, in small letters and without `GPU-`; all without a list. The
-    /// list ends before its first entry that names no device. If it names a device twice, no device is visible.
+    /// Those that a list names among devices with these UUIDs, in small letters and without `GPU-`; all without a list.
+    /// The list ends before its first entry that names no device. If it names a device twice, no device is visible.
     pub(crate) fn of(list: Option<&str>, uuids: &[String]) -> VisibleDevices {
         let VisibleDevices(all) = VisibleDevices::all(uuids.len() as i32);
         let Some(list) = list else { return VisibleDevices(all) };

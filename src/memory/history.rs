@@ -3,7 +3,7 @@
 //!
 //! Off at first. As in torch, turning it on again keeps what was recorded, and turning it off
 //! clears it; turned on with fewer entries, the oldest are forgotten at once. Every device has its
-//! own ring and lock, the last in the order of locks: nothing else is taken while one is held.
+//! own ring and lock: nothing else is taken while one is held.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -215,8 +215,8 @@ pub fn end(pool: Key, index: i32) -> Result<()> {
     Ok(())
 }
 
-/// Fixes a pool's memory, on all devices, or makes the pool an ordinary one again. While it is fixed, none of its memory
-/// sleeps or goes back to the driver, and the pool is not destroyed.
+/// Fixes a pool's memory, on all devices, or makes the pool an ordinary one again. While it is fixed, none of its
+/// memory sleeps or goes back to the driver, and the pool is not destroyed.
 pub fn set_fixed(pool: Key, fixed: bool) -> Result<()> {
     let runtime = runtime()?;
     if fixed && uncached::is_on() {
@@ -258,9 +258,9 @@ pub fn trim(pool: Key) -> Result<usize> {
     bytes
 }
 
-/// Destroys a pool. While the process ends, a fixed one stays as it is: where its memory is registered, nobody unregisters
-/// it any more. Memory of others without live blocks goes back to the driver: at once, or later if blocks wait for streams
-/// or a stream is being captured; if graphs hold the pool, when the last one lets go.
+/// Destroys a pool. While the process ends, a fixed one stays as it is: where its memory is registered, nobody
+/// unregisters it any more. Memory of others without live blocks goes back to the driver: at once, or later if blocks
+/// wait for streams or a stream is being captured; if graphs hold the pool, when the last one lets go.
 pub fn destroy(pool: Key) -> Result<()> {
     refuse_forked_child()?;
     let live = cell(pool)?;
@@ -294,8 +294,8 @@ pub fn destroy(pool: Key) -> Result<()> {
     pool_release::destroyed(number)
 }
 
-/// Destroys the pool that a graph made, with the graph: at once, or as soon as no thread allocates from it for a capture of
-/// another graph.
+/// Destroys the pool that a graph made, with the graph: at once, or as soon as no thread allocates from it for a
+/// capture of another graph.
 pub(crate) fn destroy_with_graph(pool: Key) -> Result<()> {
     let live = cell(pool)?;
     let number = live.number.load(Ordering::Acquire);
@@ -346,9 +346,9 @@ impl PoolHold {
         PoolHold { number: self.number, graph, asleep }
     }
 
-    /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it. `users` are the streams on
-    /// which launches of the graph may be queued still: they use all memory of the pool until they have done the work
-    /// that is queued now. The driver's calls are made in the relaxed mode of captures.
+    /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it. `users` are the streams
+    /// on which launches of the graph may be queued still: they use all memory of the pool until they have done the
+    /// work that is queued now. The driver's calls are made in the relaxed mode of captures.
     pub(crate) fn release(self, users: &[Named]) -> Result<()> {
         pool_release::let_go(self.number, users);
         match pool_holds::remove(self.number, self.graph) {

@@ -70,9 +70,8 @@ pub struct Simulator {
     pub(crate) inner: Arc<SimState>,
 }
 
-/// The state of a simulator. Locks are taken in the order engine, address space, others, and never the
-/// other way round; none is held while user code runs. Queued work and the threads that run it share the
-/// machine and the address space, and nothing else.
+/// The state of a simulator. The order of its locks is in `docs/design/locks.md`; none is held while user code runs.
+/// Queued work and the threads that run it share the machine and the address space, and nothing else.
 pub(crate) struct SimState {
     /// The machine, with the devices that the process sees.
     pub(crate) config: SimConfig,

@@ -12,8 +12,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::deadline::Deadline;
-use super::limits::sum_of;
-use super::limits::{MOST_TABLE_BYTES, shown};
+use super::limits::{MOST_TABLE_BYTES, shown, sum_of};
 use super::records::{Replay, deletion, record};
 use super::{KeyValueStore, missing_keys};
 use crate::error::{Error, Result, Status};

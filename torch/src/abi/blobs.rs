@@ -80,10 +80,10 @@ impl Blob {
     /// the memory lives until it is called, else as long as all tensors over it.
     unsafe fn tensor(&self, deleter: api::sconce_deleter, context: *mut c_void) -> Result<Tensor> {
         if deleter.is_some() {
-            // SAFETY: the caller's promise.
+            // SAFETY: sizes and strides have `ndim` entries, and the memory lives until the deleter is called.
             return unsafe { self.made(deleter, context) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: sizes and strides have `ndim` entries, and the memory lives as long as tensors over it.
         constant(|| unsafe { self.made(None, context) })
     }
 

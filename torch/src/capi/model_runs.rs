@@ -98,7 +98,7 @@ pub unsafe extern "C" fn sconce_model_arrange_inputs(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `inputs` has `input_count` handles.
         let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
         if input_count != 0 {
             not_null(out_inputs, "out_inputs")?;

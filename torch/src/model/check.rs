@@ -1,4 +1,4 @@
-//! What a model takes and returns, in words, and outputs that do not fit their places.
+//! What a model takes and returns, in words.
 
 use super::description::Slot;
 use crate::error::{Error, Result};

@@ -90,8 +90,9 @@ unsafe fn call<const N: usize>(
 }
 
 impl Container {
-    /// Opens a model's library, calls `opened`, and makes a container on a device, such as `cpu` or `cuda:0`. Returns the constants that
-    /// the library has, too, in the order in which the model makes them; their names in that order are for messages.
+    /// Opens a model's library, calls `opened`, and makes a container on a device, such as `cpu` or `cuda:0`. Returns
+    /// the constants that the library has, too, in the order in which the model makes them; their names in that order
+    /// are for messages.
     pub fn create(
         path: &Path,
         opened: &mut dyn FnMut(),
