@@ -149,7 +149,7 @@ fn operands_that_are_missing_or_given_twice() {
         sconce_tensor_unary(SCONCE_UNARY_NEG, tensor.raw(), null_mut(), null_mut())
     });
     assert!(refusal(nowhere).contains("out_tensor"));
-    assert!(refusal(operations::cat(&[], 0)).contains("non-empty list of Tensors"));
+    assert!(refusal(operations::cat(&[], 0)).contains("non-empty list of tensors"));
     assert!(refusal(operations::stack(&[], 0)).contains("non-empty TensorList"));
 }
 
