@@ -3,7 +3,7 @@
 A compiler numbers registers and labels; two copies of the same code differ in all numbers. The packed form names a
 register or a label by how many others of its kind have been named since it was named last, so that similar code is
 similar text. A form feed begins a function, in which nothing has been named yet. docs/design/kernels.md has the
-grammar; src/driver/launch/packed_ptx.rs unpacks it, too.
+grammar; crates/driver/src/launch/packed_ptx.rs unpacks it, too.
 
     scripts/packed_ptx.py FILE.ptx.lzma     prints the PTX of a committed file
 """

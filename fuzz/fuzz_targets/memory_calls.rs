@@ -3,8 +3,8 @@
 #![no_main]
 #![allow(clippy::unwrap_used, reason = "a finding is a panic")]
 
-use sconce::config::{BackendChoice, SimConfig};
-use sconce::context::{Options, initialize_with};
+use sconce_base::config::{BackendChoice, SimConfig};
+use sconce_runtime::context::{Options, initialize_with};
 
 libfuzzer_sys::fuzz_target!(init: {
     let sim = SimConfig { memory_bytes: 512 << 20, ..SimConfig::default() };

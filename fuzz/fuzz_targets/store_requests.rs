@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use sconce::store::dialogue::Dialogue;
+use sconce_compute::store::dialogue::Dialogue;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut dialogue = Dialogue::default();

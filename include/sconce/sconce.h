@@ -1,7 +1,7 @@
 /*
  * Sconce: PyTorch's CUDA runtime layer without PyTorch. The C API.
  *
- * Generated from src/ffi by cbindgen; do not edit. SCONCE_BLESS=1 cargo test --test header_sync
+ * Generated from src by cbindgen; do not edit. SCONCE_BLESS=1 cargo test --test header_sync
  * writes it anew.
  */
 

@@ -1,34 +1,15 @@
-//! Backward passes: recorded nodes run in reverse order, each on the stream of its forward operation. See
-//! `docs/design/backward.md`.
-//!
-//! Each file uses only files above it.
+//! The C API. Backward passes. See `docs/design/backward.md`.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `leaf` | a gradient that passes add to |
-//! | `node` | a recorded operation, or a leaf |
-//! | `graph` | the nodes, by number |
-//! | `handle` | the slab behind the C API's handles |
-//! | `scope` | the device and stream of a node, current for a while |
-//! | `input` | a gradient on its way: sums, and which stream waits for which |
-//! | `plan` | the nodes that a pass reaches, and what each waits for |
-//! | `progress` | what a pass still has to do, and its first error |
-//! | `queues` | ready nodes, and the thread of each device |
-//! | `pass` | running a node, and handing on its gradients |
-//! | `run` | a whole pass |
+//! | `function` | functions of the program that compute gradients |
+//! | `graph` | graphs, their nodes, and passes over them |
+//! | `on` | nodes and passes on a stream that the call names |
 
+mod function;
 mod graph;
-pub(crate) mod handle;
-mod input;
-mod leaf;
-mod node;
-mod pass;
-mod plan;
-mod progress;
-mod queues;
-mod run;
-mod scope;
+mod on;
 
-pub(crate) use graph::Graph;
-pub(crate) use node::Edge;
-pub(crate) use run::{Root, run};
+pub use function::*;
+pub use graph::*;
+pub use on::*;

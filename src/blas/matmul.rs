@@ -1,199 +1,183 @@
-//! A product of matrices: checked, brought into the library's layout, queued.
+//! Matrix products through cuBLAS. See `docs/design/blas.md`.
 
-use super::handle::with_handle;
-use super::matrix_view::{MatrixView, ROWS};
-use super::workspace_size;
-use crate::context::{Runtime, precision, runtime};
-use crate::copy::PackedOperand;
-use crate::driver::{Gemm, Matrix};
-use crate::element::Dtype;
-use crate::error::{Error, Result};
-use crate::operand::{Operand, device_of};
-use crate::stream::{self, Stream};
-use crate::types::DevicePtr;
+use std::ffi::c_void;
 
-/// Products of matrices, row by row; see `sconce_matmul_desc`.
+use crate::structs::described;
+use crate::{CBool, dtype_of, guard, sconce_status, sconce_stream};
+use sconce_compute::blas::{self, Matmul};
+
+/// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
+///
+/// For a linear layer's `x @ w.T`, pass `w` as it is stored and set `transpose_b`. Begin with
+/// `SCONCE_MATMUL_DESC_INIT`, which sets `batch` and `alpha` to 1.
+///
+/// Strides count elements. Three strides of 0 mean that the matrices of the batch are packed; if
+/// one of them is not 0, all three count.
+#[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Matmul {
-    /// The type of all three.
-    pub element: Dtype,
-    /// Rows of `op(a)` and `c`.
+pub struct sconce_matmul_desc {
+    /// `sizeof(sconce_matmul_desc)`, set by the caller.
+    pub struct_size: u32,
+    /// Element type of all three: `SCONCE_DTYPE_` F16, BF16, F32, F64, C64 or C128.
+    pub dtype: i32,
+    /// Rows of `op(a)` and of `c`.
     pub m: i64,
-    /// Columns of `op(b)` and `c`.
+    /// Columns of `op(b)` and of `c`.
     pub n: i64,
-    /// Columns of `op(a)`, rows of `op(b)`.
+    /// Columns of `op(a)`, rows of `op(b)`. If 0, the product is 0.
     pub k: i64,
-    /// How many products.
+    /// Number of products; 0 does nothing.
     pub batch: i64,
-    /// What the product is multiplied by.
+    /// Factor of the product; with 0 the elements of `a` and `b` are not read.
     pub alpha: f64,
-    /// What `c` is multiplied by before.
+    /// Factor of `c` before the product is added; with 0 the elements of `c` are not read.
     pub beta: f64,
-    /// Whether `a`, and `b`, are stored transposed.
-    pub transpose: [bool; 2],
-    /// Batch, row, column as stored; all 0 is packed.
+    /// Whether `a` is stored as a matrix of `k` rows and `m` columns.
+    pub transpose_a: CBool,
+    /// Whether `b` is stored as a matrix of `n` rows and `k` columns.
+    pub transpose_b: CBool,
+    /// Strides of `a` as it is stored: from matrix to matrix, from row to row, from column to column.
+    /// A stride of 0 repeats elements.
     pub a_strides: [i64; 3],
-    /// Batch, row and column strides of `b`.
+    /// Strides of `b` as it is stored.
     pub b_strides: [i64; 3],
-    /// Batch, row and column strides of `c`.
+    /// Strides of `c`, whose elements must not overlap: sorted, each stride is at least what the
+    /// axes with smaller strides span.
     pub c_strides: [i64; 3],
 }
 
-/// The three matrices of a product: `a` and `b` after `op`.
-struct MatmulViews {
-    a: MatrixView,
-    b: MatrixView,
-    c: MatrixView,
-}
+grows!(
+    sconce_matmul_desc, "SCONCE_MATMUL_DESC_INIT", first version: 136 bytes,
+    dtype, m, n, k, batch, alpha, beta, transpose_a, transpose_b, a_strides, b_strides, c_strides,
+);
 
-impl MatmulViews {
-    fn of(request: &Matmul) -> Result<MatmulViews> {
-        let Matmul { m, n, k, batch, .. } = *request;
-        for (name, size) in [("m", m), ("n", n), ("k", k), ("batch", batch)] {
-            if size < 0 {
-                return Err(Error::invalid_argument(format!(
-                    "desc.{name} is {size}; it must be at least 0"
-                )));
-            }
-        }
-        let stored = |name, rows: i64, columns: i64, transpose: bool, strides| {
-            let sizes = if transpose { [batch, columns, rows] } else { [batch, rows, columns] };
-            let view = MatrixView::of(name, sizes, strides)?;
-            Ok(if transpose { view.transposed() } else { view })
-        };
-        Ok(MatmulViews {
-            a: stored("a", m, k, request.transpose[0], request.a_strides)?,
-            b: stored("b", k, n, request.transpose[1], request.b_strides)?,
-            c: stored("c", m, n, false, request.c_strides)?,
+impl sconce_matmul_desc {
+    fn request(&self) -> sconce_base::error::Result<Matmul> {
+        Ok(Matmul {
+            element: blas::check_dtype(dtype_of(self.dtype)?)?,
+            m: self.m,
+            n: self.n,
+            k: self.k,
+            batch: self.batch,
+            alpha: self.alpha,
+            beta: self.beta,
+            transpose: [
+                self.transpose_a.field("desc.transpose_a")?,
+                self.transpose_b.field("desc.transpose_b")?,
+            ],
+            a_strides: self.a_strides,
+            b_strides: self.b_strides,
+            c_strides: self.c_strides,
         })
     }
 }
 
-/// Queues the product. Addresses are those of first elements.
-pub fn matmul(request: &Matmul, a: usize, b: usize, c: usize) -> Result<()> {
-    let runtime = runtime()?;
-    let views = MatmulViews::of(request)?;
-    if views.c.is_empty() {
-        return Ok(());
-    }
-    views.c.refuse_overlap("c")?;
-    refuse_unpredictable()?;
-    let element = request.element.bytes();
-    let operand = |name: &'static str, view: &MatrixView, address: usize| {
-        let bytes = view.bytes(name, element)?;
-        Ok(Operand { name, address, bytes, alignment: element })
-    };
-    let result = operand("c", &views.c, c)?;
-    if request.k == 0 {
-        let device = device_of(runtime, &[result])?;
-        let stream = stream::current_on(runtime, device)?;
-        return product(runtime, stream, request, &views, [c; 3]);
-    }
-    let factors = [operand("a", &views.a, a)?, operand("b", &views.b, b)?];
-    let device = device_of(runtime, &[factors[0], factors[1], result])?;
-    for (view, factor) in [&views.a, &views.b].into_iter().zip(factors) {
-        if !factor.is_apart_from(&result)
-            && views.c.footprint(c, element).meets(&view.footprint(factor.address, element))
-        {
-            return Err(overlap(factor.name));
-        }
-    }
-    let stream = stream::current_on(runtime, device)?;
-    product(runtime, stream, request, &views, [a, b, c])
+/// Returns the calling thread's cuBLAS handle for the current device, set to the current stream,
+/// with a workspace, and with the TF32 setting.
+///
+/// Call it again after the current device, the current stream or a setting has changed: it returns
+/// the same handle of the device with the new settings.
+///
+/// - `out_handle`: receives a `cublasHandle_t`. The simulator's handle is of use to this library
+///   only.
+/// - Errors: LIBRARY_NOT_FOUND: cuBLAS cannot be opened; the message lists what was searched, and
+///   `SCONCE_LIBCUBLAS` names another place. OUT_OF_MEMORY: for the handle or its workspace.
+///   INVALID_STATE: the thread is ending and has returned its handles, or the call comes from a
+///   callback of a call that is setting up the handle.
+/// - Ownership: borrowed. The handle belongs to the thread until the thread ends; another thread
+///   may then receive it. The caller may change its stream, math mode and workspace: the next call
+///   of this function sets stream and math mode again, and the next product of this library or
+///   change of stream sets the workspace. The caller must restore other settings, such as the
+///   pointer mode, before the library uses the handle.
+/// - Ordering: does not block, except for the first handle of a device.
+/// - torch: `torch.cuda.current_blas_handle`, `at::cuda::getCurrentCUDABlasHandle`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_blas_get_handle(out_handle: *mut *mut c_void) -> sconce_status {
+    guard(|| {
+        let out_handle = out!(out_handle);
+        let handle = blas::handle()?;
+        out_handle.write(std::ptr::without_provenance_mut(handle));
+        Ok(())
+    })
 }
 
-/// The product of what has been checked.
-fn product(
-    runtime: &Runtime,
-    stream: Stream,
-    request: &Matmul,
-    views: &MatmulViews,
-    [a, b, c]: [usize; 3],
-) -> Result<()> {
-    let element = request.element.bytes();
-    // `c` row by row is `c` transposed column by column, which `b` and `a` transposed give.
-    let by_rows = views.c.transposed().as_columns(c);
-    if let Some(result) = by_rows {
-        let (first, second) = (views.b.transposed(), views.a.transposed());
-        return multiply(runtime, stream, request, [(first, b), (second, a)], result, true);
-    }
-    if let Some(result) = views.c.as_columns(c) {
-        return multiply(runtime, stream, request, [(views.a, a), (views.b, b)], result, false);
-    }
-    let (memory, packed) = packed_in_place_of(&views.c, c, element, stream)?;
-    if request.beta != 0.0 {
-        memory.load()?;
-    }
-    let packed = MatmulViews { c: packed, ..*views };
-    product(runtime, stream, request, &packed, [a, b, memory.address().0 as usize])?;
-    memory.store()
+/// Frees the cuBLAS workspaces: their memory returns to the allocator's cache. Without a device
+/// there is nothing to do.
+///
+/// There is one workspace for each stream that products run on, and one for each `cublasHandle_t`
+/// that `sconce_blas_get_handle` returned. The allocator also frees idle workspaces before a
+/// request fails, and in `sconce_memory_empty_cache`. A returned handle has no workspace until it
+/// is next requested. What graphs of `sconce_graph` use stays, and goes back with the last of them.
+/// Workspaces of graphs that other code captured without a private memory pool are freed by this
+/// call alone: do not launch those graphs afterwards.
+///
+/// - Ordering: does not block. Queued products keep their memory until they are done. The workspace
+///   of another thread's handle is freed when that thread next requests its handle, or ends.
+/// - torch: `torch._C._cuda_clearCublasWorkspaces`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_blas_clear_workspaces() -> sconce_status {
+    guard(blas::clear_workspaces)
 }
 
-/// The product of factors in the library's order; `exchanged` if its rows are the caller's columns.
-fn multiply(
-    runtime: &Runtime,
-    stream: Stream,
-    request: &Matmul,
-    factors: [(MatrixView, usize); 2],
-    c: Matrix,
-    exchanged: bool,
-) -> Result<()> {
-    let element = request.element.bytes();
-    let mut temporaries = Vec::new();
-    let mut ready = |(view, address): (MatrixView, usize)| {
-        if request.k == 0 {
-            // Nothing is read, but there has to be an address.
-            let (column, batch) = (view.sizes[ROWS].max(1), 0);
-            return Ok((false, Matrix { address: c.address, column, batch }));
-        }
-        if let Some(found) = view.as_factor(address) {
-            return Ok(found);
-        }
-        let (memory, packed) = packed_in_place_of(&view, address, element, stream)?;
-        memory.load()?;
-        let found = packed.as_factor(memory.address().0 as usize);
-        temporaries.push(memory);
-        found.ok_or_else(|| Error::invalid_state("a packed matrix is not packed"))
-    };
-    let (transpose_a, a) = ready(factors[0])?;
-    let (transpose_b, b) = ready(factors[1])?;
-    let (m, n) = if exchanged { (request.n, request.m) } else { (request.m, request.n) };
-    let Matmul { element, k, batch, alpha, beta, .. } = *request;
-    let transpose = [transpose_a, transpose_b];
-    let gemm = Gemm { element, transpose, m, n, k, batch, alpha, beta, a, b, c };
-    with_handle(runtime, stream, |handle| handle.gemm(&gemm))?;
-    stream::after_enqueue(runtime, stream)
+/// Multiplies matrices as `desc` describes.
+///
+/// Products of F32 follow the setting `sconce_context_set_allow_tf32_cublas` at the time of the
+/// call, which is true by default (unlike in torch since 1.12). Sums of F16 and BF16 are
+/// accumulated in F32. Matrices with a stride of 1 neither along rows nor along columns go through
+/// packed temporaries.
+///
+/// - `desc`: sizes, strides, factors; begin with `SCONCE_MATMUL_DESC_INIT`.
+/// - `a`, `b`: addresses of the first elements of the factors.
+/// - `c`: address of the first element of the result. All three are in memory of one device,
+///   aligned to the element type; NULL is allowed for a matrix without elements.
+/// - Errors: INVALID_ARGUMENT: a field of `desc` is out of its bounds, elements of `c` overlap each
+///   other or a factor, or a matrix is not in device memory or reaches beyond its allocation.
+///   CROSS_DEVICE: the matrices are on different devices. NOT_SUPPORTED: the type, or sizes that
+///   the installed cuBLAS does not accept. INVALID_STATE: deterministic algorithms are required,
+///   and `CUBLAS_WORKSPACE_CONFIG` is neither `:4096:8` nor `:16:8`. Otherwise as
+///   `sconce_blas_get_handle`.
+/// - Ownership: the memory must stay allocated until the product is done.
+/// - Ordering: queued on the current stream of the device that holds the memory.
+/// - torch: `torch.matmul`, `torch.baddbmm`, `at::cuda::blas::gemm`, `at::cuda::blas::bgemm`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_matmul(
+    desc: *const sconce_matmul_desc,
+    a: *const c_void,
+    b: *const c_void,
+    c: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let desc = unsafe { described(desc, "desc") }?;
+        blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
+    })
 }
 
-/// Packed matrices that a product uses in place of others, and their layout.
-fn packed_in_place_of(
-    view: &MatrixView,
-    address: usize,
-    element: usize,
-    stream: Stream,
-) -> Result<(PackedOperand<3>, MatrixView)> {
-    let packed = view.packed();
-    let bytes = packed.bytes("a temporary", element)?;
-    let given = (DevicePtr(address as u64), view.strides);
-    let layout = (view.sizes_to_pack(), packed.strides);
-    Ok((PackedOperand::new(given, layout, element, bytes, stream)?, packed))
-}
-
-/// Under deterministic algorithms cuBLAS must have a workspace with which it is deterministic.
-pub(super) fn refuse_unpredictable() -> Result<()> {
-    if precision::deterministic_algorithms() && !workspace_size::are_deterministic() {
-        return Err(Error::invalid_state(
-            "deterministic algorithms are demanded, but a product of matrices is deterministic only \
-             with CUBLAS_WORKSPACE_CONFIG=:4096:8 or CUBLAS_WORKSPACE_CONFIG=:16:8 in the \
-             environment; set one before the process starts",
-        ));
-    }
-    Ok(())
-}
-
-#[cold]
-fn overlap(factor: &str) -> Error {
-    Error::invalid_argument(format!(
-        "c overlaps {factor}, which is still read while c is written; use separate memory for c"
-    ))
+/// Multiplies matrices on a stream, which is used instead of the current one. Otherwise as
+/// `sconce_matmul`.
+///
+/// - `stream`: the stream on which the product is queued.
+/// - Errors: CROSS_DEVICE: the memory and the stream are of different devices. Otherwise as
+///   `sconce_matmul`.
+/// - Threads: any; the calling thread's device and streams have no effect and do not change.
+/// - Safety: as `sconce_matmul`.
+/// - torch: `torch.matmul` inside `torch.cuda.stream()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_matmul_on(
+    desc: *const sconce_matmul_desc,
+    a: *const c_void,
+    b: *const c_void,
+    c: *mut c_void,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: the caller promises what this function requires.
+        let desc = unsafe { described(desc, "desc") }?;
+        let request = desc.request()?;
+        stream.run(|| blas::matmul(&request, a as usize, b as usize, c as usize))
+    })
 }

@@ -1,62 +1,91 @@
-//! Tensors on several devices (`torch.cuda.comm`). See `docs/design/comm_tensors.md`.
-//!
-//! Each file uses only files above it.
+//! Tensors on several devices. See `docs/design/comm_tensors.md`.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `lanes` | copies that arrive on streams of their own |
-//! | `team` | communicators for large tensors on three or more devices |
-//! | `flat` | many tensors as one, and back |
-//! | `buckets` | which tensors travel together |
-//! | `broadcast` | one tensor to all devices |
-//! | `reduce` | a sum of one tensor of each device |
-//! | `coalesced` | the same of many tensors |
-//! | `scatter` | parts of a tensor to devices |
-//! | `gather` | tensors of devices joined |
-//! | `packed` | tensors of any order in memory, in calls of communicators |
+//! | `spread` | one or many tensors to devices, whole or in parts |
+//! | `collect` | tensors of devices to one place: sums, and tensors joined |
 
-mod broadcast;
-mod buckets;
-mod coalesced;
-mod flat;
-mod gather;
-mod lanes;
-mod packed;
-mod reduce;
-mod scatter;
-mod team;
+mod collect;
+mod spread;
 
-pub(crate) use broadcast::{broadcast, broadcast_out};
-pub(crate) use coalesced::{broadcast_coalesced, reduce_add_coalesced};
-pub(crate) use gather::{gather, gather_out};
-pub(crate) use packed::{TensorUse, pack_for_calls};
-pub(crate) use reduce::reduce_add;
-pub(crate) use scatter::{ScatterTarget, scatter, scatter_out};
+pub use collect::*;
+pub use spread::*;
 
-use crate::context::runtime;
-use crate::device;
-use crate::error::{Error, Result};
-use crate::tensor::{Place, Tensor};
-use crate::types::DeviceIndex;
+use super::arguments::{check_count, entries, misaligned, null};
+use super::tensor::handle::tensors_of;
+use super::tensor::sconce_tensor;
+use crate::handle::OpaqueHandle;
+use sconce_base::error::{Error, Result};
+use sconce_tensors::tensor::{Tensor, handle};
 
-/// The device with an index, which may not be negative here.
-fn device_of(index: i32) -> Result<DeviceIndex> {
-    if index < 0 {
-        return Err(Error::invalid_argument(format!(
-            "Expected non-negative device index, but got {index}"
-        )));
-    }
-    device::checked(runtime()?, index)
+/// A result: a new tensor, or one of the caller's, owned once more.
+enum Returned {
+    New(Tensor),
+    Again(*mut sconce_tensor),
 }
 
-/// Refuses tensors of the CPU. `which` names the tensors in torch's words.
-fn check_on_devices(tensors: &[Tensor], which: [&str; 3]) -> Result<()> {
-    let [all, one, verb] = which;
-    match tensors.iter().enumerate().find(|(_, tensor)| tensor.place() == Place::Cpu) {
-        None => Ok(()),
-        Some((index, tensor)) => Err(Error::invalid_argument(format!(
-            "Expected all {all} tensors to be CUDA tensors, but {one} at index {index} {verb} device {}",
-            tensor.place()
-        ))),
+/// Writes the handles of results to the caller's array. If that fails, none has been made.
+///
+/// # Safety
+/// If `out_tensors` is neither NULL nor misaligned, it points to so many writable handles.
+unsafe fn write_all(results: Vec<Returned>, out_tensors: *mut *mut sconce_tensor) -> Result<()> {
+    check_place(out_tensors, results.len())?;
+    let mut made = Vec::with_capacity(results.len());
+    for result in results {
+        let next = match result {
+            Returned::New(tensor) => handle::insert(tensor),
+            Returned::Again(tensor) => {
+                let key = sconce_tensor::key(tensor, "tensor");
+                key.and_then(|key| handle::retain(key, "tensor").map(|()| key))
+            }
+        };
+        match next {
+            Ok(key) => made.push(key),
+            Err(error) => {
+                for key in made {
+                    handle::release(key, "tensor")?;
+                }
+                return Err(error);
+            }
+        }
     }
+    for (index, key) in made.into_iter().enumerate() {
+        // SAFETY: the caller promises so many places.
+        let place = unsafe { out_tensors.add(index) };
+        // SAFETY: neither NULL nor misaligned, and the caller promises that it is writable.
+        unsafe { place.write(sconce_tensor::from_key(key)) };
+    }
+    Ok(())
+}
+
+/// Checks an array of results before any work.
+fn check_place(out_tensors: *mut *mut sconce_tensor, count: usize) -> Result<()> {
+    if count != 0 && out_tensors.is_null() {
+        return Err(null("out_tensors"));
+    }
+    if !out_tensors.is_aligned() {
+        return Err(misaligned("out_tensors"));
+    }
+    Ok(())
+}
+
+/// The tensors of some lists of equal length, one list after another.
+///
+/// # Safety
+/// If `tensors` is neither NULL nor misaligned, it points to `lists * count` handles.
+unsafe fn lists_of(
+    tensors: *const *mut sconce_tensor,
+    lists: usize,
+    count: usize,
+) -> Result<Vec<Vec<Tensor>>> {
+    let all = lists.checked_mul(count).ok_or_else(|| {
+        Error::invalid_argument(format!("{lists} lists of {count} tensors are too many"))
+    })?;
+    check_count(lists, "lists")?;
+    // SAFETY: the caller promises so many handles.
+    let all = unsafe { tensors_of(tensors, all, "tensors") }?;
+    if count == 0 {
+        return Ok(vec![Vec::new(); lists]);
+    }
+    Ok(all.chunks(count).map(<[Tensor]>::to_vec).collect())
 }

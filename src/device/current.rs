@@ -1,64 +1,122 @@
-//! The current device of each thread.
+//! Devices: their number, the current one, synchronization. See `docs/design/device.md`.
 
-use super::follow::{current_of_thread, note_switch};
-use super::index::checked;
-use crate::context::{Runtime, runtime, runtime_if_any, without_device};
-use crate::error::Result;
-use crate::types::DeviceIndex;
+use crate::{guard, guard_runtime, guard_value, sconce_status};
+use sconce_base::types::DeviceIndex;
+use sconce_runtime::context::runtime;
+use sconce_runtime::device;
+use sconce_runtime::stream;
 
-/// The calling thread's device.
-#[inline]
-pub fn current() -> Result<DeviceIndex> {
-    current_of_thread(runtime()?)
+/// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
+/// a forked child.
+///
+/// Makes no context and does not initialise the library. The process can still fork afterwards,
+/// unless NVML is missing or a device is divided (MIG).
+///
+/// - torch: `torch.cuda.device_count()`, `c10::cuda::device_count()`.
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_device_count() -> i32 {
+    guard_value(0, device::count)
 }
 
-/// Makes a device current. A negative index changes nothing, and needs no device.
-pub fn set_current(index: i32) -> Result<()> {
-    if index < 0 {
-        return runtime_if_any().map(drop);
-    }
-    let runtime = runtime()?;
-    switch(runtime, checked(runtime, index)?)
+/// Reports the calling thread's current device. It is device 0 when a thread starts.
+///
+/// - `out_device`: receives the index.
+/// - torch: `torch.cuda.current_device()`, `c10::cuda::current_device()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_device_get_current(out_device: *mut i32) -> sconce_status {
+    guard_runtime(|| {
+        let out_device = out!(out_device);
+        out_device.write(device::current()?.as_i32());
+        Ok(())
+    })
 }
 
-/// Makes a device current (-1: none) and returns the one that was current before; `None` if -1 is passed and there is
-/// no device.
-#[inline]
-pub fn exchange(index: i32) -> Result<Option<DeviceIndex>> {
-    let runtime = match runtime() {
-        Ok(runtime) => runtime,
-        Err(failure) if index == -1 => return without_device(failure).map(|()| None),
-        Err(failure) => return Err(failure),
-    };
-    let previous = current_of_thread(runtime)?;
-    if index != previous.as_i32() && index != -1 {
-        switch_from(runtime, previous, checked(runtime, index)?)?;
-    }
-    Ok(Some(previous))
+/// Makes a device the calling thread's current one, for this library and for the CUDA runtime in
+/// the same thread.
+///
+/// The first use of a device makes its context, which blocks. With `SCONCE_CHECK_DEVICE=1`, the
+/// default of debug builds, the current device follows a `cudaSetDevice` that other code calls on
+/// the thread, and the library logs one warning. Otherwise the library does not notice such a call.
+///
+/// - `device`: index; a negative one changes nothing, as in torch, and needs no device.
+/// - torch: `torch.cuda.set_device()`, `c10::cuda::set_device()`; switching back to device 0 makes
+///   no context there.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_device_set_current(device: i32) -> sconce_status {
+    guard_runtime(|| device::set_current(device))
 }
 
-/// Makes a device current on this thread, for the library and for the driver.
-#[inline]
-pub(crate) fn switch(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    switch_from(runtime, current_of_thread(runtime)?, device)
+/// Makes a device the calling thread's current one and reports the previous one. Device guards are
+/// built on it.
+///
+/// Blocks as `sconce_device_set_current`. Makes no driver call if `device` is current already,
+/// except for the check of the device.
+///
+/// - `device`: index; -1 keeps the current one, and needs no device.
+/// - `out_previous`: receives the index of the device that was current; -1 without a device.
+/// - torch: `c10::cuda::ExchangeDevice`; `CUDAGuard(-1)` corresponds to -1.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_device_exchange(
+    device: i32,
+    out_previous: *mut i32,
+) -> sconce_status {
+    guard_runtime(|| {
+        let out_previous = out!(out_previous);
+        out_previous.write(device::exchange(device)?.map_or(-1, DeviceIndex::as_i32));
+        Ok(())
+    })
 }
 
-/// [`switch`] from the device that is known to be current.
-#[inline]
-pub(crate) fn switch_from(
-    runtime: &Runtime,
-    current: DeviceIndex,
-    device: DeviceIndex,
-) -> Result<()> {
-    if device == current { Ok(()) } else { bind(runtime, device) }
+/// Reports whether a device's primary context exists, whichever code of the process made it. Makes
+/// no context.
+///
+/// - `out_active`: receives the answer.
+/// - torch: `c10::cuda::hasPrimaryContext`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_device_has_context(
+    device: i32,
+    out_active: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_active = out!(out_active);
+        out_active.write(device::has_context(device)?);
+        Ok(())
+    })
 }
 
-fn bind(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
-    let driver = runtime.driver();
-    if device == DeviceIndex::ZERO && !driver.context_is_active(device)? {
-        driver.unbind_device()?;
-    } else {
-        driver.bind_device(device)?;
-    }
-    note_switch(runtime, device)
+/// Waits until a device has finished all work queued on it so far, on every stream. Does not change
+/// the current device. Memory of graphs and pools that are gone and that had to wait for launches goes
+/// back to the driver.
+///
+/// - Errors: INVALID_STATE: a stream of the device is being captured, by whatever thread; the capture
+///   stays valid. Only captures of other code on streams of its own may be lost.
+/// - Ordering: blocks the calling thread.
+/// - torch: `torch.cuda.synchronize(device)`, which invalidates captures.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_device_synchronize(device: i32) -> sconce_status {
+    guard(|| stream::synchronize_device(device))
+}
+
+/// Waits as `sconce_device_synchronize`, unless a stream of the device is being captured.
+///
+/// - `out_waited`: receives whether it has waited.
+/// - Ordering: as `sconce_device_synchronize`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_device_try_synchronize(
+    device: i32,
+    out_waited: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_waited = out!(out_waited);
+        let runtime = runtime()?;
+        let device = device::resolve(runtime, device)?;
+        out_waited.write(stream::try_synchronize_device(runtime, device)?);
+        Ok(())
+    })
 }

@@ -1,31 +1,63 @@
-//! DLPack 1.3: tensors exchanged with other libraries without a copy. See `docs/design/dlpack.md`.
-//!
-//! Each file uses only files above it.
+//! The C API. DLPack: tensors exchanged with other libraries without a copy. See `docs/design/dlpack.md`.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `layout` | the structs of `dlpack.h` |
-//! | `device` | devices and streams by DLPack's numbers |
-//! | `export` | a tensor as a struct that shares its memory |
-//! | `loan` | memory of a producer, and the order in which it goes back |
-//! | `import` | a struct as a tensor over its memory |
-//! | `allocate` | new tensors by a prototype |
+//! | `tensors` | tensors of this library as structs of DLPack, and the other way round |
+//! | `on` | the same, ordered with a stream that the call names |
+//! | `exchange` | the functions of the C exchange table |
 
-mod allocate;
-mod device;
-#[allow(unsafe_code, reason = "structs that other libraries delete")]
-mod export;
-#[allow(unsafe_code, reason = "takes memory of other libraries over")]
-mod import;
-mod layout;
-mod loan;
+mod exchange;
+mod on;
+mod tensors;
 
-pub(crate) use allocate::{Prototype, allocate};
-pub(crate) use device::{current_stream, named_stream};
-pub(crate) use export::{DlpackExport, export_stream};
-pub(crate) use import::{Offer, check};
-pub(crate) use layout::VERSION;
-pub use layout::{
-    DlpackDeleter, DlpackDevice, DlpackExchangeApi, DlpackExchangeHeader, DlpackManaged,
-    DlpackManagedHead, DlpackManagedVersioned, DlpackSetError, DlpackTensor, DlpackVersion,
-};
+pub use exchange::*;
+pub use on::*;
+pub use tensors::*;
+
+use std::ffi::c_void;
+
+use crate::{guard, misaligned, null};
+use sconce_base::error::{Error, Result};
+use sconce_tensors::dlpack::{DlpackExport, DlpackManagedVersioned};
+
+/// More dimensions than any tensor has: a larger number is one that was not set.
+const MOST_DIMENSIONS: i32 = 1 << 16;
+
+/// Refuses a pointer that cannot be one to a `T`.
+fn check_pointer<T>(pointer: *const T, name: &str) -> Result<()> {
+    match pointer {
+        pointer if pointer.is_null() => Err(null(name)),
+        pointer if !pointer.is_aligned() => Err(misaligned(name)),
+        _ => Ok(()),
+    }
+}
+
+/// The array of a struct's field.
+///
+/// # Safety
+/// If `values` is neither NULL nor misaligned, it points to `count` numbers that stay as they are during the
+/// call.
+unsafe fn array<'a>(values: *const i64, count: i32, name: &str) -> Result<&'a [i64]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check_pointer(values, name)?;
+    if !(0..=MOST_DIMENSIONS).contains(&count) {
+        return Err(Error::invalid_argument(format!(
+            "ndim is {count}; it must be between 0 and {MOST_DIMENSIONS}"
+        )));
+    }
+    // SAFETY: the caller promises so many numbers; the pointer is neither NULL nor misaligned.
+    Ok(unsafe { std::slice::from_raw_parts(values, count as usize) })
+}
+
+/// The deleter of structs with a version.
+unsafe extern "C" fn delete_versioned(managed: *mut c_void) {
+    let _ = guard(|| {
+        if !managed.is_null() {
+            // SAFETY: this is the deleter of structs that were exported with a version.
+            unsafe { DlpackExport::<DlpackManagedVersioned>::delete(managed) };
+        }
+        Ok(())
+    });
+}

@@ -1,293 +1,298 @@
-//! The beginning, the end and the abortion of a capture.
+//! Graphs, and how they are captured.
 
-use super::holds::Holds;
-use super::late;
-use super::launch::make_executable;
-use super::launched::LaunchStreams;
-use super::state::{Captured, Capturing, Key, Phase, await_launch, change, is_capturing};
-use super::thread_captures;
-use crate::context::{Runtime, runtime};
-use crate::driver::{CaptureMode, GraphHandle, StreamHandle};
-use crate::error::{Error, Result};
-use crate::log;
-use crate::stream::{self, LaunchMembers, LentStream, NotedCapture, Stream};
-use crate::thread_state;
-use crate::types::DeviceIndex;
+use std::ffi::c_void;
+use std::sync::Arc;
 
-/// The graph that the calling thread captures, the newest one.
-pub fn capturing() -> Option<Key> {
-    while let Some(key) = thread_captures::newest() {
-        if is_capturing(key).unwrap_or(false) {
-            return Some(key);
-        }
-        thread_captures::forget(key);
-    }
-    None
+use crate::handle::OpaqueHandle;
+use crate::stream::capture_mode;
+use crate::tensor::handle::tensor_of;
+use crate::{
+    CBool, guard, null, sconce_memory_pool, sconce_scoped_function, sconce_status, sconce_stream,
+    sconce_tensor,
+};
+use sconce_base::lock::refuse_held;
+use sconce_compute::graph;
+use sconce_runtime::context::runtime;
+use sconce_runtime::device;
+
+/// A CUDA graph: work that is captured from a stream once and launched any number of times. Opaque;
+/// created by `sconce_graph_create`.
+pub struct sconce_graph {
+    _private: [u8; 0],
 }
 
-/// Begins to capture a stream. The calling thread's allocations on its device come from a pool from now on.
-pub fn begin(
-    runtime: &Runtime,
-    key: Key,
-    stream: Stream,
-    pool: Option<Key>,
-    mode: CaptureMode,
-) -> Result<()> {
-    begin_on(runtime, key, (stream, None), pool, mode)
+impl OpaqueHandle for sconce_graph {
+    const SOURCE: &'static str = "make graphs with sconce_graph_create";
 }
 
-/// Begins to capture a stream of a device that is lent to the capture, and returns the stream.
-pub fn begin_lent(
-    runtime: &Runtime,
-    key: Key,
-    device: DeviceIndex,
-    pool: Option<Key>,
-    mode: CaptureMode,
-) -> Result<Stream> {
-    let (stream, lent) = stream::lend(runtime, device)?;
-    begin_on(runtime, key, (stream, Some(lent)), pool, mode)?;
-    Ok(stream)
-}
-
-fn begin_on(
-    runtime: &Runtime,
-    key: Key,
-    (stream, lent): (Stream, Option<LentStream>),
-    pool: Option<Key>,
-    mode: CaptureMode,
-) -> Result<()> {
-    change(key, |_, phase| {
-        if let Err(error) = refuse_begin(runtime, &phase, stream) {
-            return (phase, Err(error));
-        }
-        match begin_capture(runtime, key, (stream, lent), pool, mode) {
-            Ok(capturing) => {
-                thread_captures::note(key);
-                (Phase::Capturing(capturing), Ok(()))
-            }
-            Err(error) => (Phase::Empty, Err(error)),
-        }
+/// Creates an empty graph. Needs no device.
+///
+/// - `keep_graph`: whether to keep the driver's graph after the capture, for
+///   `sconce_graph_get_native`, `sconce_graph_debug_dump` and `sconce_graph_update`; the graph is then
+///   instantiated by `sconce_graph_instantiate`, or by its first replay.
+/// - `out_graph`: receives the graph.
+/// - Errors: OUT_OF_MEMORY: too many graphs.
+/// - Ownership: the caller destroys the graph with `sconce_graph_destroy`.
+/// - torch: `torch.cuda.CUDAGraph(keep_graph)`, `at::cuda::CUDAGraph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_create(
+    keep_graph: CBool,
+    out_graph: *mut *mut sconce_graph,
+) -> sconce_status {
+    guard(|| {
+        let out_graph = out!(out_graph);
+        out_graph.write(sconce_graph::from_key(graph::create(keep_graph.is_true())?));
+        Ok(())
     })
 }
 
-fn refuse_begin(runtime: &Runtime, phase: &Phase, stream: Stream) -> Result<()> {
-    match phase {
-        Phase::Empty => {}
-        Phase::Captured(_) => {
-            return Err(Error::invalid_state(
-                "This CUDAGraph instance already owns a captured graph. To capture a new graph, create a new \
-                 instance. (Or call sconce_graph_reset first.)",
-            ));
+/// Destroys a graph. A launch that is queued still runs.
+///
+/// - `graph`: NULL is a no-op.
+/// - Errors: INVALID_STATE: the graph is being captured. DRIVER: the graph is destroyed all the
+///   same.
+/// - Ordering: as `sconce_graph_reset`.
+/// - torch: the destructor of `at::cuda::CUDAGraph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_destroy(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| {
+        if graph.is_null() {
+            return Ok(());
         }
-        Phase::Capturing(_) | Phase::Busy => {
-            return Err(Error::invalid_state("the graph is being captured already"));
-        }
-    }
-    if stream.driver_ref().handle == StreamHandle::DEFAULT {
-        return Err(Error::invalid_state(
-            "CUDA graphs must be captured on a non-default stream. (However, after capture, it's ok to replay them on \
-             the default stream.)",
-        ));
-    }
-    if stream::is_capturing(runtime, stream)? {
-        return Err(Error::invalid_state("stream: it is being captured already"));
-    }
-    Ok(())
-}
-
-fn begin_capture(
-    runtime: &Runtime,
-    key: Key,
-    (stream, lent): (Stream, Option<LentStream>),
-    given: Option<Key>,
-    mode: CaptureMode,
-) -> Result<Capturing> {
-    late::give_back_all(runtime);
-    let holds = Holds::new(given, key, await_launch)?;
-    let noted = NotedCapture::new(stream.device(), mode);
-    // Before the capture begins, so that no allocation of it is missed.
-    let begun = holds.begin(stream.device()).and_then(|()| {
-        let begun = {
-            let _nothing_goes_back = stream::begin_capture();
-            runtime.driver().capture_begin(stream.driver_ref(), mode)
-        };
-        if begun.is_err() {
-            holds.end(stream.device())?;
-        }
-        begun
-    });
-    if let Err(error) = begun {
-        discard(runtime, holds);
-        return Err(error);
-    }
-    stream::begin_own_capture(runtime, holds.capture_number(), stream, false);
-    let thread = thread_state::number();
-    let (conditions, bodies) = (Vec::new(), Vec::new());
-    Ok(Capturing {
-        stream,
-        _lent: lent,
-        noted: Some(noted),
-        thread,
-        holds,
-        mode,
-        conditions,
-        bodies,
+        graph::destroy(sconce_graph::key(graph, "graph")?)
     })
 }
 
-/// The capture, if the calling thread may end it; else what there was, and why not.
-fn take(phase: Phase) -> std::result::Result<Capturing, Box<(Phase, Error)>> {
-    match phase {
-        Phase::Capturing(capturing) if capturing.thread == thread_state::number() => Ok(capturing),
-        Phase::Capturing(_) => {
-            let why = "another thread began the capture, whose allocations come from the graph's pool; end the capture \
-                       on that thread";
-            Err(Box::new((phase, Error::invalid_state(why))))
-        }
-        _ => Err(Box::new((phase, not_captured()))),
-    }
+/// Empties a graph, so that it can be captured again. A launch that is queued still runs. The graph
+/// releases its pool, the pinned memory that it copies, and the plans and workspaces that it uses.
+///
+/// - `graph`: one that is not being captured.
+/// - Errors: INVALID_STATE: the graph is being captured.
+/// - Ordering: does not wait for launches. Memory that a launch may use is not used for anything
+///   else before the launch is done. If no other graph holds the pool, the memory goes back to the
+///   driver: at once if all launches are done and no stream is being captured, else when the next
+///   graph is captured or reset, `sconce_device_synchronize` is called or the cache is emptied. The
+///   driver may wait for the device when memory goes back.
+/// - torch: `torch.cuda.CUDAGraph.reset()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_reset(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::reset(sconce_graph::key(graph, "graph")?))
 }
 
-fn not_captured() -> Error {
-    Error::invalid_state("the graph is not being captured; call sconce_graph_capture_begin first")
-}
-
-/// Ends the capture of a stream. A call that fails may have done nothing; the stream must not stay captured, and so the
-/// capture is ended again and its graph destroyed.
-fn end_stream(runtime: &Runtime, stream: Stream) -> Result<GraphHandle> {
-    let driver = runtime.driver();
-    let ended = driver.capture_end(stream.driver_ref());
-    if ended.is_err()
-        && stream::is_capturing(runtime, stream).unwrap_or(true)
-        && let Ok(graph) = driver.capture_end(stream.driver_ref())
-        && let Err(error) = driver.graph_destroy(graph)
-    {
-        log::debug(format_args!("the graph of a failed capture: {}", error.message()));
-    }
-    ended
-}
-
-/// Ends the capture of a body from a stream, likewise. The body belongs to its graph and is not destroyed.
-pub(super) fn end_body(runtime: &Runtime, stream: Stream) -> Result<()> {
-    let driver = runtime.driver();
-    let ended = driver.capture_end(stream.driver_ref());
-    if ended.is_err() && stream::is_capturing(runtime, stream).unwrap_or(true) {
-        // The first failure is what the caller learns.
-        let _ = driver.capture_end(stream.driver_ref());
-    }
-    ended.map(drop)
-}
-
-/// Ends all captures of a graph: of open bodies, and its own. The thread's allocations no longer come from the pool.
-fn finish(runtime: &Runtime, capturing: &mut Capturing) -> Result<(GraphHandle, LaunchMembers)> {
-    let driver = runtime.driver();
-    let (members, kept) = stream::end_own_capture(capturing.holds.capture_number());
-    capturing.holds.keep(kept);
-    let is_open = !capturing.bodies.is_empty();
-    while let Some(body) = capturing.bodies.pop() {
-        // It fails if the body is not complete; the outer capture is discarded in any case.
-        if let Err(error) = end_body(runtime, body.stream) {
-            log::debug(format_args!("a body of a conditional node: {}", error.message()));
-        }
-    }
-    let ended = end_stream(runtime, capturing.stream);
-    capturing.noted = None;
-    let left = capturing.holds.end(capturing.stream.device());
-    match (ended, left) {
-        (Ok(graph), Ok(())) if !is_open => Ok((graph, members)),
-        (Ok(graph), left) => {
-            driver.graph_destroy(graph)?;
-            left?;
-            Err(Error::invalid_state(
-                "a conditional node of the graph was not ended; call sconce_graph_conditional_end before \
-                 sconce_graph_capture_end. The capture is discarded",
-            ))
-        }
-        (Err(error), _) => Err(error),
-    }
-}
-
-/// Ends the capture of a graph, and instantiates it unless the caller does. After a failure nothing is captured, and
-/// the graph is empty.
-pub fn end(runtime: &Runtime, key: Key) -> Result<()> {
-    change(key, |keeps, phase| {
-        let capturing = match take(phase) {
-            Ok(capturing) => capturing,
-            Err(refused) => return (refused.0, Err(refused.1)),
-        };
-        thread_captures::forget(key);
-        match end_capture(runtime, keeps, capturing) {
-            Ok(captured) => (Phase::Captured(captured), Ok(())),
-            Err(error) => (Phase::Empty, Err(error)),
-        }
+/// Begins to capture a stream: work that is queued on it becomes part of the graph and does not
+/// run. Another stream joins the capture by waiting for an event that was recorded in the capture.
+/// The captured stream must wait for it before the capture ends. Until the end, the calling
+/// thread's allocations on the stream's device come from the pool.
+///
+/// - `graph`: an empty one.
+/// - `stream`: not a default stream.
+/// - `pool`: the pool for allocations, or NULL for the graph's own pool. Graphs may share a pool if
+///   they are launched in the order of their captures and never at the same time.
+/// - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+/// - Errors: INVALID_STATE: the graph is not empty; the stream is a default stream or is being
+///   captured; the thread allocates from the pool already.
+/// - Ownership: the graph keeps the pool's memory until it is reset, even if the pool is destroyed.
+/// - Threads: the calling thread must end the capture, in every mode.
+/// - torch: `torch.cuda.CUDAGraph.capture_begin(pool, capture_error_mode)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_capture_begin(
+    graph: *mut sconce_graph,
+    stream: sconce_stream,
+    pool: *mut sconce_memory_pool,
+    mode: i32,
+) -> sconce_status {
+    guard(|| {
+        let mode = capture_mode(mode)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let pool = sconce_memory_pool::optional(pool);
+        let runtime = runtime()?;
+        graph::begin(runtime, key, stream.resolve(runtime)?, pool, mode)
     })
 }
 
-fn end_capture(runtime: &Runtime, keeps: bool, mut capturing: Capturing) -> Result<Captured> {
-    let (graph, members) = match finish(runtime, &mut capturing) {
-        Ok(ended) => ended,
-        Err(error) => {
-            discard(runtime, capturing.holds);
-            return Err(error);
-        }
-    };
-    let mut captured = Captured {
-        device: capturing.stream.device(),
-        nodes: 0,
-        graph: Some(graph),
-        exec: None,
-        holds: capturing.holds,
-        members,
-        taken: None,
-        launched: LaunchStreams::default(),
-    };
-    if let Err(error) = complete(runtime, keeps, &mut captured) {
-        if let Err(other) = captured.release(runtime) {
-            log::debug(format_args!("after a failed capture: {}", other.message()));
-        }
-        return Err(error);
-    }
-    Ok(captured)
+/// Begins to capture a stream that the library lends to the capture. Otherwise as
+/// `sconce_graph_capture_begin`. The caller makes the stream current, or names it in calls.
+///
+/// The stream is the first one of the device's 32 streams for captures that no other capture has at
+/// the moment; no other call returns these streams. Captures one after another therefore have the
+/// same stream. Memory that a capture frees serves only later work of its stream, so graphs of one
+/// pool need no more memory than the largest of them.
+///
+/// - `graph`: an empty one.
+/// - `device`: the device, -1 for the current one.
+/// - `pool`: the pool for allocations, or NULL for the graph's own pool.
+/// - `mode`: one of `SCONCE_CAPTURE_GLOBAL`, `_THREAD_LOCAL` and `_RELAXED`.
+/// - `out_stream`: receives the stream.
+/// - Errors: INVALID_STATE: the graph is not empty; the thread allocates from the pool already; all
+///   32 streams are being captured.
+/// - Ownership: the graph keeps the pool's memory until it is reset, even if the pool is destroyed.
+/// - Threads: the calling thread must end the capture, in every mode.
+/// - torch: `torch.cuda.graph` without a stream, which captures on `default_capture_stream`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_capture_begin_own_stream(
+    graph: *mut sconce_graph,
+    device: i32,
+    pool: *mut sconce_memory_pool,
+    mode: i32,
+    out_stream: *mut sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let out_stream = out!(out_stream);
+        let mode = capture_mode(mode)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let pool = sconce_memory_pool::optional(pool);
+        let runtime = runtime()?;
+        let device = device::resolve(runtime, device)?;
+        let stream = graph::begin_lent(runtime, key, device, pool, mode)?;
+        out_stream.write(sconce_stream::of(stream));
+        Ok(())
+    })
 }
 
-fn complete(runtime: &Runtime, keeps: bool, captured: &mut Captured) -> Result<()> {
-    let Some(graph) = captured.graph else { return Ok(()) };
-    captured.nodes = runtime.driver().graph_node_count(graph)?;
-    if captured.nodes == 0 {
-        log::warn(format_args!(
-            "The CUDA Graph is empty. This usually means that the graph was attempted to be captured on wrong device \
-             or stream."
-        ));
-    }
-    if keeps {
-        return Ok(());
-    }
-    make_executable(runtime, captured)?;
-    captured.graph = None;
-    runtime.driver().graph_destroy(graph)
+/// Calls a function that will be captured, on the stream that
+/// `sconce_graph_capture_begin_own_stream` would capture now: so that its memory is cached, its
+/// kernels are loaded and its libraries are set up before the capture.
+///
+/// The stream and its device are current during the call. The library lends the stream until the
+/// call returns, so its work cannot get into a capture of another thread.
+///
+/// - `device`: the device, -1 for the current one.
+/// - `function`: called once, on the calling thread, before this call returns. It may call this
+///   library.
+/// - `user`: passed to `function`.
+/// - Errors: INVALID_STATE: the current stream of the device is being captured; 32 captures without
+///   a stream of their own are under way. `function` is not called then.
+/// - Ordering: the work of `function` begins after the work that is queued on the current stream of
+///   the device, and later work of that stream waits for it.
+/// - Safety: `function` may be called with `user`, and does not unwind.
+/// - torch: the warm-up on a side stream of `torch.cuda.make_graphed_callables`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_warm_up(
+    device: i32,
+    function: sconce_scoped_function,
+    user: *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let function = function.ok_or_else(|| null("function"))?;
+        let runtime = runtime()?;
+        graph::warm_up(runtime, device::resolve(runtime, device)?, || {
+            refuse_held("the function of a warm-up");
+            // SAFETY: the caller promises what this function requires.
+            unsafe { function(user) };
+        })
+    })
 }
 
-fn discard(runtime: &Runtime, holds: Holds) {
-    if let Err(error) = holds.release(runtime, &[]) {
-        log::debug(format_args!("after a failed capture: {}", error.message()));
-    }
+/// Makes a graph keep the memory of a tensor that its work uses, such as a static input. The graph
+/// keeps it as its own memory: until it is reset or destroyed and its queued launches are done, and
+/// for graphs that were updated from it. The caller may release the tensor at once.
+///
+/// - `graph`: one that is captured or is being captured.
+/// - `tensor`: its memory is kept, even if another tensor is assigned to the handle later.
+/// - Errors: INVALID_STATE: the graph is empty.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_keep_tensor(
+    graph: *mut sconce_graph,
+    tensor: *mut sconce_tensor,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        graph::keep(key, Arc::new(tensor_of(tensor, "tensor")?))
+    })
 }
 
-/// Ends a capture and discards what was captured, whether it is valid or not.
-pub fn abort(key: Key) -> Result<()> {
-    let runtime = runtime()?;
-    change(key, |_, phase| {
-        let mut capturing = match take(phase) {
-            Ok(capturing) => capturing,
-            Err(refused) => return (refused.0, Err(refused.1)),
-        };
-        thread_captures::forget(key);
-        // A capture that is invalid ends with a failure, which is no news here.
-        let dropped = match finish(runtime, &mut capturing) {
-            Ok((graph, _)) => runtime.driver().graph_destroy(graph),
-            Err(_) => Ok(()),
-        };
-        let released = capturing.holds.release(runtime, &[]);
-        (Phase::Empty, dropped.and(released))
+/// Ends the capture of a graph, and instantiates it unless it was created with `keep_graph`. The
+/// capture ends in any case; after a failure the graph is empty. An empty capture is logged as a
+/// warning.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it; a call
+///   made the capture invalid (backend code 901); a stream that joined the capture was not waited
+///   for (904); a conditional node was not ended.
+/// - Threads: the thread that began the capture.
+/// - torch: `torch.cuda.CUDAGraph.capture_end()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_capture_end(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        graph::end(runtime()?, key)
+    })
+}
+
+/// Ends the capture of a graph and discards it, whether it is valid or not. The graph is empty
+/// afterwards.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+/// - Threads: the thread that began the capture.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_capture_abort(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::abort(sconce_graph::key(graph, "graph")?))
+}
+
+/// Reports the graph that the calling thread is capturing; if there are several, the one begun
+/// last.
+///
+/// - `out_graph`: receives the graph, or NULL.
+/// - Ownership: borrowed.
+/// - torch: `at::cuda::CUDAGraph::get_currently_capturing_graph`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_capturing(
+    out_graph: *mut *mut sconce_graph,
+) -> sconce_status {
+    guard(|| {
+        let out_graph = out!(out_graph);
+        let graph = graph::capturing().map_or(std::ptr::null_mut(), sconce_graph::from_key);
+        out_graph.write(graph);
+        Ok(())
+    })
+}
+
+/// Reports the pool that a graph's memory comes from, for captures of further graphs.
+///
+/// - `graph`: one that is captured or is being captured.
+/// - `out_pool`: receives the pool.
+/// - Errors: INVALID_STATE: the graph is empty.
+/// - Ownership: borrowed; a graph's own pool is destroyed with the graph, or when it is reset.
+/// - torch: `torch.cuda.CUDAGraph.pool()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_pool(
+    graph: *mut sconce_graph,
+    out_pool: *mut *mut sconce_memory_pool,
+) -> sconce_status {
+    guard(|| {
+        let out_pool = out!(out_pool);
+        let pool = graph::pool_of(sconce_graph::key(graph, "graph")?)?;
+        out_pool.write(sconce_memory_pool::from_key(pool));
+        Ok(())
+    })
+}
+
+/// Reports the device of the stream that a graph was captured from.
+///
+/// - `graph`: one that is captured or is being captured.
+/// - `out_device`: receives the device.
+/// - Errors: INVALID_STATE: the graph is empty.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_device(
+    graph: *mut sconce_graph,
+    out_device: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_device = out!(out_device);
+        out_device.write(graph::device_of(sconce_graph::key(graph, "graph")?)?.as_i32());
+        Ok(())
     })
 }

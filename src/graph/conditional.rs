@@ -1,222 +1,181 @@
-//! Conditions, and the bodies of conditional nodes.
+//! Conditional nodes.
 
-use super::capture::end_body;
-use super::state::{Capturing, Key, OpenBody, Phase, with_graph};
-use crate::collections::per_device::PerDevice;
-use crate::context::{Runtime, runtime};
-use crate::driver::{ConditionHandle, ConditionalKind, StreamHandle};
-use crate::error::{Error, Result, Status};
-use crate::kernel_loader::LoadedKernels;
-use crate::kernels::images::GRAPH_CONDITION;
-use crate::kernels::{SET_CONDITION_KERNEL, condition_launch};
-use crate::operand::address_range::{self, MemoryKind};
-use crate::stream::{self, LentStream, Stream};
-use crate::sync::shared_static;
-use crate::thread_state;
-use crate::types::{DeviceIndex, DevicePtr};
+use std::ffi::c_void;
 
-shared_static! {
-    /// The kernel that sets conditions, by device.
-    static SETTER: PerDevice<LoadedKernels<1>> =
-        crate::collections::per_device::per_device!(LoadedKernels::new());
+use super::sconce_graph;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status, sconce_stream};
+use sconce_base::error::{Error, Result};
+use sconce_compute::graph;
+use sconce_driver::ConditionalKind;
+use sconce_runtime::context::runtime;
+
+/// What a conditional node does with its condition. The values are CUDA's.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_graph_conditional_kind {
+    /// Runs its first body once if the condition is not 0; otherwise runs its second body, if it
+    /// has two.
+    SCONCE_GRAPH_IF = 0,
+    /// Runs its only body as long as the condition is not 0.
+    SCONCE_GRAPH_WHILE = 1,
+    /// Runs the body whose number, counted from 0, equals the condition. Runs nothing if there is
+    /// no such body.
+    SCONCE_GRAPH_SWITCH = 2,
 }
 
-/// Runs `action` on the capture of a graph, which the calling thread has begun.
-fn with_capture<R>(key: Key, action: impl FnOnce(&mut Capturing) -> Result<R>) -> Result<R> {
-    with_graph(key, |state| match &mut state.phase {
-        Phase::Capturing(capturing) if capturing.thread == thread_state::number() => {
-            action(capturing)
-        }
-        Phase::Capturing(_) => Err(Error::invalid_state("another thread began the capture")),
-        _ => Err(Error::invalid_state(
-            "the graph is not being captured; conditional nodes are added during the capture",
-        )),
-    })
-}
+numbers_of!(sconce_graph_conditional_kind as i32: SCONCE_GRAPH_IF, SCONCE_GRAPH_WHILE, SCONCE_GRAPH_SWITCH);
 
-impl Capturing {
-    /// The condition of this capture with a number.
-    fn condition(&self, number: u64) -> Result<ConditionHandle> {
-        let found = self.conditions.iter().find(|condition| condition.native() == number);
-        found.copied().ok_or_else(|| {
-            Error::invalid_argument(format!(
-                "condition {number:#x} is not one of this capture; make it with \
-                 sconce_graph_condition_create after sconce_graph_capture_begin"
-            ))
-        })
+fn kind_of(kind: i32) -> Result<ConditionalKind> {
+    match kind {
+        SCONCE_GRAPH_IF => Ok(ConditionalKind::If),
+        SCONCE_GRAPH_WHILE => Ok(ConditionalKind::While),
+        SCONCE_GRAPH_SWITCH => Ok(ConditionalKind::Switch),
+        _ => Err(Error::invalid_argument(format!(
+            "kind is {kind}; it must be SCONCE_GRAPH_IF (0), _WHILE (1) or _SWITCH (2)"
+        ))),
     }
 }
 
-/// Makes a condition of the graph, or of the body that is being captured.
-pub fn create_condition(key: Key) -> Result<u64> {
-    let runtime = runtime()?;
-    with_capture(key, |capturing| {
-        let stream = capturing.innermost().driver_ref();
-        let condition = runtime.driver().condition_create(stream)?;
-        capturing.conditions.push(condition);
-        Ok(condition.native())
+/// Creates a condition in the graph that is being captured, or in the body of its innermost
+/// conditional node. The condition is 0 when a launch begins. Each conditional node needs its own
+/// condition.
+///
+/// - `graph`: one that is being captured.
+/// - `out_condition`: receives the number of the condition.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+///   NOT_SUPPORTED: the driver is older than CUDA 12.3.
+/// - Threads: the thread that began the capture.
+/// - torch: part of `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_condition_create(
+    graph: *mut sconce_graph,
+    out_condition: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_condition = out!(out_condition);
+        out_condition.write(graph::create_condition(sconce_graph::key(graph, "graph")?)?);
+        Ok(())
     })
 }
 
-/// Queues a kernel on a captured stream that sets a condition to an integer in device memory.
-pub fn set_condition(
-    runtime: &Runtime,
-    key: Key,
+/// Captures a kernel that sets a condition to an integer in memory. The kernel reads the integer
+/// when it runs.
+///
+/// - `graph`: the graph that `stream` is captured into.
+/// - `condition`: a condition of this capture.
+/// - `value`: the address of an unsigned integer in memory of the stream's device or in pinned
+///   memory; a multiple of `bytes`.
+/// - `bytes`: the size of the integer: 1, 4 or 8.
+/// - `stream`: one that is being captured.
+/// - Errors: INVALID_STATE: `stream` is not being captured.
+/// - Threads: the thread that began the capture.
+/// - torch: part of `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_condition_set(
+    graph: *mut sconce_graph,
     condition: u64,
-    value: usize,
+    value: *const c_void,
     bytes: usize,
-    stream: Stream,
-) -> Result<()> {
-    let condition = with_capture(key, |capturing| capturing.condition(condition))?;
-    let size = match bytes {
-        1 | 4 | 8 => bytes as u32,
-        _ => {
-            return Err(Error::invalid_argument(format!(
-                "bytes is {bytes}; a condition is set from an integer of 1, 4 or 8 bytes"
-            )));
-        }
-    };
-    if !stream::is_capturing(runtime, stream)? {
-        return Err(Error::invalid_state(
-            "stream: it is not being captured; a condition is set by the graph that it belongs to",
-        ));
-    }
-    let device = stream.device();
-    match address_range::kind_of(runtime, value, bytes, "value")? {
-        MemoryKind::Device(of) if of != device => {
-            return Err(Error::new(
-                Status::CrossDevice,
-                format!(
-                    "value {value:#x} is memory of device {of}, the stream is of device {device}"
-                ),
-            ));
-        }
-        MemoryKind::Ordinary => {
-            return Err(Error::invalid_argument(format!(
-                "value {value:#x} is ordinary host memory, which a kernel cannot read"
-            )));
-        }
-        MemoryKind::Device(_) | MemoryKind::Pinned | MemoryKind::Managed(_) => {}
-    }
-    if !value.is_multiple_of(bytes) {
-        return Err(Error::invalid_argument(format!(
-            "value {value:#x} is not a multiple of its {bytes} bytes"
-        )));
-    }
-    let setter =
-        SETTER[device].get(runtime, device, &GRAPH_CONDITION, 0, || SET_CONDITION_KERNEL)?;
-    let (shape, arguments) = condition_launch(condition.native(), DevicePtr(value as u64), size);
-    runtime.driver().kernel_launch(setter, shape, &arguments, stream.driver_ref())
-}
-
-/// Adds a conditional node behind the work captured so far, and begins to capture its first body from a stream.
-pub fn begin_conditional(
-    runtime: &Runtime,
-    key: Key,
-    condition: u64,
-    kind: ConditionalKind,
-    bodies: usize,
-    stream: Stream,
-) -> Result<()> {
-    begin_conditional_on(runtime, key, condition, kind, bodies, |_| Ok((stream, None))).map(drop)
-}
-
-/// The same with a stream that is lent to the node. Returns the stream.
-pub fn begin_conditional_lent(
-    runtime: &Runtime,
-    key: Key,
-    condition: u64,
-    kind: ConditionalKind,
-    bodies: usize,
-) -> Result<Stream> {
-    let lend = |device| stream::lend(runtime, device).map(|(stream, lent)| (stream, Some(lent)));
-    begin_conditional_on(runtime, key, condition, kind, bodies, lend)
-}
-
-fn begin_conditional_on(
-    runtime: &Runtime,
-    key: Key,
-    condition: u64,
-    kind: ConditionalKind,
-    bodies: usize,
-    stream_on: impl FnOnce(DeviceIndex) -> Result<(Stream, Option<LentStream>)>,
-) -> Result<Stream> {
-    with_capture(key, |capturing| {
-        let (stream, lent) = stream_on(capturing.stream.device())?;
-        if stream.device() != capturing.stream.device() {
-            return Err(Error::invalid_argument(format!(
-                "stream: it is of device {}, but the graph is captured on device {}",
-                stream.device(),
-                capturing.stream.device()
-            )));
-        }
-        if stream.driver_ref().handle == StreamHandle::DEFAULT {
-            return Err(Error::invalid_argument("stream: the default stream cannot be captured"));
-        }
-        if stream::is_capturing(runtime, stream)? {
-            return Err(Error::invalid_argument(
-                "stream: it is being captured already; a body needs a stream of its own",
-            ));
-        }
-        let most = match kind {
-            ConditionalKind::If => 2,
-            ConditionalKind::While => 1,
-            ConditionalKind::Switch => u16::MAX.into(),
-        };
-        if bodies == 0 || bodies > most {
-            return Err(Error::invalid_argument(format!(
-                "bodies is {bodies}; it must be from 1 to {most} for a node of this kind"
-            )));
-        }
-        let driver = runtime.driver();
-        let condition = capturing.condition(condition)?;
-        let outer = capturing.innermost().driver_ref();
-        let mut rest = driver.conditional_add(outer, condition, kind, bodies)?;
-        rest.reverse();
-        let Some(first) = rest.pop() else {
-            return Err(Error::new(Status::Internal, "a node without bodies"));
-        };
-        driver.capture_begin_body(stream.driver_ref(), first, capturing.mode)?;
-        stream::begin_own_capture(runtime, capturing.holds.capture_number(), stream, true);
-        capturing.bodies.push(OpenBody { stream, _lent: lent, rest });
-        Ok(stream)
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        let stream = stream.resolve(runtime)?;
+        graph::set_condition(runtime, key, condition, value as usize, bytes, stream)
     })
 }
 
-/// Ends the body that is being captured and begins the next one.
-pub fn next_body(key: Key) -> Result<()> {
-    let runtime = runtime()?;
-    with_capture(key, |capturing| {
-        let (mode, capture) = (capturing.mode, capturing.holds.capture_number());
-        let Some(open) = capturing.bodies.last_mut() else { return Err(no_conditional()) };
-        let Some(next) = open.rest.pop() else {
-            return Err(Error::invalid_state("the conditional node has no further body"));
-        };
-        let stream = open.stream;
-        stream::end_own_body(capture, stream);
-        let begun = end_body(runtime, stream)
-            .and_then(|()| runtime.driver().capture_begin_body(stream.driver_ref(), next, mode));
-        match begun {
-            Ok(()) => stream::begin_own_capture(runtime, capture, stream, true),
-            Err(_) => drop(capturing.bodies.pop()),
-        }
-        begun
+/// Adds a conditional node after the work captured from the graph's stream so far, and begins to
+/// capture its first body. Inside a body, the node becomes part of that body. Later work of the
+/// outer stream runs after the node.
+///
+/// - `graph`: one that is being captured.
+/// - `condition`: a condition of this capture that no other node uses.
+/// - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
+/// - `bodies`: the number of bodies: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+/// - `stream`: the stream from which the bodies are captured: a stream of the graph's device that
+///   is not a default stream and is not being captured.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it.
+///   NOT_SUPPORTED: the driver is older than CUDA 12.3. DRIVER: the driver is older than CUDA 12.8,
+///   and the node has a second body or is a `_SWITCH`.
+/// - Threads: the thread that began the capture.
+/// - torch: `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_conditional_begin(
+    graph: *mut sconce_graph,
+    condition: u64,
+    kind: i32,
+    bodies: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let kind = kind_of(kind)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        let stream = stream.resolve(runtime)?;
+        graph::begin_conditional(runtime, key, condition, kind, bodies, stream)
     })
+}
+
+/// Adds a conditional node, and begins to capture its first body from a stream that the library
+/// lends to the node, as `sconce_graph_capture_begin_own_stream` does for a capture. Otherwise as
+/// `sconce_graph_conditional_begin`.
+///
+/// - `graph`: one that is being captured.
+/// - `condition`: a condition of this capture that no other node uses.
+/// - `kind`: one of `SCONCE_GRAPH_IF`, `_WHILE` and `_SWITCH`.
+/// - `bodies`: the number of bodies: 1 or 2 for `_IF`, 1 for `_WHILE`, 1 or more for `_SWITCH`.
+/// - `out_stream`: receives the stream.
+/// - Errors: INVALID_STATE: the graph is not being captured, or another thread captures it; all 32
+///   streams are being captured. NOT_SUPPORTED: the driver is older than CUDA 12.3. DRIVER: the
+///   driver is older than CUDA 12.8, and the node has a second body or is a `_SWITCH`.
+/// - Threads: the thread that began the capture.
+/// - torch: `CUDAGraph::begin_capture_to_if_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_conditional_begin_own_stream(
+    graph: *mut sconce_graph,
+    condition: u64,
+    kind: i32,
+    bodies: usize,
+    out_stream: *mut sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let out_stream = out!(out_stream);
+        let kind = kind_of(kind)?;
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        let stream = graph::begin_conditional_lent(runtime, key, condition, kind, bodies)?;
+        out_stream.write(sconce_stream::of(stream));
+        Ok(())
+    })
+}
+
+/// Ends the body that is being captured, and begins to capture the next one from the same stream.
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the capture is in no conditional node, or the node has no further body.
+/// - Threads: the thread that began the capture.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_conditional_next(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::next_body(sconce_graph::key(graph, "graph")?))
 }
 
 /// Ends the innermost conditional node. Bodies that were not captured stay empty.
-pub fn end_conditional(key: Key) -> Result<()> {
-    let runtime = runtime()?;
-    with_capture(key, |capturing| {
-        let open = capturing.bodies.pop().ok_or_else(no_conditional)?;
-        stream::end_own_body(capturing.holds.capture_number(), open.stream);
-        end_body(runtime, open.stream)
-    })
-}
-
-#[cold]
-fn no_conditional() -> Error {
-    Error::invalid_state(
-        "the capture is in no conditional node; call sconce_graph_conditional_begin first",
-    )
+///
+/// - `graph`: one that is being captured.
+/// - Errors: INVALID_STATE: the capture is in no conditional node, or fails with the backend code
+///   901 or 904 as in `sconce_graph_capture_end`; the graph's capture can then only be aborted.
+/// - Threads: the thread that began the capture.
+/// - torch: `CUDAGraph::end_capture_to_conditional_node`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_conditional_end(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::end_conditional(sconce_graph::key(graph, "graph")?))
 }

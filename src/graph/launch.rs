@@ -1,245 +1,207 @@
-//! Executable graphs: replay, upload, update; figures and files.
+//! Replay, upload, update; figures, files, native handles.
 
-use super::state::{
-    Captured, GraphState, Key, Phase, Taken, captured, captured_phase, change, comes_before,
-    with_graph,
-};
-use crate::context::{Runtime, runtime};
-use crate::driver::{GraphExecHandle, GraphHandle, GraphUpdate, RelaxedCapture};
-use crate::error::{Error, Result};
-use crate::stream::{self, LaunchMembers, Named, Stream};
-use crate::types::DeviceIndex;
+use std::ffi::{c_char, c_void};
+use std::ptr::without_provenance_mut;
 
-/// The code of a call that a captured stream does not take.
-const CAPTURED: i32 = 900;
+use super::sconce_graph;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status, sconce_stream, text};
+use sconce_base::error::Error;
+use sconce_base::log;
+use sconce_compute::graph;
+use sconce_runtime::context::runtime;
 
-/// Instantiates a captured graph.
-pub(super) fn make_executable(runtime: &Runtime, captured: &mut Captured) -> Result<()> {
-    let Some(graph) = captured.graph else { return Ok(()) };
-    let driver = runtime.driver();
-    // It allocates, which no capture has to do with.
-    let _relaxed = RelaxedCapture::enter(driver)?;
-    let exec = driver.graph_instantiate(captured.device, graph)?;
-    if let Some(old) = captured.exec.replace(exec) {
-        driver.graph_exec_destroy(old)?;
-    }
-    Ok(())
-}
-
-/// Instantiates a graph that keeps the driver's graph.
-pub fn instantiate(key: Key) -> Result<()> {
-    let runtime = runtime()?;
-    change(key, |keeps, mut phase| {
-        let done = instantiate_phase(runtime, keeps, &mut phase);
-        (phase, done)
+/// Queues a launch of a graph. All of its work runs once, after the work queued on the stream so
+/// far and after earlier launches of the graph. Later work of the stream runs after it. Captured
+/// random fills draw the numbers that ordinary fills would draw at this point.
+///
+/// - `graph`: one that was captured.
+/// - `stream`: a stream of the device on which the graph was captured, which may be its default
+///   stream. No capture of the stream may be under way.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
+///   captured.
+/// - Ownership: all memory that the captured work uses must live until the launch is done. The
+///   graph itself keeps the memory that was allocated during the capture, and pinned memory of this
+///   library.
+/// - torch: `torch.cuda.CUDAGraph.replay()` in a scope of `torch.cuda.stream`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_replay(
+    graph: *mut sconce_graph,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        graph::replay(runtime, key, stream.resolve(runtime)?)
     })
 }
 
-fn instantiate_phase(runtime: &Runtime, keeps: bool, phase: &mut Phase) -> Result<()> {
-    let captured = captured_phase(phase)?;
-    if !keeps {
-        return Err(Error::invalid_state(
-            "the graph was instantiated at the end of its capture; create it with keep_graph to instantiate it yourself",
-        ));
-    }
-    // A graph with conditional nodes has one executable graph at a time.
-    if let Some(old) = captured.exec.take() {
-        runtime.driver().graph_exec_destroy(old)?;
-    }
-    make_executable(runtime, captured)?;
-    // It uses what its own capture has again.
-    let launched = captured.launched.all();
-    captured.taken.take().map_or(Ok(()), |taken| let_go(runtime, taken, &launched))
-}
-
-/// Lets go of memory that an executable graph does not use any more, but perhaps launches of it that are queued.
-fn let_go(runtime: &Runtime, taken: Taken, launched: &[Named]) -> Result<()> {
-    taken.holds.release(runtime, launched)
-}
-
-/// Instantiates a graph that keeps the driver's graph, because it is launched and the caller has not done so. torch
-/// does that, too.
-#[cold]
-fn first_executable(runtime: &Runtime, captured: &mut Captured) -> Result<GraphExecHandle> {
-    make_executable(runtime, captured)?;
-    captured.exec.ok_or_else(not_instantiated)
-}
-
-#[cold]
-fn not_instantiated() -> Error {
-    Error::invalid_state("the graph has not been instantiated; call sconce_graph_instantiate first")
-}
-
-#[cold]
-fn other_device(captured: &Captured, stream: Stream) -> Error {
-    Error::invalid_argument(format!(
-        "stream: it is of device {}, but the graph was captured on device {}",
-        stream.device(),
-        captured.device
-    ))
-}
-
-#[cold]
-fn inside_a_capture() -> Error {
-    Error::invalid_state(
-        "stream: it is being captured, and a graph is not launched inside of another; capture its work instead",
-    )
-}
-
-/// Queues a launch of a graph on a stream of its device.
-#[inline]
-pub fn replay(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
-    launch(runtime, key, |_| Ok(stream))
-}
-
-/// Queues a launch of a graph on the calling thread's stream on its device.
-#[inline]
-pub fn replay_on_current(runtime: &Runtime, key: Key) -> Result<()> {
-    launch(runtime, key, |device| stream::current_on(runtime, device))
-}
-
-/// Queues a launch on the stream that is chosen for the device of the graph.
-#[inline]
-fn launch(
-    runtime: &Runtime,
-    key: Key,
-    stream_on: impl FnOnce(DeviceIndex) -> Result<Stream>,
-) -> Result<()> {
-    let stream = with_graph(key, |state| {
-        let captured = captured(state)?;
-        let stream = stream_on(captured.device)?;
-        if stream.device() != captured.device {
-            return Err(other_device(captured, stream));
-        }
-        captured.refuse_asleep()?;
-        if stream::is_in_known_capture(runtime, stream.driver_ref())? {
-            return Err(inside_a_capture());
-        }
-        let exec = match captured.exec {
-            Some(exec) => exec,
-            None => first_executable(runtime, captured)?,
-        };
-        // Before, since a launch may be queued although a call after it fails.
-        captured.launched.note(runtime, stream);
-        let members = captured.members();
-        let queued = if members.is_empty() {
-            runtime.driver().graph_launch(exec, stream.driver_ref())
-        } else {
-            launch_with_members(runtime, members, exec, stream)
-        };
-        if let Err(error) = queued {
-            // The driver knows captures that this library does not.
-            return Err(if error.backend_code() == CAPTURED {
-                error.context(inside_a_capture().message())
-            } else {
-                error
-            });
-        }
-        Ok(stream)
-    })?;
-    stream::after_enqueue(runtime, stream)
-}
-
-/// Queues a launch, and what its members queue around it.
-#[cold]
-#[inline(never)]
-fn launch_with_members(
-    runtime: &Runtime,
-    members: &LaunchMembers,
-    exec: GraphExecHandle,
-    stream: Stream,
-) -> Result<()> {
-    // A capture that this library does not know would take what the members queue.
-    if stream::is_capturing(runtime, stream)? {
-        return Err(inside_a_capture());
-    }
-    let mut queue = || runtime.driver().graph_launch(exec, stream.driver_ref());
-    stream::launch_with(members, stream, &mut queue)
-}
-
-/// Prepares the first launch, in stream order.
-pub fn upload(runtime: &Runtime, key: Key, stream: Stream) -> Result<()> {
-    with_graph(key, |state| {
-        let captured = captured(state)?;
-        let exec = captured.exec.ok_or_else(not_instantiated)?;
-        if stream.device() != captured.device {
-            return Err(other_device(captured, stream));
-        }
-        if stream::is_in_known_capture(runtime, stream.driver_ref())? {
-            return Err(inside_a_capture());
-        }
-        runtime.driver().graph_upload(exec, stream.driver_ref())
+/// Queues a launch of a graph on the calling thread's current stream of the graph's device; otherwise
+/// as `sconce_graph_replay`.
+///
+/// - `graph`: one that was captured.
+/// - Errors: as `sconce_graph_replay`.
+/// - Ownership: as `sconce_graph_replay`.
+/// - torch: `torch.cuda.CUDAGraph.replay()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_replay_on_current(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        graph::replay_on_current(runtime()?, key)
     })
 }
 
-/// Gives an executable graph the parameters of another graph, which keeps the driver's graph. Returns why it cannot
-/// take them; nothing if it has. The executable graph holds the other graph's memory from then on.
-pub fn update(key: Key, from: Key) -> Result<Option<String>> {
-    let runtime = runtime()?;
-    if key == from {
-        return Err(Error::invalid_argument("from: it is the graph itself"));
-    }
-    let take = |state: &mut GraphState, from: &mut GraphState| {
-        let from = captured(from)?;
-        let graph = from.graph.ok_or_else(|| {
-            Error::invalid_argument("from: it keeps no graph; create it with keep_graph")
-        })?;
-        let captured = captured(state)?;
-        let exec = captured.exec.ok_or_else(not_instantiated)?;
-        // Held before the driver has its addresses. The nodes read what the members of the other graph write.
-        let taken = Taken { holds: from.holds.share(key), members: from.members.clone() };
-        let updated = match runtime.driver().graph_update(exec, graph) {
-            Ok(GraphUpdate::Done) => Ok(None),
-            Ok(GraphUpdate::Refused(why)) => Ok(Some(why)),
-            Err(error) => Err(error),
-        };
-        if !matches!(updated, Ok(None)) {
-            return Ok((updated, Some(taken), Vec::new()));
+/// Makes a captured graph executable, which `sconce_graph_capture_end` does unless the graph was
+/// created with `keep_graph`, and the first replay otherwise. Another call replaces the executable
+/// graph.
+///
+/// - `graph`: one that was captured.
+/// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
+/// - torch: `torch.cuda.CUDAGraph.instantiate()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_instantiate(graph: *mut sconce_graph) -> sconce_status {
+    guard(|| graph::instantiate(sconce_graph::key(graph, "graph")?))
+}
+
+/// Prepares the first launch of a graph on the device, in stream order, so that the first launch
+/// takes no longer than later ones.
+///
+/// - `graph`: one that was captured.
+/// - `stream`: a stream of the device on which the graph was captured. No capture of the stream may
+///   be under way.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated, or `stream` is being
+///   captured.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_graph_upload(
+    graph: *mut sconce_graph,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard(|| {
+        let key = sconce_graph::key(graph, "graph")?;
+        let runtime = runtime()?;
+        graph::upload(runtime, key, stream.resolve(runtime)?)
+    })
+}
+
+/// Updates a graph with the addresses and numbers of another graph that has the same nodes and
+/// edges. That is much faster than instantiating the other graph. Launches that are queued are not
+/// affected.
+///
+/// - `graph`: the graph to be changed.
+/// - `from`: a captured graph that was created with `keep_graph`. It may be reset or destroyed
+///   afterwards.
+/// - `out_updated`: receives false if the graphs differ in their nodes or edges. `graph` is then
+///   unchanged, and the difference is logged at level debug.
+/// - Errors: INVALID_STATE: a graph was not captured, or `graph` not instantiated. INVALID_ARGUMENT:
+///   `from` is `graph`, or keeps no graph.
+/// - Ownership: `graph` keeps what `from` keeps (the pool's memory and pinned memory) until it is
+///   updated or instantiated again, reset or destroyed.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_update(
+    graph: *mut sconce_graph,
+    from: *mut sconce_graph,
+    out_updated: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_updated = out!(out_updated);
+        let key = sconce_graph::key(graph, "graph")?;
+        let refused = graph::update(key, sconce_graph::key(from, "from")?)?;
+        if let Some(why) = &refused {
+            log::debug(format_args!("a graph was not updated: {why}"));
         }
-        captured.nodes = from.nodes;
-        Ok((updated, captured.taken.replace(taken), captured.launched.all()))
-    };
-    // Another thread may update the other way round.
-    let (updated, left, launched) = match comes_before(from, key)? {
-        true => with_graph(from, |from| with_graph(key, |state| take(state, from)))?,
-        false => with_graph(key, |state| with_graph(from, |from| take(state, from)))?,
-    };
-    // Without the locks, since this may log.
-    let let_go = left.map_or(Ok(()), |left| let_go(runtime, left, &launched));
-    updated.and_then(|updated| let_go.map(|()| updated))
-}
-
-/// How many nodes the graph has, without those of the bodies of its conditional nodes.
-pub fn node_count(key: Key) -> Result<usize> {
-    with_graph(key, |state| captured(state).map(|captured| captured.nodes))
-}
-
-fn kept(captured: &Captured) -> Result<GraphHandle> {
-    captured.graph.ok_or_else(|| {
-        Error::invalid_state(
-            "You cannot access the raw cudaGraph_t instance unless the graph was created with keep_graph (C++ \
-             CUDAGraph(true))",
-        )
+        out_updated.write(refused.is_none());
+        Ok(())
     })
 }
 
-/// Writes the graph to a file in the language of Graphviz.
-pub fn debug_dump(key: Key, path: &str, flags: u32) -> Result<()> {
-    let runtime = runtime()?;
-    with_graph(key, |state| {
-        let graph = kept(captured(state)?)?;
-        runtime.driver().graph_debug_dump(graph, path, flags)
+/// Reports how many nodes a graph has. The bodies of a conditional node do not count.
+///
+/// - `graph`: one that was captured.
+/// - `out_count`: receives the number; 0 for a capture without work.
+/// - Errors: INVALID_STATE: the graph was not captured.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_node_count(
+    graph: *mut sconce_graph,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        out_count.write(graph::node_count(sconce_graph::key(graph, "graph")?)?);
+        Ok(())
     })
 }
 
-/// The driver's graph.
-pub fn native(key: Key) -> Result<usize> {
-    with_graph(key, |state| kept(captured(state)?).map(|graph| graph.native()))
+/// Writes a graph to a file in the language of Graphviz.
+///
+/// - `graph`: one that was captured.
+/// - `path`: the file; an existing one is overwritten.
+/// - `flags`: bits of `CUgraphDebugDot_flags`; 0 writes the least, 1 everything. Simulated devices
+///   ignore them.
+/// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`. DRIVER: the
+///   file cannot be written.
+/// - torch: `torch.cuda.CUDAGraph.debug_dump(path)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_debug_dump(
+    graph: *mut sconce_graph,
+    path: *const c_char,
+    flags: u32,
+) -> sconce_status {
+    guard(|| {
+        // SAFETY: a NUL-terminated text, as the header requires.
+        let path = unsafe { text(path, "path") }?;
+        let path = path.to_str().map_err(|_| Error::invalid_argument("path: it is not UTF-8"))?;
+        graph::debug_dump(sconce_graph::key(graph, "graph")?, path, flags)
+    })
 }
 
-/// The driver's executable graph.
-pub fn native_exec(key: Key) -> Result<usize> {
-    with_graph(key, |state| {
-        captured(state)?.exec.map(|exec| exec.native()).ok_or_else(not_instantiated)
+/// Reports the driver's graph, for code that calls CUDA itself.
+///
+/// - `graph`: one that was captured.
+/// - `out_native`: receives the `CUgraph` or `cudaGraph_t`; on the simulator, a number.
+/// - Errors: INVALID_STATE: the graph was not captured, or not created with `keep_graph`.
+/// - Ownership: borrowed; it lives until the graph is reset or destroyed.
+/// - torch: `torch.cuda.CUDAGraph.raw_cuda_graph()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_native(
+    graph: *mut sconce_graph,
+    out_native: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_native = out!(out_native);
+        let native = graph::native(sconce_graph::key(graph, "graph")?)?;
+        out_native.write(without_provenance_mut(native));
+        Ok(())
+    })
+}
+
+/// Reports the driver's executable graph, for code that calls CUDA itself.
+///
+/// - `graph`: one that was captured.
+/// - `out_native`: receives the `CUgraphExec` or `cudaGraphExec_t`; on the simulator, a number.
+/// - Errors: INVALID_STATE: the graph was not captured or not instantiated.
+/// - Ownership: borrowed; it lives until the graph is instantiated again, reset or destroyed. The
+///   graph does not know of launches that other code makes: they must be done before the graph lets
+///   go of its memory. Such a launch repeats the random numbers
+///   of the last one through this library, as in torch.
+/// - torch: `at::cuda::CUDAGraph::raw_cuda_graph_exec`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_graph_get_native_exec(
+    graph: *mut sconce_graph,
+    out_native: *mut *mut c_void,
+) -> sconce_status {
+    guard(|| {
+        let out_native = out!(out_native);
+        let native = graph::native_exec(sconce_graph::key(graph, "graph")?)?;
+        out_native.write(without_provenance_mut(native));
+        Ok(())
     })
 }

@@ -1,375 +1,209 @@
-//! Private pools: memory that is kept apart from the default pool, for graph captures and for
-//! callers that want their own.
-//!
-//! Between [`begin`] and [`end`] the calling thread's allocations on a device, on whatever stream,
-//! come from the pool; it does not matter whether a capture is under way. Blocks go back to the pool
-//! they came from, whichever thread frees them. The memory of a pool stays with it until it is trimmed or
-//! destroyed; what is live then stays valid, and goes back like any other memory once it is freed.
+//! Private pools of device memory.
 
-use std::cell::RefCell;
-use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use crate::handle::OpaqueHandle;
+use crate::{CBool, guard, sconce_status};
+use sconce_base::error::{Error, Result};
+use sconce_runtime::memory::pool::{self, PoolPolicy};
 
-use super::fixed_pools;
-pub(crate) use super::pool_holds::AwaitLaunch;
-use super::pool_holds::{self, SleepFlags};
-use super::pool_release;
-pub(crate) use super::pool_release::give_back_late;
-use super::sleep;
-pub use super::source::pool_policy::PoolPolicy;
-use super::source::{pool_policy, uncached};
-pub(crate) use super::streams::launch_uses::busy;
-use super::streams::sleepers;
-pub use crate::collections::slab::Key;
-use crate::collections::slab::{Live, Slab};
-use crate::context::{Runtime, refuse_forked_child, runtime};
-use crate::device;
-use crate::driver::StreamRef;
-use crate::error::{Error, Result, Status};
-use crate::lock::{OnceCell, rank};
-use crate::log;
-use crate::process;
-use crate::stream::{self, Named};
-use crate::thread_state;
-use crate::types::DeviceIndex;
-
-static POOLS: Slab<PoolCell> = Slab::new();
-static NUMBERS: AtomicU64 = AtomicU64::new(1);
-
-/// The place of a pool.
-#[derive(Default)]
-struct PoolCell {
-    /// The pool's number, never used again.
-    number: AtomicU64,
-    /// How many threads and devices it is begun on; [`GONE`] when it is being destroyed.
-    begun: AtomicUsize,
-    /// The graph that made the pool has gone: the pool is destroyed once it is begun nowhere.
-    ends: AtomicBool,
+/// A private memory pool: it serves only allocations between `sconce_memory_pool_begin` and
+/// `sconce_memory_pool_end`. Opaque; created by `sconce_memory_pool_create`.
+pub struct sconce_memory_pool {
+    _private: [u8; 0],
 }
 
-/// What is begun of a pool that is being destroyed.
-const GONE: usize = usize::MAX;
-
-thread_local! {
-    /// Where this thread's allocations go, newest last. Without a destructor, so that a thread can
-    /// allocate while it ends; `change` frees the vector's storage instead.
-    static DIVERSIONS: ManuallyDrop<RefCell<Vec<Diversion>>> =
-        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
+impl OpaqueHandle for sconce_memory_pool {
+    const SOURCE: &'static str = "make pools with sconce_memory_pool_create";
 }
 
-/// A pool that a thread has begun.
-struct Diversion {
-    device: DeviceIndex,
-    /// The pool's number.
-    number: u64,
-    /// A stream of the program was found to be captured meanwhile, which other threads know of.
-    captured: bool,
-}
-
-/// Called with a device and the number of a pool from which the calling thread no longer allocates there.
-static ON_END: OnceCell<rank::FirstTime, fn(DeviceIndex, u64)> = OnceCell::new();
-
-/// Names the function that frees what was allocated from a pool for the calling thread's libraries, once.
-pub(crate) fn on_end(ended: fn(DeviceIndex, u64)) {
-    ON_END.get_or_init(|| ended);
-}
-
-fn cell(pool: Key) -> Result<Live<'static, PoolCell>> {
-    POOLS.get(pool).ok_or_else(dead)
-}
-
-fn dead() -> Error {
-    Error::invalid_handle("pool is not a live memory pool: never created, or destroyed")
-}
-
-/// The number of the pool that the calling thread's allocations on a device come from; 0 is the
-/// default one.
-pub(crate) fn current(device: DeviceIndex) -> u64 {
-    if !thread_state::has_diversions() {
-        return 0;
-    }
-    DIVERSIONS.with(|diversions| {
-        diversions
-            .borrow()
-            .iter()
-            .rev()
-            .find(|diversion| diversion.device == device)
-            .map_or(0, |diversion| diversion.number)
-    })
-}
-
-/// Lets other threads know that a stream of the program is being captured, if it is, until the calling
-/// thread ends its pool. They may not ask the stream itself, which the running call names.
-pub(super) fn note_capture(runtime: &Runtime, stream: StreamRef) {
-    DIVERSIONS.with(|diversions| {
-        let mut diversions = diversions.borrow_mut();
-        let newest = diversions.iter_mut().rev().find(|it| it.device == stream.device);
-        if let Some(newest) = newest.filter(|newest| !newest.captured)
-            && runtime.driver().stream_is_capturing(stream).unwrap_or(false)
-        {
-            newest.captured = true;
-            stream::add_capture(stream.device);
-        }
-    });
-}
-
-fn change(action: impl FnOnce(&mut Vec<Diversion>) -> Result<()>) -> Result<()> {
-    DIVERSIONS.with(|diversions| {
-        let diversions = &mut *diversions.borrow_mut();
-        action(diversions)?;
-        if diversions.is_empty() {
-            *diversions = Vec::new();
-        }
-        thread_state::set_diversions(diversions.len() as u32);
+/// Creates a private memory pool, without any memory yet. It serves all devices. Needs no device.
+///
+/// - `out_pool`: receives the pool.
+/// - Errors: OUT_OF_MEMORY: too many pools.
+/// - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
+/// - torch: `torch.cuda.MemPool()`, `c10::cuda::MemPool`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_create(
+    out_pool: *mut *mut sconce_memory_pool,
+) -> sconce_status {
+    guard(|| {
+        let out_pool = out!(out_pool);
+        out_pool.write(sconce_memory_pool::from_key(pool::create()?));
         Ok(())
     })
 }
 
-/// Makes a pool whose memory is what the settings say.
-pub fn create() -> Result<Key> {
-    create_with(PoolPolicy::OfSettings)
+/// What the memory of a private pool is made of.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum sconce_memory_policy {
+    /// As the settings `policy` and `expandable_segments` choose when the pool obtains memory.
+    SCONCE_MEMORY_POLICY_OF_SETTINGS = 0,
+    /// Segments, regardless of the settings.
+    SCONCE_MEMORY_POLICY_SEGMENTS = 1,
+    /// Pages, regardless of the settings. torch calls them expandable segments.
+    SCONCE_MEMORY_POLICY_PAGES = 2,
 }
 
-/// Makes a pool.
-pub fn create_with(policy: PoolPolicy) -> Result<Key> {
-    refuse_forked_child()?;
-    let (key, cell) = POOLS
-        .insert()
-        .ok_or_else(|| Error::new(Status::OutOfMemory, "too many memory pools are alive"))?;
-    let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-    pool_policy::set(number, policy);
-    cell.begun.store(0, Ordering::Relaxed);
-    cell.ends.store(false, Ordering::Relaxed);
-    cell.number.store(number, Ordering::Release);
-    Ok(key)
+numbers_of!(sconce_memory_policy as i32: SCONCE_MEMORY_POLICY_OF_SETTINGS, SCONCE_MEMORY_POLICY_SEGMENTS,
+    SCONCE_MEMORY_POLICY_PAGES);
+
+fn policy_of(policy: i32) -> Result<PoolPolicy> {
+    match policy {
+        SCONCE_MEMORY_POLICY_OF_SETTINGS => Ok(PoolPolicy::OfSettings),
+        SCONCE_MEMORY_POLICY_SEGMENTS => Ok(PoolPolicy::Segments),
+        SCONCE_MEMORY_POLICY_PAGES => Ok(PoolPolicy::Pages),
+        _ => Err(Error::invalid_argument(format!(
+            "policy is {policy}; it must be SCONCE_MEMORY_POLICY_OF_SETTINGS (0), _SEGMENTS (1) or \
+             _PAGES (2)"
+        ))),
+    }
 }
 
-/// The number by which snapshots know a pool.
-pub fn number(pool: Key) -> Result<u64> {
-    Ok(cell(pool)?.number.load(Ordering::Acquire))
-}
-
-/// From now on the calling thread's allocations on a device (-1: the current one) come from the
-/// pool.
-pub fn begin(pool: Key, index: i32) -> Result<()> {
-    let runtime = runtime()?;
-    let device = device::resolve(runtime, index)?;
-    let cell = cell(pool)?;
-    let number = cell.number.load(Ordering::Acquire);
-    change(|diversions| {
-        if diversions.iter().any(|it| (it.device, it.number) == (device, number)) {
-            return Err(Error::invalid_state(format!(
-                "this thread already allocates from the pool on device {device}; call \
-                 sconce_memory_pool_end first"
-            )));
-        }
-        enter(&cell)?;
-        diversions.push(Diversion { device, number, captured: false });
+/// Creates a private memory pool with the given policy, without any memory yet. It serves all devices. Needs no
+/// device.
+///
+/// - `policy`: `SCONCE_MEMORY_POLICY_…`. If the driver does not support pages, the pool uses
+///   segments, and a warning is logged, as for the setting `policy:pages`.
+/// - `out_pool`: receives the pool.
+/// - Errors: INVALID_ARGUMENT: no such policy. OUT_OF_MEMORY: too many pools.
+/// - Ownership: the caller destroys the pool with `sconce_memory_pool_destroy`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_create_with_policy(
+    policy: i32,
+    out_pool: *mut *mut sconce_memory_pool,
+) -> sconce_status {
+    guard(|| {
+        let out_pool = out!(out_pool);
+        out_pool.write(sconce_memory_pool::from_key(pool::create_with(policy_of(policy)?)?));
         Ok(())
     })
 }
 
-/// Counts a use of a pool, which is not destroyed until it is taken off again.
-fn enter(cell: &Live<'static, PoolCell>) -> Result<()> {
-    let begun = cell.begun.fetch_update(Ordering::AcqRel, Ordering::Acquire, |begun| {
-        begun.checked_add(1).filter(|_| begun != GONE)
-    });
-    begun.map_err(|_| dead())?;
-    if !cell.still() {
-        // Destroyed, and perhaps another pool by now, since it was looked up.
-        cell.begun.fetch_sub(1, Ordering::AcqRel);
-        return Err(dead());
-    }
-    Ok(())
-}
-
-/// Undoes [`begin`].
-pub fn end(pool: Key, index: i32) -> Result<()> {
-    let runtime = runtime()?;
-    let device = device::resolve(runtime, index)?;
-    let cell = cell(pool)?;
-    let number = cell.number.load(Ordering::Acquire);
-    change(|diversions| {
-        let is_it = |it: &Diversion| (it.device, it.number) == (device, number);
-        let Some(place) = diversions.iter().rposition(is_it) else {
-            return Err(Error::invalid_state(format!(
-                "this thread does not allocate from the pool on device {device}; call \
-                 sconce_memory_pool_begin on the thread that calls sconce_memory_pool_end"
-            )));
-        };
-        if diversions.remove(place).captured {
-            stream::remove_capture(device);
-        }
+/// Reports the number of a pool in snapshots and histories. Needs no device.
+///
+/// - `out_id`: receives the second number of torch's pair, whose first number is 0. The number is
+///   never 0, and is not reused.
+/// - torch: `torch.cuda.MemPool.id`, `c10::cuda::MemPool::id`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_get_id(
+    pool: *mut sconce_memory_pool,
+    out_id: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_id = out!(out_id);
+        out_id.write(pool::number(sconce_memory_pool::key(pool, "pool")?)?);
         Ok(())
-    })?;
-    if let Some(ended) = ON_END.get() {
-        ended(device, number);
-    }
-    cell.begun.fetch_sub(1, Ordering::SeqCst);
-    if cell.ends.load(Ordering::SeqCst) {
-        // Another thread has begun the pool meanwhile, or has destroyed it: then there is nothing to do here.
-        if let Err(error) = destroy(pool) {
-            log::debug(format_args!("the pool of a graph that has gone: {}", error.message()));
+    })
+}
+
+/// Destroys a pool and returns its unused memory to the driver. Its allocations stay valid and are
+/// freed as usual.
+///
+/// - `pool`: NULL is a no-op.
+/// - Errors: INVALID_STATE: a thread has called `sconce_memory_pool_begin` without
+///   `sconce_memory_pool_end`, or the memory of the pool is fixed. DRIVER: the pool is destroyed
+///   all the same.
+/// - Ordering: as `sconce_memory_pool_trim`. While a stream is being captured, and while launches of
+///   graphs that have used the pool are queued, the call does not block, and the memory goes back
+///   later, as in `sconce_graph_reset`. While a graph holds the pool, its memory stays.
+/// - torch: the destructor of `c10::cuda::MemPool`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_pool_destroy(pool: *mut sconce_memory_pool) -> sconce_status {
+    guard(|| {
+        if pool.is_null() {
+            return Ok(());
         }
-    }
-    Ok(())
+        pool::destroy(sconce_memory_pool::key(pool, "pool")?)
+    })
 }
 
-/// Fixes a pool's memory, on all devices, or makes the pool an ordinary one again. While it is fixed, none of its
-/// memory sleeps or goes back to the driver, and the pool is not destroyed.
-pub fn set_fixed(pool: Key, fixed: bool) -> Result<()> {
-    let runtime = runtime()?;
-    if fixed && uncached::is_on() {
-        return Err(Error::not_supported(
-            "memory is not fixed without caching (PYTORCH_NO_CUDA_MEMORY_CACHING): each free returns it to the driver; \
-             unset that variable",
-        ));
-    }
-    let cell = cell(pool)?;
-    // Meanwhile the pool cannot be destroyed.
-    enter(&cell)?;
-    let number = cell.number.load(Ordering::Acquire);
-    let outcome = match fixed {
-        true => process::watch_exit().and_then(|()| sleep::fix(runtime, number)),
-        false => {
-            fixed_pools::release(number);
-            Ok(())
-        }
-    };
-    cell.begun.fetch_sub(1, Ordering::AcqRel);
-    outcome
+/// Serves the calling thread's allocations on a device from a pool, until `sconce_memory_pool_end`.
+/// If a thread has begun several pools, the one begun last serves.
+///
+/// - Errors: INVALID_STATE: the thread has begun this pool on this device already.
+/// - torch: entering `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::beginAllocateToPool`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_pool_begin(
+    pool: *mut sconce_memory_pool,
+    device: i32,
+) -> sconce_status {
+    guard(|| pool::begin(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Whether a pool's memory is fixed.
-pub fn is_fixed(pool: Key) -> Result<bool> {
-    Ok(fixed_pools::is_fixed(number(pool)?))
+/// Undoes `sconce_memory_pool_begin`. Allocations stay valid, and return to the pool when they are
+/// freed.
+///
+/// - Errors: INVALID_STATE: the thread has not begun this pool on this device.
+/// - Threads: the thread that called `sconce_memory_pool_begin`.
+/// - torch: leaving `torch.cuda.use_mem_pool(pool)`, `CUDACachingAllocator::endAllocateToPool`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_pool_end(
+    pool: *mut sconce_memory_pool,
+    device: i32,
+) -> sconce_status {
+    guard(|| pool::end(sconce_memory_pool::key(pool, "pool")?, device))
 }
 
-/// Gives the pool's memory without live blocks back to the driver; returns its bytes. While a graph holds the pool, or
-/// its memory is fixed, nothing goes back.
-pub fn trim(pool: Key) -> Result<usize> {
-    let runtime = runtime()?;
-    let number = cell(pool)?.number.load(Ordering::Acquire);
-    if pool_holds::is_held(number) || fixed_pools::is_fixed(number) {
-        return Ok(0);
-    }
-    let bytes = pool_release::trim(runtime, number);
-    runtime.devices().for_each(|device| sleep::drop_free(runtime, device));
-    bytes
+/// Returns unused memory of a pool to the driver, on every device, which `sconce_memory_empty_cache`
+/// does not do. Returns nothing while the memory is fixed, or while a graph holds the pool.
+///
+/// - `out_bytes`: receives the number of bytes returned.
+/// - Errors: INVALID_STATE: a stream is being captured.
+/// - Ordering: as `sconce_memory_empty_cache`.
+/// - torch: `CUDACachingAllocator::emptyCache(mempool_id)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_trim(
+    pool: *mut sconce_memory_pool,
+    out_bytes: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_bytes = out!(out_bytes);
+        out_bytes.write(pool::trim(sconce_memory_pool::key(pool, "pool")?)?);
+        Ok(())
+    })
 }
 
-/// Destroys a pool. While the process ends, a fixed one stays as it is: where its memory is registered, nobody
-/// unregisters it any more. Memory of others without live blocks goes back to the driver: at once, or later if blocks
-/// wait for streams or a stream is being captured; if graphs hold the pool, when the last one lets go.
-pub fn destroy(pool: Key) -> Result<()> {
-    refuse_forked_child()?;
-    let live = cell(pool)?;
-    let number = live.number.load(Ordering::Acquire);
-    let order = (Ordering::AcqRel, Ordering::Acquire);
-    if process::is_exiting() && fixed_pools::is_fixed(number) {
-        return Ok(());
-    }
-    refuse_fixed(number)?;
-    if let Err(begun) = live.begun.compare_exchange(0, GONE, order.0, order.1) {
-        if begun == GONE || !live.still() {
-            return Err(dead());
-        }
-        return Err(Error::invalid_state(
-            "pool is still begun on a thread; call sconce_memory_pool_end there first",
-        ));
-    }
-    // Another thread may have fixed it since.
-    if let Err(error) = refuse_fixed(number) {
-        live.begun.store(0, Ordering::Release);
-        return Err(error);
-    }
-    if !POOLS.remove(pool, |_| ()) {
-        return Err(dead());
-    }
-    // No thread allocates from it any more.
-    pool_policy::forget(number);
-    if pool_holds::outlives(number) {
-        return Ok(());
-    }
-    pool_release::destroyed(number)
+/// Fixes the memory of a pool on every device, or ends that. A program that registers memory of the
+/// pool with another library (`ncclCommRegister`, `ibv_reg_mr`) fixes the pool before the first
+/// registration, and ends that after the last registration has ended.
+///
+/// Fixed memory keeps its pages and addresses. It cannot sleep, and it does not return to the
+/// driver, not even in freed blocks, which serve later allocations from the pool. The pool may
+/// still take more memory. The default pool cannot be fixed: its memory may sleep, and its pages
+/// move between free blocks.
+///
+/// - `fixed`: whether the memory is fixed from now on. Repeated calls with the same value have no
+///   further effect.
+/// - Errors: INVALID_STATE: the pool is asleep on a device. NOT_SUPPORTED: memory is allocated without caching.
+/// - Ordering: waits for threads that put a pool to sleep, wake it or return memory to the driver.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_memory_pool_set_fixed(
+    pool: *mut sconce_memory_pool,
+    fixed: CBool,
+) -> sconce_status {
+    guard(|| pool::set_fixed(sconce_memory_pool::key(pool, "pool")?, fixed.is_true()))
 }
 
-/// Destroys the pool that a graph made, with the graph: at once, or as soon as no thread allocates from it for a
-/// capture of another graph.
-pub(crate) fn destroy_with_graph(pool: Key) -> Result<()> {
-    let live = cell(pool)?;
-    let number = live.number.load(Ordering::Acquire);
-    live.ends.store(true, Ordering::SeqCst);
-    match destroy(pool) {
-        Err(error) if error.status() == Status::InvalidState && !fixed_pools::is_fixed(number) => {
-            Ok(())
-        }
-        outcome => outcome,
-    }
-}
-
-fn refuse_fixed(number: u64) -> Result<()> {
-    if !fixed_pools::is_fixed(number) {
-        return Ok(());
-    }
-    Err(Error::invalid_state(
-        "the memory of pool is fixed, since the program has registered it elsewhere; end the registrations and call \
-         sconce_memory_pool_set_fixed with false before the pool is destroyed",
-    ))
-}
-
-/// A graph's hold of a pool.
-pub(crate) struct PoolHold {
-    number: u64,
-    graph: Key,
-    asleep: SleepFlags,
-}
-
-/// Keeps the memory of a pool for a graph until the hold is released. `await_launch` waits until no thread is launching
-/// the graph.
-pub(crate) fn hold(pool: Key, graph: Key, await_launch: AwaitLaunch) -> Result<PoolHold> {
-    let cell = cell(pool)?;
-    let number = cell.number.load(Ordering::Acquire);
-    let asleep = pool_holds::add(number, graph, await_launch);
-    let hold = PoolHold { number, graph, asleep };
-    if !cell.still() {
-        hold.release(&[])?;
-        return Err(dead());
-    }
-    Ok(hold)
-}
-
-impl PoolHold {
-    /// Keeps the memory for another graph, too.
-    pub(crate) fn share(&self, graph: Key, await_launch: AwaitLaunch) -> PoolHold {
-        let asleep = pool_holds::add(self.number, graph, await_launch);
-        PoolHold { number: self.number, graph, asleep }
-    }
-
-    /// Lets go. The memory of a pool that was destroyed goes back if no other graph holds it. `users` are the streams
-    /// on which launches of the graph may be queued still: they use all memory of the pool until they have done the
-    /// work that is queued now. The driver's calls are made in the relaxed mode of captures.
-    pub(crate) fn release(self, users: &[Named]) -> Result<()> {
-        pool_release::let_go(self.number, users);
-        match pool_holds::remove(self.number, self.graph) {
-            true => pool_release::let_go_last(self.number),
-            false => Ok(()),
-        }
-    }
-
-    /// Refuses a launch on a device while the pool sleeps there. The caller holds the lock that the hold's
-    /// [`AwaitLaunch`] waits for until the launch is queued.
-    #[inline]
-    pub(crate) fn refuse_asleep(&self, device: DeviceIndex) -> Result<()> {
-        if self.asleep.is_set(device) { Err(asleep(device, self.number)) } else { Ok(()) }
-    }
-}
-
-#[cold]
-fn asleep(device: DeviceIndex, number: u64) -> Error {
-    Error::invalid_state(format!(
-        "the memory of the graph is asleep with {} (sconce_memory_pool_sleep); call sconce_memory_pool_wake before the \
-         graph is launched",
-        sleepers::name(device, number)
-    ))
+/// Reports whether the memory of a pool is fixed. Needs no device.
+///
+/// - `out_fixed`: receives the answer.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_memory_pool_is_fixed(
+    pool: *mut sconce_memory_pool,
+    out_fixed: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_fixed = out!(out_fixed);
+        out_fixed.write(pool::is_fixed(sconce_memory_pool::key(pool, "pool")?)?);
+        Ok(())
+    })
 }

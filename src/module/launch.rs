@@ -1,101 +1,192 @@
-//! Launches.
+//! Launches of the program's kernels. See `docs/design/module.md`.
 
-use std::sync::atomic::Ordering;
+use std::ffi::c_void;
 
-use super::kernels::raise_shared;
-use super::table::{self, UserKernel};
-use crate::collections::slab::Key;
-use crate::context::Runtime;
-use crate::device;
-use crate::driver::{KernelValues, LaunchConfig};
-use crate::error::{Error, Result};
-use crate::stream::{self, Stream, after_enqueue};
+use crate::arguments::entries;
+use crate::handle::OpaqueHandle;
+use crate::structs::{read_at, refuse_zeroed};
+use crate::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
+use sconce_base::error::{Error, Result};
+use sconce_driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
+use sconce_runtime::context::runtime;
+use sconce_runtime::module;
+
+/// The most arguments of a launch.
+const MOST_ARGUMENTS: usize = 1024;
+
+/// How a kernel is launched. Begin with `SCONCE_LAUNCH_DESC_INIT`: one block of one thread.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_launch_desc {
+    /// `sizeof(sconce_launch_desc)`.
+    pub struct_size: u32,
+    /// Blocks of the grid along x, y and z; 0 along y or z counts as 1.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z; 0 along y or z counts as 1.
+    pub block: [u32; 3],
+    /// Blocks of a cluster along x, y and z, of which the grid is a multiple; all 0: no clusters, or
+    /// those that the kernel declares. 0 along y or z counts as 1.
+    pub cluster: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// Whether all blocks run at the same time, so that they may wait for each other
+    /// (`grid.sync()`).
+    pub cooperative: CBool,
+    /// 0.
+    pub reserved: [u8; 3],
+}
+
+grows!(
+    sconce_launch_desc, "SCONCE_LAUNCH_DESC_INIT", first version: 48 bytes,
+    grid, block, cluster, shared_bytes, cooperative, reserved,
+);
+
+fn extents(extents: [u32; 3]) -> Dim3 {
+    let [x, y, z] = extents;
+    Dim3 { x, y: y.max(1), z: z.max(1) }
+}
+
+impl sconce_launch_desc {
+    #[inline]
+    fn request(&self) -> Result<LaunchConfig> {
+        if self.reserved != [0; 3] {
+            return Err(Error::invalid_argument("desc.reserved is not 0"));
+        }
+        Ok(LaunchConfig {
+            shape: LaunchShape {
+                grid: extents(self.grid),
+                block: extents(self.block),
+                shared_bytes: self.shared_bytes,
+            },
+            cluster: (self.cluster != [0; 3]).then(|| extents(self.cluster)),
+            cooperative: self.cooperative.field("desc.cooperative")?,
+        })
+    }
+}
+
+/// Reads the arguments of a launch.
+///
+/// # Safety
+/// As [`list`] for both lists, and each address is NULL or that of as many bytes as its size says.
+#[inline(always)]
+unsafe fn values<'a>(
+    arguments: *const *const c_void,
+    argument_bytes: *const usize,
+    argument_count: usize,
+) -> Result<KernelValues<'a>> {
+    if argument_count > MOST_ARGUMENTS {
+        return Err(too_many(argument_count));
+    }
+    // SAFETY: the caller promises what this function requires.
+    let addresses = unsafe { entries(arguments, argument_count, "arguments") }?;
+    // SAFETY: the caller promises what this function requires.
+    let bytes = unsafe { entries(argument_bytes, argument_count, "argument_bytes") }?;
+    if addresses.iter().any(|address| address.is_null()) {
+        return Err(missing(addresses));
+    }
+    // SAFETY: the caller promises the memory of each argument; `sconce_kernel_launch` demands that they are
+    // the kernel's.
+    Ok(unsafe { KernelValues::new(addresses, bytes) })
+}
+
+#[cold]
+#[inline(never)]
+fn too_many(argument_count: usize) -> Error {
+    Error::invalid_argument(format!(
+        "argument_count is {argument_count}; at most {MOST_ARGUMENTS} are possible"
+    ))
+}
+
+#[cold]
+#[inline(never)]
+fn missing(addresses: &[*const c_void]) -> Error {
+    let at = addresses.iter().take_while(|address| !address.is_null()).count();
+    null(&format!("arguments[{at}]"))
+}
+
+/// Reads the description of a launch.
+///
+/// # Safety
+/// As [`read_at`].
+#[inline(always)]
+unsafe fn request(desc: *const sconce_launch_desc) -> Result<LaunchConfig> {
+    let mut place = None;
+    // SAFETY: the caller promises what this function requires; the reference is not kept.
+    let desc = unsafe { read_at(desc, &mut place, "desc") }?;
+    refuse_zeroed(desc, "desc")?;
+    desc.request()
+}
 
 /// Launches a kernel on the calling thread's current stream of the current device.
-#[inline]
-pub fn launch(
-    runtime: &Runtime,
-    kernel: Key,
-    config: &LaunchConfig,
-    values: &KernelValues<'_>,
-) -> Result<()> {
-    // In checked mode this takes over a device that other code has made current.
-    device::current_of_thread(runtime)?;
-    launch_on(runtime, stream::current_here(runtime)?, kernel, config, values)
+///
+/// Arguments are passed by value, in the order of the kernel's parameters: `arguments[i]` points to
+/// the value of parameter `i`, which has `argument_bytes[i]` bytes. For a pointer parameter, pass
+/// the address of a variable that contains a device address. Device addresses are not checked: the
+/// kernel uses whatever addresses it receives.
+///
+/// - `desc`: grid, block and the rest; begin with `SCONCE_LAUNCH_DESC_INIT`. Dynamic shared
+///   memory beyond 48 KiB needs no further call.
+/// - `arguments`: addresses of the values, in ordinary memory. May be NULL if there are none.
+/// - `argument_bytes`: their sizes. May be NULL if there are none.
+/// - `argument_count`: their number.
+/// - Errors: INVALID_ARGUMENT: the number or a size of the arguments differs from the kernel's
+///   parameters (drivers before CUDA 12.4 do not report them, so nothing is checked), or the device
+///   does not accept the configuration. NOT_SUPPORTED: clusters or a cooperative launch, which the
+///   device or the driver does not support. Otherwise as `sconce_kernel_get`.
+/// - Ownership: the values are copied. The memory that a kernel uses must stay allocated until the
+///   launch is done; note other streams with `sconce_memory_record_stream`.
+/// - Ordering: queued on the stream. The first launch on a device loads the kernel's module.
+/// - Safety: if the driver does not report a kernel's parameters, the caller must pass all of them
+///   with their correct sizes.
+/// - torch: `cuLaunchKernel`, `cuLaunchKernelEx`, `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_launch(
+    kernel: *mut sconce_kernel,
+    desc: *const sconce_launch_desc,
+    arguments: *const *const c_void,
+    argument_bytes: *const usize,
+    argument_count: usize,
+) -> sconce_status {
+    guard_runtime(|| {
+        // First of all it refuses a forked child.
+        let runtime = runtime()?;
+        let kernel = sconce_kernel::key(kernel, "kernel")?;
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { request(desc) }?;
+        // SAFETY: the caller promises what this function requires.
+        let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
+        module::launch(runtime, kernel, &config, &values)
+    })
 }
 
-/// Launches a kernel on a stream.
-#[inline(always)]
-pub fn launch_on(
-    runtime: &Runtime,
-    stream: Stream,
-    kernel: Key,
-    config: &LaunchConfig,
-    values: &KernelValues<'_>,
-) -> Result<()> {
-    table::with_kernel(kernel, |kernel| queue(runtime, stream, kernel, config, values))?;
-    after_enqueue(runtime, stream)
-}
-
-#[inline(always)]
-fn queue(
-    runtime: &Runtime,
-    stream: Stream,
-    kernel: &UserKernel,
-    config: &LaunchConfig,
-    values: &KernelValues<'_>,
-) -> Result<()> {
-    let (driver, target) = (runtime.driver(), stream.driver_ref());
-    let (handle, place) = kernel.on_device(runtime, target.device)?;
-    if let Some(Some(parameters)) = kernel.parameters.get()
-        && !are_equal(parameters, values.bytes())
-    {
-        return Err(other_values(&kernel.name, parameters, values.bytes()));
-    }
-    let shared = config.shape.shared_bytes;
-    if shared > place.shared_bytes.load(Ordering::Relaxed) {
-        raise_shared(runtime, target.device, handle, place, shared)
-            .map_err(|error| of_kernel(error, &kernel.name))?;
-    }
-    // A graph that has the kernel may be launched at any time, and nothing reports its end.
-    let asks = !kernel.module.is_captured.load(Ordering::Relaxed);
-    match driver.kernel_launch_values(handle, config, values, target, asks) {
-        Ok(false) => Ok(()),
-        Ok(true) => {
-            kernel.module.is_captured.store(true, Ordering::Release);
-            Ok(())
-        }
-        Err(error) => Err(of_kernel(error, &kernel.name)),
-    }
-}
-
-/// Whether two short lists are equal: a loop, where `==` would call a function.
-#[inline]
-fn are_equal(one: &[usize], other: &[usize]) -> bool {
-    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| one == other)
-}
-
-#[cold]
-#[inline(never)]
-fn of_kernel(error: Error, name: &str) -> Error {
-    error.context(format_args!("kernel {name}"))
-}
-
-#[cold]
-#[inline(never)]
-fn other_values(name: &str, parameters: &[usize], given: &[usize]) -> Error {
-    if parameters.len() != given.len() {
-        return Error::invalid_argument(format!(
-            "argument_count is {}; kernel {name} has {} parameters",
-            given.len(),
-            parameters.len()
-        ));
-    }
-    let differing = parameters.iter().zip(given).position(|(bytes, given)| bytes != given);
-    let at = differing.unwrap_or(0);
-    Error::invalid_argument(format!(
-        "argument_bytes[{at}] is {}; parameter {at} of kernel {name} has {} bytes: pass a value of the \
-         parameter's own type",
-        given[at], parameters[at]
-    ))
+/// Launches a kernel on a stream, independently of the current device and stream. Otherwise as
+/// `sconce_kernel_launch`.
+///
+/// - `desc`: as for `sconce_kernel_launch`.
+/// - `arguments`, `argument_bytes`, `argument_count`: as for `sconce_kernel_launch`.
+/// - Errors: as `sconce_kernel_launch`.
+/// - Ownership: as `sconce_kernel_launch`.
+/// - Ordering: queued on `stream`.
+/// - Safety: as `sconce_kernel_launch`.
+/// - torch: `kernel<<<grid, block, shared_bytes, stream>>>(…)`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_kernel_launch_on(
+    kernel: *mut sconce_kernel,
+    desc: *const sconce_launch_desc,
+    arguments: *const *const c_void,
+    argument_bytes: *const usize,
+    argument_count: usize,
+    stream: sconce_stream,
+) -> sconce_status {
+    guard_runtime(|| {
+        let runtime = runtime()?;
+        let kernel = sconce_kernel::key(kernel, "kernel")?;
+        // SAFETY: the caller promises what this function requires.
+        let config = unsafe { request(desc) }?;
+        // SAFETY: the caller promises what this function requires.
+        let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
+        module::launch_on(runtime, stream.resolve(runtime)?, kernel, &config, &values)
+    })
 }

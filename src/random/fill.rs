@@ -1,212 +1,202 @@
-//! Fills: from a request to launches.
+//! Random numbers: fills. See `docs/design/random.md`.
 
-use super::device::{ProcessDevices, RandomKernel};
-use super::draw::{DrawRequest, with_draw};
-use super::generator;
-use super::registry;
-use super::request::FillRequest;
-use super::stream_capture::CapturingWork;
-use crate::collections::slab::Key;
-use crate::context::{Runtime, runtime};
-use crate::device::{self, reach};
-use crate::driver::StreamRef;
-use crate::element::Dtype;
-use crate::error::{Error, Result, Status};
-use crate::kernels::FillLaunch;
-use crate::operand::address_range::{self, MemoryKind};
-use crate::philox::{DeviceShape, Fill, LaunchPlan, Part};
-use crate::stream::{self, after_enqueue};
-use crate::types::{DeviceIndex, DevicePtr};
+use std::ffi::c_void;
 
-/// Threads of a block.
-const BLOCK: u64 = 256;
-/// Blocks a multiprocessor, with which large fills were the fastest on an H200.
-const BLOCKS_PER_PROCESSOR: u64 = 48;
-/// The fewest draws of a thread that are worth its set-up.
-const DRAWS_A_THREAD: u64 = 5;
-/// The largest extent of a grid along y.
-const LARGEST_Y: u64 = 65_535;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_generator, sconce_status};
+use sconce_base::element::Dtype;
+use sconce_base::error::Result;
+use sconce_compute::random::{self, FillRequest};
 
-/// Fills `n` elements at `address` on the current stream; without a generator, from the current
-/// device's default one.
-pub fn fill(
-    address: usize,
+pub(super) fn fill(
+    ptr: *mut c_void,
     n: usize,
-    dtype: Dtype,
+    dtype: i32,
     request: FillRequest,
-    generator: Option<Key>,
+    generator: *mut sconce_generator,
 ) -> Result<()> {
-    fill_on(device::current()?, address, n, dtype, request, generator)
+    let generator = sconce_generator::optional(generator);
+    random::fill(ptr as usize, n, Dtype::try_from(dtype)?, request, generator)
 }
 
-/// As [`fill`], on the current stream of a device that need not be the current one.
-pub(crate) fn fill_on(
-    device: DeviceIndex,
-    address: usize,
+/// Fills device memory with numbers from `low` to `high`, excluding `high`. The bits are torch's.
+///
+/// - `ptr`: memory of the current device for `n` elements, aligned to one; may be NULL if `n` is 0.
+/// - `n`: number of elements.
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128 (both parts are drawn).
+/// - `low`, `high`: bounds.
+/// - `generator`: a generator of the current device; NULL for its default generator.
+/// - Errors: INVALID_ARGUMENT: `low > high`, a bound or their difference is out of the range of the
+///   type, `dtype` is unknown, `ptr` is not device memory, or `n` elements reach beyond its block.
+///   NOT_SUPPORTED: the distribution is not defined for `dtype`. CROSS_DEVICE: `generator` belongs
+///   to another device, or `ptr` to a device to which the current device has no peer access.
+///   OUT_OF_MEMORY: the stream is being captured, and the device has not enough memory left for the
+///   generator state of graphs (`sconce_generator_prepare_capture`).
+/// - Ownership: the memory must stay allocated until the fill is done.
+/// - Ordering: queued on the current stream. A device's first fill with a distribution takes
+///   longer, since it loads the kernels. In a graph every replay draws new numbers.
+/// - torch: `torch.Tensor.uniform_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_uniform(
+    ptr: *mut c_void,
     n: usize,
-    dtype: Dtype,
-    request: FillRequest,
-    generator: Option<Key>,
-) -> Result<()> {
-    let (fill, parts) = request.check(dtype)?;
-    let runtime = runtime()?;
-    if let Some(key) = generator {
-        same_device(generator::device_of(key)?, device)?;
-    }
-    if n == 0 {
-        return Ok(());
-    }
-    check_memory(runtime, address, n, dtype, device)?;
-    let stream = stream::current_on(runtime, device)?;
-    let key = match generator {
-        Some(key) => key,
-        None => registry::default_of(device)?,
-    };
-    let work = ProcessDevices(runtime);
-    let target = FillTarget {
-        ptr: DevicePtr(address as u64),
-        n: n as u64 * parts,
-        shape: work.shape(device)?,
-    };
-    launch(&work, key, &fill, target, stream.driver_ref())?;
-    after_enqueue(runtime, stream)
+    dtype: i32,
+    low: f64,
+    high: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Uniform(low, high), generator))
 }
 
-#[cold]
-fn other_device(generator: DeviceIndex, current: DeviceIndex) -> Error {
-    Error::new(
-        Status::CrossDevice,
-        format!(
-            "generator belongs to device {generator}, but the current device is {current}; make \
-             device {generator} current, or use a generator of device {current}"
-        ),
-    )
-}
-
-fn same_device(generator: DeviceIndex, current: DeviceIndex) -> Result<()> {
-    if generator == current { Ok(()) } else { Err(other_device(generator, current)) }
-}
-
-/// Refuses memory to which a kernel cannot write, since the write would end the device's context,
-/// and elements beyond the end of the block or allocation, which would overwrite a neighbour.
-fn check_memory(
-    runtime: &Runtime,
-    address: usize,
+/// Fills device memory with normally distributed numbers. The bits are torch's on a GPU. Otherwise
+/// as `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16, BF16, C64 or C128.
+/// - `mean`: mean value.
+/// - `stddev`: standard deviation, of a complex number as a whole; not negative, else
+///   INVALID_ARGUMENT. torch and the messages call it `std`.
+/// - torch: `torch.Tensor.normal_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_normal(
+    ptr: *mut c_void,
     n: usize,
-    dtype: Dtype,
-    current: DeviceIndex,
-) -> Result<()> {
-    let element = dtype.bytes();
-    if address == 0 {
-        return Err(Error::invalid_argument(format!(
-            "ptr is NULL, but n is {n}; pass the address of that memory, or an n of 0"
-        )));
-    }
-    let bytes = n.checked_mul(element).ok_or_else(|| {
-        Error::invalid_argument(format!(
-            "n is {n}: so many elements of {} do not fit behind ptr {address:#x}",
-            dtype.name()
-        ))
-    })?;
-    // The parts of a complex number are written one by one.
-    let (real, _) = dtype.real();
-    if !address.is_multiple_of(real.bytes()) {
-        return Err(Error::invalid_argument(format!(
-            "ptr {address:#x} is not aligned for {}; it must be a multiple of {}",
-            dtype.name(),
-            real.bytes()
-        )));
-    }
-    match address_range::kind_of(runtime, address, bytes, "ptr")? {
-        MemoryKind::Device(device) => reach::allow(runtime, current, device, address, "ptr"),
-        MemoryKind::Pinned | MemoryKind::Managed(_) => Ok(()),
-        MemoryKind::Ordinary => Err(Error::invalid_argument(format!(
-            "ptr {address:#x} is memory that no device can write to"
-        ))),
-    }
+    dtype: i32,
+    mean: f64,
+    stddev: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Normal(mean, stddev), generator))
 }
 
-/// The memory of a fill: `n` real elements at an address, and the shape of the device.
-#[derive(Clone, Copy)]
-pub(super) struct FillTarget {
-    pub(super) ptr: DevicePtr,
-    pub(super) n: u64,
-    pub(super) shape: DeviceShape,
+/// Fills device memory with numbers whose logarithms are normally distributed. The bits are torch's
+/// on a GPU. Otherwise as `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+/// - `mean`: mean value of the logarithm.
+/// - `stddev`: standard deviation of the logarithm; positive, else INVALID_ARGUMENT. torch and the
+///   messages call it `std`.
+/// - torch: `torch.Tensor.log_normal_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_log_normal(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    mean: f64,
+    stddev: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::LogNormal(mean, stddev), generator))
 }
 
-/// Reserves and launches. All checks come first, so that a refused fill draws nothing. A launch
-/// that the driver refuses has drawn its numbers, as in torch.
-pub(super) fn launch(
-    work: &dyn CapturingWork,
-    generator: Key,
-    fill: &Fill,
-    target: FillTarget,
-    stream: StreamRef,
-) -> Result<()> {
-    work.load(stream.device, RandomKernel::Fill(*fill))?;
-    let bytes = fill.dtype.bytes();
-    let plan = LaunchPlan::new(target.n, bytes, fill.elements_per_draw(), target.shape);
-    let request = DrawRequest::of_kernel(plan.increment());
-    with_draw(generator, work, stream, request, |draw| {
-        let (seed, offset, state) = draw.numbers();
-        for part in plan.parts() {
-            let launch = FillLaunch {
-                address: target.ptr.offset(part.first * bytes as u64),
-                n: part.n,
-                seed,
-                offset: offset.wrapping_add(part.distance),
-                threads: part.threads,
-                first: fill.first,
-                second: fill.second,
-                state,
-            };
-            let (grid, arguments) = (grid(&part, fill, target.shape), launch.arguments());
-            work.launch(RandomKernel::Fill(*fill), grid, BLOCK as u32, &arguments, stream)?;
-        }
-        Ok(())
-    })
+/// Fills device memory with exponentially distributed numbers. The bits are torch's on a GPU.
+/// Otherwise as `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+/// - `rate`: positive, else INVALID_ARGUMENT. torch and the messages call it `lambda`.
+/// - torch: `torch.Tensor.exponential_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_exponential(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    rate: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Exponential(rate), generator))
 }
 
-/// The grid of a launch that was measured fastest on an H200. A short fill has a thread for each
-/// element, but at most two blocks per multiprocessor. In a longer fill x covers torch's threads, a
-/// few neighbours for each thread, and y the draws of a thread, at least five for each if there are
-/// enough. Kernels stride over the rest. The grid does not change the results.
-fn grid(part: &Part, fill: &Fill, shape: DeviceShape) -> [u32; 2] {
-    let processors = u64::from(shape.multi_processors);
-    if part.n <= part.threads {
-        return [part.n.div_ceil(BLOCK).min(2 * processors) as u32, 1];
-    }
-    // As many neighbours as one store of at most 16 bytes holds.
-    let neighbours = if fill.dtype.bytes() == 8 { 2 } else { 4 };
-    let x = part.threads.div_ceil(neighbours * BLOCK);
-    let rows = part.n / (part.threads * fill.elements_per_draw()) / DRAWS_A_THREAD;
-    let enough = (processors * BLOCKS_PER_PROCESSOR).div_ceil(x);
-    [x as u32, rows.min(enough).clamp(1, LARGEST_Y) as u32]
+/// Fills device memory with Cauchy distributed numbers. The bits are torch's on a GPU. Otherwise as
+/// `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` F32, F64, F16 or BF16.
+/// - `median`: median.
+/// - `sigma`: half the width of the density at half its height; positive, else INVALID_ARGUMENT.
+/// - torch: `torch.Tensor.cauchy_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_cauchy(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    median: f64,
+    sigma: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Cauchy(median, sigma), generator))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Fills device memory with geometrically distributed numbers: numbers of trials up to the first
+/// success. The bits are torch's on a GPU. Otherwise as `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` of any real number.
+/// - `p`: probability of success, between 0 and 1, else INVALID_ARGUMENT.
+/// - torch: `torch.Tensor.geometric_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_geometric(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    p: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Geometric(p), generator))
+}
 
-    #[test]
-    fn grids_cover_what_there_is_and_stay_within_limits() {
-        let shape = DeviceShape { multi_processors: 132, threads_per_multi_processor: 2048 };
-        let fill = Fill::full_range(Dtype::F32);
-        for (n, expected) in [
-            (1, [1, 1]),
-            (4096, [16, 1]),
-            (270_336, [264, 1]),
-            (270_337, [264, 1]),
-            (1 << 24, [264, 3]),
-            (1 << 29, [264, 24]),
-        ] {
-            let plan = LaunchPlan::new(n, 4, fill.elements_per_draw(), shape);
-            let part = plan.parts().next().unwrap();
-            assert_eq!(grid(&part, &fill, shape), expected, "{n}");
-        }
-        let tiny = DeviceShape { multi_processors: 1, threads_per_multi_processor: 256 };
-        let plan = LaunchPlan::new(1 << 30, 1, 4, tiny);
-        let [x, y] = grid(&plan.parts().next().unwrap(), &Fill::full_range(Dtype::U8), tiny);
-        assert_eq!((x, y), (1, 48));
-    }
+/// Fills device memory with ones and zeros. The bits are torch's. Otherwise as
+/// `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+/// - `p`: probability of a one, from 0 to 1, else INVALID_ARGUMENT.
+/// - torch: `torch.Tensor.bernoulli_()` with a number.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_bernoulli(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    p: f64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Bernoulli(p), generator))
+}
+
+/// Fills device memory with integers from `low` to `high`, excluding `high`. The bits are torch's.
+/// Otherwise as `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+/// - `low`, `high`: bounds; INVALID_ARGUMENT if `low >= high`, or if a bound is beyond the type.
+/// - torch: `torch.Tensor.random_(from, to)`, `torch.randint()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_integers(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    low: i64,
+    high: i64,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::Integers(low, high), generator))
+}
+
+/// Fills device memory with integers from 0 to the largest of an integer type, or to the largest up
+/// to which a floating-point type represents every integer. The bits are torch's. Otherwise as
+/// `sconce_random_uniform`.
+///
+/// - `dtype`: `SCONCE_DTYPE_` of any real number, or BOOL.
+/// - torch: `torch.Tensor.random_()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_random_full_range(
+    ptr: *mut c_void,
+    n: usize,
+    dtype: i32,
+    generator: *mut sconce_generator,
+) -> sconce_status {
+    guard(|| fill(ptr, n, dtype, FillRequest::FullRange, generator))
 }

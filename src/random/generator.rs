@@ -1,298 +1,171 @@
-//! A generator, and the beginning and the end of its handle.
-//!
-//! Reserving takes the generator's lock for a few instructions. Seed and offset are on the host, except while a graph
-//! draws an amount that only the device knows (`draw`).
+//! Generators of random numbers. See `docs/design/random.md`.
 
-use std::sync::Arc;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status};
+use sconce_compute::random;
 
-use super::cpu_generator::CpuGenerator;
-use super::device::{DeviceRecord, DeviceWork, new_place};
-use crate::collections::slab::{Key, Slab};
-use crate::context::runtime;
-use crate::device;
-use crate::driver::{StreamHandle, StreamRef};
-use crate::error::{Error, Result, Status};
-use crate::lock::{Mutex, rank};
-use crate::types::{CPU, DeviceIndex, DevicePtr};
-
-/// The seed of a new generator, as in torch.
-const FIRST_SEED: u64 = 67_280_421_310_721;
-
-static GENERATORS: Slab<GeneratorCell> = Slab::new();
-
-/// The memory of a generator. Cleared when the generator is destroyed, and then used for another.
-#[derive(Default)]
-struct GeneratorCell {
-    generator: Mutex<rank::Generator, Option<Generator>>,
+/// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
+/// Opaque; created by `sconce_generator_create`, or the default generator of a device or of the
+/// CPU. As in torch, a generator of the CPU (`SCONCE_DEVICE_CPU`) has the state of a Mersenne
+/// Twister instead of an offset.
+pub struct sconce_generator {
+    _private: [u8; 0],
 }
 
-/// A generator of a device, or one of the CPU.
-pub(super) enum Generator {
-    Device(GeneratorState),
-    Cpu(Box<CpuGenerator>),
+impl OpaqueHandle for sconce_generator {
+    const SOURCE: &'static str =
+        "get one from sconce_generator_get_default or sconce_generator_create";
 }
 
-pub(super) struct GeneratorState {
-    pub(super) device: DeviceIndex,
-    is_default: bool,
-    pub(super) seed: u64,
-    /// The offset, if the state is on the host.
-    pub(super) offset: u64,
-    pub(super) at: StateAt,
-    /// The slots of fills outside of captures that take from a record, by stream.
-    slots: Vec<(StreamHandle, DevicePtr)>,
-    /// Where graphs find the state once the generator is destroyed; `None` if no graph draws from it.
-    heirs: Option<Arc<Heritage>>,
-}
-
-/// The state of a generator whose handle has ended.
-type Heritage = Mutex<rank::Generator, Option<GeneratorState>>;
-
-/// Where the offset of a generator is. The seed is on the host, too.
-pub(super) enum StateAt {
-    /// On the host.
-    Host,
-    /// In the record of a graph, until its launches are done.
-    Launch(Arc<DeviceRecord>),
-    /// In a record on the device, for ever: a graph of other code takes from it.
-    Device(&'static DeviceRecord),
-}
-
-impl StateAt {
-    /// The record on the device, if the offset is in one.
-    pub(super) fn record(&self) -> Option<&DeviceRecord> {
-        match self {
-            StateAt::Host => None,
-            StateAt::Launch(record) => Some(record),
-            StateAt::Device(record) => Some(record),
-        }
-    }
-}
-
-/// The piece of the sequence that a launch draws from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Draw {
-    /// These numbers.
-    Host {
-        /// The seed.
-        seed: u64,
-        /// Where the piece begins.
-        offset: u64,
-    },
-    /// The contents of device memory when the launch runs: seed, then offset, to which a number is added.
-    Device {
-        /// The address.
-        state: DevicePtr,
-        /// What is added to the offset.
-        ahead: u64,
-    },
-}
-
-impl Draw {
-    /// The seed, the offset and the address for a kernel of this library.
-    pub(super) fn numbers(self) -> (u64, u64, DevicePtr) {
-        match self {
-            Draw::Host { seed, offset } => (seed, offset, DevicePtr(0)),
-            Draw::Device { state, ahead } => (0, ahead, state),
-        }
-    }
-}
-
-#[cold]
-pub(super) fn dead() -> Error {
-    Error::invalid_handle("generator is not alive: never created, or destroyed")
-}
-
-#[cold]
-fn of_the_cpu() -> Error {
-    Error::new(
-        Status::CrossDevice,
-        "Expected a 'cuda' device type for generator but found 'cpu': this call is for generators of devices",
-    )
-}
-
-/// Runs `action` on a live generator.
-#[inline]
-pub(super) fn with_generator<R>(
-    key: Key,
-    action: impl FnOnce(&mut Generator) -> Result<R>,
-) -> Result<R> {
-    let cell = GENERATORS.get(key).ok_or_else(dead)?;
-    let mut generator = cell.generator.lock();
-    // Between the look-up and the lock the generator may have been destroyed, and its memory used again.
-    if !cell.still() {
-        return Err(dead());
-    }
-    action(generator.as_mut().ok_or_else(dead)?)
-}
-
-/// Runs `action` on the state of a live generator of a device.
-#[inline]
-pub(super) fn with_state<R>(
-    key: Key,
-    action: impl FnOnce(&mut GeneratorState) -> Result<R>,
-) -> Result<R> {
-    with_generator(key, |generator| match generator {
-        Generator::Device(state) => action(state),
-        Generator::Cpu(_) => Err(of_the_cpu()),
+/// Returns the default generator of a device, or of the CPU. The first request makes it, with a seed from the
+/// operating system unless a seed was set before. Makes no context.
+///
+/// - `device`: an index, -1 for the current device, or `SCONCE_DEVICE_CPU`.
+/// - `out_generator`: receives the generator.
+/// - Errors: IO: the operating system returns no seed.
+/// - Ownership: borrowed; the library owns it until the process ends.
+/// - torch: `torch.cuda.default_generators[device]`, `torch.default_generator`,
+///   `at::cuda::detail::getDefaultCUDAGenerator`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_get_default(
+    device: i32,
+    out_generator: *mut *mut sconce_generator,
+) -> sconce_status {
+    guard(|| {
+        let out_generator = out!(out_generator);
+        out_generator.write(sconce_generator::from_key(random::default_generator(device)?));
+        Ok(())
     })
 }
 
-/// Runs `action` on a generator if it is one of the CPU.
-pub(super) fn if_of_cpu<R>(
-    key: Key,
-    action: impl FnOnce(&mut CpuGenerator) -> R,
-) -> Result<Option<R>> {
-    with_generator(key, |generator| match generator {
-        Generator::Device(_) => Ok(None),
-        Generator::Cpu(cpu) => Ok(Some(action(cpu))),
+/// Creates a generator with seed 67280421310721 and offset 0. Makes no context.
+///
+/// - `device`: an index, -1 for the current device, or `SCONCE_DEVICE_CPU`.
+/// - `out_generator`: receives the generator.
+/// - Errors: OUT_OF_MEMORY: too many generators.
+/// - Ownership: the caller destroys the generator with `sconce_generator_destroy`.
+/// - torch: `torch.Generator(device)`, `at::cuda::detail::createCUDAGenerator`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_create(
+    device: i32,
+    out_generator: *mut *mut sconce_generator,
+) -> sconce_status {
+    guard(|| {
+        let out_generator = out!(out_generator);
+        out_generator.write(sconce_generator::from_key(random::create(device)?));
+        Ok(())
     })
 }
 
-fn insert(generator: Generator) -> Result<Key> {
-    let (key, cell) = GENERATORS
-        .insert()
-        .ok_or_else(|| Error::new(Status::OutOfMemory, "too many generators are alive"))?;
-    *cell.generator.lock() = Some(generator);
-    Ok(key)
-}
-
-fn insert_of(device: DeviceIndex, is_default: bool, seed: u64, offset: u64) -> Result<Key> {
-    let (at, slots, heirs) = (StateAt::Host, Vec::new(), None);
-    insert(Generator::Device(GeneratorState { device, is_default, seed, offset, at, slots, heirs }))
-}
-
-/// Makes a generator for a device (-1: the current one) or the CPU. Creates no context.
-pub fn create(index: i32) -> Result<Key> {
-    if index == CPU {
-        return insert(Generator::Cpu(Box::new(CpuGenerator::new(false, FIRST_SEED))));
-    }
-    insert_of(device::resolve(runtime()?, index)?, false, FIRST_SEED, 0)
-}
-
-/// Makes the default generator of a device, or of the CPU, for the registry.
-pub(super) fn create_default(device: Option<DeviceIndex>, seed: u64) -> Result<Key> {
-    match device {
-        Some(device) => insert_of(device, true, seed, 0),
-        None => insert(Generator::Cpu(Box::new(CpuGenerator::new(true, seed)))),
-    }
-}
-
-/// Makes a generator with a state of another one.
-pub(super) fn create_like(device: DeviceIndex, seed: u64, offset: u64) -> Result<Key> {
-    insert_of(device, false, seed, offset)
-}
-
-/// Makes a generator of the CPU that is like another one.
-pub(super) fn create_like_cpu(cpu: CpuGenerator) -> Result<Key> {
-    insert(Generator::Cpu(Box::new(CpuGenerator { is_default: false, ..cpu })))
-}
-
-/// Destroys a generator that `create` or `clone` made.
-pub fn destroy(key: Key) -> Result<()> {
-    let default = with_generator(key, |generator| {
-        Ok(match generator {
-            Generator::Device(state) => {
-                state.is_default.then(|| format!("device {}", state.device))
-            }
-            Generator::Cpu(cpu) => cpu.is_default.then(|| "the CPU".into()),
-        })
-    })?;
-    if let Some(owner) = default {
-        return Err(Error::invalid_argument(format!(
-            "generator is the default generator of {owner}, which the library owns; only those from \
-             sconce_generator_create and _clone are destroyed"
-        )));
-    }
-    bequeath(key)?;
-    let alive = GENERATORS.remove(key, |cell| *cell.generator.lock() = None);
-    if alive { Ok(()) } else { Err(dead()) }
-}
-
-/// The place of a generator's lock among those that a launch takes, which its heritage's follows.
-fn place_in_order(key: Key) -> usize {
-    (key.bits() as usize) << 1
-}
-
-/// Takes a generator out of its cell, and leaves its state to the graphs that draw from it.
-fn bequeath(key: Key) -> Result<()> {
-    let cell = GENERATORS.get(key).ok_or_else(dead)?;
-    let mut generator = cell.generator.lock_in_order(place_in_order(key));
-    if !cell.still() {
-        return Err(dead());
-    }
-    if let Some(Generator::Device(mut state)) = generator.take()
-        && let Some(heirs) = state.heirs.take()
-    {
-        *heirs.lock_in_order(place_in_order(key) + 1) = Some(state);
-    }
-    Ok(())
-}
-
-/// A generator that graphs draw from, also when its handle has ended.
-pub(super) struct SharedGenerator {
-    key: Key,
-    heritage: Arc<Heritage>,
-}
-
-impl SharedGenerator {
-    /// A live generator of a device, for a graph.
-    pub(super) fn of(key: Key) -> Result<SharedGenerator> {
-        with_state(key, |state| {
-            let heritage = Arc::clone(state.heirs.get_or_insert_default());
-            Ok(SharedGenerator { key, heritage })
-        })
-    }
-
-    /// The handle of the generator, which may have ended.
-    pub(super) fn key(&self) -> Key {
-        self.key
-    }
-
-    /// Runs `action` on the state.
-    pub(super) fn with<R>(
-        &self,
-        action: impl FnOnce(&mut GeneratorState) -> Result<R>,
-    ) -> Result<R> {
-        let mut action = Some(action);
-        let mut run = |state: &mut GeneratorState| action.take().ok_or_else(dead)?(state);
-        // The heritage is there before the handle ends.
-        if let Some(cell) = GENERATORS.get(self.key) {
-            let mut generator = cell.generator.lock_in_order(place_in_order(self.key));
-            if cell.still()
-                && let Some(Generator::Device(state)) = generator.as_mut()
-            {
-                return run(state);
-            }
-        }
-        let mut heritage = self.heritage.lock_in_order(place_in_order(self.key) + 1);
-        heritage.as_mut().map_or_else(|| Err(dead()), run)
-    }
-}
-
-impl GeneratorState {
-    /// The slot of fills that run on a stream outside of captures.
-    pub(super) fn slot(&mut self, work: &dyn DeviceWork, stream: StreamRef) -> Result<DevicePtr> {
-        if let Some((_, slot)) = self.slots.iter().find(|(handle, _)| *handle == stream.handle) {
-            return Ok(*slot);
-        }
-        let slot = new_place(work, self.device)?;
-        self.slots.push((stream.handle, slot));
-        Ok(slot)
-    }
-}
-
-/// The number that the C API has for the device of a generator.
-pub fn device_number(key: Key) -> Result<i32> {
-    with_generator(key, |generator| {
-        Ok(match generator {
-            Generator::Device(state) => state.device.as_i32(),
-            Generator::Cpu(_) => CPU,
-        })
+/// Creates a generator with the device and the state of another one. The two are independent
+/// afterwards.
+///
+/// - `out_generator`: receives the clone.
+/// - Errors: OUT_OF_MEMORY: too many generators. INVALID_STATE: as `sconce_generator_get_offset`.
+/// - Ownership: the caller destroys the clone with `sconce_generator_destroy`, also the clone of a
+///   default generator.
+/// - Ordering: as `sconce_generator_get_offset`.
+/// - torch: `torch.Generator.clone_state()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_clone(
+    generator: *mut sconce_generator,
+    out_generator: *mut *mut sconce_generator,
+) -> sconce_status {
+    guard(|| {
+        let out_generator = out!(out_generator);
+        let clone = random::clone(sconce_generator::key(generator, "generator")?)?;
+        out_generator.write(sconce_generator::from_key(clone));
+        Ok(())
     })
 }
 
-/// The device of a generator.
-pub fn device_of(key: Key) -> Result<DeviceIndex> {
-    with_state(key, |state| Ok(state.device))
+/// Destroys a generator. Graphs that use it may still be replayed.
+///
+/// - `generator`: from `sconce_generator_create` or `sconce_generator_clone`, else
+///   INVALID_ARGUMENT; NULL is a no-op.
+/// - torch: the destructor of `at::Generator`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_generator_destroy(generator: *mut sconce_generator) -> sconce_status {
+    guard(|| {
+        if generator.is_null() {
+            return Ok(());
+        }
+        random::destroy(sconce_generator::key(generator, "generator")?)
+    })
+}
+
+/// Reports the device of a generator. Makes no driver call.
+///
+/// - `out_device`: receives the index, or `SCONCE_DEVICE_CPU`.
+/// - torch: `torch.Generator.device`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_get_device(
+    generator: *mut sconce_generator,
+    out_device: *mut i32,
+) -> sconce_status {
+    guard(|| {
+        let out_device = out!(out_device);
+        out_device.write(random::device_number(sconce_generator::key(generator, "generator")?)?);
+        Ok(())
+    })
+}
+
+/// Sets a generator's seed, and its offset to 0. For a generator of the CPU, sets the state that
+/// belongs to the lower 32 bits of the seed.
+///
+/// - `seed`: any number.
+/// - Errors: INVALID_STATE: the generator is of a device whose current stream is being captured.
+/// - Ordering: counts for all later calls, and does not wait; launches that are queued keep their
+///   numbers. If a capture that other code began has a fill with the generator, waits for the fills
+///   and launches of this library that use the generator.
+/// - torch: `torch.Generator.manual_seed()`; for a negative seed of torch, pass the seed plus 2^64.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_generator_set_seed(
+    generator: *mut sconce_generator,
+    seed: u64,
+) -> sconce_status {
+    guard(|| random::set_seed(sconce_generator::key(generator, "generator")?, seed))
+}
+
+/// Sets a generator's seed to one of 53 bits from the operating system, and its offset to 0.
+///
+/// - `out_seed`: receives the seed.
+/// - Errors: IO: the operating system returns no seed. INVALID_STATE: as
+///   `sconce_generator_set_seed`.
+/// - Ordering: as `sconce_generator_set_seed`.
+/// - torch: `torch.Generator.seed()`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_seed(
+    generator: *mut sconce_generator,
+    out_seed: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_seed = out!(out_seed);
+        out_seed.write(random::seed_from_entropy(sconce_generator::key(generator, "generator")?)?);
+        Ok(())
+    })
+}
+
+/// Reports the seed that was last set for a generator.
+///
+/// - `out_seed`: receives the seed.
+/// - torch: `torch.Generator.initial_seed()`, which torch refuses in a capture.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_generator_get_initial_seed(
+    generator: *mut sconce_generator,
+    out_seed: *mut u64,
+) -> sconce_status {
+    guard(|| {
+        let out_seed = out!(out_seed);
+        out_seed.write(random::initial_seed(sconce_generator::key(generator, "generator")?)?);
+        Ok(())
+    })
 }

@@ -1,83 +1,43 @@
-//! Stores: tables of keys and values that the processes of a job share. See `docs/design/store.md`.
+//! Stores. See `docs/design/store.md`.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `shared` | a store with its prefix and its timeout; what other rooms use |
-//! | `handle` | stores behind the handles of the C API |
-//! | `barrier` | all processes wait for each other |
-//! | `environment` | the store of the job that the environment describes |
-//! | `file`, `records` | a store in a file, and the file's format |
-//! | `tcp`, `channel` | a store over TCP: the client, and one of its connections |
-//! | `request` | the protocol of servers |
-//! | `server/` | the server |
-//! | `limits`, `deadline` | how large keys and values may be; how long a call may take |
+//! | `create` | where stores come from, and their end |
+//! | `values` | what they hold |
 
-mod barrier;
-mod channel;
-mod deadline;
-mod environment;
-mod file;
-mod handle;
-mod limits;
-mod records;
-mod request;
-mod server;
-mod shared;
-mod tcp;
-#[cfg(test)]
-mod tests;
+mod create;
+mod values;
 
+pub use create::*;
+pub use values::*;
+
+use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use environment::join_job;
-pub(crate) use handle::{destroy, get, insert};
-pub use server::dialogue;
-pub(crate) use shared::{DEFAULT_TIMEOUT, Store};
+use super::handle::OpaqueHandle;
+use sconce_base::error::{Error, Result};
+use sconce_compute::store::{self, Store};
 
-use crate::error::{Error, Result, Status};
-use deadline::Deadline;
-
-/// A table of keys and values that processes share. Keys are complete, with `/` and prefixes, and keys and values
-/// are within the limits.
-pub(crate) trait KeyValueStore: Send + Sync {
-    /// Sets a value. When the call returns, the value is there for all.
-    fn set(&self, key: &[u8], value: &[u8], timeout: Duration) -> Result<()>;
-    /// Waits for a key, and returns its value.
-    fn get(&self, key: &[u8], timeout: Duration) -> Result<Vec<u8>>;
-    /// Adds to a counter, which is decimal text and 0 while it is missing, and returns the sum.
-    fn add(&self, key: &[u8], delta: i64, timeout: Duration) -> Result<i64>;
-    /// Sets `desired` if the value is `expected`; a missing key has an empty value. Returns the value that is there
-    /// then, or `expected` if the key is missing and something was expected.
-    fn compare_set(
-        &self,
-        key: &[u8],
-        expected: &[u8],
-        desired: &[u8],
-        timeout: Duration,
-    ) -> Result<Vec<u8>>;
-    /// Whether all keys are there.
-    fn check(&self, keys: &[Vec<u8>], timeout: Duration) -> Result<bool>;
-    /// Waits until all keys are there.
-    fn wait(&self, keys: &[Vec<u8>], timeout: Duration) -> Result<()>;
-    /// Deletes a key. Whether it was there.
-    fn delete_key(&self, key: &[u8], timeout: Duration) -> Result<bool>;
-    /// The number of all keys, those of other prefixes and the store's own included.
-    fn num_keys(&self, timeout: Duration) -> Result<i64>;
-    /// The port of the server, if there is one.
-    fn port(&self) -> Option<u16>;
-    /// Ends the calls in progress, and makes later ones fail.
-    fn close(&self);
+/// The store of a handle.
+fn store_of(store: *mut sconce_store) -> Result<Arc<Store>> {
+    store::get(sconce_store::key(store, "store")?)
 }
 
-/// The failure of a wait whose keys have not come.
-fn missing_keys(keys: &[Vec<u8>], deadline: Deadline) -> Error {
-    Error::new(
-        Status::Timeout,
-        format!(
-            "the wait for {} has timed out after {} ms; has the process that sets the key failed, or does it wait for \
-             another key?",
-            limits::shown_all(keys),
-            deadline.ms()
-        ),
-    )
+/// A caller's timeout; `None` for -1, the store's own.
+fn timeout_of(timeout_ms: i64) -> Result<Option<Duration>> {
+    match timeout_ms {
+        -1 => Ok(None),
+        _ => u64::try_from(timeout_ms).map(|ms| Some(Duration::from_millis(ms))).map_err(|_| {
+            Error::invalid_argument(format!(
+                "timeout_ms is {timeout_ms}; pass 0 or more, or -1 for the default"
+            ))
+        }),
+    }
+}
+
+/// A caller's number of processes, which may not be less than `least`.
+fn world_size_of(world_size: i32, least: i32) -> Result<u32> {
+    u32::try_from(world_size).ok().filter(|_| world_size >= least).ok_or_else(|| {
+        Error::invalid_argument(format!("world_size is {world_size}; it is at least {least}"))
+    })
 }

@@ -1,74 +1,23 @@
-//! Streams: values that name in-order queues of work on a device. See `docs/design/stream.md`.
-//!
-//! The library owns the default stream of each device and 32 pooled streams per device and priority
-//! (made at first use, handed out in turn, never destroyed), and others of the same kind that it uses itself. The
-//! program owns the streams that it made (*foreign* streams); their handles are passed to the driver only in calls that
-//! name them. Each thread has a current stream per device, the default stream at first. Pooled streams are
-//! non-blocking: only events order them with the default stream.
-//!
-//! Each file uses only files above it.
+//! The C API. Streams. See `docs/design/stream.md`.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `id` | the layout of stream ids, which is torch's |
-//! | `maker` | the owner of a stream, and a stream as a call named it |
-//! | `makers` | for each handle that a call named, the owner of its stream |
-//! | `pool` | the pooled streams |
-//! | `value` | a stream whose id has been checked |
-//! | `external` | streams that the program made |
-//! | `captures` | which streams are captured |
-//! | `giving_back` | giving back to the driver, and beginning captures, one after the other |
-//! | `device_waits` | waiting for devices, and beginning captures |
-//! | `noted_capture` | what a capture tells other threads |
-//! | `own_captures` | the captures of this library's graphs, for work that is queued meanwhile |
-//! | `current` | the current stream of each thread and device |
-//! | `named` | calls that name their stream |
-//! | `work` | queries of streams and devices, waits and host functions; what every launch ends with |
-//! | `lent` | the library's own streams: for captures, for communicators, for copies between devices |
+//! | `capture_mode` | whether a stream is captured, and how strictly calls are checked then |
+//! | `current` | the current stream, pools, streams of other code |
+//! | `named` | functions that do what another one does, on a stream that the call names |
+//! | `work` | queries, waits, host functions |
 
-mod captures;
+mod capture_mode;
 mod current;
-mod device_waits;
-mod external;
-mod giving_back;
-mod id;
-mod lent;
-mod maker;
-mod makers;
 mod named;
-mod noted_capture;
-mod own_captures;
-mod pool;
-mod value;
 mod work;
 
-pub(crate) use captures::{
-    add_capture, in_passing, is_in_known_capture, is_under_capture_beside, remove_capture,
+pub(super) use capture_mode::capture_mode;
+pub use capture_mode::{
+    SCONCE_CAPTURE_GLOBAL, SCONCE_CAPTURE_RELAXED, SCONCE_CAPTURE_STATUS_ACTIVE,
+    SCONCE_CAPTURE_STATUS_INVALIDATED, SCONCE_CAPTURE_STATUS_NONE, SCONCE_CAPTURE_THREAD_LOCAL,
+    sconce_capture_mode, sconce_capture_status,
 };
-pub use current::{current, exchange, restore, run, set_current};
-pub(crate) use current::{current_beside, current_here, current_on};
-pub use external::from_external;
-pub(crate) use external::name;
-#[cfg(all(test, loom))]
-pub(crate) use giving_back::CaptureStarts;
-pub(crate) use giving_back::{
-    GivingBack, begin_capture, give_back, give_back_everywhere, hold_back_captures,
-    try_hold_back_captures,
-};
-pub(crate) use id::{OWN_INDICES, own_index};
-pub(crate) use lent::{LentStream, StreamUser, for_lane, lend, lend_or_share};
-pub(crate) use maker::{Maker, Named};
-pub(crate) use makers::{last_named, on_replacement, replacements};
-pub(crate) use named::beside;
-pub use named::on;
-pub(crate) use noted_capture::NotedCapture;
-pub(crate) use own_captures::{
-    CaptureSeen, KeptByCapture, LaunchMember, LaunchMembers, begin_own_capture, capture_of,
-    end_own_body, end_own_capture, keep_for_capture, launch_with, member_of,
-};
-pub use value::{Stream, default, from_pool};
-pub(crate) use work::{after_enqueue, are_devices_idle, is_device_idle, is_stream_idle};
-pub use work::{
-    capture_status, is_capturing, launch_host_function, priority, priority_range, query,
-    synchronize, synchronize_device, try_synchronize_device,
-};
+pub use current::*;
+pub(super) use named::{on, on_current};
+pub use work::*;

@@ -1,40 +1,33 @@
-//! Calls that name their stream: functions that end in `_on`.
+//! Functions that do what another function does, on a stream that the call names: those that end in `_on`.
 
-use super::value::Stream;
-use crate::error::Result;
-use crate::thread_state::{self, Replaced};
-use crate::types::DeviceIndex;
+use super::current::sconce_stream;
+use crate::{guard, sconce_status};
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream;
 
-/// Runs the body of a call that names its stream. In the body the stream is current on its device and the
-/// device is current, for this library and this thread alone: no driver call is made. Work that belongs to
-/// another device is refused (`current_on`).
-#[inline]
-pub fn on<T>(stream: Stream, body: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _scope = NamedStream(thread_state::enter_stream(stream.device(), stream.id()));
-    body()
+/// Calls a function of the C API while a stream is current on its device and that device is current, and returns the
+/// function's status. Work of another device is refused. It is not generic because it has some seventy callers.
+pub(crate) fn on(stream: sconce_stream, call: &mut dyn FnMut() -> sconce_status) -> sconce_status {
+    let mut status = sconce_status::SCONCE_OK;
+    let named = guard(|| {
+        stream.run(|| {
+            status = call();
+            Ok(())
+        })
+    });
+    if named == sconce_status::SCONCE_OK { status } else { named }
 }
 
-/// Runs a part of a call that concerns another device than the stream that the call may name. The thread's current
-/// stream is used there.
-pub(crate) fn beside<T>(body: impl FnOnce() -> Result<T>) -> Result<T> {
-    let _scope = Beside(thread_state::exchange_named(None));
-    body()
-}
-
-/// Names the stream again also when the body panics.
-struct Beside(Option<DeviceIndex>);
-
-impl Drop for Beside {
-    fn drop(&mut self) {
-        thread_state::exchange_named(self.0);
-    }
-}
-
-/// Restores the thread's state also when the body panics.
-struct NamedStream(Replaced);
-
-impl Drop for NamedStream {
-    fn drop(&mut self) {
-        thread_state::leave_stream(self.0);
-    }
+/// As [`on`], for functions that call functions of the program, which may use other devices, too: the stream is made
+/// current as by `sconce_stream_run`.
+pub(crate) fn on_current(
+    stream: sconce_stream,
+    call: &mut dyn FnMut() -> sconce_status,
+) -> sconce_status {
+    let mut status = sconce_status::SCONCE_OK;
+    let named = guard(|| {
+        let runtime = runtime()?;
+        stream::run(runtime, stream.resolve(runtime)?, || status = call())
+    });
+    if named == sconce_status::SCONCE_OK { status } else { named }
 }

@@ -1,56 +1,122 @@
-//! Tensors: memory with a type and a shape. See `docs/design/tensor.md`.
-//!
-//! Each file uses only files above it.
+//! The C API. Tensors. See `docs/design/tensor.md`.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `place` | the CPU or a device |
-//! | `storage` | counted memory of one owner |
-//! | `shared_storage` | counted references to storages |
-//! | `dim_list` | a list of sizes or strides |
-//! | `dims` | sizes and strides: numbers of elements, dense strides, what is contiguous |
-//! | `layout` | where a tensor's elements lie in its storage |
-//! | `value` | a tensor |
-//! | `handle/` | the places behind the C API's handles |
-//! | `options` | type, place and order in memory of a new tensor |
-//! | `views/` | tensors that share a storage |
-//! | `promotion` | the type of a result |
-//! | `iteration` | the shape of an elementwise result, and its order in memory |
-//! | `overlap` | what must not share memory |
-//! | `launch` | from operands to work of lower rooms: on a stream, or by the calling thread |
-//! | `operations/` | operations on tensors |
-//! | `transfer/` | from one tensor's memory to another's |
-//! | `create/` | new tensors with values |
-//! | `print/` | a tensor as text |
+//! | `handle` | the opaque type, its counts, and how functions take and return tensors |
+//! | `scalar` | numbers of any kind |
+//! | `options` | type, place and order in memory of new tensors |
+//! | `query` | what a tensor is |
+//! | `create` | new tensors |
+//! | `blob` | tensors over memory of others |
+//! | `random` | random fills |
+//! | `convert` | other types, places, orders in memory; values of the host |
+//! | `views`, `pieces` | tensors that share memory |
+//! | `pointwise` | elementwise operations |
+//! | `reduce` | reductions, softmax, running sums |
+//! | `order` | tensors joined, sorted, selected, compared |
+//! | `product` | products of matrices |
+//! | `outputs/` | operations whose results go to tensors of the caller's choice |
+//! | `on/` | all of these on a stream that the call names |
 
-pub(crate) mod create;
-mod dim_list;
-mod dims;
-#[allow(unsafe_code, reason = "ownerships that places hold as numbers")]
+/// Reads an array of numbers, such as sizes, that a C function is passed. As `out!`, it compiles only inside an
+/// `unsafe fn`, whose callers promise what the header states once for all pointers.
+macro_rules! numbers {
+    ($values:ident, $count:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let values = $crate::arguments::entries($values, $count, stringify!($values))?;
+        values
+    }};
+}
+
+/// Runs the body of a C function whose out-parameter receives a new handle of the tensor that the block makes.
+/// Otherwise as [`numbers`].
+macro_rules! new_tensor {
+    ($place:ident, $make:block) => {
+        new_handle!($place, {
+            let tensor: sconce_tensors::tensor::Tensor = $make;
+            $crate::tensor::handle::returned(tensor)
+        })
+    };
+}
+
+/// Runs the body of a C function whose out-parameter receives the new handle that the block makes. Otherwise as
+/// [`numbers`].
+macro_rules! new_handle {
+    ($place:ident, $make:block) => {
+        $crate::guard(|| {
+            let place = out!($place);
+            let handle: sconce_base::error::Result<*mut sconce_tensor> = $make;
+            place.write(handle?);
+            Ok(())
+        })
+    };
+}
+
+/// Reads the options of a new tensor. Otherwise as [`numbers`].
+macro_rules! asked {
+    ($options:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let asked = $crate::tensor::options::Asked::read($options)?;
+        asked
+    }};
+}
+
+/// Reads a number that may be NULL. Otherwise as [`numbers`].
+macro_rules! optional_scalar {
+    ($scalar:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let scalar = $crate::tensor::scalar::optional_scalar($scalar, stringify!($scalar))?;
+        scalar
+    }};
+}
+
+/// Reads a number. Otherwise as [`numbers`].
+macro_rules! scalar {
+    ($scalar:ident) => {
+        optional_scalar!($scalar).ok_or_else(|| $crate::null(stringify!($scalar)))?
+    };
+}
+
+/// Reads an array of tensors. Otherwise as [`numbers`].
+macro_rules! tensors {
+    ($tensors:ident, $count:ident) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let tensors = $crate::tensor::handle::tensors_of($tensors, $count, stringify!($tensors))?;
+        tensors
+    }};
+}
+
+mod blob;
+mod convert;
+mod create;
 pub(crate) mod handle;
-mod iteration;
-mod launch;
-mod layout;
-pub(crate) mod operations;
+mod on;
 mod options;
-mod overlap;
-mod place;
-pub(crate) mod print;
-pub(crate) mod promotion;
-#[allow(unsafe_code, reason = "places of storages, used again and again")]
-mod shared_storage;
-#[allow(unsafe_code, reason = "memory of the heap and of others")]
-mod storage;
-pub(crate) mod transfer;
-mod value;
-pub(crate) mod views;
+mod order;
+mod outputs;
+mod pieces;
+mod pointwise;
+mod product;
+mod query;
+mod random;
+mod reduce;
+mod scalar;
+mod views;
 
-pub(crate) use dim_list::Dims;
-pub(crate) use dims::{contiguous_strides, count, extent, looks_channels_last, wrap_dim};
-pub(crate) use layout::TensorLayout;
-pub(crate) use options::{MemoryFormat, TensorOptions};
-pub(crate) use overlap::refuse_unwritable;
-pub(crate) use place::Place;
-pub(crate) use shared_storage::{ReservedStorage, StorageRef};
-pub(crate) use storage::{ForeignOwner, Lender, Storage};
-pub(crate) use value::Tensor;
+pub use blob::*;
+pub use convert::*;
+pub use create::*;
+pub use handle::*;
+pub(crate) use handle::{defined, returned_by};
+pub use on::*;
+pub use options::*;
+pub use order::*;
+pub use outputs::*;
+pub use pieces::*;
+pub use pointwise::*;
+pub use product::*;
+pub use query::*;
+pub use random::*;
+pub use reduce::*;
+pub use scalar::*;
+pub use views::*;

@@ -1,120 +1,137 @@
-//! What a new tensor is to be: type, place, order in memory.
+//! Type, place and order in memory of new tensors.
 
-use super::dim_list::Dims;
-use super::dims;
-use super::place::Place;
-use super::shared_storage::StorageRef;
-use super::storage::Storage;
-use super::value::Tensor;
-use crate::context::runtime;
-use crate::element::Dtype;
-use crate::error::{Error, Result};
-use crate::stream;
+use crate::CBool;
+use crate::structs::read;
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_tensors::tensor::{MemoryFormat, Place, TensorOptions};
 
-/// The order of a new tensor's dimensions in memory.
+/// Stands for the CPU where a function of tensors takes a device.
+pub const SCONCE_DEVICE_CPU: i32 = -2;
+
+const _: () = assert!(SCONCE_DEVICE_CPU == sconce_base::types::CPU);
+
+/// Where a function takes an element type: torch's default for the call, or the tensor's own.
+pub const SCONCE_DTYPE_DEFAULT: i32 = -1;
+
+/// The order of a tensor's dimensions in memory.
+#[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MemoryFormat {
+pub enum sconce_memory_format {
+    /// As in the tensor that the new one is like; without one, the last dimension is innermost.
+    SCONCE_MEMORY_FORMAT_PRESERVE = 0,
     /// The last dimension first.
-    Contiguous,
-    /// As the tensor that it is like, if that is dense; else with the same order of dimensions.
-    Preserve,
+    SCONCE_MEMORY_FORMAT_CONTIGUOUS = 1,
     /// Of four dimensions, the second one first.
-    ChannelsLast,
+    SCONCE_MEMORY_FORMAT_CHANNELS_LAST = 2,
     /// Of five dimensions, the second one first.
-    ChannelsLast3d,
+    SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D = 3,
 }
 
-/// Type and place of a new tensor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TensorOptions {
-    pub(crate) dtype: Dtype,
-    pub(crate) place: Place,
-    /// Page-locked memory; for the CPU only.
-    pub(crate) pinned: bool,
-}
+numbers_of!(sconce_memory_format as i32: SCONCE_MEMORY_FORMAT_PRESERVE, SCONCE_MEMORY_FORMAT_CONTIGUOUS, SCONCE_MEMORY_FORMAT_CHANNELS_LAST, SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D);
 
-impl TensorOptions {
-    /// Those of a tensor. New ones like it are not pinned, as in torch.
-    pub(crate) fn of(tensor: &Tensor) -> TensorOptions {
-        TensorOptions { dtype: tensor.dtype(), place: tensor.place(), pinned: false }
-    }
-
-    /// Of another type.
-    #[must_use]
-    pub(crate) fn with(self, dtype: Dtype) -> TensorOptions {
-        TensorOptions { dtype, ..self }
-    }
-
-    /// A tensor whose values are not set (those of ordinary host memory are 0).
-    #[inline]
-    pub(crate) fn empty(self, sizes: &[i64]) -> Result<Tensor> {
-        let mut tensor = Tensor::default();
-        self.empty_in_place(sizes, &mut tensor)?;
-        Ok(tensor)
-    }
-
-    /// As [`empty`](Self::empty), written to where the caller wants it.
-    #[inline]
-    pub(crate) fn empty_in_place(self, sizes: &[i64], tensor: &mut Tensor) -> Result<()> {
-        let numel = dims::count(sizes)?;
-        let storage = self.storage(numel, sizes)?;
-        let layout = tensor.begin(storage, self.dtype);
-        (layout.offset, layout.numel) = (0, numel);
-        let (own_sizes, strides) = layout.resize(sizes.len());
-        own_sizes.copy_from_slice(sizes);
-        dims::write_contiguous_strides(sizes, strides);
-        Ok(())
-    }
-
-    /// As [`empty`](Self::empty), with strides that the caller chose.
-    pub(crate) fn empty_strided(self, sizes: &[i64], strides: &[i64]) -> Result<Tensor> {
-        dims::count(sizes)?;
-        if sizes.len() != strides.len() {
-            return Err(Error::invalid_argument(format!(
-                "dimensionality of sizes ({}) must match dimensionality of strides ({})",
-                sizes.len(),
-                strides.len()
-            )));
-        }
-        if strides.iter().any(|stride| *stride < 0) {
-            return Err(Error::invalid_argument(format!(
-                "Negative strides are not supported at the moment, got strides: {strides:?}"
-            )));
-        }
-        let extent = dims::extent(sizes, strides).ok_or_else(|| dims::too_many(sizes))?;
-        let storage = self.storage(extent, sizes)?;
-        let (sizes, strides) = (Dims::from_slice(sizes), Dims::from_slice(strides));
-        Ok(Tensor::of(storage, self.dtype, sizes, strides, 0))
-    }
-
-    /// As [`empty`](Self::empty), with strides of a dense tensor, which the caller has found from the sizes.
-    pub(crate) fn empty_in_order(self, sizes: &[i64], strides: Dims) -> Result<Tensor> {
-        if !dims::is_contiguous(sizes, &strides) {
-            return self.empty_strided(sizes, &strides);
-        }
-        let storage = self.storage(dims::count(sizes)?, sizes)?;
-        Ok(Tensor::of(storage, self.dtype, Dims::from_slice(sizes), strides, 0))
-    }
-
-    #[inline]
-    fn storage(self, elements: i64, sizes: &[i64]) -> Result<StorageRef> {
-        let bytes = elements.checked_mul(self.dtype.bytes() as i64);
-        let bytes = bytes.ok_or_else(|| dims::too_many(sizes))? as usize;
-        let storage = match self.place {
-            Place::Device(_) if self.pinned => return Err(pinned_on_a_device(self.place)),
-            Place::Device(device) => {
-                Storage::on_device(bytes, stream::current_on(runtime()?, device)?)?
-            }
-            Place::Cpu if self.pinned => Storage::pinned(bytes)?,
-            Place::Cpu => Storage::on_host(bytes)?,
-        };
-        StorageRef::new(storage)
+/// The order that a number of the C API names.
+pub(super) fn format_of(number: i32, name: &str) -> Result<MemoryFormat> {
+    match number {
+        SCONCE_MEMORY_FORMAT_PRESERVE => Ok(MemoryFormat::Preserve),
+        SCONCE_MEMORY_FORMAT_CONTIGUOUS => Ok(MemoryFormat::Contiguous),
+        SCONCE_MEMORY_FORMAT_CHANNELS_LAST => Ok(MemoryFormat::ChannelsLast),
+        SCONCE_MEMORY_FORMAT_CHANNELS_LAST_3D => Ok(MemoryFormat::ChannelsLast3d),
+        other => Err(Error::invalid_argument(format!(
+            "{name} is {other}; it must be one of SCONCE_MEMORY_FORMAT_… (0 to 3)"
+        ))),
     }
 }
 
-#[cold]
-fn pinned_on_a_device(place: Place) -> Error {
-    Error::invalid_argument(format!(
-        "Only dense CPU tensors can be pinned, but the device is {place}; leave pinned at 0"
-    ))
+/// The type that a number of the C API names; `None` for `SCONCE_DTYPE_DEFAULT`.
+pub(super) fn optional_dtype(number: i32, name: &str) -> Result<Option<Dtype>> {
+    if number == SCONCE_DTYPE_DEFAULT {
+        return Ok(None);
+    }
+    let named = |error: Error| {
+        Error::invalid_argument(format!("{name}: {}, or SCONCE_DTYPE_DEFAULT", error.message()))
+    };
+    Dtype::try_from(number).map(Some).map_err(named)
+}
+
+/// Type, device and memory format of a new tensor. Begin with `SCONCE_TENSOR_OPTIONS_INIT`, with
+/// which the call uses its defaults.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct sconce_tensor_options {
+    /// `sizeof(sconce_tensor_options)`, set by the caller.
+    pub struct_size: u32,
+    /// `SCONCE_DTYPE_…`, or `SCONCE_DTYPE_DEFAULT`.
+    pub dtype: i32,
+    /// An index, `SCONCE_DEVICE_CPU`, or -1 for the default of the call: the current device, or for
+    /// a `…_like` function the device of the other tensor. If `pinned` is true, -1 is the CPU.
+    pub device: i32,
+    /// `SCONCE_MEMORY_FORMAT_…`.
+    pub memory_format: i32,
+    /// Whether memory of the CPU is page-locked.
+    pub pinned: CBool,
+    /// 0, else INVALID_ARGUMENT.
+    pub reserved: [u8; 7],
+}
+
+grows!(
+    sconce_tensor_options, "SCONCE_TENSOR_OPTIONS_INIT", first version: 24 bytes,
+    dtype, device, memory_format, pinned, reserved,
+);
+
+/// What a caller asked for; `None` is left to the call.
+pub(super) struct Asked {
+    pub(super) dtype: Option<Dtype>,
+    pub(super) place: Option<Place>,
+    pub(super) pinned: bool,
+    pub(super) format: MemoryFormat,
+}
+
+impl Asked {
+    /// Reads the options of a call; NULL leaves all to it.
+    ///
+    /// # Safety
+    /// If `options` is neither NULL nor misaligned, it points to as many readable bytes as its first field says.
+    pub(super) unsafe fn read(options: *const sconce_tensor_options) -> Result<Asked> {
+        if options.is_null() {
+            let format = MemoryFormat::Preserve;
+            return Ok(Asked { dtype: None, place: None, pinned: false, format });
+        }
+        // SAFETY: the caller promises what this function requires.
+        let options = unsafe { read(options, "options") }?;
+        if options.reserved != [0; 7] {
+            return Err(Error::invalid_argument(
+                "options.reserved is not 0; begin with SCONCE_TENSOR_OPTIONS_INIT",
+            ));
+        }
+        let place = if options.device == -1 { None } else { Some(Place::resolve(options.device)?) };
+        Ok(Asked {
+            dtype: optional_dtype(options.dtype, "options.dtype")?,
+            place,
+            pinned: options.pinned.field("options.pinned")?,
+            format: format_of(options.memory_format, "options.memory_format")?,
+        })
+    }
+
+    /// The place of a new tensor, if the caller's options say it: only memory of the CPU is page-locked.
+    #[inline]
+    fn place_of_new(&self) -> Option<Place> {
+        self.place.or(self.pinned.then_some(Place::Cpu))
+    }
+
+    /// For a new tensor that is like no other: of a type unless the caller named one, on the current device.
+    #[inline]
+    pub(super) fn or(&self, dtype: Dtype) -> Result<TensorOptions> {
+        let place = self.place_of_new().map_or_else(|| Place::resolve(-1), Ok)?;
+        Ok(TensorOptions { dtype: self.dtype.unwrap_or(dtype), place, pinned: self.pinned })
+    }
+
+    /// For a new tensor that is like another.
+    pub(super) fn or_like(&self, like: TensorOptions) -> TensorOptions {
+        TensorOptions {
+            dtype: self.dtype.unwrap_or(like.dtype),
+            place: self.place_of_new().unwrap_or(like.place),
+            pinned: self.pinned,
+        }
+    }
 }

@@ -65,10 +65,10 @@ pub fn prototypes(header: &str) -> Vec<Prototype> {
         .collect()
 }
 
-/// The sources of the C API, `src/ffi`.
+/// The sources of the C API, `src`.
 pub fn boundary_sources() -> Vec<String> {
     let mut sources = Vec::new();
-    let mut folders = vec![crate::root().join("src/ffi")];
+    let mut folders = vec![crate::root().join("src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

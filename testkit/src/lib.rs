@@ -62,6 +62,6 @@ pub fn shared_library() -> PathBuf {
 /// The calling thread's last message.
 pub fn last_message() -> String {
     // SAFETY: never NULL, NUL-terminated, and this thread's until its next failure.
-    let text = unsafe { std::ffi::CStr::from_ptr(sconce::ffi::sconce_last_error_message()) };
+    let text = unsafe { std::ffi::CStr::from_ptr(sconce::sconce_last_error_message()) };
     text.to_string_lossy().into_owned()
 }

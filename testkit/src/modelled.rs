@@ -6,8 +6,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::places;
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
 
 /// A test that has the simulator to itself, in manual mode with a thread that lets all work go on: what
 /// takes longer is decided by the model, however busy this machine is.
@@ -26,7 +26,7 @@ impl Modelled {
         let is_done = done.clone();
         let going_on = std::thread::spawn(move || {
             while !is_done.load(Ordering::Relaxed) {
-                sconce::ffi::sim_controls::run_until_idle().unwrap();
+                sconce::sim_controls::run_until_idle().unwrap();
                 std::thread::sleep(Duration::from_micros(20));
             }
         });

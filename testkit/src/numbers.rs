@@ -1,7 +1,7 @@
 //! Numbers of the floating-point types, and a generator of them.
 
-use sconce::element::{bf16_bits, bf16_value, f16_bits, f16_value};
-use sconce::ffi::*;
+use sconce::*;
+use sconce_base::element::{bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// Bytes of a number of a type.
 pub fn width(dtype: i32) -> usize {

@@ -6,10 +6,10 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::last_message;
 use crate::simulated::runtime;
-use sconce::driver::{RawAddress, StreamRef};
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{RawAddress, StreamRef};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -155,7 +155,7 @@ pub fn set(ptr: *mut c_void, value: u8, bytes: usize) -> sconce_status {
 
 /// Bytes that the caching allocator has given out on a device.
 pub fn allocated(device: i32) -> i64 {
-    sconce::memory::stats(device).unwrap().allocated_bytes.all.current
+    sconce_runtime::memory::stats(device).unwrap().allocated_bytes.all.current
 }
 
 pub fn calls(call: &str) -> u64 {

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::*;
+use sconce::*;
 
 /// An axis: size, and strides in elements, the destination's first.
 pub type Axis = (i64, i64, i64);

@@ -3,13 +3,13 @@
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use sconce::config::{BackendChoice, SimConfig};
-use sconce::context::{Options, Runtime, initialize_with};
-use sconce::driver::{CaptureMode, RawAddress, StreamRef};
-use sconce::ffi::sim_controls as sim;
-use sconce::ffi::*;
-use sconce::stream::Stream;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce::sim_controls as sim;
+use sconce::*;
+use sconce_base::config::{BackendChoice, SimConfig};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{CaptureMode, RawAddress, StreamRef};
+use sconce_runtime::context::{Options, Runtime, initialize_with};
+use sconce_runtime::stream::Stream;
 
 /// The simulator, started once.
 pub fn runtime() -> &'static Runtime {

@@ -1,7 +1,7 @@
 //! What a call of the C API must return.
 
-use sconce::ffi::sconce_status;
-use sconce::ffi::sconce_status::SCONCE_OK;
+use sconce::sconce_status;
+use sconce::sconce_status::SCONCE_OK;
 
 use crate::last_message;
 

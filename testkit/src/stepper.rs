@@ -31,7 +31,7 @@ pub struct Stepper {
 }
 
 fn calls() -> u64 {
-    WAITING.iter().map(|call| sconce::ffi::sim_controls::call_count(call).unwrap()).sum()
+    WAITING.iter().map(|call| sconce::sim_controls::call_count(call).unwrap()).sum()
 }
 
 impl Stepper {
@@ -44,7 +44,7 @@ impl Stepper {
                     IDLE => std::thread::park(),
                     STOPPING => seen.state.store(IDLE, Ordering::Release),
                     _ if calls() > seen.before.load(Ordering::Relaxed) => {
-                        sconce::ffi::sim_controls::run_until_idle().unwrap();
+                        sconce::sim_controls::run_until_idle().unwrap();
                     }
                     _ => std::thread::yield_now(),
                 }

@@ -2,11 +2,11 @@
 
 use std::sync::OnceLock;
 
-use sconce::config::{BackendChoice, SimConfig};
-use sconce::context::{Options, Runtime, initialize_with};
-use sconce::driver::RawAddress;
-use sconce::memory;
-use sconce::stream::{self, Stream};
+use sconce_base::config::{BackendChoice, SimConfig};
+use sconce_driver::RawAddress;
+use sconce_runtime::context::{Options, Runtime, initialize_with};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 
 /// Whether the device is simulated.
 pub fn is_simulated() -> bool {
@@ -64,7 +64,7 @@ impl Twin {
 
     fn copy(&self, dst: RawAddress, src: RawAddress, bytes: usize) {
         if bytes > 0 {
-            sconce::copy::copy(dst, src, bytes, false).unwrap();
+            sconce_compute::copy::copy(dst, src, bytes, false).unwrap();
         }
     }
 }

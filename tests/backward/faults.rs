@@ -7,8 +7,8 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::in_child;
 use testkit::places::{allocated, alone, default_stream, inject, own_stream};

@@ -6,8 +6,8 @@
 use std::ffi::c_void;
 use std::ptr::null;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{alone, own_stream, pending, pooled, step_all};
 

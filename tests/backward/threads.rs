@@ -6,8 +6,8 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked;
 use testkit::in_child;
 use testkit::places::alone;

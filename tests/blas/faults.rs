@@ -8,8 +8,8 @@ use std::ffi::CString;
 use testkit::fork::forked_result;
 use testkit::simulated;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::products::{
     Block, expected, extent, handle, multiply, plain, sizes, synchronize, try_handle,
 };

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Barrier, mpsc};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked;
 use testkit::libraries::handles::{MIB, capture, clear, in_process, in_thread, make_current, set};
 use testkit::libraries::products::{Block, handle, multiply, plain, synchronize, try_handle};
@@ -123,7 +123,7 @@ fn a_handle_that_has_no_memory_is_tried_again_with_an_empty_cache() {
     let test = "a_handle_that_has_no_memory_is_tried_again_with_an_empty_cache";
     in_process(test, &[], || {
         drop(Block::new(64 << 20));
-        let reserved = || sconce::memory::stats(0).unwrap().reserved_bytes.all.current;
+        let reserved = || sconce_runtime::memory::stats(0).unwrap().reserved_bytes.all.current;
         assert_eq!(reserved(), 64 * MIB);
         inject("blas_create", 1, 3);
         inject("blas_create", 2, 3);

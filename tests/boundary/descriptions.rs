@@ -5,7 +5,7 @@
 
 use std::ptr::null;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::libraries::{convolutions, fft, products};
 use testkit::simulated::launch_desc;
 use testkit::structs;

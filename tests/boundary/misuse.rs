@@ -51,7 +51,7 @@ pub(crate) unsafe extern "C" fn no_gradients(
 ) -> i32 {
     0
 }
-pub(crate) unsafe extern "C" fn no_kernel(_: *mut sconce::ffi::sconce_sim_launch, _: *mut c_void) {}
+pub(crate) unsafe extern "C" fn no_kernel(_: *mut sconce::sconce_sim_launch, _: *mut c_void) {}
 pub(crate) unsafe extern "C" fn no_message(_: i32, _: *const c_char, _: *mut c_void) {}
 pub(crate) unsafe extern "C" fn no_error(_: *mut c_void, _: *const c_char, _: *const c_char) {}
 
@@ -59,17 +59,17 @@ pub(crate) unsafe extern "C" fn no_range(_: i64, _: i64, _: *mut c_void) {}
 
 pub(crate) unsafe extern "C" fn no_observer(_: i32, _: usize, _: usize, _: usize, _: *mut c_void) {}
 
-static SMALL_PRODUCT: sconce::ffi::sconce_matmul_desc = sconce::ffi::sconce_matmul_desc {
-    struct_size: size_of::<sconce::ffi::sconce_matmul_desc>() as u32,
-    dtype: sconce::ffi::SCONCE_DTYPE_F32,
+static SMALL_PRODUCT: sconce::sconce_matmul_desc = sconce::sconce_matmul_desc {
+    struct_size: size_of::<sconce::sconce_matmul_desc>() as u32,
+    dtype: sconce::SCONCE_DTYPE_F32,
     m: 1,
     n: 1,
     k: 1,
     batch: 2,
     alpha: 1.0,
     beta: 1.0,
-    transpose_a: sconce::ffi::CBool::FALSE,
-    transpose_b: sconce::ffi::CBool::FALSE,
+    transpose_a: sconce::CBool::FALSE,
+    transpose_b: sconce::CBool::FALSE,
     a_strides: [0; 3],
     b_strides: [0; 3],
     c_strides: [0; 3],
@@ -137,8 +137,8 @@ fn values(kind: &str, name: &str, scratch: &'static [u64]) -> Vec<Vec<u64>> {
         "void *" if name == "prototype" => one(&[0, good, good + 1]),
         "void *" => one(&[0, 2, 3, good, 0xdead_0000, u64::MAX, u64::MAX - 1]),
         "sconce_convolution_desc *" => {
-            let desc = Box::leak(Box::new(sconce::ffi::sconce_convolution_desc {
-                struct_size: size_of::<sconce::ffi::sconce_convolution_desc>() as u32,
+            let desc = Box::leak(Box::new(sconce::sconce_convolution_desc {
+                struct_size: size_of::<sconce::sconce_convolution_desc>() as u32,
                 dtype: 0,
                 operation: 0,
                 spatial_rank: 1,
@@ -179,8 +179,8 @@ fn values_for_host_memory(
                 sizes[1] = 0;
             }
             let strides = [2, 1, 0, 0, 0, 0, 0, 0];
-            let shape = Box::leak(Box::new(sconce::ffi::sconce_strided_copy {
-                struct_size: size_of::<sconce::ffi::sconce_strided_copy>() as u32,
+            let shape = Box::leak(Box::new(sconce::sconce_strided_copy {
+                struct_size: size_of::<sconce::sconce_strided_copy>() as u32,
                 rank: 2,
                 element_bytes: 8,
                 sizes,
@@ -343,7 +343,7 @@ fn no_argument_makes_a_function_crash() {
 
 #[test]
 fn null_and_dead_arguments_are_named() {
-    use sconce::ffi::*;
+    use sconce::*;
     let message = || {
         // SAFETY: the pointer is a NUL-terminated string of this thread.
         let text = unsafe { std::ffi::CStr::from_ptr(sconce_last_error_message()) };

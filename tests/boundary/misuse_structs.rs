@@ -9,8 +9,8 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::products::Block;
 use testkit::structs::{self, Struct};
 use testkit::{in_child, last_message};

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::world::{array, leaked};
 

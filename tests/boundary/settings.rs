@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls functions by address")]
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::calls::{Arguments, Library};
 use crate::limits::{MOST_CPU, cpu_time, in_process, limit_memory};

@@ -7,7 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls functions by address")]
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::header::Prototype;
 
 use crate::calls::Arguments;

@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::header::Prototype;
 
 use crate::calls::{Arguments, Library};

@@ -5,8 +5,8 @@ use std::ptr::null_mut;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::default_stream;
 use testkit::simulated::runtime;

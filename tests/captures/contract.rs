@@ -1,7 +1,7 @@
 //! What may not be called while another thread captures, and what it returns. docs/design/captures.md has the reasons.
 
-use sconce::ffi::sconce_status;
-use sconce::ffi::sconce_status::*;
+use sconce::sconce_status;
+use sconce::sconce_status::*;
 
 use crate::beside::{Captured, Setting};
 

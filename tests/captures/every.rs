@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sconce::ffi::sconce_status::*;
+use sconce::sconce_status::*;
 use testkit::fork::forked_result;
 
 use crate::beside::{Setting, alone, beside, settings};

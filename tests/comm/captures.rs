@@ -4,7 +4,7 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::support::*;
 

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::support::*;
 

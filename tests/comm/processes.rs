@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 
 use crate::support::*;

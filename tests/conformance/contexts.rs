@@ -2,12 +2,10 @@
 //!
 //! Contexts never go away again, so whatever asks where they appear runs in a process of its own.
 
-use sconce::driver::{
-    Access, Driver, EventFlags, FftKind, KernelArguments, StreamFlags, StreamRef,
-};
-use sconce::element::Dtype;
-use sconce::error::{Error, Result, Status};
-use sconce::types::DeviceIndex;
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Access, Driver, EventFlags, FftKind, KernelArguments, StreamFlags, StreamRef};
 
 use crate::libraries::fft::packed;
 use crate::support::child::{self, Role};
@@ -312,7 +310,7 @@ fn battery<'a>(stage: &Stage<'a>, device: DeviceIndex) -> Result<Vec<Call<'a>>> 
                 let _ = d.stream_create(beyond, StreamFlags::default(), 0);
             }
             let _ = d.memory_alloc(device, usize::MAX / 2);
-            let _ = d.memory_free(device, sconce::types::DevicePtr(64));
+            let _ = d.memory_free(device, sconce_base::types::DevicePtr(64));
             let _ = d.host_free(64);
             Ok(())
         }),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use sconce::driver::RawAddress;
-use sconce::error::Status;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::error::Status;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::RawAddress;
 
 use crate::support::host::{Pageable, Pinned};
 use crate::support::stage::{Memory, Outcome, Stage, fails, fails_with, pattern};

@@ -1,7 +1,7 @@
 //! Devices: what they are, their peers, and who uses them.
 
-use sconce::error::Status;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
 
 use crate::support::stage::{Outcome, Stage, fails_with};
 
@@ -74,7 +74,7 @@ fn devices_are_told_apart(stage: &Stage<'_>) -> Outcome {
     let (a, b) = (stage.driver.device_properties(first)?, stage.driver.device_properties(second)?);
     assert_ne!(a.uuid, b.uuid);
     let place =
-        |p: &sconce::driver::DeviceProperties| (p.pci_domain_id, p.pci_bus_id, p.pci_device_id);
+        |p: &sconce_driver::DeviceProperties| (p.pci_domain_id, p.pci_bus_id, p.pci_device_id);
     assert_ne!(place(&a), place(&b));
     Ok(())
 }

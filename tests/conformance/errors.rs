@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use sconce::driver::{IpcHandle, StreamFlags};
-use sconce::error::{Error, Result, Status};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{IpcHandle, StreamFlags};
 
 use crate::support::child::{self, Role};
 use crate::support::host;
@@ -175,13 +175,13 @@ fn bad_arguments_do_not_stick(stage: &Stage<'_>) -> Outcome {
 fn every_call_refuses_unknown_devices(stage: &Stage<'_>) -> Outcome {
     let driver = stage.driver;
     let Some(beyond) = DeviceIndex::new(driver.device_count()) else { return Ok(()) };
-    let nowhere = sconce::driver::StreamRef::default_of(beyond);
+    let nowhere = sconce_driver::StreamRef::default_of(beyond);
     let event: Event<'_> = stage.event(ZERO)?;
     let memory = stage.memory(ZERO, 4096)?;
     let host = crate::support::host::Pageable::new(4096, 0);
     let handle = IpcHandle([0; 64]);
     let ptr = memory.ptr;
-    let flags = sconce::driver::EventFlags::default();
+    let flags = sconce_driver::EventFlags::default();
     let refused: Vec<(&str, Option<Error>)> = vec![
         ("memory_alloc", driver.memory_alloc(beyond, 64).err()),
         ("memory_free", driver.memory_free(beyond, ptr).err()),

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use sconce::driver::EventFlags;
-use sconce::error::Status;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::EventFlags;
 
 use crate::support::host;
 use crate::support::stage::{Outcome, Stage, carries_number, fails, fails_with};

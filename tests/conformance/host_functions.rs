@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
 
 use crate::support::host;
 use crate::support::stage::{A_WHILE, Outcome, Stage};

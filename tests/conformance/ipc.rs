@@ -2,8 +2,8 @@
 
 use std::os::fd::AsRawFd as _;
 
-use sconce::driver::{EventFlags, IpcHandle};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{EventFlags, IpcHandle};
 
 use crate::support::child::{self, Child, Role};
 use crate::support::host;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::error::Result;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
 
 use crate::support::host;
 use crate::support::stage::{Outcome, Stage};

@@ -1,4 +1,4 @@
-//! The conformance suite: what `sconce::driver::Driver` promises, checked on every backend.
+//! The conformance suite: what `sconce_driver::Driver` promises, checked on every backend.
 //!
 //! Each test acts through the trait alone and looks at what comes of it: memory contents, events,
 //! times, host functions. Written from the contract table, not from a backend; when a backend fails

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use sconce::driver::PointerKind;
-use sconce::error::Status;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::error::Status;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::PointerKind;
 
 use crate::support::host::Pageable;
 use crate::support::stage::{Outcome, Stage, carries_number, fails, fails_with, pattern};
@@ -198,7 +198,7 @@ fn memory_can_be_allocated_from_many_threads(stage: &Stage<'_>) -> Outcome {
         let threads: Vec<_> = (0..8_usize)
             .map(|i| {
                 let device = devices[i % devices.len()];
-                scope.spawn(move || -> sconce::error::Result<()> {
+                scope.spawn(move || -> sconce_base::error::Result<()> {
                     let value = i as u8 + 1;
                     for round in 0..20 {
                         let memory = stage.memory(device, 1000 + 777 * round)?;

@@ -3,8 +3,8 @@
 //! The trait only takes reports. That the allocator makes the right ones, in the right order, is
 //! checked in `tests/memory/history.rs`.
 
-use sconce::driver::StreamRef;
-use sconce::types::DevicePtr;
+use sconce_base::types::DevicePtr;
+use sconce_driver::StreamRef;
 
 use crate::support::stage::{Outcome, Stage, pattern};
 

@@ -1,7 +1,7 @@
 //! Handles of physical memory that are found again from where it is mapped.
 
-use sconce::error::Status;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
 
 use crate::support::stage::{Outcome, Stage, fails_with};
 use crate::virtual_memory::Range;
@@ -86,8 +86,8 @@ fn only_mapped_virtual_memory_is_retained(stage: &Stage<'_>) -> Outcome {
     let unit = stage.driver.virtual_granularity(ZERO)?;
     let (range, plain) = (Range::reserve(stage, unit)?, stage.memory(ZERO, unit)?);
     let pinned = stage.pinned(ZERO, 4096, 0)?;
-    let host = sconce::types::DevicePtr(pinned.address() as u64);
-    for ptr in [range.ptr, plain.ptr, host, sconce::types::DevicePtr(0)] {
+    let host = sconce_base::types::DevicePtr(pinned.address() as u64);
+    for ptr in [range.ptr, plain.ptr, host, sconce_base::types::DevicePtr(0)] {
         fails_with(stage.driver.physical_retain(ptr), Status::InvalidArgument);
     }
     range.release()?;

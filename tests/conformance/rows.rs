@@ -1,8 +1,8 @@
 //! Copies and fills of rows that lie a pitch apart.
 
-use sconce::driver::RawAddress;
-use sconce::error::Status;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::RawAddress;
 
 use crate::support::host::{Pageable, Pinned};
 use crate::support::stage::{Memory, Outcome, Stage, fails_with, pattern};

@@ -1,6 +1,6 @@
 //! The order between streams: waits for events, and the legacy default stream.
 
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
 
 use crate::support::stage::{Outcome, Stage, Stream};
 

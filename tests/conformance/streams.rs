@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use sconce::driver::{CaptureMode, RelaxedCapture, StreamFlags, StreamRef};
-use sconce::error::Status;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{CaptureMode, RelaxedCapture, StreamFlags, StreamRef};
 
 use crate::support::stage::{Outcome, SOON, Stage, fails_with};
 

@@ -1,8 +1,8 @@
 //! Virtual memory: address space and memory apart, joined by mappings.
 
-use sconce::driver::{Access, Driver, PhysicalHandle, PointerKind};
-use sconce::error::{Error, Result, Status};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Access, Driver, PhysicalHandle, PointerKind};
 
 use crate::support::child::{self, Role};
 use crate::support::stage::{Outcome, Stage, fails, fails_with};

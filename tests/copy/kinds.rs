@@ -5,10 +5,10 @@
 
 use std::ptr::{null_mut, without_provenance_mut};
 
-use sconce::driver::{Access, RawAddress};
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::types::DeviceIndex;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Access, RawAddress};
 use testkit::last_message;
 use testkit::places::{self, KINDS, Kind, Place, alone, calls, copy, pattern, set};
 use testkit::simulated::runtime;

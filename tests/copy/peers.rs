@@ -5,8 +5,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{
     Kind, Place, alone, calls, copy, default_stream, inject, own_stream, pattern, pending, set,

@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{Kind, Place, alone, copy, inject, own_stream, pattern, run_until_idle};
 

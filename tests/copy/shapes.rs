@@ -4,8 +4,8 @@
 
 use std::ptr::{null_mut, without_provenance_mut};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{KINDS, Kind, Place, alone, calls, pattern};
 use testkit::shapes::{Axis, rows, set_rows, strided};

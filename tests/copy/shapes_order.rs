@@ -5,8 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{
     self, KINDS, Kind, Place, alone, calls, copy, default_stream, inject, own_stream, pattern,
@@ -61,9 +61,9 @@ fn reset_streams() {
 /// queued has ended.
 fn in_use() -> (i64, i64) {
     // Looks at what freed blocks waited for.
-    sconce::host_memory::empty_cache().unwrap();
-    let device = |index| sconce::memory::stats(index).unwrap().allocated_bytes.all.current;
-    let pinned = sconce::host_memory::stats().unwrap().active_requests.current;
+    sconce_runtime::host_memory::empty_cache().unwrap();
+    let device = |index| sconce_runtime::memory::stats(index).unwrap().allocated_bytes.all.current;
+    let pinned = sconce_runtime::host_memory::stats().unwrap().active_requests.current;
     (device(0) + device(1), pinned)
 }
 

@@ -6,8 +6,8 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, MutexGuard};
 
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
 use testkit::simulated::{Memory, runtime};
 
 static ALONE: Mutex<()> = Mutex::new(());
@@ -111,10 +111,10 @@ fn pinned_memory_of_copies_is_in_the_cache_between_them() {
     let _alone = alone();
     let (memory, source) = (Memory::new(LEAST), pattern(3, LEAST));
     to_device(&memory, 0, &source, false);
-    let stats = sconce::host_memory::stats().unwrap();
+    let stats = sconce_runtime::host_memory::stats().unwrap();
     assert!(stats.allocated_bytes.current > 0, "nothing was pinned");
-    sconce::host_memory::empty_cache().unwrap();
-    assert_eq!(sconce::host_memory::stats().unwrap().allocated_bytes.current, 0);
+    sconce_runtime::host_memory::empty_cache().unwrap();
+    assert_eq!(sconce_runtime::host_memory::stats().unwrap().allocated_bytes.current, 0);
     to_device(&memory, 0, &source, false);
     assert!(memory.read(LEAST) == source);
 }

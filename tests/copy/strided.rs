@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{KINDS, Kind, Place, alone, calls, pattern};
 use testkit::shapes::{Axis, strided};

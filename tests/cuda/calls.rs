@@ -5,16 +5,16 @@
 
 use std::os::fd::AsRawFd;
 
-use sconce::cuda::CudaDriver;
-use sconce::driver::prelude::*;
-use sconce::driver::{
+use sconce_base::error::{Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_cuda::CudaDriver;
+use sconce_driver::prelude::*;
+use sconce_driver::{
     Access, CaptureMode, Dim3, Driver, EventFlags, IpcHandle, KernelArguments, KernelCode,
     KernelImage, LaunchShape, PhysicalHandle, PointerKind, ProcessUsage, RawAddress,
     RelaxedCapture, StreamRef,
 };
-use sconce::error::{Result, Status};
-use sconce::kernels::images::{PROBE, SCALE};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_kernels::images::{PROBE, SCALE};
 use testkit::fake_cuda::{self, Built, FIRST, Fake, config, fake, open, second, stream_of};
 
 #[test]

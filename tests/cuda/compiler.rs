@@ -5,9 +5,9 @@
 
 use std::ffi::{CStr, CString, c_char, c_int};
 
-use sconce::driver::prelude::*;
-use sconce::driver::{Compilation, CompiledForm, ModuleFormat, SourceCode};
-use sconce::error::{Result, Status};
+use sconce_base::error::{Result, Status};
+use sconce_driver::prelude::*;
+use sconce_driver::{Compilation, CompiledForm, ModuleFormat, SourceCode};
 use testkit::fake_cuda::library::FakeLibrary;
 use testkit::fake_cuda::{Fake, open_beside, second};
 
@@ -209,8 +209,8 @@ fn an_installed_nvrtc_compiles_templates_with_the_header_of_device_code() {
     let fake = open_beside(&["CAPABILITY=90"], |_| {}).ok().unwrap();
     let mut source = source(
         "#include <sconce/device.cuh>\n#include \"mine.cuh\"\n\
-         template <class T> __global__ void scale(T* x, sconce::philox::State state) {\n\
-         sconce::philox::Engine engine(sconce::philox::unpack(state), threadIdx.x);\n\
+         template <class T> __global__ void scale(T* x, sconce_math::philox::State state) {\n\
+         sconce_math::philox::Engine engine(sconce_math::philox::unpack(state), threadIdx.x);\n\
          x[threadIdx.x] *= engine.next_uniform().x * FACTOR;\nint unused;\n}",
     );
     source.headers = vec![(c("mine.cuh"), c("#define FACTOR 3"))];

@@ -3,13 +3,13 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::prelude::*;
-use sconce::driver::{
+use sconce_base::error::Status;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::prelude::*;
+use sconce_driver::{
     Access, Dim3, EventFlags, HostFunction, IpcHandle, KernelArguments, KernelCode, KernelImage,
     LaunchShape, RawAddress, StreamFlags, StreamHandle, StreamRef,
 };
-use sconce::error::Status;
-use sconce::types::{DeviceIndex, DevicePtr};
 use testkit::fake_cuda::{FIRST, Fake, fake, second};
 
 const IMAGE: KernelImage = KernelImage { name: "image", codes: &[KernelCode::ptx("good")] };

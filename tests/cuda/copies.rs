@@ -3,10 +3,10 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::RawAddress;
-use sconce::driver::prelude::*;
-use sconce::error::Status;
-use sconce::types::DevicePtr;
+use sconce_base::error::Status;
+use sconce_base::types::DevicePtr;
+use sconce_driver::RawAddress;
+use sconce_driver::prelude::*;
 use testkit::fake_cuda::{FIRST, fake, second, stream_of};
 
 #[test]

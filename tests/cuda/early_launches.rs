@@ -2,11 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::prelude::*;
-use sconce::driver::{
+use sconce_driver::prelude::*;
+use sconce_driver::{
     CaptureMode, Dim3, KernelArguments, KernelHandle, LaunchShape, ModuleCode, StreamRef,
 };
-use sconce::kernels::images::SCALE;
+use sconce_kernels::images::SCALE;
 use testkit::fake_cuda::{Fake, open, second, stream_of};
 
 fn open_with(defines: &[&str]) -> Fake {

@@ -6,9 +6,9 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::driver::prelude::*;
-use sconce::driver::{HostFunction, StreamRef};
-use sconce::error::Status;
+use sconce_base::error::Status;
+use sconce_driver::prelude::*;
+use sconce_driver::{HostFunction, StreamRef};
 use testkit::fake_cuda::{FIRST, Fake, fake, open, second, stream_of};
 
 static RAN: AtomicUsize = AtomicUsize::new(0);

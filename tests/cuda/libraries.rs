@@ -6,11 +6,11 @@
 use std::ffi::CString;
 use std::path::Path;
 
-use sconce::config::Config;
-use sconce::driver::prelude::*;
-use sconce::driver::{CompiledForm, FftKind, SourceCode};
-use sconce::error::{Result, Status};
-use sconce::types::DeviceIndex;
+use sconce_base::config::Config;
+use sconce_base::error::{Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::prelude::*;
+use sconce_driver::{CompiledForm, FftKind, SourceCode};
 use testkit::fake_cuda::fft::packed;
 use testkit::fake_cuda::library::FakeLibrary;
 use testkit::fake_cuda::{Fake, open_beside};

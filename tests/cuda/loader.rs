@@ -3,10 +3,10 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::cuda::CudaDriver;
-use sconce::driver::prelude::*;
-use sconce::driver::{HostFunction, StreamRef};
-use sconce::error::Status;
+use sconce_base::error::Status;
+use sconce_cuda::CudaDriver;
+use sconce_driver::prelude::*;
+use sconce_driver::{HostFunction, StreamRef};
 use testkit::fake_cuda::{Built, FIRST, config, open, refused};
 
 #[test]

@@ -5,11 +5,11 @@
 
 use std::ffi::c_void;
 
-use sconce::driver::prelude::*;
-use sconce::driver::{
+use sconce_base::error::Status;
+use sconce_driver::prelude::*;
+use sconce_driver::{
     BestBlock, Dim3, KernelAttributes, KernelValues, LaunchConfig, LaunchShape, ModuleCode,
 };
-use sconce::error::Status;
 use testkit::fake_cuda::{fake, open, second, stream_of};
 
 const PTX: &[u8] = b".version 8.0\n.target sm_75\n.visible .entry kernel() {}";

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::{PhysicalHandle, VirtualMemory};
-use sconce::error::{Result, Status};
+use sconce_base::error::{Result, Status};
+use sconce_driver::{PhysicalHandle, VirtualMemory};
 use testkit::fake_cuda::{Fake, fake, second};
 
 fn create(fake: &Fake) -> Result<u64> {

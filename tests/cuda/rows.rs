@@ -3,9 +3,9 @@
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 #![allow(clippy::unwrap_used, reason = "a test may fail loudly anywhere")]
 
-use sconce::driver::prelude::*;
-use sconce::driver::{RawAddress, StreamFlags, StreamRef};
-use sconce::error::Status;
+use sconce_base::error::Status;
+use sconce_driver::prelude::*;
+use sconce_driver::{RawAddress, StreamFlags, StreamRef};
 use testkit::fake_cuda::{FIRST, open};
 
 #[test]

@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
-use sconce::dlpack::*;
-use sconce::element::DlpackType;
-use sconce::ffi::*;
+use sconce::*;
+use sconce_base::element::DlpackType;
+use sconce_tensors::dlpack::*;
 use testkit::places::{allocated, alone, inject, own_stream};
 use testkit::simulated::runtime;
 

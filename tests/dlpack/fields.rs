@@ -2,10 +2,10 @@
 
 use std::ptr::{null_mut, without_provenance_mut};
 
-use sconce::dlpack::*;
-use sconce::element::DlpackType;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::element::DlpackType;
+use sconce_tensors::dlpack::*;
 use testkit::places::{Kind, Place, alone};
 
 use crate::support::*;

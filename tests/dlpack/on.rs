@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::dlpack::DlpackManaged;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_tensors::dlpack::DlpackManaged;
 use testkit::places::{Kind, Place, alone, own_stream, pending, pooled};
 
 use crate::order::{assert_waits, manual};

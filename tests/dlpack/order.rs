@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::{
     Kind, Place, alone, calls, captured, default_stream, own_stream, pending, pooled,
     run_until_idle, set, step_all,

@@ -3,8 +3,8 @@
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::dlpack::*;
-use sconce::ffi::*;
+use sconce::*;
+use sconce_tensors::dlpack::*;
 use testkit::in_child;
 use testkit::places::{allocated, alone, inject};
 

@@ -2,9 +2,9 @@
 
 use std::ptr::null_mut;
 
-use sconce::dlpack::*;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_tensors::dlpack::*;
 use testkit::places::alone;
 
 use crate::support::*;

@@ -4,10 +4,10 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::dlpack::*;
-use sconce::element::DlpackType;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::element::DlpackType;
+use sconce_tensors::dlpack::*;
 pub(crate) use testkit::statuses::{ok, refused};
 
 pub(crate) type Handle = *mut sconce_tensor;

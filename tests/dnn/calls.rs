@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Barrier, MutexGuard};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::convolutions::{OPERATIONS, Stage, convolve, desc, fresh};
 use testkit::places::{
     Kind, Place, allocated, alone, calls, default_stream, inject, own_stream, pending,
@@ -240,7 +240,7 @@ fn workspaces_are_the_streams_and_do_not_leak() {
         for (stage, stream) in stages.iter().zip(streams) {
             assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
             stage.result.spoil();
-            let workspaces = || sconce::memory::stats(0).unwrap().allocation.all.allocated;
+            let workspaces = || sconce_runtime::memory::stats(0).unwrap().allocation.all.allocated;
             let got = workspaces();
             assert_eq!(stage.run(), SCONCE_OK);
             assert_eq!(workspaces(), got + 1, "this engine needs one");
@@ -252,7 +252,7 @@ fn workspaces_are_the_streams_and_do_not_leak() {
     }
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
     assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
-    assert_eq!(sconce::memory::stats(0).unwrap().reserved_bytes.all.current, 0);
+    assert_eq!(sconce_runtime::memory::stats(0).unwrap().reserved_bytes.all.current, 0);
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn a_workspace_is_memory_of_the_stream_that_uses_it() {
         stride: [1; 3],
         ..desc(FORWARD, F32)
     });
-    let reserved = || sconce::memory::stats(0).unwrap().reserved_bytes.all.current;
+    let reserved = || sconce_runtime::memory::stats(0).unwrap().reserved_bytes.all.current;
     own_stream(0);
     assert_eq!(stage.run(), SCONCE_OK);
     let enough = reserved();
@@ -316,7 +316,7 @@ fn addresses_are_checked_before_anything_is_queued() {
         let stage = Stage::new(&desc(operation, F32));
         let good = [stage.a.start(), stage.b.start(), stage.result.start()];
         let driver = runtime().driver();
-        let unit = driver.virtual_granularity(sconce::types::DeviceIndex::ZERO).unwrap();
+        let unit = driver.virtual_granularity(sconce_base::types::DeviceIndex::ZERO).unwrap();
         let counts = calls("dnn_execute");
         let names = match operation {
             SCONCE_CONVOLUTION_FORWARD => ["a (input)", "b (filter)", "result (output)"],

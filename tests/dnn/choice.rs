@@ -8,8 +8,8 @@
 
 use std::sync::Barrier;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::convolutions::{self, OPERATIONS, Stage, desc, fresh};
 use testkit::modelled::Modelled;
@@ -36,7 +36,7 @@ fn stage() -> Stage {
 /// How often engines were asked for, made ready and executed, and workspaces got, by `work`.
 fn counted(work: impl FnOnce()) -> [u64; 4] {
     let now = || {
-        let workspaces = sconce::memory::stats(0).unwrap().allocation.all.allocated;
+        let workspaces = sconce_runtime::memory::stats(0).unwrap().allocation.all.allocated;
         [calls("dnn_engines"), calls("dnn_plan"), calls("dnn_execute"), workspaces as u64]
     };
     let before = now();

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::convolutions::{OPERATIONS, Stage, Stored, convolve, desc, fresh, tensors};
 use testkit::places::{self, allocated, alone, calls, default_stream, inject, own_stream};
 use testkit::{in_child, last_message};

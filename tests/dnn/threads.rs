@@ -5,8 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::convolutions::{OPERATIONS, Stage, desc, fresh};
 use testkit::places::{allocated, alone, calls, own_stream};

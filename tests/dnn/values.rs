@@ -5,8 +5,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::convolutions::{
     DTYPES, OPERATIONS, Stage, Stored, convolve, desc, fresh, packed, reference, roles, tensors,

@@ -7,8 +7,8 @@
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::fft::{desc, free_bytes, fresh, rows, run, stats};
 use testkit::places::{self, Kind, Place, alone, calls, own_stream};

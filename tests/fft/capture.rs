@@ -5,9 +5,9 @@
 
 use testkit::simulated;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::types::DeviceIndex;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::types::DeviceIndex;
 use testkit::libraries::fft::{self, desc, rows, run, stats};
 use testkit::places::{Kind, Place, alone, calls, captured, default_stream, own_stream};
 use testkit::{in_child, last_message};

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::fft::{self, Side, desc, run, stats};
 use testkit::numbers::{encode_all, width};
 use testkit::places::{self, Kind, Place, alone, calls, inject, own_stream};
@@ -37,7 +37,7 @@ fn code(call: &str) -> i32 {
 }
 
 fn allocated(device: i32) -> (i64, i64) {
-    let stats = sconce::memory::stats(device).unwrap();
+    let stats = sconce_runtime::memory::stats(device).unwrap();
     (stats.allocated_bytes.all.current, stats.allocation.all.current)
 }
 

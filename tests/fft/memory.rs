@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::fft::{desc, free_bytes, rows, run, stats};
 use testkit::{in_child, last_message};
 
@@ -138,8 +138,8 @@ fn plans_that_left_during_a_capture_are_found_by_an_allocation() {
         assert_eq!(sconce_fft_cache_clear(0), SCONCE_OK);
         assert_eq!(sconce_sim_end_capture(stream), SCONCE_OK, "{}", last_message());
         // A wait for the device would destroy them.
-        let driver = sconce::context::runtime().unwrap().driver();
-        let free = driver.memory_info(sconce::types::DeviceIndex::ZERO).unwrap().free_bytes;
+        let driver = sconce_runtime::context::runtime().unwrap().driver();
+        let free = driver.memory_info(sconce_base::types::DeviceIndex::ZERO).unwrap().free_bytes;
         assert!(free < 4 * MIB, "they are not gone yet");
         // Two in each segment.
         for _ in 0..8 {

@@ -7,8 +7,8 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use testkit::simulated;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::fft::{self, Complex, Side, desc, rows, run, stats};
 use testkit::places::{self, Kind, Place, alone, calls, inject, own_stream};
@@ -128,7 +128,7 @@ fn a_cache_that_changes_under_transforms_changes_no_result() {
     let done = AtomicBool::new(false);
     let running = AtomicUsize::new(THREADS);
     let free = |device: i32| {
-        let device = sconce::types::DeviceIndex::new(device).unwrap();
+        let device = sconce_base::types::DeviceIndex::new(device).unwrap();
         simulated::runtime().driver().memory_info(device).unwrap().free_bytes
     };
     std::thread::scope(|scope| {

@@ -4,8 +4,8 @@
 #![allow(unsafe_code, reason = "calls the C API")]
 
 use proptest::prelude::*;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::fft::{self, Complex, Side, desc, rows, run};
 use testkit::numbers::{encode_all, width};

@@ -2,8 +2,8 @@
 //! capture ends, nothing is lost, and the next one works.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::places::calls;
 use testkit::simulated::driver_calls;

@@ -5,8 +5,8 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{run_until_idle, step_all};
 
 use crate::support::*;
@@ -168,7 +168,7 @@ fn graphs_are_launched_on_streams_without_end_and_lose_nothing() {
         ok(sconce_device_synchronize(0));
         ok(sconce_memory_empty_cache());
         ok(sconce_host_memory_empty_cache());
-        (free_bytes(), sconce::host_memory::stats().unwrap().allocated_bytes.current)
+        (free_bytes(), sconce_runtime::host_memory::stats().unwrap().allocated_bytes.current)
     };
     let after_one = cycle(1, 3);
     assert_eq!(cycle(20, 20), after_one);
@@ -311,27 +311,27 @@ fn a_request_that_finds_no_memory_waits_for_the_launches_of_a_graph_that_has_gon
 
 #[test]
 fn blocks_that_wait_for_launches_are_shown_as_such_and_are_freed_by_nobody() {
-    use sconce::memory::snapshot::{Action, BlockState};
+    use sconce_runtime::memory::snapshot::{Action, BlockState};
     let (stream, other) = (current_stream(), pool_stream());
     let captured = Captured::new(stream);
     ok(sconce_graph_replay(captured.graph, other));
     free(captured.block);
-    sconce::memory::record_history(true, 1000).unwrap();
+    sconce_runtime::memory::record_history(true, 1000).unwrap();
     ok(sconce_sim_set_manual(true.into()));
     ok(sconce_graph_replay(captured.graph, other));
     ok(sconce_graph_destroy(captured.graph));
     let waiting = |state: BlockState| {
-        let snapshot = sconce::memory::snapshot().unwrap();
+        let snapshot = sconce_runtime::memory::snapshot().unwrap();
         snapshot.blocks.iter().filter(|block| block.state == state).count()
     };
     assert_eq!(waiting(BlockState::PendingFree), 1);
-    sconce::memory::check::walk().unwrap();
+    sconce_runtime::memory::check::walk().unwrap();
     run_until_idle();
     // An allocation takes it back.
     free(allocate(512));
     assert_eq!(waiting(BlockState::PendingFree), 0);
-    sconce::memory::check::walk().unwrap();
-    let history = sconce::memory::snapshot().unwrap().traces.concat();
+    sconce_runtime::memory::check::walk().unwrap();
+    let history = sconce_runtime::memory::snapshot().unwrap().traces.concat();
     let count = |action| history.iter().filter(|entry| entry.action == action).count();
     assert_eq!(count(Action::FreeRequested), count(Action::FreeCompleted));
     assert_eq!(count(Action::Alloc), 1);

@@ -4,8 +4,8 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 
 use crate::support::*;
 

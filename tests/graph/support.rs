@@ -5,8 +5,8 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
-use sconce::types::DeviceIndex;
+use sconce::*;
+use sconce_base::types::DeviceIndex;
 use testkit::places;
 pub(crate) use testkit::places::{calls, inject, set};
 use testkit::simulated::runtime;

@@ -6,11 +6,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use sconce::context::runtime;
-use sconce::driver::CaptureMode;
-use sconce::memory::{self, pool};
-use sconce::sleep::{SleepPlace, WakeMode};
-use sconce::{fft, graph, host_memory, sleep, stream};
+use sconce_compute::{fft, graph};
+use sconce_driver::CaptureMode;
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::sleep::{SleepPlace, WakeMode};
+use sconce_runtime::{host_memory, sleep, stream};
 use testkit::threads::Xorshift;
 
 const MIB: usize = 1 << 20;

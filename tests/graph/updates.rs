@@ -6,8 +6,8 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked_result;
 
 use crate::support::*;
@@ -75,7 +75,7 @@ impl Junk {
 }
 
 fn pinned_bytes() -> i64 {
-    sconce::host_memory::stats().unwrap().allocated_bytes.current
+    sconce_runtime::host_memory::stats().unwrap().allocated_bytes.current
 }
 
 /// The graph from which another one was updated goes as `end` says, and the other one is launched.

@@ -87,7 +87,7 @@ fn the_library_needs_nothing_but_libc_and_carries_its_soname() {
     }
 }
 
-/// The types of parameters and of fields in a source of `src/ffi`: what C callers write.
+/// The types of parameters and of fields in a source of `src`: what C callers write.
 fn types_from_c(source: &str) -> Vec<(String, String)> {
     let mut types = Vec::new();
     for piece in source.split("extern \"C\" fn sconce_").skip(1) {
@@ -137,6 +137,6 @@ fn no_bool_and_no_enum_comes_from_c() {
 fn the_abi_number_is_the_sonames() {
     let source =
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("build.rs")).unwrap();
-    let soname = format!("libsconce.so.{}", sconce::ffi::SCONCE_ABI_VERSION);
+    let soname = format!("libsconce.so.{}", sconce::SCONCE_ABI_VERSION);
     assert!(source.contains(&format!("-soname,{soname}\"")));
 }

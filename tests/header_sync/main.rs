@@ -117,7 +117,7 @@ fn generated() -> String {
         "sim/comm",
         "sim/kernel",
     ] {
-        builder = builder.with_src(root.join(format!("src/ffi/{file}.rs")));
+        builder = builder.with_src(root.join(format!("src/{file}.rs")));
     }
     let mut header = Vec::new();
     builder.generate().unwrap().write(&mut header);

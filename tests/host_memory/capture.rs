@@ -6,16 +6,16 @@
 
 use std::ptr::without_provenance_mut;
 
-use sconce::context::{Runtime, runtime};
-use sconce::driver::StreamFlags;
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::ffi::*;
-use sconce::host_memory::{self, check};
-use sconce::memory;
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
-use sconce::types::DeviceIndex;
+use sconce::sim_controls as sim;
+use sconce::*;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+use sconce_compute::sleep_kernel;
+use sconce_driver::StreamFlags;
+use sconce_runtime::context::{Runtime, runtime};
+use sconce_runtime::host_memory::{self, check};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 use testkit::simulated::captured;
 
 const MIB: usize = 1 << 20;

@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use sconce::context::runtime;
-use sconce::error::{Error, Result, Status};
-use sconce::ffi::sim_controls as sim;
-use sconce::host_memory::{self, check};
-use sconce::memory;
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
+use sconce::sim_controls as sim;
+use sconce_base::error::{Error, Result, Status};
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::host_memory::{self, check};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 use testkit::fork::forked_result;
 
 const MIB: usize = 1 << 20;
@@ -294,8 +294,8 @@ fn of_two_threads_without_memory_neither_gives_up_early() {
 
 #[test]
 fn a_stream_that_is_gone_holds_no_memory_for_ever() {
-    use sconce::driver::{StreamFlags, StreamRef};
-    use sconce::types::DeviceIndex;
+    use sconce_base::types::DeviceIndex;
+    use sconce_driver::{StreamFlags, StreamRef};
     alone("a_stream_that_is_gone_holds_no_memory_for_ever", || {
         let runtime = runtime().unwrap();
         let flags = StreamFlags { non_blocking: true };

@@ -7,13 +7,13 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, TestCaseError, TestRunner};
-use sconce::context::{Runtime, runtime};
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::host_memory::{self, HostMemoryStats, check};
-use sconce::memory;
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
+use sconce::sim_controls as sim;
+use sconce_base::error::Status;
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::{Runtime, runtime};
+use sconce_runtime::host_memory::{self, HostMemoryStats, check};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 use testkit::fork::forked_result;
 use testkit::stepper::Stepper;
 

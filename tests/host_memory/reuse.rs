@@ -5,8 +5,8 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::*;
-use sconce::host_memory::{self, check};
+use sconce::*;
+use sconce_runtime::host_memory::{self, check};
 use testkit::simulated::runtime;
 
 /// Figures are the process's.
@@ -52,13 +52,13 @@ fn what_was_freed_is_handed_out_again() {
 #[test]
 fn an_allocation_waits_for_no_device() {
     let _turn = turn();
-    let runtime = runtime();
+    runtime();
     assert_eq!(host_memory::empty_cache(), Ok(()));
     free(alloc(8 << 20));
     let mut memory = std::ptr::null_mut();
     // SAFETY: a writable place.
     assert_eq!(unsafe { sconce_memory_alloc(512, &mut memory) }, sconce_status::SCONCE_OK);
-    let simulator = runtime.simulator().unwrap();
+    let simulator = sconce_sim::Simulator::opened().unwrap();
     simulator.set_manual(true);
     // SAFETY: device memory.
     assert_eq!(unsafe { sconce_memory_set(memory, 1, 512) }, sconce_status::SCONCE_OK);

@@ -5,15 +5,15 @@
 
 use std::time::{Duration, Instant};
 
-use sconce::context::runtime;
-use sconce::driver::RawAddress;
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::host_memory::{self, HostMemoryStats, check};
-use sconce::memory;
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
-use sconce::types::DeviceIndex;
+use sconce::sim_controls as sim;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+use sconce_compute::sleep_kernel;
+use sconce_driver::RawAddress;
+use sconce_runtime::context::runtime;
+use sconce_runtime::host_memory::{self, HostMemoryStats, check};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 
 const MIB: usize = 1 << 20;
 

@@ -8,12 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use sconce::context::runtime;
-use sconce::ffi::*;
-use sconce::host_memory::{self, check};
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
-use sconce::{device, memory};
+use sconce::*;
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::host_memory::{self, check};
+use sconce_runtime::stream::{self, Stream};
+use sconce_runtime::{device, memory};
 use testkit::threads::{self, Xorshift, seconds};
 
 const THREADS: u64 = 8;

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use sconce::context::runtime;
-use sconce::host_memory::{self, check};
+use sconce_runtime::context::runtime;
+use sconce_runtime::host_memory::{self, check};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;

@@ -2,9 +2,9 @@
 
 use crate::remote::Remote;
 use crate::{alone, device};
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::{ipc, memory, stream};
+use sconce::sim_controls as sim;
+use sconce_base::error::Status;
+use sconce_runtime::{ipc, memory, stream};
 use testkit::{in_child, simulated};
 
 /// Does something while a stream of the device is being captured; the capture must survive it.

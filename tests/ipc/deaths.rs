@@ -2,8 +2,8 @@
 
 use crate::remote::Remote;
 use crate::{alone, device, waiting_bytes};
-use sconce::error::Status;
-use sconce::{ipc, memory};
+use sconce_base::error::Status;
+use sconce_runtime::{ipc, memory};
 
 const MIB: usize = 1 << 20;
 
@@ -68,7 +68,7 @@ fn a_process_that_stands_still_does_not_hold_up_others_for_ever() {
     // Two in one segment, of which one is open already, and one in another.
     let places = [4096, 4096, 4 * MIB].map(|bytes| other.number(&format!("alloc {bytes}")));
     let exports = places.map(|place| other.export(place));
-    let open = |export: &(sconce::driver::IpcHandle, usize)| ipc::open(0, &export.0, export.1);
+    let open = |export: &(sconce_driver::IpcHandle, usize)| ipc::open(0, &export.0, export.1);
     let here = open(&exports[0]).unwrap();
     let pid = rustix::process::Pid::from_child(&other.process);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();

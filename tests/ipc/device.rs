@@ -2,10 +2,10 @@
 
 #![allow(unsafe_code, reason = "copies and forks")]
 
-use sconce::config::{BackendChoice, SimConfig};
-use sconce::context::{Options, Runtime, initialize_with};
-use sconce::driver::{Access, PhysicalHandle, RawAddress, StreamRef};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::config::{BackendChoice, SimConfig};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Access, PhysicalHandle, RawAddress, StreamRef};
+use sconce_runtime::context::{Options, Runtime, initialize_with};
 
 pub(crate) const ZERO: DeviceIndex = DeviceIndex::ZERO;
 

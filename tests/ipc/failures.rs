@@ -3,8 +3,8 @@
 
 use crate::remote::Remote;
 use crate::{alone, device, waiting_bytes};
-use sconce::ffi::sim_controls as sim;
-use sconce::{ipc, memory};
+use sconce::sim_controls as sim;
+use sconce_runtime::{ipc, memory};
 
 const MIB: usize = 1 << 20;
 
@@ -40,7 +40,7 @@ fn an_export_that_failed_can_be_made_again() {
                     sim::fail_call(call, nth, code).unwrap();
                     let first = ipc::export(address);
                     failed += usize::from(first.is_err());
-                    device::runtime().simulator().unwrap().clear_faults();
+                    sconce::sim_controls::clear_faults().unwrap();
                     let (handle, offset) = ipc::export(address).unwrap();
                     if let Ok(first) = first {
                         assert_eq!(first, (handle, offset));
@@ -80,7 +80,7 @@ fn an_opening_or_closing_that_failed_can_be_made_again() {
                     device::read(here, 1); // Open still.
                     ipc::close(here).unwrap();
                 }
-                device::runtime().simulator().unwrap().clear_faults();
+                sconce::sim_controls::clear_faults().unwrap();
                 assert_eq!(device::shared_descriptors(), before, "{call} left something open");
             }
         }
@@ -108,7 +108,7 @@ fn a_failure_of_the_exporter_is_told_and_grants_nothing() {
         for call in calls {
             other.ask(&format!("fault {call} 1")).unwrap();
             let error = ipc::open(0, &export.0, export.1).unwrap_err();
-            assert_eq!(error.status(), sconce::error::Status::Driver, "{call}: {error}");
+            assert_eq!(error.status(), sconce_base::error::Status::Driver, "{call}: {error}");
             assert!(error.message().contains("the process that made"), "{error}");
             let here = ipc::open(0, &export.0, export.1).unwrap();
             ipc::close(here).unwrap();

@@ -2,12 +2,12 @@
 
 use crate::remote::Remote;
 use crate::{alone, device, soon, waiting_bytes};
-use sconce::{ipc, memory};
+use sconce_runtime::{ipc, memory};
 
 const MIB: usize = 1 << 20;
 
 /// A block of 4 MiB in a segment of its own size, exported.
-fn exported() -> (usize, (sconce::driver::IpcHandle, usize)) {
+fn exported() -> (usize, (sconce_driver::IpcHandle, usize)) {
     let block = memory::alloc(4 * MIB).unwrap();
     device::fill(block, 4, 4 * MIB);
     (block, ipc::export(block).unwrap())
@@ -100,12 +100,12 @@ fn requests_are_hits_while_a_block_waits_for_another_process() {
     memory::free(block).unwrap();
     let warm = memory::alloc(1000).unwrap();
     memory::free(warm).unwrap();
-    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+    sconce::sim_controls::reset_call_counts().unwrap();
     for _ in 0..100 {
         memory::free(memory::alloc(1000).unwrap()).unwrap();
     }
     assert_eq!(
-        sconce::ffi::sim_controls::call_count("exchange_capture_mode").unwrap(),
+        sconce::sim_controls::call_count("exchange_capture_mode").unwrap(),
         0,
         "nobody polls"
     );
@@ -122,7 +122,7 @@ fn a_full_device_goes_on_without_what_other_processes_hold() {
     let there = other.open(&export);
     memory::free(big).unwrap();
     let refused = memory::alloc(total / 2 + 20 * MIB).unwrap_err();
-    assert_eq!(refused.status(), sconce::error::Status::OutOfMemory);
+    assert_eq!(refused.status(), sconce_base::error::Status::OutOfMemory);
     other.close(there);
     ipc::collect().unwrap();
     memory::free(memory::alloc(total / 2 + 20 * MIB).unwrap()).unwrap();
@@ -135,15 +135,15 @@ fn streams_and_processes_that_use_a_block_are_both_awaited() {
         let (block, export) = exported();
         let mut other = Remote::start();
         let there = other.open(&export);
-        let stream = sconce::stream::from_pool(0, 0).unwrap();
-        sconce::ffi::sim_controls::set_manual(true).unwrap();
-        let to = sconce::types::DevicePtr(block as u64);
+        let stream = sconce_runtime::stream::from_pool(0, 0).unwrap();
+        sconce::sim_controls::set_manual(true).unwrap();
+        let to = sconce_base::types::DevicePtr(block as u64);
         device::runtime().driver().fill_async(to, 1, 8, stream.driver_ref()).unwrap();
         memory::record_stream(block, stream).unwrap();
         memory::free(block).unwrap();
         let finish = || {
-            sconce::ffi::sim_controls::set_manual(false).unwrap();
-            sconce::ffi::sim_controls::run_until_idle().unwrap();
+            sconce::sim_controls::set_manual(false).unwrap();
+            sconce::sim_controls::run_until_idle().unwrap();
             device::runtime().driver().device_synchronize(device::ZERO).unwrap();
         };
         if process_first {

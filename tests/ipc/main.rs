@@ -19,7 +19,7 @@ mod virtual_memory;
 use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use sconce::memory;
+use sconce_runtime::memory;
 
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -27,7 +27,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 fn alone() -> MutexGuard<'static, ()> {
     let alone = ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     device::runtime();
-    sconce::ipc::collect().unwrap();
+    sconce_runtime::ipc::collect().unwrap();
     memory::empty_cache().unwrap();
     memory::check::walk().unwrap();
     alone

@@ -2,9 +2,9 @@
 
 use crate::remote::Remote;
 use crate::{alone, device};
-use sconce::driver::IpcHandle;
-use sconce::error::Status;
-use sconce::{ipc, memory};
+use sconce_base::error::Status;
+use sconce_driver::IpcHandle;
+use sconce_runtime::{ipc, memory};
 
 #[test]
 fn what_is_no_live_device_memory_is_not_exported() {
@@ -67,7 +67,7 @@ fn the_names_of_sockets_show_no_handle() {
     let place = other.number("alloc 4096");
     let (handle, _) = other.export(place);
     let names = std::fs::read_to_string("/proc/net/unix").unwrap();
-    let name = format!("@sconce-ipc-{}", sconce::sha256::hex(&handle.0));
+    let name = format!("@sconce-ipc-{}", sconce_base::sha256::hex(&handle.0));
     assert!(names.lines().any(|line| line.ends_with(&name)), "{name} is not in {names}");
 }
 
@@ -127,7 +127,7 @@ fn a_handle_without_a_door_is_opened_and_untracked() {
     let mut other = Remote::start();
     let there = other.number("alloc 4096");
     let export = other.export_without_door(there);
-    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+    sconce::sim_controls::reset_call_counts().unwrap();
     let here = ipc::open(0, &export, 512).unwrap();
     assert_eq!(ipc::open(0, &export, 1024).unwrap(), here + 512);
     let bytes = 2 << 20;
@@ -139,6 +139,6 @@ fn a_handle_without_a_door_is_opened_and_untracked() {
     ipc::close(here + 512).unwrap();
     let error = ipc::open(0, &export, bytes).unwrap_err();
     assert_eq!(error.status(), Status::InvalidArgument, "{error}");
-    let left = sconce::ffi::sim_controls::call_count("ipc_memory_open").unwrap();
-    assert_eq!(sconce::ffi::sim_controls::call_count("ipc_memory_close").unwrap(), left);
+    let left = sconce::sim_controls::call_count("ipc_memory_open").unwrap();
+    assert_eq!(sconce::sim_controls::call_count("ipc_memory_close").unwrap(), left);
 }

@@ -2,7 +2,7 @@
 
 use crate::remote::Remote;
 use crate::{alone, device, soon, waiting_bytes};
-use sconce::{ipc, memory};
+use sconce_runtime::{ipc, memory};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const KIB: usize = 1 << 10;

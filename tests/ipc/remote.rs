@@ -6,11 +6,11 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
-use sconce::driver::IpcHandle;
-use sconce::error::Result;
-use sconce::ffi::sim_controls as sim;
-use sconce::types::DevicePtr;
-use sconce::{event, ipc, memory};
+use sconce::sim_controls as sim;
+use sconce_base::error::Result;
+use sconce_base::types::DevicePtr;
+use sconce_driver::IpcHandle;
+use sconce_runtime::{event, ipc, memory};
 
 use crate::device;
 
@@ -214,7 +214,7 @@ fn act(words: &[&str]) -> Result<String> {
         "empty" => memory::empty_cache().map(nothing),
         "fault" => sim::fail_call(words[1], number(2) as u64, 999).map(nothing),
         "clear" => {
-            device::runtime().simulator().unwrap().clear_faults();
+            sconce::sim_controls::clear_faults().unwrap();
             Ok(String::new())
         }
         "count" => Ok(sim::call_count(words[1])?.to_string()),

@@ -2,8 +2,8 @@
 
 use crate::remote::Remote;
 use crate::{alone, device};
-use sconce::driver::EventFlags;
-use sconce::{event, ipc, memory};
+use sconce_driver::EventFlags;
+use sconce_runtime::{event, ipc, memory};
 
 const MIB: usize = 1 << 20;
 
@@ -126,15 +126,15 @@ fn three_processes_share_a_block() {
 #[test]
 fn an_event_orders_what_two_processes_do_to_the_memory() {
     let _alone = alone();
-    let stream = sconce::stream::from_pool(0, 0).unwrap();
+    let stream = sconce_runtime::stream::from_pool(0, 0).unwrap();
     let block = memory::alloc_on(MIB, stream).unwrap();
     let flags = EventFlags { interprocess: true, ..EventFlags::default() };
     let ready = event::create(flags).unwrap();
-    sconce::ffi::sim_controls::set_latency_ns(20_000_000).unwrap();
-    let to = sconce::types::DevicePtr(block as u64);
+    sconce::sim_controls::set_latency_ns(20_000_000).unwrap();
+    let to = sconce_base::types::DevicePtr(block as u64);
     device::runtime().driver().fill_async(to, 6, MIB, stream.driver_ref()).unwrap();
     event::record(device::runtime(), ready, stream).unwrap();
-    sconce::ffi::sim_controls::set_latency_ns(0).unwrap();
+    sconce::sim_controls::set_latency_ns(0).unwrap();
     let handle = event::ipc_handle(ready).unwrap();
     let export = ipc::export(block).unwrap();
     let mut other = Remote::start();

@@ -2,8 +2,8 @@
 
 use crate::remote::Remote;
 use crate::{alone, device, soon};
-use sconce::ffi::sim_controls as sim;
-use sconce::{ipc, memory};
+use sconce::sim_controls as sim;
+use sconce_runtime::{ipc, memory};
 use testkit::in_child;
 
 const UNCACHED: &[(&str, &str)] = &[("PYTORCH_NO_CUDA_MEMORY_CACHING", "1")];

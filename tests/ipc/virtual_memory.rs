@@ -2,8 +2,8 @@
 
 use crate::remote::Remote;
 use crate::{alone, device};
-use sconce::error::Status;
-use sconce::ipc;
+use sconce_base::error::Status;
+use sconce_runtime::ipc;
 
 #[test]
 fn virtual_memory_is_shared_by_any_address_in_it() {
@@ -87,10 +87,10 @@ fn a_driver_may_refuse_what_is_not_shareable_in_several_words() {
     let _alone = alone();
     let memory = device::map_virtual(true);
     for code in [1, 400, 800, 801] {
-        sconce::ffi::sim_controls::fail_call("physical_export", 1, code).unwrap();
+        sconce::sim_controls::fail_call("physical_export", 1, code).unwrap();
         let error = ipc::export(memory.ptr.0 as usize).unwrap_err();
         assert_eq!(error.status(), Status::InvalidArgument, "{error}");
-        sconce::ffi::sim_controls::fail_call("ipc_memory_export", 1, code).unwrap();
+        sconce::sim_controls::fail_call("ipc_memory_export", 1, code).unwrap();
         ipc::export(memory.ptr.0 as usize).unwrap();
     }
     memory.release();

@@ -8,8 +8,8 @@ use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 use testkit::simulated;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::products::{self, Block};
 use testkit::{in_child, last_message};
 

@@ -5,13 +5,13 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use sconce::config::{BackendChoice, SimConfig};
-use sconce::context::{Options, Runtime, initialize_with};
-use sconce::driver::{EventFlags, StreamRef};
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::memory::{self, pool};
-use sconce::stream::{self, Stream};
+use sconce::sim_controls as sim;
+use sconce_base::config::{BackendChoice, SimConfig};
+use sconce_base::error::Status;
+use sconce_driver::{EventFlags, StreamRef};
+use sconce_runtime::context::{Options, Runtime, initialize_with};
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::stream::{self, Stream};
 use testkit::simulated::captured;
 
 const MIB: usize = 1 << 20;
@@ -111,7 +111,7 @@ fn events_of_streams_outside_are_asked_without_harm() {
     sim::set_manual(true).unwrap();
     runtime
         .driver()
-        .fill_async(sconce::types::DevicePtr(pending as u64), 1, 16, user.driver_ref())
+        .fill_async(sconce_base::types::DevicePtr(pending as u64), 1, 16, user.driver_ref())
         .unwrap();
     memory::record_stream(pending, user).unwrap();
     memory::free(pending).unwrap();

@@ -4,11 +4,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use sconce::context::runtime;
-use sconce::event;
-use sconce::memory;
-use sconce::sleep_kernel;
-use sconce::stream::Stream;
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::event;
+use sconce_runtime::memory;
+use sconce_runtime::stream::Stream;
 use testkit::memory::structure;
 
 use crate::queued::{copy, fill, pool_stream, read};
@@ -63,8 +63,8 @@ fn data_lives_until_its_free_is_ordered() {
         "data_lives_until_its_free_is_ordered",
         &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
         || {
-            let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
-            sconce::ffi::sim_controls::set_latency_ns(20_000).unwrap();
+            let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
+            sconce::sim_controls::set_latency_ns(20_000).unwrap();
             std::thread::scope(|scope| {
                 for number in 0..4_u8 {
                     scope.spawn(move || {
@@ -74,7 +74,7 @@ fn data_lives_until_its_free_is_ordered() {
                     });
                 }
             });
-            sconce::device::synchronize(0).unwrap();
+            sconce_runtime::device::synchronize(0).unwrap();
             // Few segments: blocks were used again, or nothing was put to the test.
             let reserved = memory::stats(0).unwrap().reserved_bytes.all.peak;
             let asked = memory::stats(0).unwrap().requested_bytes.all.allocated;
@@ -91,7 +91,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
         "a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free",
         &[("SCONCE_BACKEND", "sim")],
         || {
-            sconce::ffi::sim_controls::set_manual(true).unwrap();
+            sconce::sim_controls::set_manual(true).unwrap();
             let runtime = runtime().unwrap();
             let (own, other, third) = (pool_stream(), pool_stream(), pool_stream());
             let active = || memory::stats(0).unwrap().active.all.current;
@@ -107,22 +107,19 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
             memory::free(block).unwrap();
             // Queued after the free: not waited for.
             sleep_kernel::sleep(runtime, other, 1000).unwrap();
-            assert_eq!(sconce::ffi::sim_controls::pending(runtime, own).unwrap(), 0);
-            let pending = sconce::ffi::sim_controls::pending(runtime, other).unwrap();
-            assert_eq!(
-                (pending, sconce::ffi::sim_controls::pending(runtime, third).unwrap()),
-                (3, 1)
-            );
+            assert_eq!(sconce::sim_controls::pending(runtime, own).unwrap(), 0);
+            let pending = sconce::sim_controls::pending(runtime, other).unwrap();
+            assert_eq!((pending, sconce::sim_controls::pending(runtime, third).unwrap()), (3, 1));
             let mut others = vec![alloc()];
-            assert!(sconce::ffi::sim_controls::step(runtime, other).unwrap());
+            assert!(sconce::sim_controls::step(runtime, other).unwrap());
             others.push(alloc());
-            assert!(sconce::ffi::sim_controls::step(runtime, other).unwrap());
+            assert!(sconce::sim_controls::step(runtime, other).unwrap());
             others.push(alloc());
             assert!(!others.contains(&block), "handed out before the third stream's event");
             assert_eq!(active(), 4, "three held, one waiting");
-            assert!(sconce::ffi::sim_controls::step(runtime, third).unwrap());
+            assert!(sconce::sim_controls::step(runtime, third).unwrap());
             assert_eq!(alloc(), block, "free, and the lowest of the first segment");
-            assert_eq!(sconce::ffi::sim_controls::pending(runtime, other).unwrap(), 1);
+            assert_eq!(sconce::sim_controls::pending(runtime, other).unwrap(), 1);
             assert_eq!(active(), 4);
             others.push(block);
             // A new life begins without the old one's streams.
@@ -130,7 +127,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
                 memory::free(block).unwrap();
             }
             assert_eq!(active(), 0);
-            sconce::ffi::sim_controls::run_until_idle().unwrap();
+            sconce::sim_controls::run_until_idle().unwrap();
             structure::assert_sound();
         },
     );
@@ -140,7 +137,7 @@ fn a_block_in_use_elsewhere_is_not_handed_out_before_the_event_of_its_free() {
 #[test]
 fn a_waiting_block_is_not_merged() {
     testkit::in_child("a_waiting_block_is_not_merged", &[("SCONCE_BACKEND", "sim")], || {
-        sconce::ffi::sim_controls::set_manual(true).unwrap();
+        sconce::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let (own, other) = (pool_stream(), pool_stream());
         let blocks: Vec<usize> =
@@ -153,7 +150,7 @@ fn a_waiting_block_is_not_merged() {
         structure::assert_sound();
         let inactive = || memory::stats(0).unwrap().inactive_split.all.current;
         assert_eq!(inactive(), 2);
-        assert!(sconce::ffi::sim_controls::step(runtime, other).unwrap());
+        assert!(sconce::sim_controls::step(runtime, other).unwrap());
         // Any allocation looks; this one is served from elsewhere.
         let elsewhere = memory::alloc_on(512, other).unwrap();
         assert_eq!(inactive(), 1, "only what is left of the other stream's segment");

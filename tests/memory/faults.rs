@@ -3,11 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use sconce::context::runtime;
-use sconce::error::{Error, Result, Status};
-use sconce::memory::{self, pool};
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
+use sconce_base::error::{Error, Result, Status};
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::stream::{self, Stream};
 use testkit::fork::forked_result;
 use testkit::memory::structure;
 
@@ -119,7 +119,7 @@ impl Script {
         while !self.held.is_empty() {
             self.free(0);
         }
-        sconce::device::synchronize(0).unwrap();
+        sconce_runtime::device::synchronize(0).unwrap();
         assert!(self.errors.is_empty(), "after the fault: {:?}", self.errors);
         structure::assert_all_given_back(&[free_at_start]);
     }
@@ -128,31 +128,29 @@ impl Script {
 /// Runs the script in a process of its own with one fault; says what went wrong.
 fn scenario(fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> {
     forked_result(|| {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let streams = [stream::from_pool(0, 0).unwrap(), stream::from_pool(0, 0).unwrap()];
         // Events are pending for a while, or nothing would ever be waited for.
         sleep_kernel::sleep(runtime().unwrap(), streams[1], 3_000_000).unwrap();
         let [own, other] = streams;
         let mut script = Script { own, other, held: Vec::new(), errors: Vec::new() };
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {
-            sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
+            sconce::sim_controls::fail_call(call, nth, code).unwrap();
         }
         script.run();
         let struck = match fault {
-            Some((call, nth, _)) => sconce::ffi::sim_controls::call_count(call).unwrap() >= nth,
+            Some((call, nth, _)) => sconce::sim_controls::call_count(call).unwrap() >= nth,
             None => false,
         };
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         if fault.is_none() {
             assert!(script.errors.iter().all(|error| error.status() == Status::OutOfMemory));
             structure::assert_sound();
             script.finish(free_at_start);
             return Err(CALLS
                 .iter()
-                .map(|call| {
-                    format!("{call} {}\n", sconce::ffi::sim_controls::call_count(call).unwrap())
-                })
+                .map(|call| format!("{call} {}\n", sconce::sim_controls::call_count(call).unwrap()))
                 .collect());
         }
         structure::assert_sound();
@@ -212,7 +210,7 @@ fn a_failed_device_loses_no_memory() {
         &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")],
         || {
             let runtime = runtime().unwrap();
-            let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+            let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
             let own = stream::from_pool(0, 0).unwrap();
             let other = stream::from_pool(0, 0).unwrap();
             let blocks: Vec<usize> =
@@ -222,7 +220,7 @@ fn a_failed_device_loses_no_memory() {
                 memory::record_stream(*block, other).unwrap();
             }
             memory::free(blocks[0]).unwrap();
-            sconce::ffi::sim_controls::fail_operation("kernel_launch", 1, 700).unwrap();
+            sconce::sim_controls::fail_operation("kernel_launch", 1, 700).unwrap();
             sleep_kernel::sleep(runtime, other, 1).unwrap();
             assert!(stream::synchronize(runtime, other).is_err());
             // Whatever these say, they must not lose track.
@@ -231,7 +229,7 @@ fn a_failed_device_loses_no_memory() {
             let _ = memory::empty_cache();
             assert!(memory::alloc_on(64 * MIB, own).is_err());
             structure::assert_sound();
-            sconce::ffi::sim_controls::clear_device_error(0).unwrap();
+            sconce::sim_controls::clear_device_error(0).unwrap();
             for (block, freed) in blocks[1..].iter().zip(freed) {
                 if !freed && let Err(again) = memory::free(*block) {
                     assert!(again.message().contains("freed already"), "{again}");

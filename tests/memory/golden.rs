@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use testkit::memory::structure;
 
-use sconce::{device, memory, stream};
+use sconce_runtime::{device, memory, stream};
 use testkit::memory::figures::{differences, flat};
 use testkit::memory::golden::{self, Call, Recording};
 

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use testkit::memory::structure;
 use testkit::threads::seconds;
 
-use sconce::error::Status;
-use sconce::memory::snapshot::{Action, BlockState, Snapshot, TraceEntry};
-use sconce::{memory, stream};
+use sconce_base::error::Status;
+use sconce_runtime::memory::snapshot::{Action, BlockState, Snapshot, TraceEntry};
+use sconce_runtime::{memory, stream};
 use testkit::drivers::{self, Driver};
 
 const THREADS: usize = 4;
@@ -185,7 +185,7 @@ fn a_segment_that_the_driver_does_not_take_back_is_not_in_the_history() {
     drivers::in_child(test, Driver::Simulator, 128, &[], || {
         memory::record_history(true, 100).unwrap();
         memory::free(memory::alloc(3 << 20).unwrap()).unwrap();
-        sconce::ffi::sim_controls::fail_call("memory_free", 1, 999).unwrap();
+        sconce::sim_controls::fail_call("memory_free", 1, 999).unwrap();
         memory::empty_cache().unwrap_err();
         let frees = || {
             let snapshot = memory::snapshot().unwrap();
@@ -201,38 +201,42 @@ fn a_segment_that_the_driver_does_not_take_back_is_not_in_the_history() {
 
 #[test]
 fn a_block_is_handed_out_then_used_then_taken_back() {
-    use sconce::driver::StreamRef;
-    use sconce::sim::BlockReport::{HandedOut, TakenBack, Used};
-    use sconce::types::{DeviceIndex, DevicePtr};
+    use sconce_base::types::{DeviceIndex, DevicePtr};
+    use sconce_driver::StreamRef;
+    use sconce_sim::BlockReport::{HandedOut, TakenBack, Used};
 
     const ZERO: DeviceIndex = DeviceIndex::ZERO;
-    let simulator = testkit::simulated::runtime().simulator().unwrap();
+    let simulator = {
+        testkit::simulated::runtime();
+        sconce_sim::Simulator::opened().unwrap()
+    };
     simulator.observe_blocks(true);
     let own = StreamRef::default_of(ZERO);
-    let other = sconce::stream::from_pool(0, 0).unwrap();
+    let other = sconce_runtime::stream::from_pool(0, 0).unwrap();
     // The stream's first memory starts the reports; the second block comes from the cache.
     for round in 0..3 {
-        let address = sconce::memory::alloc(1000).unwrap();
+        let address = sconce_runtime::memory::alloc(1000).unwrap();
         let block = DevicePtr(address as u64);
-        sconce::memory::record_stream(address, sconce::stream::default(0).unwrap()).unwrap();
-        sconce::memory::record_stream(address, other).unwrap();
-        sconce::memory::free(address).unwrap();
+        sconce_runtime::memory::record_stream(address, sconce_runtime::stream::default(0).unwrap())
+            .unwrap();
+        sconce_runtime::memory::record_stream(address, other).unwrap();
+        sconce_runtime::memory::free(address).unwrap();
         let expected =
             [HandedOut(own, block, 1000), Used(other.driver_ref(), block), TakenBack(own, block)];
         assert_eq!(simulator.take_block_reports(), expected, "round {round}");
         testkit::simulated::runtime().driver().device_synchronize(ZERO).unwrap();
     }
     // The history may be turned on and off meanwhile.
-    sconce::memory::record_history(true, 10).unwrap();
-    sconce::memory::record_history(false, 0).unwrap();
-    let address = sconce::memory::alloc(1000).unwrap();
-    sconce::memory::free(address).unwrap();
+    sconce_runtime::memory::record_history(true, 10).unwrap();
+    sconce_runtime::memory::record_history(false, 0).unwrap();
+    let address = sconce_runtime::memory::alloc(1000).unwrap();
+    sconce_runtime::memory::free(address).unwrap();
     let block = DevicePtr(address as u64);
     assert_eq!(
         simulator.take_block_reports(),
         [HandedOut(own, block, 1000), TakenBack(own, block)]
     );
     simulator.observe_blocks(false);
-    sconce::memory::free(sconce::memory::alloc(1000).unwrap()).unwrap();
+    sconce_runtime::memory::free(sconce_runtime::memory::alloc(1000).unwrap()).unwrap();
     assert_eq!(simulator.take_block_reports(), []);
 }

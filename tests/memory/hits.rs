@@ -6,9 +6,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::sim::Call;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_sim::Call;
 use std::ffi::{CString, c_void};
 use testkit::{in_child, last_message};
 
@@ -208,16 +208,16 @@ fn threads_with_streams_of_their_own_never_wait_for_each_other() {
                 }
             });
         };
-        let begin = sconce::memory::contention();
+        let begin = sconce_runtime::memory::contention();
         // Each thread's blocks are at their most in each round: when they were, nothing is asked
         // of the device any more.
         for _ in 0..3 {
             round();
         }
-        let warm = sconce::memory::contention();
+        let warm = sconce_runtime::memory::contention();
         assert!(warm.settlements > begin.settlements, "the first rounds must have been counted");
         round();
-        let after = sconce::memory::contention();
+        let after = sconce_runtime::memory::contention();
         let (asked, waits) = (after.settlements - warm.settlements, after.waits - warm.waits);
         // Of 100,000 pairs. How far the threads' highest moments coincide differs each round; who
         // asks for room looks into the other caches, and their threads may meet it there.
@@ -231,6 +231,6 @@ fn threads_with_streams_of_their_own_never_wait_for_each_other() {
                 scope.spawn(move || replace_blocks(PAIRS, |bytes| alloc_on(bytes, stream)));
             }
         });
-        assert!(sconce::memory::contention().waits > after.waits);
+        assert!(sconce_runtime::memory::contention().waits > after.waits);
     });
 }

@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use sconce::memory::{self, check, pool};
-use sconce::stream::{self, Stream};
+use sconce_runtime::memory::{self, check, pool};
+use sconce_runtime::stream::{self, Stream};
 use testkit::in_child;
 
 const ENVIRONMENT: &[(&str, &str)] = &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")];
@@ -63,7 +63,7 @@ fn a_free_succeeds_while_a_use_of_the_block_is_noted() {
                 memory::free(block).unwrap();
             });
         }
-        stream::synchronize(sconce::context::runtime().unwrap(), other).unwrap();
+        stream::synchronize(sconce_runtime::context::runtime().unwrap(), other).unwrap();
         memory::empty_cache().unwrap();
         let stats = memory::stats(0).unwrap();
         assert_eq!((stats.active.all.current, stats.reserved_bytes.all.current), (0, 0));

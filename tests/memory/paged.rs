@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use sconce::memory;
-use sconce::stream::Stream;
+use sconce_runtime::memory;
+use sconce_runtime::stream::Stream;
 
 pub(crate) const MIB: usize = 1 << 20;
 

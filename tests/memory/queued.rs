@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "gives addresses of buffers to copies")]
 
-use sconce::context::runtime;
-use sconce::driver::{RawAddress, StreamFlags, StreamHandle};
-use sconce::stream::{self, Stream};
-use sconce::types::DevicePtr;
+use sconce_base::types::DevicePtr;
+use sconce_driver::{RawAddress, StreamFlags, StreamHandle};
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream::{self, Stream};
 
 pub(crate) fn fill(address: usize, value: u8, bytes: usize, on: Stream) {
     let driver = runtime().unwrap().driver();
@@ -49,7 +49,7 @@ pub(crate) fn pool_stream() -> Stream {
 /// A stream of the program, which the library does not own.
 pub(crate) fn foreign_stream() -> Stream {
     let flags = StreamFlags { non_blocking: true };
-    let native = sconce::ffi::sim_controls::external_stream_create(0, flags, 0).unwrap();
+    let native = sconce::sim_controls::external_stream_create(0, flags, 0).unwrap();
     // SAFETY: a stream that stays until the process ends.
     stream::from_external(unsafe { StreamHandle::from_native(native) }, 0).unwrap()
 }

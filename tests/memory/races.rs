@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use testkit::memory::structure;
 use testkit::threads;
 
-use sconce::context::runtime;
-use sconce::error::Status;
-use sconce::sleep_kernel;
-use sconce::{device, memory, stream};
+use sconce_base::error::Status;
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::{device, memory, stream};
 
 const MIB: usize = 1 << 20;
 

@@ -13,10 +13,10 @@ use std::time::Instant;
 use testkit::memory::structure;
 use testkit::threads::{Xorshift, seconds};
 
-use sconce::context::runtime;
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
-use sconce::{device, memory};
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream::{self, Stream};
+use sconce_runtime::{device, memory};
 use testkit::drivers::{self, Driver};
 
 const MIB: usize = 1 << 20;
@@ -131,7 +131,7 @@ impl Stage {
 fn check(test: &str, case: Case) {
     drivers::in_child(test, case.driver, DEVICE_MIB, &[], || {
         if case.driver == Driver::Simulator {
-            sconce::ffi::sim_controls::set_latency_ns(1000).unwrap();
+            sconce::sim_controls::set_latency_ns(1000).unwrap();
         }
         let free_at_start = device::memory_info(0).unwrap().free_bytes;
         memory::set_fraction(case.percent as f64 / 100.0, 0).unwrap();

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use sconce::memory::{self, report};
-use sconce::stream;
+use sconce_runtime::memory::{self, report};
+use sconce_runtime::stream;
 use testkit::json::Json;
 
 fn golden(name: &str) -> String {

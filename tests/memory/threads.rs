@@ -12,12 +12,12 @@ use testkit::memory::structure;
 use testkit::threads::{self, Xorshift, least_work, seconds};
 
 use parking_lot::Mutex;
-use sconce::context::runtime;
-use sconce::error::Status;
-use sconce::memory::pool::{self, Key};
-use sconce::memory::{self, Stat};
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
+use sconce_base::error::Status;
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory::pool::{self, Key};
+use sconce_runtime::memory::{self, Stat};
+use sconce_runtime::stream::{self, Stream};
 use testkit::drivers::{self, Driver};
 
 const THREADS: usize = 8;
@@ -297,10 +297,10 @@ fn check_policy(
 ) {
     let pages = policy == PAGES;
     drivers::in_child(test, driver, mib, &[("SCONCE_ALLOC_CONF", policy)], || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let ranges = stress(driver, time, may_fail);
         assert_eq!((ranges.count.into_inner(), ranges.bytes.into_inner()), (0, 0));
-        sconce::device::synchronize(0).unwrap();
+        sconce_runtime::device::synchronize(0).unwrap();
         structure::assert_sound();
         let (count, bytes) = (ranges.all_count.into_inner(), ranges.all_bytes.into_inner());
         assert!(count > least_work(1000), "only {count} allocations");

@@ -1,8 +1,8 @@
 //! Every driver call that a module's life makes, failed at every point in turn: a status tells, nothing is lost,
 //! and the same works afterwards.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::simulated::{Memory, driver_calls};
 
@@ -41,21 +41,19 @@ fn scenario(fault: Option<(&str, u64)>) -> Result<(), String> {
         let memory = Memory::new(64);
         // The devices' contexts, so that figures do not depend on who makes them.
         assert_eq!(sconce_device_synchronize(1), SCONCE_OK);
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         let Some((call, nth)) = fault else {
             let statuses = script(&memory, 1);
             assert!(statuses.iter().all(|status| *status == SCONCE_OK), "{statuses:?}");
             let counts: Vec<String> = driver_calls()
                 .iter()
-                .map(|call| {
-                    format!("{call} {}", sconce::ffi::sim_controls::call_count(call).unwrap())
-                })
+                .map(|call| format!("{call} {}", sconce::sim_controls::call_count(call).unwrap()))
                 .collect();
             return Err(counts.join(","));
         };
-        sconce::ffi::sim_controls::fail_call(call, nth, 999).unwrap();
+        sconce::sim_controls::fail_call(call, nth, 999).unwrap();
         let statuses = script(&memory, 2);
-        let struck = sconce::ffi::sim_controls::call_count(call).unwrap() >= nth;
+        let struck = sconce::sim_controls::call_count(call).unwrap() >= nth;
         let failed = statuses.iter().filter(|status| **status != SCONCE_OK).count();
         // A capture mode that cannot be put back, and a capture that cannot be asked for, are not failures of
         // the call.
@@ -64,7 +62,7 @@ fn scenario(fault: Option<(&str, u64)>) -> Result<(), String> {
         if struck && !silent {
             assert!(failed >= 1, "{call} {nth} failed in silence: {statuses:?}");
         }
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         let statuses = script(&memory, 3);
         assert!(statuses.iter().all(|status| *status == SCONCE_OK), "afterwards: {statuses:?}");
         assert_eq!(numbers(&memory, 5), [3, 3, 3, 3, u32::MAX]);
@@ -92,7 +90,7 @@ fn a_launch_that_fails_when_it_runs_fails_its_device() {
     let memory = Memory::new(64);
     let module = load(ptx(&[FILL]).as_bytes()).unwrap();
     let kernel = get(module, FILL).unwrap();
-    sconce::ffi::sim_controls::fail_operation("kernel_launch_values", 2, 719).unwrap();
+    sconce::sim_controls::fail_operation("kernel_launch_values", 2, 719).unwrap();
     let fill =
         |value| launch(kernel, &desc(1, 64), &fill_values(memory.as_ptr() as u64, 1, value), None);
     assert_eq!([fill(1), fill(2)], [SCONCE_OK; 2]);

@@ -4,10 +4,10 @@ use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::driver::CaptureMode;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::kernels::images::PROBE;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_driver::CaptureMode;
+use sconce_kernels::images::PROBE;
 use testkit::places::{calls, captured, pooled};
 use testkit::simulated::{self, Memory};
 use testkit::{in_child, last_message};
@@ -20,7 +20,7 @@ use crate::support::{
 #[test]
 fn a_device_loads_a_module_at_the_first_use_there_and_once() {
     register_fill();
-    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+    sconce::sim_controls::reset_call_counts().unwrap();
     let module = load(ptx(&[FILL]).as_bytes()).unwrap();
     assert_eq!(calls("module_load_code"), 0);
     let kernel = get(module, FILL).unwrap();
@@ -108,7 +108,7 @@ fn a_module_that_a_graph_uses_stays_loaded() {
     let (module, kernel) = filler();
     let memory = Memory::new(64);
     captured(|_| assert_eq!(launch_fill(kernel, &memory, 3, 8, None), SCONCE_OK));
-    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+    sconce::sim_controls::reset_call_counts().unwrap();
     assert_eq!(sconce_module_unload(module), SCONCE_OK);
     assert_eq!((calls("module_release"), calls("module_unload")), (0, 0));
     assert_eq!(launch_nothing(kernel), SCONCE_ERROR_INVALID_HANDLE);
@@ -118,10 +118,10 @@ fn a_module_that_a_graph_uses_stays_loaded() {
 fn a_module_that_a_graph_may_use_stays_loaded() {
     let (module, kernel) = filler();
     let memory = Memory::new(64);
-    sconce::ffi::sim_controls::fail_call("stream_is_capturing", 1, 999).unwrap();
+    sconce::sim_controls::fail_call("stream_is_capturing", 1, 999).unwrap();
     assert_eq!(launch_fill(kernel, &memory, 3, 8, None), SCONCE_OK);
-    sconce::ffi::sim_controls::clear_faults().unwrap();
-    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+    sconce::sim_controls::clear_faults().unwrap();
+    sconce::sim_controls::reset_call_counts().unwrap();
     assert_eq!(sconce_module_unload(module), SCONCE_OK);
     assert_eq!((calls("module_release"), calls("module_unload")), (0, 0));
 }
@@ -132,11 +132,11 @@ fn the_first_use_may_be_in_a_capture_and_unloading_does_not_spoil_it() {
         register_fill();
         let stream = pooled(0);
         let runtime = simulated::runtime();
-        let of_library = sconce::stream::Stream::from_parts(runtime, stream.id, 0).unwrap();
+        let of_library = sconce_runtime::stream::Stream::from_parts(runtime, stream.id, 0).unwrap();
         assert_eq!(sconce_stream_set_current(stream), SCONCE_OK);
         let idle = load(ptx(&[FILL]).as_bytes()).unwrap();
         get(idle, FILL).unwrap();
-        sconce::ffi::sim_controls::begin_capture(runtime, of_library, mode).unwrap();
+        sconce::sim_controls::begin_capture(runtime, of_library, mode).unwrap();
         let module = load(ptx(&[FILL]).as_bytes()).unwrap();
         let kernel = get(module, FILL).unwrap();
         let mut desc = support::desc(1, 1);
@@ -145,8 +145,7 @@ fn the_first_use_may_be_in_a_capture_and_unloading_does_not_spoil_it() {
         assert_eq!(support::launch(kernel, &desc, &values, None), SCONCE_OK, "{}", last_message());
         assert_eq!(sconce_module_unload(idle), SCONCE_OK, "{}", last_message());
         assert_eq!(sconce_module_unload(module), SCONCE_OK, "{}", last_message());
-        sconce::ffi::sim_controls::end_capture(runtime, of_library)
-            .expect("the capture was spoilt");
+        sconce::sim_controls::end_capture(runtime, of_library).expect("the capture was spoilt");
     }
 }
 

@@ -4,9 +4,9 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::driver::CaptureMode;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_driver::CaptureMode;
 use testkit::places::{calls, pooled};
 use testkit::simulated;
 use testkit::{in_child, last_message};
@@ -148,15 +148,15 @@ fn dead_sources_are_refused() {
 fn a_compilation_may_fail_and_be_repeated_and_does_not_spoil_a_capture() {
     registered(&["one"]);
     let made = source(TEXT, &[]);
-    sconce::ffi::sim_controls::fail_call("compile_source", 1, 999).unwrap();
+    sconce::sim_controls::fail_call("compile_source", 1, 999).unwrap();
     assert_eq!(compile(made), Err(SCONCE_ERROR_DRIVER));
-    sconce::ffi::sim_controls::clear_faults().unwrap();
+    sconce::sim_controls::clear_faults().unwrap();
     let stream = pooled(0);
     let runtime = simulated::runtime();
-    let of_library = sconce::stream::Stream::from_parts(runtime, stream.id, 0).unwrap();
-    sconce::ffi::sim_controls::begin_capture(runtime, of_library, CaptureMode::Global).unwrap();
+    let of_library = sconce_runtime::stream::Stream::from_parts(runtime, stream.id, 0).unwrap();
+    sconce::sim_controls::begin_capture(runtime, of_library, CaptureMode::Global).unwrap();
     let module = compile(made).unwrap();
-    sconce::ffi::sim_controls::end_capture(runtime, of_library).expect("the capture was spoilt");
+    sconce::sim_controls::end_capture(runtime, of_library).expect("the capture was spoilt");
     assert!(get(module, "one").is_ok());
     assert_eq!(calls("module_load_code"), 1);
 }

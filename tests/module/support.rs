@@ -4,8 +4,8 @@ use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 pub(crate) use testkit::simulated::launch_desc as desc;
 use testkit::simulated::{self, Memory};
 

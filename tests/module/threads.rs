@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::pooled;
 use testkit::simulated::Memory;
 

@@ -1,7 +1,7 @@
 //! Selections and joins of every layout.
 
-use sconce::element::Dtype;
-use sconce::ordering::{
+use sconce_base::element::Dtype;
+use sconce_compute::ordering::{
     JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, join, join_on_host, select,
     select_on_host,
 };

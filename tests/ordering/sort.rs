@@ -1,7 +1,7 @@
 //! Sorts of every type, length and layout.
 
-use sconce::element::{Dtype, KeyOrder};
-use sconce::ordering::{PlacedOperand, SortCall, sort, sort_on_host};
+use sconce_base::element::{Dtype, KeyOrder};
+use sconce_compute::ordering::{PlacedOperand, SortCall, sort, sort_on_host};
 use testkit::numbers::Random;
 
 use crate::layout::strides;

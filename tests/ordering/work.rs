@@ -1,13 +1,13 @@
 //! What a call queues, and what becomes of failures. On the simulator alone.
 
-use sconce::driver::CaptureMode;
-use sconce::element::Dtype;
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::ordering::{
+use sconce::sim_controls as sim;
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_compute::ordering::{
     JoinCall, JoinPart, PlacedOperand, SelectCall, SelectIndex, SortCall, join, select, sort,
 };
-use sconce::stream;
+use sconce_driver::CaptureMode;
+use sconce_runtime::stream;
 
 use testkit::twin::{Twin, is_simulated, runtime, stream};
 
@@ -32,7 +32,7 @@ impl Operands {
         Operands { input: Twin::new(narrow), output, indices: Twin::new(numbers(1)), elements }
     }
 
-    fn sort(&self) -> sconce::error::Result<()> {
+    fn sort(&self) -> sconce_base::error::Result<()> {
         let operand = |twin: &Twin| PlacedOperand { address: twin.device(), strides: &[1] };
         let call = SortCall {
             dtype: Dtype::I32,
@@ -46,7 +46,7 @@ impl Operands {
         sort(runtime(), stream(), &call)
     }
 
-    fn select(&self, input_size: i64) -> sconce::error::Result<()> {
+    fn select(&self, input_size: i64) -> sconce_base::error::Result<()> {
         let operand = |twin: &Twin| PlacedOperand { address: twin.device(), strides: &[1] };
         let index = SelectIndex { address: self.indices.device(), dtype: Dtype::I64, stride: 1 };
         let call = SelectCall {
@@ -62,7 +62,7 @@ impl Operands {
     }
 
     /// Joins the input's first elements with its last ones, in so many parts.
-    fn join(&self, parts: i64) -> sconce::error::Result<()> {
+    fn join(&self, parts: i64) -> sconce_base::error::Result<()> {
         let size = self.elements / parts;
         let parts: Vec<JoinPart<'_>> = (0..parts)
             .map(|part| {
@@ -87,7 +87,7 @@ fn small_calls_are_one_launch_and_long_sorts_one_for_each_digit() {
         return;
     }
     let [small, long] = [840, 20_000].map(Operands::new);
-    let launches = |call: &dyn Fn() -> sconce::error::Result<()>| {
+    let launches = |call: &dyn Fn() -> sconce_base::error::Result<()>| {
         let before = calls("kernel_launch");
         call().unwrap();
         calls("kernel_launch") - before
@@ -129,7 +129,7 @@ fn every_failing_driver_call_is_reported_and_the_next_call_works() {
         return;
     }
     let operands = Operands::new(8000);
-    type Run<'a> = &'a dyn Fn() -> sconce::error::Result<()>;
+    type Run<'a> = &'a dyn Fn() -> sconce_base::error::Result<()>;
     // A module is loaded and a kernel found once: only before that can the call fail.
     let runs: [(&[(&str, u64)], Run<'_>); 3] = [
         (&[("module_load", 1), ("fill_async", 1), ("kernel_launch", 5)], &|| operands.sort()),

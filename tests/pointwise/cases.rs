@@ -1,7 +1,7 @@
 //! Calls on both sides: operands with elements that are worth a test, in any layout.
 
-use sconce::element::Dtype;
-use sconce::pointwise::{
+use sconce_base::element::Dtype;
+use sconce_compute::pointwise::{
     PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar, on_host, queue,
 };
 
@@ -78,9 +78,11 @@ fn values(dtype: Dtype, elements: usize, seed: u64) -> Vec<u8> {
             Dtype::F64 => bytes.extend(number.to_le_bytes()),
             Dtype::F32 => bytes.extend((number as f32).to_le_bytes()),
             Dtype::F16 => {
-                bytes.extend(sconce::element::f16_bits(number as f32).to_le_bytes());
+                bytes.extend(sconce_base::element::f16_bits(number as f32).to_le_bytes());
             }
-            Dtype::Bf16 => bytes.extend(sconce::element::bf16_bits(number as f32).to_le_bytes()),
+            Dtype::Bf16 => {
+                bytes.extend(sconce_base::element::bf16_bits(number as f32).to_le_bytes())
+            }
             Dtype::Bool => bytes.push((word >> 8) as u8 & 1),
             narrow if narrow.is_floating() => bytes.push((word >> 8) as u8),
             integer => {
@@ -103,7 +105,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    fn run(&mut self, on_device: bool) -> sconce::error::Result<()> {
+    fn run(&mut self, on_device: bool) -> sconce_base::error::Result<()> {
         let inputs: Vec<PointwiseInput<'_>> = self
             .inputs
             .iter_mut()

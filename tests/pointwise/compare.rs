@@ -1,7 +1,7 @@
 //! What results may differ in between the host and a device.
 
-use sconce::element::{Dtype, DtypeKind, bf16_value, f16_value};
-use sconce::pointwise::PointwiseOp;
+use sconce_base::element::{Dtype, DtypeKind, bf16_value, f16_value};
+use sconce_compute::pointwise::PointwiseOp;
 
 use crate::cases::Case;
 

@@ -1,7 +1,7 @@
 //! Every operation with every type on both sides.
 
-use sconce::element::Dtype;
-use sconce::pointwise::{PointwiseOp, Scalar};
+use sconce_base::element::Dtype;
+use sconce_compute::pointwise::{PointwiseOp, Scalar};
 
 use crate::cases::{Case, Side, TYPES, Words};
 use crate::compare::check;

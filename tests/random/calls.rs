@@ -5,8 +5,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{own_stream, pooled};
 use testkit::simulated::{self, Memory, generator, state};
 use testkit::{in_child, last_message};

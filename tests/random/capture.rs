@@ -6,8 +6,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::simulated::{Memory, generator, runtime, state};
 

@@ -11,11 +11,11 @@
 use std::cell::Cell;
 use testkit::simulated;
 
-use sconce::element::Dtype;
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
-use sconce::philox::{DeviceShape, Distribution, Fill, LaunchPlan, evaluate};
-use sconce::sha256;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
+use sconce_base::element::Dtype;
+use sconce_base::sha256;
+use sconce_math::philox::{DeviceShape, Distribution, Fill, LaunchPlan, evaluate};
 use testkit::random_golden::{self, Golden, Operation};
 
 fn fill_of(operation: &Operation) -> Fill {

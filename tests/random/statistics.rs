@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
 use testkit::simulated::{Memory, generator};
 
 const N: usize = 40_000;

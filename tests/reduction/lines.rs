@@ -1,7 +1,9 @@
 //! Softmax and running sums of random shapes and types, and of sizes that take every kind of kernel.
 
-use sconce::element::Dtype;
-use sconce::reduction::{ElementOperand, KeptAxis, LineCall, LineOp, lines_on_host, queue_lines};
+use sconce_base::element::Dtype;
+use sconce_compute::reduction::{
+    ElementOperand, KeptAxis, LineCall, LineOp, lines_on_host, queue_lines,
+};
 
 use crate::reduce::{Numbers, close, elements};
 use testkit::twin::{Twin, runtime, stream};

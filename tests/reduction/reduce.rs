@@ -1,7 +1,7 @@
 //! Reductions of random shapes and types, and of sizes that take every kind of kernel.
 
-use sconce::element::Dtype;
-use sconce::reduction::{
+use sconce_base::element::Dtype;
+use sconce_compute::reduction::{
     ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis, queue_reduce, reduce_on_host,
 };
 
@@ -29,11 +29,11 @@ pub(crate) fn element(numbers: &mut Numbers, dtype: Dtype, into: &mut Vec<u8>) {
     match dtype {
         Dtype::F32 => into.extend((real as f32).to_le_bytes()),
         Dtype::F64 => into.extend(real.to_le_bytes()),
-        Dtype::F16 => into.extend(sconce::element::f16_bits(real as f32).to_le_bytes()),
-        Dtype::Bf16 => into.extend(sconce::element::bf16_bits(real as f32).to_le_bytes()),
+        Dtype::F16 => into.extend(sconce_base::element::f16_bits(real as f32).to_le_bytes()),
+        Dtype::Bf16 => into.extend(sconce_base::element::bf16_bits(real as f32).to_le_bytes()),
         Dtype::C32 => {
-            into.extend(sconce::element::f16_bits(real as f32).to_le_bytes());
-            into.extend(sconce::element::f16_bits(1.0).to_le_bytes());
+            into.extend(sconce_base::element::f16_bits(real as f32).to_le_bytes());
+            into.extend(sconce_base::element::f16_bits(1.0).to_le_bytes());
         }
         Dtype::C64 => {
             into.extend((real as f32).to_le_bytes());
@@ -67,8 +67,12 @@ fn units(numbers: &mut Numbers, dtype: Dtype, count: usize) -> Vec<u8> {
             match real {
                 Dtype::F32 => bytes.extend((value as f32).to_le_bytes()),
                 Dtype::F64 => bytes.extend(value.to_le_bytes()),
-                Dtype::F16 => bytes.extend(sconce::element::f16_bits(value as f32).to_le_bytes()),
-                Dtype::Bf16 => bytes.extend(sconce::element::bf16_bits(value as f32).to_le_bytes()),
+                Dtype::F16 => {
+                    bytes.extend(sconce_base::element::f16_bits(value as f32).to_le_bytes())
+                }
+                Dtype::Bf16 => {
+                    bytes.extend(sconce_base::element::bf16_bits(value as f32).to_le_bytes())
+                }
                 Dtype::I8 | Dtype::I16 | Dtype::I32 | Dtype::I64 => {
                     bytes.extend(&(value as i64).to_le_bytes()[..real.bytes()]);
                 }
@@ -141,10 +145,10 @@ pub(crate) fn close(dtype: Dtype, found: &[u8], expected: &[u8], what: &str) {
         let value = |bytes: &[u8]| match dtype.real().0 {
             Dtype::F32 => f64::from(f32::from_le_bytes(bytes.try_into().unwrap())),
             Dtype::F64 => f64::from_le_bytes(bytes.try_into().unwrap()),
-            Dtype::F16 => {
-                f64::from(sconce::element::f16_value(u16::from_le_bytes(bytes.try_into().unwrap())))
-            }
-            Dtype::Bf16 => f64::from(sconce::element::bf16_value(u16::from_le_bytes(
+            Dtype::F16 => f64::from(sconce_base::element::f16_value(u16::from_le_bytes(
+                bytes.try_into().unwrap(),
+            ))),
+            Dtype::Bf16 => f64::from(sconce_base::element::bf16_value(u16::from_le_bytes(
                 bytes.try_into().unwrap(),
             ))),
             _ => f64::NAN,

@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::{convolutions, fft, products};
 use testkit::places::{own_stream, pending, pooled, run_until_idle};
 use testkit::{in_child, last_message};

@@ -9,11 +9,11 @@ use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use sconce::device;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::sim_controls as sim;
-use sconce::ffi::*;
-use sconce::stream::{self, Stream};
+use sconce::sconce_status::*;
+use sconce::sim_controls as sim;
+use sconce::*;
+use sconce_runtime::device;
+use sconce_runtime::stream::{self, Stream};
 use testkit::fake_cuda::Built;
 use testkit::fake_cuda::streams::Program;
 use testkit::simulated::launch_desc;
@@ -58,7 +58,7 @@ fn other_code_sees() -> i32 {
 
 /// Makes stream 0 of a device current as a guard does; returns the device before.
 fn enter_stream(index: i32) -> i32 {
-    let runtime = sconce::context::runtime().unwrap();
+    let runtime = sconce_runtime::context::runtime().unwrap();
     let stream = Stream::from_parts(runtime, 0, index).unwrap();
     stream::exchange(runtime, stream).unwrap().1.as_i32()
 }

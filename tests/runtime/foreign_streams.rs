@@ -4,10 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "reaches into the fake driver")]
 
-use sconce::context::runtime;
-use sconce::error::{Result, Status};
-use sconce::stream::{self, Stream};
-use sconce::{device, host_memory, memory};
+use sconce_base::error::{Result, Status};
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream::{self, Stream};
+use sconce_runtime::{device, host_memory, memory};
 use testkit::fake_cuda::streams::Program;
 use testkit::fake_cuda::{self, Built};
 
@@ -30,7 +30,7 @@ fn on_driver(test: &str, defines: &[&str], scenario: impl FnOnce(&Program)) {
     ];
     testkit::in_child(test, &environment, || {
         device::set_current(0).unwrap();
-        runtime().unwrap().driver().bind_device(sconce::types::DeviceIndex::ZERO).unwrap();
+        runtime().unwrap().driver().bind_device(sconce_base::types::DeviceIndex::ZERO).unwrap();
         let program = Program::open(&path);
         scenario(&program);
         program.assert_no_dead_stream_was_touched(test);

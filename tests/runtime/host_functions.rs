@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{Kind, Place, pooled};
 use testkit::simulated;
@@ -110,7 +110,7 @@ fn exactly_one_of_a_function_and_its_alternative_runs() {
     assert_eq!(outcomes(1), ["ran"]);
 
     // Work before it fails, on its stream and on another one of the device.
-    sconce::ffi::sim_controls::fail_operation("kernel_launch", 1, 719).unwrap();
+    sconce::sim_controls::fail_operation("kernel_launch", 1, 719).unwrap();
     assert_eq!(sconce_stream_sleep(other, 20_000_000), SCONCE_OK);
     assert_eq!(queue_either(other), SCONCE_OK);
     assert_eq!(queue_either(stream), SCONCE_OK);
@@ -124,17 +124,17 @@ fn exactly_one_of_a_function_and_its_alternative_runs() {
     // A failed device takes no work, so neither runs.
     assert_eq!(queue_either(stream), SCONCE_ERROR_DRIVER);
     assert_eq!(outcomes(1), [""; 0]);
-    sconce::ffi::sim_controls::clear_faults().unwrap();
-    sconce::ffi::sim_controls::clear_device_error(0).unwrap();
+    sconce::sim_controls::clear_faults().unwrap();
+    sconce::sim_controls::clear_device_error(0).unwrap();
 
     // The operation itself fails.
-    sconce::ffi::sim_controls::fail_operation("launch_host_function", 1, 700).unwrap();
+    sconce::sim_controls::fail_operation("launch_host_function", 1, 700).unwrap();
     assert_eq!(queue_either(stream), SCONCE_OK);
     assert_eq!(outcomes(1), ["abandoned"]);
-    sconce::ffi::sim_controls::clear_faults().unwrap();
-    sconce::ffi::sim_controls::clear_device_error(0).unwrap();
+    sconce::sim_controls::clear_faults().unwrap();
+    sconce::sim_controls::clear_device_error(0).unwrap();
 
-    let of_library = sconce::stream::Stream::from_parts(runtime, stream.id, 0).unwrap();
+    let of_library = sconce_runtime::stream::Stream::from_parts(runtime, stream.id, 0).unwrap();
     simulated::captured(runtime, of_library, || {
         assert_eq!(queue_either(stream), SCONCE_ERROR_INVALID_STATE);
         assert!(last_message().contains("cannot be captured"), "{}", last_message());

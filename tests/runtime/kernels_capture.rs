@@ -7,10 +7,10 @@
 use std::ffi::c_void;
 use testkit::simulated;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::kernels::images::PROBE;
-use sconce::types::DeviceIndex;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::types::DeviceIndex;
+use sconce_kernels::images::PROBE;
 use testkit::libraries::handles::{self, in_process};
 use testkit::places::{Kind, Place, calls, own_stream};
 

@@ -5,8 +5,8 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::in_child;
 
 const SIM: (&str, &str) = ("SCONCE_BACKEND", "sim");

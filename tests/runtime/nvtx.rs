@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use sconce::nvtx;
+use sconce_base::nvtx;
 
 /// The calls a child makes, by the name of the case.
 const CASE: &str = "SCONCE_TEST_NVTX_CASE";

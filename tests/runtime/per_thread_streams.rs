@@ -8,8 +8,8 @@ use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{
     Kind, Place, alone, copy, default_stream, pending, run_until_idle, set, step_all,

@@ -6,8 +6,8 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::{in_child, last_message};
 
 static KEY: AtomicUsize = AtomicUsize::new(0);

@@ -84,7 +84,7 @@ fn small_entries_take_no_more_than_they_are_counted_as() {
         let taken = held() - before;
         assert!(taken <= COUNT * counted, "{what}: {} bytes each", taken / COUNT);
     };
-    // The figures of src/store/holdings.rs, less what the system's allocator adds to each allocation.
+    // The figures of crates/compute/src/store/holdings.rs, less what the system's allocator adds to each allocation.
     fill("keys", 256 + 4 - 64, &|key| request(SET, &[&key, b""]));
     fill("queues", 384 + 128 + 4 - 96, &|key| request(QUEUE_PUSH, &[&key, b""]));
     fill("values of a queue", 128 - 32, &|_| request(QUEUE_PUSH, &[b"queue", b""]));

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::statuses::ok;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);

@@ -1,8 +1,8 @@
 //! The C API of tensors as the tests call it: handles that release themselves, failures as values.
 
-use sconce::element::Dtype;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::element::Dtype;
 use testkit::last_message;
 
 pub(crate) const CPU: i32 = SCONCE_DEVICE_CPU;

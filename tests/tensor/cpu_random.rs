@@ -2,8 +2,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::alone;
 use testkit::simulated::generator;
 
@@ -76,9 +76,9 @@ fn fills_of_the_cpu_are_those_of_torch() {
         let generator = cpu_generator(words[0].parse().unwrap());
         let mut bytes = filled(&words, generator).bytes().unwrap();
         bytes.extend(filled(&words, generator).bytes().unwrap());
-        let state = sconce::sha256::hex(&cpu_state(generator));
+        let state = sconce_base::sha256::hex(&cpu_state(generator));
         let found = match words[8].starts_with('#') {
-            true => format!("#{}", sconce::sha256::hex(&bytes)),
+            true => format!("#{}", sconce_base::sha256::hex(&bytes)),
             false => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
         };
         assert_eq!((&found[..], &state[..16]), (words[8], words[7]), "{}", words[..7].join(" "));

@@ -1,6 +1,6 @@
 //! New tensors.
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::api::{Handle, Outcome, options, returned};
 

@@ -1,6 +1,6 @@
 //! Every operation on every type: a device refuses what the CPU refuses, and computes the same.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::numbers::Random;
 use testkit::places::alone;
 

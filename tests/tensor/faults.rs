@@ -3,8 +3,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::places::pooled;
 use testkit::simulated::driver_calls;
@@ -104,10 +104,10 @@ fn scenario(names: &[String], fault: Option<(&str, u64, i32)>) -> Result<(), Str
     forked_result(|| {
         let start = Figures::now();
         let mut script = Script::new();
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         let Some((call, nth, code)) = fault else {
             script.run();
-            let count = |call: &String| sconce::ffi::sim_controls::call_count(call).unwrap();
+            let count = |call: &String| sconce::sim_controls::call_count(call).unwrap();
             let counts: Vec<_> =
                 names.iter().map(|call| format!("{call} {}", count(call))).collect();
             assert!(script.failures.is_empty(), "{:?}", script.failures);
@@ -116,10 +116,10 @@ fn scenario(names: &[String], fault: Option<(&str, u64, i32)>) -> Result<(), Str
             start.assert_unchanged();
             return Err(counts.join("\n"));
         };
-        sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
+        sconce::sim_controls::fail_call(call, nth, code).unwrap();
         script.run();
-        let struck = sconce::ffi::sim_controls::call_count(call).unwrap() >= nth;
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        let struck = sconce::sim_controls::call_count(call).unwrap() >= nth;
+        sconce::sim_controls::clear_faults().unwrap();
         for failure in &script.failures {
             let expected = [SCONCE_ERROR_OUT_OF_MEMORY, SCONCE_ERROR_DRIVER];
             assert!(expected.contains(&failure.status), "{failure:?}");

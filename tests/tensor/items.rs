@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{
     alone, calls, captured, default_stream, inject, own_stream, pending, step_all,
 };
@@ -142,7 +142,7 @@ fn a_wait_that_fails_keeps_the_memory_until_the_kernel_is_done() {
     let stream = own_stream(0);
     let tensor = from_f32(&[2.5], &[1], 0);
     assert_eq!(tensor.item().unwrap(), real(2.5));
-    let pinned = || sconce::host_memory::stats().unwrap().active_bytes.current;
+    let pinned = || sconce_runtime::host_memory::stats().unwrap().active_bytes.current;
     let before = pinned();
     outcome(sconce_stream_sleep(stream, 50_000_000)).unwrap();
     inject("stream_synchronize", 1, 999);

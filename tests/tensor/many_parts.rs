@@ -1,6 +1,6 @@
 //! Joins of many tensors: short and long parts, of every alignment.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use crate::api::{Handle, bytes_of};

@@ -1,6 +1,6 @@
 //! Products of small matrices: values to the bit, what is read, and what the driver is asked for.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::numbers::{Random, decode_all, encode_all};
 use testkit::places::{alone, calls};
 

@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{alone, default_stream, own_stream, pending, run_until_idle};
 use testkit::simulated::{generator, state};
 
@@ -151,7 +151,7 @@ fn fills_are_queued_on_the_current_stream_of_the_tensors_device() {
         empty(&[8, 8], &options(SCONCE_DTYPE_F32, 1)).unwrap().as_strided(&[4, 4], &[16, 2], 0);
     for tensor in [tensor, gaps.unwrap()] {
         outcome(sconce_tensor_uniform(tensor.raw(), 0.0, 1.0, null_mut())).unwrap();
-        sconce::device::synchronize(1).unwrap();
+        sconce_runtime::device::synchronize(1).unwrap();
         let stream = own_stream(1);
         assert_eq!(sconce_sim_set_manual(CBool::TRUE), SCONCE_OK);
         outcome(sconce_tensor_uniform(tensor.raw(), 2.0, 3.0, null_mut())).unwrap();

@@ -1,6 +1,6 @@
 //! Elementwise operations of types that few use, and options that are refused.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use crate::api::{CPU, options, refusal, truth};

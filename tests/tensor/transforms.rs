@@ -2,8 +2,8 @@
 
 use std::f64::consts::TAU;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::numbers::{Random, decode_all};
 use testkit::places::alone;
 

@@ -1,6 +1,6 @@
 //! Tensors of the CPU in a process that has no driver.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::in_child;
 
 use crate::api::CPU;

@@ -1,9 +1,9 @@
 //! A driver beside the fake of cuFFT, and what is asked of it.
 
-use sconce::driver::prelude::*;
-use sconce::driver::{FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamRef};
-use sconce::element::Dtype;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::Dtype;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::prelude::*;
+use sconce_driver::{FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamRef};
 
 use super::library::FakeLibrary;
 use super::{Fake, open_beside};

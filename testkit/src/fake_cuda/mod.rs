@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use sconce::config::Config;
-use sconce::cuda::CudaDriver;
-use sconce::driver::prelude::*;
-use sconce::driver::{StreamFlags, StreamHandle, StreamRef};
-use sconce::error::{Error, Result};
-use sconce::types::DeviceIndex;
+use sconce_base::config::Config;
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_cuda::CudaDriver;
+use sconce_driver::prelude::*;
+use sconce_driver::{StreamFlags, StreamHandle, StreamRef};
 
 /// `struct fake` of `fake_cuda.c`.
 #[repr(C)]

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use crate::numbers::{decode, encode, width};
 use crate::places::{Kind, Place};
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 
 pub const OPERATIONS: [i32; 3] = [
     SCONCE_CONVOLUTION_FORWARD,

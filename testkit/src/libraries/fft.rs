@@ -4,9 +4,9 @@ use std::f64::consts::TAU;
 use std::ffi::c_void;
 
 use crate::numbers::{decode_all, encode_all, width};
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
-use sconce::types::DeviceIndex;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
+use sconce_base::types::DeviceIndex;
 
 /// A description with packed sides.
 pub fn desc(kind: i32, dtype: i32, sizes: &[i64], batch: i64) -> sconce_fft_desc {
@@ -71,7 +71,7 @@ pub fn fresh(device: i32) {
 pub fn free_bytes(device: i32) -> usize {
     // Work that is queued keeps what it uses.
     assert_eq!(sconce_device_synchronize(device), SCONCE_OK);
-    let driver = sconce::context::runtime().unwrap().driver();
+    let driver = sconce_runtime::context::runtime().unwrap().driver();
     driver.memory_info(DeviceIndex::new(device).unwrap()).unwrap().free_bytes
 }
 

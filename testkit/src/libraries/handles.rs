@@ -1,8 +1,8 @@
 //! Handles of cuBLAS in a process and in threads of their own.
 
 use crate::places::calls;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 
 pub const MIB: i64 = 1 << 20;
 /// A workspace of the simulated device, which is of compute capability 9.

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 
 use crate::last_message;
 use crate::numbers::{decode_all, encode_all, width};
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 
 /// The calling thread's handle for its current device, or why not.
 pub fn try_handle() -> Result<usize, (sconce_status, String)> {

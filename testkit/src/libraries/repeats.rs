@@ -5,8 +5,8 @@ use std::ffi::c_void;
 
 use crate::last_message;
 use crate::libraries::fft::{self, Complex, Side, run};
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 
 /// Both devices as if nothing had been transformed yet.
 pub fn fresh_both() {

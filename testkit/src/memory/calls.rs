@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_void};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 
 /// Takes bytes from the front; zeros when there are no more.
 struct Bytes<'a>(&'a [u8]);
@@ -324,7 +324,7 @@ impl Player {
             assert_eq!(sconce_memory_pool_destroy(pool), SCONCE_OK);
         }
         assert_eq!(sconce_memory_empty_cache(), SCONCE_OK);
-        sconce::memory::check::walk().unwrap();
+        sconce_runtime::memory::check::walk().unwrap();
         for device in 0..2 {
             let (mut free, mut total) = (0, 1);
             // SAFETY: good places.

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use sconce::memory::size_class::PoolKind;
-use sconce::memory::snapshot::{BlockInfo, BlockState, SegmentInfo, Snapshot};
-use sconce::memory::{self, MemoryStats, PoolStats};
+use sconce_runtime::memory::size_class::PoolKind;
+use sconce_runtime::memory::snapshot::{BlockInfo, BlockState, SegmentInfo, Snapshot};
+use sconce_runtime::memory::{self, MemoryStats, PoolStats};
 
 /// Counts a snapshot once more: the current values of a device's figures, by their names.
 fn recount(snapshot: &Snapshot, device: usize) -> BTreeMap<(&'static str, PoolKind), i64> {
@@ -135,7 +135,7 @@ pub fn faults(snapshot: &Snapshot) -> Vec<String> {
 pub fn assert_sound() {
     let snapshot = memory::snapshot().unwrap();
     let mut wrong = faults(&snapshot);
-    for device in 0..sconce::device::count() {
+    for device in 0..sconce_runtime::device::count() {
         let stats = memory::stats(device).unwrap();
         wrong.extend(compare(&snapshot, &stats, device as usize));
     }
@@ -151,7 +151,7 @@ pub fn assert_all_given_back(free_at_start: &[usize]) {
     assert_sound();
     assert_eq!(memory::snapshot().unwrap().segments, []);
     for (device, free) in free_at_start.iter().enumerate() {
-        let now = sconce::device::memory_info(device as i32).unwrap();
+        let now = sconce_runtime::device::memory_info(device as i32).unwrap();
         assert_eq!(now.free_bytes, *free, "device {device} did not get all of its memory back");
     }
 }

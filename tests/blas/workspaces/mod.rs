@@ -9,8 +9,8 @@ mod shortage;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::libraries::handles::{
     WORKSPACE, capture, clear, in_process, in_thread, make_current, set,
 };

@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut};
 
-use sconce::ffi::*;
+use sconce::*;
 
 use super::{Call, call};
 use crate::world::*;

@@ -17,8 +17,8 @@ mod runtime;
 mod simulator;
 mod work;
 
-use sconce::ffi::sconce_status;
-use sconce::ffi::sconce_status::SCONCE_OK;
+use sconce::sconce_status;
+use sconce::sconce_status::SCONCE_OK;
 
 use crate::world::World;
 
@@ -66,7 +66,7 @@ macro_rules! no_status {
     })* };
 }
 
-no_status!((), bool, i32, u32, sconce::ffi::CBool, sconce::ffi::sconce_backend);
+no_status!((), bool, i32, u32, sconce::CBool, sconce::sconce_backend);
 
 impl<T> Returned for *const T {
     fn status(self) -> sconce_status {

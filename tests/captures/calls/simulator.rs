@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::statuses::ok;
 
 use super::{Call, call};

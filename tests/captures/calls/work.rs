@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::libraries::{convolutions, fft, products};
 
 use super::{Call, call};

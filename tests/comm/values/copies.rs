@@ -3,7 +3,7 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 
 use super::*;
 

@@ -10,8 +10,8 @@ mod copies;
 mod exchange;
 mod reductions;
 
-use sconce::element::{bf16_bits, bf16_value, f16_bits, f16_value};
-use sconce::ffi::*;
+use sconce::*;
+use sconce_base::element::{bf16_bits, bf16_value, f16_bits, f16_value};
 
 use crate::support::*;
 

@@ -1,8 +1,8 @@
 //! Calls that copy: which bytes arrive where, for every type, root and size.
 
-use sconce::driver::{CommCall, CommParts};
-use sconce::element::Dtype;
-use sconce::types::DevicePtr;
+use sconce_base::element::Dtype;
+use sconce_base::types::DevicePtr;
+use sconce_driver::{CommCall, CommParts};
 
 use super::{Ranks, TYPES, with_ranks};
 use crate::support::stage::{Outcome, Stage, pattern};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use sconce::driver::{CommCall, CommMember, CommOp, CommOptions};
-use sconce::element::Dtype;
+use sconce_base::element::Dtype;
+use sconce_driver::{CommCall, CommMember, CommOp, CommOptions};
 
 use super::{Rank, Ranks, encode, new_id, settle};
 use crate::libraries::installed;
@@ -92,7 +92,7 @@ fn a_pending_end_can_be_given_up(stage: &Stage<'_>) -> Outcome {
 fn split<'a>(
     ranks: &mut Ranks<'a>,
     color_and_key: impl Fn(usize) -> (Option<i32>, i32),
-) -> Outcome<Vec<Option<Box<dyn sconce::driver::CommEndpoint>>>> {
+) -> Outcome<Vec<Option<Box<dyn sconce_driver::CommEndpoint>>>> {
     let options = CommOptions::default();
     let mut children = Vec::new();
     for (number, rank) in ranks.ranks.iter_mut().enumerate() {

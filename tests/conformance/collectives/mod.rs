@@ -18,10 +18,10 @@ pub(crate) mod reductions;
 
 use std::time::{Duration, Instant};
 
-use sconce::driver::{CommCall, CommEndpoint, CommId, CommMember, CommOptions, StreamRef};
-use sconce::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
-use sconce::error::Result;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{CommCall, CommEndpoint, CommId, CommMember, CommOptions, StreamRef};
 
 use crate::libraries::installed;
 use crate::support::host::Pageable;

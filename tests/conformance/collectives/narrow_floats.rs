@@ -4,8 +4,8 @@
 //! becomes the largest finite number. Both ways of computing have the same results: a sum or product that F16 cannot
 //! hold exactly is far from the middle between two numbers of 8 bits.
 
-use sconce::driver::{CommCall, CommOp};
-use sconce::element::Dtype;
+use sconce_base::element::Dtype;
+use sconce_driver::{CommCall, CommOp};
 
 use super::Ranks;
 use crate::support::stage::{Outcome, Stage, Stop};

@@ -1,7 +1,7 @@
 //! When calls run: streams, groups, threads, captures.
 
-use sconce::driver::{CaptureMode, CommCall, CommOp};
-use sconce::element::Dtype;
+use sconce_base::element::Dtype;
+use sconce_driver::{CaptureMode, CommCall, CommOp};
 
 use super::{Rank, Ranks, encode};
 use crate::graphs::{Graph, instantiate_on};

@@ -3,9 +3,9 @@
 //! The order in which elements are added is the library's choice. Two ranks leave none, so any two numbers are added
 //! exactly as IEEE 754 says. With more ranks small whole numbers are used, whose sums and products are exact.
 
-use sconce::driver::{CommCall, CommOp};
-use sconce::element::Dtype;
-use sconce::error::Status;
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_driver::{CommCall, CommOp};
 
 use super::{Ranks, TYPES, decode, encode, is_float, is_signed, with_ranks};
 use crate::libraries::{drawn, rounding, smallest_rounding};

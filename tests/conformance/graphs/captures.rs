@@ -1,8 +1,8 @@
 //! Captures: who may begin and end them, what spoils them, and that they end on every path.
 
-use sconce::driver::CaptureMode::{self, Global, Relaxed, ThreadLocal};
-use sconce::driver::{CaptureStatus, RelaxedCapture, StreamRef};
-use sconce::error::{Result, Status};
+use sconce_base::error::{Result, Status};
+use sconce_driver::CaptureMode::{self, Global, Relaxed, ThreadLocal};
+use sconce_driver::{CaptureStatus, RelaxedCapture, StreamRef};
 
 use super::{ZERO, capture, follow, instantiate};
 use crate::support::objects::Stream;

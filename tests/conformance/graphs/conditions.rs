@@ -1,10 +1,10 @@
 //! Conditional nodes: bodies that run if, while, or which a condition says.
 
-use sconce::driver::{CaptureMode, ConditionHandle, ConditionalKind, KernelHandle};
-use sconce::error::{Error, Result, Status};
-use sconce::kernels::images::GRAPH_CONDITION;
-use sconce::kernels::{SET_CONDITION_KERNEL, condition_launch};
-use sconce::types::DevicePtr;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DevicePtr;
+use sconce_driver::{CaptureMode, ConditionHandle, ConditionalKind, KernelHandle};
+use sconce_kernels::images::GRAPH_CONDITION;
+use sconce_kernels::{SET_CONDITION_KERNEL, condition_launch};
 
 use super::{ZERO, capture, instantiate};
 use crate::support::objects::Stream;

@@ -6,9 +6,9 @@ pub(crate) mod programs;
 
 use std::time::Duration;
 
-use sconce::driver::{CaptureMode, Driver, GraphExecHandle, GraphHandle, GraphUpdate};
-use sconce::error::Result;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{CaptureMode, Driver, GraphExecHandle, GraphHandle, GraphUpdate};
 
 use crate::support::host;
 use crate::support::objects::{Event, Stream};

@@ -1,7 +1,7 @@
 //! Random programs of streams, events, fills, additions and copies: their graph does what they do.
 
-use sconce::driver::Driver;
-use sconce::types::DevicePtr;
+use sconce_base::types::DevicePtr;
+use sconce_driver::Driver;
 
 use super::{ZERO, capture, instantiate};
 use crate::support::objects::{Event, Probe, Stream};

@@ -6,8 +6,8 @@ pub(crate) mod scale;
 pub(crate) mod strided;
 pub(crate) mod wide;
 
-use sconce::driver::{Dim3, KernelArguments, LaunchShape};
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 
 use crate::support::stage::{Outcome, Stage, carries_number, fails, threads};
 use crate::support::subject::PROBE;

@@ -5,13 +5,13 @@
 use std::ffi::c_void;
 use std::sync::Once;
 
-use sconce::context::{SimKernel, SimLaunch, register_kernel};
-use sconce::driver::{
+use sconce_base::error::Status;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{
     CaptureMode, CodeFormat, Dim3, Driver, KernelHandle, KernelValues, LaunchConfig, LaunchShape,
     ModuleCode, ModuleHandle,
 };
-use sconce::error::Status;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_sim::{SimKernel, SimLaunch, register_kernel};
 
 use crate::support::objects::Stream;
 use crate::support::stage::{Outcome, Stage, carries_number, fails};
@@ -86,7 +86,7 @@ fn loaded(
     stage: &Stage<'_>,
     device: DeviceIndex,
     name: &str,
-) -> Result<Loaded, sconce::error::Error> {
+) -> Result<Loaded, sconce_base::error::Error> {
     register();
     let code = code(device, stage.driver, true).expect("there is PTX");
     let module = stage.driver.module_load_code(device, &code)?;
@@ -105,7 +105,7 @@ fn launch(
     config: &LaunchConfig,
     values: (DevicePtr, u64, u32),
     stream: &Stream<'_>,
-) -> Result<(), sconce::error::Error> {
+) -> Result<(), sconce_base::error::Error> {
     launch_asking(stage, kernel, config, values, stream, false).map(drop)
 }
 
@@ -117,7 +117,7 @@ fn launch_asking(
     (ptr, n, value): (DevicePtr, u64, u32),
     stream: &Stream<'_>,
     asks_captured: bool,
-) -> Result<bool, sconce::error::Error> {
+) -> Result<bool, sconce_base::error::Error> {
     let addresses: [*const c_void; 3] = [
         std::ptr::from_ref(&ptr.0).cast(),
         std::ptr::from_ref(&n).cast(),

@@ -1,8 +1,8 @@
 //! The kernels that copy rows, launched as copies launch them.
 
-use sconce::kernels::images::COPY_ROWS;
-use sconce::kernels::{rows_cell_shift, rows_kernel_name, rows_launch};
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
+use sconce_kernels::images::COPY_ROWS;
+use sconce_kernels::{rows_cell_shift, rows_kernel_name, rows_launch};
 
 use crate::support::host::Pageable;
 use crate::support::stage::{Outcome, Stage, pattern};

@@ -1,9 +1,9 @@
 //! The kernels that multiply numbers in place, launched as transforms launch them.
 
-use sconce::element::{Dtype, f16_bits, f16_value};
-use sconce::kernels::images::SCALE;
-use sconce::kernels::{ScaleAxis, scale_kernel_name, scale_launch};
-use sconce::types::DeviceIndex;
+use sconce_base::element::{Dtype, f16_bits, f16_value};
+use sconce_base::types::DeviceIndex;
+use sconce_kernels::images::SCALE;
+use sconce_kernels::{ScaleAxis, scale_kernel_name, scale_launch};
 
 use crate::support::host::Pageable;
 use crate::support::stage::{Outcome, Stage};

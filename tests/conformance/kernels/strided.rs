@@ -1,8 +1,8 @@
 //! The kernels that copy elements with strides, launched as copies launch them.
 
-use sconce::kernels::images::COPY_STRIDED;
-use sconce::kernels::{StridedAxis, strided_kernel_name, strided_launch};
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
+use sconce_kernels::images::COPY_STRIDED;
+use sconce_kernels::{StridedAxis, strided_kernel_name, strided_launch};
 
 use crate::support::host::Pageable;
 use crate::support::stage::{Outcome, Stage, pattern};

@@ -1,10 +1,10 @@
 //! Launches with a structure of many slots.
 
-use sconce::driver::KernelArguments;
-use sconce::driver::{Dim3, LaunchShape};
-use sconce::kernels::JOIN_MANY_NAME;
-use sconce::kernels::images::GATHER_MANY;
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::KernelArguments;
+use sconce_driver::{Dim3, LaunchShape};
+use sconce_kernels::JOIN_MANY_NAME;
+use sconce_kernels::images::GATHER_MANY;
 
 use crate::support::stage::{Outcome, Stage, pattern};
 

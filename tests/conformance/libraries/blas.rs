@@ -1,8 +1,8 @@
 //! Products of matrices: every type and layout, batches, factors.
 
-use sconce::driver::{BlasHandle, Gemm, MathMode, Matrix};
-use sconce::element::Dtype;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::Dtype;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{BlasHandle, Gemm, MathMode, Matrix};
 
 use super::{
     Array, ELEMENTS, MARK, ZERO, assert_close, drawn, installed, rounding, rounding_of_sums,

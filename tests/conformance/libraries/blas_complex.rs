@@ -1,8 +1,8 @@
 //! Products of matrices of complex numbers, compared with sums over both parts.
 
-use sconce::driver::{BlasHandle, Gemm, Matrix};
-use sconce::element::Dtype;
-use sconce::types::DevicePtr;
+use sconce_base::element::Dtype;
+use sconce_base::types::DevicePtr;
+use sconce_driver::{BlasHandle, Gemm, Matrix};
 
 use super::blas::{TRANSPOSES, handle};
 use super::{Array, MARK, ZERO, assert_close, drawn, rounding};

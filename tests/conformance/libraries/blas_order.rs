@@ -1,9 +1,9 @@
 //! Products of matrices: streams, workspaces, what a handle is set to, refusals.
 
-use sconce::driver::{MathMode, StreamRef};
-use sconce::element::Dtype;
-use sconce::error::Status;
-use sconce::types::DevicePtr;
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_base::types::DevicePtr;
+use sconce_driver::{MathMode, StreamRef};
 
 use super::blas::{Case, Placed, handle};
 use super::{ELEMENTS, GuardedWorkspace, ZERO, decode, drawn, encode, installed};

@@ -3,10 +3,10 @@
 
 use std::ffi::CString;
 
-use sconce::context::{SimKernel, register_kernel};
-use sconce::driver::{Compilation, CompiledForm, SourceCode};
-use sconce::error::{Result, Status};
-use sconce::types::DeviceIndex;
+use sconce_base::error::{Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Compilation, CompiledForm, SourceCode};
+use sconce_sim::{SimKernel, register_kernel};
 
 use crate::support::stage::{Outcome, Stage};
 

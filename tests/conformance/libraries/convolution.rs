@@ -1,12 +1,12 @@
 //! Convolutions in device memory, and done by plain loops.
 
-use sconce::driver::{
+use sconce_base::element::Dtype;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{
     Convolution,
     ConvolutionOperation::{self, Data, Filter, Forward},
     ConvolutionPlan, ConvolutionTensor, MOST_SPATIAL, alignment_of,
 };
-use sconce::element::Dtype;
-use sconce::types::{DeviceIndex, DevicePtr};
 
 use super::{Array, MARK, assert_close, drawn, rounding};
 use crate::support::stage::{Outcome, Stage};

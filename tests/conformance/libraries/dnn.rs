@@ -1,13 +1,13 @@
 //! Convolutions and their gradients, through the engines that a library lists.
 
-use sconce::driver::{
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{
     Convolution,
     ConvolutionOperation::{self, Data, Filter, Forward},
     ConvolutionPlan, DnnHandle, EngineChoice,
 };
-use sconce::element::Dtype;
-use sconce::error::Status;
-use sconce::types::DeviceIndex;
 
 use super::convolution::{PLAIN, PlacedConvolution, Shape};
 use super::{ELEMENTS, GuardedWorkspace, ZERO, encode, installed};

@@ -1,10 +1,10 @@
 //! Convolutions: streams, the life of plans and handles, refusals.
 
-use sconce::driver::{
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_driver::{
     Convolution, ConvolutionOperation::Forward, ConvolutionPlan, DnnHandle, StreamRef,
 };
-use sconce::element::Dtype;
-use sconce::error::Status;
 
 use super::convolution::{PLAIN, PlacedConvolution};
 use super::dnn::{EXACT, OPERATIONS, handle, plans};

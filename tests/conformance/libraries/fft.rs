@@ -2,9 +2,9 @@
 
 use std::f64::consts::TAU;
 
-use sconce::driver::{FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamRef};
-use sconce::element::Dtype;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::Dtype;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, StreamRef};
 
 use super::{Array, MARK, ZERO, assert_close, drawn, installed, rounding};
 use crate::support::stage::{Outcome, Stage};

@@ -1,9 +1,9 @@
 //! Fourier transforms: streams, work areas, the life of plans, refusals.
 
-use sconce::driver::{FftDirection, FftKind, FftShape};
-use sconce::element::Dtype;
-use sconce::error::Status;
-use sconce::types::DevicePtr;
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_base::types::DevicePtr;
+use sconce_driver::{FftDirection, FftKind, FftShape};
 
 use super::fft::{PlacedTransform, packed, plan};
 use super::{Array, GuardedWorkspace, ZERO, assert_close, decode, encode, installed, rounding};
@@ -109,7 +109,7 @@ fn a_long_transform_uses_its_work_area_alone(stage: &Stage<'_>) -> Outcome {
         let signals = signal.repeat(batch as usize);
         let input = Array::holding(stage, ZERO, Dtype::F32, &signals)?;
         let output = Array::holding(stage, ZERO, Dtype::F32, &vec![0.0; signals.len()])?;
-        let call = sconce::driver::FftCall {
+        let call = sconce_driver::FftCall {
             stream: stream.at,
             workspace: area.at(),
             input: input.at(),
@@ -141,7 +141,7 @@ fn a_dropped_plan_finishes_its_work(stage: &Stage<'_>) -> Outcome {
         let input = Array::holding(stage, ZERO, Dtype::F32, &impulse)?;
         let output = Array::holding(stage, ZERO, Dtype::F32, &vec![0.0; count])?;
         probe.sleep_ms(&stream, 30)?;
-        plan.execute(&sconce::driver::FftCall {
+        plan.execute(&sconce_driver::FftCall {
             stream: stream.at,
             workspace: area.at(),
             input: input.at(),
@@ -204,7 +204,7 @@ fn shapes_that_no_library_takes_are_refused(stage: &Stage<'_>) -> Outcome {
     placed.assert_done()?;
     let mut after = installed(stage.driver.fft_plan(ZERO, &good))?;
     let area = stage.memory(ZERO, after.workspace_bytes().max(1))?;
-    after.execute(&sconce::driver::FftCall { workspace: area.ptr, ..call })?;
+    after.execute(&sconce_driver::FftCall { workspace: area.ptr, ..call })?;
     assert_ne!(area.ptr, DevicePtr(0));
     placed.assert_done()
 }

@@ -23,10 +23,10 @@ pub(crate) mod fft_order;
 
 use std::time::{Duration, Instant};
 
-use sconce::driver::StreamRef;
-use sconce::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
-use sconce::error::{Result, Status};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+use sconce_base::error::{Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::StreamRef;
 
 use crate::support::host::{Pageable, Pinned};
 use crate::support::stage::{A_WHILE, Memory, Outcome, SOON, Stage, Stop, Stream};

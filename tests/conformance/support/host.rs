@@ -6,9 +6,9 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sconce::driver::{Driver, HostFunction, HostRange, RawAddress};
-use sconce::error::Result;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Driver, HostFunction, HostRange, RawAddress};
 
 /// Live host memory, read and written through its address alone, since a device writes it too.
 pub(crate) struct Span {

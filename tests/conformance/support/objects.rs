@@ -5,12 +5,12 @@
 
 use std::time::{Duration, Instant};
 
-use sconce::driver::{
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{
     Dim3, Driver, EventFlags, EventHandle, KernelArguments, KernelHandle, LaunchShape,
     ModuleHandle, StreamRef,
 };
-use sconce::error::Result;
-use sconce::types::{DeviceIndex, DevicePtr};
 
 use crate::support::gate::Gate;
 use crate::support::host;

@@ -3,9 +3,9 @@
 use std::panic::Location;
 use std::time::Duration;
 
-use sconce::driver::{Driver, EventFlags, StreamFlags, StreamRef};
-use sconce::error::{Error, Result, Status};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Driver, EventFlags, StreamFlags, StreamRef};
 
 use crate::support::host::{Pageable, Pinned};
 pub(crate) use crate::support::objects::{Event, Memory, Probe, Stream, threads};

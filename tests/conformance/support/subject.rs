@@ -2,14 +2,14 @@
 
 use std::sync::OnceLock;
 
-use sconce::config::{Config, SimConfig};
-use sconce::cuda::CudaDriver;
-use sconce::driver::Driver;
-use sconce::error::{Error, Status};
-use sconce::sim::{SimOptions, Simulator};
+use sconce_base::config::{Config, SimConfig};
+use sconce_base::error::{Error, Status};
+use sconce_cuda::CudaDriver;
+use sconce_driver::Driver;
+use sconce_sim::{SimOptions, Simulator};
 
 /// The kernels of the tests.
-pub(crate) use sconce::kernels::images::PROBE;
+pub(crate) use sconce_kernels::images::PROBE;
 
 use crate::support::host;
 use crate::support::runner::Test;
@@ -88,7 +88,7 @@ impl Subject for Simulated {
     }
 
     fn current_context(&self) -> Option<usize> {
-        Some(sconce::sim::context_of_thread())
+        Some(sconce_sim::context_of_thread())
     }
 
     fn exclusions(&self) -> &'static [(&'static str, &'static str)] {

@@ -5,11 +5,11 @@
 
 mod products;
 
-use sconce::driver::prelude::*;
-use sconce::driver::{BlasHandle, Gemm, MathMode, Matrix, StreamRef};
-use sconce::element::Dtype;
-use sconce::error::{Error, Status};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::prelude::*;
+use sconce_driver::{BlasHandle, Gemm, MathMode, Matrix, StreamRef};
 use testkit::fake_cuda::library::FakeLibrary;
 use testkit::fake_cuda::{self, Fake, open_beside};
 

@@ -3,12 +3,12 @@
 use std::ptr::null_mut;
 use std::time::Duration;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::fake_cuda::Built;
 
 use super::fake::open;
-use sconce::driver::CommOptions;
-use sconce::driver::prelude::*;
+use sconce_driver::CommOptions;
+use sconce_driver::prelude::*;
 
 #[test]
 fn calls_that_nobody_waits_for_any_more_count_until_they_end() {

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use sconce::driver::prelude::*;
-use sconce::driver::{CommCall, CommEndpoint, CommOp, CommOptions, CommParts};
-use sconce::element::Dtype;
-use sconce::error::{Error, Result, Status};
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::prelude::*;
+use sconce_driver::{CommCall, CommEndpoint, CommOp, CommOptions, CommParts};
 use testkit::fake_cuda::open_beside;
 
 use super::fake::{Nccl, RECV, SEND, on_second, open, settle};

@@ -3,10 +3,10 @@
 use std::ffi::CString;
 use std::time::{Duration, Instant};
 
-use sconce::driver::prelude::*;
-use sconce::driver::{CommEndpoint, CommMember, CommOptions, StreamRef};
-use sconce::error::Result;
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::prelude::*;
+use sconce_driver::{CommEndpoint, CommMember, CommOptions, StreamRef};
 use testkit::fake_cuda::library::FakeLibrary;
 use testkit::fake_cuda::{FIRST, Fake, open_beside, second, stream};
 

@@ -7,9 +7,9 @@ mod exit;
 mod failures;
 mod fake;
 
-use sconce::driver::prelude::*;
-use sconce::driver::{CommCall, CommOp, CommOptions, CommParts};
-use sconce::element::Dtype;
+use sconce_base::element::Dtype;
+use sconce_driver::prelude::*;
+use sconce_driver::{CommCall, CommOp, CommOptions, CommParts};
 
 use self::fake::{Nccl, RECV, SEND, on_second, open, settle};
 

@@ -5,11 +5,11 @@
 
 use super::fake::{Dnn, FALLBACK, MODE_A, device, engine, open};
 use super::shapes::convolution;
-use sconce::driver::prelude::*;
-use sconce::driver::{ConvolutionOperation, DnnHandle, EngineChoice, StreamRef};
-use sconce::element::Dtype;
-use sconce::error::{Error, Result, Status};
-use sconce::types::DevicePtr;
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DevicePtr;
+use sconce_driver::prelude::*;
+use sconce_driver::{ConvolutionOperation, DnnHandle, EngineChoice, StreamRef};
 use testkit::fake_cuda::{self, open_beside};
 
 const ANY: EngineChoice = EngineChoice { allow_tf32: true, deterministic: false };

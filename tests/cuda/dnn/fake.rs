@@ -4,11 +4,11 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-use sconce::cuda::CudaDriver;
-use sconce::driver::DnnHandle;
-use sconce::driver::prelude::*;
-use sconce::error::Result;
-use sconce::types::DeviceIndex;
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_cuda::CudaDriver;
+use sconce_driver::DnnHandle;
+use sconce_driver::prelude::*;
 
 use testkit::fake_cuda::{Built, Fake, open_beside};
 

@@ -10,11 +10,11 @@ mod shapes;
 use fake::{
     CONVOLUTION, Dnn, Engine, FALLBACK, HEURISTIC, MODE_A, PACK, PLAN, TENSOR, device, engine, open,
 };
-use sconce::driver::prelude::*;
-use sconce::driver::{ConvolutionOperation, EngineChoice, StreamRef, alignment_of};
-use sconce::element::Dtype;
-use sconce::error::{Error, Status};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::prelude::*;
+use sconce_driver::{ConvolutionOperation, EngineChoice, StreamRef, alignment_of};
 use shapes::{convolution, depthwise_line, volume};
 use testkit::fake_cuda;
 
@@ -151,7 +151,7 @@ fn a_filter_with_gaps_is_refused_before_any_call() {
     let dnn = dnn();
     let mut handle = dnn.create().unwrap();
     let packed = convolution(ConvolutionOperation::Forward, Dtype::F32);
-    let refused = |handle: &mut dyn sconce::driver::DnnHandle, strides: [i64; 5]| {
+    let refused = |handle: &mut dyn sconce_driver::DnnHandle, strides: [i64; 5]| {
         let mut shape = packed;
         shape.filter.strides = strides;
         dnn.reset();

@@ -1,7 +1,7 @@
 //! Convolutions whose numbers are all different.
 
-use sconce::driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_ALIGNMENT};
-use sconce::element::Dtype;
+use sconce_base::element::Dtype;
+use sconce_driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_ALIGNMENT};
 
 fn tensor(sizes: [i64; 5], strides: [i64; 5]) -> ConvolutionTensor {
     ConvolutionTensor { sizes, strides, alignment: MOST_ALIGNMENT }

@@ -6,10 +6,10 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Mutex;
 
-use sconce::driver::FftKind;
-use sconce::driver::prelude::*;
-use sconce::error::{Error, Status};
-use sconce::log::{Callback, set_callback};
+use sconce_base::error::{Error, Status};
+use sconce_base::log::{Callback, set_callback};
+use sconce_driver::FftKind;
+use sconce_driver::prelude::*;
 use testkit::fake_cuda::fft::{MADE, MAKE, beside, call, device, packed, planned};
 
 #[test]
@@ -125,7 +125,7 @@ fn a_plan_that_cannot_be_destroyed_is_told_of_unless_the_driver_is_gone() {
     set_callback(Some(unsafe { Callback::new(keep, std::ptr::null_mut()) }));
     let logged = || {
         // The end of a C call hands messages over; there is none here.
-        sconce::log::flush();
+        sconce_base::log::flush();
         std::mem::take(&mut *LOGGED.lock().unwrap())
     };
 

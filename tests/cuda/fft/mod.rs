@@ -5,9 +5,9 @@
 
 mod failures;
 
-use sconce::driver::prelude::*;
-use sconce::driver::{FftCall, FftDirection, FftKind, FftLayout, FftShape};
-use sconce::element::Dtype;
+use sconce_base::element::Dtype;
+use sconce_driver::prelude::*;
+use sconce_driver::{FftCall, FftDirection, FftKind, FftLayout, FftShape};
 use testkit::fake_cuda::fft::{MADE, MAKE, PLAN, beside, call, device, packed, planned};
 use testkit::fake_cuda::library::FakeLibrary;
 use testkit::fake_cuda::{Fake, open_beside};

@@ -3,8 +3,8 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::fft::{desc, rows, run, stats};
 use testkit::libraries::repeats::{self, Block, Call, fresh_both, synchronize_both};

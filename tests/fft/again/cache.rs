@@ -5,8 +5,8 @@ use std::sync::mpsc;
 use std::thread::Scope;
 
 use proptest::prelude::*;
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::fft::{free_bytes, fresh, rows, run, stats};
 use testkit::libraries::repeats::{Block, Call, large};

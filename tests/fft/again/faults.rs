@@ -1,8 +1,8 @@
 //! Repeated transforms that fail, that go into graphs, that are waited for, and in a process that was
 //! forked.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked;
 use testkit::libraries::fft::{free_bytes, fresh, rows, run, stats};
 use testkit::libraries::repeats::{Block, Call, large};

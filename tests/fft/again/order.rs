@@ -1,8 +1,8 @@
 //! The same description again on other streams and devices: the work goes where the thread is at that
 //! moment, by the plan of that device.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::libraries::fft::{rows, stats};
 use testkit::libraries::repeats::{Block, Call, fresh_both, large, synchronize_both};

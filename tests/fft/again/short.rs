@@ -2,9 +2,9 @@
 
 use std::ffi::c_void;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::fft::{RawDescriptor, transform_known};
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_compute::fft::{RawDescriptor, transform_known};
 use testkit::libraries::fft::{fresh, rows, run, stats};
 use testkit::libraries::repeats::Block;
 use testkit::places::{alone, default_stream, own_stream};

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
-use sconce::types::DeviceIndex;
+use sconce::sconce_status::*;
+use sconce::*;
+use sconce_base::types::DeviceIndex;
 use testkit::libraries::fft::{desc, fresh, rows, stats};
 use testkit::libraries::repeats::{Block, Call};
 use testkit::places::{alone, calls, own_stream};

@@ -1,7 +1,7 @@
 //! Descriptions in turn between the same blocks: each word of one counts, and so does what is done
 //! beside executing.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::libraries::fft::{desc, rows, stats};
 use testkit::libraries::repeats::{self, Block, Call, fresh_both, large};
 use testkit::places::{self, alone, calls};

@@ -7,7 +7,7 @@
 mod ends;
 mod things;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::libraries::fft;
 
@@ -29,7 +29,7 @@ fn cell(thing: Thing, end: End) -> Result<(), String> {
         if after != before {
             return Err(format!("{before:?} before, {after:?} afterwards"));
         }
-        sconce::memory::check::walk()
+        sconce_runtime::memory::check::walk()
     })
 }
 

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::libraries::{convolutions, fft, handles, products};
 
 use crate::support::*;
@@ -65,7 +65,11 @@ pub(super) struct Kept(u64, u64, u64);
 impl Kept {
     pub(super) fn now() -> Kept {
         let plans = calls("dnn_plan") - calls("dnn_plan_destroy");
-        Kept(sconce::blas::workspace_figures(0).unwrap().count, fft::stats(0).bytes as u64, plans)
+        Kept(
+            sconce_compute::blas::workspace_figures(0).unwrap().count,
+            fft::stats(0).bytes as u64,
+            plans,
+        )
     }
 
     /// Whether nothing of it has gone since.

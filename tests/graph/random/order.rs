@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::{run_until_idle, step_all};
 use testkit::simulated::generator;
 

@@ -1,7 +1,7 @@
 //! Random fills in graphs draw the numbers that ordinary fills would draw.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::simulated::{generator, state};
 
 use crate::support::*;

@@ -4,8 +4,8 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::run_until_idle;
 use testkit::simulated::{generator, state};
 

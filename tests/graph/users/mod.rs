@@ -12,7 +12,7 @@ mod work;
 
 use std::ffi::CStr;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::places::{run_until_idle, step_all};
 use testkit::stepper::Stepper;
@@ -57,7 +57,7 @@ fn cell(user: User, way: Way, policy: &CStr, reuse: bool) -> Result<(), String> 
         scene.end();
         ok(sconce_device_synchronize(0));
         ok(sconce_memory_empty_cache());
-        sconce::memory::check::walk()?;
+        sconce_runtime::memory::check::walk()?;
         match reserved() - scene.before {
             0 => Ok(()),
             more => Err(format!("{more} bytes are lost")),

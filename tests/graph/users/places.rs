@@ -4,8 +4,8 @@
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::calls;
 
@@ -25,7 +25,7 @@ pub(super) fn start(policy: &CStr, reuse: bool) {
 
 /// Bytes that the allocator has got from the driver on device 0.
 pub(super) fn reserved() -> i64 {
-    sconce::memory::stats(0).map_or(-1, |stats| stats.reserved_bytes.all.current)
+    sconce_runtime::memory::stats(0).map_or(-1, |stats| stats.reserved_bytes.all.current)
 }
 
 pub(crate) fn pool() -> *mut sconce_memory_pool {

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::libraries::{fft, handles, products};
 
 use super::places::*;

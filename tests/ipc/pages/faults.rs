@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::waiting_bytes;
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
+use sconce::sim_controls as sim;
+use sconce_base::error::Status;
 use std::collections::BTreeSet;
 
 const PAGES: usize = 4;
@@ -25,7 +25,7 @@ const CALLS: [&str; 11] = [
 ];
 
 fn clear() {
-    device::runtime().simulator().unwrap().clear_faults();
+    sconce::sim_controls::clear_faults().unwrap();
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{soon, waiting_bytes};
-use sconce::error::Status;
+use sconce_base::error::Status;
 
 /// The pages of a block that is open elsewhere neither move nor go back, whatever happens to others.
 #[test]

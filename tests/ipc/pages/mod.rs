@@ -8,8 +8,8 @@ mod sleep;
 
 use std::sync::MutexGuard;
 
-use sconce::driver::IpcHandle;
-use sconce::{ipc, memory};
+use sconce_driver::IpcHandle;
+use sconce_runtime::{ipc, memory};
 
 use crate::remote::Remote;
 use crate::{alone, device};

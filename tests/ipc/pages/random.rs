@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::waiting_bytes;
-use sconce::stream::{self, Stream};
+use sconce_runtime::stream::{self, Stream};
 
 /// A block of this process, or one that was freed and is still open in the other.
 struct Block {

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::soon;
-use sconce::error::Status;
-use sconce::ffi::sim_controls as sim;
-use sconce::stream;
-use sconce::types::DevicePtr;
+use sconce::sim_controls as sim;
+use sconce_base::error::Status;
+use sconce_base::types::DevicePtr;
+use sconce_runtime::stream;
 use testkit::{in_child, simulated};
 
 #[test]
@@ -139,7 +139,7 @@ fn copies_reach_over_the_borders_of_pages() {
     let copied = memory::alloc(3 * PAGE).unwrap();
     let copy = |from: usize, bytes| {
         let [to, from] = [copied, from].map(|at| DevicePtr(at as u64).into());
-        sconce::copy::copy(to, from, bytes, false)
+        sconce_compute::copy::copy(to, from, bytes, false)
     };
     copy(here, 3 * PAGE).unwrap();
     assert!(holds(&device::read(copied, 3 * PAGE), 5));
@@ -233,7 +233,7 @@ fn peers_use_what_is_open_here() {
         driver.stream_synchronize(peer)
     };
     let early = exports.each_ref().map(open);
-    sconce::device::enable_peer_access(1, 0).unwrap();
+    sconce_runtime::device::enable_peer_access(1, 0).unwrap();
     for (here, there) in early.into_iter().zip([block, mapped]) {
         fill(here, 8).unwrap();
         assert!(other.holds(there, 8, PAGE));

@@ -1,9 +1,9 @@
 //! Pools that sleep, and blocks that other processes have open.
 
 use super::*;
-use sconce::error::Status;
-use sconce::memory::pool;
-use sconce::sleep::{self, SleepPlace, WakeMode};
+use sconce_base::error::Status;
+use sconce_runtime::memory::pool;
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 
 /// A pool does not sleep while another process has a block of it open, whether the block was freed or not.
 #[test]

@@ -4,16 +4,16 @@
 
 use std::collections::BTreeMap;
 
-use sconce::context::runtime;
-use sconce::error::{Error, Status};
-use sconce::event;
-use sconce::memory::size_class::PoolKind;
-use sconce::memory::snapshot::BlockState;
-use sconce::memory::{
+use sconce_base::error::{Error, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_runtime::context::runtime;
+use sconce_runtime::event;
+use sconce_runtime::memory::size_class::PoolKind;
+use sconce_runtime::memory::snapshot::BlockState;
+use sconce_runtime::memory::{
     self,
     pool::{self, Key},
 };
-use sconce::types::DeviceIndex;
 
 use super::journal::{Held, Journal, settings, waits};
 use super::oracle::{Kind, MIB, Rules};
@@ -114,7 +114,7 @@ impl Play<'_> {
     /// Makes a call that may wait for what is pending.
     fn waiting<T>(&mut self, call: impl FnOnce() -> T) -> T {
         let runtime = runtime().unwrap();
-        let pending = |on: &_| sconce::ffi::sim_controls::pending(runtime, *on).unwrap() > 0;
+        let pending = |on: &_| sconce::sim_controls::pending(runtime, *on).unwrap() > 0;
         let any = self.stage.streams.iter().any(pending);
         let result = self.stage.stepper.during(any, call);
         let now = waits();
@@ -140,16 +140,16 @@ impl Play<'_> {
             }
             Step::Complete { stream } => {
                 let (runtime, on) = (runtime().unwrap(), self.stage.streams[stream]);
-                let steps = 1 + sconce::ffi::sim_controls::pending(runtime, on).unwrap() / 3;
+                let steps = 1 + sconce::sim_controls::pending(runtime, on).unwrap() / 3;
                 for _ in 0..steps {
-                    if !sconce::ffi::sim_controls::step(runtime, on).unwrap() {
+                    if !sconce::sim_controls::step(runtime, on).unwrap() {
                         break;
                     }
                 }
                 self.requests.go_on();
             }
             Step::CompleteAll => {
-                sconce::ffi::sim_controls::run_until_idle().unwrap();
+                sconce::sim_controls::run_until_idle().unwrap();
                 self.requests.finish_all();
             }
             Step::EmptyCache => {
@@ -189,15 +189,15 @@ impl Play<'_> {
             }
             Step::SetFraction { percent } => self.set_fraction(percent),
             Step::Fault { nth, out_of_memory } => {
-                sconce::ffi::sim_controls::clear_faults().unwrap();
+                sconce::sim_controls::clear_faults().unwrap();
                 let code = if out_of_memory { 2 } else { 999 };
                 let call = match (self.paged, nth) {
                     (false, _) => "memory_alloc",
                     (true, 1) => "physical_create",
                     (true, _) => "virtual_map",
                 };
-                sconce::ffi::sim_controls::fail_call(call, 1, code).unwrap();
-                self.fault = Some((call, sconce::ffi::sim_controls::call_count(call).unwrap()));
+                sconce::sim_controls::fail_call(call, 1, code).unwrap();
+                self.fault = Some((call, sconce::sim_controls::call_count(call).unwrap()));
             }
             Step::Configure { text: keys } => {
                 memory::configure(&settings(keys, self.paged)).map_err(text)?;
@@ -211,7 +211,7 @@ impl Play<'_> {
     /// Whether the call that was to fail has been made.
     fn has_struck(&mut self) -> bool {
         let Some((call, before)) = self.fault else { return false };
-        let struck = sconce::ffi::sim_controls::call_count(call).unwrap() > before;
+        let struck = sconce::sim_controls::call_count(call).unwrap() > before;
         if struck {
             self.fault = None;
             self.fell_back |= self.paged;
@@ -357,14 +357,14 @@ impl Play<'_> {
 
     /// Frees everything, looks at all that was read, and sees that the device has all of its memory back.
     fn finish(mut self) -> Result<Journal, String> {
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         while let Some(pool) = self.begun.pop() {
             pool::end(self.pools[pool], 0).map_err(text)?;
         }
         while !self.held.is_empty() {
             self.free(0, false)?;
         }
-        sconce::ffi::sim_controls::run_until_idle().unwrap();
+        sconce::sim_controls::run_until_idle().unwrap();
         for pool in self.pools {
             pool::destroy(pool).map_err(text)?;
         }
@@ -380,7 +380,7 @@ impl Play<'_> {
         }
         let driver = runtime().unwrap().driver();
         driver.host_free(self.sink).map_err(text)?;
-        let info = sconce::device::memory_info(0).map_err(text)?;
+        let info = sconce_runtime::device::memory_info(0).map_err(text)?;
         if info.free_bytes != self.stage.total_bytes {
             return Err(format!("{} of {} bytes are back", info.free_bytes, info.total_bytes));
         }

@@ -1,6 +1,6 @@
 //! What a script holds, and what is noted of it, when it is played on either policy.
 
-use sconce::memory::PoolStats;
+use sconce_runtime::memory::PoolStats;
 
 use super::oracle::MIB;
 
@@ -49,7 +49,7 @@ pub fn settings(text: &str, paged: bool) -> String {
 /// Driver calls that wait for queued work.
 pub fn waits() -> u64 {
     ["event_synchronize", "stream_synchronize", "device_synchronize", "memory_free"]
-        .map(|call| sconce::ffi::sim_controls::call_count(call).unwrap())
+        .map(|call| sconce::sim_controls::call_count(call).unwrap())
         .iter()
         .sum()
 }

@@ -3,15 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use sconce::device;
-use sconce::error::Status;
-use sconce::memory::size_class::PoolKind;
-use sconce::memory::snapshot::BlockState;
-use sconce::memory::{
+use sconce_base::error::Status;
+use sconce_runtime::device;
+use sconce_runtime::memory::size_class::PoolKind;
+use sconce_runtime::memory::snapshot::BlockState;
+use sconce_runtime::memory::{
     self,
     pool::{self, Key},
 };
-use sconce::stream::{self, Stream};
+use sconce_runtime::stream::{self, Stream};
 
 use super::oracle::{Answer, Fault, Kind, Oracle, Rules, STREAMS, State};
 use super::script::{POOLS, Script, Step};
@@ -34,7 +34,7 @@ impl Stage {
             stream::from_pool(0, 0).unwrap(),
             stream::from_pool(0, 0).unwrap(),
         ];
-        sconce::ffi::sim_controls::set_manual(true).unwrap();
+        sconce::sim_controls::set_manual(true).unwrap();
         let total_bytes = device::memory_info(0).unwrap().total_bytes;
         Stage { streams, stepper: Stepper::start(), total_bytes }
     }
@@ -109,7 +109,7 @@ impl Play<'_> {
             Step::Complete { stream } => self.complete(stream)?,
             Step::CompleteAll => {
                 self.oracle.finish_all_work();
-                sconce::ffi::sim_controls::run_until_idle().unwrap();
+                sconce::sim_controls::run_until_idle().unwrap();
             }
             Step::EmptyCache => {
                 self.oracle.empty_cache();
@@ -159,9 +159,9 @@ impl Play<'_> {
                 memory::set_fraction(fraction, 0).unwrap();
             }
             Step::Fault { nth, out_of_memory } => {
-                sconce::ffi::sim_controls::clear_faults().unwrap();
+                sconce::sim_controls::clear_faults().unwrap();
                 let code = if out_of_memory { 2 } else { 999 };
-                sconce::ffi::sim_controls::fail_call("memory_alloc", nth as u64, code).unwrap();
+                sconce::sim_controls::fail_call("memory_alloc", nth as u64, code).unwrap();
                 self.oracle.fault = Some(Fault { nth, out_of_memory });
             }
             Step::Configure { text } => {
@@ -206,22 +206,22 @@ impl Play<'_> {
 
     /// Makes a call that may wait for what is pending.
     fn waiting<T>(&self, call: impl FnOnce() -> T) -> T {
-        let runtime = sconce::context::runtime().unwrap();
-        let pending = |on: &Stream| sconce::ffi::sim_controls::pending(runtime, *on).unwrap() > 0;
+        let runtime = sconce_runtime::context::runtime().unwrap();
+        let pending = |on: &Stream| sconce::sim_controls::pending(runtime, *on).unwrap() > 0;
         self.stage.stepper.during(self.stage.streams.iter().any(pending), call)
     }
 
     fn complete(&mut self, stream: usize) -> Result<(), String> {
-        let runtime = sconce::context::runtime().unwrap();
+        let runtime = sconce_runtime::context::runtime().unwrap();
         let on = self.stage.streams[stream];
-        let pending = sconce::ffi::sim_controls::pending(runtime, on).unwrap();
+        let pending = sconce::sim_controls::pending(runtime, on).unwrap();
         if pending != self.oracle.pending_work(stream) {
             let expected = self.oracle.pending_work(stream);
             return Err(format!("{pending} events are pending, not {expected}"));
         }
         if pending > 0 {
             self.oracle.finish_one(stream);
-            assert!(sconce::ffi::sim_controls::step(runtime, on).unwrap());
+            assert!(sconce::sim_controls::step(runtime, on).unwrap());
         }
         Ok(())
     }
@@ -284,8 +284,8 @@ impl Play<'_> {
 
     /// Frees everything: the device has all of its memory back.
     fn finish(mut self) -> Result<(), String> {
-        let text = |error: sconce::error::Error| error.to_string();
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        let text = |error: sconce_base::error::Error| error.to_string();
+        sconce::sim_controls::clear_faults().unwrap();
         self.oracle.fault = None;
         while let Some(pool) = self.begun.pop() {
             pool::end(self.pools[pool], 0).map_err(text)?;
@@ -293,7 +293,7 @@ impl Play<'_> {
         for (address, _) in std::mem::take(&mut self.held) {
             memory::free(address).map_err(text)?;
         }
-        sconce::ffi::sim_controls::run_until_idle().unwrap();
+        sconce::sim_controls::run_until_idle().unwrap();
         for pool in self.pools {
             pool::destroy(pool).map_err(text)?;
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sconce::memory::{MemoryStats, PoolStats, Stat};
+use sconce_runtime::memory::{MemoryStats, PoolStats, Stat};
 
 use super::oracle::{Kind, Rules};
 

@@ -1,10 +1,10 @@
 //! Data in blocks whose pages move: what is written through one mapping is read through the other, and no page is
 //! used again before the work that used it.
 
-use sconce::context::runtime;
-use sconce::memory;
-use sconce::stream::{self, Stream};
-use sconce::types::{DeviceIndex, DevicePtr};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 use testkit::memory::structure;
 
 use super::{MIB, Random, alloc, comb, figures, with_pages};
@@ -77,7 +77,7 @@ impl Held {
 /// Random blocks on three streams, in manual mode: work runs when the script says so, in any order of streams. What
 /// every block held when it was freed is looked at in the end.
 fn random_program(seed: u64) {
-    sconce::ffi::sim_controls::set_manual(true).unwrap();
+    sconce::sim_controls::set_manual(true).unwrap();
     let runtime = runtime().unwrap();
     let streams = [pool_stream(), pool_stream(), pool_stream()];
     let mut random = Random(seed);
@@ -108,13 +108,13 @@ fn random_program(seed: u64) {
                 memory::free(block.address).unwrap();
             }
             15 if random.place(6) == 0 => {
-                sconce::ffi::sim_controls::run_until_idle().unwrap();
+                sconce::sim_controls::run_until_idle().unwrap();
                 memory::empty_cache().unwrap();
             }
             _ => {
                 let on = streams[random.place(3)];
                 for _ in 0..random.place(60) {
-                    if !sconce::ffi::sim_controls::step(runtime, on).unwrap() {
+                    if !sconce::sim_controls::step(runtime, on).unwrap() {
                         break;
                     }
                 }
@@ -126,8 +126,8 @@ fn random_program(seed: u64) {
         assert!(at < sink + sink_bytes);
     }
     assert!(figures().aliases_made > 8, "{:?}", figures());
-    sconce::ffi::sim_controls::run_until_idle().unwrap();
-    sconce::ffi::sim_controls::set_manual(false).unwrap();
+    sconce::sim_controls::run_until_idle().unwrap();
+    sconce::sim_controls::set_manual(false).unwrap();
     let data = read(sink, at - sink, streams[0]);
     let mut rest = &data[..];
     for (number, (bytes, value)) in expected.into_iter().enumerate() {
@@ -161,7 +161,7 @@ fn random_programs_keep_their_data() {
 #[test]
 fn threads_keep_their_data() {
     with_pages("threads_keep_their_data", "512M", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         std::thread::scope(|scope| {
             for seed in 0..3 {
                 scope.spawn(move || {

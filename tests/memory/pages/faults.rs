@@ -1,10 +1,10 @@
 //! Every driver call that pages take, failed at every point of a script, with and without peers: the live blocks keep
 //! their addresses and figures, later calls work, and in the end nothing is lost.
 
-use sconce::error::{Error, Result, Status};
-use sconce::memory::{self, pool};
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
+use sconce_base::error::{Error, Result, Status};
+use sconce_compute::sleep_kernel;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::stream::{self, Stream};
 use testkit::fork::forked_result;
 use testkit::memory::structure;
 use testkit::stepper::Stepper;
@@ -23,11 +23,11 @@ impl Case {
         match self {
             Case::Moving => {}
             Case::Working => {
-                sconce::ffi::sim_controls::set_manual(true).unwrap();
+                sconce::sim_controls::set_manual(true).unwrap();
                 script.stepper = Some(Stepper::start());
             }
             Case::Peers => {
-                sconce::device::enable_peer_access(PEERS[0], 0).unwrap();
+                sconce_runtime::device::enable_peer_access(PEERS[0], 0).unwrap();
                 script.users.push(PEERS[0]);
             }
             Case::Evicting => {
@@ -103,13 +103,13 @@ impl Script {
         }
         self.alloc(12, first);
         if has_peers {
-            let enabled = self.note(sconce::device::enable_peer_access(PEERS[1], 0));
+            let enabled = self.note(sconce_runtime::device::enable_peer_access(PEERS[1], 0));
             self.users.extend(enabled.map(|()| PEERS[1]));
         }
         self.alloc(1, first);
         let last = self.held.len().saturating_sub(2);
         self.free(last);
-        let _ = stream::synchronize(sconce::context::runtime().unwrap(), first);
+        let _ = stream::synchronize(sconce_runtime::context::runtime().unwrap(), first);
         self.alloc(10, second);
         self.alloc(3, second);
         self.free(0);
@@ -148,7 +148,7 @@ impl Script {
 
     /// Queues work, which is done when a call waits for it.
     fn queue(&mut self, on: Stream) {
-        let slept = sleep_kernel::sleep(sconce::context::runtime().unwrap(), on, 1000);
+        let slept = sleep_kernel::sleep(sconce_runtime::context::runtime().unwrap(), on, 1000);
         self.note(slept);
     }
 
@@ -167,7 +167,7 @@ impl Script {
             self.free(self.held.len() - 1);
         }
         self.alloc(3, second);
-        sconce::ffi::sim_controls::run_until_idle().unwrap();
+        sconce::sim_controls::run_until_idle().unwrap();
         self.alloc(4, second);
         // Both streams have work when their pages go back.
         self.free(0);
@@ -205,7 +205,7 @@ impl Script {
     }
 
     fn evict(&mut self) {
-        let (runtime, mut random) = (sconce::context::runtime().unwrap(), Random(11));
+        let (runtime, mut random) = (sconce_runtime::context::runtime().unwrap(), Random(11));
         for _ in 0..20 {
             self.churn(&mut random);
             let _ = stream::synchronize(runtime, self.first);
@@ -214,7 +214,7 @@ impl Script {
 
     /// Every device that has got access may use every block that is held.
     fn check_users(&self) {
-        let runtime = sconce::context::runtime().unwrap();
+        let runtime = sconce_runtime::context::runtime().unwrap();
         for user in &self.users {
             let theirs = stream::from_pool(*user, 0).unwrap();
             for block in &self.held {
@@ -236,7 +236,9 @@ impl Script {
         if case == Case::Peers {
             // Access that failed can be asked for again.
             self.users = PEERS.to_vec();
-            PEERS.iter().for_each(|peer| sconce::device::enable_peer_access(*peer, 0).unwrap());
+            PEERS
+                .iter()
+                .for_each(|peer| sconce_runtime::device::enable_peer_access(*peer, 0).unwrap());
             self.check_users();
         }
         while !self.held.is_empty() {
@@ -245,7 +247,7 @@ impl Script {
         self.alloc(40, self.second);
         self.free(0);
         structure::assert_sound();
-        sconce::device::synchronize(0).unwrap();
+        sconce_runtime::device::synchronize(0).unwrap();
         assert!(self.errors.is_empty(), "after the fault: {:?}", self.errors);
         structure::assert_all_given_back(&[free_at_start]);
         let pages = memory::page_figures(0).unwrap();
@@ -255,7 +257,7 @@ impl Script {
 
 fn scenario(case: Case, fault: Option<(&str, u64, i32)>) -> std::result::Result<(), String> {
     forked_result(|| {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let (first, second) = (pool_stream(), pool_stream());
         let foreign = foreign_stream();
         let mut script = Script {
@@ -268,22 +270,21 @@ fn scenario(case: Case, fault: Option<(&str, u64, i32)>) -> std::result::Result<
             stepper: None,
         };
         case.prepare(&mut script);
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {
-            sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
+            sconce::sim_controls::fail_call(call, nth, code).unwrap();
         }
         case.run(&mut script);
         let struck = match fault {
-            Some((call, nth, _)) => sconce::ffi::sim_controls::call_count(call).unwrap() >= nth,
+            Some((call, nth, _)) => sconce::sim_controls::call_count(call).unwrap() >= nth,
             None => false,
         };
-        let count =
-            |call| format!("{call} {}\n", sconce::ffi::sim_controls::call_count(call).unwrap());
+        let count = |call| format!("{call} {}\n", sconce::sim_controls::call_count(call).unwrap());
         let counts: String = case.calls().iter().copied().map(count).collect();
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         if script.stepper.take().is_some() {
-            sconce::ffi::sim_controls::run_until_idle().unwrap();
-            sconce::ffi::sim_controls::set_manual(false).unwrap();
+            sconce::sim_controls::run_until_idle().unwrap();
+            sconce::sim_controls::set_manual(false).unwrap();
         }
         structure::assert_sound();
         for error in &script.errors {

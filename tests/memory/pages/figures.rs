@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sconce::memory;
-use sconce::memory::snapshot::Action;
+use sconce_runtime::memory;
+use sconce_runtime::memory::snapshot::Action;
 use testkit::memory::figures::differences;
 use testkit::memory::golden;
 

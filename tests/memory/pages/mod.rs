@@ -13,8 +13,8 @@ mod sizes;
 mod soak;
 mod traces;
 
-use sconce::memory::{self, PageFigures};
-use sconce::stream::Stream;
+use sconce_runtime::memory::{self, PageFigures};
+use sconce_runtime::stream::Stream;
 
 use testkit::numbers::Random;
 

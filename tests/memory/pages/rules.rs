@@ -1,12 +1,12 @@
 //! Which pages go where, what never moves, and what goes back.
 
-use sconce::context::runtime;
-use sconce::error::Status;
-use sconce::memory;
-use sconce::memory::pool::{self, PoolPolicy};
-use sconce::sleep_kernel;
-use sconce::stream;
-use sconce::types::DevicePtr;
+use sconce_base::error::Status;
+use sconce_base::types::DevicePtr;
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory;
+use sconce_runtime::memory::pool::{self, PoolPolicy};
+use sconce_runtime::stream;
 use testkit::memory::structure;
 
 use super::{MIB, Random, alloc, comb, figures, pool_stream, reserved, with_pages};
@@ -14,7 +14,7 @@ use super::{MIB, Random, alloc, comb, figures, pool_stream, reserved, with_pages
 #[test]
 fn free_pages_are_put_together_rather_than_new_ones_made() {
     with_pages("free_pages_are_put_together_rather_than_new_ones_made", "1G", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let own = pool_stream();
         let held = comb(16, 4 * MIB, own);
         let before = (reserved(), figures());
@@ -50,13 +50,13 @@ fn a_layout_that_comes_back_makes_no_driver_call() {
         for _ in 0..4 {
             round();
         }
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         let before = figures();
         for _ in 0..10 {
             round();
         }
         for call in ["physical_create", "virtual_map", "virtual_set_access", "virtual_unmap"] {
-            assert_eq!(sconce::ffi::sim_controls::call_count(call).unwrap(), 0, "{call}");
+            assert_eq!(sconce::sim_controls::call_count(call).unwrap(), 0, "{call}");
         }
         assert_eq!(figures().aliases_made, before.aliases_made);
         structure::assert_sound();
@@ -89,7 +89,7 @@ fn mappings_stay_below_four_for_each_page() {
 fn pages_of_a_stream_with_work_left_do_not_move_to_another() {
     let test = "pages_of_a_stream_with_work_left_do_not_move_to_another";
     with_pages(test, "1G", || {
-        sconce::ffi::sim_controls::set_manual(true).unwrap();
+        sconce::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let (first, second) = (pool_stream(), pool_stream());
         let block = alloc(20 * MIB, first);
@@ -99,7 +99,7 @@ fn pages_of_a_stream_with_work_left_do_not_move_to_another() {
         let other = alloc(20 * MIB, second);
         assert_eq!(reserved(), before + 20 * MIB as i64, "the first stream still works");
         memory::free(other).unwrap();
-        assert!(sconce::ffi::sim_controls::step(runtime, first).unwrap());
+        assert!(sconce::sim_controls::step(runtime, first).unwrap());
         let both = alloc(40 * MIB, second);
         assert_eq!(reserved(), before + 20 * MIB as i64, "the pages of both streams");
         memory::free(both).unwrap();
@@ -110,7 +110,7 @@ fn pages_of_a_stream_with_work_left_do_not_move_to_another() {
 #[test]
 fn giving_back_does_not_wait_for_other_streams() {
     with_pages("giving_back_does_not_wait_for_other_streams", "1G", || {
-        sconce::ffi::sim_controls::set_manual(true).unwrap();
+        sconce::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let (own, busy) = (pool_stream(), pool_stream());
         let block = alloc(20 * MIB, own);
@@ -119,8 +119,8 @@ fn giving_back_does_not_wait_for_other_streams() {
         // Nobody steps: waiting for the device would take for ever.
         memory::empty_cache().unwrap();
         assert_eq!(reserved(), 0);
-        assert_eq!(sconce::ffi::sim_controls::pending(runtime, busy).unwrap(), 1);
-        sconce::ffi::sim_controls::run_until_idle().unwrap();
+        assert_eq!(sconce::sim_controls::pending(runtime, busy).unwrap(), 1);
+        sconce::sim_controls::run_until_idle().unwrap();
         structure::assert_sound();
     });
 }
@@ -130,7 +130,7 @@ fn giving_back_does_not_wait_for_other_streams() {
 #[test]
 fn pages_on_their_way_out_keep_their_mappings() {
     with_pages("pages_on_their_way_out_keep_their_mappings", "1G", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let (own, busy) = (pool_stream(), pool_stream());
         let mut random = Random(7);
         let mut held = Vec::new();
@@ -143,31 +143,31 @@ fn pages_on_their_way_out_keep_their_mappings() {
         }
         held.into_iter().for_each(|block| memory::free(block).unwrap());
         stream::synchronize(runtime().unwrap(), own).unwrap();
-        sconce::ffi::sim_controls::set_manual(true).unwrap();
+        sconce::sim_controls::set_manual(true).unwrap();
         let runtime = runtime().unwrap();
         let block = alloc(2 * MIB, busy);
         sleep_kernel::sleep(runtime, busy, 1000).unwrap();
         memory::free(block).unwrap();
         std::thread::scope(|scope| {
-            sconce::ffi::sim_controls::reset_call_counts().unwrap();
+            sconce::sim_controls::reset_call_counts().unwrap();
             let giving_back = scope.spawn(memory::empty_cache);
-            while sconce::ffi::sim_controls::call_count("event_synchronize").unwrap() == 0 {
+            while sconce::sim_controls::call_count("event_synchronize").unwrap() == 0 {
                 std::thread::yield_now();
             }
             // The first marks what its stream no longer uses, the second undoes it.
             let blocks = [2, 30].map(|mib| {
                 let block = alloc(mib * MIB, own);
-                while sconce::ffi::sim_controls::step(runtime, own).unwrap() {}
+                while sconce::sim_controls::step(runtime, own).unwrap() {}
                 block
             });
             assert!(!giving_back.is_finished(), "it waits for the busy stream");
             assert!(figures().mappings >= figures().pages, "{:?}", figures());
-            sconce::ffi::sim_controls::run_until_idle().unwrap();
+            sconce::sim_controls::run_until_idle().unwrap();
             giving_back.join().unwrap().unwrap();
             structure::assert_sound();
             blocks.into_iter().for_each(|block| memory::free(block).unwrap());
         });
-        sconce::ffi::sim_controls::set_manual(false).unwrap();
+        sconce::sim_controls::set_manual(false).unwrap();
         structure::assert_all_given_back(&[free_at_start]);
         assert_eq!((figures().pages, figures().mappings), (0, 0));
     });
@@ -291,7 +291,7 @@ fn a_peer_enabled_later_may_use_every_page() {
         let held = comb(8, 4 * MIB, own);
         let alias = alloc(16 * MIB, own);
         assert!(figures().aliases_made > 0);
-        sconce::device::enable_peer_access(1, 0).unwrap();
+        sconce_runtime::device::enable_peer_access(1, 0).unwrap();
         let later = alloc(64 * MIB, own);
         for block in held.iter().chain([&alias, &later]) {
             fill(*block).unwrap();
@@ -303,7 +303,7 @@ fn a_peer_enabled_later_may_use_every_page() {
 #[test]
 fn pages_and_segments_stand_side_by_side_when_the_policy_changes() {
     with_pages("pages_and_segments_stand_side_by_side_when_the_policy_changes", "1G", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let own = pool_stream();
         let paged = alloc(30 * MIB, own);
         memory::configure("policy:segments").unwrap();
@@ -326,11 +326,11 @@ fn pages_and_segments_stand_side_by_side_when_the_policy_changes() {
 #[test]
 fn without_pages_from_the_driver_segments_are_used() {
     with_pages("without_pages_from_the_driver_segments_are_used", "1G", || {
-        sconce::ffi::sim_controls::fail_call("virtual_reserve", 1, 801).unwrap();
+        sconce::sim_controls::fail_call("virtual_reserve", 1, 801).unwrap();
         let own = pool_stream();
         let block = alloc(30 * MIB, own);
         assert_eq!(memory::stats(0).unwrap().segment.all.current, 1);
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         let other = alloc(30 * MIB, own);
         assert_eq!(figures().page_bytes, 30 * MIB as u64);
         structure::assert_sound();

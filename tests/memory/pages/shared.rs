@@ -1,8 +1,8 @@
 //! Blocks that other processes use, as far as one process can test it; `tests/ipc/pages` has the second process.
 
-use sconce::memory::shared_blocks::PagedHold::{Gone, Held};
-use sconce::memory::shared_blocks::SharedBlock;
-use sconce::memory::{self, shared_blocks, shared_pages};
+use sconce_runtime::memory::shared_blocks::PagedHold::{Gone, Held};
+use sconce_runtime::memory::shared_blocks::SharedBlock;
+use sconce_runtime::memory::{self, shared_blocks, shared_pages};
 use testkit::memory::structure;
 
 use super::{MIB, alloc, comb, figures, pool_stream, reserved, with_pages};

@@ -1,7 +1,7 @@
 //! Small and large requests share pages, and each block counts in one of torch's pools.
 
-use sconce::error::Status;
-use sconce::memory;
+use sconce_base::error::Status;
+use sconce_runtime::memory;
 use testkit::memory::structure;
 
 use super::{MIB, alloc, comb, figures, pool_stream, reserved, with_pages};
@@ -70,16 +70,16 @@ fn figures_stay_right_where_the_policy_changes() {
 #[test]
 fn a_request_for_which_there_is_no_room_makes_no_page() {
     with_pages("a_request_for_which_there_is_no_room_makes_no_page", "1G", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let own = pool_stream();
         let held = alloc(512 * MIB, own);
         let before = figures();
         for bytes in [600 * MIB, 1 << 30, 1 << 31, 1 << 40, (1 << 59) - 1, 1 << 62, usize::MAX] {
-            sconce::ffi::sim_controls::reset_call_counts().unwrap();
+            sconce::sim_controls::reset_call_counts().unwrap();
             let error = memory::alloc_on(bytes, own).unwrap_err();
             assert_eq!(error.status(), Status::OutOfMemory, "{bytes}: {error}");
             // Each step of the miss asks at most once, and only for what the device may have.
-            let asked = sconce::ffi::sim_controls::call_count("physical_create").unwrap();
+            let asked = sconce::sim_controls::call_count("physical_create").unwrap();
             assert!(asked <= if bytes <= 1 << 30 { 4 } else { 0 }, "{bytes}: {asked}");
             assert_eq!(figures(), before, "{bytes}");
         }

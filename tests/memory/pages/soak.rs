@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use sconce::memory;
-use sconce::stream::Stream;
+use sconce_runtime::memory;
+use sconce_runtime::stream::Stream;
 use testkit::memory::structure;
 use testkit::threads::seconds;
 
@@ -85,7 +85,7 @@ fn check(round: usize) {
 fn a_server_that_runs_for_long_wastes_little_and_has_few_mappings() {
     let test = "a_server_that_runs_for_long_wastes_little_and_has_few_mappings";
     with_pages(test, "8G", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let end = Instant::now() + seconds(0.0);
         let streams = [pool_stream(), pool_stream()];
         let mut random = Random(11);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use sconce::memory;
-use sconce::stream::{self, Stream};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 use testkit::memory::structure;
 use testkit::threads::seconds;
 
@@ -78,7 +78,7 @@ fn recorded_programs_played_for_long_waste_little_and_have_few_mappings() {
         return;
     }
     with_pages(test, "64G", || {
-        let free_at_start = sconce::device::memory_info(0).unwrap().free_bytes;
+        let free_at_start = sconce_runtime::device::memory_info(0).unwrap().free_bytes;
         let others = (0..8).map(|_| stream::from_pool(0, 0).unwrap());
         let streams: Vec<Stream> =
             std::iter::once(stream::default(0).unwrap()).chain(others).collect();

@@ -1,11 +1,11 @@
 //! Every driver call of sleeping and waking, failed at every point of a script, for each place of the bytes: the pool is
 //! awake or asleep and says which, no byte is lost, later calls work, and in the end nothing is left.
 
-use sconce::error::{Error, Status};
-use sconce::memory::pool::{self, Key};
-use sconce::memory::{self, MemoryStats};
-use sconce::sleep::{self, SleepPlace, WakeMode};
-use sconce::stream::Stream;
+use sconce_base::error::{Error, Status};
+use sconce_runtime::memory::pool::{self, Key};
+use sconce_runtime::memory::{self, MemoryStats};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
+use sconce_runtime::stream::Stream;
 use testkit::fork::forked_result;
 use testkit::memory::structure;
 
@@ -61,8 +61,8 @@ struct Script {
 impl Script {
     fn new(place: SleepPlace) -> Script {
         let (own, other) = (pool_stream(), pool_stream());
-        if sconce::device::count() > 1 {
-            sconce::device::enable_peer_access(1, 0).unwrap();
+        if sconce_runtime::device::count() > 1 {
+            sconce_runtime::device::enable_peer_access(1, 0).unwrap();
         }
         let pool = pool::create().unwrap();
         // Each page is written, kept and read in a process of its own for each fault: no more of them than places
@@ -88,7 +88,8 @@ impl Script {
         for (address, bytes, value) in &self.blocks {
             fill(*address, *value, *bytes, self.own);
         }
-        sconce::stream::synchronize(sconce::context::runtime().unwrap(), self.own).unwrap();
+        sconce_runtime::stream::synchronize(sconce_runtime::context::runtime().unwrap(), self.own)
+            .unwrap();
     }
 
     /// Sleeps, frees a block, and wakes. A call that fails is made once more.
@@ -137,7 +138,7 @@ impl Script {
         structure::assert_all_given_back(&[free_at_start]);
         let pages = memory::page_figures(0).unwrap();
         assert_eq!((pages.pages, pages.mappings, pages.sleeping_bytes), (0, 0, 0), "{pages:?}");
-        let pinned = sconce::host_memory::stats().unwrap();
+        let pinned = sconce_runtime::host_memory::stats().unwrap();
         assert_eq!(pinned.active_bytes.current, 0, "pinned memory is left");
         Ok(())
     }
@@ -156,24 +157,22 @@ fn scenario(
         let free_at_start = free_bytes();
         let mut script = Script::new(place.clone());
         let before = held(&memory::stats(0).unwrap());
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         if let Some((call, nth, code)) = fault {
-            sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
+            sconce::sim_controls::fail_call(call, nth, code).unwrap();
         }
         let all = script.blocks.clone();
         script.run();
         let struck = match fault {
-            Some((call, nth, _)) => sconce::ffi::sim_controls::call_count(call).unwrap() >= nth,
+            Some((call, nth, _)) => sconce::sim_controls::call_count(call).unwrap() >= nth,
             None => true,
         };
         let counted: String = [CALLS, CALLS_OF_COPIES, &POLLS]
             .iter()
             .flat_map(|calls| calls.iter())
-            .map(|call| {
-                format!("{call} {}\n", sconce::ffi::sim_controls::call_count(call).unwrap())
-            })
+            .map(|call| format!("{call} {}\n", sconce::sim_controls::call_count(call).unwrap()))
             .collect();
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         let freed: usize = all
             .iter()
             .map(|(_, bytes, _)| bytes.next_multiple_of(512))
@@ -314,9 +313,9 @@ fn if_the_way_back_fails_too_the_pool_sleeps_with_all_its_bytes() {
                 let free_at_start = free_bytes();
                 let script = Script::new(place.clone());
                 // Some pages are gone when one is not unmapped, and nothing comes back.
-                sconce::ffi::sim_controls::reset_call_counts().unwrap();
-                sconce::ffi::sim_controls::fail_call("virtual_unmap", 5, 999).unwrap();
-                sconce::ffi::sim_controls::fail_call("physical_create", 1, 999).unwrap();
+                sconce::sim_controls::reset_call_counts().unwrap();
+                sconce::sim_controls::fail_call("virtual_unmap", 5, 999).unwrap();
+                sconce::sim_controls::fail_call("physical_create", 1, 999).unwrap();
                 let error = sleep::sleep(Some(script.pool), 0, &place).unwrap_err();
                 assert!(error.message().contains("virtual_unmap failed"), "{error}");
                 assert!(error.message().contains("is asleep all the same"), "{error}");
@@ -342,12 +341,12 @@ fn a_page_that_keeps_its_memory_after_a_failed_wake_is_open_after_the_next() {
                     let free_at_start = free_bytes();
                     let mut script = Script::new(SleepPlace::HostPinned);
                     sleep::sleep(Some(script.pool), 0, &script.place).unwrap();
-                    sconce::ffi::sim_controls::reset_call_counts().unwrap();
-                    sconce::ffi::sim_controls::fail_call(call, nth, 999).unwrap();
-                    sconce::ffi::sim_controls::fail_call("virtual_unmap", 1, 999).unwrap();
+                    sconce::sim_controls::reset_call_counts().unwrap();
+                    sconce::sim_controls::fail_call(call, nth, 999).unwrap();
+                    sconce::sim_controls::fail_call("virtual_unmap", 1, 999).unwrap();
                     sleep::wake(Some(script.pool), 0, WakeMode::Restore).unwrap_err();
-                    assert!(sconce::ffi::sim_controls::call_count("virtual_unmap").unwrap() > 0);
-                    sconce::ffi::sim_controls::clear_faults().unwrap();
+                    assert!(sconce::sim_controls::call_count("virtual_unmap").unwrap() > 0);
+                    sconce::sim_controls::clear_faults().unwrap();
                     sleep::wake(Some(script.pool), 0, mode).map_err(|it| it.to_string())?;
                     script.is_lost = mode == WakeMode::Empty;
                     script.finish(free_at_start)

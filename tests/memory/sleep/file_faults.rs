@@ -6,9 +6,9 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
 
-use sconce::error::Status;
-use sconce::memory::{self, pool};
-use sconce::sleep::{self, SleepPlace, WakeMode};
+use sconce_base::error::Status;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 use testkit::fork::forked_result;
 use testkit::memory::structure;
 
@@ -198,12 +198,12 @@ fn a_file_without_room_is_refused_before_anything_is_done() {
         unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
         // SAFETY: a limit of this process, which ends with the test.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         let error = sleep::sleep(None, 0, &SleepPlace::File(folder())).unwrap_err();
         assert_eq!(error.status(), Status::Io, "{error}");
         assert!(error.message().contains("has room"), "{error}");
         assert_eq!(
-            (state(None), sconce::ffi::sim_controls::call_count("virtual_unmap").unwrap()),
+            (state(None), sconce::sim_controls::call_count("virtual_unmap").unwrap()),
             (None, 0)
         );
         assert!(holds(&read(block, 6 * MIB, own), 7));

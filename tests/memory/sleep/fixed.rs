@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
-use sconce::error::Status;
-use sconce::memory;
-use sconce::memory::pool::{self, PoolPolicy};
-use sconce::sleep::{self, SleepPlace, WakeMode};
+use sconce_base::error::Status;
+use sconce_runtime::memory;
+use sconce_runtime::memory::pool::{self, PoolPolicy};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 use testkit::memory::structure;
 
 use super::{

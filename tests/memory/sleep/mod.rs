@@ -12,10 +12,10 @@ mod work;
 
 use std::path::PathBuf;
 
-use sconce::error::{Error, Result};
-use sconce::memory::pool::{self, Key};
-use sconce::memory::{self, SleepState};
-use sconce::sleep::{self, SleepPlace};
+use sconce_base::error::{Error, Result};
+use sconce_runtime::memory::pool::{self, Key};
+use sconce_runtime::memory::{self, SleepState};
+use sconce_runtime::sleep::{self, SleepPlace};
 
 use crate::paged::{MIB, alloc, reserved, with_pages};
 use crate::queued::pool_stream;
@@ -46,7 +46,7 @@ fn allocated() -> i64 {
 }
 
 fn free_bytes() -> usize {
-    sconce::device::memory_info(0).unwrap().free_bytes
+    sconce_runtime::device::memory_info(0).unwrap().free_bytes
 }
 
 #[track_caller]

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use sconce::context::runtime;
-use sconce::error::Status;
-use sconce::memory;
-use sconce::memory::pool::{self, Key};
-use sconce::sleep::{self, SleepPlace, WakeMode};
-use sconce::stream::{self, Stream};
+use sconce_base::error::Status;
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory;
+use sconce_runtime::memory::pool::{self, Key};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
+use sconce_runtime::stream::{self, Stream};
 use testkit::memory::structure;
 
 use super::{MIB, folder, free_bytes, pool_stream, state, with_pages};
@@ -173,7 +173,7 @@ fn random_program(seed: u64) {
     structure::assert_all_given_back(&[free_at_start]);
     let pages = memory::page_figures(0).unwrap();
     assert_eq!((pages.pages, pages.mappings, pages.sleeping_bytes), (0, 0, 0));
-    assert_eq!(sconce::host_memory::stats().unwrap().active_bytes.current, 0);
+    assert_eq!(sconce_runtime::host_memory::stats().unwrap().active_bytes.current, 0);
 }
 
 #[test]

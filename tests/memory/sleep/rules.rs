@@ -1,8 +1,8 @@
 //! What a pool that sleeps gives back, keeps and refuses.
 
-use sconce::error::Status;
-use sconce::memory::{self, pool, shared_blocks};
-use sconce::sleep::{self, SleepPlace, WakeMode};
+use sconce_base::error::Status;
+use sconce_runtime::memory::{self, pool, shared_blocks};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 use testkit::memory::structure;
 
 use super::{
@@ -148,12 +148,14 @@ fn frees_work_while_memory_sleeps_and_drop_what_was_saved() {
         // When nothing is left, neither are saved bytes.
         let last = alloc(5 * MIB, own);
         sleep::sleep(None, 0, &SleepPlace::HostPinned).unwrap();
-        assert!(sconce::host_memory::stats().unwrap().active_bytes.current >= 5 * MIB as i64);
+        assert!(
+            sconce_runtime::host_memory::stats().unwrap().active_bytes.current >= 5 * MIB as i64
+        );
         memory::free(last).unwrap();
         memory::empty_cache().unwrap();
         let asleep = state(None).unwrap();
         assert_eq!((asleep.sleeping_bytes, asleep.saved_bytes), (0, 0));
-        assert_eq!(sconce::host_memory::stats().unwrap().active_bytes.current, 0);
+        assert_eq!(sconce_runtime::host_memory::stats().unwrap().active_bytes.current, 0);
         sleep::wake(None, 0, WakeMode::Restore).unwrap();
     });
 }
@@ -192,8 +194,8 @@ fn a_pool_that_is_destroyed_asleep_goes_with_its_last_block() {
             sleep::wake_device(0, WakeMode::Restore).unwrap();
         }
         // The pinned copies are free again.
-        sconce::host_memory::empty_cache().unwrap();
-        let pinned = sconce::host_memory::stats().unwrap();
+        sconce_runtime::host_memory::empty_cache().unwrap();
+        let pinned = sconce_runtime::host_memory::stats().unwrap();
         assert_eq!(pinned.allocated_bytes.current, 0);
     });
 }

@@ -4,9 +4,9 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use sconce::error::Status;
-use sconce::memory::{self, pool};
-use sconce::sleep::{self, SleepPlace, WakeMode};
+use sconce_base::error::Status;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 use testkit::fork::forked;
 use testkit::memory::structure;
 use testkit::threads::{self, asked_seconds};
@@ -177,7 +177,7 @@ fn threads_that_put_a_device_to_sleep_or_wake_it_at_once_all_succeed() {
         }
         let place = SleepPlace::HostPinned;
         for _ in rounds() {
-            let all = |each: &(dyn Fn() -> sconce::error::Result<()> + Sync)| {
+            let all = |each: &(dyn Fn() -> sconce_base::error::Result<()> + Sync)| {
                 let start = std::sync::Barrier::new(2);
                 std::thread::scope(|scope| {
                     let run = || {

@@ -2,19 +2,19 @@
 
 #![allow(unsafe_code, reason = "gives addresses of buffers to copies")]
 
-use sconce::context::runtime;
-use sconce::copy;
-use sconce::driver::{CaptureMode, RawAddress};
-use sconce::element::Dtype;
-use sconce::error::Status;
-use sconce::graph;
-use sconce::memory::{self, pool};
-use sconce::pointwise::{
+use sconce_base::element::Dtype;
+use sconce_base::error::Status;
+use sconce_base::types::DevicePtr;
+use sconce_compute::copy;
+use sconce_compute::graph;
+use sconce_compute::pointwise::{
     self, PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar,
 };
-use sconce::sleep::{self, SleepPlace, WakeMode};
-use sconce::stream;
-use sconce::types::DevicePtr;
+use sconce_driver::{CaptureMode, RawAddress};
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory::{self, pool};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
+use sconce_runtime::stream;
 use testkit::memory::structure;
 
 use super::{MIB, alloc, holds, inside, pool_stream, refused, reserved, state, with_pages};
@@ -93,7 +93,7 @@ fn the_simulator_says_that_work_used_sleeping_memory() {
         let error = refused(stream::synchronize(runtime, own), &words);
         assert!(error.message().contains("CUDA_ERROR_ILLEGAL_ADDRESS"), "{error}");
         assert!(error.message().contains(&format!("bytes at {at}: its memory")), "{error}");
-        sconce::ffi::sim_controls::clear_device_error(0).unwrap();
+        sconce::sim_controls::clear_device_error(0).unwrap();
         sleep::wake(Some(private), 0, WakeMode::Restore).unwrap();
         pointwise::queue(runtime, own.driver_ref(), &call).unwrap();
         assert!(holds(&read(block + 512, 512, own), 3));
@@ -106,20 +106,20 @@ fn work_is_waited_for_on_whatever_stream_it_runs() {
         let (own, other) = (pool_stream(), pool_stream());
         let runtime = runtime().unwrap();
         let block = alloc(4 * MIB, own);
-        sconce::ffi::sim_controls::set_latency_ns(30_000_000).unwrap();
+        sconce::sim_controls::set_latency_ns(30_000_000).unwrap();
         // Nobody has to note this use of a live block.
         fill(block, 6, 4 * MIB, other);
-        sconce::ffi::sim_controls::set_latency_ns(0).unwrap();
+        sconce::sim_controls::set_latency_ns(0).unwrap();
         sleep::sleep(None, 0, &SleepPlace::HostPinned).unwrap();
         sleep::wake(None, 0, WakeMode::Restore).unwrap();
         stream::synchronize(runtime, other).unwrap();
         assert!(holds(&read(block, 4 * MIB, own), 6));
         // A freed block that waits for another stream comes back first.
-        sconce::ffi::sim_controls::set_latency_ns(30_000_000).unwrap();
+        sconce::sim_controls::set_latency_ns(30_000_000).unwrap();
         let used = alloc(6 * MIB, own);
         fill(used, 1, 6 * MIB, other);
         memory::record_stream(used, other).unwrap();
-        sconce::ffi::sim_controls::set_latency_ns(0).unwrap();
+        sconce::sim_controls::set_latency_ns(0).unwrap();
         memory::free(used).unwrap();
         sleep::sleep(None, 0, &SleepPlace::HostPinned).unwrap();
         assert_eq!(state(None).unwrap().sleeping_bytes, 4 * MIB as u64);
@@ -207,15 +207,15 @@ fn peers_reach_memory_that_has_woken() {
         stream::synchronize(runtime, own).unwrap();
         sleep::sleep(None, 0, &SleepPlace::HostPinned).unwrap();
         // While the memory sleeps a peer gets access.
-        sconce::device::enable_peer_access(1, 0).unwrap();
+        sconce_runtime::device::enable_peer_access(1, 0).unwrap();
         sleep::wake(None, 0, WakeMode::Restore).unwrap();
         fill(late, 5, 4 * MIB, there);
         stream::synchronize(runtime, there).unwrap();
         assert!(holds(&read(early, 2 * MIB, own), 4));
         // Work of the peer is waited for.
-        sconce::ffi::sim_controls::set_latency_ns(30_000_000).unwrap();
+        sconce::sim_controls::set_latency_ns(30_000_000).unwrap();
         fill(late, 6, 4 * MIB, there);
-        sconce::ffi::sim_controls::set_latency_ns(0).unwrap();
+        sconce::sim_controls::set_latency_ns(0).unwrap();
         sleep::sleep(None, 0, &SleepPlace::HostPinned).unwrap();
         sleep::wake(None, 0, WakeMode::Restore).unwrap();
         assert!(holds(&read(late, 4 * MIB, own), 6));

@@ -7,14 +7,14 @@ use std::time::Instant;
 use testkit::memory::structure;
 use testkit::threads::seconds;
 
-use sconce::driver::{StreamFlags, StreamHandle};
-use sconce::memory::{self, check};
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{StreamFlags, StreamHandle};
+use sconce_runtime::memory::{self, check};
 
 const THREADS: usize = 4;
 
 fn make_streams(count: usize) -> Vec<StreamHandle> {
-    let runtime = sconce::context::runtime().unwrap();
+    let runtime = sconce_runtime::context::runtime().unwrap();
     let flags = StreamFlags { non_blocking: true };
     let make = || runtime.driver().stream_create(DeviceIndex::ZERO, flags, 0).unwrap();
     (0..count).map(|_| make()).collect()

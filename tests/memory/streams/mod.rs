@@ -7,11 +7,11 @@ mod reading;
 
 use std::sync::{Mutex, MutexGuard};
 
-use sconce::driver::{StreamFlags, StreamRef};
-use sconce::memory;
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
-use sconce::types::DeviceIndex;
+use sconce_base::types::DeviceIndex;
+use sconce_compute::sleep_kernel;
+use sconce_driver::{StreamFlags, StreamRef};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 use testkit::simulated::runtime;
 
 static ALONE: Mutex<()> = Mutex::new(());
@@ -96,9 +96,9 @@ fn a_noted_stream_that_is_gone_holds_no_memory_for_ever() {
 
 /// The simulator ends a process that hands it a destroyed stream, and gives handles out again.
 fn with_handles_that_come_again(scenario: impl FnOnce()) {
-    sconce::ffi::sim_controls::set_address_reuse(true).unwrap();
+    sconce::sim_controls::set_address_reuse(true).unwrap();
     scenario();
-    sconce::ffi::sim_controls::set_address_reuse(false).unwrap();
+    sconce::sim_controls::set_address_reuse(false).unwrap();
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn work_of_a_destroyed_stream_keeps_its_memory_from_the_next_of_its_handle() {
         stream::synchronize(runtime(), second).unwrap();
         let other = memory::alloc(4 << 20).unwrap();
         assert_ne!(other, used);
-        sconce::device::synchronize(0).unwrap();
+        sconce_runtime::device::synchronize(0).unwrap();
         assert_eq!(memory::alloc(4 << 20).unwrap(), used);
         for address in [next, other, used] {
             memory::free(address).unwrap();
@@ -171,9 +171,9 @@ fn a_use_by_a_stream_of_another_device_waits_for_that_device() {
     memory::record_stream(used, elsewhere).unwrap();
     memory::free(used).unwrap();
     runtime().driver().stream_destroy(made).unwrap();
-    sconce::device::synchronize(0).unwrap();
+    sconce_runtime::device::synchronize(0).unwrap();
     assert_eq!(memory::stats(0).unwrap().active.all.current, 1);
-    sconce::device::synchronize(1).unwrap();
+    sconce_runtime::device::synchronize(1).unwrap();
     assert_eq!(memory::stats(0).unwrap().active.all.current, 0);
     memory::empty_cache().unwrap();
 }
@@ -187,12 +187,12 @@ fn blocks_that_wait_for_no_known_stream_leave_allocations_their_short_way() {
     memory::free(used).unwrap();
     runtime().driver().stream_destroy(made).unwrap();
     memory::free(memory::alloc(1 << 20).unwrap()).unwrap();
-    sconce::ffi::sim_controls::reset_call_counts().unwrap();
+    sconce::sim_controls::reset_call_counts().unwrap();
     for _ in 0..10 {
         memory::free(memory::alloc(1 << 20).unwrap()).unwrap();
     }
     for call in ["stream_id", "event_query", "event_record", "stream_is_capturing"] {
-        assert_eq!(sconce::ffi::sim_controls::call_count(call).unwrap(), 0, "{call}");
+        assert_eq!(sconce::sim_controls::call_count(call).unwrap(), 0, "{call}");
     }
     memory::empty_cache().unwrap();
 }
@@ -203,11 +203,11 @@ fn a_workspace_of_a_destroyed_stream_is_not_the_next_streams_of_its_handle() {
     with_handles_that_come_again(|| {
         let (made, first) = outside_stream();
         stream::set_current(first);
-        sconce::blas::handle().unwrap();
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
-        sconce::blas::handle().unwrap();
+        sconce_compute::blas::handle().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
+        sconce_compute::blas::handle().unwrap();
         assert_eq!(
-            sconce::ffi::sim_controls::call_count("blas_set_workspace").unwrap(),
+            sconce::sim_controls::call_count("blas_set_workspace").unwrap(),
             0,
             "all is set"
         );
@@ -216,13 +216,13 @@ fn a_workspace_of_a_destroyed_stream_is_not_the_next_streams_of_its_handle() {
         let (made_again, second) = outside_stream();
         assert_eq!(made_again, made);
         stream::set_current(second);
-        sconce::blas::handle().unwrap();
+        sconce_compute::blas::handle().unwrap();
         for call in ["blas_set_stream", "blas_set_workspace"] {
-            assert!(sconce::ffi::sim_controls::call_count(call).unwrap() > 0, "{call}");
+            assert!(sconce::sim_controls::call_count(call).unwrap() > 0, "{call}");
         }
         stream::set_current(stream::default(0).unwrap());
-        sconce::blas::handle().unwrap();
-        sconce::blas::clear_workspaces().unwrap();
+        sconce_compute::blas::handle().unwrap();
+        sconce_compute::blas::clear_workspaces().unwrap();
         runtime().driver().stream_destroy(made_again).unwrap();
         memory::empty_cache().unwrap();
     });

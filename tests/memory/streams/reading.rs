@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-use sconce::context::runtime;
-use sconce::memory::{self, MemoryStats, check};
-use sconce::sleep_kernel;
-use sconce::stream::{self, Stream};
+use sconce_compute::sleep_kernel;
+use sconce_runtime::context::runtime;
+use sconce_runtime::memory::{self, MemoryStats, check};
+use sconce_runtime::stream::{self, Stream};
 use testkit::in_child;
 
 const ENVIRONMENT: &[(&str, &str)] = &[("SCONCE_BACKEND", "sim"), ("SCONCE_LOG", "off")];

@@ -6,8 +6,8 @@
 use std::ffi::{CStr, c_char};
 use std::ptr::{null, null_mut};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::{in_child, last_message};
 
 const NOWHERE: (&str, &str) = ("SCONCE_LIBCUDA", "libcuda-that-is-not-there.so.1");

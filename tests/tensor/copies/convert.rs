@@ -1,7 +1,7 @@
 //! `to`, `clone`, `contiguous`, `pin_memory` and `item`: what is copied, what is the same tensor, and how
 //! results lie in memory.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::spot::SPOTS;
@@ -119,7 +119,7 @@ fn pinned_copies() {
         sconce_tensor_to(device.raw(), &raw const options, CBool::TRUE, CBool::FALSE, out)
     })
     .unwrap();
-    sconce::device::synchronize(1).unwrap();
+    sconce_runtime::device::synchronize(1).unwrap();
     assert_eq!((landed.is_pinned(), landed.i32s()), (true, vec![0, 1]));
     // Without a device, pinned memory is the CPU's; a conversion keeps its device.
     let anywhere = sconce_tensor_options { pinned: CBool::TRUE, ..options(-1, -1) };

@@ -1,7 +1,7 @@
 //! Where results live, and which streams do the work: torch's rules.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{alone, default_stream, own_stream, pending, run_until_idle};
 
 use crate::api::{CPU, Handle, Outcome, integer, options, outcome, real, returned};
@@ -10,7 +10,7 @@ use crate::operations::{self, Operand};
 use crate::storage::figures::Figures;
 
 fn current() -> i32 {
-    sconce::device::current().unwrap().as_i32()
+    sconce_runtime::device::current().unwrap().as_i32()
 }
 
 fn set_current(device: i32) {
@@ -95,7 +95,7 @@ fn results_live_and_are_made_where_the_operands_are() {
         }
         let streams = [0, 1].map(own_stream);
         set_current(now);
-        sconce::device::synchronize(device).unwrap();
+        sconce_runtime::device::synchronize(device).unwrap();
         assert_eq!(sconce_sim_set_manual(CBool::TRUE), SCONCE_OK);
         let mut made = Vec::new();
         for (place, make) in derived(&tensor).iter().enumerate() {

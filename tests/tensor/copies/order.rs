@@ -1,8 +1,8 @@
 //! Copies belong behind the work that was queued before them: they read what it writes, and overwrite what it has
 //! read, between every two kinds of memory, of all types and layouts, whether they wait or not.
 
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
 use testkit::numbers::Random;
 use testkit::places::{alone, captured, default_stream, own_stream, pending, run_until_idle};
 
@@ -60,7 +60,7 @@ fn keep_busy(devices: &[i32]) {
 
 fn wait_for_all() {
     for device in [0, 1] {
-        sconce::device::synchronize(device).unwrap();
+        sconce_runtime::device::synchronize(device).unwrap();
     }
 }
 

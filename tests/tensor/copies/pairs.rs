@@ -1,6 +1,6 @@
 //! `copy_` between every two kinds of memory, of every two types, with shapes of every kind.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::numbers::Random;
 use testkit::places::alone;
 
@@ -62,8 +62,8 @@ fn every_type_to_every_type_between_all_places() {
             let context = format!("{from} on {of:?} to {to} on {at:?}, shape {shape}");
             match (&result, &expected) {
                 (Ok(()), Ok(())) => {
-                    sconce::device::synchronize(0).unwrap();
-                    sconce::device::synchronize(1).unwrap();
+                    sconce_runtime::device::synchronize(0).unwrap();
+                    sconce_runtime::device::synchronize(1).unwrap();
                     assert_eq!(here.bytes().unwrap(), target.bytes().unwrap(), "{context}");
                 }
                 (Err(ours), Err(theirs)) => assert_eq!(ours.status, theirs.status, "{context}"),
@@ -133,7 +133,7 @@ fn shapes_of_every_kind() {
         let (written, read) = (target_layout.of(&target), source_layout.of(&source));
         written.copy_from(&read, random.below(2) == 0).unwrap();
         for device in [0, 1] {
-            sconce::device::synchronize(device).unwrap();
+            sconce_runtime::device::synchronize(device).unwrap();
         }
         let model = crate::views::Model { sizes: own.clone(), places: source_layout.places() };
         let mut expected = before;

@@ -1,7 +1,7 @@
 //! Copies and operations that are refused, in torch's words, with nothing written.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::alone;
 
 use crate::api::{CPU, Handle, Outcome, integer, real, refusal};

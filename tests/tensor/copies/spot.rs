@@ -1,6 +1,6 @@
 //! The kinds of memory that tensors are copied between.
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::api::{CPU, Handle, options};
 use crate::create::empty;

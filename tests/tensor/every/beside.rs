@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::mpsc;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::own_stream;
 
 use super::operations::{ALL, Operation, Tensors, is_unpredictable};

@@ -1,8 +1,8 @@
 //! Every operation inside a capture: it becomes part of the graph, or is refused with words. The capture survives
 //! both, and afterwards the operation works as before.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{alone, captured};
 
 use super::operations::{ALL, InCapture, Operation, Tensors, is_unpredictable};

@@ -1,7 +1,7 @@
 //! Every operation of several tensors, on several devices: refused with torch's text, and nothing is written.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::operations::{ALL, Tensors};

@@ -1,8 +1,8 @@
 //! Every driver call that an operation makes, failed in turn: a status with words or the right values, no tensor and no
 //! memory lost, and the operation works afterwards.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::fork::forked_result;
 use testkit::simulated::driver_calls;
 
@@ -24,11 +24,10 @@ fn counts(operation: &Operation, warm: bool) -> Vec<(String, u64)> {
         if warm {
             drop((operation.call)(&tensors).unwrap());
         }
-        sconce::ffi::sim_controls::reset_call_counts().unwrap();
+        sconce::sim_controls::reset_call_counts().unwrap();
         drop((operation.call)(&tensors).map_err(|failure| format!("{failure:?}"))?);
-        let count = |call: &String| {
-            format!("{call} {}", sconce::ffi::sim_controls::call_count(call).unwrap())
-        };
+        let count =
+            |call: &String| format!("{call} {}", sconce::sim_controls::call_count(call).unwrap());
         Err(names.iter().map(count).collect::<Vec<_>>().join("\n"))
     })
     .unwrap_err();
@@ -60,9 +59,9 @@ fn scenario(
             drop((operation.call)(&tensors).unwrap());
         }
         let before = Figures::now();
-        sconce::ffi::sim_controls::fail_call(call, nth, code).unwrap();
+        sconce::sim_controls::fail_call(call, nth, code).unwrap();
         let result = (operation.call)(&tensors);
-        sconce::ffi::sim_controls::clear_faults().unwrap();
+        sconce::sim_controls::clear_faults().unwrap();
         if let Err(failure) = &result {
             let expected = [SCONCE_ERROR_OUT_OF_MEMORY, SCONCE_ERROR_DRIVER];
             if !expected.contains(&failure.status) || failure.message.len() < 12 {

@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut};
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::api::{CPU, Handle, Outcome, integer, options, outcome, real, returned, written};
 use crate::create::{self, from_bytes};

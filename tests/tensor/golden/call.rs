@@ -1,6 +1,6 @@
 //! A case of the recording, called.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::json::Json;
 
 use super::recording::{Case, Recorded, encode, real_number};

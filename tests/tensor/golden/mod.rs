@@ -6,7 +6,7 @@ mod recording;
 
 use std::collections::BTreeMap;
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::api::{self, CPU, Handle};
 use crate::create;

@@ -5,8 +5,8 @@
 
 use std::io::Read as _;
 
-use sconce::element::{bf16_bits, bf16_value, f16_bits, f16_value};
-use sconce::ffi::*;
+use sconce::*;
+use sconce_base::element::{bf16_bits, bf16_value, f16_bits, f16_value};
 use testkit::json::Json;
 
 use crate::api::dtype_of;

@@ -1,7 +1,7 @@
 //! Copies between devices: the stream is of the source's.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{own_stream, pending, pooled, run_until_idle};
 use testkit::{in_child, last_message};
 

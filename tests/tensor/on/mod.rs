@@ -9,8 +9,8 @@ mod room;
 mod streams;
 mod threads;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::{default_stream, pending};
 

@@ -1,7 +1,7 @@
 //! Streams that a call cannot use: nothing is queued, written or changed.
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{own_stream, pooled};
 use testkit::{in_child, last_message};
 

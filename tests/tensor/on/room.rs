@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::api::{CPU, Handle, options, outcome};
 use crate::create;

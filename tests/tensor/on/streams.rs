@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::time::{Duration, Instant};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::in_child;
 use testkit::places::{own_stream, pending, pooled, run_until_idle};
 

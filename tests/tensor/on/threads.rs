@@ -3,8 +3,8 @@
 use std::ptr::{null, null_mut};
 use std::sync::mpsc::{Sender, channel};
 
-use sconce::ffi::sconce_status::SCONCE_OK;
-use sconce::ffi::*;
+use sconce::sconce_status::SCONCE_OK;
+use sconce::*;
 use testkit::in_child;
 use testkit::numbers::Random;
 use testkit::places::{own_stream, pooled};

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 
 use super::calls::{self, undefined};
 use crate::api::{Handle, Outcome, integer, options, outcome, real, returned};

@@ -1,6 +1,6 @@
 //! Outputs of other strides and shapes, and undefined ones.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::calls::undefined;
@@ -206,12 +206,12 @@ fn the_warning_comes_once() {
         let empty = create::empty(&[0], &options(SCONCE_DTYPE_F32, 0)).unwrap();
         super::calls::eye(2, 2, &empty).unwrap();
     }
-    sconce::log::flush();
+    sconce_base::log::flush();
     assert_eq!(WARNINGS.load(Ordering::Relaxed), 0, "an output without elements");
     for _ in 0..2 {
         super::calls::eye(2, 2, &create::from_f32(&[1.0], &[1], 0)).unwrap();
     }
-    sconce::log::flush();
+    sconce_base::log::flush();
     // SAFETY: NULL takes the function back.
     unsafe { sconce_log_set_callback(None, std::ptr::null_mut()) };
     assert_eq!(WARNINGS.load(Ordering::Relaxed), 1);

@@ -2,7 +2,7 @@
 
 use std::ptr::null_mut;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::{alone, own_stream};
 
 use super::forms::ALL;

@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut, with_exposed_provenance_mut};
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::calls;

@@ -1,6 +1,6 @@
 //! Tensors of other sizes in the same memory, or in more of it.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::calls::{resize, undefined};

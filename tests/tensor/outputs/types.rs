@@ -1,6 +1,6 @@
 //! Outputs of other types: converted, calculated in, or refused.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::calls;

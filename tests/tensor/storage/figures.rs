@@ -1,6 +1,6 @@
 //! The figures of a test's start, which must be those of its end.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::allocated;
 
 /// Tensors alive, bytes of devices and pinned bytes given out.
@@ -15,10 +15,10 @@ impl Figures {
     /// After all work: staging memory of copies is then given back.
     pub(crate) fn now() -> Figures {
         for device in [0, 1] {
-            sconce::device::synchronize(device).unwrap();
+            sconce_runtime::device::synchronize(device).unwrap();
         }
-        sconce::host_memory::empty_cache().unwrap();
-        let pinned = sconce::host_memory::stats().unwrap().active_bytes.current;
+        sconce_runtime::host_memory::empty_cache().unwrap();
+        let pinned = sconce_runtime::host_memory::stats().unwrap().active_bytes.current;
         Figures { tensors: sconce_tensor_live_count(), devices: [0, 1].map(allocated), pinned }
     }
 

@@ -3,8 +3,8 @@
 use std::ptr::without_provenance_mut;
 use std::sync::mpsc::sync_channel;
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::last_message;
 use testkit::places::alone;
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::{allocated, alone, default_stream, pooled};
 use testkit::threads::{Xorshift, seconds};
 

@@ -4,8 +4,8 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use sconce::ffi::sconce_status::*;
-use sconce::ffi::*;
+use sconce::sconce_status::*;
+use sconce::*;
 use testkit::places::{Kind, Place, alone};
 
 use crate::api::{CPU, Handle, Outcome, options, outcome, refusal, returned, written};

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 use testkit::threads::{Xorshift, asked_seconds, seconds};
 

@@ -1,7 +1,7 @@
 //! Random chains of views: after each step sizes, the places of elements and the values are those of a naive
 //! model.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::numbers::Random;
 
 use super::model::{Model, strided};

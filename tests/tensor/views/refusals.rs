@@ -1,6 +1,6 @@
 //! What views refuse, in torch's words.
 
-use sconce::ffi::*;
+use sconce::*;
 
 use crate::api::{CPU, Handle, Outcome, refusal};
 use crate::create::from_i32;
@@ -65,10 +65,10 @@ fn tensors_without_dimensions() {
     refused(one.split_with_sizes(&[1], 0), text);
     refused(one.unbind(0), "Dimension specified as 0 but tensor has no dimensions");
     refused(one.diagonal(0, 0, 0), "diagonal dimensions cannot be identical 0, 0");
-    assert_eq!(one.transpose(0, -1).unwrap().sizes(), []);
+    assert_eq!(one.transpose(0, -1).unwrap().sizes(), [0_i64; 0]);
     assert_eq!(one.flatten(0, -1).unwrap().sizes(), [1]);
-    assert_eq!(one.squeeze(&[0]).unwrap().sizes(), []);
-    assert_eq!(one.permute(&[]).unwrap().sizes(), []);
+    assert_eq!(one.squeeze(&[0]).unwrap().sizes(), [0_i64; 0]);
+    assert_eq!(one.permute(&[]).unwrap().sizes(), [0_i64; 0]);
     assert_eq!(one.view(&[1, 1, -1]).unwrap().sizes(), [1, 1, 1]);
     assert_eq!(one.expand(&[2, 3]).unwrap().strides(), [0, 0]);
 }

@@ -25,8 +25,8 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<sconce::error::Error> for Failure {
-    fn from(error: sconce::error::Error) -> Failure {
+impl From<sconce_base::error::Error> for Failure {
+    fn from(error: sconce_base::error::Error) -> Failure {
         Failure(error.to_string())
     }
 }

@@ -7,6 +7,9 @@
 //!                       compare: itself, once for each configuration
 //! ```
 
+// Opens the backends.
+use sconce as _;
+
 mod cli;
 mod compare;
 mod error;

@@ -1,7 +1,7 @@
 //! The figures of a replay: memory, driver calls, time.
 
-use sconce::config::Config;
-use sconce::memory;
+use sconce_base::config::Config;
+use sconce_runtime::memory;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::Options;

@@ -1,8 +1,8 @@
 //! The place of a replay: the backend, and the size of a simulated device.
 
-use sconce::config::BackendChoice;
-use sconce::context::Backend;
-use sconce::context::{self, Options as Start};
+use sconce_base::config::BackendChoice;
+use sconce_runtime::context::Backend;
+use sconce_runtime::context::{self, Options as Start};
 
 use crate::cli::{Options, Place};
 use crate::error::{Failure, Result};

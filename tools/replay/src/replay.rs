@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use sconce::memory;
-use sconce::stream::{self, Stream};
+use sconce_runtime::memory;
+use sconce_runtime::stream::{self, Stream};
 
 use crate::error::{Failure, Result};
 use crate::progress::Bar;
@@ -148,7 +148,7 @@ fn calls(
     events: &[Event],
     streams: &[Stream],
     addresses: &mut [usize],
-) -> std::result::Result<(), (usize, sconce::error::Error)> {
+) -> std::result::Result<(), (usize, sconce_base::error::Error)> {
     for (number, event) in events.iter().enumerate() {
         let address = &mut addresses[event.slot as usize];
         let outcome = match event.kind {
@@ -161,7 +161,7 @@ fn calls(
     Ok(())
 }
 
-fn failed(trace: &Trace, at: usize, error: sconce::error::Error) -> Failure {
+fn failed(trace: &Trace, at: usize, error: sconce_base::error::Error) -> Failure {
     let Event { bytes, stream, kind, .. } = trace.events[at];
     let what = match kind {
         Kind::Alloc => "allocating",

@@ -11,7 +11,7 @@
 pub mod image;
 pub mod images;
 pub mod launch;
-#[path = "../../../src/driver/launch/packed_ptx.rs"]
+#[path = "../../../crates/driver/src/launch/packed_ptx.rs"]
 mod packed_ptx;
 pub mod properties;
 

@@ -11,7 +11,7 @@ mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sconce::memory::{MemoryStats, PoolStats, Stat};
+use sconce_runtime::memory::{MemoryStats, PoolStats, Stat};
 
 pub use rules::{Kind, MIB, Rules};
 use waiting::Waiting;

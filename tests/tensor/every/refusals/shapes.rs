@@ -1,6 +1,6 @@
 //! Dimensions that a tensor does not have, shapes that do not fit, operations that are not there.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::{PLACES, assert_none, says, tensor, zeros};

@@ -1,6 +1,6 @@
 //! Types that an operation does not have.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::{PLACES, assert_none, says, tensor, zeros};

@@ -1,6 +1,6 @@
 //! Divisions of integers by 0: the CPU refuses them, as torch does, and writes nothing.
 
-use sconce::ffi::*;
+use sconce::*;
 use testkit::places::alone;
 
 use super::{assert_none, says};

@@ -1,0 +1,42 @@
+//! What every part of Sconce stands on: errors, data types, locks, settings, collections.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`announcements`] | threads announce, without a lock, what they use; others wait until that use has ended |
+//! | [`collections`] | slabs and pools with handles that detect misuse, ordered sets, a least-recently-used map, a value for each device |
+//! | [`config`] | the environment, read in one place |
+//! | [`dynlib`] | `dlopen` and `dlsym` |
+//! | [`element`] | data types |
+//! | [`entropy`] | random bytes of the system |
+//! | [`error`] | the error type and its statuses |
+//! | [`lock`] | locks, counted in debug builds |
+//! | [`log`] | messages to the user |
+//! | [`nvtx`] | profiling marks |
+//! | [`process`] | forks and privileges of the process |
+//! | [`program_code`] | which thread runs a host function of the program |
+//! | [`sha256`] | digests |
+//! | [`strided`] | elements along axes with strides |
+//! | [`sync`] | atomics that loom can replace |
+//! | [`thread_state`] | each thread's current device and streams |
+//! | [`types`] | device indices and addresses |
+
+pub mod announcements;
+pub mod collections;
+pub mod config;
+#[allow(unsafe_code, reason = "dlopen and dlsym")]
+pub mod dynlib;
+pub mod element;
+pub mod entropy;
+pub mod error;
+#[cfg_attr(debug_assertions, allow(unsafe_code, reason = "implements the traits of locks"))]
+pub mod lock;
+pub mod log;
+pub mod nvtx;
+#[allow(unsafe_code, reason = "pthread_atfork and getauxval")]
+pub mod process;
+pub mod program_code;
+pub mod sha256;
+pub mod strided;
+pub mod sync;
+pub mod thread_state;
+pub mod types;

@@ -1,0 +1,42 @@
+//! Reports of the allocator to the driver: which parts of its memory are in use, and by which streams.
+//!
+//! A driver sees large allocations, not the blocks that the caching allocator makes of them. These
+//! methods tell it. They do nothing by default. Those that concern blocks are called only if
+//! [`Observe::observes_blocks`] returns true.
+//!
+//! | method | when it is called | blocks? |
+//! |---|---|---|
+//! | `observes_blocks` | when a stream gets its first memory | no |
+//! | `block_handed_out` | a block becomes a caller's, before the caller sees the address | no |
+//! | `block_used` | a stream other than the block's own is recorded as using a live block | no |
+//! | `block_taken_back` | a caller has freed the block; the allocator may still wait for recorded streams before it hands the block out again | no |
+//! | `memory_sleeps` | a mapping was undone whose addresses stay those of a pool that is asleep | no |
+//! | `memory_wakes` | something is mapped there again, or the addresses are the pool's no more | no |
+//!
+//! For one block the calls come in this order: handed out, any number of uses, taken back. Reports of
+//! different blocks may come from several threads at once. The allocator's locks are held, so a method must
+//! not call the library.
+//!
+//! A report changes nothing that the other methods of the driver do. It queues no work, makes no context,
+//! and neither reads nor writes the block.
+
+use super::StreamRef;
+use sconce_base::types::DevicePtr;
+
+/// A backend that follows the allocator's blocks.
+pub trait Observe: Send + Sync {
+    /// Whether the methods below are to be called.
+    fn observes_blocks(&self) -> bool {
+        false
+    }
+    /// A block of `bytes` became a caller's, for work on `stream`.
+    fn block_handed_out(&self, _stream: StreamRef, _block: DevicePtr, _bytes: usize) {}
+    /// `stream`, which is not the block's own, uses a live block.
+    fn block_used(&self, _stream: StreamRef, _block: DevicePtr) {}
+    /// A caller has freed a block of `stream`.
+    fn block_taken_back(&self, _stream: StreamRef, _block: DevicePtr) {}
+    /// So many bytes from an address on are asleep, with the pool of this number (0: the default pool).
+    fn memory_sleeps(&self, _ptr: DevicePtr, _bytes: usize, _pool: u64) {}
+    /// What [`memory_sleeps`](Observe::memory_sleeps) reported is no longer so.
+    fn memory_wakes(&self, _ptr: DevicePtr) {}
+}

@@ -1,0 +1,84 @@
+//! Streams, their waits for events, and host functions in stream order.
+//!
+//! | method | precondition | postcondition | blocks? |
+//! |---|---|---|---|
+//! | `stream_create` | priority is clamped to the range | a stream; work on it runs in order | no |
+//! | `stream_destroy` | handle live | work already queued still runs; the handle is dead | no |
+//! | `stream_id` | stream live | the same number at each call; no other stream of the process ever has it | no |
+//! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never |
+//! | `stream_synchronize` | – | all work queued before has finished | yes |
+//! | `stream_capture_number` | – | the same number on all streams that take part in a capture | never |
+//! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
+//! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
+//! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
+
+use super::{CaptureStatus, EventHandle, HostFunction, HostRange, StreamHandle};
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+
+/// A stream and the device it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StreamRef {
+    /// The device of the stream.
+    pub device: DeviceIndex,
+    /// The driver's handle.
+    pub handle: StreamHandle,
+}
+
+impl StreamRef {
+    /// The legacy default stream of a device.
+    pub const fn default_of(device: DeviceIndex) -> StreamRef {
+        StreamRef { device, handle: StreamHandle::DEFAULT }
+    }
+}
+
+/// How a stream is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamFlags {
+    /// No implicit ordering with the legacy default stream.
+    pub non_blocking: bool,
+}
+
+/// The streams of a driver.
+pub trait Streams: Send + Sync {
+    /// The least and greatest priority (numerically: least is 0, greatest is negative).
+    fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)>;
+    /// Makes a stream.
+    fn stream_create(
+        &self,
+        device: DeviceIndex,
+        flags: StreamFlags,
+        priority: i32,
+    ) -> Result<StreamHandle>;
+    /// Destroys a stream that `stream_create` made.
+    fn stream_destroy(&self, stream: StreamRef) -> Result<()>;
+    /// Fails if a handle that came from outside is certainly no stream of the device. The driver does
+    /// not follow the pointer.
+    fn stream_check(&self, stream: StreamRef) -> Result<()>;
+    /// A number that no other stream of the process ever has, unlike the handle, which the driver
+    /// uses again. `None` where the driver has no such numbers.
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>>;
+    /// Whether all work queued so far has finished.
+    fn stream_query(&self, stream: StreamRef) -> Result<bool>;
+    /// Waits for all work queued so far.
+    fn stream_synchronize(&self, stream: StreamRef) -> Result<()>;
+    /// The stream's priority.
+    fn stream_priority(&self, stream: StreamRef) -> Result<i32>;
+    /// Whether the stream is being captured into a graph, and whether that capture is valid.
+    fn stream_capture_status(&self, stream: StreamRef) -> Result<CaptureStatus>;
+    /// Whether the stream is being captured into a graph. An invalid capture has not ended yet: the stream still
+    /// takes no ordinary work.
+    #[inline]
+    fn stream_is_capturing(&self, stream: StreamRef) -> Result<bool> {
+        Ok(self.stream_capture_status(stream)? != CaptureStatus::None)
+    }
+    /// The number of the capture that the stream is in; `None` outside of captures. No other capture of the process has
+    /// the number: not even that of a body of the same graph.
+    fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>>;
+    /// Orders later work of the stream after the event's newest record.
+    fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;
+    /// Queues the write of a word of page-locked memory.
+    fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()>;
+    /// Queues a host function on the stream.
+    fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()>;
+}

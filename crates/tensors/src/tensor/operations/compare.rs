@@ -1,0 +1,102 @@
+//! Whether all elements of two tensors are equal, or close. Both wait for the current stream.
+
+use super::binary::binary;
+use super::binary_plan::BinaryOperation;
+use super::operand::{TensorOperand, same_place};
+use super::reduce::{Reduction, reduce};
+use super::unary::{UnaryOperation, unary};
+use crate::tensor::Tensor;
+use crate::tensor::promotion::is_integral;
+use crate::tensor::transfer::item;
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::Scalar;
+use sconce_compute::reduction::ReduceOp;
+
+const ONE: Scalar = Scalar::Int(1);
+
+fn are_all_true(tensor: &Tensor) -> Result<bool> {
+    let all = Reduction { op: ReduceOp::All, dims: &[], keep: false, dtype: None };
+    Ok(!matches!(item(&reduce(tensor, all, None)?)?, Scalar::Bool(false) | Scalar::Int(0)))
+}
+
+/// Whether both have the same shape and equal elements (`torch.equal`).
+pub fn equal(first: &Tensor, second: &Tensor) -> Result<bool> {
+    same_place([first, second])?;
+    if first.sizes() != second.sizes() {
+        return Ok(false);
+    }
+    let operands = [TensorOperand::Tensor(first), TensorOperand::Tensor(second)];
+    are_all_true(&binary(BinaryOperation::Eq, operands, ONE, None)?)
+}
+
+fn pair(
+    op: BinaryOperation,
+    first: TensorOperand<'_>,
+    second: TensorOperand<'_>,
+) -> Result<Tensor> {
+    binary(op, [first, second], ONE, None)
+}
+
+fn tensor(tensor: &Tensor) -> TensorOperand<'_> {
+    TensorOperand::Tensor(tensor)
+}
+
+/// Whether each element differs from the other's by at most `absolute + relative * |second|`, or is equal to
+/// it (`torch.allclose`).
+pub fn allclose(
+    first: &Tensor,
+    second: &Tensor,
+    relative: f64,
+    absolute: f64,
+    equal_nan: bool,
+) -> Result<bool> {
+    if first.dtype() != second.dtype() {
+        return Err(Error::invalid_argument(format!(
+            "{} did not match {}; convert one of them first",
+            first.dtype().c10_name(),
+            second.dtype().c10_name()
+        )));
+    }
+    for (name, tolerance) in [("rtol", relative), ("atol", absolute)] {
+        if tolerance < 0.0 || tolerance.is_nan() {
+            return Err(Error::invalid_argument(format!(
+                "{name} must be greater than or equal to zero, but got {tolerance}"
+            )));
+        }
+    }
+    let mut close = pair(BinaryOperation::Eq, tensor(first), tensor(second))?;
+    if equal_nan {
+        let (one, other) = (
+            unary(UnaryOperation::IsNan, first, None)?,
+            unary(UnaryOperation::IsNan, second, None)?,
+        );
+        let both = pair(BinaryOperation::LogicalAnd, tensor(&one), tensor(&other))?;
+        close = pair(BinaryOperation::LogicalOr, tensor(&close), tensor(&both))?;
+    }
+    if relative != 0.0 || absolute != 0.0 {
+        let as_float = if is_integral(second.dtype()) { Scalar::Float(1.0) } else { ONE };
+        let second_real =
+            pair(BinaryOperation::Mul, tensor(second), TensorOperand::Number(as_float))?;
+        let size = unary(UnaryOperation::Abs, &second_real, None)?;
+        let scaled = pair(
+            BinaryOperation::Mul,
+            tensor(&size),
+            TensorOperand::Number(Scalar::Float(relative)),
+        )?;
+        let allowed = pair(
+            BinaryOperation::Add,
+            tensor(&scaled),
+            TensorOperand::Number(Scalar::Float(absolute)),
+        )?;
+        let first_real =
+            pair(BinaryOperation::Mul, tensor(first), TensorOperand::Number(as_float))?;
+        let apart =
+            binary(BinaryOperation::Sub, [tensor(&first_real), tensor(&second_real)], ONE, None)?;
+        let distance = unary(UnaryOperation::Abs, &apart, None)?;
+        let finite = unary(UnaryOperation::IsFinite, &distance, None)?;
+        let within = pair(BinaryOperation::Le, tensor(&distance), tensor(&allowed))?;
+        let near = pair(BinaryOperation::LogicalAnd, tensor(&finite), tensor(&within))?;
+        close = pair(BinaryOperation::LogicalOr, tensor(&close), tensor(&near))?;
+    }
+    are_all_true(&close)
+}

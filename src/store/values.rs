@@ -1,0 +1,319 @@
+//! What stores hold.
+
+use std::ffi::{c_char, c_void};
+
+use super::{sconce_store, store_of, timeout_of, world_size_of};
+use crate::arguments::entries;
+use crate::{guard, null, sconce_status, text};
+use sconce_base::error::{Error, Result};
+
+/// A caller's bytes.
+///
+/// # Safety
+/// If `value` is not NULL, it points to `bytes` readable bytes that stay as they are as long as `'a`.
+unsafe fn bytes_of<'a>(value: *const c_void, bytes: usize, name: &str) -> Result<&'a [u8]> {
+    match bytes {
+        0 => Ok(&[]),
+        _ if value.is_null() => Err(null(name)),
+        _ if bytes > isize::MAX as usize => {
+            Err(Error::invalid_argument(format!("{name} cannot have {bytes} bytes")))
+        }
+        // SAFETY: not NULL, and the caller promises the rest.
+        _ => Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }),
+    }
+}
+
+/// A caller's key.
+///
+/// # Safety
+/// As [`text`].
+unsafe fn key_of<'a>(key: *const c_char) -> Result<&'a [u8]> {
+    // SAFETY: the caller promises what this function requires.
+    unsafe { text(key, "key") }.map(std::ffi::CStr::to_bytes)
+}
+
+/// A caller's keys.
+///
+/// # Safety
+/// If `keys` is neither NULL nor misaligned, it points to `count` texts or NULL.
+unsafe fn keys_of<'a>(keys: *const *const c_char, count: usize) -> Result<Vec<&'a [u8]>> {
+    if count == 0 {
+        return Err(Error::invalid_argument("count is 0; name at least one key"));
+    }
+    // SAFETY: the caller promises so many entries, and any bytes are a pointer.
+    let keys = unsafe { entries(keys, count, "keys") }?;
+    let named = |(index, key): (usize, &*const c_char)| {
+        // SAFETY: the caller promises a text or NULL.
+        unsafe { text(*key, &format!("keys[{index}]")) }.map(std::ffi::CStr::to_bytes)
+    };
+    keys.iter().enumerate().map(named).collect()
+}
+
+/// The place of a value.
+struct Room {
+    buffer: *mut u8,
+    bytes: usize,
+}
+
+impl Room {
+    fn new(buffer: *mut c_void, room: usize) -> Result<Room> {
+        if room != 0 && buffer.is_null() {
+            return Err(null("buffer"));
+        }
+        Ok(Room { buffer: buffer.cast(), bytes: room })
+    }
+
+    /// Writes as many bytes as there is room for.
+    ///
+    /// # Safety
+    /// The caller has promised `room` writable bytes.
+    unsafe fn write(self, value: &[u8]) {
+        let bytes = value.len().min(self.bytes);
+        if bytes != 0 {
+            // SAFETY: not NULL, since there is room, and the caller promises so many bytes.
+            unsafe { self.buffer.copy_from_nonoverlapping(value.as_ptr(), bytes) };
+        }
+    }
+}
+
+/// Sets a key to a value. All processes can see the value when the call returns.
+///
+/// - `key`: a text, at most 8,192 bytes with its prefixes.
+/// - `value`: any bytes; may be NULL if `bytes` is 0.
+/// - `bytes`: at most 8 MiB.
+/// - Errors: REMOTE: the server has ended or refuses the value, for example because it holds 256 MiB. TIMEOUT. IO.
+/// - Ordering: waits for the server's acknowledgement.
+/// - torch: `torch.distributed.Store.set`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_set(
+    store: *mut sconce_store,
+    key: *const c_char,
+    value: *const c_void,
+    bytes: usize,
+) -> sconce_status {
+    guard(|| {
+        let store = store_of(store)?;
+        // SAFETY: the caller promises a text.
+        let key = unsafe { key_of(key) }?;
+        // SAFETY: the caller promises so many bytes.
+        store.set(key, unsafe { bytes_of(value, bytes, "value") }?)
+    })
+}
+
+/// Waits until a key exists, and returns its value.
+///
+/// - `key`: a text, at most 8,192 bytes with its prefixes.
+/// - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
+/// - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL
+///   if `room` is 0.
+/// - `room`: the size of `buffer`, in bytes.
+/// - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with
+///   a larger buffer.
+/// - Errors: TIMEOUT: the key does not exist; the message names it. REMOTE: the server has ended.
+///   IO. INVALID_STATE: the store was destroyed during the call.
+/// - Ordering: waits for another process.
+/// - torch: `torch.distributed.Store.get`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_get(
+    store: *mut sconce_store,
+    key: *const c_char,
+    timeout_ms: i64,
+    buffer: *mut c_void,
+    room: usize,
+    out_bytes: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_bytes = out!(out_bytes);
+        let store = store_of(store)?;
+        // SAFETY: the caller promises a text.
+        let key = unsafe { key_of(key) }?;
+        let room = Room::new(buffer, room)?;
+        let value = store.get(key, timeout_of(timeout_ms)?)?;
+        // SAFETY: the caller promises a writable buffer.
+        unsafe { room.write(&value) };
+        out_bytes.write(value.len());
+        Ok(())
+    })
+}
+
+/// Adds to a counter, atomically among all processes. A counter is stored as decimal text. A
+/// missing counter counts as 0.
+///
+/// - `key`: a text, at most 8,192 bytes with its prefixes.
+/// - `delta`: what to add; 0 reads the counter.
+/// - `out_value`: receives the sum.
+/// - Errors: INVALID_STATE: the value is not a number, or the sum has more than 64 bits, for a
+///   store in a file. REMOTE: the same for a store with a server; or the server has ended, in which
+///   case the addition may have happened. TIMEOUT. IO.
+/// - torch: `torch.distributed.Store.add`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_add(
+    store: *mut sconce_store,
+    key: *const c_char,
+    delta: i64,
+    out_value: *mut i64,
+) -> sconce_status {
+    guard(|| {
+        let out_value = out!(out_value);
+        let store = store_of(store)?;
+        // SAFETY: the caller promises a text.
+        out_value.write(store.add(unsafe { key_of(key) }?, delta)?);
+        Ok(())
+    })
+}
+
+/// Sets a key to `desired` if its value is `expected`, atomically among all processes, and returns
+/// the value of the key afterwards. A missing key counts as an empty value. If the key is missing
+/// and `expected` is not empty, nothing is set, and `expected` is returned.
+///
+/// - `key`: a text, at most 8,192 bytes with its prefixes.
+/// - `expected`, `desired`: any bytes; may be NULL if they have none.
+/// - `expected_bytes`, `desired_bytes`: their sizes, at most 8 MiB.
+/// - `buffer`, `room`: receive the value; as for `sconce_store_get`.
+/// - `out_bytes`: receives the size of the value.
+/// - Errors: as `sconce_store_set`.
+/// - torch: `torch.distributed.Store.compare_set`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_compare_set(
+    store: *mut sconce_store,
+    key: *const c_char,
+    expected: *const c_void,
+    expected_bytes: usize,
+    desired: *const c_void,
+    desired_bytes: usize,
+    buffer: *mut c_void,
+    room: usize,
+    out_bytes: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_bytes = out!(out_bytes);
+        let store = store_of(store)?;
+        // SAFETY: the caller promises a text.
+        let key = unsafe { key_of(key) }?;
+        let room = Room::new(buffer, room)?;
+        // SAFETY: the caller promises so many bytes.
+        let expected = unsafe { bytes_of(expected, expected_bytes, "expected") }?;
+        // SAFETY: the caller promises so many bytes.
+        let desired = unsafe { bytes_of(desired, desired_bytes, "desired") }?;
+        let value = store.compare_set(key, expected, desired)?;
+        // SAFETY: the caller promises a writable buffer.
+        unsafe { room.write(&value) };
+        out_bytes.write(value.len());
+        Ok(())
+    })
+}
+
+/// Reports whether all of the given keys exist.
+///
+/// - `keys`: texts.
+/// - `count`: number of keys, at least 1.
+/// - `out_present`: receives the answer.
+/// - torch: `torch.distributed.Store.check`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_check(
+    store: *mut sconce_store,
+    keys: *const *const c_char,
+    count: usize,
+    out_present: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_present = out!(out_present);
+        let store = store_of(store)?;
+        // SAFETY: the caller promises so many texts.
+        out_present.write(store.check(&unsafe { keys_of(keys, count) }?)?);
+        Ok(())
+    })
+}
+
+/// Waits until all of the given keys exist.
+///
+/// - `keys`: texts.
+/// - `count`: number of keys, at least 1.
+/// - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
+/// - Errors: TIMEOUT: a key does not exist. REMOTE: the server has ended. IO. INVALID_STATE: the
+///   store was destroyed during the call.
+/// - Ordering: waits for other processes.
+/// - torch: `torch.distributed.Store.wait`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_wait(
+    store: *mut sconce_store,
+    keys: *const *const c_char,
+    count: usize,
+    timeout_ms: i64,
+) -> sconce_status {
+    guard(|| {
+        let store = store_of(store)?;
+        // SAFETY: the caller promises so many texts.
+        store.wait(&unsafe { keys_of(keys, count) }?, timeout_of(timeout_ms)?)
+    })
+}
+
+/// Deletes a key.
+///
+/// - `key`: a text, at most 8,192 bytes with its prefixes.
+/// - `out_deleted`: receives whether the key existed.
+/// - torch: `torch.distributed.Store.delete_key`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_delete_key(
+    store: *mut sconce_store,
+    key: *const c_char,
+    out_deleted: *mut bool,
+) -> sconce_status {
+    guard(|| {
+        let out_deleted = out!(out_deleted);
+        let store = store_of(store)?;
+        // SAFETY: the caller promises a text.
+        out_deleted.write(store.delete_key(unsafe { key_of(key) }?)?);
+        Ok(())
+    })
+}
+
+/// Returns the number of keys of the table, those of other prefixes and the table's own (such as `init/`) included.
+///
+/// - `out_count`: receives the number.
+/// - torch: `torch.distributed.Store.num_keys`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_get_num_keys(
+    store: *mut sconce_store,
+    out_count: *mut i64,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        out_count.write(store_of(store)?.num_keys()?);
+        Ok(())
+    })
+}
+
+/// Waits until `world_size` processes, or threads, have called this function with the same name. The name can be used
+/// again at once.
+///
+/// - `name`: names the barrier; its keys are `name/barrier/…`.
+/// - `world_size`: at least 1, and the same in all calls.
+/// - `timeout_ms`: the timeout; -1 for the store's timeout.
+/// - Errors: TIMEOUT: not all have called; the message states how many have. The name cannot be
+///   used again then.
+/// - Ordering: waits for other processes.
+/// - torch: `torch.distributed.barrier`, over a store.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_store_barrier(
+    store: *mut sconce_store,
+    name: *const c_char,
+    world_size: i32,
+    timeout_ms: i64,
+) -> sconce_status {
+    guard(|| {
+        let store = store_of(store)?;
+        // SAFETY: the caller promises a text.
+        let name = unsafe { text(name, "name") }?;
+        store.barrier(name.to_bytes(), world_size_of(world_size, 1)?, timeout_of(timeout_ms)?)
+    })
+}

@@ -1,0 +1,154 @@
+//! Several views at once, which cover a dimension.
+
+use super::handle::{look, sconce_tensor};
+use crate::handle::OpaqueHandle;
+use crate::{guard, misaligned, null, sconce_status};
+use sconce_base::error::{Error, Result};
+use sconce_tensors::tensor::{Tensor, handle, views};
+
+/// Writes the handles of the pieces to the caller's array, and their number.
+///
+/// # Safety
+/// If `out_tensors` is neither NULL nor misaligned, it points to `room` writable handles.
+unsafe fn write_pieces(
+    pieces: Vec<Tensor>,
+    out_tensors: *mut *mut sconce_tensor,
+    room: usize,
+    out_count: crate::arguments::Out<usize>,
+) -> Result<()> {
+    if pieces.len() > room {
+        return Err(Error::invalid_argument(format!(
+            "room is {room}, but there are {} views",
+            pieces.len()
+        )));
+    }
+    if !pieces.is_empty() && out_tensors.is_null() {
+        return Err(null("out_tensors"));
+    }
+    if !out_tensors.is_aligned() {
+        return Err(misaligned("out_tensors"));
+    }
+    let count = pieces.len();
+    let mut handles = Vec::with_capacity(count);
+    for piece in pieces {
+        match handle::insert(piece) {
+            Ok(key) => handles.push(key),
+            Err(error) => {
+                for key in handles {
+                    handle::release(key, "tensor")?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    let handles: Vec<*mut sconce_tensor> =
+        handles.into_iter().map(sconce_tensor::from_key).collect();
+    if count != 0 {
+        // SAFETY: neither NULL nor misaligned; the caller promises `room` handles, and there are no more, as was checked.
+        unsafe { out_tensors.copy_from_nonoverlapping(handles.as_ptr(), count) };
+    }
+    out_count.write(count);
+    Ok(())
+}
+
+/// Splits a dimension into at most `chunks` pieces of equal size; the last piece may be smaller.
+///
+/// - `chunks`: at least 1.
+/// - `out_tensors`: receives the views.
+/// - `room`: capacity of `out_tensors`, in entries.
+/// - `out_count`: receives the number of views.
+/// - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `room` is less than the number of pieces.
+/// - Ownership: the caller releases each view with `sconce_tensor_release`; it keeps the memory alive.
+/// - torch: `torch.chunk`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_chunk(
+    tensor: *mut sconce_tensor,
+    chunks: i64,
+    dim: i64,
+    out_tensors: *mut *mut sconce_tensor,
+    room: usize,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, room))?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+    })
+}
+
+/// Splits a dimension into pieces of `size` indices; the last piece may be smaller. Otherwise as
+/// `sconce_tensor_chunk`.
+///
+/// - `out_tensors`: receives the views.
+/// - `out_count`: receives the number of views.
+/// - torch: `torch.split`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_split(
+    tensor: *mut sconce_tensor,
+    size: i64,
+    dim: i64,
+    out_tensors: *mut *mut sconce_tensor,
+    room: usize,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, room))?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+    })
+}
+
+/// Splits a dimension into pieces of the given sizes, whose sum is the size of the dimension.
+/// Otherwise as `sconce_tensor_chunk`.
+///
+/// - `sizes`: indices of each piece.
+/// - `count`: number of sizes.
+/// - `out_tensors`: receives the views.
+/// - `out_count`: receives the number of views.
+/// - torch: `torch.split`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_split_with_sizes(
+    tensor: *mut sconce_tensor,
+    sizes: *const i64,
+    count: usize,
+    dim: i64,
+    out_tensors: *mut *mut sconce_tensor,
+    room: usize,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        let sizes = numbers!(sizes, count);
+        let pieces =
+            look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, room))?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+    })
+}
+
+/// Returns a view for each index of a dimension, without that dimension. Otherwise as `sconce_tensor_chunk`.
+///
+/// - `out_tensors`: receives the views.
+/// - `out_count`: receives the number of views.
+/// - torch: `torch.unbind`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sconce_tensor_unbind(
+    tensor: *mut sconce_tensor,
+    dim: i64,
+    out_tensors: *mut *mut sconce_tensor,
+    room: usize,
+    out_count: *mut usize,
+) -> sconce_status {
+    guard(|| {
+        let out_count = out!(out_count);
+        let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, room))?;
+        // SAFETY: the caller promises what this function requires.
+        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+    })
+}
