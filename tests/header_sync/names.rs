@@ -55,7 +55,7 @@ fn names(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// What exists: the headers' names, the kernels', and what CMake and cargo build.
+/// What exists: the headers' names, the kernels', the crates, and what CMake and cargo build.
 fn known() -> BTreeSet<String> {
     let mut known = BTreeSet::new();
     for (_, header) in texts(&["include/sconce"], &[".h"]) {
@@ -80,6 +80,9 @@ fn known() -> BTreeSet<String> {
     for (_, text) in texts(&places, &[".txt", ".cmake", ".toml"]) {
         known.extend(names(&text).into_iter().map(|(_, name)| name.to_owned()));
     }
+    for folder in std::fs::read_dir(root().join("crates")).unwrap() {
+        known.insert(format!("sconce_{}", folder.unwrap().file_name().to_str().unwrap()));
+    }
     known
 }
 
@@ -96,6 +99,7 @@ fn every_name_of_the_c_api_exists() {
     }
     let places = [
         "src",
+        "crates",
         "include",
         "docs",
         "examples",
