@@ -6,12 +6,10 @@
 pub use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
-};
+pub use loom::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 
 #[cfg(loom)]
-pub(crate) use loom::sync::Arc as Shared;
+pub use loom::sync::Arc as Shared;
 #[cfg(not(loom))]
 pub use std::sync::Arc as Shared;
 
@@ -20,17 +18,14 @@ pub use crate::lock::{Mutex, MutexGuard};
 
 /// loom's mutex with the signature of ours: a poisoned lock is a failed model anyway.
 #[cfg(loom)]
-pub(crate) struct LoomMutex<R, T>(loom::sync::Mutex<T>, std::marker::PhantomData<fn() -> R>);
+pub struct LoomMutex<R, T>(loom::sync::Mutex<T>, std::marker::PhantomData<fn() -> R>);
 
 #[cfg(loom)]
-pub(crate) use {LoomGuard as MutexGuard, LoomMutex as Mutex};
+pub use {LoomGuard as MutexGuard, LoomMutex as Mutex};
 
 /// The guard of loom's mutex.
 #[cfg(loom)]
-pub(crate) struct LoomGuard<'a, R, T>(
-    loom::sync::MutexGuard<'a, T>,
-    std::marker::PhantomData<fn() -> R>,
-);
+pub struct LoomGuard<'a, R, T>(loom::sync::MutexGuard<'a, T>, std::marker::PhantomData<fn() -> R>);
 
 #[cfg(loom)]
 impl<R, T> std::ops::Deref for LoomGuard<'_, R, T> {
@@ -50,11 +45,11 @@ impl<R, T> std::ops::DerefMut for LoomGuard<'_, R, T> {
 
 #[cfg(loom)]
 impl<R, T> LoomMutex<R, T> {
-    pub(crate) fn new(value: T) -> Self {
+    pub fn new(value: T) -> Self {
         LoomMutex(loom::sync::Mutex::new(value), std::marker::PhantomData)
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, R, T> {
+    pub fn lock(&self) -> MutexGuard<'_, R, T> {
         let guard = match self.0.lock() {
             Ok(guard) => guard,
             Err(poisoned) => poisoned.into_inner(),
@@ -62,13 +57,13 @@ impl<R, T> LoomMutex<R, T> {
         LoomGuard(guard, std::marker::PhantomData)
     }
 
-    pub(crate) fn try_lock(&self) -> Option<MutexGuard<'_, R, T>> {
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, R, T>> {
         self.0.try_lock().ok().map(|guard| LoomGuard(guard, std::marker::PhantomData))
     }
 }
 
 #[cfg(loom)]
-pub(crate) use loom::cell::UnsafeCell;
+pub use loom::cell::UnsafeCell;
 
 /// A cell with the interface of loom's, which checks in models that nothing else uses the contents.
 #[cfg(not(loom))]
@@ -98,27 +93,27 @@ impl<T> UnsafeCell<T> {
 pub use crate::lock::OnceCell;
 
 #[cfg(loom)]
-pub(crate) use LoomOnceCell as OnceCell;
+pub use LoomOnceCell as OnceCell;
 
 /// A cell that is set once, for models only. Its value is never freed, like those of the statics
 /// that it replaces.
 #[cfg(loom)]
-pub(crate) struct LoomOnceCell<R, T: 'static>(
+pub struct LoomOnceCell<R, T: 'static>(
     loom::sync::Mutex<Option<&'static T>>,
     std::marker::PhantomData<fn() -> R>,
 );
 
 #[cfg(loom)]
 impl<R, T> LoomOnceCell<R, T> {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         LoomOnceCell(loom::sync::Mutex::new(None), std::marker::PhantomData)
     }
 
-    pub(crate) fn get(&self) -> Option<&T> {
+    pub fn get(&self) -> Option<&T> {
         self.0.lock().ok().and_then(|value| *value)
     }
 
-    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+    pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         match self.0.lock() {
             Ok(mut value) => value.get_or_insert_with(|| Box::leak(Box::new(make()))),
             Err(_) => Box::leak(Box::new(make())),
@@ -127,23 +122,23 @@ impl<R, T> LoomOnceCell<R, T> {
 }
 
 #[cfg(not(loom))]
-pub(crate) use once_cell::race::OnceBox;
+pub use once_cell::race::OnceBox;
 
 /// A cell that is set once with a box, for models only.
 #[cfg(loom)]
-pub(crate) struct OnceBox<T: 'static>(OnceCell<(), T>);
+pub struct OnceBox<T: 'static>(OnceCell<(), T>);
 
 #[cfg(loom)]
 impl<T> OnceBox<T> {
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         OnceBox(OnceCell::new())
     }
 
-    pub(crate) fn get(&self) -> Option<&T> {
+    pub fn get(&self) -> Option<&T> {
         self.0.get()
     }
 
-    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> Box<T>) -> &T {
+    pub fn get_or_init(&self, make: impl FnOnce() -> Box<T>) -> &T {
         self.0.get_or_init(|| *make())
     }
 }

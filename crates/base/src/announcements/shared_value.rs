@@ -71,7 +71,7 @@ impl<R: LockRank, T> SharedValue<R, T> {
 
     /// Uses the value. The models check the gate alone.
     #[cfg(loom)]
-    pub(crate) fn read(&self) -> SharedGuard<'_, R, T> {
+    pub fn read(&self) -> SharedGuard<'_, R, T> {
         std::mem::forget(self.value.read());
         SharedGuard { shared: self, _here: PhantomData }
     }

@@ -77,7 +77,7 @@ impl<R: LockRank> PhaseFairLock<R> {
     }
 
     #[cfg(loom)]
-    pub(crate) fn new() -> PhaseFairLock<R> {
+    pub fn new() -> PhaseFairLock<R> {
         PhaseFairLock { rank: PhantomData, state: Mutex::new(Phases::NONE), moved: Condvar::new() }
     }
 

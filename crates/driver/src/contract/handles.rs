@@ -147,7 +147,7 @@ impl<H: WordHandle> AtomicHandle<H> {
 
     /// An empty place.
     #[cfg(loom)]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         AtomicHandle { word: AtomicUsize::new(0), kind: PhantomData }
     }
 

@@ -159,7 +159,7 @@ impl<R: LockRank, T> BiasedLock<R, T> {
         BiasedLock(Mutex::new(value))
     }
 
-    pub(crate) fn lock(&self, _: Option<&AtomicUsize>) -> BiasedGuard<'_, R, T> {
+    pub fn lock(&self, _: Option<&AtomicUsize>) -> BiasedGuard<'_, R, T> {
         self.0.lock()
     }
 
