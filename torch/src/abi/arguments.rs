@@ -51,10 +51,10 @@ pub unsafe fn array<'a, T>(array: *const T, count: usize, name: &str) -> Result<
 /// A list of whole numbers as functions of the ABI take it: where the numbers lie, and how many there are.
 pub type IntList = (*const i64, i64);
 
-/// As [`array`], of numbers whose count the ABI passes with a sign.
+/// As [`array()`], of numbers whose count the ABI passes with a sign.
 ///
 /// # Safety
-/// As [`array`].
+/// As [`array()`].
 pub unsafe fn numbers<'a>(numbers: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
     let length = usize::try_from(count)
         .map_err(|_| Error::invalid_argument(format!("{name} has {count} entries")))?;

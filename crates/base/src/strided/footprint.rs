@@ -17,7 +17,7 @@ pub struct Footprint<'a> {
 const MOST_SUMS: usize = 256;
 
 impl Footprint<'_> {
-    /// Whether the two operands share a byte. True, too, if that is not decided after [`MOST_SUMS`].
+    /// Whether the two operands share a byte. True, too, if that is not decided after `MOST_SUMS`.
     #[inline]
     pub fn meets(&self, other: &Footprint<'_>) -> bool {
         let ([low, high], [other_low, other_high]) = (self.ends(), other.ends());

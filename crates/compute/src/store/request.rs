@@ -57,7 +57,7 @@ pub(crate) enum Request<'a> {
     QueueLen(&'a [u8]),
 }
 
-/// Reads a request from its bytes, whose end a [`Frame`](super::frame::Frame) has found. `None` if they are no request.
+/// Reads a request from its bytes, whose end a frame of the server has found. `None` if they are no request.
 pub(crate) fn parse(bytes: &[u8]) -> Option<Request<'_>> {
     let mut reader = Reader { rest: bytes };
     let [kind] = reader.fixed()?;

@@ -1,6 +1,6 @@
 //! Threads of the CPU that share the work of a call. See `docs/design/parallel.md`.
 //!
-//! A call divides its result into parts, and [`for_each`] calculates each part on some thread: the calling one, or
+//! A call divides its result into parts, and `for_each` calculates each part on some thread: the calling one, or
 //! one that waits for such work. What a part is does not depend on the number of threads, or each element is
 //! calculated the same way in any part; so results do not depend on it either.
 //!

@@ -42,7 +42,7 @@ type GemmKernel<T> = unsafe fn(
 ///
 /// # Safety
 /// Any bits are a value of the type, and none of them is padding. The kernel has no requirements except
-/// those of [`GemmKernel`].
+/// those of `GemmKernel`.
 pub unsafe trait Real:
     Copy
     + Default

@@ -11,7 +11,7 @@
 //! | `state` | what is known of a pool that sleeps |
 //! | `fix` | fixing a pool that does not sleep |
 //!
-//! Where the saved bytes are is not this room's business: [`SavedBytes`] is a trait, implemented above.
+//! Where the saved bytes are is not this module's business: `SavedBytes` is a trait, which `crate::sleep` implements.
 
 mod fall;
 mod fix;

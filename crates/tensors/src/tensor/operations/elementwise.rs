@@ -9,7 +9,7 @@ use crate::tensor::promotion::is_complex;
 use sconce_base::error::Result;
 use sconce_compute::pointwise::Scalar;
 
-/// An operation of one operand, as [`unary`]; SiLU of complex numbers is their product with their sigmoid.
+/// An operation of one operand, as `unary`; SiLU of complex numbers is their product with their sigmoid.
 pub fn elementwise(
     operation: UnaryOperation,
     input: &Tensor,

@@ -11,8 +11,8 @@ use crate::tensor::{Dims, Tensor, TensorOptions, views};
 use sconce_base::error::{Error, Result};
 use sconce_compute::ordering::{JoinCall, JoinPart, PlacedOperand};
 
-/// Tensors one after another along an existing dimension, in a new tensor or in `into`. Tensors of shape [0] are left
-/// out, as in torch.
+/// Tensors one after another along an existing dimension, in a new tensor or in `into`. Tensors of shape `[0]` are
+/// left out, as in torch.
 pub fn cat(tensors: &[Tensor], dim: i64, into: Option<&Tensor>) -> Result<Tensor> {
     if tensors.is_empty() {
         return Err(Error::invalid_argument("cat(): expected a non-empty list of tensors"));
