@@ -1,7 +1,7 @@
 //! The driver seam: everything that the library needs from a GPU driver, as one trait with two
 //! implementations.
 //!
-//! [`sconce_cuda`] calls `libcuda`; [`sconce_sim`] is a simulated device. The rooms above (streams, events,
+//! `sconce-cuda` calls `libcuda`; `sconce-sim` is a simulated device. The crates above (streams, events,
 //! memory, …) hold a `&'static dyn Driver` and never learn which one it is.
 //!
 //! | file | what |
