@@ -1,8 +1,8 @@
-//! Structs of results that are copied from a room of the library as they are, behind a head of eight bytes.
+//! Structs of results that are copied from a module of the library as they are, behind a head of eight bytes.
 
 use super::structs::{Grows, OutStruct};
 
-/// A struct of results with a twin in a room of the library, which is copied as it is.
+/// A struct of results with a twin in a module of the library, which is copied as it is.
 ///
 /// # Safety
 /// `V` has the layout of the fields after the first eight bytes, which are `struct_size` and a `u32` that is 0; and

@@ -1,11 +1,12 @@
-//! The C API: one file or folder a noun. Every function checks its arguments, converts them, makes one
-//! call into the room of that noun, and writes its results last.
+//! The C API: one file or folder a noun. Every function checks its arguments, converts them, makes one call into the
+//! module of that noun in `crates/`, and writes its results last. `ARCHITECTURE.md` has the picture of the crates.
 //!
 //! | file | idea |
 //! |---|---|
+//! | `backends` | opens CUDA or the simulator |
 //! | `guard` | runs the body of a function: errors and panics become statuses |
 //! | `arguments` | places for results, and texts |
-//! | `headed_copy` | structs of results that are copied from a room as they are |
+//! | `headed_copy` | structs of results that are copied from a module as they are |
 //! | `structs`, `bits` | structs that can grow; types of which any bytes are a value |
 //! | `handle` | opaque pointers |
 //! | `dtype` | element types |

@@ -123,7 +123,7 @@ pub enum Cause {
     TooManyPeers,
 }
 
-/// The result type of everything below `ffi`.
+/// The result type of everything below the C API.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

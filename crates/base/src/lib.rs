@@ -1,21 +1,22 @@
-//! What every part of Sconce stands on: errors, data types, locks, settings, collections.
+//! What every crate of Sconce uses: errors, data types, locks, settings, collections. Nothing here knows a device or a
+//! driver.
 //!
 //! | module | what it is |
 //! |---|---|
 //! | [`announcements`] | threads announce, without a lock, what they use; others wait until that use has ended |
-//! | [`collections`] | slabs and pools with handles that detect misuse, ordered sets, a least-recently-used map, a value for each device |
+//! | [`collections`] | slabs and pools with handles that detect misuse, ordered sets, maps |
 //! | [`config`] | the environment, read in one place |
-//! | [`dynlib`] | `dlopen` and `dlsym` |
+//! | [`dynlib`] | libraries opened at run time |
 //! | [`element`] | data types |
 //! | [`entropy`] | random bytes of the system |
 //! | [`error`] | the error type and its statuses |
-//! | [`lock`] | locks, counted in debug builds |
-//! | [`log`] | messages to the user |
+//! | [`lock`] | locks, whose order debug builds check |
+//! | [`log`] | messages to the user of the library |
 //! | [`nvtx`] | profiling marks |
 //! | [`process`] | forks and privileges of the process |
 //! | [`program_code`] | which thread runs a host function of the program |
 //! | [`sha256`] | digests |
-//! | [`strided`] | elements along axes with strides |
+//! | [`strided`] | elements along axes with strides: how far they reach, and whether they overlap |
 //! | [`sync`] | atomics that loom can replace |
 //! | [`thread_state`] | each thread's current device and streams |
 //! | [`types`] | device indices and addresses |

@@ -2,7 +2,7 @@
 //!
 //! Without a callback messages go to standard error at once. A callback may call the library, so it
 //! must not run under a lock. Messages arise under locks, however, for example in destructors, so
-//! they are queued, and delivered where no lock is held: when a call ends (`ffi::guard`).
+//! they are queued, and delivered where no lock is held: when a call ends (`guard` of the C API).
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char, c_void};

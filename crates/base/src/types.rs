@@ -1,4 +1,4 @@
-//! Newtypes that every room shares: device indices and device addresses.
+//! Newtypes that all crates share: device indices and device addresses.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! NVIDIA's driver, through `libcuda` opened at run time.
+//! The CUDA backend: the driver contract over `libcuda` and NVIDIA's libraries, opened at run time.
 //!
 //! Types, layouts and constants are cudarc's; the calls are ours, through one table of optional
 //! entry points with integer return codes, because a driver that is missing, old or newer than the

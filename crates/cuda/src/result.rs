@@ -1,6 +1,6 @@
 //! How the driver's codes become errors.
 //!
-//! Codes stay integers. Those that have a status of their own are in the table of `driver::nvidia`;
+//! Codes stay integers. Those that have a status of their own are in the table of `sconce_driver::nvidia`;
 //! every other one is `Status::Driver` with its number and the driver's spelling, so that a code from a
 //! newer driver is reported, not misread.
 

@@ -1,8 +1,7 @@
-//! The driver seam: everything that the library needs from a GPU driver, as one trait with two
-//! implementations.
+//! The contract of a GPU driver: everything that the library needs from one, as one trait with two implementations.
 //!
-//! `sconce-cuda` calls `libcuda`; `sconce-sim` is a simulated device. The crates above (streams, events,
-//! memory, …) hold a `&'static dyn Driver` and never learn which one it is.
+//! `crates/cuda` calls `libcuda`; `crates/sim` is a simulated device. The other crates hold a `&'static dyn Driver` and
+//! never learn which one it is. See `docs/design/driver.md`.
 //!
 //! | file | what |
 //! |---|---|

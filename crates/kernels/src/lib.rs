@@ -1,8 +1,8 @@
 //! This library's own kernels: their images, what they take, and how a launch is packed. See
 //! `docs/design/kernels.md`.
 //!
-//! The rooms that launch kernels pack with it, and the simulator, which runs the kernels on the CPU,
-//! reads the same slots. Loading an image on a device is `kernel_loader`'s.
+//! The modules that launch kernels pack with it, and the simulator, which runs the kernels on the CPU,
+//! reads the same slots. The runtime's `kernel_loader` loads an image on a device.
 //!
 //! | file | idea |
 //! |---|---|
@@ -16,7 +16,7 @@
 //! | `reduction` | reductions, softmax and running sums |
 //! | `random` | random fills, and pieces of a captured generator's sequence |
 //! | `small_product` | products of small matrices |
-//! | `control` | conditions of graphs, and a kernel that takes a time |
+//! | `control` | conditions of graphs, and a kernel that keeps a stream busy |
 
 mod control;
 mod divisor;

@@ -1,11 +1,11 @@
-//! Memory with a type and a shape: tensors, backward order, DLPack.
+//! Memory with a type and a shape, and operations on it.
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`backward`] | the order of a backward pass |
-//! | [`comm_tensors`] | tensors copied to, and collected from, several devices |
-//! | [`dlpack`] | tensors exchanged with other libraries |
-//! | [`tensor`] | tensors |
+//! | [`backward`] | the order and the streams of a backward pass |
+//! | [`comm_tensors`] | tensors copied to several devices, and collected from them |
+//! | [`dlpack`] | tensors exchanged with other libraries: structs, owners, streams |
+//! | [`tensor`] | tensors: storages, handles, views, operations |
 
 pub mod backward;
 pub mod comm_tensors;

@@ -1,4 +1,4 @@
-//! Data structures that several rooms use.
+//! Data structures that several crates use.
 //!
 //! | file | idea |
 //! |---|---|

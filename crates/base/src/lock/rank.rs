@@ -197,7 +197,7 @@ ranks! {
     MoverJobs: "sleep/movers: the jobs of a pool that sleeps or wakes",
     Movers: "sleep/movers: a job of another thread",
     DrainThread: "host_memory/drain: the thread is being started",
-    Snapshot: "ffi/memory/snapshot_arrays: the arrays of a snapshot",
+    Snapshot: "src/memory/snapshot_arrays: the arrays of a snapshot",
     CudaLibrary: "cuda: a library is being loaded",
     CudaContext: "cuda/primary: the context of a device is being made",
     CudaHostFunctions: "cuda/streams/host_functions: captured host functions",
@@ -251,7 +251,7 @@ mod tests {
 
     /// The rows of the page's table: a lock's name and where it is.
     fn rows() -> Vec<(String, String)> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/design/locks.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/design/locks.md");
         let page = std::fs::read_to_string(path).unwrap();
         let rows = page.lines().filter_map(|line| line.strip_prefix("| `"));
         let cells = rows.filter_map(|row| row.split_once("` | "));

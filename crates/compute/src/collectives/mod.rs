@@ -14,7 +14,7 @@
 //! | `work` | asynchronous calls |
 //! | `pending` | calls that have been checked, and how they are queued |
 //! | `group` | the group of a thread |
-//! | `submit` | calls as rooms above make them |
+//! | `submit` | calls as crates above make them |
 //! | `handles` | communicators made, split, finalized, aborted, destroyed |
 //! | `rendezvous` | communicators that are made through a store |
 

@@ -1,4 +1,4 @@
-//! Calls as rooms above make them.
+//! Calls as crates above make them.
 
 use super::Key;
 use super::pending::{Pending, Staged, StagedCopies, submit_alone};

@@ -1,4 +1,4 @@
-//! The descriptions of the calls of this room.
+//! The descriptions of the calls of this module.
 
 use sconce_base::element::{Dtype, KeyOrder};
 use sconce_base::error::{Error, Result};

@@ -13,7 +13,7 @@ use sconce_runtime::kernel_loader::LoadedKernels;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::stream::Stream;
 
-/// What this room keeps for a device.
+/// What this module keeps for a device.
 struct ReductionDevice {
     multiprocessors: OnceCell<rank::DeviceFact, u64>,
     reductions: [LoadedKernels<{ ReduceKernel::INDICES }>; REDUCTIONS.len()],

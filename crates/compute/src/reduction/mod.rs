@@ -2,7 +2,7 @@
 //! `docs/design/reduction.md`.
 //!
 //! Callers have checked that all elements lie in memory that may be used, and that the result is large
-//! enough; this room allocates scratch memory alone.
+//! enough; this module allocates scratch memory alone.
 //!
 //! | file | idea |
 //! |---|---|

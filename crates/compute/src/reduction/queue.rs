@@ -23,7 +23,7 @@ const MOST_REDUCED: usize = 4;
 /// Bytes of a value with its index.
 const PAIR_BYTES: u64 = 16;
 
-/// A stream of a device, as this room uses it.
+/// A stream of a device, as this module uses it.
 pub(super) trait ReductionStream {
     /// How many multiprocessors the device has.
     fn multiprocessors(&self) -> Result<u64>;

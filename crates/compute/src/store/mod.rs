@@ -2,7 +2,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `shared` | a store with its prefix and its timeout; what other rooms use |
+//! | `shared` | a store with its prefix and its timeout; what other modules use |
 //! | `handle` | stores behind the handles of the C API |
 //! | `barrier` | all processes wait for each other |
 //! | `environment` | the store of the job that the environment describes |

@@ -8,7 +8,7 @@
 //! | `event_synchronize` | event live during the call | the record that was newest at the call is complete | yes (spins, or sleeps with `blocking_sync`) |
 //! | `event_elapsed_ms` | both timed and recorded, and live during the call | `NotReady` while one is pending | no |
 //!
-//! The room `event` meets the preconditions: it keeps an event that a call uses by the event's lock, by a
+//! The module `event` meets the preconditions: it keeps an event that a call uses by the event's lock, by a
 //! reference count, or by hazard pointers.
 
 use super::{EventHandle, StreamRef};

@@ -12,7 +12,7 @@
 //! | [`PhysicalHandle`] | `physical_create`, `physical_retain`, `physical_import` | `physical_release` |
 //!
 //! A handle is a number and is copied freely. Destroying the object does not invalidate the copies: a
-//! room that keeps a copy keeps the object alive during each call that takes it. A room that keeps a
+//! module that keeps a copy keeps the object alive during each call that takes it. A module that keeps a
 //! handle where several threads read it keeps an [`AtomicHandle`].
 
 use std::marker::PhantomData;

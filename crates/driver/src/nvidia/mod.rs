@@ -1,7 +1,7 @@
 //! The numbers of NVIDIA's driver and libraries, with their spelling and meaning.
 //!
 //! The CUDA backend translates the numbers that it receives; the simulator imitates a CUDA device
-//! and returns the same numbers. No other code knows them: rooms above see a [`Status`], and a
+//! and returns the same numbers. No other code knows them: crates above see a [`Status`], and a
 //! [`Cause`](sconce_base::error::Cause) where they act on a particular failure.
 //!
 //! | file | numbers of |

@@ -6,9 +6,9 @@
 //! `sconce_device_count` count the devices without a backend where they can, and else probe. A child of `fork` cannot
 //! use the backend.
 //!
-//! No other room names a concrete backend. Everything in this room lives until the process ends and is never
-//! destroyed: static objects and threads of the program may call the library later than any destructor of
-//! the library could run.
+//! The crate names no backend: [`set_backends`] is given what opens one. Everything in this module lives until the
+//! process ends and is never destroyed: static objects and threads of the program may call the library later than any
+//! destructor of the library could run.
 //!
 //! The order of all locks is in `docs/design/locks.md`. Some driver calls are made with a lock held, so that other
 //! threads wait for that call: opening the backend, a device's first context, an event's first record, making and

@@ -9,7 +9,7 @@
 //! | `pool` | the interface of a handle, and the handles that no thread holds |
 //! | `held` | the handles that a thread holds |
 //!
-//! The room of a library has one [`HandlePool`] in a static and one [`ThreadHandles`] in a `thread_local`,
+//! The module of a library has one [`HandlePool`] in a static and one [`ThreadHandles`] in a `thread_local`,
 //! made with `const { ThreadHandles::new() }`, and implements [`PooledHandle`] for its handle.
 
 mod held;

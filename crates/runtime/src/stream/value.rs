@@ -105,7 +105,7 @@ pub fn default(index: i32) -> Result<Stream> {
 }
 
 /// The next stream of the pool of a device (-1: the current one) and priority.
-#[inline(always)] // A call takes 14 more instructions, and several rooms have one.
+#[inline(always)] // A call takes 14 more instructions, and several modules have one.
 pub fn from_pool(index: i32, priority: i32) -> Result<Stream> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;

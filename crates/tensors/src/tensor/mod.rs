@@ -17,7 +17,7 @@
 //! | `promotion` | the type of a result |
 //! | `iteration` | the shape of an elementwise result, and its order in memory |
 //! | `overlap` | what must not share memory |
-//! | `launch` | from operands to work of lower rooms: on a stream, or by the calling thread |
+//! | `launch` | from operands to work of lower crates: on a stream, or by the calling thread |
 //! | `operations/` | operations on tensors |
 //! | `transfer/` | from one tensor's memory to another's |
 //! | `create/` | new tensors with values |

@@ -1,4 +1,4 @@
-//! The device behind fills and generators, as a trait: the unit tests of this room implement it with a device
+//! The device behind fills and generators, as a trait: the unit tests of this module implement it with a device
 //! that replays graphs in one thread.
 
 use super::arena::Arena;
@@ -10,7 +10,7 @@ use sconce_driver::{KernelArguments, StreamRef};
 use sconce_kernels::{PERMUTE_KERNEL, TAKE_KERNEL, fill_kernel_name};
 use sconce_math::philox::Fill;
 
-/// A kernel of this room.
+/// A kernel of this module.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::random) enum RandomKernel {
     /// Computes elements.

@@ -55,7 +55,7 @@ pub(super) fn empty_caches(miss: &Miss<'_>, _rescue: &Rescue<'_>) -> Result<Opti
             crate::memory::check::in_debug(cache);
             return Ok(Some(address));
         }
-        // Blocks that other rooms have stopped using since. They are ever fewer, too.
+        // Blocks that other modules have stopped using since. They are ever fewer, too.
         if reclaim::free_idle_blocks(miss.device()) == 0 {
             return Ok(None);
         }

@@ -9,10 +9,10 @@
 //! | `lent_pages` | | free pages on their way out of runs |
 //! | `new_pages` | 3 | the same where memory is made of pages: free pages put together, and new ones |
 //! | `new_segment` | 3 | a new segment from the driver |
-//! | `reclaim` | 4 | other rooms free blocks that they keep for reuse; search again |
+//! | `reclaim` | 4 | other modules free blocks that they keep for reuse; search again |
 //! | `rescue` | 5 | wait for deferred frees and search again; oversize blocks go back |
 //! | `empty` | 6 | all segments without live blocks go back, with the device closed to requests |
-//! | `other_rooms` | 7 | other rooms destroy plans and the like; step 6 again |
+//! | `other_rooms` | 7 | other modules destroy plans and the like; step 6 again |
 //! | `out_of_memory/` | 8 | the figures and the message of the failure, and what it advises |
 //! | `uncached_request` | | the same in the mode without caching, in two steps |
 //! | `observers` | | functions that are called when memory has run out |

@@ -1,4 +1,4 @@
-//! Step 7: other rooms of the library free memory that the allocator does not manage.
+//! Step 7: other modules of the library free memory that the allocator does not manage.
 
 use std::sync::atomic::Ordering;
 
@@ -7,12 +7,12 @@ use super::reclaim;
 use super::request::Miss;
 use sconce_base::error::Result;
 
-/// Asks the other rooms for twice as much each time, and empties the caches again, until memory is found
+/// Asks the other modules for twice as much each time, and empties the caches again, until memory is found
 /// or they have nothing left.
 pub(super) fn ask(miss: &Miss<'_>) -> Result<Option<u64>> {
     let (home, device) = (miss.home(), miss.device());
     let segment = miss.segment_bytes;
-    // Other rooms cannot help if the request exceeds the memory limit or the device itself.
+    // Other modules cannot help if the request exceeds the memory limit or the device itself.
     if segment > home.total_bytes.load(Ordering::Acquire)
         || !home.ledger.lock().would_allow(segment as u64)
     {

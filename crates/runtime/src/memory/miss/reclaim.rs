@@ -1,4 +1,4 @@
-//! Memory of a device that other rooms of the library keep and can do without. The allocator asks for it
+//! Memory of a device that other modules of the library keep and can do without. The allocator asks for it
 //! before a request fails.
 //!
 //! There are two kinds. Blocks of this allocator that are kept for reuse, such as the workspaces of
@@ -30,7 +30,7 @@ pub(crate) fn give_back(device: DeviceIndex, most: usize) -> bool {
     givers.iter().fold(0, |given: usize, giver| given.saturating_add(giver(device, most))) > 0
 }
 
-/// A room that keeps blocks of this allocator for reuse.
+/// A module that keeps blocks of this allocator for reuse.
 pub struct BlockHolder {
     /// Frees the blocks of a device that are not in use, and returns their bytes.
     pub give_back: fn(DeviceIndex) -> usize,
@@ -45,13 +45,13 @@ pub fn register_holder(holder: &'static BlockHolder) {
     HOLDERS.write().push(holder);
 }
 
-/// Frees all blocks of a device that other rooms keep but do not use; returns their bytes.
+/// Frees all blocks of a device that other modules keep but do not use; returns their bytes.
 pub(crate) fn free_idle_blocks(device: DeviceIndex) -> usize {
     let holders = HOLDERS.read().clone();
     holders.iter().map(|holder| (holder.give_back)(device)).sum()
 }
 
-/// Sentences about the blocks that other rooms hold.
+/// Sentences about the blocks that other modules hold.
 pub(crate) fn held_blocks(device: DeviceIndex) -> String {
     let holders = HOLDERS.read().clone();
     let sentences = holders.iter().filter_map(|holder| (holder.describe)(device));

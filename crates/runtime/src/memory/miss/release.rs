@@ -40,7 +40,7 @@ pub(crate) fn begin(runtime: &Runtime, device: DeviceIndex) -> Result<Option<Giv
 }
 
 /// Waits for pending events and returns to the driver every segment without a live block, except those of
-/// private pools in use. Blocks that other rooms keep without using them count as free.
+/// private pools in use. Blocks that other modules keep without using them count as free.
 pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
     let home = DeviceMemory::of(device);
     let begun = begin(runtime, device)?;

@@ -8,7 +8,7 @@ use crate::memory::streams::lookup;
 use crate::stream::Stream;
 use sconce_base::error::{Result, Status};
 
-/// Gets memory of a stream's device; asks again once other rooms have freed blocks that they keep.
+/// Gets memory of a stream's device; asks again once other modules have freed blocks that they keep.
 pub(crate) fn serve(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<usize> {
     check_size(bytes)?;
     let device = stream.device();

@@ -115,7 +115,7 @@ fn hold_captures(
     users.iter().map(hold).collect()
 }
 
-/// Gives back what needs no saving: idle blocks of other rooms, and, unless graphs may name it, what is free.
+/// Gives back what needs no saving: idle blocks of other modules, and, unless graphs may name it, what is free.
 fn give_back_free(
     runtime: &Runtime,
     device: DeviceIndex,

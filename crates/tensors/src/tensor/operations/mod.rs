@@ -1,4 +1,4 @@
-//! Operations on tensors: torch's checks, types and shapes; the work itself is that of lower rooms.
+//! Operations on tensors: torch's checks, types and shapes; the work itself is that of lower crates.
 //!
 //! | file | idea |
 //! |---|---|
