@@ -1,8 +1,9 @@
 //! The settings of the process (`at::globalContext()`). They need no device.
 
-use super::{CBool, guard_lockless, guard_value, sconce_status};
 use sconce_base::error::Error;
 use sconce_runtime::context::precision::{self, MatmulPrecision};
+
+use super::{CBool, guard_lockless, guard_value, sconce_status};
 
 /// Precision of float32 matrix products.
 #[repr(i32)]

@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
-use super::structs::described;
-use super::{Out, dtype_of, guard, guard_lockless, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_compute::dnn::{self, ConvolutionRequest};
 use sconce_driver::ConvolutionOperation;
+
+use super::structs::described;
+use super::{Out, dtype_of, guard, guard_lockless, sconce_status, sconce_stream};
 
 /// The largest number of spatial dimensions of a convolution.
 pub const SCONCE_CONVOLUTION_MOST_SPATIAL: usize = 3;

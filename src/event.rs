@@ -2,12 +2,13 @@
 
 use std::ffi::c_void;
 
-use super::handle::OpaqueHandle;
-use super::{Out, guard, guard_runtime, null, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_driver::{EventFlags, IpcHandle};
 use sconce_runtime::context::runtime;
 use sconce_runtime::event;
+
+use super::handle::OpaqueHandle;
+use super::{Out, guard, guard_runtime, null, sconce_status, sconce_stream};
 
 /// Flags of an event; any number of them may be combined by `|`.
 #[repr(u32)]

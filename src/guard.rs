@@ -4,10 +4,11 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::sconce_status;
-use crate::{backends, last_error};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::{log as messages, process};
+
+use crate::sconce_status;
+use crate::{backends, last_error};
 
 #[cfg(not(panic = "unwind"))]
 compile_error!("panics must unwind, or none of them could be turned into a status");

@@ -3,9 +3,10 @@
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
-use super::{Out, SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
 use sconce_driver::IpcHandle;
 use sconce_runtime::ipc;
+
+use super::{Out, SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
 
 /// Returns a handle with which another process can open the driver allocation that contains device
 /// memory, and the offset of the memory in it. For a block of pages (`policy:pages`,

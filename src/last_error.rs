@@ -8,8 +8,9 @@ use std::cell::Cell;
 use std::ffi::{CString, c_char};
 use std::ptr::null_mut;
 
-use crate::sconce_status;
 use sconce_base::error::Error;
+
+use crate::sconce_status;
 
 struct LastError {
     message: CString,

@@ -2,8 +2,9 @@
 
 use std::ffi::c_char;
 
-use super::{guard_lockless, sconce_status, text};
 use sconce_base::nvtx;
+
+use super::{guard_lockless, sconce_status, text};
 
 /// Marks a moment for a profiling tool.
 ///

@@ -2,10 +2,11 @@
 
 use std::ffi::c_void;
 
-use super::{guard_lockless, guard_value, sconce_status};
 use sconce_base::error::Error;
 use sconce_base::lock::refuse_held;
 use sconce_math::parallel;
+
+use super::{guard_lockless, guard_value, sconce_status};
 
 /// Sets the most threads that work on one call of the CPU, the calling one included: products, convolutions, attention
 /// of compiled models, and `sconce_parallel_for`.

@@ -16,9 +16,10 @@ use std::mem::MaybeUninit;
 use std::ptr::{NonNull, from_mut};
 use std::slice;
 
+use sconce_base::error::{Error, Result};
+
 use super::bits::AnyBits;
 use super::{misaligned, null};
-use sconce_base::error::{Error, Result};
 
 /// The largest size that is believed: of a struct that was not initialised it may be anything.
 const MOST_BYTES: usize = 4096;

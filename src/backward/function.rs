@@ -4,11 +4,12 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::AtomicBool;
 
-use crate::tensor::handle::{returned, tensor_of};
-use crate::{last_error, sconce_deleter, sconce_status, sconce_tensor, sconce_tensor_release};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::refuse_held;
 use sconce_tensors::tensor::Tensor;
+
+use crate::tensor::handle::{returned, tensor_of};
+use crate::{last_error, sconce_deleter, sconce_status, sconce_tensor, sconce_tensor_release};
 
 /// Computes the gradients of an operation's inputs from those of its results.
 ///

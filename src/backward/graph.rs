@@ -4,14 +4,15 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sconce_base::error::{Error, Result};
+use sconce_tensors::backward::{Edge, Graph, Root, handle, run};
+use sconce_tensors::tensor::{Place, Tensor};
+
 use super::function::{CFunction, sconce_backward_function};
 use crate::arguments::{check_count, entries, null, text};
 use crate::handle::OpaqueHandle;
 use crate::tensor::handle::{returned, tensor_of};
 use crate::{CBool, guard, sconce_deleter, sconce_status, sconce_tensor};
-use sconce_base::error::{Error, Result};
-use sconce_tensors::backward::{Edge, Graph, Root, handle, run};
-use sconce_tensors::tensor::{Place, Tensor};
 
 /// Recorded operations and leaves, over which backward passes run. Opaque; created by
 /// `sconce_backward_graph_create`.

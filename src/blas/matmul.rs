@@ -2,9 +2,10 @@
 
 use std::ffi::c_void;
 
+use sconce_compute::blas::{self, Matmul};
+
 use crate::structs::described;
 use crate::{CBool, dtype_of, guard, sconce_status, sconce_stream};
-use sconce_compute::blas::{self, Matmul};
 
 /// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
 ///

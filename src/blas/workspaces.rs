@@ -2,9 +2,10 @@
 
 use std::mem::size_of;
 
+use sconce_compute::blas;
+
 use crate::structs::OutStruct;
 use crate::{guard, sconce_status};
-use sconce_compute::blas;
 
 /// Statistics of one device's cuBLAS workspaces.
 #[repr(C)]

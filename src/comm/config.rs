@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use crate::CBool;
-use crate::structs::read;
 use sconce_base::error::{Error, Result};
 use sconce_compute::collectives::{CommConfig, CommOptions, Limit};
+
+use crate::CBool;
+use crate::structs::read;
 
 /// Configuration of a communicator. All ranks must pass the same. Begin with
 /// `SCONCE_COMM_CONFIG_INIT`; a field that is 0 has its default.

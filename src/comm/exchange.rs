@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 
-use crate::arguments::entries;
-use crate::handle::OpaqueHandle;
-use crate::{dtype_of, guard, sconce_comm, sconce_status, sconce_stream};
 use sconce_compute::collectives::{self, CommRequest, PartsOf};
 
 use super::reduce::submit;
 use super::work::sconce_comm_work;
+use crate::arguments::entries;
+use crate::handle::OpaqueHandle;
+use crate::{dtype_of, guard, sconce_comm, sconce_status, sconce_stream};
 
 /// Sends the root's values to all ranks.
 ///

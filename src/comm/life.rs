@@ -2,14 +2,14 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::handle::OpaqueHandle;
-use crate::{guard, misaligned, null, sconce_status, sconce_store, text};
 use sconce_base::error::{Error, Result};
 use sconce_compute::collectives::{self, CommId};
 use sconce_runtime::context::runtime;
 use sconce_runtime::device;
 
 use super::config::{config_of, sconce_comm_config};
+use crate::handle::OpaqueHandle;
+use crate::{guard, misaligned, null, sconce_status, sconce_store, text};
 
 /// Bytes of a `sconce_comm_id`.
 pub const SCONCE_COMM_ID_BYTES: usize = 128;

@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 
-use crate::handle::OpaqueHandle;
-use crate::{dtype_of, guard, misaligned, sconce_comm, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_compute::collectives::{self, CommOp, CommRequest};
 use sconce_runtime::context::runtime;
 
 use super::work::sconce_comm_work;
+use crate::handle::OpaqueHandle;
+use crate::{dtype_of, guard, misaligned, sconce_comm, sconce_status, sconce_stream};
 
 /// How the values of all ranks are combined. NCCL chooses the order in which floating-point numbers
 /// are added; the simulator adds them in the order of the ranks. As in torch, the sum of bools is

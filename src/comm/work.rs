@@ -3,13 +3,14 @@
 use std::ffi::c_void;
 use std::time::Duration;
 
-use crate::handle::OpaqueHandle;
-use crate::tensor::handle::{defined, tensor_of};
-use crate::{CBool, guard, sconce_comm, sconce_status, sconce_stream, sconce_tensor};
 use sconce_base::error::Error;
 use sconce_compute::collectives;
 use sconce_runtime::context::runtime;
 use sconce_tensors::comm_tensors::{TensorUse, pack_for_calls};
+
+use crate::handle::OpaqueHandle;
+use crate::tensor::handle::{defined, tensor_of};
+use crate::{CBool, guard, sconce_comm, sconce_status, sconce_stream, sconce_tensor};
 
 /// An asynchronous call of a communicator. Opaque; calls create it.
 pub struct sconce_comm_work {

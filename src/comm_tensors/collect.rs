@@ -1,10 +1,11 @@
 //! Tensors of devices to one place.
 
+use sconce_tensors::comm_tensors;
+
 use super::{Returned, check_place, entries, lists_of, write_all};
 use crate::tensor::handle::{again, defined, returned, tensors_of};
 use crate::tensor::sconce_tensor;
 use crate::{guard, sconce_status};
-use sconce_tensors::comm_tensors;
 
 /// Adds tensors of devices. If there is only one tensor, the result is that tensor, with one more
 /// owner.

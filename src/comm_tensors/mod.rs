@@ -11,12 +11,13 @@ mod spread;
 pub use collect::*;
 pub use spread::*;
 
+use sconce_base::error::{Error, Result};
+use sconce_tensors::tensor::{Tensor, handle};
+
 use super::arguments::{check_count, entries, misaligned, null};
 use super::tensor::handle::tensors_of;
 use super::tensor::sconce_tensor;
 use crate::handle::OpaqueHandle;
-use sconce_base::error::{Error, Result};
-use sconce_tensors::tensor::{Tensor, handle};
 
 /// A result: a new tensor, or one of the caller's, owned once more.
 enum Returned {

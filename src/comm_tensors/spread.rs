@@ -1,12 +1,13 @@
 //! Tensors to devices.
 
+use sconce_base::error::{Error, Result};
+use sconce_runtime::context::runtime;
+use sconce_tensors::comm_tensors::{self, ScatterTarget};
+
 use super::{Returned, check_place, entries, write_all};
 use crate::tensor::handle::{defined, tensors_of};
 use crate::tensor::sconce_tensor;
 use crate::{guard, sconce_status, sconce_stream};
-use sconce_base::error::{Error, Result};
-use sconce_runtime::context::runtime;
-use sconce_tensors::comm_tensors::{self, ScatterTarget};
 
 /// Copies a tensor to devices. On the tensor's own device the result is the tensor itself, with one
 /// more owner.

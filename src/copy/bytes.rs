@@ -2,9 +2,10 @@
 
 use std::ffi::c_void;
 
-use crate::{CBool, guard, sconce_status, sconce_stream};
 use sconce_compute::copy;
 use sconce_driver::RawAddress;
+
+use crate::{CBool, guard, sconce_status, sconce_stream};
 
 /// Copies bytes between any two places: ordinary, pinned or managed host memory, and the memory of
 /// any two devices, peers or not. The addresses determine the kinds of memory.

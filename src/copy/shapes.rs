@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
-use crate::structs::described;
-use crate::{CBool, guard, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_compute::copy::{self, Axis, MOST_AXES, Rows};
 use sconce_driver::RawAddress;
+
+use crate::structs::described;
+use crate::{CBool, guard, sconce_status, sconce_stream};
 
 /// The largest number of axes of a strided copy.
 pub const SCONCE_COPY_MOST_AXES: usize = 8;

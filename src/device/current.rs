@@ -1,10 +1,11 @@
 //! Devices: their number, the current one, synchronization. See `docs/design/device.md`.
 
-use crate::{guard, guard_runtime, guard_value, sconce_status};
 use sconce_base::types::DeviceIndex;
 use sconce_runtime::context::runtime;
 use sconce_runtime::device;
 use sconce_runtime::stream;
+
+use crate::{guard, guard_runtime, guard_value, sconce_status};
 
 /// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
 /// a forked child.

@@ -2,11 +2,12 @@
 
 use std::ffi::{c_char, c_void};
 
+use sconce_base::error::Error;
+use sconce_runtime::device;
+
 use crate::device::properties::sconce_device_properties;
 use crate::structs::OutStruct;
 use crate::{guard, null, sconce_status, string};
-use sconce_base::error::Error;
-use sconce_runtime::device;
 
 /// Reports the properties of a device. Makes no context.
 ///

@@ -3,13 +3,14 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::{array, check_pointer, delete_versioned};
-use crate::{guard, last_error, sconce_status};
 use sconce_base::error::Result;
 use sconce_tensors::dlpack::{
     DlpackDevice, DlpackExchangeApi, DlpackExchangeHeader, DlpackExport, DlpackManagedVersioned,
     DlpackTensor, Prototype, VERSION, allocate, current_stream,
 };
+
+use super::{array, check_pointer, delete_versioned};
+use crate::{guard, last_error, sconce_status};
 
 /// Receives the error of `sconce_dlpack_allocator`: the name of a Python exception, and a message.
 pub type sconce_dlpack_set_error = Option<

@@ -16,9 +16,10 @@ pub use tensors::*;
 
 use std::ffi::c_void;
 
-use crate::{guard, misaligned, null};
 use sconce_base::error::{Error, Result};
 use sconce_tensors::dlpack::{DlpackExport, DlpackManagedVersioned};
+
+use crate::{guard, misaligned, null};
 
 /// More dimensions than any tensor has: a larger number is one that was not set.
 const MOST_DIMENSIONS: i32 = 1 << 16;

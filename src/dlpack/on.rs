@@ -2,13 +2,14 @@
 
 use std::ffi::c_void;
 
+use sconce_tensors::dlpack::{DlpackManaged, DlpackManagedVersioned};
+
 use super::tensors::{
     sconce_tensor_from_dlpack, sconce_tensor_from_dlpack_unversioned, sconce_tensor_to_dlpack,
     sconce_tensor_to_dlpack_unversioned,
 };
 use crate::stream::on;
 use crate::{sconce_status, sconce_stream, sconce_tensor};
-use sconce_tensors::dlpack::{DlpackManaged, DlpackManagedVersioned};
 
 /// Exports a tensor to another library, ordered with a stream. Otherwise as
 /// `sconce_tensor_to_dlpack`.

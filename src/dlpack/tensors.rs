@@ -2,9 +2,6 @@
 
 use std::ffi::c_void;
 
-use super::{array, check_pointer, delete_versioned};
-use crate::tensor::{defined, returned_by};
-use crate::{guard, sconce_status, sconce_tensor};
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::refuse_held;
 use sconce_driver::StreamHandle;
@@ -14,6 +11,10 @@ use sconce_tensors::dlpack::{
     VERSION, check, export_stream, named_stream,
 };
 use sconce_tensors::tensor::{ForeignOwner, Place};
+
+use super::{array, check_pointer, delete_versioned};
+use crate::tensor::{defined, returned_by};
+use crate::{guard, sconce_status, sconce_tensor};
 
 /// The stream that a parameter names, if it does.
 ///

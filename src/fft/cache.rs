@@ -2,9 +2,10 @@
 
 use std::mem::size_of;
 
+use sconce_compute::fft;
+
 use crate::structs::OutStruct;
 use crate::{guard, sconce_status};
-use sconce_compute::fft;
 
 /// Statistics of one device's plan cache.
 #[repr(C)]

@@ -4,11 +4,12 @@ use std::ffi::c_void;
 use std::mem::offset_of;
 use std::ptr::from_ref;
 
-use crate::structs::{read_at, refuse_zeroed};
-use crate::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_compute::fft::{self, Normalization, RawDescriptor, Transform};
 use sconce_driver::{FftDirection, FftKind};
+
+use crate::structs::{read_at, refuse_zeroed};
+use crate::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 
 /// The largest number of dimensions of a transform.
 pub const SCONCE_FFT_MOST_RANK: usize = 3;

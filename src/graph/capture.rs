@@ -3,6 +3,11 @@
 use std::ffi::c_void;
 use std::sync::Arc;
 
+use sconce_base::lock::refuse_held;
+use sconce_compute::graph;
+use sconce_runtime::context::runtime;
+use sconce_runtime::device;
+
 use crate::handle::OpaqueHandle;
 use crate::stream::capture_mode;
 use crate::tensor::handle::tensor_of;
@@ -10,10 +15,6 @@ use crate::{
     CBool, guard, null, sconce_memory_pool, sconce_scoped_function, sconce_status, sconce_stream,
     sconce_tensor,
 };
-use sconce_base::lock::refuse_held;
-use sconce_compute::graph;
-use sconce_runtime::context::runtime;
-use sconce_runtime::device;
 
 /// A CUDA graph: work that is captured from a stream once and launched any number of times. Opaque;
 /// created by `sconce_graph_create`.

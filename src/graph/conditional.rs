@@ -2,13 +2,14 @@
 
 use std::ffi::c_void;
 
-use super::sconce_graph;
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_compute::graph;
 use sconce_driver::ConditionalKind;
 use sconce_runtime::context::runtime;
+
+use super::sconce_graph;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status, sconce_stream};
 
 /// What a conditional node does with its condition. The values are CUDA's.
 #[repr(i32)]

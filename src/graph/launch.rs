@@ -3,13 +3,14 @@
 use std::ffi::{c_char, c_void};
 use std::ptr::without_provenance_mut;
 
-use super::sconce_graph;
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_status, sconce_stream, text};
 use sconce_base::error::Error;
 use sconce_base::log;
 use sconce_compute::graph;
 use sconce_runtime::context::runtime;
+
+use super::sconce_graph;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status, sconce_stream, text};
 
 /// Queues a launch of a graph. All of its work runs once, after the work queued on the stream so
 /// far and after earlier launches of the graph. Later work of the stream runs after it. Captured

@@ -3,13 +3,14 @@
 use std::ffi::{c_char, c_void};
 use std::ptr::without_provenance_mut;
 
+use sconce_runtime::context::{runtime, runtime_if_any};
+use sconce_runtime::host_memory;
+
 use crate::structs::OutStruct;
 use crate::{
     guard, guard_lockless, guard_runtime, sconce_host_memory_stats, sconce_status, sconce_stream,
     string,
 };
-use sconce_runtime::context::{runtime, runtime_if_any};
-use sconce_runtime::host_memory;
 
 /// Allocates page-locked host memory, from cached memory or else from the driver. Every device can
 /// copy from and to it at full speed and without blocking. The contents are undefined.

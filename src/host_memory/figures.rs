@@ -2,8 +2,9 @@
 
 use std::mem::{offset_of, size_of};
 
-use crate::sconce_stat;
 use sconce_runtime::host_memory::{DurationStat, HostMemoryStats};
+
+use crate::sconce_stat;
 
 /// Time spent in a kind of driver call, in microseconds.
 #[repr(C)]

@@ -2,12 +2,13 @@
 
 use std::mem::{offset_of, size_of};
 
-use crate::structs::read;
-use crate::{guard, guard_value, sconce_status};
 use sconce_base::config::{BackendChoice, SimConfig};
 use sconce_base::error::{Error, Result};
 use sconce_runtime::context::Backend;
 use sconce_runtime::context::{self, Options};
+
+use crate::structs::read;
+use crate::{guard, guard_value, sconce_status};
 
 /// The backends.
 #[repr(i32)]

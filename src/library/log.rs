@@ -2,10 +2,11 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::library::status::sconce_status_name;
-use crate::{guard_value, last_error, sconce_status};
 use sconce_base::log;
 use sconce_runtime::context::refuse_forked_child;
+
+use crate::library::status::sconce_status_name;
+use crate::{guard_value, last_error, sconce_status};
 
 /// Level of a message.
 #[repr(i32)]

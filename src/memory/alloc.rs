@@ -3,9 +3,10 @@
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
-use crate::{guard, guard_runtime, sconce_status, sconce_stream};
 use sconce_runtime::context::runtime;
 use sconce_runtime::memory;
+
+use crate::{guard, guard_runtime, sconce_status, sconce_stream};
 
 /// Allocates memory of the current device for its current stream, from memory freed on that stream
 /// or else from the driver. The contents are undefined.

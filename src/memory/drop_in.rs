@@ -5,13 +5,14 @@
 use std::ffi::c_void;
 use std::ptr::without_provenance_mut;
 
-use crate::{guard, guard_value, last_error, sconce_status};
 use sconce_base::error::{Error, Result};
 use sconce_base::log;
 use sconce_driver::StreamHandle;
 use sconce_runtime::context::runtime;
 use sconce_runtime::memory;
 use sconce_runtime::stream::{self, Stream};
+
+use crate::{guard, guard_value, last_error, sconce_status};
 
 /// Runs a call whose caller reads no status, and logs a failure.
 #[inline]

@@ -2,9 +2,10 @@
 
 use std::mem::{offset_of, size_of};
 
-use crate::CBool;
 use sconce_runtime::memory::size_class::PoolKind;
 use sconce_runtime::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
+
+use crate::CBool;
 
 /// Kind of a segment.
 #[repr(i32)]

@@ -2,9 +2,10 @@
 
 use std::mem::{offset_of, size_of};
 
+use sconce_runtime::memory::{self, PageFigures};
+
 use crate::structs::OutStruct;
 use crate::{guard, sconce_status};
-use sconce_runtime::memory::{self, PageFigures};
 
 /// Statistics of the pages of a device, under `policy:pages`. Mappings are counted separately from
 /// memory: a page that is mapped at several addresses is reserved once.

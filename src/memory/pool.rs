@@ -1,9 +1,10 @@
 //! Private pools of device memory.
 
-use crate::handle::OpaqueHandle;
-use crate::{CBool, guard, sconce_status};
 use sconce_base::error::{Error, Result};
 use sconce_runtime::memory::pool::{self, PoolPolicy};
+
+use crate::handle::OpaqueHandle;
+use crate::{CBool, guard, sconce_status};
 
 /// A private memory pool: it serves only allocations between `sconce_memory_pool_begin` and
 /// `sconce_memory_pool_end`. Opaque; created by `sconce_memory_pool_create`.

@@ -3,11 +3,12 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
-use crate::{guard, null, sconce_status, text};
 use sconce_base::error::Error;
 use sconce_base::lock::refuse_held;
 use sconce_runtime::memory::observers::OutOfMemory;
 use sconce_runtime::memory::{self, attach_observer, detach_observer};
+
+use crate::{guard, null, sconce_status, text};
 
 /// A function that is called when an allocation fails for lack of memory, with the device, the
 /// bytes requested from the driver, the bytes that the process may use (all of the device's, or the

@@ -4,13 +4,14 @@ use std::ffi::{c_char, c_void};
 use std::mem::{offset_of, size_of};
 use std::ptr::with_exposed_provenance_mut;
 
+use sconce_base::error::{Error, Result};
+use sconce_runtime::memory::{SleepMode, SleepState};
+use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
+
 use crate::handle::OpaqueHandle;
 use crate::memory::sconce_memory_pool;
 use crate::structs::{OutStruct, described};
 use crate::{guard, path_of, sconce_status};
-use sconce_base::error::{Error, Result};
-use sconce_runtime::memory::{SleepMode, SleepState};
-use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 
 /// Where the bytes of live blocks are while their pool sleeps.
 #[repr(i32)]

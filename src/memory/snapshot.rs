@@ -2,8 +2,9 @@
 
 use std::ffi::c_char;
 
-use crate::{CBool, guard, path_of, sconce_status, string};
 use sconce_runtime::memory::{self, report};
+
+use crate::{CBool, guard, path_of, sconce_status, string};
 
 /// Returns every segment and block of every device, and the recorded history, as JSON for torch's
 /// viewer.

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::handle::OpaqueHandle;
-use crate::{Out, guard, sconce_status};
-use crate::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace_entry};
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_runtime::context::runtime;
 use sconce_runtime::device;
 use sconce_runtime::memory::{self, Snapshot};
+
+use crate::handle::OpaqueHandle;
+use crate::{Out, guard, sconce_status};
+use crate::{sconce_memory_block, sconce_memory_segment, sconce_memory_trace_entry};
 
 /// A snapshot: every segment and block of every device at one moment, and the recorded history.
 /// Opaque; created by `sconce_memory_snapshot_create`.

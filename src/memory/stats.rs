@@ -2,12 +2,13 @@
 
 use std::ffi::c_char;
 
-use crate::structs::OutStruct;
-use crate::{CBool, guard, sconce_memory_stats, sconce_status, string};
 use sconce_base::error::Result;
 use sconce_runtime::context::runtime_if_any;
 use sconce_runtime::device;
 use sconce_runtime::memory::{self, MemoryStats, report};
+
+use crate::structs::OutStruct;
+use crate::{CBool, guard, sconce_memory_stats, sconce_status, string};
 
 /// Reports all statistics of a device; zeros if nothing has been allocated on it yet.
 ///

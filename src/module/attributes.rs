@@ -1,9 +1,10 @@
 //! What a kernel needs. See `docs/design/module.md`.
 
+use sconce_runtime::module;
+
 use crate::handle::OpaqueHandle;
 use crate::structs::OutStruct;
 use crate::{guard, sconce_kernel, sconce_status};
-use sconce_runtime::module;
 
 /// Resources that a kernel needs on a device, and the limits of a launch. Begin with
 /// `SCONCE_KERNEL_ATTRIBUTES_INIT`.

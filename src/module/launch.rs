@@ -2,14 +2,15 @@
 
 use std::ffi::c_void;
 
-use crate::arguments::entries;
-use crate::handle::OpaqueHandle;
-use crate::structs::{read_at, refuse_zeroed};
-use crate::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
 use sconce_base::error::{Error, Result};
 use sconce_driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
 use sconce_runtime::context::runtime;
 use sconce_runtime::module;
+
+use crate::arguments::entries;
+use crate::handle::OpaqueHandle;
+use crate::structs::{read_at, refuse_zeroed};
+use crate::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
 
 /// The most arguments of a launch.
 const MOST_ARGUMENTS: usize = 1024;

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::handle::OpaqueHandle;
-use crate::{guard, null, path_of, sconce_status, text};
 use sconce_base::error::Error;
 use sconce_runtime::module;
+
+use crate::handle::OpaqueHandle;
+use crate::{guard, null, path_of, sconce_status, text};
 
 /// Code with kernels of the program. Opaque; created by `sconce_module_load`, `sconce_module_load_file`
 /// and `sconce_kernel_source_compile`.

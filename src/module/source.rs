@@ -2,10 +2,11 @@
 
 use std::ffi::{CString, c_char};
 
-use crate::handle::OpaqueHandle;
-use crate::{CBool, guard, sconce_module, sconce_status, string, text};
 use sconce_driver::CompiledForm;
 use sconce_runtime::module::source;
+
+use crate::handle::OpaqueHandle;
+use crate::{CBool, guard, sconce_module, sconce_status, string, text};
 
 /// CUDA C++ with kernels of the program, to be compiled at run time. Opaque; created by
 /// `sconce_kernel_source_create`.

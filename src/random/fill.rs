@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_generator, sconce_status};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_compute::random::{self, FillRequest};
+
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_generator, sconce_status};
 
 pub(super) fn fill(
     ptr: *mut c_void,

@@ -2,9 +2,10 @@
 
 use std::ffi::c_void;
 
-use crate::{guard, sconce_generator, sconce_status, sconce_stream};
 use sconce_base::error::Result;
 use sconce_compute::random::FillRequest;
+
+use crate::{guard, sconce_generator, sconce_status, sconce_stream};
 
 fn fill(
     ptr: *mut c_void,

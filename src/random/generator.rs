@@ -1,8 +1,9 @@
 //! Generators of random numbers. See `docs/design/random.md`.
 
+use sconce_compute::random;
+
 use crate::handle::OpaqueHandle;
 use crate::{guard, sconce_status};
-use sconce_compute::random;
 
 /// A generator of random numbers: a seed, and an offset in the sequence that belongs to the seed.
 /// Opaque; created by `sconce_generator_create`, or the default generator of a device or of the

@@ -1,9 +1,10 @@
 //! Generators: states, and reserving for kernels. See `docs/design/random.md`.
 
-use crate::handle::OpaqueHandle;
-use crate::{Out, guard, null, sconce_generator, sconce_status, sconce_stream};
 use sconce_base::error::Result;
 use sconce_compute::random::{self, LaunchPiece};
+
+use crate::handle::OpaqueHandle;
+use crate::{Out, guard, null, sconce_generator, sconce_status, sconce_stream};
 
 /// Bytes of a generator's state: seed, then offset, little-endian.
 pub const SCONCE_GENERATOR_STATE_BYTES: usize = 16;

@@ -1,7 +1,8 @@
 //! Random numbers: seeds of default generators. See `docs/design/random.md`.
 
-use crate::{guard, sconce_status};
 use sconce_compute::random;
+
+use crate::{guard, sconce_status};
 
 /// Seeds the default generator of the current device. Needs no device and does not initialise the
 /// library: the seed is kept until the generator is first used.

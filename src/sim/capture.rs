@@ -1,10 +1,11 @@
 //! Captures on simulated devices, for tests of calls during a capture. See
 //! `docs/design/simulator.md`.
 
+use sconce_runtime::context::runtime;
+
 use crate::sim::controls as sim;
 use crate::stream::capture_mode;
 use crate::{guard, sconce_status, sconce_stream};
-use sconce_runtime::context::runtime;
 
 /// Begins a capture on a simulated stream, as other code does with `cuStreamBeginCapture` on a real
 /// one, for tests of calls during a capture. Work queued on the stream until

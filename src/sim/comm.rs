@@ -1,10 +1,11 @@
 //! Faults of communicators of simulated devices.
 
+use sconce_base::error::Result;
+use sconce_compute::collectives;
+
 use crate::handle::OpaqueHandle;
 use crate::sim::controls as sim;
 use crate::{guard, sconce_comm, sconce_status};
-use sconce_base::error::Result;
-use sconce_compute::collectives;
 
 fn native(comm: *mut sconce_comm) -> Result<usize> {
     collectives::native(sconce_comm::key(comm, "comm")?)

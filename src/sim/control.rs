@@ -2,10 +2,11 @@
 
 use std::ffi::c_char;
 
-use crate::sim::controls as sim;
-use crate::{CBool, guard, sconce_status, sconce_stream, text};
 use sconce_base::error::{Error, Result};
 use sconce_runtime::context::runtime;
+
+use crate::sim::controls as sim;
+use crate::{CBool, guard, sconce_status, sconce_stream, text};
 
 /// The name of a driver call.
 ///

@@ -3,11 +3,12 @@
 
 use std::ffi::c_void;
 
+use sconce_base::error::{Error, Result};
+use sconce_driver::StreamFlags;
+
 use crate::event::parse_flags;
 use crate::sim::controls as sim;
 use crate::{CBool, guard, sconce_status};
-use sconce_base::error::{Error, Result};
-use sconce_driver::StreamFlags;
 
 /// Flag of a stream of a simulated device: the default stream does not order its work implicitly.
 /// The value is CUDA's (`CU_STREAM_NON_BLOCKING`).

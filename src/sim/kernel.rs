@@ -5,12 +5,13 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::ptr::NonNull;
 
-use crate::sim::controls as sim;
-use crate::{guard, null as null_argument, sconce_deleter, sconce_status, text};
 use sconce_base::error::{Error, Result};
 use sconce_base::program_code::later;
 use sconce_sim::{SimKernel, SimLaunch};
 use sconce_tensors::tensor::ForeignOwner;
+
+use crate::sim::controls as sim;
+use crate::{guard, null as null_argument, sconce_deleter, sconce_status, text};
 
 /// A launch, passed to the function that runs in place of its kernel.
 #[repr(C)]

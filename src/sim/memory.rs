@@ -2,10 +2,11 @@
 
 use std::ffi::c_void;
 
-use crate::sim::controls as sim;
-use crate::{guard, null, sconce_status};
 use sconce_base::types::DevicePtr;
 use sconce_driver::RawAddress;
+
+use crate::sim::controls as sim;
+use crate::{guard, null, sconce_status};
 
 /// Allocates memory of a simulated device directly from the device, without a cache. The contents
 /// are undefined.

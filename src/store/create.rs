@@ -3,11 +3,12 @@
 use std::ffi::{CStr, c_char};
 use std::time::Duration;
 
+use sconce_base::error::{Error, Result};
+use sconce_compute::store::{self, DEFAULT_TIMEOUT, Store, join_job};
+
 use super::{store_of, timeout_of, world_size_of};
 use crate::handle::OpaqueHandle;
 use crate::{guard, sconce_status, text};
-use sconce_base::error::{Error, Result};
-use sconce_compute::store::{self, DEFAULT_TIMEOUT, Store, join_job};
 
 /// A table of keys and values that the processes of a job share. Opaque; created by a `sconce_store_create_`
 /// function.

@@ -14,9 +14,10 @@ pub use values::*;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::handle::OpaqueHandle;
 use sconce_base::error::{Error, Result};
 use sconce_compute::store::{self, Store};
+
+use super::handle::OpaqueHandle;
 
 /// The store of a handle.
 fn store_of(store: *mut sconce_store) -> Result<Arc<Store>> {

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_void};
 
+use sconce_base::error::{Error, Result};
+
 use super::{sconce_store, store_of, timeout_of, world_size_of};
 use crate::arguments::entries;
 use crate::{guard, null, sconce_status, text};
-use sconce_base::error::{Error, Result};
 
 /// A caller's bytes.
 ///

@@ -3,12 +3,13 @@
 use std::ffi::c_void;
 use std::mem::size_of;
 
-use crate::{guard, guard_runtime, sconce_status};
 use sconce_base::error::Result;
 use sconce_driver::StreamHandle;
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::device;
 use sconce_runtime::stream::{self, Stream};
+
+use crate::{guard, guard_runtime, sconce_status};
 
 /// A stream: a value without an owner. Two streams are equal if `id` and `device` are.
 #[repr(C)]

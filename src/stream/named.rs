@@ -1,9 +1,10 @@
 //! Functions that do what another function does, on a stream that the call names: those that end in `_on`.
 
-use super::current::sconce_stream;
-use crate::{guard, sconce_status};
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
+
+use super::current::sconce_stream;
+use crate::{guard, sconce_status};
 
 /// Calls a function of the C API while a stream is current on its device and that device is current, and returns the
 /// function's status. Work of another device is refused. It is not generic because it has some seventy callers.

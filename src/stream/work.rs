@@ -2,14 +2,15 @@
 
 use std::ffi::c_void;
 
-use super::capture_mode::{capture_mode, number_of_status};
-use crate::handle::OpaqueHandle;
-use crate::{guard, null, sconce_event, sconce_status, sconce_stream};
 use sconce_base::lock::refuse_held;
 use sconce_compute::sleep_kernel;
 use sconce_driver::HostFunction;
 use sconce_runtime::context::runtime;
 use sconce_runtime::{event, stream};
+
+use super::capture_mode::{capture_mode, number_of_status};
+use crate::handle::OpaqueHandle;
+use crate::{guard, null, sconce_event, sconce_status, sconce_stream};
 
 /// A function that `sconce_stream_launch_host_function` queues on a stream.
 pub type sconce_host_function = Option<unsafe extern "C" fn(user: *mut c_void)>;

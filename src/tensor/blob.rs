@@ -2,10 +2,6 @@
 
 use std::ffi::c_void;
 
-use super::handle::{returned, sconce_tensor};
-use super::options::sconce_tensor_options;
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_status};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_runtime::operand::address_range::{MemoryKind, kind_of, refuse_device_memory};
@@ -13,6 +9,11 @@ use sconce_tensors::tensor::promotion::DEFAULT_FLOAT;
 use sconce_tensors::tensor::{
     ForeignOwner, MemoryFormat, Place, ReservedStorage, Storage, StorageRef, Tensor, extent,
 };
+
+use super::handle::{returned, sconce_tensor};
+use super::options::sconce_tensor_options;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status};
 
 /// Returns memory to its owner. Called once, with the `context` that was passed with the function,
 /// on any thread, possibly at exit.

@@ -2,14 +2,15 @@
 
 use std::ffi::{c_char, c_void};
 
-use super::handle::{again, defined, defined_in, returned, sconce_tensor, tensor_of};
-use super::options::{format_of, sconce_tensor_options};
-use super::scalar::sconce_scalar;
-use crate::{CBool, guard, sconce_status, string};
 use sconce_driver::HostRange;
 use sconce_runtime::operand::address_range::refuse_device_memory;
 use sconce_tensors::tensor::transfer::{self, Conversion};
 use sconce_tensors::tensor::{MemoryFormat, Place, Tensor, print};
+
+use super::handle::{again, defined, defined_in, returned, sconce_tensor, tensor_of};
+use super::options::{format_of, sconce_tensor_options};
+use super::scalar::sconce_scalar;
+use crate::{CBool, guard, sconce_status, string};
 
 /// Copies the elements of `source` to `tensor`, between any devices. The elements are converted to
 /// the type of `tensor` and broadcast to its shape.

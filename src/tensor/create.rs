@@ -2,10 +2,6 @@
 
 use std::ffi::c_void;
 
-use super::handle::{defined, made_in_place, returned, sconce_tensor};
-use super::options::{Asked, sconce_tensor_options};
-use super::scalar::sconce_scalar;
-use crate::{guard, sconce_status};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_compute::pointwise::Scalar;
@@ -13,6 +9,11 @@ use sconce_driver::HostRange;
 use sconce_runtime::operand::address_range::refuse_device_memory;
 use sconce_tensors::tensor::promotion::{DEFAULT_FLOAT, type_of};
 use sconce_tensors::tensor::{MemoryFormat, Place, Tensor, TensorOptions, create, transfer};
+
+use super::handle::{defined, made_in_place, returned, sconce_tensor};
+use super::options::{Asked, sconce_tensor_options};
+use super::scalar::sconce_scalar;
+use crate::{guard, sconce_status};
 
 /// A new tensor of the sizes, in the order in memory that was asked for.
 fn empty(sizes: &[i64], options: TensorOptions, format: MemoryFormat) -> Result<Tensor> {

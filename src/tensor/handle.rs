@@ -1,12 +1,13 @@
 //! Handles of tensors: counted, and checked whenever they are used.
 
-use crate::arguments::entries;
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_status};
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result};
 use sconce_tensors::tensor::handle::{NewExtents, TensorWords, ViewPosition};
 use sconce_tensors::tensor::{Tensor, TensorLayout, handle};
+
+use crate::arguments::entries;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_status};
 
 /// A tensor: memory, seen through a data type, sizes, strides and an offset. Opaque. The caller
 /// releases every handle that a function returns with `sconce_tensor_release`. A view keeps its

@@ -1,10 +1,11 @@
 //! Type, place and order in memory of new tensors.
 
-use crate::CBool;
-use crate::structs::read;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_tensors::tensor::{MemoryFormat, Place, TensorOptions};
+
+use crate::CBool;
+use crate::structs::read;
 
 /// Stands for the CPU where a function of tensors takes a device.
 pub const SCONCE_DEVICE_CPU: i32 = -2;

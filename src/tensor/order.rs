@@ -1,8 +1,9 @@
 //! Tensors joined, sorted, selected by index, compared.
 
+use sconce_tensors::tensor::{Tensor, handle, operations};
+
 use super::handle::{defined, defined_in, made_in_place, returned, sconce_tensor};
 use crate::{CBool, guard, sconce_status};
-use sconce_tensors::tensor::{Tensor, handle, operations};
 
 /// Joins tensors along an existing dimension. The result has the tensors' common type.
 ///

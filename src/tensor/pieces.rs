@@ -1,10 +1,11 @@
 //! Several views at once, which cover a dimension.
 
+use sconce_base::error::{Error, Result};
+use sconce_tensors::tensor::{Tensor, handle, views};
+
 use super::handle::{look, sconce_tensor};
 use crate::handle::OpaqueHandle;
 use crate::{guard, misaligned, null, sconce_status};
-use sconce_base::error::{Error, Result};
-use sconce_tensors::tensor::{Tensor, handle, views};
 
 /// Writes the handles of the pieces to the caller's array, and their number.
 ///

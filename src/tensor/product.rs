@@ -1,9 +1,10 @@
 //! Products of matrices, convolutions and Fourier transforms.
 
+use sconce_tensors::tensor::operations::{self, FilterSteps, TensorFft};
+
 use super::handle::{defined, sconce_tensor};
 use crate::fft::{direction_of, kind_of, normalization_of};
 use crate::sconce_status;
-use sconce_tensors::tensor::operations::{self, FilterSteps, TensorFft};
 
 /// Multiplies vectors, matrices or batches of matrices, as torch does. Small products are added up
 /// in the order of the inner dimension and without TF32; large ones are computed as by

@@ -2,11 +2,12 @@
 
 use std::ffi::c_void;
 
+use sconce_base::error::Error;
+use sconce_tensors::tensor::{Dims, handle, transfer};
+
 use super::handle::{look, look_at_words, sconce_tensor};
 use crate::handle::OpaqueHandle;
 use crate::{guard, sconce_status};
-use sconce_base::error::Error;
-use sconce_tensors::tensor::{Dims, handle, transfer};
 
 /// Returns whether a tensor has memory, type and shape.
 ///

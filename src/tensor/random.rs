@@ -1,13 +1,14 @@
 //! Random fills of tensors, with torch's bits.
 
-use super::handle::{defined, sconce_tensor};
-use super::options::sconce_tensor_options;
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_generator, sconce_status};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_compute::random::FillRequest;
 use sconce_tensors::tensor::create;
+
+use super::handle::{defined, sconce_tensor};
+use super::options::sconce_tensor_options;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_generator, sconce_status};
 
 fn fill(
     tensor: *mut sconce_tensor,

@@ -1,12 +1,13 @@
 //! Reductions over dimensions; softmax and running sums along one.
 
-use super::handle::{defined, defined_in, sconce_tensor};
-use super::options::optional_dtype;
-use crate::{CBool, sconce_status};
 use sconce_base::error::{Error, Result};
 use sconce_compute::reduction::ReduceOp;
 use sconce_tensors::tensor::Tensor;
 use sconce_tensors::tensor::operations::{self, LineOperation, Reduction};
+
+use super::handle::{defined, defined_in, sconce_tensor};
+use super::options::optional_dtype;
+use crate::{CBool, sconce_status};
 
 /// A reduction, with torch's name.
 #[repr(i32)]

@@ -1,8 +1,9 @@
 //! Numbers of any kind.
 
-use crate::misaligned;
 use sconce_base::error::{Error, Result};
 use sconce_compute::pointwise::Scalar;
+
+use crate::misaligned;
 
 /// What a `sconce_scalar` is.
 #[repr(i32)]

@@ -2,9 +2,10 @@
 //!
 //! torch's rules and messages; a dimension counts from the end if it is negative.
 
+use sconce_tensors::tensor::{transfer, views};
+
 use super::handle::{defined, look, sconce_tensor, viewed, viewed_directly};
 use crate::sconce_status;
-use sconce_tensors::tensor::{transfer, views};
 
 /// Returns the elements of a tensor with other sizes, without a copy.
 ///

@@ -3,10 +3,11 @@
 use std::ptr::from_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::CudaDriver;
-use super::primary::LAST_DEFAULT_STREAM;
 use sconce_base::error::{Error, Result, Status};
 use sconce_driver::{CaptureMode, Captures, StreamRef};
+
+use super::CudaDriver;
+use super::primary::LAST_DEFAULT_STREAM;
 
 /// The stream on which this library began the newest capture, until that ends; 0 without one. Launches on it need not
 /// ask the driver whether they are captured. If other code ends the capture, they are taken for captured until this

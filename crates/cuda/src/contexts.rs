@@ -2,10 +2,11 @@
 
 use std::ptr::null_mut;
 
-use super::CudaDriver;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::Contexts;
+
+use super::CudaDriver;
 
 /// How deep a thread's stack of contexts may be when all of it is to go.
 const DEEPEST_STACK: usize = 1024;

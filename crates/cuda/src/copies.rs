@@ -6,11 +6,11 @@
 
 use cudarc::driver::sys::CUmemorytype_enum::{CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_UNIFIED};
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUdevice_attribute as Attribute, CUmemorytype, CUstream};
-
-use super::CudaDriver;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{Copies, RawAddress, StreamRef, Streams};
+
+use super::CudaDriver;
 
 impl Copies for CudaDriver {
     /// Copies; with ordinary host memory on one side, waits as the contract says. The driver's own

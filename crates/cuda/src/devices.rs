@@ -4,13 +4,13 @@
 use std::ffi::{CStr, c_char};
 
 use cudarc::driver::sys::{CUdevice, CUdevice_attribute as Attribute, CUuuid};
-
-use super::CudaDriver;
-use super::result::PEER_ACCESS_ALREADY_ENABLED;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Contexts, DeviceProperties, Devices, ProcessUsage};
+
+use super::CudaDriver;
+use super::result::PEER_ACCESS_ALREADY_ENABLED;
 
 impl Devices for CudaDriver {
     fn device_count(&self) -> i32 {

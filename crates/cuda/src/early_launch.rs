@@ -9,14 +9,14 @@
 use std::ffi::{c_int, c_void};
 
 use cudarc::driver::sys::CUstream;
+use sconce_base::error::Result;
+use sconce_base::lock::{Mutex, rank};
+use sconce_driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef};
 
 use super::CudaDriver;
 use super::modules::launch::LaunchAttribute;
 use super::primary::Entered;
 use super::result::SUCCESS;
-use sconce_base::error::Result;
-use sconce_base::lock::{Mutex, rank};
-use sconce_driver::{CodeFormat, KernelHandle, LaunchShape, ModuleHandle, StreamRef};
 
 /// Set in the handle of a kernel that waits. The driver's own handles are addresses of aligned structures.
 pub(super) const WAITS: usize = 1;

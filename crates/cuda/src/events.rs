@@ -6,14 +6,14 @@ use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::CUevent_flags_enum as Flags;
 use cudarc::driver::sys::{CUevent, CUstream};
-
-use super::CudaDriver;
-use super::primary::LAST_DEFAULT_STREAM;
-use super::result::{NOT_READY, SUCCESS, released};
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{EventFlags, EventHandle, Events, StreamRef};
+
+use super::CudaDriver;
+use super::primary::LAST_DEFAULT_STREAM;
+use super::result::{NOT_READY, SUCCESS, released};
 
 impl Events for CudaDriver {
     fn event_create(&self, device: DeviceIndex, flags: EventFlags) -> Result<EventHandle> {

@@ -8,14 +8,14 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{CU_MEMHOSTALLOC_PORTABLE, CU_MEMHOSTREGISTER_PORTABLE};
-
-use super::CudaDriver;
-use super::primary::Entered;
-use super::result::released;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Contexts, HostMemory, RawAddress};
+
+use super::CudaDriver;
+use super::primary::Entered;
+use super::result::released;
 
 impl HostMemory for CudaDriver {
     fn host_alloc(&self, device: DeviceIndex, bytes: usize) -> Result<usize> {

@@ -5,13 +5,13 @@ use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::CUipcMem_flags_enum::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS;
 use cudarc::driver::sys::{CUevent, CUipcEventHandle, CUipcMemHandle};
-
-use super::CudaDriver;
-use super::result::{INVALID_CONTEXT, SUCCESS, released};
 use sconce_base::error::{Cause, Error, Result};
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{EventHandle, Ipc, IpcHandle, Memory, PointerKind};
+
+use super::CudaDriver;
+use super::result::{INVALID_CONTEXT, SUCCESS, released};
 
 fn to_bytes(reserved: [c_char; 64]) -> IpcHandle {
     IpcHandle(reserved.map(|byte| byte as u8))

@@ -6,17 +6,17 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::CUjit_option_enum as JitOption;
 use cudarc::driver::sys::{CUfunction, CUmodule, CUstream};
-
-use super::CudaDriver;
-use super::early_launch::{WAITS, own_function};
-use super::primary::Entered;
-use super::result::{NOT_FOUND, SUCCESS, released};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
     KernelArguments, KernelHandle, KernelImage, Kernels, LaunchShape, ModuleHandle, StreamRef,
 };
+
+use super::CudaDriver;
+use super::early_launch::{WAITS, own_function};
+use super::primary::Entered;
+use super::result::{NOT_FOUND, SUCCESS, released};
 
 /// Room for what the driver's PTX compiler complains about.
 const JIT_LOG_BYTES: usize = 4096;

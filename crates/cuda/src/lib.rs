@@ -42,6 +42,13 @@ mod result;
 mod streams;
 mod virtual_memory;
 
+use sconce_base::config::Config;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{OnceCell, rank};
+use sconce_base::log;
+use sconce_base::types::MAX_DEVICES;
+use sconce_driver::VisibleDevices;
+
 use self::blas::Cublas;
 use self::captures::KnownCapture;
 use self::collectives::Nccl;
@@ -56,12 +63,6 @@ use self::libraries::nvml::Nvml;
 use self::libraries::nvml_devices;
 use self::primary::Device;
 use self::result::NO_DEVICE;
-use sconce_base::config::Config;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{OnceCell, rank};
-use sconce_base::log;
-use sconce_base::types::MAX_DEVICES;
-use sconce_driver::VisibleDevices;
 
 /// NVIDIA's driver.
 pub struct CudaDriver {

@@ -8,12 +8,12 @@ use std::ptr::from_mut;
 
 use cudarc::driver::sys::CUmemorytype_enum::{CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST};
 use cudarc::driver::sys::CUpointer_attribute as Attribute;
-
-use super::CudaDriver;
-use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS, released};
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{Contexts, Devices, Memory, MemoryInfo, PointerInfo, PointerKind, RawAddress};
+
+use super::CudaDriver;
+use super::result::{INVALID_CONTEXT, INVALID_VALUE, NOT_INITIALIZED, SUCCESS, released};
 
 /// What the driver says of an address. All are 0 for one it does not know.
 #[derive(Default)]

@@ -1,6 +1,7 @@
 //! NVIDIA's driver follows no blocks.
 
-use super::CudaDriver;
 use sconce_driver::Observe;
+
+use super::CudaDriver;
 
 impl Observe for CudaDriver {}

@@ -18,16 +18,16 @@
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{CUcontext, CUdevice, CUstream};
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{OnceCell, rank};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Contexts, Devices, StreamRef};
 
 use super::CudaDriver;
 use super::result::{
     CAPTURE_CODES, GetErrorName, INVALID_CONTEXT, NOT_INITIALIZED, SUCCESS, failure_by_name,
 };
 use super::virtual_memory::RdmaMemory;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{OnceCell, rank};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{Contexts, Devices, StreamRef};
 
 /// The highest handle that names a default stream: 0 and 1 the legacy one, 2 the per-thread one.
 pub(super) const LAST_DEFAULT_STREAM: usize = 2;

@@ -9,10 +9,10 @@ use std::ops::RangeInclusive;
 use std::ptr::null;
 
 use cudarc::driver::sys::CUresult;
-
-use super::libraries::api::Api;
 use sconce_base::error::{Error, Result, Status};
 use sconce_driver::nvidia::{driver_failure, is_of_queued_work, status_of};
+
+use super::libraries::api::Api;
 
 pub(super) const SUCCESS: i32 = CUresult::CUDA_SUCCESS as i32;
 pub(super) const INVALID_VALUE: i32 = CUresult::CUDA_ERROR_INVALID_VALUE as i32;

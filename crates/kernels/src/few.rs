@@ -1,11 +1,12 @@
 //! Launches of the kernels for few elements on contiguous operands. They are those that `pointwise_launch` makes of the
 //! same operations, made in fewer steps.
 
-use super::flat::{SMALL_FLAT, is_frequent};
-use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature};
 use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use sconce_math::arithmetic::{AnyNumber, ElementOperation};
+
+use super::flat::{SMALL_FLAT, is_frequent};
+use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature};
 
 /// Elements of a thread in the general kernels for singles, as a power of two: no access is wider.
 const MOST_SHIFT: u32 = 3;

@@ -98,10 +98,11 @@ impl PointwiseForm {
 
 #[cfg(test)]
 mod tests {
+    use sconce_math::arithmetic::{AnyNumber, ElementwiseAxis};
+
     use super::*;
     use crate::pointwise::{PointwiseLaunch, elements_shift, pointwise_launch};
     use Dtype::{Bf16, Bool, F16, F32};
-    use sconce_math::arithmetic::{AnyNumber, ElementwiseAxis};
 
     /// An operation on `count` elements that lie `step` elements apart from `address` on.
     fn task(

@@ -161,10 +161,11 @@ pub(super) fn ptx(image: &KernelImage) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{fill_kernel_name, rows_kernel_name, scale_kernel_name, strided_kernel_name};
     use sconce_base::element::Dtype;
     use sconce_math::philox::{Distribution, Fill};
+
+    use super::*;
+    use crate::{fill_kernel_name, rows_kernel_name, scale_kernel_name, strided_kernel_name};
 
     #[test]
     fn machine_code_is_an_elf_file_for_the_architecture_that_it_is_listed_for() {

@@ -4,17 +4,17 @@
 //! frequent operations on floats: on contiguous ones, and on few. Strides are in bytes; a launch of more than one axis has
 //! fewer than 2^31 elements. The caller brings an operation into this form.
 
-use smallvec::SmallVec;
-
-use super::divisor::Divisor;
-use super::flat::PointwiseForm;
-use super::signature::{POINTWISE_1, POINTWISE_2, POINTWISE_3, Signature};
 use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use sconce_math::arithmetic::{
     AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseAxis, ElementwiseInput,
     MOST_INPUTS,
 };
+use smallvec::SmallVec;
+
+use super::divisor::Divisor;
+use super::flat::PointwiseForm;
+use super::signature::{POINTWISE_1, POINTWISE_2, POINTWISE_3, Signature};
 
 /// The most elements of a launch of more than one axis.
 pub const POINTWISE_ELEMENTS: u64 = (1 << 31) - 1;

@@ -1,9 +1,10 @@
 //! What the kernels of `kernels/random*.cu` are launched with.
 
-use super::signature::{RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE};
 use sconce_base::types::DevicePtr;
 use sconce_driver::KernelArguments;
 use sconce_math::philox::{Distribution, Fill};
+
+use super::signature::{RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE};
 
 /// The kernel that takes a piece of a captured generator's sequence.
 pub const TAKE_KERNEL: &str = RANDOM_TAKE.family;
@@ -126,8 +127,9 @@ impl PermuteLaunch {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
+
+    use super::*;
 
     #[test]
     fn names_tell_distribution_type_and_width() {

@@ -3,9 +3,10 @@
 //! A launch copies rows by aligned cells of the destination. Any number of rows of any width will
 //! do, as long as in every row both sides are equally far from a cell's alignment.
 
-use super::signature::COPY_ROWS;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::signature::COPY_ROWS;
 
 /// A block's threads, and how many cells each copies.
 const THREADS: u32 = 128;

@@ -4,11 +4,12 @@
 //! units the kernel divides by multiplication, above that in 64 bits. A unit is what a thread takes
 //! at once: two numbers wherever they come in pairs, as those of complex ones do.
 
-use super::divisor::Divisor;
-use super::signature::SCALE;
 use sconce_base::element::Dtype;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::divisor::Divisor;
+use super::signature::SCALE;
 
 /// An axis of what is multiplied; the stride is in elements, real or complex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

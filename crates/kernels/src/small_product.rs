@@ -1,9 +1,10 @@
 //! What the kernels of `kernels/small_product.cu` are launched with.
 
-use super::signature::SMALL_PRODUCT;
 use sconce_base::element::Dtype;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::signature::SMALL_PRODUCT;
 
 /// Rows and columns of a block's tile; `kernels/product/launch.cuh` has it too.
 const TILE: u32 = 16;

@@ -4,10 +4,11 @@
 //! multiples of the element; there are fewer than 2^31 elements, since a kernel's arithmetic is in 32
 //! bits. The caller brings a copy into this form, and splits a larger one.
 
-use super::divisor::Divisor;
-use super::signature::COPY_STRIDED;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::divisor::Divisor;
+use super::signature::COPY_STRIDED;
 
 /// An axis of a launch; strides in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,16 +3,16 @@
 //! They convert elements whose neighbours lie along one axis in the output and along another in the
 //! input. Strides are in bytes.
 
-use smallvec::SmallVec;
-
-use super::divisor::Divisor;
-use super::signature::TRANSPOSED;
 use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use sconce_math::arithmetic::{
     AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseAxis, ElementwiseInput,
     MOST_INPUTS,
 };
+use smallvec::SmallVec;
+
+use super::divisor::Divisor;
+use super::signature::TRANSPOSED;
 
 /// A tile's elements along the output's rows and along the input's.
 const TILE_OUT: u64 = 64;

@@ -6,12 +6,13 @@
 //! kernel may be inside of a capture, so both run in the relaxed capture mode. The code that is
 //! loaded belongs to no capture.
 
-use crate::context::Runtime;
-use crate::lazy_handle::LazyHandle;
 use sconce_base::error::Result;
 use sconce_base::lock::{OnceCell, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{KernelHandle, KernelImage, ModuleHandle, RelaxedCapture};
+
+use crate::context::Runtime;
+use crate::lazy_handle::LazyHandle;
 
 /// `COUNT` kernels of one image on one device. Each is found at its first use and kept for ever.
 pub struct LoadedKernels<const COUNT: usize> {

@@ -52,9 +52,10 @@ impl<H: WordHandle, R: LockRank> LazyHandle<H, R> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
     use sconce_base::error::Error;
     use sconce_driver::StreamHandle;
+
+    use super::*;
 
     const STREAM: StreamHandle = StreamHandle::from_driver(crate::testing::FORGED, 8);
     const OTHER: StreamHandle = StreamHandle::from_driver(crate::testing::FORGED, 16);
@@ -71,10 +72,11 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
     use sconce_base::sync::AtomicUsize;
     use sconce_driver::StreamHandle;
+
+    use super::*;
 
     #[test]
     fn racing_requests_make_one_handle_and_see_what_its_maker_wrote() {

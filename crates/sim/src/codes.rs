@@ -1,9 +1,10 @@
 //! The error numbers that the simulator returns: those of CUDA.
 #![forbid(unsafe_code)]
 
-use crate::call::Call;
 use sconce_base::error::Error;
 use sconce_driver::nvidia::{driver_failure, name_of, status_of};
+
+use crate::call::Call;
 
 pub(crate) const INVALID_VALUE: i32 = 1;
 pub(crate) const OUT_OF_MEMORY: i32 = 2;
@@ -51,8 +52,9 @@ pub(crate) fn failure_because(call: Call, code: i32, why: impl std::fmt::Display
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     #[test]
     fn known_numbers_have_their_spelling_and_kind_and_others_survive() {

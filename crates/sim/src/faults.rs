@@ -6,8 +6,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::call::Call;
 use sconce_base::lock::{Mutex, rank};
+
+use crate::call::Call;
 
 #[derive(Default)]
 struct FaultRequests {

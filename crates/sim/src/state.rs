@@ -4,6 +4,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use sconce_base::config::{Config, SimConfig};
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{Mutex, RwLock, rank};
+use sconce_base::program_code;
+use sconce_base::types::{DeviceIndex, MAX_DEVICES};
+use sconce_driver::{StreamRef, VisibleDevices};
+
 use super::call::{Call, Counters};
 use super::codes;
 use super::faults::Faults;
@@ -18,12 +25,6 @@ use super::processes::handle::Exports;
 use super::processes::rank::RankTable;
 use super::visible::visible;
 use crate::block_reports::BlockReports;
-use sconce_base::config::{Config, SimConfig};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{Mutex, RwLock, rank};
-use sconce_base::program_code;
-use sconce_base::types::{DeviceIndex, MAX_DEVICES};
-use sconce_driver::{StreamRef, VisibleDevices};
 
 /// Memory of all devices together: each byte has two addresses, and a process has 128 TiB of them.
 const MOST_MEMORY: u64 = 64 << 40;

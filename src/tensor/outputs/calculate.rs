@@ -1,13 +1,14 @@
 //! Elementwise operations, reductions and calculations along a dimension, into tensors of the caller's.
 
+use sconce_compute::reduction::ReduceOp;
+use sconce_tensors::tensor::operations::{self, Reduction};
+
 use super::super::handle::{defined, sconce_tensor, written_to};
 use super::super::options::optional_dtype;
 use super::super::pointwise::{either, operand};
 use super::super::reduce::{LINES, op_of};
 use super::super::scalar::sconce_scalar;
 use crate::{CBool, guard, null, sconce_status};
-use sconce_compute::reduction::ReduceOp;
-use sconce_tensors::tensor::operations::{self, Reduction};
 
 /// Reduces dimensions of a tensor, and writes the result to a tensor of the caller. Otherwise as
 /// `sconce_tensor_reduce`.

@@ -1,13 +1,14 @@
 //! Tensors of other sizes, and numbers in a sequence in tensors of the caller's.
 
-use super::super::handle::{assign_result, defined, sconce_tensor, written_to};
-use super::super::scalar::sconce_scalar;
-use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_generator, sconce_status};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_tensors::tensor::promotion::DEFAULT_FLOAT;
 use sconce_tensors::tensor::{Place, Tensor, TensorOptions, create, transfer};
+
+use super::super::handle::{assign_result, defined, sconce_tensor, written_to};
+use super::super::scalar::sconce_scalar;
+use crate::handle::OpaqueHandle;
+use crate::{guard, sconce_generator, sconce_status};
 
 /// Type and place of numbers for `into`: its own, or those of a new tensor if it is undefined.
 fn options_for(into: &Tensor, dtype: Dtype) -> Result<TensorOptions> {

@@ -1,8 +1,9 @@
 //! Tensors joined, selected and sorted, into tensors of the caller's.
 
+use sconce_tensors::tensor::operations;
+
 use super::super::handle::{defined, sconce_tensor, two_written_to, written_to};
 use crate::{CBool, guard, sconce_status};
-use sconce_tensors::tensor::operations;
 
 /// Joins tensors along an existing dimension, and writes the result to a tensor of the caller.
 /// Otherwise as `sconce_tensor_cat`.

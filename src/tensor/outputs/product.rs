@@ -1,9 +1,10 @@
 //! Products of matrices and Fourier transforms, into tensors of the caller's.
 
+use sconce_tensors::tensor::operations::{self, TensorFft};
+
 use super::super::handle::{defined, sconce_tensor, written_to};
 use crate::fft::{direction_of, kind_of, normalization_of};
 use crate::{guard, sconce_status};
-use sconce_tensors::tensor::operations::{self, TensorFft};
 
 /// Multiplies vectors, matrices or batches of matrices, and writes the result to a tensor of the
 /// caller. Otherwise as `sconce_tensor_matmul`.

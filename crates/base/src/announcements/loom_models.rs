@@ -1,10 +1,11 @@
 //! Every interleaving of few threads.
 
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+
 use super::fence_all_threads;
 use super::gate::Gate;
 use crate::sync::{AtomicUsize, Ordering};
-use loom::cell::UnsafeCell;
-use loom::sync::Arc;
 
 /// A number that threads inside the gate read, and one that has closed it changes; loom finds any other order.
 struct Guarded {

@@ -54,9 +54,11 @@ impl FilledBins {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 

@@ -195,10 +195,12 @@ pub fn visit<T: TreapTable + ?Sized>(table: &T, root: u32, mut see: impl FnMut(u
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::collections::word_hash::scatter;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 

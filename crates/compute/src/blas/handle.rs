@@ -3,10 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::stream_workspace::{HandleId, Purpose, TakenWorkspaces, Workspace, WorkspaceUse};
-use super::workspace_size;
-use super::workspace_table::WorkspaceFigures;
-use super::workspaces;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::log;
 use sconce_base::sync::shared_static;
@@ -18,6 +14,11 @@ use sconce_runtime::device;
 use sconce_runtime::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
 use sconce_runtime::memory::{self, pool};
 use sconce_runtime::stream::{self, CaptureSeen, Stream};
+
+use super::stream_workspace::{HandleId, Purpose, TakenWorkspaces, Workspace, WorkspaceUse};
+use super::workspace_size;
+use super::workspace_table::WorkspaceFigures;
+use super::workspaces;
 
 shared_static! {
     static POOL: HandlePool<Bound> = HandlePool::new();

@@ -1,9 +1,5 @@
 //! A product of matrices: checked, brought into the library's layout, queued.
 
-use super::handle::with_handle;
-use super::matrix_view::{MatrixView, ROWS};
-use super::workspace_size;
-use crate::copy::PackedOperand;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DevicePtr;
@@ -11,6 +7,11 @@ use sconce_driver::{Gemm, Matrix};
 use sconce_runtime::context::{Runtime, precision, runtime};
 use sconce_runtime::operand::{Operand, device_of};
 use sconce_runtime::stream::{self, Stream};
+
+use super::handle::with_handle;
+use super::matrix_view::{MatrixView, ROWS};
+use super::workspace_size;
+use crate::copy::PackedOperand;
 
 /// Products of matrices, row by row; see `sconce_matmul_desc`.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,5 @@
 //! Products of small matrices by kernels of this library.
 
-use super::matmul::{Matmul, refuse_unpredictable};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
@@ -13,6 +12,8 @@ use sconce_kernels::{
 use sconce_runtime::context::Runtime;
 use sconce_runtime::kernel_loader::LoadedKernels;
 use sconce_runtime::stream::Stream;
+
+use super::matmul::{Matmul, refuse_unpredictable};
 
 shared_static! {
     static KERNELS: PerDevice<LoadedKernels<{ SMALL_PRODUCT_KERNELS.len() }>> =

@@ -13,10 +13,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::stream_workspace::{
-    HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, WorkspaceUse, tick,
-};
-use super::workspace_table::{WorkspaceFigures, WorkspaceTable};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::config::Config;
 use sconce_base::error::Result;
@@ -24,6 +20,11 @@ use sconce_base::lock::{Lazy, Mutex, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_runtime::memory::{self, reclaim};
 use sconce_runtime::stream::{self, CaptureSeen, Stream};
+
+use super::stream_workspace::{
+    HandleId, NOBODY, Purpose, TakenWorkspaces, Workspace, WorkspaceUse, tick,
+};
+use super::workspace_table::{WorkspaceFigures, WorkspaceTable};
 
 static TABLES: Lazy<rank::BlasTables, PerDevice<Mutex<rank::BlasTable, WorkspaceTable>>> =
     Lazy::new(|| {

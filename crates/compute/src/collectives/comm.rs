@@ -11,9 +11,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::config::{CommConfig, Limit};
-use super::failure::{FirstFailure, aborted};
-use super::watched_work::WatchedWork;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, MutexGuard, OnceCell, about_to_wait, rank};
 use sconce_base::log;
@@ -21,6 +18,10 @@ use sconce_base::types::DeviceIndex;
 use sconce_driver::{CommAbort, CommEndpoint, RelaxedCapture};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::stream::{self, LentStream, Stream, StreamUser};
+
+use super::config::{CommConfig, Limit};
+use super::failure::{FirstFailure, aborted};
+use super::watched_work::WatchedWork;
 
 /// How long a waiting thread polls without a pause, and the pause between two polls afterwards.
 const EAGER: Duration = Duration::from_micros(500);

@@ -13,11 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak, mpsc};
 use std::time::{Duration, Instant};
 
-use super::comm::Comm;
-use super::failure::aborted;
 use sconce_base::lock::{Mutex, Once, rank, receive};
 use sconce_base::process::ExitMark;
 use sconce_base::{log, process};
+
+use super::comm::Comm;
+use super::failure::aborted;
 
 /// When the end of the process says that it waits for aborts, and when it waits no longer. NCCL is unloaded afterwards,
 /// and an abort that still runs then crashes the process. On a host where many processes start and end, an abort frees

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::pending::{Pending, Staged, submit_together};
 use sconce_base::error::{Error, Result};
 use sconce_base::log;
+
+use super::pending::{Pending, Staged, submit_together};
 
 #[derive(Default)]
 struct Group {

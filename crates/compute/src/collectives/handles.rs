@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{CommId, CommMember, RelaxedCapture};
+use sconce_runtime::context::{Runtime, runtime};
+use sconce_runtime::device;
+
 use super::Key;
 use super::comm::Comm;
 use super::config::CommConfig;
 use super::failure::aborted;
 use super::registry::{self, comm, dead, publish};
 use super::{exit, group};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{CommId, CommMember, RelaxedCapture};
-use sconce_runtime::context::{Runtime, runtime};
-use sconce_runtime::device;
 
 /// The version of the library of collective calls.
 pub fn version() -> Result<i32> {

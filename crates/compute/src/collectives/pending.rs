@@ -4,10 +4,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::comm::{Comm, CommEnd};
-use super::request::{self, Checked, CommRequest};
-use super::watched_work::WatchedWork;
-use super::work::Work;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{MutexGuard, rank};
@@ -16,6 +12,11 @@ use sconce_driver::{CommCall, CommOp, EventFlags};
 use sconce_runtime::event::{self, NativeEvent};
 use sconce_runtime::memory;
 use sconce_runtime::stream::{self, Stream};
+
+use super::comm::{Comm, CommEnd};
+use super::request::{self, Checked, CommRequest};
+use super::watched_work::WatchedWork;
+use super::work::Work;
 
 /// A call that is to be queued.
 pub(super) struct Pending {

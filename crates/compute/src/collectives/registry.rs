@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::Key;
-use super::comm::Comm;
-use super::{exit, watchdog};
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
+
+use super::Key;
+use super::comm::Comm;
+use super::{exit, watchdog};
 
 static COMMS: Slab<Mutex<rank::CommHandle, Option<Arc<Comm>>>> = Slab::new();
 

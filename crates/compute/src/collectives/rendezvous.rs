@@ -14,14 +14,15 @@
 
 use std::time::{Duration, Instant};
 
+use sconce_base::entropy::random_bytes;
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::CommId;
+
 use super::Key;
 use super::config::CommConfig;
 use super::group;
 use super::handles::{check_rank, init_rank, unique_id};
 use crate::store::Store;
-use sconce_base::entropy::random_bytes;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::CommId;
 
 const NONCE_BYTES: usize = 8;
 /// What the value of `comm/N` holds behind the nonce.

@@ -1,13 +1,14 @@
 //! Calls, checked: memory, ranks, types.
 
-use super::comm::Comm;
-use super::wire::{Wire, check_capability, to_copy, to_reduce};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{CommCall, CommOp, CommParts};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::operand::address_range::{MemoryKind, kind_of};
+
+use super::comm::Comm;
+use super::wire::{Wire, check_capability, to_copy, to_reduce};
 
 /// A call of a rank. Addresses are of the communicator's device; counts and offsets are elements.
 #[derive(Clone, Copy, Debug)]

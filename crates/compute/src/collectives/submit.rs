@@ -1,11 +1,12 @@
 //! Calls as crates above make them.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_runtime::stream::Stream;
+
 use super::Key;
 use super::pending::{Pending, Staged, StagedCopies, submit_alone};
 use super::request::CommRequest;
 use super::{group, registry, work};
-use sconce_base::error::{Error, Result, Status};
-use sconce_runtime::stream::Stream;
 
 /// Queues a call on a stream.
 pub fn queue(comm: Key, request: &CommRequest<'_>, stream: Stream) -> Result<()> {

@@ -4,11 +4,12 @@
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::comm::Comm;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::log;
 use sconce_driver::{CaptureMode, Driver};
+
+use super::comm::Comm;
 
 /// The pause between two looks, and how much of the shortest limit it may be.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);

@@ -100,8 +100,9 @@ pub(super) fn to_reduce(dtype: Dtype, op: CommOp) -> Result<(Wire, CommOp)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     #[test]
     fn bools_and_complex_numbers_travel_as_torch_sends_them() {

@@ -4,8 +4,6 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::Key;
-use super::comm::Comm;
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, about_to_wait, rank};
@@ -13,6 +11,9 @@ use sconce_driver::RelaxedCapture;
 use sconce_runtime::context::Runtime;
 use sconce_runtime::event::NativeEvent;
 use sconce_runtime::stream::Stream;
+
+use super::Key;
+use super::comm::Comm;
 
 /// How long a thread that waits for a work looks without a pause, and the pause afterwards.
 const EAGER: Duration = Duration::from_micros(200);

@@ -1,15 +1,16 @@
 //! Copies of bytes that lie one after another.
 
-use super::host_copy;
-use super::on_host;
-use super::staged;
-use super::transfer::{self, Transfer};
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{RawAddress, StreamRef};
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::Stream;
+
+use super::host_copy;
+use super::on_host;
+use super::staged;
+use super::transfer::{self, Transfer};
 
 struct ByteTransfer {
     dst: RawAddress,

@@ -5,9 +5,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::route::CopyRoute;
-use super::transfer::cannot_be_captured;
-use super::{host_copy, staged};
 use sconce_base::error::{Result, Status};
 use sconce_base::log;
 use sconce_base::types::{DeviceIndex, DevicePtr};
@@ -15,6 +12,10 @@ use sconce_driver::{HostRange, RelaxedCapture};
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::host_memory;
 use sconce_runtime::stream::{self, Stream};
+
+use super::route::CopyRoute;
+use super::transfer::cannot_be_captured;
+use super::{host_copy, staged};
 
 /// The most bytes of an element.
 pub const MOST_ELEMENT_BYTES: usize = 16;

@@ -1,6 +1,5 @@
 //! Setting bytes: on a device, work of the current device's current stream.
 
-use super::{host_copy, on_host};
 use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
 use sconce_driver::RawAddress;
@@ -9,6 +8,8 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::device::{self, reach};
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::{self, Stream, after_enqueue};
+
+use super::{host_copy, on_host};
 
 /// Sets bytes: work of the current device's current stream, or of this thread for host memory.
 pub fn set(ptr: RawAddress, value: u8, bytes: usize) -> Result<()> {

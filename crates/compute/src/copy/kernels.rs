@@ -1,8 +1,6 @@
 //! The kernels that copy rows, and those that copy with strides: loaded at first use, the latter
 //! launched in parts that they can hold.
 
-use super::Rows;
-use super::layout::{CopyLayout, DST, SRC};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::Result;
 use sconce_base::strided::{LaunchLimit, PairAxis, each_part};
@@ -17,6 +15,9 @@ use sconce_kernels::{
 use sconce_runtime::context::Runtime;
 use sconce_runtime::kernel_loader::LoadedKernels;
 use smallvec::SmallVec;
+
+use super::Rows;
+use super::layout::{CopyLayout, DST, SRC};
 
 /// The widest element is 16 bytes.
 const MOST_SHIFT: u32 = 4;

@@ -1,8 +1,9 @@
 //! The shape of a strided copy, in its simplest form: runs of bytes along as few axes as possible.
 
-use super::Axis;
 use sconce_base::error::{Error, Result};
 use sconce_base::strided::{PairAxes, PairAxis, join_axes, turn_forwards};
+
+use super::Axis;
 
 /// The destination, as an index of [`PairAxis::strides`].
 pub(super) const DST: usize = 0;

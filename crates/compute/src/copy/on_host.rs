@@ -1,13 +1,13 @@
 //! Copies between places in host memory, by the calling thread and those that share large copies with it.
 
-use smallvec::SmallVec;
-
-use super::host_copy;
-use super::layout::{CopyLayout, DST, SRC};
 use sconce_base::error::Result;
 use sconce_base::strided::{PairAxes, PairAxis, are_independent, each_run};
 use sconce_driver::RawAddress;
 use sconce_math::parallel::for_elements;
+use smallvec::SmallVec;
+
+use super::host_copy;
+use super::layout::{CopyLayout, DST, SRC};
 
 /// Bytes of a part of a copy: some 30 µs.
 pub(super) const PART: u64 = 1 << 18;

@@ -1,12 +1,13 @@
 //! A packed temporary in place of elements of a device that lie with gaps.
 
-use super::Axis;
-use super::strided::copy_strided;
 use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
 use sconce_driver::RawAddress;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::stream::Stream;
+
+use super::Axis;
+use super::strided::copy_strided;
 
 /// Memory of a device, for work of one stream, to which strided elements are copied and from which they
 /// are copied back.

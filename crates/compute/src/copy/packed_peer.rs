@@ -1,7 +1,5 @@
 //! Strided copies between devices that cannot use each other's memory.
 
-use super::layout::{CopyLayout, DST, SRC};
-use super::{kernels, peer};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{EventFlags, RawAddress};
@@ -9,6 +7,9 @@ use sconce_runtime::context::Runtime;
 use sconce_runtime::event::NativeEvent;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::stream::{self, after_enqueue};
+
+use super::layout::{CopyLayout, DST, SRC};
+use super::{kernels, peer};
 
 /// Queues the copy: packed on the source's device, copied, unpacked on the destination's. `devices` are the
 /// destination's and the source's.

@@ -1,10 +1,11 @@
 //! Pinned memory that a copy passes through.
 
-use super::host_copy;
 use sconce_base::error::Result;
 use sconce_base::log;
 use sconce_driver::{HostRange, RawAddress};
 use sconce_runtime::host_memory;
+
+use super::host_copy;
 
 /// Packed pinned memory.
 pub(super) struct PinnedTemporary(HostRange);

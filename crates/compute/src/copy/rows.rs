@@ -1,9 +1,5 @@
 //! Copies and sets of rows that lie a pitch apart.
 
-use super::layout::CopyLayout;
-use super::route::CopyRoute;
-use super::transfer::{self, Transfer};
-use super::{Axis, Rows, bytes, fill, host_copy, kernels, packed_peer};
 use sconce_base::error::{Error, Result};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{RawAddress, StreamRef};
@@ -11,6 +7,11 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::device::peers;
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::{Stream, after_enqueue};
+
+use super::layout::CopyLayout;
+use super::route::CopyRoute;
+use super::transfer::{self, Transfer};
+use super::{Axis, Rows, bytes, fill, host_copy, kernels, packed_peer};
 
 /// Rows of two sides.
 pub(super) struct RowPair {

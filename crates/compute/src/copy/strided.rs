@@ -1,12 +1,6 @@
 //! Copies of elements with strides: by the simplest of the driver's copies that will do, or by
 //! kernels, with packed temporaries where the two sides cannot meet directly.
 
-use super::layout::{CopyLayout, DST, SRC};
-use super::pinned_temporary::PinnedTemporary;
-use super::route::CopyRoute;
-use super::rows::{self, RowPair};
-use super::transfer::cannot_be_captured;
-use super::{Axis, Rows, bytes, kernels, on_host, packed_peer, peer};
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::RawAddress;
@@ -15,6 +9,13 @@ use sconce_runtime::device::peers;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::{self, after_enqueue};
+
+use super::layout::{CopyLayout, DST, SRC};
+use super::pinned_temporary::PinnedTemporary;
+use super::route::CopyRoute;
+use super::rows::{self, RowPair};
+use super::transfer::cannot_be_captured;
+use super::{Axis, Rows, bytes, kernels, on_host, packed_peer, peer};
 
 /// Rows of host memory narrower than this are left to kernels: the driver moves each row by itself.
 const NARROW_BYTES: u64 = 64;

@@ -1,7 +1,5 @@
 //! Performing a copy: queueing it, noting the pinned memory that it uses, and waiting where that is promised.
 
-use super::peer;
-use super::route::CopyRoute;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{RawAddress, StreamRef};
@@ -9,6 +7,9 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::host_memory;
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::{self, Stream, after_enqueue};
+
+use super::peer;
+use super::route::CopyRoute;
 
 /// What is copied, in whatever shape.
 pub(super) trait Transfer {

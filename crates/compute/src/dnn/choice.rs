@@ -140,10 +140,12 @@ impl<'a, T: Trial> Search<'a, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use sconce_base::types::DevicePtr;
     use std::cell::{Cell, RefCell};
     use std::rc::Rc;
+
+    use sconce_base::types::DevicePtr;
+
+    use super::*;
 
     /// What an engine is like: why it cannot be made ready, its workspace.
     #[derive(Clone, Copy)]

@@ -1,6 +1,5 @@
 //! The library's handles: one a thread and device, bound to the current stream.
 
-use super::plans::{OutdatedPlans, Plans};
 use sconce_base::error::Result;
 use sconce_base::sync::shared_static;
 use sconce_base::types::DeviceIndex;
@@ -9,6 +8,8 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::device;
 use sconce_runtime::library_handles::{self, HandlePool, PooledHandle, ThreadHandles};
 use sconce_runtime::stream::{self, Stream};
+
+use super::plans::{OutdatedPlans, Plans};
 
 /// A handle with what was made with it.
 pub(super) struct DnnThreadHandle {

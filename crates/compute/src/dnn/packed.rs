@@ -1,13 +1,14 @@
 //! Filters with gaps or in an unusual order of dimensions, with which cuDNN does not calculate: a packed temporary
 //! stands in for them.
 
-use super::shape::has_channels_last;
-use crate::copy::PackedOperand;
 use sconce_base::error::{Error, Result};
 use sconce_base::strided::packed_strides;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{ConvolutionTensor, alignment_of};
 use sconce_runtime::stream::Stream;
+
+use super::shape::has_channels_last;
+use crate::copy::PackedOperand;
 
 /// The last dimension innermost; and channels innermost.
 const USUAL_ORDERS: [[usize; 5]; 2] = [[4, 3, 2, 1, 0], [1, 4, 3, 2, 0]];

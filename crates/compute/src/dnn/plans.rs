@@ -166,11 +166,13 @@ pub(super) fn forget_all() {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
+
     use sconce_base::element::Dtype;
     use sconce_base::types::DevicePtr;
     use sconce_driver::{ConvolutionOperation, ConvolutionTensor};
-    use std::sync::Arc;
+
+    use super::*;
 
     struct Counted(Arc<()>);
 

@@ -1,11 +1,5 @@
 //! The call: operands, device, stream, handle, plan, workspace, execution.
 
-use super::choice::{Search, Trial};
-use super::handle::{self, DnnThreadHandle};
-use super::packed::{packed_filter, usual_strides};
-use super::plans::{self, ConvolutionKey, Ready};
-use super::shape::{ConvolutionRequest, ConvolutionTask, FILTER, Role, footprint, roles};
-use super::zero;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::{DeviceIndex, DevicePtr};
@@ -18,6 +12,13 @@ use sconce_runtime::event::NativeEvent;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::operand::{self, Operand};
 use sconce_runtime::stream::{self, CaptureSeen, Stream, after_enqueue};
+
+use super::choice::{Search, Trial};
+use super::handle::{self, DnnThreadHandle};
+use super::packed::{packed_filter, usual_strides};
+use super::plans::{self, ConvolutionKey, Ready};
+use super::shape::{ConvolutionRequest, ConvolutionTask, FILTER, Role, footprint, roles};
+use super::zero;
 
 /// The arguments' names and what they are, in the order of the C API.
 fn names(operation: ConvolutionOperation) -> [&'static str; 3] {

@@ -1,13 +1,14 @@
 //! Convolutions with an empty reduction (a tensor without elements): the result is filled with zeros, without
 //! cuDNN.
 
-use crate::copy::{self, Axis};
 use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
 use sconce_driver::ConvolutionTensor;
 use sconce_runtime::context::Runtime;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::stream::{Stream, after_enqueue};
+
+use crate::copy::{self, Axis};
 
 /// Sets the elements of a tensor to 0, and nothing between them. `span` is the bytes from its first
 /// to its last.

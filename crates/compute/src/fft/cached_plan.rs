@@ -200,9 +200,11 @@ impl<P> Drop for PlanHold<P> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
-    use sconce_base::collections::lru::{Aged, Lru};
     use std::sync::Arc;
+
+    use sconce_base::collections::lru::{Aged, Lru};
+
+    use super::*;
 
     struct Nothing;
 

@@ -8,10 +8,11 @@
 use std::cell::RefCell;
 use std::mem;
 
-use super::RawDescriptor;
-use super::known_transform::KnownTransform;
 use sconce_base::collections::word_hash::scatter;
 use sconce_base::{process, thread_state};
+
+use super::RawDescriptor;
+use super::known_transform::KnownTransform;
 
 /// The number of sets. A power of two.
 const SETS: usize = 32;

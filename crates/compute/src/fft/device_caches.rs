@@ -1,8 +1,5 @@
 //! The plan caches of all devices: settings and figures for callers, memory for the allocator.
 
-use super::CacheStats;
-use super::plan::{self, DevicePlan};
-use super::plan_cache::{PlanCache, RemovedPlans};
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{OnceCell, rank};
@@ -10,6 +7,10 @@ use sconce_base::types::DeviceIndex;
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::device::parked;
 use sconce_runtime::{device, memory, stream};
+
+use super::CacheStats;
+use super::plan::{self, DevicePlan};
+use super::plan_cache::{PlanCache, RemovedPlans};
 
 /// The `max_size` that a cache has at first, as in torch.
 const DEFAULT_MAX_SIZE: usize = 4096;

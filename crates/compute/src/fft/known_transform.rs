@@ -5,12 +5,6 @@
 
 use std::cell::Cell;
 
-use super::cached_plan::CachedPlan;
-use super::plan::DevicePlan;
-use super::route::FftRoute;
-use super::scale::factor;
-use super::shape::{FftSide, FftSides};
-use super::{RawDescriptor, Transform};
 use sconce_base::element::Dtype;
 use sconce_base::sync::Shared;
 use sconce_base::thread_state;
@@ -20,6 +14,13 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::memory::BlockRef;
 use sconce_runtime::operand::{self, Operand};
 use sconce_runtime::stream::{self, Stream};
+
+use super::cached_plan::CachedPlan;
+use super::plan::DevicePlan;
+use super::route::FftRoute;
+use super::scale::factor;
+use super::shape::{FftSide, FftSides};
+use super::{RawDescriptor, Transform};
 
 /// A transform that the thread has done before. The fields stand in the order in which they are read.
 #[repr(C, align(64))]

@@ -5,8 +5,9 @@
 //! embedded in the next, and a distance of transforms. Strides of axes with one element are never
 //! taken: they are chosen so that equal sides have equal layouts.
 
-use super::shape::FftSide;
 use sconce_driver::{FftLayout, MOST_FFT_RANK};
+
+use super::shape::FftSide;
 
 impl FftSide {
     /// The layout; `None` where strides do not divide each other, are not positive or interleave.
@@ -48,12 +49,13 @@ impl FftSide {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shape::{AXES, FftSides};
-    use super::super::{Normalization, Transform};
-    use super::*;
     use proptest::prelude::*;
     use sconce_base::element::Dtype;
     use sconce_driver::{FftDirection, FftKind};
+
+    use super::super::shape::{AXES, FftSides};
+    use super::super::{Normalization, Transform};
+    use super::*;
 
     /// The input's side of complex transforms.
     fn side(sizes: &[i64], strides: &[i64], batch: i64, batch_stride: i64) -> FftSide {

@@ -1,15 +1,16 @@
 //! Models of a plan cache and its entries: threads that make, find, use and remove plans at once.
 
-use super::cached_plan::CachedPlan;
-use super::plan_cache::{PlanCache, RemovedPlans};
-use super::plan_cost::PlanCost;
-use super::route::FftKey;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_base::sync::Shared;
 use sconce_driver::{FftKind, FftLayout, FftShape};
+
+use super::cached_plan::CachedPlan;
+use super::plan_cache::{PlanCache, RemovedPlans};
+use super::plan_cost::PlanCost;
+use super::route::FftKey;
 
 fn key(n: i64) -> FftKey {
     let sizes = [n, 1, 1];

@@ -2,15 +2,16 @@
 
 use std::mem;
 
-use super::device_caches;
-use super::plan::{self, DevicePlan};
-use super::plan_cost::{CostMeasurement, PlanCost};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{FftShape, RelaxedCapture};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::memory;
+
+use super::device_caches;
+use super::plan::{self, DevicePlan};
+use super::plan_cost::{CostMeasurement, PlanCost};
 
 /// Makes a plan. Returns it with its workspace and its cost. If the library finds no memory, the
 /// allocator's cache is emptied first, and then other plans are evicted, the least recently used first.

@@ -10,7 +10,6 @@
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::plan_cost::PlanCost;
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -20,6 +19,8 @@ use sconce_driver::{FftCall, FftPlan, RelaxedCapture};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::graph_shared::{GraphShared, Share};
 use sconce_runtime::stream;
+
+use super::plan_cost::PlanCost;
 
 /// A plan of a device.
 pub(super) struct DevicePlan {

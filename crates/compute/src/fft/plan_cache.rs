@@ -5,13 +5,14 @@
 //! are summed up when a caller reads the figures. Entries that leave are returned to the caller, which
 //! drops them without the lock, since dropping one may destroy a plan.
 
+use sconce_base::collections::lru::{Age, Aged, Lru};
+use sconce_base::lock::rank;
+use sconce_base::sync::{Mutex, Shared};
+
 use super::CacheStats;
 use super::cached_plan::CachedPlan;
 use super::plan_cost::PlanCost;
 use super::route::FftKey;
-use sconce_base::collections::lru::{Age, Aged, Lru};
-use sconce_base::lock::rank;
-use sconce_base::sync::{Mutex, Shared};
 
 /// The value of `max_bytes` that means no limit.
 pub(super) const UNLIMITED: u64 = i64::MAX as u64;
@@ -256,9 +257,10 @@ impl<P> PlanCache<P> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
     use sconce_driver::{FftKind, FftLayout, FftShape};
+
+    use super::*;
 
     #[test]
     fn hits_of_an_entry_that_leaves_while_its_plan_is_made_are_counted() {

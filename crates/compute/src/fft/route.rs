@@ -2,11 +2,12 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::Transform;
-use super::shape::{FftSide, FftSides, INPUT, OUTPUT};
 use sconce_base::error::{Error, Result};
 use sconce_driver::{FftKind, FftLayout, FftShape};
 use sconce_runtime::operand::Operand;
+
+use super::Transform;
+use super::shape::{FftSide, FftSides, INPUT, OUTPUT};
 
 /// A shape as the key of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

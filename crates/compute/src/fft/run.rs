@@ -1,5 +1,13 @@
 //! The call: operands, temporaries, plan, workspace, execution, division.
 
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{FftCall, StreamHandle, StreamRef};
+use sconce_runtime::context::{Runtime, nothing_to_check, runtime};
+use sconce_runtime::memory::Temporary;
+use sconce_runtime::operand;
+use sconce_runtime::stream::{self, Stream};
+
 use super::cached_plan::{CachedPlan, PlanHold};
 use super::device_caches::cache_of;
 use super::known_transform::KnownTransform;
@@ -9,13 +17,6 @@ use super::route::{FftKey, FftRoute, check_overlap};
 use super::shape::{AXES, FftSide, FftSides};
 use super::{RawDescriptor, Transform, descriptor_memo, plan, scale};
 use crate::copy::PackedOperand;
-use sconce_base::error::Result;
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{FftCall, StreamHandle, StreamRef};
-use sconce_runtime::context::{Runtime, nothing_to_check, runtime};
-use sconce_runtime::memory::Temporary;
-use sconce_runtime::operand;
-use sconce_runtime::stream::{self, Stream};
 
 /// Does a transform whose descriptor this thread has used before. Returns `None` if it has not, or if the
 /// addresses need the full checks: [`transform`] then does it.

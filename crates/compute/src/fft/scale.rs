@@ -1,7 +1,5 @@
 //! Division of the results: a kernel, loaded at first use, that multiplies them where they lie.
 
-use super::shape::{AXES, FftSide};
-use super::{Normalization, Transform};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
@@ -12,6 +10,9 @@ use sconce_kernels::images::SCALE;
 use sconce_kernels::{ScaleAxis, scale_kernel_name, scale_launch};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::kernel_loader::LoadedKernels;
+
+use super::shape::{AXES, FftSide};
+use super::{Normalization, Transform};
 
 shared_static! {
     /// The kernels of each device, by the bytes of a real number: 2, 4 and 8.

@@ -1,10 +1,11 @@
 //! From a caller's description to two sides that have been checked: bounds, defaults, extents.
 
-use super::Transform;
 use sconce_base::error::{Error, Result};
 use sconce_base::strided::{ByteSpan, Footprint, StridedView, row_major};
 use sconce_driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use sconce_runtime::operand::Operand;
+
+use super::Transform;
 
 /// The batch, then the dimensions from the outermost to the innermost.
 pub(super) const AXES: usize = 1 + MOST_FFT_RANK;

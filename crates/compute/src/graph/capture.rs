@@ -1,11 +1,5 @@
 //! The beginning, the end and the abortion of a capture.
 
-use super::holds::Holds;
-use super::late;
-use super::launch::make_executable;
-use super::launched::LaunchStreams;
-use super::state::{Captured, Capturing, Key, Phase, await_launch, change, is_capturing};
-use super::thread_captures;
 use sconce_base::error::{Error, Result};
 use sconce_base::log;
 use sconce_base::thread_state;
@@ -13,6 +7,13 @@ use sconce_base::types::DeviceIndex;
 use sconce_driver::{CaptureMode, GraphHandle, StreamHandle};
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::stream::{self, LaunchMembers, LentStream, NotedCapture, Stream};
+
+use super::holds::Holds;
+use super::late;
+use super::launch::make_executable;
+use super::launched::LaunchStreams;
+use super::state::{Captured, Capturing, Key, Phase, await_launch, change, is_capturing};
+use super::thread_captures;
 
 /// The graph that the calling thread captures, the newest one.
 pub fn capturing() -> Option<Key> {

@@ -1,7 +1,5 @@
 //! Conditions, and the bodies of conditional nodes.
 
-use super::capture::end_body;
-use super::state::{Capturing, Key, OpenBody, Phase, with_graph};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::sync::shared_static;
@@ -14,6 +12,9 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::kernel_loader::LoadedKernels;
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::{self, LentStream, Stream};
+
+use super::capture::end_body;
+use super::state::{Capturing, Key, OpenBody, Phase, with_graph};
 
 shared_static! {
     /// The kernel that sets conditions, by device.

@@ -5,7 +5,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::late;
 use sconce_base::error::{Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::DeviceIndex;
@@ -15,6 +14,8 @@ use sconce_runtime::graph_shared::Share;
 use sconce_runtime::host_memory;
 use sconce_runtime::memory::pool::{self, AwaitLaunch, Key, PoolHold};
 use sconce_runtime::stream::{KeptByCapture, Named};
+
+use super::late;
 
 /// The numbers of captures, by which pinned memory knows them.
 static CAPTURES: AtomicU64 = AtomicU64::new(1);

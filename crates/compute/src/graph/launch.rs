@@ -1,14 +1,15 @@
 //! Executable graphs: replay, upload, update; figures and files.
 
-use super::state::{
-    Captured, GraphState, Key, Phase, Taken, captured, captured_phase, change, comes_before,
-    with_graph,
-};
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{GraphExecHandle, GraphHandle, GraphUpdate, RelaxedCapture};
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::stream::{self, LaunchMembers, Named, Stream};
+
+use super::state::{
+    Captured, GraphState, Key, Phase, Taken, captured, captured_phase, change, comes_before,
+    with_graph,
+};
 
 /// The code of a call that a captured stream does not take.
 const CAPTURED: i32 = 900;

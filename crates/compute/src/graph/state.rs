@@ -1,8 +1,5 @@
 //! The handles of graphs, and what a graph consists of.
 
-use super::holds::Holds;
-use super::launched::LaunchStreams;
-use super::thread_captures;
 use sconce_base::collections::slab::Slab;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::rank;
@@ -12,6 +9,10 @@ use sconce_driver::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, 
 use sconce_runtime::caching::{BiasedGuard, BiasedLock};
 use sconce_runtime::context::{Runtime, refuse_forked_child, runtime};
 use sconce_runtime::graph_shared::Share;
+
+use super::holds::Holds;
+use super::launched::LaunchStreams;
+use super::thread_captures;
 pub(super) use sconce_runtime::memory::pool::Key;
 use sconce_runtime::stream::{LaunchMembers, LentStream, NotedCapture, Stream};
 

@@ -1,16 +1,16 @@
 //! Operands joined along an axis.
 
+use sconce_base::error::Result;
+use sconce_base::strided::SharedAxes;
+use sconce_driver::RawAddress;
+use sconce_runtime::context::Runtime;
+use sconce_runtime::stream::Stream;
 use smallvec::SmallVec;
 
 use super::axes::{is_empty, shared_axes};
 use super::calls::{JoinCall, JoinPart};
 use super::host;
 use super::join_kernels::JoinQueue;
-use sconce_base::error::Result;
-use sconce_base::strided::SharedAxes;
-use sconce_driver::RawAddress;
-use sconce_runtime::context::Runtime;
-use sconce_runtime::stream::Stream;
 
 /// Joins memory of the stream's device, as work of the stream: in one launch, if there are up to
 /// six parts and each lies in rows. Of more parts, those that are short and lie together are copied in launches of some
@@ -77,10 +77,11 @@ fn each_part_of(
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use sconce_base::element::Dtype;
+
     use super::*;
     use crate::ordering::PlacedOperand;
     use crate::ordering::host::of_test;
-    use sconce_base::element::Dtype;
 
     #[test]
     fn parts_follow_each_other_along_every_axis() {

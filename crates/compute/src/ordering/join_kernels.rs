@@ -1,10 +1,5 @@
 //! Launches of a join: parts that are rows on both sides, several in a launch.
 
-use smallvec::SmallVec;
-
-use super::axes::with_operand;
-use super::many_kernels::ManyQueue;
-use super::select_kernels::{self, KernelsByWidth, take_run, unit_shift};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::Result;
 use sconce_base::strided::SharedAxes;
@@ -15,6 +10,11 @@ use sconce_kernels::images::GATHER_JOIN;
 use sconce_kernels::{JOIN_BYTES, JOIN_PARTS, JoinLaunch, JoinRows, join_kernel_name};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::stream::Stream;
+use smallvec::SmallVec;
+
+use super::axes::with_operand;
+use super::many_kernels::ManyQueue;
+use super::select_kernels::{self, KernelsByWidth, take_run, unit_shift};
 
 shared_static! {
     static KERNELS: PerDevice<KernelsByWidth> =

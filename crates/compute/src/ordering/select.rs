@@ -1,9 +1,5 @@
 //! Selections along an axis by index.
 
-use super::axes::{is_empty, shared_axes};
-use super::calls::SelectCall;
-use super::host;
-use super::select_kernels::{self, IndexedBy};
 use sconce_base::error::{Error, Result};
 use sconce_base::strided::{SharedAxes, SharedAxis, each_run};
 use sconce_driver::RawAddress;
@@ -11,6 +7,11 @@ use sconce_math::parallel::{GRAIN, for_elements};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::stream::Stream;
 use smallvec::SmallVec;
+
+use super::axes::{is_empty, shared_axes};
+use super::calls::SelectCall;
+use super::host;
+use super::select_kernels::{self, IndexedBy};
 
 /// Selects from memory of the stream's device, as work of the stream.
 ///
@@ -97,10 +98,11 @@ pub fn select_on_host(call: &SelectCall<'_>) -> Result<()> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use sconce_base::element::Dtype;
+
     use super::*;
     use crate::ordering::host::of_test;
     use crate::ordering::{PlacedOperand, SelectIndex};
-    use sconce_base::element::Dtype;
 
     fn select(
         axis: usize,

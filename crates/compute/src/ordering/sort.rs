@@ -1,13 +1,14 @@
 //! Sorts along an axis.
 
-use super::axes::{is_empty, shared_axes};
-use super::calls::{INDEX_BYTES, SortCall};
-use super::{host, sort_kernels};
 use sconce_base::error::Result;
 use sconce_base::strided::each_run;
 use sconce_math::parallel::{GRAIN, for_elements};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::stream::Stream;
+
+use super::axes::{is_empty, shared_axes};
+use super::calls::{INDEX_BYTES, SortCall};
+use super::{host, sort_kernels};
 
 /// Sorts memory of the stream's device, as work of the stream.
 pub fn sort(runtime: &Runtime, stream: Stream, call: &SortCall<'_>) -> Result<()> {
@@ -61,10 +62,11 @@ pub fn sort_on_host(call: &SortCall<'_>) -> Result<()> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use sconce_base::element::Dtype;
+
     use super::*;
     use crate::ordering::PlacedOperand;
     use crate::ordering::host::of_test;
-    use sconce_base::element::Dtype;
 
     #[test]
     fn lines_of_any_axis_and_stride_are_sorted() {

@@ -1,7 +1,5 @@
 //! Launches of a sort: one for lines that a block holds; for longer ones, one for each digit and one that counts.
 
-use super::axes::shared_axes;
-use super::calls::{INDEX_BYTES, SortCall};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::element::KeyOrder;
 use sconce_base::error::Result;
@@ -21,6 +19,9 @@ use sconce_runtime::context::Runtime;
 use sconce_runtime::kernel_loader::LoadedKernels;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::stream::Stream;
+
+use super::axes::shared_axes;
+use super::calls::{INDEX_BYTES, SortCall};
 
 /// The kernels of the images of sorts.
 struct SortKernels {
@@ -220,8 +221,9 @@ impl ScratchPlan {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
+
+    use super::*;
 
     #[test]
     fn pieces_of_the_temporary_do_not_overlap() {

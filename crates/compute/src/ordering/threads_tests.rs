@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::host::of_test;
-use super::*;
 use sconce_base::element::Dtype;
 use sconce_math::parallel::set_count;
+
+use super::host::of_test;
+use super::*;
 
 const ROWS: usize = 300;
 const COLUMNS: usize = 700;

@@ -1,10 +1,10 @@
 //! The axes of a call, sorted and joined.
 
+use sconce_base::strided::join_axes;
+use sconce_math::arithmetic::ElementwiseAxis;
 use smallvec::SmallVec;
 
 use super::call::{PointwiseCall, PointwiseInput};
-use sconce_base::strided::join_axes;
-use sconce_math::arithmetic::ElementwiseAxis;
 
 /// Axes from the innermost to the outermost.
 pub(super) type Axes = SmallVec<[ElementwiseAxis; 8]>;

@@ -1,12 +1,12 @@
 //! Frequent calls on few contiguous elements: their launch is written down at once. Such a launch takes the host as long
 //! as the device, and `lower` takes a third of this library's part of it.
 
+use sconce_driver::{KernelArguments, LaunchShape};
+use sconce_kernels::{FewElements, few_launch};
 use smallvec::SmallVec;
 
 use super::call::{PointwiseCall, PointwiseInput};
 use super::lower::{choose, factor_of};
-use sconce_driver::{KernelArguments, LaunchShape};
-use sconce_kernels::{FewElements, few_launch};
 
 /// What launches the call with the kernel for few elements in single precision: the grid, and what is written to
 /// `arguments`. `None` if the call takes the long way.
@@ -44,14 +44,15 @@ pub(super) fn few(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::pointwise::lower::lower;
-    use crate::pointwise::{PointwiseOp, PointwiseOperand};
     use sconce_base::element::Dtype;
     use sconce_base::types::DevicePtr;
     use sconce_driver::RawAddress;
     use sconce_kernels::{PointwiseForm, pointwise_launch};
     use sconce_math::arithmetic::Scalar;
+
+    use super::*;
+    use crate::pointwise::lower::lower;
+    use crate::pointwise::{PointwiseOp, PointwiseOperand};
 
     /// What `check` finds out about a call, all of whose inputs are the same.
     fn with_call<R>(

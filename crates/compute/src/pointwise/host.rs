@@ -4,12 +4,13 @@
 //! time, which is then the caller's race.
 #![allow(unsafe_code, reason = "follows addresses that callers vouch for")]
 
-use super::call::PointwiseCall;
-use super::lower::{Lowered, lower};
 use sconce_base::error::{Error, Result};
 use sconce_base::strided::are_independent;
 use sconce_math::arithmetic::{ElementRun, ElementRuns, ElementwiseInput, evaluate_part};
 use sconce_math::parallel::{self, GRAIN};
+
+use super::call::PointwiseCall;
+use super::lower::{Lowered, lower};
 
 /// Computes an operation whose operands are host memory.
 pub fn on_host(call: &PointwiseCall<'_>) -> Result<()> {
@@ -88,11 +89,12 @@ impl ElementRuns for Lowered {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::pointwise::{PointwiseInput, PointwiseOp, PointwiseOperand};
     use sconce_base::element::Dtype;
     use sconce_driver::RawAddress;
     use sconce_math::arithmetic::Scalar;
+
+    use super::*;
+    use crate::pointwise::{PointwiseInput, PointwiseOp, PointwiseOperand};
 
     fn operand<'a, T>(elements: &[T], dtype: Dtype, strides: &'a [i64]) -> PointwiseOperand<'a> {
         let bytes = std::mem::size_of_val(elements);

@@ -1,8 +1,5 @@
 //! The kernels: loaded at first use, and launched in parts that they can hold.
 
-use super::call::PointwiseCall;
-use super::few::few;
-use super::lower::lower;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::Result;
 use sconce_base::sync::shared_static;
@@ -17,6 +14,10 @@ use sconce_kernels::{
 use sconce_math::arithmetic::{Domain, Elementwise, ElementwiseInput};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::kernel_loader::LoadedKernels;
+
+use super::call::PointwiseCall;
+use super::few::few;
+use super::lower::lower;
 
 /// The kernels of each domain, by the number of inputs.
 type ByDomain = [LoadedKernels<3>; Domain::ALL.len()];
@@ -143,9 +144,10 @@ fn parts(task: &mut Elementwise, launch: &mut QueuePart<'_>) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
     use sconce_math::arithmetic::{AnyNumber, ElementOperation, ElementwiseAxis};
+
+    use super::*;
 
     fn task(operation: ElementOperation, axes: &[(u64, i64, i64)]) -> Elementwise {
         let axis = |(size, out, from): &(u64, i64, i64)| ElementwiseAxis {

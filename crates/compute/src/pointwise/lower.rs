@@ -1,15 +1,15 @@
 //! From a call to an operation of the kernels.
 
-use smallvec::SmallVec;
-
-use super::axes::axes_of;
-use super::call::{PointwiseCall, PointwiseInput, PointwiseOp};
 use sconce_base::element::{Dtype, DtypeKind};
 use sconce_base::error::{Error, Result};
 use sconce_driver::RawAddress;
 use sconce_math::arithmetic::{
     AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseInput, MOST_INPUTS, Scalar,
 };
+use smallvec::SmallVec;
+
+use super::axes::axes_of;
+use super::call::{PointwiseCall, PointwiseInput, PointwiseOp};
 
 /// A call as the kernels know it.
 pub(super) struct Lowered {
@@ -286,9 +286,10 @@ fn linspace(task: &Elementwise, start: AnyNumber, end: AnyNumber) -> [AnyNumber;
 
 #[cfg(test)]
 mod tests {
+    use sconce_base::types::DevicePtr;
+
     use super::*;
     use crate::pointwise::PointwiseOperand;
-    use sconce_base::types::DevicePtr;
 
     #[test]
     fn a_quotient_of_halves_by_a_number_is_cut_before_it_is_rounded() {

@@ -1,12 +1,13 @@
 //! Fills of host memory from generators of the CPU, with the bits of torch's CPU fills.
 
-use super::generator::{self, Generator};
-use super::registry;
-use super::request::FillRequest;
 use sconce_base::collections::slab::Key;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_math::mersenne::{self, STATE_BYTES, Sequence};
+
+use super::generator::{self, Generator};
+use super::registry;
+use super::request::FillRequest;
 
 #[cold]
 fn of_a_device() -> Error {

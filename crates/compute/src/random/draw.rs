@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use sconce_base::collections::slab::Key;
+use sconce_base::error::Result;
+use sconce_driver::StreamRef;
+
 use super::device::{new_place, prepare};
 use super::generator::{Draw, StateAt, with_state};
 use super::graph_draws::CapturedDraw;
 use super::stream_capture::{CapturingWork, StreamCapture};
-use sconce_base::collections::slab::Key;
-use sconce_base::error::Result;
-use sconce_driver::StreamRef;
 
 /// What a launch needs of a generator.
 #[derive(Clone, Copy)]

@@ -1,11 +1,5 @@
 //! Fills: from a request to launches.
 
-use super::device::{ProcessDevices, RandomKernel};
-use super::draw::{DrawRequest, with_draw};
-use super::generator;
-use super::registry;
-use super::request::FillRequest;
-use super::stream_capture::CapturingWork;
 use sconce_base::collections::slab::Key;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
@@ -17,6 +11,13 @@ use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::device::{self, reach};
 use sconce_runtime::operand::address_range::{self, MemoryKind};
 use sconce_runtime::stream::{self, after_enqueue};
+
+use super::device::{ProcessDevices, RandomKernel};
+use super::draw::{DrawRequest, with_draw};
+use super::generator;
+use super::registry;
+use super::request::FillRequest;
+use super::stream_capture::CapturingWork;
 
 /// Threads of a block.
 const BLOCK: u64 = 256;

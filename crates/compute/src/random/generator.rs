@@ -5,8 +5,6 @@
 
 use std::sync::Arc;
 
-use super::cpu_generator::CpuGenerator;
-use super::device::{DeviceRecord, DeviceWork, new_place};
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
@@ -14,6 +12,9 @@ use sconce_base::types::{CPU, DeviceIndex, DevicePtr};
 use sconce_driver::{StreamHandle, StreamRef};
 use sconce_runtime::context::runtime;
 use sconce_runtime::device;
+
+use super::cpu_generator::CpuGenerator;
+use super::device::{DeviceRecord, DeviceWork, new_place};
 
 /// The seed of a new generator, as in torch.
 const FIRST_SEED: u64 = 67_280_421_310_721;

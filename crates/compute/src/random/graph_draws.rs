@@ -10,10 +10,6 @@
 
 use std::sync::Arc;
 
-use super::device::{
-    Arena, DeviceRecord, DeviceWork, NewestUse, ProcessDevices, Retired, new_place, queue_take,
-};
-use super::generator::{Draw, SharedGenerator};
 use sconce_base::collections::slab::Key;
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
@@ -21,6 +17,11 @@ use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::StreamRef;
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream::{LaunchMember, Stream};
+
+use super::device::{
+    Arena, DeviceRecord, DeviceWork, NewestUse, ProcessDevices, Retired, new_place, queue_take,
+};
+use super::generator::{Draw, SharedGenerator};
 
 /// What a graph draws from all its generators.
 pub(super) struct GraphDraws {

@@ -2,11 +2,6 @@
 
 use std::sync::Arc;
 
-use super::device::{DeviceRecord, DeviceWork, ProcessDevices};
-use super::entropy;
-use super::generator::{
-    GeneratorState, StateAt, create_like, create_like_cpu, device_of, if_of_cpu, with_state,
-};
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
@@ -14,6 +9,12 @@ use sconce_driver::StreamHandle;
 use sconce_math::mersenne::Sequence;
 use sconce_runtime::context::{self, runtime};
 use sconce_runtime::stream;
+
+use super::device::{DeviceRecord, DeviceWork, ProcessDevices};
+use super::entropy;
+use super::generator::{
+    GeneratorState, StateAt, create_like, create_like_cpu, device_of, if_of_cpu, with_state,
+};
 
 /// Bytes of a state: seed, then offset, little-endian.
 pub(super) const STATE_BYTES: usize = 16;

@@ -1,9 +1,6 @@
 //! A random order for neighbours of equal keys: the second half of torch's `randperm`, which first sorts
 //! random keys.
 
-use super::device::{DeviceWork, ProcessDevices, RandomKernel};
-use super::draw::{DrawRequest, with_draw};
-use super::registry;
 use sconce_base::collections::slab::Key;
 use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
@@ -11,6 +8,10 @@ use sconce_kernels::PermuteLaunch;
 use sconce_math::philox::rounded_increment;
 use sconce_runtime::context::Runtime;
 use sconce_runtime::stream::Stream;
+
+use super::device::{DeviceWork, ProcessDevices, RandomKernel};
+use super::draw::{DrawRequest, with_draw};
+use super::registry;
 
 /// Threads of a block, as in `kernels/random_permute.cu`.
 const BLOCK: u64 = 256;

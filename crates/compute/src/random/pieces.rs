@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::device::{DeviceRecord, DeviceWork, queue_write};
-use super::generator::{Draw, GeneratorState, StateAt};
 use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
 use sconce_driver::StreamRef;
+
+use super::device::{DeviceRecord, DeviceWork, queue_write};
+use super::generator::{Draw, GeneratorState, StateAt};
 
 impl GeneratorState {
     /// Reserves a piece of the sequence, where the state is on the host.

@@ -6,16 +6,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sconce_base::lock::{Mutex, rank};
-
-use super::{entropy, generator, numbers};
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::collections::slab::Key;
 use sconce_base::error::Result;
+use sconce_base::lock::{Mutex, rank};
 use sconce_base::thread_state;
 use sconce_base::types::{CPU, DeviceIndex, MAX_DEVICES};
 use sconce_runtime::context::{self, runtime};
 use sconce_runtime::device;
+
+use super::{entropy, generator, numbers};
 
 /// The default generators, by device; `None` stands for the CPU.
 struct Registry {

@@ -201,8 +201,9 @@ fn inward_to(dtype: Dtype, high: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     fn refusal(request: FillRequest, dtype: Dtype) -> Error {
         request.check(dtype).expect_err(&format!("{request:?} {dtype:?}"))

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::device::{DeviceRecord, DeviceWork, ProcessDevices, new_place, prepare};
-use super::draw::{DrawRequest, with_draw};
-use super::generator::{Draw, StateAt, device_of, with_state};
-use super::numbers::refuse_in_capture;
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_math::philox::rounded_increment;
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
+
+use super::device::{DeviceRecord, DeviceWork, ProcessDevices, new_place, prepare};
+use super::draw::{DrawRequest, with_draw};
+use super::generator::{Draw, StateAt, device_of, with_state};
+use super::numbers::refuse_in_capture;
 
 /// Reserves a piece of the sequence for a kernel of the caller. Returns the seed and the begin of the piece.
 #[inline]

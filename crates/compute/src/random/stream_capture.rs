@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::device::{DeviceWork, ProcessDevices};
-use super::graph_draws::GraphDraws;
 use sconce_base::error::{Error, Result};
 use sconce_driver::StreamRef;
 use sconce_runtime::stream::{self, CaptureSeen};
+
+use super::device::{DeviceWork, ProcessDevices};
+use super::graph_draws::GraphDraws;
 
 /// The capture that a captured stream is in.
 pub(super) enum StreamCapture {

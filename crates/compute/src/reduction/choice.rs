@@ -1,9 +1,10 @@
 //! Which kernel a reduction takes, by its types and by how its elements lie.
 
-use super::shape::ReduceShape;
 use sconce_base::element::{Dtype, DtypeKind};
 use sconce_kernels::{ReduceForm, ReduceImage, ReduceKernel};
 use sconce_math::folding::{Number, ReduceCall, ReduceOp};
+
+use super::shape::ReduceShape;
 
 /// A kernel, with the operation and the types that its launch is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,10 +4,11 @@
 //! time, which is then the caller's race.
 #![allow(unsafe_code, reason = "follows addresses that callers vouch for")]
 
-use super::{LineCall, ReduceCall, check_lines, check_reduce};
 use sconce_base::error::{Error, Result};
 use sconce_driver::RawAddress;
 use sconce_math::folding::{ElementMemory, lines_on_threads, reduce_on_threads};
+
+use super::{LineCall, ReduceCall, check_lines, check_reduce};
 
 /// The memory of input and result, which a caller vouches for.
 #[derive(Clone)]
@@ -52,9 +53,10 @@ pub fn lines_on_host(call: &LineCall<'_>, input: RawAddress, output: RawAddress)
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use sconce_base::element::Dtype;
+
     use super::*;
     use crate::reduction::{ElementOperand, KeptAxis, LineOp, ReduceOp, ReducedAxis};
-    use sconce_base::element::Dtype;
 
     fn operand<T>(elements: &[T], dtype: Dtype) -> (ElementOperand, RawAddress) {
         let address = elements.as_ptr() as usize;

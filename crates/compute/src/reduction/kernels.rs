@@ -1,6 +1,5 @@
 //! The kernels of each device, loaded at first use, and their launches on a stream.
 
-use super::queue::ReductionStream;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::Result;
 use sconce_base::lock::{OnceCell, rank};
@@ -12,6 +11,8 @@ use sconce_runtime::context::Runtime;
 use sconce_runtime::kernel_loader::LoadedKernels;
 use sconce_runtime::memory::Temporary;
 use sconce_runtime::stream::Stream;
+
+use super::queue::ReductionStream;
 
 /// What this module keeps for a device.
 struct ReductionDevice {

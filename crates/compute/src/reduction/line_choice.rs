@@ -1,11 +1,12 @@
 //! Which kernel a calculation along lines takes, and how many threads and chunks.
 
-use super::choice::accumulator_of;
-use super::shape::ReduceShape;
-use super::threads::log2_up;
 use sconce_base::element::Dtype;
 use sconce_kernels::{LINE_THREADS, LineForm, LineKernel, SOFTMAX_THREADS, chain_tile};
 use sconce_math::folding::{LineCall, LineOp};
+
+use super::choice::accumulator_of;
+use super::shape::ReduceShape;
+use super::threads::log2_up;
 
 /// The most threads of a block of softmax that holds lines in accesses of several elements.
 const HELD_THREADS: u32 = 512;
@@ -153,9 +154,10 @@ fn chunk(length: u64, bytes: u64, blocks: u64, multiprocessors: u64, may_cut: bo
 
 #[cfg(test)]
 mod tests {
+    use sconce_math::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
+
     use super::*;
     use Dtype::{Bf16, F16, F32, F64, I64};
-    use sconce_math::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 
     /// The kernel for lines side by side on a device of 100 multiprocessors.
     fn choice(op: LineOp, dtype: Dtype, [lines, length]: [i64; 2], address: u64) -> LineChoice {

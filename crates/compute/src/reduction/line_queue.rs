@@ -1,16 +1,17 @@
 //! Softmax and running sums as launches. Sums of few long lines are one launch where they lie side by
 //! side; otherwise three: the sums of chunks, what is before each chunk, and the sums themselves.
 
-use super::choice::{ReduceChoice, accumulator_of};
-use super::line_choice::LineChoice;
-use super::queue::{ReductionStream, dense, is_by_columns, launch};
-use super::shape::ReduceShape;
-use super::threads::ReduceThreads;
 use sconce_base::error::Result;
 use sconce_kernels::{LINE_AXES, LineForm, LineLaunch};
 use sconce_math::folding::{
     ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis,
 };
+
+use super::choice::{ReduceChoice, accumulator_of};
+use super::line_choice::LineChoice;
+use super::queue::{ReductionStream, dense, is_by_columns, launch};
+use super::shape::ReduceShape;
+use super::threads::ReduceThreads;
 
 /// Queues a calculation along lines.
 pub(super) fn queue(stream: &dyn ReductionStream, call: &LineCall<'_>) -> Result<()> {

@@ -5,11 +5,6 @@
 //! partial results. `argmax` and the like have pairs of a value and its index for partial results. Calls with more axes
 //! than a launch holds are cut: along kept axes into independent calls, along reduced axes into parts.
 
-use smallvec::SmallVec;
-
-use super::choice::{ReduceChoice, accumulator_of, of_nothing};
-use super::shape::ReduceShape;
-use super::threads::ReduceThreads;
 use sconce_base::element::{Dtype, DtypeKind};
 use sconce_base::error::Result;
 use sconce_kernels::{
@@ -17,6 +12,11 @@ use sconce_kernels::{
     ReduceKernel, ReduceLaunch,
 };
 use sconce_math::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
+use smallvec::SmallVec;
+
+use super::choice::{ReduceChoice, accumulator_of, of_nothing};
+use super::shape::ReduceShape;
+use super::threads::ReduceThreads;
 
 /// The most reduced axes of a launch. Each index along the others is a launch of its own.
 const MOST_REDUCED: usize = 4;

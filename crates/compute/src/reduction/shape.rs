@@ -101,9 +101,10 @@ fn joined(mut axes: ReduceAxes, both: bool) -> ReduceAxes {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
     use sconce_math::folding::{ElementOperand, KeptAxis, ReducedAxis};
+
+    use super::*;
 
     fn shape(op: ReduceOp, kept: &[(i64, i64, i64)], reduced: &[(i64, i64)]) -> ReduceShape {
         let operand = ElementOperand { address: 0, dtype: Dtype::F32 };

@@ -1,8 +1,9 @@
 //! How many threads and blocks reduce, and in how many parts.
 
+use sconce_kernels::{COLUMN_THREADS, ROW_THREADS, ReduceForm, ReduceImage, SHORT_THREADS};
+
 use super::choice::ReduceChoice;
 use super::shape::ReduceShape;
-use sconce_kernels::{COLUMN_THREADS, ROW_THREADS, ReduceForm, ReduceImage, SHORT_THREADS};
 
 /// Bytes of a result that one block reduces as quickly as several with a second launch.
 const OF_ONE_BLOCK: u64 = 128 << 10;
@@ -171,9 +172,10 @@ fn general(shape: &ReduceShape, whole: u64, multiprocessors: u64) -> ReduceThrea
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
     use sconce_math::folding::{ElementOperand, KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
+
+    use super::*;
 
     /// The logarithm of the threads of a row, of many rows on a device of 100 multiprocessors.
     fn lanes(op: ReduceOp, dtype: Dtype, length: i64) -> u32 {

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::Store;
 use sconce_base::error::{Error, Result, Status};
+
+use super::Store;
 
 /// Waits until `world_size` processes have come. The name may be used again at once: arrivals are counted on, and
 /// each round has a key of its own.

@@ -5,10 +5,11 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use sconce_base::error::{Error, Result, Status};
+
 use super::deadline::Deadline;
 use super::limits::MOST_REPLY_BYTES;
 use super::request::{STOP_WAITING, VALIDATION, WAIT_CANCELED, kind, with_number};
-use sconce_base::error::{Error, Result, Status};
 
 /// How long a server may take for an answer that it can give at once, at least.
 const ANSWER: Duration = Duration::from_secs(5);

@@ -3,9 +3,10 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use super::Store;
 use sconce_base::config::JobEnvironment;
 use sconce_base::error::{Error, Result, Status};
+
+use super::Store;
 
 /// Counts the processes that have joined, as PyTorch's stores do.
 const JOINED: &[u8] = b"init/";

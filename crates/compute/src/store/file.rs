@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{Mutex, rank};
 
 use super::deadline::Deadline;
 use super::limits::{MOST_TABLE_BYTES, shown, sum_of};
 use super::records::{Replay, deletion, record};
 use super::{KeyValueStore, missing_keys};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{Mutex, rank};
 
 /// How long to wait before another look at the file or its lock.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);

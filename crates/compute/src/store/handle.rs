@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Store;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
+
+use super::Store;
 
 #[derive(Default)]
 struct StorePlace(Mutex<rank::StoreHandle, Option<Arc<Store>>>);

@@ -34,8 +34,9 @@ pub use handle::{destroy, get, insert};
 pub use server::dialogue;
 pub use shared::{DEFAULT_TIMEOUT, Store};
 
-use deadline::Deadline;
 use sconce_base::error::{Error, Result, Status};
+
+use deadline::Deadline;
 
 /// A table of keys and values that processes share. Keys are complete, with `/` and prefixes, and keys and values
 /// are within the limits.

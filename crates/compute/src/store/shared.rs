@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use sconce_base::error::{Error, Result};
+
 use super::file::FileStore;
 use super::limits::{check_key, check_keys, check_value};
 use super::tcp::TcpStore;
 use super::{KeyValueStore, barrier};
-use sconce_base::error::{Error, Result};
 
 /// The wait that a call is given when it names none, until another one is set: PyTorch's 300 s.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);

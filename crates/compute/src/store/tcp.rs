@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{Mutex, rank};
+
 use super::channel::{Channel, WaitEnd, answer_by};
 use super::deadline::Deadline;
 use super::limits::{shown, shown_all};
 use super::request::{NOT_READY, READY, kind, put_bytes, with_key, with_keys, with_number};
 use super::server::Server;
 use super::{KeyValueStore, missing_keys};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{Mutex, rank};
 
 /// The first wait before another try to connect, and the longest.
 const FIRST_RETRY: Duration = Duration::from_millis(10);

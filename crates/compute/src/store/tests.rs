@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{scope, sleep};
 use std::time::{Duration, Instant};
 
+use sconce_base::error::Status;
+
 use super::Store;
 use super::request::{VALIDATION, kind, with_number};
-use sconce_base::error::Status;
 
 const LONG: Duration = Duration::from_secs(30);
 

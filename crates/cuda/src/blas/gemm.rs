@@ -8,14 +8,14 @@ use cudarc::cublas::sys::cublasGemmAlgo_t::{CUBLAS_GEMM_DEFAULT_TENSOR_OP, CUBLA
 use cudarc::cublas::sys::cublasHandle_t;
 use cudarc::cublas::sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
 use cudarc::cublas::sys::cublasStatus_t::CUBLAS_STATUS_NOT_SUPPORTED;
-
-use super::functions::BlasFunctions;
-use crate::data_types::{complex_type, real_type};
-use crate::result::SUCCESS;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_driver::nvidia::blas_failure;
 use sconce_driver::{Gemm, Matrix};
+
+use super::functions::BlasFunctions;
+use crate::data_types::{complex_type, real_type};
+use crate::result::SUCCESS;
 
 const NOT_SUPPORTED: i32 = CUBLAS_STATUS_NOT_SUPPORTED as i32;
 

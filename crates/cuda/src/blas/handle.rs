@@ -8,15 +8,15 @@ use cudarc::cublas::sys::cublasMath_t::{
     CUBLAS_DEFAULT_MATH, CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION,
     CUBLAS_TF32_TENSOR_OP_MATH,
 };
-
-use super::{Cublas, gemm};
-use crate::primary::HeldContext;
-use crate::result::SUCCESS;
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::types::DevicePtr;
 use sconce_driver::nvidia::blas_failure;
 use sconce_driver::{BlasHandle, Gemm, MathMode, StreamRef};
+
+use super::{Cublas, gemm};
+use crate::primary::HeldContext;
+use crate::result::SUCCESS;
 
 /// The default mode, but that sums of parts of an F16 or BF16 product are kept in F32 too.
 const WHOLE_SUMS: c_int = CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION as c_int;

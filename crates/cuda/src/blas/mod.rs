@@ -13,15 +13,16 @@ mod handle;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::nvidia::blas_failure;
+use sconce_driver::{Blas, BlasHandle, Memory};
+
 use self::functions::BlasFunctions;
 use self::handle::CublasHandle;
 use super::CudaDriver;
 use super::libraries::library::LibraryName;
 use super::result::SUCCESS;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::nvidia::blas_failure;
-use sconce_driver::{Blas, BlasHandle, Memory};
 
 const NAME: LibraryName = LibraryName {
     name: "cuBLAS",

@@ -3,14 +3,14 @@
 use std::ffi::{c_int, c_void};
 
 use cudarc::driver::sys::CUstream;
-
-use super::functions::{CommFunctions, NcclComm};
-use super::{check, end_group, start_group, version};
 use sconce_base::element::narrow_bits;
 use sconce_base::element::{Dtype, bf16_bits, f16_bits};
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DevicePtr;
 use sconce_driver::{CommCall, CommOp, CommParts};
+
+use super::functions::{CommFunctions, NcclComm};
+use super::{check, end_group, start_group, version};
 
 /// `ncclScalarHostImmediate`.
 const IN_HOST_MEMORY: c_int = 1;

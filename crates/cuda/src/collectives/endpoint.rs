@@ -5,16 +5,17 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::call::Target;
-use super::functions::{NcclComm, NcclUniqueId};
-use super::task::Task;
-use super::{Nccl, check, config_of, end_group, start_group};
-use crate::primary::HeldContext;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::log;
 use sconce_driver::{
     CommAbort, CommCall, CommEndpoint, CommId, CommMember, CommOptions, StreamRef,
 };
+
+use super::call::Target;
+use super::functions::{NcclComm, NcclUniqueId};
+use super::task::Task;
+use super::{Nccl, check, config_of, end_group, start_group};
+use crate::primary::HeldContext;
 
 /// `NCCL_SPLIT_NOCOLOR`.
 const NO_COLOR: c_int = -1;

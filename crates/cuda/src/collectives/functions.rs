@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use cudarc::driver::sys::CUstream;
+use sconce_driver::CommId;
 
 use crate::libraries::library::library_functions;
-use sconce_driver::CommId;
 
 /// `ncclComm_t`.
 pub(super) type NcclComm = *mut c_void;

@@ -20,13 +20,14 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::nvidia::comm_failure;
+use sconce_driver::{Collectives, CommEndpoint, CommId, CommMember, CommOptions};
+
 use self::functions::{CommFunctions, NcclConfig, NcclUniqueId};
 use super::CudaDriver;
 use super::libraries::library::LibraryName;
 use super::result::SUCCESS;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::nvidia::comm_failure;
-use sconce_driver::{Collectives, CommEndpoint, CommId, CommMember, CommOptions};
 
 const NAME: LibraryName =
     LibraryName { name: "NCCL", files: &["libnccl.so.2"], variable: "SCONCE_LIBNCCL" };

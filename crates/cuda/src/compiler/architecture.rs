@@ -2,9 +2,10 @@
 
 use std::ffi::{CString, c_int};
 
-use super::functions::{CompilerFunctions, check};
 use sconce_base::error::{Error, Result};
 use sconce_driver::CompiledForm;
+
+use super::functions::{CompilerFunctions, check};
 
 /// The architectures that a release of the library knows, as ten times major and minor version.
 /// `None` before CUDA 11.2, whose library lacks the question.
@@ -63,8 +64,9 @@ fn too_old(known: &[c_int], major: i32, minor: i32) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     #[test]
     fn a_device_gets_its_own_code_or_ptx_of_the_newest_architecture_before_it() {

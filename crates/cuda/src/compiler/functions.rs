@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
-use crate::libraries::library::library_functions;
-use crate::result::SUCCESS;
 use sconce_base::error::Result;
 use sconce_driver::nvidia::compiler_failure;
+
+use crate::libraries::library::library_functions;
+use crate::result::SUCCESS;
 
 /// Turns what a function returned into an error unless it has succeeded.
 pub(super) fn check(call: &str, code: i32) -> Result<()> {

@@ -13,15 +13,16 @@ mod program;
 use std::ffi::CString;
 use std::path::Path;
 
-use self::functions::CompilerFunctions;
-use self::program::Program;
-use super::CudaDriver;
-use super::libraries::library::LibraryName;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
     Compilation, CompiledForm, Compiler, DEVICE_HEADER, DEVICE_HEADER_NAME, SourceCode,
 };
+
+use self::functions::CompilerFunctions;
+use self::program::Program;
+use super::CudaDriver;
+use super::libraries::library::LibraryName;
 
 const NAME: LibraryName = LibraryName {
     name: "NVRTC",

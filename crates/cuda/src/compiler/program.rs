@@ -3,9 +3,10 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use super::functions::{CompilerFunctions, check};
 use sconce_base::error::{Error, Result, Status};
 use sconce_driver::{CompiledCode, CompiledForm, ModuleCode, SourceCode};
+
+use super::functions::{CompilerFunctions, check};
 
 /// Reads a text or some bytes of a program: first the size, then as much.
 type GetSize = unsafe extern "C" fn(*mut c_void, *mut usize) -> i32;

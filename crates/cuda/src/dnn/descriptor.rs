@@ -15,10 +15,10 @@ use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
 use cudarc::cudnn::sys::{
     cudnnBackendDescriptor_t, cudnnBackendHeurMode_t, cudnnConvolutionMode_t, cudnnDataType_t,
 };
+use sconce_base::error::Result;
 
 use super::session::Session;
 use crate::result::DEINITIALIZED;
-use sconce_base::error::Result;
 
 /// cuDNN 9.19 knows ten.
 const MOST_NOTES: usize = 64;

@@ -26,8 +26,9 @@ pub(super) fn narrowed(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_driver::{ConvolutionTensor, MOST_SPATIAL};
+
+    use super::*;
 
     #[test]
     fn only_what_was_found_to_do_harm_is_avoided() {

@@ -13,6 +13,10 @@ use cudarc::cudnn::sys::cudnnBackendNumericalNote_t::{
     CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC as NONDETERMINISTIC,
     CUDNN_NUMERICAL_NOTE_TENSOR_CORE as TENSOR_CORE,
 };
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_base::log;
+use sconce_driver::{Convolution, ConvolutionEngines, ConvolutionPlan, EngineChoice};
 
 use super::descriptor::{Descriptor, Value};
 use super::distrust::narrowed;
@@ -20,10 +24,6 @@ use super::plan::Plan;
 use super::problem::Problem;
 use super::session::Session;
 use super::version_of;
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_base::log;
-use sconce_driver::{Convolution, ConvolutionEngines, ConvolutionPlan, EngineChoice};
 
 /// The lists, in the order in which their engines are listed. One is asked for when no engine of those before it will
 /// do: a list takes milliseconds.

@@ -3,11 +3,12 @@
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use sconce_base::error::Result;
+use sconce_driver::{Convolution, ConvolutionEngines, DnnHandle, EngineChoice, StreamRef};
+
 use super::engines::Engines;
 use super::session::Session;
 use crate::result::SUCCESS;
-use sconce_base::error::Result;
-use sconce_driver::{Convolution, ConvolutionEngines, DnnHandle, EngineChoice, StreamRef};
 
 /// A `cudnnHandle_t`.
 pub(super) struct CudnnHandle {

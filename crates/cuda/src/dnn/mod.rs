@@ -23,14 +23,15 @@ mod session;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Dnn, DnnHandle};
+
 use self::functions::DnnFunctions;
 use self::handle::CudnnHandle;
 use self::session::Session;
 use super::CudaDriver;
 use super::libraries::library::LibraryName;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{Dnn, DnnHandle};
 
 const NAME: LibraryName =
     LibraryName { name: "cuDNN", files: &["libcudnn.so.9"], variable: "SCONCE_LIBCUDNN" };

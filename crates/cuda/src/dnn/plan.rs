@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
 use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DevicePtr;
+use sconce_driver::ConvolutionPlan;
 
 use super::descriptor::{Descriptor, Value};
 use super::problem::TENSORS;
 use super::session::Session;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DevicePtr;
-use sconce_driver::ConvolutionPlan;
 
 /// Codes of bad parameters, of what is not supported, and of failures inside.
 const PREPARING: Range<i32> = 2000..5000;

@@ -11,13 +11,13 @@ use cudarc::cudnn::sys::cudnnBackendAttributeName_t::*;
 use cudarc::cudnn::sys::cudnnBackendDescriptorType_t as Kind;
 use cudarc::cudnn::sys::cudnnConvolutionMode_t::CUDNN_CROSS_CORRELATION;
 use cudarc::cudnn::sys::cudnnDataType_t;
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_SPATIAL};
 
 use super::descriptor::{Descriptor, Value};
 use super::session::Session;
 use crate::data_types::dnn_type;
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_driver::{Convolution, ConvolutionOperation, ConvolutionTensor, MOST_SPATIAL};
 
 /// By what a tensor is named when addresses are given: input, filter, output.
 pub(super) const TENSORS: [i64; 3] = [1, 2, 3];

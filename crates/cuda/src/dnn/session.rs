@@ -5,13 +5,12 @@ use std::ffi::CStr;
 use std::sync::Arc;
 
 use cudarc::cudnn::sys::cudnnHandle_t;
+use sconce_base::error::{Error, Result};
+use sconce_driver::nvidia::dnn_failure;
 
 use super::functions::DnnFunctions;
 use crate::primary::HeldContext;
 use crate::result::SUCCESS;
-use sconce_driver::nvidia::dnn_failure;
-
-use sconce_base::error::{Error, Result};
 
 /// How much is taken of what cuDNN says about a failure.
 const WORDS: usize = 512;

@@ -2,8 +2,9 @@
 
 use std::ffi::c_int;
 
-use crate::data_types::{complex_type, real_type};
 use sconce_driver::{FftKind, FftLayout, FftShape};
+
+use crate::data_types::{complex_type, real_type};
 
 /// The types of input, output and calculation.
 pub(super) struct DataTypes {

@@ -12,15 +12,16 @@ mod plan;
 
 use std::sync::Arc;
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::nvidia::fft_failure;
+use sconce_driver::{Fft, FftPlan, FftShape};
+
 use self::functions::FftFunctions;
 use self::plan::CufftPlan;
 use super::CudaDriver;
 use super::libraries::library::LibraryName;
 use super::result::SUCCESS;
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::nvidia::fft_failure;
-use sconce_driver::{Fft, FftPlan, FftShape};
 
 const NAME: LibraryName = LibraryName {
     name: "cuFFT",

@@ -5,15 +5,15 @@ use std::ptr::null_mut;
 
 use cudarc::cufft::sys::cufftHandle;
 use cudarc::cufft::sys::cufftResult_t::CUFFT_INVALID_TYPE;
+use sconce_base::error::Result;
+use sconce_base::log;
+use sconce_driver::nvidia::{fft_failure, fft_refusal};
+use sconce_driver::{FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK};
 
 use super::Cufft;
 use super::layout::{DataTypes, is_packed};
 use crate::primary::HeldContext;
 use crate::result::{DEINITIALIZED, SUCCESS};
-use sconce_base::error::Result;
-use sconce_base::log;
-use sconce_driver::nvidia::{fft_failure, fft_refusal};
-use sconce_driver::{FftCall, FftDirection, FftPlan, FftShape, MOST_FFT_RANK};
 
 /// `CUFFT_FORWARD` and `CUFFT_INVERSE`, which are macros.
 const FORWARD: c_int = -1;

@@ -9,11 +9,11 @@ use cudarc::driver::sys::{
     CUDA_CONDITIONAL_NODE_PARAMS, CUgraph, CUgraphConditionalNodeType_enum as ConditionalType,
     CUgraphNode, CUgraphNodeParams,
 };
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::{CaptureMode, ConditionHandle, ConditionalKind, GraphHandle, StreamRef};
 
 use crate::CudaDriver;
 use crate::result::SUCCESS;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::{CaptureMode, ConditionHandle, ConditionalKind, GraphHandle, StreamRef};
 
 /// The value of a condition is set when a launch begins.
 const ASSIGN_DEFAULT: u32 = 1;

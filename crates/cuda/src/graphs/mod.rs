@@ -6,15 +6,15 @@ use std::ffi::{CString, c_ulonglong};
 use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::{CUgraph, CUgraphExec, CUgraphExecUpdateResultInfo};
-
-use super::CudaDriver;
-use super::result::released;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
     CaptureMode, ConditionHandle, ConditionalKind, GraphExecHandle, GraphHandle, GraphUpdate,
     Graphs, StreamRef,
 };
+
+use super::CudaDriver;
+use super::result::released;
 
 /// Memory that a launch allocates and does not free is freed by the next launch, and nodes keep the priority of the
 /// stream that they were captured from, as torch instantiates graphs.

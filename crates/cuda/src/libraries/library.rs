@@ -12,10 +12,11 @@
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
-use super::loader::open_library;
 use sconce_base::config::Config;
 use sconce_base::dynlib::Library;
 use sconce_base::error::{Error, Result, Status};
+
+use super::loader::open_library;
 
 /// The default folder of toolkits.
 const TOOLKIT: &str = "/usr/local/cuda";

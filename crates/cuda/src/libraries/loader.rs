@@ -12,10 +12,10 @@ use std::mem::transmute;
 use std::ptr::{NonNull, null_mut};
 
 use cudarc::driver::sys::CUdriverProcAddress_flags::CU_GET_PROC_ADDRESS_LEGACY_STREAM;
-
-use super::api::{Api, EntryPoint};
 use sconce_base::dynlib::Library;
 use sconce_base::error::Result;
+
+use super::api::{Api, EntryPoint};
 
 /// The default names of the driver: the runtime name first, since the other one
 /// may be a toolkit's stub.

@@ -8,9 +8,10 @@ use std::ffi::{CStr, CString, c_char, c_uint, c_ulonglong, c_void};
 use std::mem::transmute;
 use std::ptr::{NonNull, null_mut};
 
-use super::loader::open_library;
 use sconce_base::error::{Error, Result, Status};
 use sconce_driver::ProcessUsage;
+
+use super::loader::open_library;
 
 pub(super) const NAMES: [&str; 2] = ["libnvidia-ml.so.1", "libnvidia-ml.so"];
 

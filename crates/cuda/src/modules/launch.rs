@@ -5,11 +5,11 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{from_ref, null_mut};
 
 use cudarc::driver::sys::{CUfunction, CUstream};
+use sconce_base::error::Result;
+use sconce_driver::{Dim3, KernelHandle, KernelValues, LaunchConfig, LaunchShape, StreamRef};
 
 use crate::CudaDriver;
 use crate::primary::Entered;
-use sconce_base::error::Result;
-use sconce_driver::{Dim3, KernelHandle, KernelValues, LaunchConfig, LaunchShape, StreamRef};
 
 /// `CUlaunchAttribute`: an identifier, and a value of 64 bytes that is aligned to 8.
 #[repr(C, align(8))]

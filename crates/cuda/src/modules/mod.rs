@@ -9,15 +9,15 @@ pub(super) mod launch;
 use std::ffi::c_int;
 
 use cudarc::driver::sys::CUfunction;
-
-use super::CudaDriver;
-use super::result::{INVALID_VALUE, SUCCESS, released};
 use sconce_base::error::{Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
     BestBlock, Devices, KernelAttributes, KernelHandle, KernelValues, Kernels, LaunchConfig,
     ModuleCode, ModuleHandle, Modules, StreamRef,
 };
+
+use super::CudaDriver;
+use super::result::{INVALID_VALUE, SUCCESS, released};
 
 /// `CUfunction_attribute`.
 const MAX_THREADS_PER_BLOCK: c_int = 0;

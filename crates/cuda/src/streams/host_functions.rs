@@ -14,12 +14,12 @@ use std::ffi::c_void;
 use std::ptr::from_ref;
 
 use cudarc::driver::sys::CUstream;
-
-use crate::CudaDriver;
-use crate::result::SUCCESS;
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_driver::{HostFunction, StreamRef, Streams};
+
+use crate::CudaDriver;
+use crate::result::SUCCESS;
 
 /// The boxes of captured functions.
 static CAPTURED: Mutex<

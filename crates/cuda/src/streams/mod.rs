@@ -11,10 +11,6 @@ use std::ptr::{from_mut, null_mut};
 
 use cudarc::driver::sys::CUstream_flags_enum as Flags;
 use cudarc::driver::sys::{CUevent, CUstream};
-
-use super::CudaDriver;
-use super::primary::LAST_DEFAULT_STREAM;
-use super::result::released;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{about_to_wait, rank};
 use sconce_base::types::DeviceIndex;
@@ -22,6 +18,10 @@ use sconce_driver::{
     CaptureStatus, EventHandle, HostFunction, HostRange, StreamFlags, StreamHandle, StreamRef,
     Streams,
 };
+
+use super::CudaDriver;
+use super::primary::LAST_DEFAULT_STREAM;
+use super::result::released;
 
 /// The lowest possible handle of the driver: the first page is never mapped.
 const LOWEST_POINTER: usize = 4096;

@@ -5,10 +5,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::super::CudaDriver;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Access, PhysicalHandle, VirtualMemory};
+
+use super::super::CudaDriver;
 
 /// What is known of a device's memory for GPUDirect RDMA.
 #[derive(Default)]

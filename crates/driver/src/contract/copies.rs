@@ -7,9 +7,10 @@
 //! | `copy_direct_async` | neither side is pageable host memory | as `copy_async` | never |
 //! | `copy_2d_async`, `fill_2d_async` | as above for every row; a pitch is at least the width, unless there is one row | as above, and bytes between the rows stay as they are; no row or no width: nothing happens | as `copy_async` |
 
-use super::{RawAddress, StreamRef};
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use super::{RawAddress, StreamRef};
 
 /// The copies and fills of a driver.
 pub trait Copies: Send + Sync {

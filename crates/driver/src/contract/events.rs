@@ -11,9 +11,10 @@
 //! The module `event` meets the preconditions: it keeps an event that a call uses by the event's lock, by a
 //! reference count, or by hazard pointers.
 
-use super::{EventHandle, StreamRef};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use super::{EventHandle, StreamRef};
 
 /// How an event is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -16,9 +16,10 @@
 //!
 //! A host function that was captured runs at each launch.
 
-use super::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, StreamRef};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use super::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, StreamRef};
 
 /// What a conditional node does with its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

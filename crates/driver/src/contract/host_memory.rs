@@ -5,9 +5,10 @@
 //! | `host_alloc`, `host_register` | size above 0; a caller vouches for the memory to register | the memory is pinned for every device | no |
 //! | `host_free`, `host_unregister` | address from `host_alloc`, from `host_register` | all work that used the memory has finished; it is pinned no more. A call that fails leaves the memory as it was | until work using it is done |
 
-use super::RawAddress;
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use super::RawAddress;
 
 /// The page-locked host memory of a driver.
 pub trait HostMemory: Send + Sync {

@@ -8,10 +8,11 @@
 
 use std::fmt;
 
-use super::EventHandle;
 use sconce_base::error::Result;
 use sconce_base::sha256;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use super::EventHandle;
 
 /// A handle of memory or of an event for other processes. A driver makes it; the handles that this
 /// library makes itself carry a checksum ([`IpcHandle::sealed`]).

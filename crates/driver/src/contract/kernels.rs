@@ -7,10 +7,11 @@
 //! | `kernel_launch` | arguments match the kernel | ordered on the stream | no |
 //! | `kernel_launch_wide` | the kernel has one parameter, a structure of as many slots, at most 512 | ordered on the stream; the slots are copied | no |
 
-use super::{KernelHandle, ModuleHandle, StreamRef};
-use crate::{KernelArguments, KernelImage, LaunchShape};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use super::{KernelHandle, ModuleHandle, StreamRef};
+use crate::{KernelArguments, KernelImage, LaunchShape};
 
 /// The modules and kernels of a driver.
 pub trait Kernels: Send + Sync {

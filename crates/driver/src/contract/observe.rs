@@ -20,8 +20,9 @@
 //! A report changes nothing that the other methods of the driver do. It queues no work, makes no context,
 //! and neither reads nor writes the block.
 
-use super::StreamRef;
 use sconce_base::types::DevicePtr;
+
+use super::StreamRef;
 
 /// A backend that follows the allocator's blocks.
 pub trait Observe: Send + Sync {

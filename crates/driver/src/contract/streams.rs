@@ -12,9 +12,10 @@
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
 //! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
 
-use super::{CaptureStatus, EventHandle, HostFunction, HostRange, StreamHandle};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use super::{CaptureStatus, EventHandle, HostFunction, HostRange, StreamHandle};
 
 /// A stream and the device it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

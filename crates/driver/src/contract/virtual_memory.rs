@@ -11,9 +11,10 @@
 
 use std::os::fd::OwnedFd;
 
-use super::PhysicalHandle;
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use super::PhysicalHandle;
 
 /// What a device may do with mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,9 @@
 
 use std::io::Read;
 
-use super::packed_ptx;
 use sconce_base::error::{Error, Result, Status};
+
+use super::packed_ptx;
 
 /// What the bytes of a [`KernelCode`] are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

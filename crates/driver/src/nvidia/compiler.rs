@@ -1,7 +1,8 @@
 //! The status numbers of NVRTC.
 
-use super::library_failure;
 use sconce_base::error::{Error, Status};
+
+use super::library_failure;
 
 /// `nvrtcResult`: number, spelling, and the status that it means to a caller.
 const CODES: &[(i32, &str, Status)] = &[

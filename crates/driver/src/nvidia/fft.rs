@@ -1,7 +1,8 @@
 //! The status numbers of cuFFT.
 
-use super::library_failure;
 use sconce_base::error::{Error, Status};
+
+use super::library_failure;
 
 const INVALID_PLAN: i32 = 1;
 

@@ -1,8 +1,9 @@
 //! What the kernel of `kernels/graph_condition.cu` is launched with.
 
-use super::super::signature::SET_CONDITION;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::super::signature::SET_CONDITION;
 
 /// The kernel that sets a condition of a graph.
 pub const SET_CONDITION_KERNEL: &str = SET_CONDITION.family;

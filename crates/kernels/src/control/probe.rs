@@ -1,7 +1,8 @@
 //! What the kernels of `kernels/probe.cu` are launched with.
 
-use super::super::signature::SLEEP;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::super::signature::SLEEP;
 
 /// The kernel that keeps a stream busy for a time.
 pub const SLEEP_KERNEL: &str = SLEEP.family;

@@ -1,10 +1,11 @@
 //! What the kernels of `kernels/sort_block.cu` are launched with.
 
+use sconce_base::element::KeyOrder;
+use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
 use super::super::signature::SORT_BLOCK;
 use super::radix::{THREADS, sort_tile};
 use super::sides::{SLOTS_OF_SIDES, SORT_WIDTHS, SortSides, sort_width_index};
-use sconce_base::element::KeyOrder;
-use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 
 /// The kernel for an order.
 pub fn sort_block_name(order: &KeyOrder) -> &'static str {

@@ -1,11 +1,11 @@
 //! What the kernels of `kernels/gather_join.cu` are launched with.
 
+use sconce_base::types::DevicePtr;
+use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use smallvec::SmallVec;
 
 use super::super::divisor::Divisor;
 use super::super::signature::JOIN;
-use sconce_base::types::DevicePtr;
-use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 
 /// The most parts of a launch, a block's threads, and how many units each copies;
 /// `kernels/gather_join.cu` has them too.

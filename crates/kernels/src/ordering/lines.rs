@@ -1,9 +1,10 @@
 //! What the kernels of `kernels/sort_lines.cu` are launched with.
 
-use super::super::signature::SORT_LINES;
-use super::sides::{SLOTS_OF_SIDES, SORT_WIDTHS, SortSides, sort_width_index};
 use sconce_base::element::KeyOrder;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
+use super::super::signature::SORT_LINES;
+use super::sides::{SLOTS_OF_SIDES, SORT_WIDTHS, SortSides, sort_width_index};
 
 /// Elements and threads of a block, and the shortest padded line; `kernels/sort_lines.cu` has them too.
 const SHIFT: u32 = 11;

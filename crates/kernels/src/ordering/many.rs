@@ -1,8 +1,9 @@
 //! What the kernel of `kernels/gather_many.cu` is launched with.
 
-use super::super::signature::JOIN_MANY;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Dim3, LaunchShape};
+
+use super::super::signature::JOIN_MANY;
 
 /// The most pieces of a launch, a block's threads, and how many units each copies; `kernels/gather_many.cu` has them
 /// too.

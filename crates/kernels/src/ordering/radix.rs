@@ -1,14 +1,15 @@
 //! What the kernels of `kernels/sort_radix.cu` are launched with: one that counts the digits of all
 //! passes, and one for each pass.
 
+use sconce_base::element::KeyOrder;
+use sconce_base::types::DevicePtr;
+use sconce_driver::{Dim3, KernelArguments, LaunchShape};
+
 use super::super::divisor::Divisor;
 use super::super::signature::{SORT_COUNT, SORT_PASS};
 use super::sides::{
     SLOTS_OF_SIDES, SORT_KERNELS, SORT_WIDTHS, SortSides, sort_kernel_index, sort_width_index,
 };
-use sconce_base::element::KeyOrder;
-use sconce_base::types::DevicePtr;
-use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 
 /// A block's threads, and the most items of a thread; `kernels/ordering/ranking.cuh` has them too.
 pub(super) const THREADS: u32 = 384;
@@ -159,11 +160,11 @@ impl PassLaunch {
 
 #[cfg(test)]
 mod tests {
+    use sconce_base::element::Dtype;
     use smallvec::SmallVec;
 
     use super::super::{BlockLaunch, LinesLaunch, SortAxis};
     use super::*;
-    use sconce_base::element::Dtype;
 
     #[test]
     fn launches_are_read_as_they_were_packed() {

@@ -4,12 +4,12 @@
 //! along by index: then an index is read at the element's place in the indices, and the element from as
 //! many steps further on in the source. Addresses and strides are multiples of the element.
 
+use sconce_base::types::DevicePtr;
+use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use smallvec::SmallVec;
 
 use super::super::divisor::Divisor;
 use super::super::signature::SELECT;
-use sconce_base::types::DevicePtr;
-use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 
 /// The most axes of a launch, a block's threads, and how many elements each copies;
 /// `kernels/gather_select.cu` has them too.

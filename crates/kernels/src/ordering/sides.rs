@@ -1,11 +1,11 @@
 //! Where the lines of a sort lie in its operands, and for which keys there are kernels.
 
+use sconce_base::element::KeyOrder;
+use sconce_base::types::DevicePtr;
 use smallvec::SmallVec;
 
 use super::super::divisor::Divisor;
 use super::super::signature::Packing;
-use sconce_base::element::KeyOrder;
-use sconce_base::types::DevicePtr;
 
 /// The kernels of a kind whose keys are calculated once: for elements of 1, 2, 4 and 8 bytes.
 pub const SORT_WIDTHS: usize = 4;

@@ -1,10 +1,11 @@
 //! What the kernels of `kernels/softmax.cu` and `kernels/scan.cu` are launched with.
 
-use super::reduce::{ReduceAxes, ReduceAxis};
-use crate::signature::{SCAN, SOFTMAX, Signature};
 use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use sconce_math::folding::LineOp;
+
+use super::reduce::{ReduceAxes, ReduceAxis};
+use crate::signature::{SCAN, SOFTMAX, Signature};
 
 /// The most axes of a launch beside that of the lines.
 pub const LINE_AXES: usize = 5;

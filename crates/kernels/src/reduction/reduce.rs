@@ -3,12 +3,12 @@
 //! A launch reduces elements along up to [`REDUCE_AXES`] axes, kept and reduced ones. The caller joins
 //! axes, puts them in order and chooses the kernel and the threads.
 
-use smallvec::SmallVec;
-
-use crate::signature::REDUCE;
 use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use sconce_math::folding::ReduceOp;
+use smallvec::SmallVec;
+
+use crate::signature::REDUCE;
 
 /// The most axes of a launch.
 pub const REDUCE_AXES: usize = 7;

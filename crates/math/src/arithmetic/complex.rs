@@ -1,9 +1,10 @@
 //! Operations on complex numbers, in single and in double precision.
 
+use sconce_base::element::Dtype;
+
 use super::any_number::AnyNumber;
 use super::number::{DomainNumber, Rules};
 use super::real::RealPrecision;
-use sconce_base::element::Dtype;
 
 /// A complex number: its real and its imaginary part.
 type Pair<R> = [R; 2];

@@ -1,12 +1,12 @@
 //! An operation along axes with strides, as the kernels are launched for it and as the host runs it.
 
+use sconce_base::element::Dtype;
+use sconce_base::strided::SharedAxis;
 use smallvec::SmallVec;
 
 use super::any_number::AnyNumber;
 use super::domain::Domain;
 use super::operation::ElementOperation;
-use sconce_base::element::Dtype;
-use sconce_base::strided::SharedAxis;
 
 /// The most inputs of an operation.
 pub const MOST_INPUTS: usize = 3;

@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
+use sconce_base::element::Dtype;
+use sconce_base::strided::each_run;
+
 use super::any_number::AnyNumber;
 use super::domain::Domain;
 use super::elementwise::{Elementwise, ElementwiseInput, MOST_INPUTS};
 use super::number::{DomainNumber, Rules};
 use super::operation::ElementOperation;
 use super::stored::{decode, encode};
-use sconce_base::element::Dtype;
-use sconce_base::strided::each_run;
 
 /// Elements of a tile.
 const TILE: usize = 256;

@@ -1,8 +1,9 @@
 //! Operations on integers and booleans, in 64 bits.
 
+use sconce_base::element::Dtype;
+
 use super::any_number::{AnyNumber, wrap};
 use super::number::{DomainNumber, Rules};
-use sconce_base::element::Dtype;
 
 /// What a division by 0 gives; its remainder is the number itself.
 const DIVIDED_BY_ZERO: i64 = -1;

@@ -1,9 +1,10 @@
 //! What the numbers of every domain have in common.
 
+use sconce_base::element::Dtype;
+
 use super::any_number::AnyNumber;
 use super::domain::Domain;
 use super::operation::ElementOperation;
-use sconce_base::element::Dtype;
 
 /// What an operation needs beside the values of its inputs.
 pub(super) struct Rules<N> {

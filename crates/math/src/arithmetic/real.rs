@@ -1,10 +1,12 @@
 //! Operations on real numbers, in single and in double precision.
 
+use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+
+use sconce_base::element::Dtype;
+
 use super::any_number::AnyNumber;
 use super::erf::{erf, erff};
 use super::number::{DomainNumber, Rules};
-use sconce_base::element::Dtype;
-use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
 
 /// A floating-point type of the processor.
 pub(super) trait RealPrecision:

@@ -1,8 +1,9 @@
 //! Elements as bytes in memory, little-endian.
 
-use super::any_number::AnyNumber;
 use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 use sconce_base::element::{narrow_bits, narrow_value};
+
+use super::any_number::AnyNumber;
 
 /// The first bytes of an element; more than it has are 0.
 fn first<const BYTES: usize>(bytes: &[u8]) -> [u8; BYTES] {

@@ -1,11 +1,12 @@
 //! Operations of whole arrays, compared with plain formulas for every type.
 
+use std::cell::RefCell;
+
+use sconce_base::element::{Dtype, DtypeKind};
 use smallvec::SmallVec;
 
 use super::stored::{decode, encode};
 use super::*;
-use sconce_base::element::{Dtype, DtypeKind};
-use std::cell::RefCell;
 
 /// The operands as arrays of bytes, the output first.
 struct Arrays(RefCell<Vec<Vec<u8>>>);

@@ -1,11 +1,12 @@
 //! Convolutions in which every channel has a filter of its own.
 
+use sconce_driver::MOST_SPATIAL;
+
 use super::ChannelOrder;
 use super::lines::FilterAxis;
 use crate::parallel::for_lines;
 use crate::products::Real;
 use crate::unfolding::{Geometry, Uncalculated, zeros};
-use sconce_driver::MOST_SPATIAL;
 
 /// Channels whose sums are kept while the filter is walked, as many as fit into registers.
 const LANES: usize = 16;

@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use sconce_base::strided::{SharedAxes, SharedAxis, each_run, join_axes};
+
 use super::call::{ReduceCall, ReduceOp};
 use super::memory::ElementMemory;
 use super::number::Number;
@@ -16,7 +18,6 @@ use super::sum_type;
 use super::tiles::{Tiles, axes_of};
 use super::values::{FoldValue, ValueKind};
 use crate::parallel::{GRAIN, for_elements, try_for_lines};
-use sconce_base::strided::{SharedAxes, SharedAxis, each_run, join_axes};
 
 /// Elements of a result that are one block.
 const BLOCK: u64 = 1 << 15;

@@ -1,8 +1,9 @@
 //! An element as a number. Floats are calculated in double precision, which is at least that of the
 //! kernels, and rounded where a type says so.
 
-use crate::arithmetic::{AnyNumber, decode, encode, wrap};
 use sconce_base::element::{Dtype, DtypeKind};
+
+use crate::arithmetic::{AnyNumber, decode, encode, wrap};
 
 /// The value of an element.
 #[derive(Clone, Copy, Debug, PartialEq)]

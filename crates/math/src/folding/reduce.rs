@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use sconce_base::element::Dtype;
 use smallvec::SmallVec;
 
 use super::call::{ReduceCall, ReduceOp, ReducedAxis};
@@ -9,7 +10,6 @@ use super::memory::{ElementMemory, read_each};
 use super::number::Number;
 use super::places::each_place;
 use super::sum_type;
-use sconce_base::element::Dtype;
 
 /// Whether a value with its index is preferred to another one: if it beats it, or equals it and comes
 /// earlier.

@@ -1,7 +1,8 @@
 //! Results for whole tensors against formulas written out for each type.
 
-use super::*;
 use sconce_base::element::Dtype;
+
+use super::*;
 
 /// Memory that begins at address 0.
 pub(super) struct Bytes(pub(super) Vec<u8>);

@@ -1,7 +1,8 @@
 //! Neighbouring results, or lines, that are calculated together.
 
-use super::call::KeptAxis;
 use sconce_base::strided::{SharedAxes, SharedAxis};
+
+use super::call::KeptAxis;
 
 /// The axes of results or lines with more than one element, with the strides of input and output.
 pub(super) fn axes_of(kept: &[KeptAxis]) -> SharedAxes<2> {

@@ -1,9 +1,10 @@
 //! Elements as real or whole numbers of 64 bits, many at a time. [`Number`] stands for any of them, and has to be asked
 //! which it is for each element.
 
+use sconce_base::element::{Dtype, DtypeKind, bf16_bits, bf16_value, f16_bits, f16_value};
+
 use super::call::is_known;
 use super::number::Number;
-use sconce_base::element::{Dtype, DtypeKind, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// A kind of numbers of which all elements of a call are, as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use realfft::num_complex::Complex;
 use realfft::{ComplexToReal, FftError, RealFftPlanner, RealToComplex};
 use rustfft::{Fft, FftPlanner};
-
-use super::stored::{StoredHalf, StoredReal, load_complex, load_real, store_complex, store_real};
 use sconce_base::element::Dtype;
 use sconce_driver::{FftDirection, FftKind};
+
+use super::stored::{StoredHalf, StoredReal, load_complex, load_real, store_complex, store_real};
 
 /// A transform whose numbers lie one after the other, the last dimension first.
 pub trait PackedTransform: Send + Sync {

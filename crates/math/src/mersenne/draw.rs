@@ -1,10 +1,11 @@
 //! Elements of a fill, in the order in which they lie in memory.
 
+use sconce_base::element::Dtype;
+
 use super::normal::{BLOCK, block};
 use super::sequence::Sequence;
 use crate::arithmetic::{AnyNumber, encode};
 use crate::philox::{Distribution, Fill};
-use sconce_base::element::Dtype;
 
 /// Bytes that are written at once.
 const PIECE: usize = 1 << 14;

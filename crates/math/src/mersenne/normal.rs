@@ -1,9 +1,10 @@
 //! Normal numbers in blocks of 16, by Box and Muller: the first 8 of a block give the radii, the others the
 //! angles.
 
+use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+
 use super::sequence::Sequence;
 use super::single_functions::{logarithm, sine_and_cosine};
-use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// Numbers of a block.
 pub(super) const BLOCK: usize = 16;

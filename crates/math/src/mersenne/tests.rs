@@ -2,11 +2,12 @@
 
 use std::convert::Infallible;
 
+use sconce_base::element::Dtype;
+use sconce_base::sha256;
+
 use super::{Sequence, fill, permutation};
 use crate::arithmetic::{AnyNumber, encode};
 use crate::philox::{Distribution, Fill};
-use sconce_base::element::Dtype;
-use sconce_base::sha256;
 
 const RECORDED: &str = include_str!("../../../../tests/golden/cpu_random.txt");
 

@@ -13,10 +13,11 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use super::job::ParallelWork;
-use super::{Within, count};
 use sconce_base::lock::{FutexCondvar, FutexGuard, FutexMutex, rank};
 use sconce_base::process;
+
+use super::job::ParallelWork;
+use super::{Within, count};
 
 /// The pool of this process; NULL before the first job, and in a new child.
 static POOL: AtomicPtr<WorkerPool> = AtomicPtr::new(null_mut());

@@ -4,8 +4,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-use super::*;
 use parking_lot::Mutex;
+
+use super::*;
 
 /// Tests that change the number of threads, or wait for several, run one after another.
 static ALONE: Mutex<()> = Mutex::new(());

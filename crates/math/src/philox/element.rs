@@ -7,9 +7,10 @@
 
 use std::f64::consts::PI;
 
+use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
+
 use super::fast_tangent::fast_tangent;
 use super::fill::{Distribution, Fill};
-use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 
 /// A fill with its parameters rounded to the type it computes in.
 pub(super) struct Elements {

@@ -54,9 +54,10 @@ pub fn evaluate<E>(
 
 #[cfg(test)]
 mod tests {
+    use sconce_base::element::Dtype;
+
     use super::super::Distribution;
     use super::*;
-    use sconce_base::element::Dtype;
 
     /// Element by element, straight from the formula.
     fn directly(fill: &Fill, n: u64, seed: u64, offset: u64, threads: u64) -> Vec<u8> {

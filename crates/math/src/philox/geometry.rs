@@ -121,9 +121,11 @@ impl LaunchPlan {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::HashSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
 
     const H200: DeviceShape =
         DeviceShape { multi_processors: 132, threads_per_multi_processor: 2048 };

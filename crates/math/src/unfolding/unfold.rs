@@ -5,8 +5,9 @@
 
 use std::ops::Range;
 
-use super::geometry::Geometry;
 use sconce_driver::MOST_SPATIAL;
+
+use super::geometry::Geometry;
 
 /// Elements of a block, unless one position takes more.
 const BLOCK: usize = 1 << 17;

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use super::biased_lock::{BiasedGuard, BiasedLock};
 use sconce_base::lock::LockRank;
+
+use super::biased_lock::{BiasedGuard, BiasedLock};
 
 /// The word in which the calling thread announces that it is inside a lock that is biased to it, if it has one.
 type ThreadWord = Option<&'static AtomicUsize>;

@@ -10,14 +10,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{RelaxedCapture, StreamRef};
+
 use super::delay_counters::DelayCounters;
 use super::event_queues::{BlockId, EventQueues};
 use crate::context::Runtime;
 use crate::device::parked;
 use crate::stream::Named;
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{RelaxedCapture, StreamRef};
 
 /// The freed blocks of a cache that streams still use.
 pub struct DeferredFrees {

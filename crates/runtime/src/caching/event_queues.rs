@@ -4,11 +4,12 @@
 
 use std::collections::VecDeque;
 
+use sconce_base::error::Result;
+use sconce_driver::{EventFlags, StreamRef};
+
 use crate::context::Runtime;
 use crate::event::NativeEvent;
 use crate::stream;
-use sconce_base::error::Result;
-use sconce_driver::{EventFlags, StreamRef};
 
 /// The number of a block among those of its owner.
 pub type BlockId = u32;

@@ -107,8 +107,9 @@ pub(super) fn pause(looks: u32) {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::RawLock;
     use sconce_base::lock::{Mutex, rank};
+
+    use super::RawLock;
 
     type Lock<T> = Mutex<rank::PinnedHeap, T, RawLock>;
 
@@ -149,9 +150,10 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::cell::Cell;
     use loom::sync::Arc;
+
+    use super::*;
 
     /// A cell that only the holder of the lock looks at; loom finds any other look.
     struct Shared(RawLock, Cell<u32>);

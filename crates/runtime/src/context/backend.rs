@@ -2,9 +2,10 @@
 
 use std::sync::OnceLock;
 
-use super::options::Options;
 use sconce_base::error::{Error, Result};
 use sconce_driver::Driver;
+
+use super::options::Options;
 
 /// Which backend the process uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -69,8 +69,9 @@ impl<T> StartOnce<T> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     #[test]
     fn a_failure_is_remembered_until_a_retry() {
@@ -86,10 +87,11 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
     use loom::sync::atomic::{AtomicUsize, Ordering};
     use sconce_base::error::Status;
+
+    use super::*;
 
     #[test]
     fn of_racing_starters_one_makes_the_value_and_all_see_it() {

@@ -2,9 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::backend::{self, Backend, Opened};
-use super::once::StartOnce;
-use super::options::Options;
 use sconce_base::config::{BackendChoice, Config};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::rank;
@@ -12,6 +9,10 @@ use sconce_base::sync::{OnceCell, shared_static};
 use sconce_base::types::{DeviceIndex, MAX_DEVICES};
 use sconce_base::{process, program_code};
 use sconce_driver::{self as driver, Driver};
+
+use super::backend::{self, Backend, Opened};
+use super::once::StartOnce;
+use super::options::Options;
 
 /// A backend that has been opened.
 pub struct Runtime {

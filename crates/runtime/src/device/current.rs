@@ -1,10 +1,11 @@
 //! The current device of each thread.
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+
 use super::follow::{current_of_thread, note_switch};
 use super::index::checked;
 use crate::context::{Runtime, runtime, runtime_if_any, without_device};
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
 
 /// The calling thread's device.
 #[inline]

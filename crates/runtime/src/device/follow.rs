@@ -3,11 +3,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::context::Runtime;
 use sconce_base::error::Result;
 use sconce_base::log;
 use sconce_base::thread_state;
 use sconce_base::types::DeviceIndex;
+
+use crate::context::Runtime;
 
 /// The calling thread's device. If other code made another context current since the library last looked, that
 /// context's device becomes the thread's device first.

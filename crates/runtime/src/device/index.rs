@@ -1,9 +1,10 @@
 //! The number of devices, and the check of their indices.
 
-use super::follow::current_of_thread;
-use crate::context::Runtime;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
+
+use super::follow::current_of_thread;
+use crate::context::Runtime;
 
 /// How many devices there are; 0 without a backend.
 pub fn count() -> i32 {

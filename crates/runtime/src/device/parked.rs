@@ -11,11 +11,12 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::context::Runtime;
 use sconce_base::error::Result;
 use sconce_base::lock::{RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{RelaxedCapture, StreamRef};
+
+use crate::context::Runtime;
 
 /// Advances with each wait, so that each free is known to be before or after the begin of a wait.
 static CLOCK: AtomicU64 = AtomicU64::new(1);

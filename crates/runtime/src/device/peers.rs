@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::index::resolve;
-use crate::context::{Runtime, runtime};
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::{Cause, Error, Result};
 use sconce_base::lock::{RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::RelaxedCapture;
+
+use super::index::resolve;
+use crate::context::{Runtime, runtime};
 
 // The value of a pair only grows, so that threads may change it concurrently.
 const UNKNOWN: u8 = 0;

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::index::resolve;
-use crate::context::runtime_if_any;
 use sconce_base::error::Result;
 use sconce_driver::ProcessUsage;
+
+use super::index::resolve;
+use crate::context::runtime_if_any;
 
 /// A line for the device, then a line for each process.
 pub fn list_processes(index: i32) -> Result<String> {

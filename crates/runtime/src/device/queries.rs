@@ -1,11 +1,12 @@
 //! Queries of a device, and the wait for it.
 
-use super::index::resolve;
-use super::parked;
-use crate::context::runtime;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{DeviceProperties, MemoryInfo, PointerKind};
+
+use super::index::resolve;
+use super::parked;
+use crate::context::runtime;
 
 /// Whether the device's primary context exists.
 pub fn has_context(index: i32) -> Result<bool> {

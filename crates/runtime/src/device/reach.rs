@@ -1,10 +1,11 @@
 //! Which memory work of the current device may use, and where memory ends.
 
-use super::peers;
-use crate::context::Runtime;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Driver, PointerInfo};
+
+use super::peers;
+use crate::context::Runtime;
 
 /// Whether work of `current` may use an address of `device`.
 pub fn allow(

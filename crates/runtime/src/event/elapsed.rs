@@ -1,12 +1,14 @@
 //! The time between two records, with torch's rules and messages.
 
-use super::native::NativeEvent;
-use super::slots::{LiveEvent, SharedNative, with_native};
-use crate::context::runtime;
+use std::sync::Arc;
+
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result, Status};
 use sconce_driver::RelaxedCapture;
-use std::sync::Arc;
+
+use super::native::NativeEvent;
+use super::slots::{LiveEvent, SharedNative, with_native};
+use crate::context::runtime;
 
 /// Milliseconds from the newest record of `start` to that of `end`.
 pub fn elapsed_ms(start: Key, end: Key) -> Result<f32> {

@@ -18,9 +18,10 @@
 
 use std::sync::Arc;
 
-use super::native::NativeEvent;
 use sconce_base::announcements::{announced, others};
 use sconce_base::lock::{Mutex, rank};
+
+use super::native::NativeEvent;
 
 pub(super) use sconce_base::announcements::announce;
 
@@ -73,16 +74,17 @@ mod tests {
     use std::sync::atomic::Ordering;
     use std::sync::mpsc::channel;
 
+    use sconce_base::collections::slab::Key;
+    use sconce_base::types::DeviceIndex;
+    use sconce_driver::{EventFlags, EventHandle};
+    use sconce_sim::Simulator;
+
     use super::super::operations::{create, destroy, record};
     use super::super::slots;
     use super::*;
     use crate::context::Runtime;
     use crate::stream::Stream;
     use crate::testing;
-    use sconce_base::collections::slab::Key;
-    use sconce_base::types::DeviceIndex;
-    use sconce_driver::{EventFlags, EventHandle};
-    use sconce_sim::Simulator;
 
     fn simulated() -> (&'static Runtime, Stream) {
         let runtime = testing::simulated();

@@ -1,12 +1,13 @@
 //! Events that are shared between processes.
 
+use sconce_base::collections::slab::Key;
+use sconce_base::error::{Error, Result};
+use sconce_driver::{EventFlags, IpcHandle};
+
 use super::native::{self, NativeEvent};
 use super::slots::{insert_native, with_native};
 use crate::context::runtime;
 use crate::device;
-use sconce_base::collections::slab::Key;
-use sconce_base::error::{Error, Result};
-use sconce_driver::{EventFlags, IpcHandle};
 
 /// The handle by which another process opens the event. Makes the driver's event on the current device if
 /// there is none yet.

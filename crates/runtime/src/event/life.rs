@@ -144,10 +144,11 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
     use sconce_base::lock::rank;
     use sconce_base::sync::Mutex;
+
+    use super::*;
 
     /// A place as events use it: the lock guards what stands for the driver's event.
     #[derive(Clone)]

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::recycler::Recycler;
-use crate::context::Runtime;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::sync::shared_static;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Driver, EventFlags, EventHandle, IpcHandle};
+
+use super::recycler::Recycler;
+use crate::context::Runtime;
 
 /// The kinds of events that are recycled: timed or not, with waits that sleep or spin.
 const KINDS: usize = 4;

@@ -2,15 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::collections::slab::Key;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{EventFlags, RelaxedCapture};
+
 use super::hazard_pointers;
 use super::native::NativeEvent;
 use super::slots::{LiveEvent, dead, insert, remove, slot, with_native};
 use crate::context::{Runtime, runtime};
 use crate::stream::{self, Stream};
-use sconce_base::collections::slab::Key;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{EventFlags, RelaxedCapture};
 
 /// Makes an event. Calls no driver and uses no device.
 #[inline]

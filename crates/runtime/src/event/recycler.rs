@@ -70,8 +70,9 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
+
+    use super::*;
 
     #[test]
     fn two_takers_never_get_the_same_event() {

@@ -7,8 +7,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::life::{Ended, EventLife, EventNumber};
-use super::native::NativeEvent;
 use sconce_base::collections::pool::handle::PlaceKind;
 use sconce_base::collections::pool::{FreePlaces, Pool, ThreadList};
 use sconce_base::collections::slab::Key;
@@ -16,6 +14,9 @@ use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::sync::shared_static;
 use sconce_driver::{AtomicHandle, EventFlags, EventHandle};
+
+use super::life::{Ended, EventLife, EventNumber};
+use super::native::NativeEvent;
 
 shared_static! {
     static SLOTS: Pool<EventSlot> = Pool::new();

@@ -1,5 +1,9 @@
 //! Allocating and freeing: the short way, and where the long one begins.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::rank;
+use sconce_driver::{PointerKind, RelaxedCapture};
+
 use super::cache::{PinnedCache, PinnedMemory, PinnedPolicy};
 use super::heap::block::PinnedState;
 use super::heap::rounding::{PinnedKind, round};
@@ -9,9 +13,6 @@ use crate::context::{
     Runtime, is_initialized, nothing_to_check, opened, runtime, runtime_if_any, runtime_to_release,
 };
 use crate::stream::Stream;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::rank;
-use sconce_driver::{PointerKind, RelaxedCapture};
 
 /// Pinned memory; address 0 for 0 bytes.
 #[inline]

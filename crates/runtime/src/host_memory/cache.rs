@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sconce_base::lock::{Mutex, rank};
+
 use super::heap::pinned_heap::PinnedHeap;
 use crate::caching::{BlockId, DeferredFrees, DelayCounters, Guard, Lock, settings};
 use crate::stream::Named;
-use sconce_base::lock::{Mutex, rank};
 
 static CACHE: PinnedCache = PinnedCache::new();
 

@@ -1,6 +1,10 @@
 //! Looking after freed blocks that streams use: polling their events, waiting for them, and hearing of
 //! streams of the program and of waits for devices.
 
+use sconce_base::lock::{Once, rank};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{RelaxedCapture, StreamRef};
+
 use super::cache::PinnedCache;
 use super::heap::block::PinnedState;
 use super::{drain, give_back};
@@ -8,9 +12,6 @@ use crate::caching::{BlockId, CompleteFree, DeferredFrees, wait_for_devices};
 use crate::context::Runtime;
 use crate::device::parked::{self, ParkingAllocator};
 use crate::stream::{self, Named};
-use sconce_base::lock::{Once, rank};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{RelaxedCapture, StreamRef};
 
 /// Does something to the deferred frees, and takes back the blocks that it completes; whether there were
 /// any.

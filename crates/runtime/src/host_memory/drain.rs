@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::Duration;
 
-use super::cache::PinnedCache;
-use crate::context::{Runtime, runtime};
 use sconce_base::lock::{OnceCell, park, rank};
 use sconce_base::log;
+
+use super::cache::PinnedCache;
+use crate::context::{Runtime, runtime};
 
 /// The time between two polls while blocks wait.
 const PERIOD: Duration = Duration::from_micros(100);

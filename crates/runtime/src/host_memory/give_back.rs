@@ -1,11 +1,12 @@
 //! Giving pinned segments back to the system.
 
+use sconce_base::error::{Error, Result};
+
 use super::cache::PinnedCache;
 use super::heap::segments::PinnedSegment;
 use super::source;
 use crate::context::Runtime;
 use crate::stream::{self, GivingBack};
-use sconce_base::error::{Error, Result};
 
 /// Unpins segments that have left the heap. What cannot go now comes back.
 pub(super) fn give_back(runtime: &Runtime, cache: &PinnedCache, outgoing: Vec<PinnedSegment>) {

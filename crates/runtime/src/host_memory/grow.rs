@@ -1,6 +1,8 @@
 //! When nothing fits: what is pinned, what goes back before, and what happens when the system has no
 //! more.
 
+use sconce_base::error::{Error, Result, Status};
+
 use super::cache::{PinnedCache, PinnedMemory};
 use super::give_back::give_back;
 use super::heap::rounding::{PinnedKind, segment_bytes};
@@ -9,7 +11,6 @@ use super::heap::supply::kind_for;
 use super::{deferred, source};
 use crate::context::Runtime;
 use crate::stream;
-use sconce_base::error::{Error, Result, Status};
 
 /// Makes the reserve that the settings ask for, with the first request. When the system has no room
 /// for it, requests go on without, until the settings change.

@@ -2,6 +2,10 @@
 
 use std::time::Instant;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::RelaxedCapture;
+
 use super::cache::PinnedCache;
 use super::heap::rounding::PinnedKind;
 use super::heap::segments::{PinnedBy, PinnedSegment};
@@ -9,9 +13,6 @@ use super::pages;
 use crate::caching::settings;
 use crate::context::Runtime;
 use crate::device;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::RelaxedCapture;
 
 /// Pins memory, and counts the time. The caller holds no lock.
 pub(super) fn pin(

@@ -10,13 +10,13 @@ use rustix::net::{
     AddressFamily, SendFlags, Shutdown, SocketAddrUnix, SocketFlags, SocketType, connect, shutdown,
     socket_with,
 };
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::IpcHandle;
 
 use super::message::{
     IpcRequest, ReceivedReply, Reply, SentPage, again, receive_reply, send_request,
 };
 use super::{handle, peer};
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::IpcHandle;
 
 /// The longest wait for another process's reply, in milliseconds.
 static TIMEOUT_MS: AtomicU32 = AtomicU32::new(10_000);

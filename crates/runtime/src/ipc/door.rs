@@ -11,12 +11,12 @@ use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, listen, socket_with,
 };
+use sconce_driver::IpcHandle;
 
 use super::export::Export;
 use super::message::{Answer, IpcRequest, again, receive_request, send_reply};
 use super::{handle, peer};
 use crate::memory::shared_blocks::Hold;
-use sconce_driver::IpcHandle;
 
 /// The most connections that wait to be accepted.
 const BACKLOG: i32 = 128;

@@ -2,13 +2,14 @@
 
 use std::os::fd::OwnedFd;
 
+use sconce_base::error::{Cause, Error, Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Driver, IpcHandle, PointerInfo, PointerKind, RelaxedCapture};
+
 use super::message::{Answer, PAGES_AT_ONCE, Reply, SentPage};
 use crate::context::runtime;
 use crate::memory::shared_blocks::{self, Hold, PagedHold};
 use crate::memory::shared_pages::{self, PagedBlock};
-use sconce_base::error::{Cause, Error, Result, Status};
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{Driver, IpcHandle, PointerInfo, PointerKind, RelaxedCapture};
 
 /// Memory that other processes may open.
 pub(super) struct Export {

@@ -1,13 +1,14 @@
 //! Exporting memory: the handle of an allocation, and the refusals.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DevicePtr;
+use sconce_driver::{Driver, IpcHandle, PointerKind, RelaxedCapture};
+
 use super::export::{Export, ExportedMemory, Refused, descriptor, is_refusal};
 use super::{handle, imports, service};
 use crate::context::runtime;
 use crate::memory::shared_blocks::{self, PagedHold, SharedBlock};
 use crate::memory::shared_pages::{self, PagedBlock};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DevicePtr;
-use sconce_driver::{Driver, IpcHandle, PointerKind, RelaxedCapture};
 
 /// The handle of the driver's allocation that holds an address, or of the pages of its block, and the address's
 /// offset in it.

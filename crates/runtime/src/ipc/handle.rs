@@ -50,8 +50,9 @@ pub(super) fn door_name(handle: &IpcHandle) -> Vec<u8> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     #[test]
     fn names_are_short_and_differ_wherever_the_bytes_do() {

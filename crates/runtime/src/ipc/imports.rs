@@ -4,6 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use sconce_base::error::{Cause, Error, Result};
+use sconce_base::lock::{Mutex, Once, rank};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Access, Driver, IpcHandle, RelaxedCapture};
+
 use super::consumer::Consumer;
 use super::mapping::{self, ImportedMapping};
 use super::refusals::{beyond_end, captured, granted, not_open, own};
@@ -11,10 +16,6 @@ use super::{handle, service};
 use crate::context::{Runtime, runtime};
 use crate::device::{self, parked, peers};
 use crate::stream;
-use sconce_base::error::{Cause, Error, Result};
-use sconce_base::lock::{Mutex, Once, rank};
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{Access, Driver, IpcHandle, RelaxedCapture};
 
 static IMPORTS: Mutex<rank::IpcImports, Option<Imports>> = Mutex::new(None);
 

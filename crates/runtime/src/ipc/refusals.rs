@@ -1,8 +1,9 @@
 //! Why memory of another process is not opened or closed.
 
-use super::message::{Answer, Reply};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
+
+use super::message::{Answer, Reply};
 
 /// What the exporter's reply to an opening at an offset means.
 pub(super) fn granted(reply: &Reply, offset: u64) -> Result<()> {

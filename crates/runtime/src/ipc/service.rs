@@ -6,15 +6,15 @@ use std::thread::{Builder, sleep};
 use std::time::Duration;
 
 use rustix::event::epoll;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{Mutex, rank};
+use sconce_base::log;
+use sconce_driver::IpcHandle;
 
 use super::door::Doors;
 use super::export::Export;
 use crate::context::{runtime, runtime_if_any};
 use crate::memory::shared_blocks;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{Mutex, rank};
-use sconce_base::log;
-use sconce_driver::IpcHandle;
 
 /// The doors, from the first export on. Locked before a cache's lock, never after.
 static DOORS: Mutex<rank::IpcDoors, Option<Doors>> = Mutex::new(None);

@@ -3,12 +3,13 @@
 use std::cell::{OnceCell, RefCell};
 use std::thread::LocalKey;
 
-use super::pool::PooledHandle;
-use crate::context::refuse_forked_child;
-use crate::memory;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::log;
 use sconce_base::types::{DeviceIndex, MAX_DEVICES};
+
+use super::pool::PooledHandle;
+use crate::context::refuse_forked_child;
+use crate::memory;
 
 /// A thread's handle of a device, if it has one.
 type HandleCell<T> = RefCell<Option<Box<T>>>;
@@ -134,10 +135,12 @@ fn ending<T: PooledHandle>() -> Error {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use parking_lot::Mutex;
+
     use super::super::pool::HandlePool;
     use super::*;
-    use parking_lot::Mutex;
-    use std::sync::atomic::{AtomicUsize, Ordering};
 
     static MADE: AtomicUsize = AtomicUsize::new(0);
     /// The pool and the count are the process's.

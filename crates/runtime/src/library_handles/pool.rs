@@ -76,9 +76,10 @@ impl<T: PooledHandle> HandlePool<T> {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
     use sconce_base::sync::{AtomicU32, Ordering};
+
+    use super::*;
 
     /// A handle with a workspace, which it must not keep in the pool if that is old.
     struct Aging {

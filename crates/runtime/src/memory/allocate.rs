@@ -1,5 +1,10 @@
 //! Allocating and freeing: the short way, and where it branches off to the long one.
 
+use sconce_base::error::Result;
+use sconce_base::thread_state::{self, ForAllocation};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{StreamHandle, StreamRef};
+
 use super::addresses::address_map::{self, Nearest};
 use super::addresses::block_ref::BlockRef;
 use super::history;
@@ -19,10 +24,6 @@ use crate::context::{
 };
 use crate::device::{self, parked};
 use crate::stream::{self, Maker, Stream};
-use sconce_base::error::Result;
-use sconce_base::thread_state::{self, ForAllocation};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{StreamHandle, StreamRef};
 
 /// Memory on the current device for its current stream; address 0 for 0 bytes.
 #[inline(always)]

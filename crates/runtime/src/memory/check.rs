@@ -1,6 +1,9 @@
 //! The walker: checks the invariants of the allocator. Tests call it after every step, debug builds when a
 //! segment comes or goes.
 
+use sconce_base::sync::Ordering;
+use sconce_base::types::DeviceIndex;
+
 use super::addresses::address_map;
 use super::addresses::block_numbers::NumberChunk;
 use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
@@ -12,8 +15,6 @@ use super::streams::all_caches;
 use super::streams::cache::{StreamCache, StreamMemory};
 use super::streams::device::DeviceMemory;
 use super::streams::owners;
-use sconce_base::sync::Ordering;
-use sconce_base::types::DeviceIndex;
 
 /// Walks all memory of all devices. Only sure to pass while no other thread allocates or frees.
 pub fn walk() -> Result<(), String> {

@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::streams::sleepers;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::DeviceIndex;
+
+use super::streams::sleepers;
 
 /// The fixed pools, by their numbers.
 static FIXED: Mutex<rank::FixedPools, BTreeSet<u64>> = Mutex::new(BTreeSet::new());

@@ -9,13 +9,14 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::snapshot::{Action, TraceEntry};
-use crate::context::{Runtime, opened, refuse_forked_child};
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{Driver, StreamRef};
+
+use super::snapshot::{Action, TraceEntry};
+use crate::context::{Runtime, opened, refuse_forked_child};
 
 /// What one device remembers.
 struct HistoryRing {
@@ -196,8 +197,9 @@ pub(crate) fn trace(device: DeviceIndex) -> Vec<TraceEntry> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::error::Status;
+
+    use super::*;
 
     fn entry(address: u64) -> TraceEntry {
         let action = Action::Alloc;

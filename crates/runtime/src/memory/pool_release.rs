@@ -8,6 +8,11 @@
 
 use std::collections::BTreeSet;
 
+use sconce_base::error::{Result, Status};
+use sconce_base::lock::{Mutex, Once, rank};
+use sconce_base::log;
+use sconce_base::types::DeviceIndex;
+
 use super::fixed_pools;
 use super::heap::segment::SegmentRecord;
 use super::heap::stream_heap::HeapPool;
@@ -20,10 +25,6 @@ use super::streams::launch_uses;
 use crate::context::{Runtime, opened, runtime};
 use crate::device::parked;
 use crate::stream::{self, Named};
-use sconce_base::error::{Result, Status};
-use sconce_base::lock::{Mutex, Once, rank};
-use sconce_base::log;
-use sconce_base::types::DeviceIndex;
 
 /// The numbers of pools of which a graph has let go while launches of it were queued.
 static LAUNCHED: Mutex<rank::LaunchedPools, BTreeSet<u64>> = Mutex::new(BTreeSet::new());

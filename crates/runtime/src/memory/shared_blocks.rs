@@ -2,6 +2,9 @@
 //!
 //! `ipc` decides which processes may use a block; this file keeps what the allocator needs to know.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+
 use super::addresses::address_map;
 use super::shared_pages::{self, PagedBlock};
 use super::source::{pages, uncached};
@@ -9,8 +12,6 @@ use super::streams::block_uses;
 use super::streams::cache::StreamCache;
 use super::streams::{live_blocks, sleepers};
 use crate::context::Runtime;
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
 
 /// Memory that other processes may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,9 +3,10 @@
 //! While a process holds such a block, the block is not free, and only free pages move or go back to the driver. So its
 //! pages stay what and where they are, also after it was freed.
 
-use super::source::pages::{self, DevicePages};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::PhysicalHandle;
+
+use super::source::pages::{self, DevicePages};
 
 /// A block of pages that other processes may open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,10 @@
 //! What a snapshot holds: every segment and block of every device at one time, and the recorded
 //! history. Plain data; `report/` writes it down.
 
+use sconce_base::types::DeviceIndex;
+
 use crate::caching::settings::Settings;
 use crate::caching::size_class::PoolKind;
-use sconce_base::types::DeviceIndex;
 
 /// What a block is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! Taking a snapshot: every segment and block of each device at one moment.
 
+use sconce_base::error::Result;
+
 use super::heap::block::RecordState;
 use super::history;
 use super::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, Snapshot};
@@ -10,7 +12,6 @@ use super::streams::device::DeviceMemory;
 use super::streams::sleepers;
 use crate::caching::settings;
 use crate::context::{Runtime, runtime_if_any};
-use sconce_base::error::Result;
 
 /// Every segment and block of every device, and the history. All streams of a device, and its history,
 /// are seen at one moment; different devices at different ones. The entry that a snapshot was taken is

@@ -1,11 +1,12 @@
 //! Memory that work of one stream passes through.
 
-use super::alloc_on;
-use super::free;
-use crate::stream::Stream;
 use sconce_base::error::Result;
 use sconce_base::log;
 use sconce_base::types::DevicePtr;
+
+use super::alloc_on;
+use super::free;
+use crate::stream::Stream;
 
 /// A block for work of one stream; none for 0 bytes. Dropped when that work has been queued.
 pub struct Temporary(usize);

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use super::table::{self, DeviceKernel, UserKernel};
-use crate::context::{Runtime, runtime};
-use crate::device;
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{BestBlock, KernelAttributes, KernelHandle, RelaxedCapture};
+
+use super::table::{self, DeviceKernel, UserKernel};
+use crate::context::{Runtime, runtime};
+use crate::device;
 
 /// The kernel of a module with a name; the same one at each call. It is looked for on the current device,
 /// which loads the module if it has not.

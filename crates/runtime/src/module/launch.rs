@@ -2,14 +2,15 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::collections::slab::Key;
+use sconce_base::error::{Error, Result};
+use sconce_driver::{KernelValues, LaunchConfig};
+
 use super::kernels::raise_shared;
 use super::table::{self, UserKernel};
 use crate::context::Runtime;
 use crate::device;
 use crate::stream::{self, Stream, after_enqueue};
-use sconce_base::collections::slab::Key;
-use sconce_base::error::{Error, Result};
-use sconce_driver::{KernelValues, LaunchConfig};
 
 /// Launches a kernel on the calling thread's current stream of the current device.
 #[inline]

@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::table::{self, MODULES, UserModule};
-use crate::context::{Runtime, runtime};
-use crate::stream;
 use sconce_base::collections::slab::Key;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::log;
 use sconce_driver::{ModuleCode, RelaxedCapture};
+
+use super::table::{self, MODULES, UserModule};
+use crate::context::{Runtime, runtime};
+use crate::stream;
 
 /// Makes a module of code; `name` for messages. Makes no driver call.
 pub fn load(name: &str, code: &[u8]) -> Result<Key> {

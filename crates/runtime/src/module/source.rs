@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use super::modules;
-use crate::context::runtime;
-use crate::device;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_driver::{CompiledForm, SourceCode, looks_like_path};
+
+use super::modules;
+use crate::context::runtime;
+use crate::device;
 
 static SOURCES: Slab<SourceCell> = Slab::new();
 

@@ -7,8 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::context::Runtime;
-use crate::lazy_handle::LazyHandle;
 use sconce_base::announcements::SharedValue;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::collections::slab::{Key, Slab};
@@ -16,6 +14,9 @@ use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, OnceCell, RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{KernelHandle, ModuleCode, ModuleHandle, RelaxedCapture};
+
+use crate::context::Runtime;
+use crate::lazy_handle::LazyHandle;
 
 pub(super) static MODULES: Slab<ModuleCell> = Slab::new();
 pub(super) static KERNELS: Slab<KernelCell> = Slab::new();

@@ -6,13 +6,14 @@
 //! a library does not check addresses; a wrong one overwrites a neighbour or ends the device's
 //! context.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::PointerKind;
+
 use crate::context::{Runtime, opened};
 use crate::device::{self, reach};
 use crate::host_memory::{self, PinnedAddress};
 use crate::memory;
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::PointerKind;
 
 /// The kind of memory that a range lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

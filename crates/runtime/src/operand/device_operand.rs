@@ -1,11 +1,12 @@
 //! The operands of a call to cuBLAS, cuDNN or cuFFT: memory of one device, aligned, and as large as the
 //! call uses. Each is checked before anything is queued.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+
 use super::address_range::{self, MemoryKind};
 use crate::context::Runtime;
 use crate::device;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
 
 /// An argument of a call.
 #[derive(Clone, Copy, Debug)]

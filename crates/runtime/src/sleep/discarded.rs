@@ -1,9 +1,10 @@
 //! Bytes that nobody needs.
 
-use crate::context::Runtime;
-use crate::memory::sleep::{LiveBlock, SavedBytes};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use crate::context::Runtime;
+use crate::memory::sleep::{LiveBlock, SavedBytes};
 
 /// No storage.
 pub(super) struct Discarded;

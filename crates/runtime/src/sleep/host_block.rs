@@ -5,10 +5,11 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-use crate::host_memory;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::log;
 use sconce_driver::HostRange;
+
+use crate::host_memory;
 
 /// Pinned memory.
 pub(super) struct PinnedStore {

@@ -24,13 +24,14 @@ mod transfers;
 
 use std::path::PathBuf;
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+
 use crate::context::{Runtime, runtime};
 use crate::device;
 use crate::memory::pool::{self, Key};
 use crate::memory::sleep::{self as pages, LiveBlock, SavedBytes};
 use crate::memory::{SleepMode, SleepState};
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
 
 /// Where the bytes of live blocks go while their pool sleeps.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! Bytes in pinned memory: the device copies to it and from it at its own speed, while pages are unmapped or mapped.
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+
 use super::host_block::PinnedStore;
 use super::layout::{PIECE, StorageLayout, groups};
 use super::transfers::{Transfers, Way};
 use crate::context::Runtime;
 use crate::memory::sleep::{LiveBlock, SavedBytes};
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
 
 /// How many groups of copies are under way while pages are unmapped or mapped.
 const DEPTH: usize = 4;

@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::HostRange;
+
 use super::host_block::PinnedStore;
 use super::layout::{StorageLayout, StoredPiece};
 use super::movers::Movers;
 use super::transfers::{Transfers, Way};
 use crate::context::Runtime;
 use crate::memory::sleep::{LiveBlock, SavedBytes};
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::HostRange;
 
 /// The bytes of a slot.
 const SLOT: u64 = 2 << 20;

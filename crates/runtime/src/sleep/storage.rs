@@ -6,13 +6,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
+use sconce_base::entropy;
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::HostRange;
 
 use super::host_block::{self, PageableStore};
 use super::staged::{ByteShelf, ShelvedCopy};
 use crate::memory::sleep::LiveBlock;
-use sconce_base::entropy;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::HostRange;
 
 /// Ordinary memory.
 pub(super) struct MemoryShelf(Vec<PageableStore>);

@@ -2,14 +2,15 @@
 
 use std::collections::VecDeque;
 
-use crate::context::Runtime;
-use crate::event::NativeEvent;
-use crate::lazy_handle::LazyHandle;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::Result;
 use sconce_base::sync::shared_static;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{EventFlags, HostRange, StreamFlags, StreamHandle, StreamRef};
+
+use crate::context::Runtime;
+use crate::event::NativeEvent;
+use crate::lazy_handle::LazyHandle;
 
 shared_static! {
     /// A stream of each device that nobody captures, and that waits for nothing else.

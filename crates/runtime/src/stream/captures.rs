@@ -3,15 +3,16 @@
 //! A foreign stream may have been destroyed, so the driver is only queried for those that the running call
 //! names.
 
-use super::external::current_foreign;
-use super::pool;
-use crate::context::Runtime;
 use sconce_base::announcements::Announcement;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::Result;
 use sconce_base::sync::{AtomicU32, Ordering, shared_static};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Driver, RelaxedCapture, StreamHandle, StreamRef};
+
+use super::external::current_foreign;
+use super::pool;
+use crate::context::Runtime;
 
 shared_static! {
     /// The number of captures of this library and of known captures of foreign streams, by device.

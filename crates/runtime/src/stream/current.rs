@@ -1,11 +1,12 @@
 //! The current stream of each thread and device.
 
-use super::value::Stream;
-use crate::context::{Runtime, runtime};
-use crate::device;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::thread_state;
 use sconce_base::types::DeviceIndex;
+
+use super::value::Stream;
+use crate::context::{Runtime, runtime};
+use crate::device;
 
 /// The id and device of the calling thread's stream on a device (-1: the current one).
 #[inline]

@@ -8,13 +8,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::captures::is_under_known_capture;
-use crate::context::Runtime;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::sync::shared_static;
 use sconce_base::thread_state;
 use sconce_base::types::DeviceIndex;
+
+use super::captures::is_under_known_capture;
+use crate::context::Runtime;
 
 /// How long the beginning of a capture waits for a wait.
 const PATIENCE: Duration = Duration::from_millis(200);

@@ -8,16 +8,17 @@
 //! id of the stream, which is kept: an id that differs from the one before means that the handle names
 //! another stream now. The same holds for `cudaStreamPerThread`, a handle that names another stream on each thread.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::thread_state;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{StreamHandle, StreamRef};
+
 use super::id::StreamKind;
 use super::maker::{Maker, Named};
 use super::value::Stream;
 use super::{makers, pool};
 use crate::context::{Runtime, runtime};
 use crate::device::{self, parked};
-use sconce_base::error::{Error, Result};
-use sconce_base::thread_state;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{StreamHandle, StreamRef};
 
 /// The stream behind a handle of the driver on a device (-1: the current one).
 ///

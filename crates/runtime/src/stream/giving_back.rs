@@ -10,12 +10,13 @@
 use std::cell::Cell;
 use std::marker::PhantomData;
 
-use super::captures::{device_under_capture, is_under_capture_beside};
-use crate::context::Runtime;
 use sconce_base::lock::{LonePhase, PhaseFairLock, rank};
 use sconce_base::sync::shared_static;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::StreamRef;
+
+use super::captures::{device_under_capture, is_under_capture_beside};
+use crate::context::Runtime;
 
 shared_static! {
     static STARTS: CaptureStarts = CaptureStarts::new();

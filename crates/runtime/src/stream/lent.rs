@@ -10,15 +10,16 @@
 //! first stream of its device that no other capture has at the moment: captures one after another have the same.
 //! Copies between devices are never captured on a lane, so lanes may share a stream.
 
+use sconce_base::collections::per_device::PerDevice;
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::sync::{AtomicU32, Ordering, shared_static};
+use sconce_base::types::DeviceIndex;
+
 use super::id::{self, STREAMS_PER_POOL};
 use super::pool;
 use super::value::Stream;
 use super::work::is_capturing;
 use crate::context::Runtime;
-use sconce_base::collections::per_device::PerDevice;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::sync::{AtomicU32, Ordering, shared_static};
-use sconce_base::types::DeviceIndex;
 
 /// Who is lent streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

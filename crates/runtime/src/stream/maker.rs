@@ -54,8 +54,9 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::types::DeviceIndex;
+
+    use super::*;
 
     #[test]
     fn only_known_ids_prove_that_streams_are_one_or_two() {

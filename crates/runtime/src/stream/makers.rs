@@ -9,11 +9,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::maker::{Maker, Named};
-use crate::context::Runtime;
 use sconce_base::lock::{RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{StreamHandle, StreamRef};
+
+use super::maker::{Maker, Named};
+use crate::context::Runtime;
 
 /// The handles and owners, by device and the handle's number.
 type OwnersOfStreams = BTreeMap<(DeviceIndex, usize), (StreamHandle, Maker)>;

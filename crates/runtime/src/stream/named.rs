@@ -1,9 +1,10 @@
 //! Calls that name their stream: functions that end in `_on`.
 
-use super::value::Stream;
 use sconce_base::error::Result;
 use sconce_base::thread_state::{self, Replaced};
 use sconce_base::types::DeviceIndex;
+
+use super::value::Stream;
 
 /// Runs the body of a call that names its stream. In the body the stream is current on its device and the
 /// device is current, for this library and this thread alone: no driver call is made. Work that belongs to

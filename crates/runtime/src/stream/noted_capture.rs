@@ -1,10 +1,11 @@
 //! What a capture of this library tells other threads from before it begins until it has ended.
 
-use super::captures::{count_capture, uncount_capture};
-use super::device_waits;
 use sconce_base::announcements::await_others;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::CaptureMode;
+
+use super::captures::{count_capture, uncount_capture};
+use super::device_waits;
 
 /// A capture of this library, known until this is dropped.
 pub struct NotedCapture {

@@ -8,12 +8,13 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::value::Stream;
-use crate::context::Runtime;
-use crate::graph_shared::Share;
 use sconce_base::error::{Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_driver::StreamRef;
+
+use super::value::Stream;
+use crate::context::Runtime;
+use crate::graph_shared::Share;
 
 /// What a graph does at each launch beside its nodes, such as giving its random fills a piece of the sequence.
 pub trait LaunchMember: Any + Send + Sync {

@@ -3,15 +3,16 @@
 //! Request n and request n + 32 of one pool get the same stream, as in torch. Handing out a stream
 //! that exists takes no lock. Further pools of each device have the streams that the library uses itself.
 
-use super::id::{LEVELS, POOLS as POOLS_PER_DEVICE, STREAMS_PER_POOL, URGENT_COLLECTIVES};
-use super::{id, makers};
-use crate::context::Runtime;
-use crate::lazy_handle::LazyHandle;
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::error::{Error, Result};
 use sconce_base::sync::{AtomicU32, Ordering, shared_static};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{StreamFlags, StreamHandle, StreamRef};
+
+use super::id::{LEVELS, POOLS as POOLS_PER_DEVICE, STREAMS_PER_POOL, URGENT_COLLECTIVES};
+use super::{id, makers};
+use crate::context::Runtime;
+use crate::lazy_handle::LazyHandle;
 
 shared_static! {
     static POOLS: PerDevice<[StreamPool; POOLS_PER_DEVICE]> = sconce_base::collections::per_device::per_device!([const { StreamPool::new() }; POOLS_PER_DEVICE]);

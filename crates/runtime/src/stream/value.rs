@@ -1,13 +1,14 @@
 //! A stream as a value of the C API: an id and a device that have been checked.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{StreamHandle, StreamRef};
+
 use super::id::{self, StreamKind};
 use super::maker::Maker;
 use super::{makers, pool};
 use crate::context::{Runtime, opened, runtime};
 use crate::device;
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{StreamHandle, StreamRef};
 
 /// A stream whose id has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,10 @@
 //! A query of a captured stream makes the capture invalid. So where the caller does not name the stream, no capture begins
 //! between the question whether there is one and the query.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{CaptureStatus, HostFunction, RelaxedCapture, StreamHandle, StreamRef};
+
 use super::captures::{is_under_capture, usable};
 use super::device_waits::DeviceWait;
 use super::giving_back::try_hold_back_captures;
@@ -10,9 +14,6 @@ use super::pool;
 use super::value::Stream;
 use crate::context::{Runtime, runtime};
 use crate::device::{self, parked};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{CaptureStatus, HostFunction, RelaxedCapture, StreamHandle, StreamRef};
 
 /// Whether all work queued on the stream has finished.
 pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {

@@ -3,6 +3,10 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::Result;
+use sconce_base::thread_state;
+use sconce_driver::{CaptureMode, Captures, GraphHandle, StreamRef};
+
 use super::graphs::find_graph;
 use crate::call::Call;
 use crate::codes;
@@ -11,9 +15,6 @@ use crate::machine::captures::exchange_thread_mode;
 use crate::machine::graphs::SimGraph;
 use crate::machine::token::StreamKey;
 use crate::state::{SimState, Simulator};
-use sconce_base::error::Result;
-use sconce_base::thread_state;
-use sconce_driver::{CaptureMode, Captures, GraphHandle, StreamRef};
 
 impl Captures for Simulator {
     fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {

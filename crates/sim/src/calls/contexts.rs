@@ -4,11 +4,12 @@
 
 use std::cell::Cell;
 
-use crate::call::Call;
-use crate::state::Simulator;
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::Contexts;
+
+use crate::call::Call;
+use crate::state::Simulator;
 
 thread_local! {
     /// The device whose context is current on the calling thread, on every simulator of the process.

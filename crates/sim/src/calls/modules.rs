@@ -3,18 +3,19 @@
 
 use std::sync::Arc;
 
-use super::properties;
-use crate::call::Call;
-use crate::codes;
-use crate::kernels::modules::FoundKernel;
-use crate::kernels::user::{self, SimKernel, UserWork};
-use crate::state::{SimState, Simulator};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{
     BestBlock, KernelAttributes, KernelHandle, KernelValues, LaunchConfig, ModuleCode,
     ModuleHandle, Modules, StreamRef, Streams,
 };
+
+use super::properties;
+use crate::call::Call;
+use crate::codes;
+use crate::kernels::modules::FoundKernel;
+use crate::kernels::user::{self, SimKernel, UserWork};
+use crate::state::{SimState, Simulator};
 
 impl Modules for Simulator {
     /// Keeps the code: its kernels are functions of the host, which are looked up by name. As in CUDA a

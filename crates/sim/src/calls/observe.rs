@@ -1,10 +1,11 @@
 //! What the allocator reports: its blocks, kept for a test that asks for them, and the memory that is asleep.
 #![forbid(unsafe_code)]
 
-use crate::block_reports::BlockReport;
-use crate::state::Simulator;
 use sconce_base::types::DevicePtr;
 use sconce_driver::{Observe, StreamRef};
+
+use crate::block_reports::BlockReport;
+use crate::state::Simulator;
 
 impl Observe for Simulator {
     fn observes_blocks(&self) -> bool {

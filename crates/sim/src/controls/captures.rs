@@ -1,10 +1,11 @@
 //! Captures begun and ended by a test that looks at captures alone. Neither call is counted or can be made to fail.
 #![forbid(unsafe_code)]
 
-use crate::call::Call;
-use crate::state::Simulator;
 use sconce_base::error::Result;
 use sconce_driver::{CaptureMode, StreamRef};
+
+use crate::call::Call;
+use crate::state::Simulator;
 
 impl Simulator {
     /// Begins a capture on a stream, as `capture_begin` does.

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::nvidia::comm_failure;
+
 use crate::processes::board::Standing;
 use crate::processes::rank::Rank;
 use crate::state::Simulator;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::nvidia::comm_failure;
 
 impl Simulator {
     /// The rank does nothing any more, as if its process had died: what it has queued ends without a result, and the

@@ -7,13 +7,14 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
+
 use crate::call::Call;
 use crate::calls::contexts;
 use crate::codes;
 use crate::state::Simulator;
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
 
 impl Simulator {
     /// Makes a stream, as `cuStreamCreateWithPriority` does.

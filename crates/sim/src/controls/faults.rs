@@ -3,11 +3,12 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+
 use crate::call::Call;
 use crate::codes;
 use crate::state::Simulator;
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
 
 /// Counters.
 impl Simulator {

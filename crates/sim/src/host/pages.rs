@@ -9,8 +9,9 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::AtomicU64;
 
-use super::place::HostPlace;
 use sconce_driver::HostRange;
+
+use super::place::HostPlace;
 
 /// The page of the simulated memory; the host's page divides it.
 pub(crate) const PAGE: u64 = 4096;

@@ -1,10 +1,11 @@
 //! Small kernels: sleeping, filling and adding.
 #![forbid(unsafe_code)]
 
+use sconce_kernels::{ADD_U32, FILL_U32, SLEEP};
+
 use super::kernel::Kernel;
 use crate::codes;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_kernels::{ADD_U32, FILL_U32, SLEEP};
 
 pub(crate) const KERNELS: &[Kernel] = &[
     Kernel {

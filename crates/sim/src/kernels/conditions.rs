@@ -1,11 +1,12 @@
 //! The kernel that sets a condition of a graph.
 #![forbid(unsafe_code)]
 
+use sconce_kernels::SET_CONDITION;
+
 use super::kernel::Kernel;
 use crate::codes;
 use crate::machine::graphs::Condition;
 use crate::memory::{Intent, MemoryAccess};
-use sconce_kernels::SET_CONDITION;
 
 /// The most bytes that the kernel reads.
 const MOST_BYTES: usize = 8;

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::codes;
-use crate::machine::operation::{Pace, QueuedWork};
-use crate::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 use sconce_base::lock::{RwLock, rank};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::LaunchShape;
+
+use crate::codes;
+use crate::machine::operation::{Pace, QueuedWork};
+use crate::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 
 /// Most threads of a block, as on every GPU.
 pub(crate) const MAX_THREADS_PER_BLOCK: u64 = 1024;

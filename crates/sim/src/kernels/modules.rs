@@ -4,14 +4,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{KernelHandle, ModuleCode, ModuleHandle};
+
 use super::kernel::Kernel;
 use super::user::SimKernel;
 use super::{
     basic, conditions, ordering, pointwise, random, reduction, rows, scale, small_product, strided,
 };
 use crate::handles::HANDLE_STEP;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{KernelHandle, ModuleCode, ModuleHandle};
 
 /// All kernels, a slice for each file of this folder.
 const KERNELS: &[&[Kernel]] = &[

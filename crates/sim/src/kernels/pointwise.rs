@@ -2,9 +2,6 @@
 //! checked, and that elements and wide accesses are aligned.
 #![forbid(unsafe_code)]
 
-use super::kernel::Kernel;
-use crate::codes;
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_base::element::Dtype;
 use sconce_kernels::{
     POINTWISE_1, POINTWISE_2, POINTWISE_3, PointwiseLaunch, TRANSPOSED, read_transposed,
@@ -12,6 +9,10 @@ use sconce_kernels::{
 use sconce_math::arithmetic::{
     Domain, ElementRun, ElementRuns, Elementwise, ElementwiseInput, evaluate,
 };
+
+use super::kernel::Kernel;
+use crate::codes;
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 /// The kernels of all domains with one, two and three inputs.
 macro_rules! kernels {

@@ -1,15 +1,16 @@
 //! Random fills, with the arithmetic that the host side plans them with.
 #![forbid(unsafe_code)]
 
-use super::kernel::Kernel;
-use crate::codes;
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_base::element::Dtype;
 use sconce_base::lock::{Mutex, rank};
 use sconce_kernels::{
     FillLaunch, PermuteLaunch, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, TakeLaunch,
 };
 use sconce_math::philox::{Distribution, Fill, evaluate, philox};
+
+use super::kernel::Kernel;
+use crate::codes;
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 /// One kernel for each distribution and each type it has.
 macro_rules! fills {
@@ -178,8 +179,9 @@ fn permute(memory: &DeviceMemoryView<'_>, arguments: &[u64]) -> Result<(), i32> 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_kernels::fill_kernel_name;
+
+    use super::*;
 
     #[test]
     fn every_supported_pair_has_a_kernel_of_its_name() {

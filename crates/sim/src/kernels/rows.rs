@@ -1,10 +1,11 @@
 //! Copies of rows. Every row's range is checked, and that both sides are equally far from alignment.
 #![forbid(unsafe_code)]
 
+use sconce_kernels::{COPY_ROWS, RowsLaunch};
+
 use super::kernel::Kernel;
 use crate::codes;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_kernels::{COPY_ROWS, RowsLaunch};
 
 macro_rules! copies {
     ($($cell:literal $name:literal),*) => {

@@ -1,11 +1,12 @@
 //! Multiplication in place. Every run's range is checked, and that it is aligned to its numbers.
 #![forbid(unsafe_code)]
 
+use sconce_base::element::{f16_bits, f16_value};
+use sconce_kernels::{SCALE, ScaleLaunch};
+
 use super::kernel::Kernel;
 use crate::codes;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_base::element::{f16_bits, f16_value};
-use sconce_kernels::{SCALE, ScaleLaunch};
 
 macro_rules! scales {
     ($($name:literal $bytes:literal $multiply:expr;)*) => {

@@ -2,13 +2,14 @@
 //! kernels, to the bit.
 #![forbid(unsafe_code)]
 
-use super::kernel::Kernel;
-use crate::codes;
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_base::element::{bf16_bits, bf16_value, f16_bits, f16_value};
 use sconce_kernels::{
     ProductMatrix, SMALL_PRODUCT, SMALL_PRODUCT_KERNELS, SUM_GROUPS, SmallProductLaunch,
 };
+
+use super::kernel::Kernel;
+use crate::codes;
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 macro_rules! products {
     ($($index:literal $bytes:literal $number:ty, $read:expr, $write:expr;)*) => {

@@ -1,10 +1,11 @@
 //! Copies of elements with strides. Every element's range is checked, and that it is aligned.
 #![forbid(unsafe_code)]
 
+use sconce_kernels::{COPY_STRIDED, StridedLaunch};
+
 use super::kernel::Kernel;
 use crate::codes;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_kernels::{COPY_STRIDED, StridedLaunch};
 
 macro_rules! copies {
     ($($width:literal $name:literal),*) => {

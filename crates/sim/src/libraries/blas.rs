@@ -7,18 +7,18 @@
 
 use std::sync::Arc;
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::nvidia::blas_failure;
+use sconce_driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef};
+use sconce_math::products::Factor;
+
 use super::compute::{Compute, calculation_ns, native_handle};
 use super::reals::{self, RealNumber, address_of};
 use crate::call::Call;
 use crate::memory::{Accessor, DeviceMemoryView, Intent, MemoryAccess};
-use sconce_driver::nvidia::blas_failure;
-
 use crate::state::{SimState, Simulator};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{Blas, BlasHandle, Gemm, MathMode, Matrix, StreamRef};
-use sconce_math::products::Factor;
 
 /// `CUBLAS_STATUS_INVALID_VALUE`.
 const INVALID_VALUE: i32 = 7;

@@ -2,12 +2,13 @@
 //! names of its kernels do their work.
 #![forbid(unsafe_code)]
 
-use crate::call::Call;
-use crate::codes;
-use crate::state::Simulator;
 use sconce_base::error::{Result, Status};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{Compilation, CompiledCode, CompiledForm, Compiler, ModuleCode, SourceCode};
+
+use crate::call::Call;
+use crate::codes;
+use crate::state::Simulator;
 
 impl Compiler for Simulator {
     fn compile_source(

@@ -4,15 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{RwLock, rank};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::StreamRef;
+
 use crate::call::Call;
 use crate::handles::HANDLE_STEP;
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, AddressSpace, DeviceMemoryView, MemoryAccess};
 use crate::state::SimState;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{RwLock, rank};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::StreamRef;
 
 /// A calculation of a library. It runs in stream order, as a kernel does.
 pub(crate) trait Compute: Send + Sync {

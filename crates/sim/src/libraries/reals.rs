@@ -4,11 +4,12 @@
 //! Memory is read and written in pieces, each checked as a device checks its accesses.
 #![forbid(unsafe_code)]
 
-use crate::codes;
-use crate::memory::DeviceMemoryView;
 use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 use sconce_math::products::{self, Factor, Real, bytes_of, bytes_of_mut};
 use sconce_math::unfolding::{self, Uncalculated};
+
+use crate::codes;
+use crate::memory::DeviceMemoryView;
 
 /// Elements that are read or written at once. Longer pieces would delay threads that map memory.
 const PIECE: usize = 1 << 18;

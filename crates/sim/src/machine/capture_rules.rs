@@ -6,6 +6,11 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::thread_state;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{CaptureMode, CaptureStatus, EventHandle};
+
 use super::captures::{Capture, CapturedRecord, thread_mode};
 use super::engine::Engine;
 use super::graphs::{CapturedStream, GraphNode};
@@ -13,10 +18,6 @@ use super::operation::QueuedWork;
 use super::token::StreamKey;
 use crate::call::Call;
 use crate::codes;
-use sconce_base::error::{Error, Result};
-use sconce_base::thread_state;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{CaptureMode, CaptureStatus, EventHandle};
 
 /// Calls that captures forbid.
 impl Engine {

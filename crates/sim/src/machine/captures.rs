@@ -5,9 +5,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use sconce_driver::CaptureMode;
+
 use super::graphs::{CapturedStream, GraphNode, SimGraph};
 use super::token::StreamKey;
-use sconce_driver::CaptureMode;
 
 thread_local! {
     /// The calling thread's mode, on every simulator of the process.

@@ -7,6 +7,11 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::lock::{MutexGuard, rank};
+use sconce_base::types::{DeviceIndex, MAX_DEVICES};
+use sconce_driver::{EventHandle, StreamFlags, StreamHandle, StreamRef};
+
 use super::captures::CaptureTable;
 use super::clock::SimClock;
 use super::event::SimEvent;
@@ -18,10 +23,6 @@ use super::token::{StreamKey, ThreadNumber, Token};
 use crate::call::Call;
 use crate::codes;
 use crate::handles::{Handles, end_process};
-use sconce_base::error::{Error, Result};
-use sconce_base::lock::{MutexGuard, rank};
-use sconce_base::types::{DeviceIndex, MAX_DEVICES};
-use sconce_driver::{EventHandle, StreamFlags, StreamHandle, StreamRef};
 
 /// CUDA's explicit name of the legacy default stream.
 const LEGACY_ALIAS: usize = 1;

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
+use sconce_base::types::DeviceIndex;
+use sconce_driver::EventFlags;
+
 use super::captures::CapturedRecord;
 use super::token::Token;
 use crate::processes::event_page::{EventPage, RemoteRecord};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::EventFlags;
 
 /// An event of the simulator.
 pub(crate) struct SimEvent {

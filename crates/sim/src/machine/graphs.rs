@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use sconce_base::lock::{Mutex, rank};
+use sconce_base::types::DeviceIndex;
+
 use super::operation::QueuedWork;
 use super::token::{StreamKey, Token};
 use crate::call::Call;
-use sconce_base::lock::{Mutex, rank};
-use sconce_base::types::DeviceIndex;
 
 /// An operation of a graph.
 #[derive(Clone)]

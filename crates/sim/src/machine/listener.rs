@@ -1,9 +1,10 @@
 //! Listeners: code that is called when operations are queued, started and finished.
 #![forbid(unsafe_code)]
 
+use sconce_base::types::DeviceIndex;
+
 use crate::call::Call;
 use crate::memory::Accesses;
-use sconce_base::types::DeviceIndex;
 
 /// A queued operation, as a listener sees it.
 #[derive(Clone, Copy, Debug)]

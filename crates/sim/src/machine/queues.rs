@@ -4,10 +4,11 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::operation::Operation;
-use super::token::{StreamKey, Token};
 use sconce_base::lock::{Condvar, rank};
 use sconce_base::types::DeviceIndex;
+
+use super::operation::Operation;
+use super::token::{StreamKey, Token};
 
 /// What a stream is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

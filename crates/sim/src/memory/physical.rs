@@ -8,9 +8,10 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::host::pages::PAGE;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::DeviceIndex;
+
+use crate::host::pages::PAGE;
 
 /// Each byte of fresh memory: NaN in every float format, -1 as an integer.
 pub(crate) const POISON: u8 = 0xFF;

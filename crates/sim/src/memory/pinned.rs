@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use sconce_driver::HostRange;
+
 use crate::codes;
 use crate::host::pages::PinnedPages;
 use crate::host::place::HostPlace;
-use sconce_driver::HostRange;
 
 /// How many freed addresses are remembered for reuse.
 const MOST_FREED: usize = 64;

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use crate::codes;
-use crate::host::pages::PAGE;
 use sconce_base::types::DeviceIndex;
 
 use super::physical::{Extent, Physical};
 use super::space::{AddressSpace, MappingKind};
+use crate::codes;
+use crate::host::pages::PAGE;
 use crate::processes::event_page::Nonce;
 
 /// Big allocations are aligned as CUDA aligns them.

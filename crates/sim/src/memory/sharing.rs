@@ -11,11 +11,12 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
+use sconce_base::types::DeviceIndex;
+
 use super::physical::{Backing, Extent, Physical};
 use super::space::{AddressSpace, MappingKind};
 use crate::codes;
 use crate::host::pages::memory_file;
-use sconce_base::types::DeviceIndex;
 
 /// The name of the file of exported physical memory, before the device's index.
 pub(crate) const PHYSICAL_FILE: &str = "sconce-sim-physical-";

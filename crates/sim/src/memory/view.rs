@@ -1,11 +1,12 @@
 //! Device memory as an operation sees it: every range is checked when it is used.
 #![forbid(unsafe_code)]
 
+use sconce_base::lock::{RwLock, rank};
+use sconce_base::types::DeviceIndex;
+
 use super::access::{Accesses, Intent};
 use super::space::{Accessor, AddressSpace};
 use crate::codes;
-use sconce_base::lock::{RwLock, rank};
-use sconce_base::types::DeviceIndex;
 
 /// Device memory as a kernel or a library's calculation on one device sees it. A range that the device
 /// may not use is an illegal address. Ranges are small pieces; kernels loop.

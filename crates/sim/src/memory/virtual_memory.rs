@@ -4,12 +4,12 @@
 use std::fs::File;
 use std::sync::Arc;
 
-use crate::codes;
 use sconce_base::types::{DeviceIndex, MAX_DEVICES};
 use sconce_driver::Access;
 
 use super::physical::{Backing, Extent, Physical};
 use super::space::{AddressSpace, Mapping, MappingKind};
+use crate::codes;
 
 /// The unit of physical memory and of mappings.
 pub(crate) const GRANULARITY: u64 = 2 << 20;

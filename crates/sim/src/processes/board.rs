@@ -10,12 +10,13 @@ use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::event_page::{Nonce, started};
-use super::handle::{BOARD, HandleFields, open_memory_file};
-use crate::host::pages::SharedPage;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::CommId;
 use sconce_driver::IpcHandle;
+
+use super::event_page::{Nonce, started};
+use super::handle::{BOARD, HandleFields, open_memory_file};
+use crate::host::pages::SharedPage;
 
 /// The name of the page's file.
 pub(crate) const BOARD_FILE: &CStr = c"sconce-sim-board";

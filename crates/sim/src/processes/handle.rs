@@ -17,13 +17,14 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 
-use super::event_page::{Nonce, started};
-use crate::codes;
-use crate::host::pages::is_sealed;
 use sconce_base::entropy::random_bytes;
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::IpcHandle;
+
+use super::event_page::{Nonce, started};
+use crate::codes;
+use crate::host::pages::is_sealed;
 
 /// The kind of handles of memory.
 pub(crate) const MEMORY: u64 = u64::from_le_bytes(*b"sconMEM2");

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::board::{Board, BoardWord, Standing};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::DeviceIndex;
+
+use super::board::{Board, BoardWord, Standing};
 
 /// How often a waiting thread looks again before it begins to sleep, and how long it then sleeps.
 const EAGER_LOOKS: u32 = 50;

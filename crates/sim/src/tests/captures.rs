@@ -1,7 +1,5 @@
 //! Captures: what goes into them, whom they hold back, what spoils them.
 
-use super::support::*;
-use crate::Simulator;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DevicePtr;
 use sconce_driver::prelude::*;
@@ -9,6 +7,9 @@ use sconce_driver::{
     CaptureMode::{self, Global, Relaxed, ThreadLocal},
     EventHandle, RelaxedCapture, StreamRef,
 };
+
+use super::support::*;
+use crate::Simulator;
 
 const UNSUPPORTED: i32 = 900;
 const INVALIDATED: i32 = 901;

@@ -1,11 +1,6 @@
 //! Convolutions: against plain loops, engines, order, faults.
 
 use proptest::prelude::*;
-
-use super::numbers::*;
-use super::problems::*;
-use super::support::*;
-use crate::{Call, Simulator};
 use sconce_base::element::Dtype;
 use sconce_base::error::Status;
 use sconce_base::types::DevicePtr;
@@ -15,6 +10,11 @@ use sconce_driver::{
     ConvolutionOperation::{Data, Filter, Forward},
     EngineChoice,
 };
+
+use super::numbers::*;
+use super::problems::*;
+use super::support::*;
+use crate::{Call, Simulator};
 
 const ANY: EngineChoice = EngineChoice { allow_tf32: false, deterministic: false };
 

@@ -3,10 +3,11 @@
 use std::fs::File;
 use std::os::fd::AsRawFd;
 
-use super::processes::{Other, UNIT, from_hex, hex, listen, say, shared_event};
-use super::support::*;
 use sconce_driver::IpcHandle;
 use sconce_driver::prelude::*;
+
+use super::processes::{Other, UNIT, from_hex, hex, listen, say, shared_event};
+use super::support::*;
 
 /// A handle that is well formed but differs from `handle` in some bits of a byte.
 pub(super) fn changed(handle: &IpcHandle, at: usize, bits: u8) -> IpcHandle {

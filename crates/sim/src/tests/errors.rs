@@ -1,10 +1,11 @@
 //! Errors of queued work, faults on demand, counters, contexts, peers.
 
-use super::support::*;
-use crate::{Call, Simulator};
 use sconce_base::error::Status;
 use sconce_driver::prelude::*;
 use sconce_driver::{EventFlags, KernelArguments, StreamFlags, StreamRef};
+
+use super::support::*;
+use crate::{Call, Simulator};
 
 #[test]
 fn an_asynchronous_error_sticks_to_its_device_and_stops_what_is_queued() {

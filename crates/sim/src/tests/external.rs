@@ -3,11 +3,12 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
-use super::support::*;
-use crate::{Call, SimOptions, Simulator};
 use sconce_base::error::Status;
 use sconce_driver::prelude::*;
 use sconce_driver::{EventFlags, EventHandle, StreamFlags, StreamHandle, StreamRef};
+
+use super::support::*;
+use crate::{Call, SimOptions, Simulator};
 
 const ROLE: &str = "SCONCE_SIM_TEST_DEAD";
 const NON_BLOCKING: StreamFlags = StreamFlags { non_blocking: true };

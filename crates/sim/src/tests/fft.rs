@@ -3,13 +3,13 @@
 use std::f64::consts::TAU;
 
 use proptest::prelude::*;
-
-use super::support::*;
-use crate::Simulator;
 use sconce_base::element::{Dtype, f16_bits, f16_value};
 use sconce_base::types::DevicePtr;
 use sconce_driver::prelude::*;
 use sconce_driver::{FftCall, FftDirection, FftKind, FftLayout, FftShape, MOST_FFT_RANK};
+
+use super::support::*;
+use crate::Simulator;
 
 type Complex = (f64, f64);
 

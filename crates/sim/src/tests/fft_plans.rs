@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use super::fft::upload;
-use super::support::*;
-use crate::{Call, Simulator};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Status};
 use sconce_base::types::DevicePtr;
@@ -13,6 +10,10 @@ use sconce_driver::{
     CaptureMode, FftCall, FftDirection, FftKind, FftLayout, FftPlan, FftShape, RelaxedCapture,
     StreamRef,
 };
+
+use super::fft::upload;
+use super::support::*;
+use crate::{Call, Simulator};
 
 /// A packed transform in one dimension.
 fn line(kind: FftKind, element: Dtype, n: i64) -> FftShape {

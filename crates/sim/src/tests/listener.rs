@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-
-use super::support::*;
-use crate::memory::DeviceMemoryView;
-use crate::{Accesses, Call, Intent, MemoryAccess, OperationListener, QueuedOperation, Simulator};
 use sconce_base::element::Dtype;
 use sconce_base::types::DevicePtr;
 use sconce_driver::KernelArguments;
 use sconce_driver::{Blas, Copies, Events, Gemm, Kernels, Matrix, Memory, Streams};
+
+use super::support::*;
+use crate::memory::DeviceMemoryView;
+use crate::{Accesses, Call, Intent, MemoryAccess, OperationListener, QueuedOperation, Simulator};
 
 /// The calls that a listener received.
 #[derive(Clone, Debug, PartialEq)]

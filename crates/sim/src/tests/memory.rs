@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::support::*;
-use crate::{SimOptions, Simulator};
 use sconce_base::config::SimConfig;
 use sconce_base::error::Status;
 use sconce_base::types::DevicePtr;
 use sconce_driver::prelude::*;
 use sconce_driver::{Access, KernelArguments, PointerKind};
+
+use super::support::*;
+use crate::{SimOptions, Simulator};
 
 #[test]
 fn the_limit_is_exact_and_memory_info_follows() {

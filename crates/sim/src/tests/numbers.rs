@@ -1,11 +1,12 @@
 //! Numbers that tests put into device memory and take from there.
 
-use super::support::*;
-use crate::Simulator;
 use sconce_base::element::{Dtype, bf16_bits, bf16_value, f16_bits, f16_value};
 use sconce_base::types::DevicePtr;
 use sconce_driver::StreamRef;
 use sconce_driver::prelude::*;
+
+use super::support::*;
+use crate::Simulator;
 
 /// The bytes of numbers of the type.
 pub(super) fn encode(element: Dtype, values: &[f64]) -> Vec<u8> {

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::support::*;
-use crate::{SimOptions, Simulator};
 use sconce_base::error::Status;
 use sconce_driver::StreamRef;
 use sconce_driver::prelude::*;
+
+use super::support::*;
+use crate::{SimOptions, Simulator};
 
 fn steps(sim: &Simulator, stream: StreamRef) -> bool {
     sim.step(stream).unwrap()

@@ -1,10 +1,6 @@
 //! Convolutions for tests: shapes and layouts, in memory, and done by plain loops.
 
 use proptest::prelude::*;
-
-use super::numbers::*;
-use super::support::*;
-use crate::Simulator;
 use sconce_base::element::Dtype;
 use sconce_base::error::Error;
 use sconce_base::types::DevicePtr;
@@ -14,6 +10,10 @@ use sconce_driver::{
     ConvolutionOperation::{self, Data, Filter, Forward},
     ConvolutionPlan, ConvolutionTensor, DnnHandle, MOST_SPATIAL, StreamRef,
 };
+
+use super::numbers::*;
+use super::support::*;
+use crate::Simulator;
 
 const MARK: f64 = 77.0;
 

@@ -10,13 +10,14 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use super::damaged_handles::{self, changed, with_number};
-use super::support::*;
-use crate::{Call, SimOptions, Simulator};
 use sconce_base::config::SimConfig;
 use sconce_base::error::Status;
 use sconce_driver::prelude::*;
 use sconce_driver::{Access, EventFlags, EventHandle, IpcHandle};
+
+use super::damaged_handles::{self, changed, with_number};
+use super::support::*;
+use crate::{Call, SimOptions, Simulator};
 
 const ROLE: &str = "SCONCE_SIM_TEST_ROLE";
 const GIVEN: &str = "SCONCE_SIM_TEST_GIVEN";

@@ -1,15 +1,15 @@
 //! Products of matrices: against plain loops, in order, with faults.
 
 use proptest::prelude::*;
-
-use super::numbers::*;
-use super::support::*;
-use crate::{Call, Simulator};
 use sconce_base::element::Dtype;
 use sconce_base::error::Status;
 use sconce_base::types::DevicePtr;
 use sconce_driver::prelude::*;
 use sconce_driver::{BlasHandle, CaptureMode, Gemm, MathMode, Matrix, StreamRef};
+
+use super::numbers::*;
+use super::support::*;
+use crate::{Call, Simulator};
 
 const INVALID_VALUE: i32 = 7;
 const MISALIGNED_ADDRESS: i32 = 716;

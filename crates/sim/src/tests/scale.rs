@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use proptest::prelude::*;
+use sconce_driver::prelude::*;
+use sconce_driver::{EventFlags, StreamRef};
 
 use super::support::*;
 use crate::SimOptions;
-use sconce_driver::prelude::*;
-use sconce_driver::{EventFlags, StreamRef};
 
 #[test]
 fn a_thousand_streams_on_eight_devices_with_cross_waits() {

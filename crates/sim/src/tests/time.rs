@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use super::support::*;
-use crate::{SimOptions, Simulator};
 use sconce_base::error::Status;
 use sconce_driver::prelude::*;
+
+use super::support::*;
+use crate::{SimOptions, Simulator};
 
 const SLEEP: Duration = Duration::from_millis(20);
 

@@ -1,10 +1,11 @@
 //! Virtual memory: aliases, access rights, and memory that outlives its handle.
 
-use super::support::*;
-use crate::Simulator;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::prelude::*;
 use sconce_driver::{Access, KernelArguments, PointerKind, StreamRef};
+
+use super::support::*;
+use crate::Simulator;
 
 const UNIT: usize = 2 * MIB;
 

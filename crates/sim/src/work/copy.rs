@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use sconce_base::lock::{RwLock, rank};
+use sconce_base::types::DeviceIndex;
+
 use super::rows::{ByteRows, PIECE_BYTES};
 use crate::codes;
 use crate::host::place::HostPlace;
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, Accessor, AddressSpace, Intent};
-use sconce_base::lock::{RwLock, rank};
-use sconce_base::types::DeviceIndex;
 
 /// One side of a copy.
 pub(crate) enum CopySide {

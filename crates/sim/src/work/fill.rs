@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use sconce_base::lock::{RwLock, rank};
+use sconce_base::types::DeviceIndex;
+
 use super::rows::{ByteRows, PIECE_BYTES};
 use crate::codes;
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, Accessor, AddressSpace, Intent};
-use sconce_base::lock::{RwLock, rank};
-use sconce_base::types::DeviceIndex;
 
 /// A queued fill.
 pub(crate) struct FillWork {

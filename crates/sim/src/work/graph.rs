@@ -4,11 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sconce_driver::ConditionalKind;
+
 use crate::machine::graph_text::write_body;
 use crate::machine::graphs::{Condition, SimGraph};
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::Accesses;
-use sconce_driver::ConditionalKind;
 
 /// Sets the conditions of a graph to 0, as each launch begins.
 pub(crate) struct ResetConditionsWork(pub(crate) Vec<Arc<Condition>>);

@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sconce_driver::HostFunction;
+
 use crate::host::place::{call_alternative, call_host_function};
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::Accesses;
-use sconce_driver::HostFunction;
 
 /// A queued function of a user. A function that was captured is called at each launch of the graph.
 pub(crate) struct HostFunctionWork {

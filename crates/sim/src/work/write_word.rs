@@ -1,10 +1,11 @@
 //! Writes of words of page-locked memory.
 #![forbid(unsafe_code)]
 
+use sconce_driver::HostRange;
+
 use crate::host::place::HostPlace;
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, Intent, MemoryAccess};
-use sconce_driver::HostRange;
 
 /// A queued write.
 pub(crate) struct WriteWordWork {

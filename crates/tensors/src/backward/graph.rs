@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::leaf::LeafGradient;
-use super::node::{BackwardFunction, Edge, Node, NodeWork};
-use crate::tensor::{Place, Tensor};
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
+
+use super::leaf::LeafGradient;
+use super::node::{BackwardFunction, Edge, Node, NodeWork};
+use crate::tensor::{Place, Tensor};
 
 /// Recorded operations and leaves.
 #[derive(Default)]

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::graph::Graph;
 use sconce_base::collections::slab::{Key, Slab};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, rank};
+
+use super::graph::Graph;
 
 #[derive(Default)]
 struct GraphPlace(Mutex<rank::BackwardHandle, Option<Arc<Graph>>>);

@@ -1,14 +1,15 @@
 //! A gradient on its way to an input of a node: sums, and which stream waits for which. The rules are those of
 //! torch's `InputBuffer::add`.
 
-use super::leaf::sum;
-use super::scope::StreamScope;
-use crate::tensor::Tensor;
 use sconce_base::error::{Error, Result, Status};
 use sconce_driver::EventFlags;
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::event::{self, NativeEvent};
 use sconce_runtime::stream::{self, Stream};
+
+use super::leaf::sum;
+use super::scope::StreamScope;
+use crate::tensor::Tensor;
 
 /// What has arrived at an input.
 #[derive(Default)]

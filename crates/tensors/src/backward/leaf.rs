@@ -1,10 +1,11 @@
 //! The gradient of a leaf.
 
-use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
-use crate::tensor::{MemoryFormat, Tensor, transfer};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_compute::pointwise::Scalar;
+
+use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
+use crate::tensor::{MemoryFormat, Tensor, transfer};
 
 /// A gradient that passes add to.
 #[derive(Default)]

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::leaf::LeafGradient;
-use crate::tensor::{Place, Tensor};
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_runtime::stream::Stream;
+
+use super::leaf::LeafGradient;
+use crate::tensor::{Place, Tensor};
 
 /// Computes the gradients of an operation's inputs, one for each edge, from those of its results. An undefined
 /// tensor stands for no gradient.

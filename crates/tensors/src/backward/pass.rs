@@ -5,17 +5,18 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::thread_state;
+use sconce_base::types::{DeviceIndex, MAX_DEVICES};
+use sconce_runtime::context::{Runtime, runtime};
+use sconce_runtime::stream::Stream;
+
 use super::node::Node;
 use super::plan::BackwardPlan;
 use super::progress::{Progress, ReadyNode};
 use super::queues;
 use super::scope::StreamScope;
 use crate::tensor::{Place, Tensor};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::thread_state;
-use sconce_base::types::{DeviceIndex, MAX_DEVICES};
-use sconce_runtime::context::{Runtime, runtime};
-use sconce_runtime::stream::Stream;
 
 /// A pass.
 pub(super) struct Pass {

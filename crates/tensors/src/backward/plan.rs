@@ -5,11 +5,12 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use sconce_base::error::Result;
+use sconce_base::lock::{Mutex, rank};
+
 use super::graph::Graph;
 use super::input::InputGradient;
 use super::node::{Edge, Node};
-use sconce_base::error::Result;
-use sconce_base::lock::{Mutex, rank};
 
 /// A node of a pass.
 pub(super) struct PlannedNode {

@@ -5,7 +5,6 @@ use std::collections::BinaryHeap;
 use std::thread::{Builder, Thread, park_timeout};
 use std::time::{Duration, Instant};
 
-use super::progress::{NextStep, Progress, ReadyNode};
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, park, rank};
@@ -13,6 +12,8 @@ use sconce_base::types::DeviceIndex;
 use sconce_base::{log, process};
 use sconce_runtime::context::runtime;
 use sconce_runtime::device;
+
+use super::progress::{NextStep, Progress, ReadyNode};
 
 /// How long a thread without work stays.
 const IDLE: Duration = Duration::from_secs(10);

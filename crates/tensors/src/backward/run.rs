@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result};
+use sconce_runtime::context::runtime;
+use sconce_runtime::event;
+use sconce_runtime::stream::Stream;
+
 use super::graph::Graph;
 use super::node::Edge;
 use super::pass::{self, Pass};
@@ -9,10 +14,6 @@ use super::plan::BackwardPlan;
 use super::progress::Progress;
 use super::queues;
 use crate::tensor::{Place, Tensor};
-use sconce_base::error::{Error, Result};
-use sconce_runtime::context::runtime;
-use sconce_runtime::event;
-use sconce_runtime::stream::Stream;
 
 /// How deep passes may be called in each other.
 const MOST_DEPTH: usize = 16;

@@ -1,12 +1,13 @@
 //! One tensor to all devices.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::collectives::CommRequest;
+
 use super::team::Team;
 use super::{check_on_devices, device_of};
 use crate::tensor::transfer::{copy_into, empty_like};
 use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::collectives::CommRequest;
 
 /// The tensor on each device; `None` stands for the tensor itself, on its own device.
 pub fn broadcast(tensor: &Tensor, devices: &[i32]) -> Result<Vec<Option<Tensor>>> {

@@ -1,5 +1,7 @@
 //! Many tensors to all devices, and many sums, in few copies.
 
+use sconce_base::error::{Error, Result};
+
 use super::broadcast::broadcast;
 use super::buckets::{Fullness, buckets};
 use super::device_of;
@@ -7,7 +9,6 @@ use super::flat::flatten;
 use super::reduce::reduce_add;
 use crate::tensor::views::split_flat;
 use crate::tensor::{Place, Tensor};
-use sconce_base::error::{Error, Result};
 
 /// The tensors on each device; `None` stands for the tensors themselves, on the first device. What the others receive
 /// are views of a block for each bucket.

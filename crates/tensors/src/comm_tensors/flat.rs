@@ -1,9 +1,10 @@
 //! Many tensors as one, and back.
 
+use sconce_base::error::Result;
+
 use crate::tensor::operations::cat_flat;
 use crate::tensor::transfer::contiguous;
 use crate::tensor::{MemoryFormat, Tensor, views};
-use sconce_base::error::Result;
 
 /// One tensor of one dimension with the elements of all, which have one type and place. A single one may share its
 /// memory.

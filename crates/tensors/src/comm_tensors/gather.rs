@@ -1,5 +1,8 @@
 //! Tensors of devices joined along a dimension.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::CPU;
+
 use super::check_on_devices;
 use super::lanes::{Lanes, Turn};
 use super::reduce::destination_of;
@@ -7,8 +10,6 @@ use crate::tensor::transfer::{copy_into, strides_of_format};
 use crate::tensor::{
     Dims, MemoryFormat, Place, Tensor, TensorOptions, looks_channels_last, views, wrap_dim,
 };
-use sconce_base::error::{Error, Result};
-use sconce_base::types::CPU;
 
 /// The tensors one after another along a dimension, on a device (-1: the current one) or the CPU.
 pub fn gather(tensors: &[Tensor], dim: i64, destination: i32) -> Result<Tensor> {

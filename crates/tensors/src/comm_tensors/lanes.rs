@@ -3,8 +3,6 @@
 
 use std::cell::RefCell;
 
-use crate::tensor::transfer::copy_into;
-use crate::tensor::{Place, Tensor};
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
@@ -12,6 +10,9 @@ use sconce_base::types::DeviceIndex;
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::event::wait_stream;
 use sconce_runtime::stream::{self, Stream};
+
+use crate::tensor::transfer::copy_into;
+use crate::tensor::{Place, Tensor};
 
 /// From this size on a copy is worth a stream of its own.
 pub(super) const LEAST_BYTES: usize = 1 << 20;

@@ -33,11 +33,12 @@ pub use packed::{TensorUse, pack_for_calls};
 pub use reduce::reduce_add;
 pub use scatter::{ScatterTarget, scatter, scatter_out};
 
-use crate::tensor::{Place, Tensor};
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_runtime::context::runtime;
 use sconce_runtime::device;
+
+use crate::tensor::{Place, Tensor};
 
 /// The device with an index, which may not be negative here.
 fn device_of(index: i32) -> Result<DeviceIndex> {

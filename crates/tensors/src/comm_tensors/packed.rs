@@ -1,12 +1,13 @@
 //! Tensors whose elements lie in another order than that of their dimensions, in calls of communicators: elements are
 //! sent in the order of the dimensions, so that they arrive right whatever order the other ranks' tensors have.
 
-use crate::tensor::transfer::copy_into;
-use crate::tensor::{Place, Tensor, TensorOptions, refuse_unwritable};
 use sconce_base::error::{Error, Result, Status};
 use sconce_compute::collectives::{self, Key, StagedCopies};
 use sconce_runtime::memory;
 use sconce_runtime::stream::{self, Stream};
+
+use crate::tensor::transfer::copy_into;
+use crate::tensor::{Place, Tensor, TensorOptions, refuse_unwritable};
 
 /// What calls do with a tensor.
 #[derive(Clone, Copy, Debug)]

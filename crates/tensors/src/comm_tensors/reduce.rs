@@ -1,16 +1,17 @@
 //! A sum of one tensor of each device.
 
-use super::device_of;
-use super::lanes::{Lanes, Turn};
-use super::team::Team;
-use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
-use crate::tensor::{Place, Tensor, TensorOptions, views};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_compute::collectives::{CommOp, CommRequest};
 use sconce_compute::pointwise::Scalar;
 use sconce_runtime::device;
+
+use super::device_of;
+use super::lanes::{Lanes, Turn};
+use super::team::Team;
+use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
+use crate::tensor::{Place, Tensor, TensorOptions, views};
 
 /// The bytes of the parts of a large sum: while one is added, the next one is copied. Between two copies the links are
 /// idle for some microseconds, so parts are large; the last ones are small, because nothing is copied while they are

@@ -1,14 +1,15 @@
 //! Parts of a tensor to devices.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream::{self, Stream};
+
 use super::lanes::Current;
 use super::{check_on_devices, device_of};
 use crate::tensor::transfer::{Conversion, copy_into, to};
 use crate::tensor::wrap_dim;
 use crate::tensor::{MemoryFormat, Place, Tensor, views};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_runtime::context::runtime;
-use sconce_runtime::stream::{self, Stream};
 
 /// A device, and the stream on which its part arrives instead of the current one.
 #[derive(Clone, Copy)]

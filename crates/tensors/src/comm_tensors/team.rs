@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use super::lanes::LEAST_BYTES;
-use crate::tensor::{Place, Tensor};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::log;
@@ -11,6 +9,9 @@ use sconce_base::types::DeviceIndex;
 use sconce_compute::collectives::{self, CommConfig, CommRequest, Key};
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
+
+use super::lanes::LEAST_BYTES;
+use crate::tensor::{Place, Tensor};
 
 /// The fewest devices. Between two a copy has the links' bandwidth, which no collective call exceeds.
 const LEAST_DEVICES: usize = 3;

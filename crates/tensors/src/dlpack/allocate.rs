@@ -1,10 +1,11 @@
 //! New tensors by a prototype.
 
+use sconce_base::element::{DlpackType, Dtype};
+use sconce_base::error::{Error, Result};
+
 use super::device::{CUDA_HOST, CUDA_MANAGED};
 use super::layout::DlpackDevice;
 use crate::tensor::{Tensor, TensorOptions};
-use sconce_base::element::{DlpackType, Dtype};
-use sconce_base::error::{Error, Result};
 
 /// What the tensor is to be: the fields of a `DLTensor` that an allocator looks at.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,14 @@
 //! Devices and streams by DLPack's numbers.
 
-use super::layout::DlpackDevice;
-use crate::tensor::Place;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::StreamHandle;
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::stream::{self, Stream};
 use sconce_runtime::{device, event};
+
+use super::layout::DlpackDevice;
+use crate::tensor::Place;
 
 /// `DLDeviceType`: memory of the host.
 pub(super) const CPU: i32 = 1;

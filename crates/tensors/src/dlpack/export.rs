@@ -3,15 +3,16 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use sconce_base::error::{Error, Result};
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream::{self, Stream};
+
 use super::device::wait;
 use super::layout::{
     DlpackDeleter, DlpackDevice, DlpackManaged, DlpackManagedHead, DlpackManagedVersioned,
     DlpackTensor, READ_ONLY, VERSION,
 };
 use crate::tensor::{Dims, Tensor};
-use sconce_base::error::{Error, Result};
-use sconce_runtime::context::runtime;
-use sconce_runtime::stream::{self, Stream};
 
 /// A struct that another library is handed, with what it points to. The deleter drops it.
 #[repr(C)]

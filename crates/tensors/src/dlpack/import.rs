@@ -1,5 +1,11 @@
 //! A struct as a tensor over its memory.
 
+use sconce_base::element::{DlpackType, Dtype};
+use sconce_base::error::{Error, Result};
+use sconce_runtime::context::runtime;
+use sconce_runtime::operand::address_range::{MemoryKind, kind_of, refuse_device_memory};
+use sconce_runtime::stream::{self, Stream};
+
 use super::device::wait;
 use super::layout::{DlpackDevice, IS_COPIED, READ_ONLY, SUBBYTE_PADDED};
 use super::loan::{Loan, LoanOrder};
@@ -7,11 +13,6 @@ use crate::tensor::{
     Dims, ForeignOwner, Place, ReservedStorage, Storage, StorageRef, Tensor, contiguous_strides,
     count, extent,
 };
-use sconce_base::element::{DlpackType, Dtype};
-use sconce_base::error::{Error, Result};
-use sconce_runtime::context::runtime;
-use sconce_runtime::operand::address_range::{MemoryKind, kind_of, refuse_device_memory};
-use sconce_runtime::stream::{self, Stream};
 
 /// What a producer offers: the fields of its struct, read.
 #[derive(Clone, Copy, Debug)]

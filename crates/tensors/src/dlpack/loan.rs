@@ -1,14 +1,14 @@
 //! Memory of a producer, and the order in which it goes back.
 
-use smallvec::SmallVec;
-
-use crate::tensor::{ForeignOwner, Lender};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::log;
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::stream::{self, Named, Stream};
 use sconce_runtime::{device, event, memory};
+use smallvec::SmallVec;
+
+use crate::tensor::{ForeignOwner, Lender};
 
 /// A stream as a call named it, for the end of the memory.
 #[derive(Clone, Copy)]

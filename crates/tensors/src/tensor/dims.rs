@@ -1,8 +1,9 @@
 //! Sizes and strides.
 
-use super::dim_list::Dims;
 use sconce_base::error::{Error, Result};
 use sconce_base::strided::StridedView;
+
+use super::dim_list::Dims;
 
 /// How many elements there are. Refuses negative sizes and more elements than can be counted.
 #[inline]

@@ -1,14 +1,14 @@
 //! What the operands of an elementwise operation have in common: the shape, and the order in memory of a
 //! new result. torch's rules.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
 use smallvec::SmallVec;
 
 use super::dim_list::Dims;
 use super::dims;
 use super::place::Place;
 use super::value::Tensor;
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
 
 /// The shape that two shapes are repeated to.
 pub(crate) fn broadcast(first: &[i64], second: &[i64]) -> Result<Dims> {

@@ -1,8 +1,5 @@
 //! From operands to work: on the current stream of the output's device, or by the calling thread for the CPU.
 
-use smallvec::SmallVec;
-
-use crate::tensor::{Dims, Tensor};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
@@ -15,6 +12,9 @@ use sconce_compute::reduction::{self, ElementOperand, LineCall, ReduceCall};
 use sconce_runtime::context::{Runtime, runtime};
 use sconce_runtime::memory::sleep::refuse_asleep;
 use sconce_runtime::stream::{self, Stream, after_enqueue};
+use smallvec::SmallVec;
+
+use crate::tensor::{Dims, Tensor};
 
 /// What a message calls the memory of an operand.
 const TENSOR: &str = "the tensor at";

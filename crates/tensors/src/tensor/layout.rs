@@ -1,9 +1,10 @@
 //! Where the elements of a tensor lie in its storage.
 
-use super::dim_list::Dims;
-use super::dims;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
+
+use super::dim_list::Dims;
+use super::dims;
 
 /// As many dimensions are stored in the layout itself.
 pub(super) const INLINE: usize = 8;

@@ -1,15 +1,16 @@
 //! What a new tensor is to be: type, place, order in memory.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_runtime::context::runtime;
+use sconce_runtime::stream;
+
 use super::dim_list::Dims;
 use super::dims;
 use super::place::Place;
 use super::shared_storage::StorageRef;
 use super::storage::Storage;
 use super::value::Tensor;
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_runtime::context::runtime;
-use sconce_runtime::stream;
 
 /// The order of a new tensor's dimensions in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

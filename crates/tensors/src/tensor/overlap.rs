@@ -1,9 +1,10 @@
 //! Whether a tensor may be written: its memory is not read-only, and is not shared with itself or with what is
 //! read, as torch checks.
 
+use sconce_base::error::{Error, Result};
+
 use super::dims;
 use super::value::Tensor;
-use sconce_base::error::{Error, Result};
 
 /// Refuses to write to a tensor in read-only memory, or several of whose elements are one place in memory.
 pub(crate) fn refuse_unwritable(output: &Tensor) -> Result<()> {

@@ -1,9 +1,10 @@
 //! The type of a result, from the types of its operands: torch's rules.
 
-use super::value::Tensor;
 use sconce_base::element::{Dtype, DtypeKind};
 use sconce_base::error::{Error, Result};
 use sconce_compute::pointwise::Scalar;
+
+use super::value::Tensor;
 
 /// The type of floating-point results of whole numbers, as torch's default.
 pub const DEFAULT_FLOAT: Dtype = Dtype::F32;

@@ -6,10 +6,11 @@
 
 use std::ops::Deref;
 
-use super::storage::Storage;
 use sconce_base::collections::pool::{FreePlaces, Pool, ThreadList};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::sync::{AtomicUsize, Ordering, UnsafeCell, fence, shared_static};
+
+use super::storage::Storage;
 
 /// A place of a storage.
 pub(super) struct StoragePlace<S> {

@@ -3,7 +3,6 @@
 use std::alloc::Layout;
 use std::ffi::c_void;
 
-use super::place::Place;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::refuse_held;
 use sconce_base::log;
@@ -11,6 +10,8 @@ use sconce_base::types::DevicePtr;
 use sconce_driver::RawAddress;
 use sconce_runtime::stream::Stream;
 use sconce_runtime::{host_memory, memory};
+
+use super::place::Place;
 
 /// What ordinary host memory is aligned to, as torch's.
 const HOST_ALIGNMENT: usize = 64;

@@ -1,14 +1,15 @@
 //! A tensor: a storage seen through a type, sizes, strides and an offset.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_driver::RawAddress;
+
 use super::dim_list::Dims;
 use super::dims;
 use super::layout::{TensorLayout, reaches};
 use super::place::Place;
 use super::shared_storage::StorageRef;
 use super::storage::Storage;
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_driver::RawAddress;
 
 /// A tensor. The default is the undefined one, which has no storage; its type and its layout mean nothing. Every element
 /// lies in the storage.

@@ -1,9 +1,11 @@
 //! Random scripts against a vector that is searched from end to end, and the structure after each
 //! step.
 
-use super::*;
-use proptest::prelude::*;
 use std::fmt::Debug;
+
+use proptest::prelude::*;
+
+use super::*;
 
 /// A number that can be used.
 #[derive(Default)]

@@ -7,10 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::jobs::JobQueue;
-use super::work::StagedWork;
 use sconce_base::lock::{OnceCell, park, rank};
 use sconce_base::sync::shared_static;
+
+use super::jobs::JobQueue;
+use super::work::StagedWork;
 
 /// The most threads that work on copies at a time, the caller among them.
 const MOST: usize = 8;

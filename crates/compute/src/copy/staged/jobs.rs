@@ -252,8 +252,9 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::atomic::AtomicBool;
+
+    use super::*;
 
     #[derive(Default)]
     struct Seen {

@@ -1,9 +1,10 @@
 //! To the host: the calling thread queues transfers to the slots, threads empty them.
 
+use sconce_base::error::Result;
+
 use super::ring::Ring;
 use super::work::{Patience, StagedWork};
 use super::{ENOUGH_HELPERS, StagedCopy};
-use sconce_base::error::Result;
 
 /// How many pieces the first transfers have, and all others: the first arrives soon.
 const SIZES: [usize; 4] = [1, 2, 4, 8];

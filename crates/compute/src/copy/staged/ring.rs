@@ -3,13 +3,14 @@
 
 use std::collections::VecDeque;
 
-use crate::copy::host_copy;
 use sconce_base::error::Result;
 use sconce_driver::{EventFlags, HostRange, RawAddress};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::event::NativeEvent;
 use sconce_runtime::host_memory;
 use sconce_runtime::stream::Stream;
+
+use crate::copy::host_copy;
 
 /// Slots for the time of a copy.
 pub(super) struct Ring<'a> {

@@ -1,9 +1,10 @@
 //! To a device: threads fill slots, the calling one queues transfers of what is full.
 
+use sconce_base::error::Result;
+
 use super::ring::Ring;
 use super::work::{Patience, StagedWork};
 use super::{ENOUGH_HELPERS, StagedCopy};
-use sconce_base::error::Result;
 
 /// A transfer takes at least this many pieces while this many transfers are under way: the first leaves
 /// at once, and while the device has work they may grow.

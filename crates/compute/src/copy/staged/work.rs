@@ -6,11 +6,12 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::HostRange;
+
 use super::pieces::Pieces;
 use super::ring::Slots;
 use crate::copy::host_copy;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::HostRange;
 
 /// Which way a copy goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,12 @@
 //! The memory is allocated in advance, because a capture must not wait for each fill's memory. A place comes back when
 //! its graph is gone and the last launch is done.
 
-use super::host_pairs::{self, HostPair};
-use super::newest_use::NewestUse;
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::DevicePtr;
+
+use super::host_pairs::{self, HostPair};
+use super::newest_use::NewestUse;
 
 /// Bytes of a place: two 64-bit numbers.
 const PLACE_BYTES: u64 = 16;

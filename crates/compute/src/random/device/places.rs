@@ -9,9 +9,10 @@
 //!   record on the device (`device_record`). The generator's state is there until the launch is done.
 //! - Fills in a capture of other code, of whose launches this library learns nothing: likewise, for ever.
 
-use super::work::DeviceWork;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use super::work::DeviceWork;
 
 /// Makes a device ready for captures, also during one. May allocate, and must therefore be called without a
 /// lock.

@@ -2,10 +2,6 @@
 
 use std::sync::Arc;
 
-use super::arena::{Arena, CHUNK_BYTES};
-use super::host_pairs::{self, HostPair};
-use super::newest_use::NewestUse;
-use super::work::{DeviceWork, RandomKernel};
 use sconce_base::collections::per_device::PerDevice;
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
@@ -21,6 +17,11 @@ use sconce_math::philox::{DeviceShape, Distribution, Fill};
 use sconce_runtime::context::Runtime;
 use sconce_runtime::event::NativeEvent;
 use sconce_runtime::kernel_loader::LoadedKernels;
+
+use super::arena::{Arena, CHUNK_BYTES};
+use super::host_pairs::{self, HostPair};
+use super::newest_use::NewestUse;
+use super::work::{DeviceWork, RandomKernel};
 
 /// The kernels of one distribution: one for each type, and one for its wide ranges.
 const FILLS: usize = Dtype::ALL.len() * 2;

@@ -4,16 +4,17 @@
 //! generator's numbers as base, fresh memory of zeros is a valid record; with zeros as base, the record holds seed and
 //! offset themselves.
 
-use super::arena::{Arena, Retired};
-use super::host_pairs::HostPair;
-use super::newest_use::NewestUse;
-use super::places::{new_place, no_place};
-use super::work::{DeviceWork, RandomKernel};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::StreamRef;
 use sconce_kernels::TakeLaunch;
+
+use super::arena::{Arena, Retired};
+use super::host_pairs::HostPair;
+use super::newest_use::NewestUse;
+use super::places::{new_place, no_place};
+use super::work::{DeviceWork, RandomKernel};
 
 /// A record. Its memory comes back when nothing names it any more.
 pub(in crate::random) struct DeviceRecord {

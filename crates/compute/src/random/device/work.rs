@@ -1,14 +1,15 @@
 //! The device behind fills and generators, as a trait: the unit tests of this module implement it with a device
 //! that replays graphs in one thread.
 
-use super::arena::Arena;
-use super::host_pairs::HostPair;
-use super::newest_use::NewestUse;
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{KernelArguments, StreamRef};
 use sconce_kernels::{PERMUTE_KERNEL, TAKE_KERNEL, fill_kernel_name};
 use sconce_math::philox::Fill;
+
+use super::arena::Arena;
+use super::host_pairs::HostPair;
+use super::newest_use::NewestUse;
 
 /// A kernel of this module.
 #[derive(Clone, Copy, Debug)]

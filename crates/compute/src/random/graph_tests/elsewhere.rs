@@ -1,10 +1,11 @@
 //! Bodies of conditional nodes, captures of other code, the end of generators and graphs.
 
+use sconce_base::error::Status;
+use sconce_base::types::DeviceIndex;
+
 use super::fake_device::*;
 use crate::random::generator::{self, with_state};
 use crate::random::numbers;
-use sconce_base::error::Status;
-use sconce_base::types::DeviceIndex;
 
 /// A body takes its pieces on the device. The host learns of them when the launch is done, and until then fills and
 /// launches take from where the launch is.

@@ -5,18 +5,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::random::device::{Arena, DeviceWork, HostPair, NewestUse, RandomKernel, prepare};
-use crate::random::fill::{FillTarget, launch};
-use crate::random::generator::{self, with_state};
-use crate::random::graph_draws::GraphDraws;
-use crate::random::numbers;
-use crate::random::stream_capture::{CapturingWork, StreamCapture};
 use sconce_base::collections::slab::Key;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::{KernelArguments, StreamHandle, StreamRef};
 use sconce_math::philox::{DeviceShape, Distribution, Fill, evaluate};
+
+use crate::random::device::{Arena, DeviceWork, HostPair, NewestUse, RandomKernel, prepare};
+use crate::random::fill::{FillTarget, launch};
+use crate::random::generator::{self, with_state};
+use crate::random::graph_draws::GraphDraws;
+use crate::random::numbers;
+use crate::random::stream_capture::{CapturingWork, StreamCapture};
 
 pub(super) const SHAPE: DeviceShape =
     DeviceShape { multi_processors: 2, threads_per_multi_processor: 512 };

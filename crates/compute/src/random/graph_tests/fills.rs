@@ -1,10 +1,10 @@
 //! Graphs whose draws the host knows.
 
 use proptest::prelude::*;
+use sconce_base::error::Status;
 
 use super::fake_device::*;
 use crate::random::numbers;
-use sconce_base::error::Status;
 
 #[test]
 fn replays_and_ordinary_fills_continue_one_sequence() {

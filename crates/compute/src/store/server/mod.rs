@@ -32,14 +32,14 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-use connection::{Closing, Connection, READ_BYTES};
-use refusal::{Complaints, Refusal};
-use room::most_connections;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{join, rank};
 use sconce_base::log;
 use sconce_base::process::give_free_memory_back;
+
+use connection::{Closing, Connection, READ_BYTES};
+use refusal::{Complaints, Refusal};
+use room::most_connections;
 use table::StoreTable;
 use unused::UnusedMemory;
 use waits::Peer;

@@ -13,10 +13,11 @@
 //! A handle's methods do not wait for the device once a product of the same kind has run: the first one
 //! may load code.
 
-use crate::StreamRef;
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use crate::StreamRef;
 
 /// The precision of products of F32 and C64 matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

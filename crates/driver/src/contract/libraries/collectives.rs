@@ -26,10 +26,11 @@
 
 use std::sync::Arc;
 
-use crate::StreamRef;
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use crate::StreamRef;
 
 /// Bytes by which the ranks of a communicator find each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,10 @@
 
 use std::ffi::CString;
 
-use crate::ModuleCode;
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use crate::ModuleCode;
 
 /// The name under which every source finds the header of device code.
 pub const DEVICE_HEADER_NAME: &str = "sconce/device.cuh";

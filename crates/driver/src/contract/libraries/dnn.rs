@@ -14,11 +14,12 @@
 //! An execution does not wait for the device once its plan has been executed: the first one may load
 //! code.
 
-use crate::StreamRef;
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::strided::StridedView;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use crate::StreamRef;
 
 /// The most spatial dimensions of a convolution.
 pub const MOST_SPATIAL: usize = 3;

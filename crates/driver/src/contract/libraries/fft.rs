@@ -10,10 +10,11 @@
 //! An execution does not wait for the device once its plan has been executed: the first one may load
 //! code.
 
-use crate::StreamRef;
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use crate::StreamRef;
 
 /// From what to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

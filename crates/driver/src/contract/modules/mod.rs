@@ -21,10 +21,11 @@ pub use code::looks_like_path;
 pub use code::{ModuleCode, ModuleFormat};
 pub use values::KernelValues;
 
-use super::{KernelHandle, ModuleHandle, StreamRef};
-use crate::{Dim3, LaunchShape};
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
+
+use super::{KernelHandle, ModuleHandle, StreamRef};
+use crate::{Dim3, LaunchShape};
 
 /// How a kernel of the program is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,12 @@
 //! The input of a part: channels innermost, with zeros where the padding is.
 
+use sconce_driver::MOST_SPATIAL;
+
 use super::OutputPart;
 use super::turned::{SIDE, turn};
 use crate::convolutions::ChannelOrder;
 use crate::products::Real;
 use crate::unfolding::Geometry;
-use sconce_driver::MOST_SPATIAL;
 
 /// Places of the input, with padding, that so many neighbouring outputs reach along an axis.
 pub(super) fn places(geometry: &Geometry, axis: usize, outputs: usize) -> usize {

@@ -1,10 +1,11 @@
 //! Every interleaving of few threads.
 
-use super::owner_words::OwnerWord;
-use super::raw::{RawBiasedLock, ReleaseMark};
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use sconce_base::sync::{AtomicUsize, Ordering};
+
+use super::owner_words::OwnerWord;
+use super::raw::{RawBiasedLock, ReleaseMark};
 
 /// A cell that only a thread inside the lock looks at; loom finds any other look.
 struct SharedCount(RawBiasedLock, UnsafeCell<u32>);

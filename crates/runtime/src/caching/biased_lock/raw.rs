@@ -1,10 +1,11 @@
 //! The lock alone: who takes it which way, and when it becomes biased.
 
+use sconce_base::announcements::{fence_all_threads, fence_here, has_fence};
+use sconce_base::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, prefetch_to_write};
+
 use super::owner_words::OwnerWord;
 use crate::caching::contention;
 use crate::caching::lock::pause;
-use sconce_base::announcements::{fence_all_threads, fence_here, has_fence};
-use sconce_base::sync::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, prefetch_to_write};
 
 /// How many acquisitions in a row by one thread bias a lock to it: the first time, how many times as many the next
 /// time, and at most.

@@ -1,7 +1,8 @@
 //! The lock under threads.
 
-use super::raw::{FIRST_RUN, GROWTH, LONGEST_RUN};
 use sconce_base::lock::{LockRank, rank};
+
+use super::raw::{FIRST_RUN, GROWTH, LONGEST_RUN};
 
 type BiasedLock<T> = super::BiasedLock<rank::Cache, T>;
 type OtherLock<T> = super::BiasedLock<rank::Ledger, T>;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Settings;
-use super::keys::{self, Reading};
-use super::notes;
 use sconce_base::config::Config;
 use sconce_base::error::Result;
 use sconce_base::lock::{RwLock, rank};
 use sconce_base::log;
+
+use super::Settings;
+use super::keys::{self, Reading};
+use super::notes;
 
 static IN_FORCE: InForce = InForce::new();
 

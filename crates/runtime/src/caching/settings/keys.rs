@@ -1,11 +1,12 @@
 //! The keys: what each accepts, and where it is written down.
 
+use sconce_base::error::{Error, Result};
+
 use super::Settings;
 use super::notes::Note;
 use super::roundup;
 use super::tokens::{SettingEntry, SettingValue, entries, without_blanks};
 use crate::caching::size_class::LARGE_OWN_SEGMENT;
-use sconce_base::error::{Error, Result};
 
 /// The result of reading a text: the settings, and notes for the user about them.
 #[derive(Debug)]

@@ -20,8 +20,9 @@ mod roundup;
 mod tests;
 mod tokens;
 
-use super::size_class;
 use sconce_base::error::Result;
+
+use super::size_class;
 
 pub use in_force::{configure, current, generation};
 

@@ -1,12 +1,12 @@
 //! The keys one by one, and what must hold for every text and every size.
 
 use proptest::prelude::*;
+use sconce_base::error::Status;
 
 use super::PinnedSettings;
 use super::Settings;
 use super::keys::read;
 use crate::caching::size_class::BLOCK_UNIT;
-use sconce_base::error::Status;
 
 const MIB: usize = 1 << 20;
 

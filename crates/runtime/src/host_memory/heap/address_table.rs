@@ -4,9 +4,10 @@
 //! place that was empty when it came. A pair that goes makes room for those behind it that belong further ahead, so
 //! that a search ends at the first empty place.
 
+use sconce_base::collections::word_hash::scatter;
+
 use super::rounding::UNIT;
 use crate::caching::BlockId;
-use sconce_base::collections::word_hash::scatter;
 
 /// No block begins here.
 const EMPTY: usize = 0;
@@ -112,9 +113,11 @@ impl AddressTable {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
 
     const STEPS: usize = if cfg!(miri) { 60 } else { 2000 };
 

@@ -3,11 +3,12 @@
 //! Bins in the order of sizes, 64 for each power of two. Inside a bin blocks form a treap ordered by size and address,
 //! mostly of one node.
 
+use sconce_base::collections::filled_bins::{BINS, FilledBins};
+use sconce_base::collections::treap;
+
 use super::block::{NONE, PinnedBlocks};
 use super::rounding::UNIT;
 use crate::caching::BlockId;
-use sconce_base::collections::filled_bins::{BINS, FilledBins};
-use sconce_base::collections::treap;
 
 /// The number of the last bin. There are 64 bins for each of 58 powers of two, and those of the sizes below.
 const MASK: usize = BINS - 1;
@@ -83,11 +84,13 @@ impl PinnedBins {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::super::block::PinnedBlock;
     use super::super::rounding::PinnedKind;
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 

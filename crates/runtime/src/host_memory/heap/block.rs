@@ -1,10 +1,10 @@
 //! The record of a block, and the table of records.
 
-use super::rounding::{PinnedKind, UNIT};
-
-use crate::caching::BlockId;
 use sconce_base::collections::treap::{self, TreapTable};
 use sconce_base::collections::word_hash::scatter;
+
+use super::rounding::{PinnedKind, UNIT};
+use crate::caching::BlockId;
 
 /// No block. Its record stands for none.
 pub(crate) const NONE: BlockId = treap::NONE;

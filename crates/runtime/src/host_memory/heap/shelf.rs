@@ -2,10 +2,11 @@
 //!
 //! A place holds blocks of one size, newest first. Sizes that share a place turn each other out.
 
+use sconce_base::collections::word_hash::scatter;
+
 use super::block::{NONE, PinnedBlocks, PinnedState};
 use super::rounding::UNIT;
 use crate::caching::BlockId;
-use sconce_base::collections::word_hash::scatter;
 
 const PLACES: usize = 64;
 

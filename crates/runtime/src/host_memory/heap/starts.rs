@@ -86,9 +86,11 @@ impl Starts {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 200 };
 

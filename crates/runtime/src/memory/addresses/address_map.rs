@@ -8,9 +8,9 @@
 //! thread may read it, and claim the block for a free.
 
 use once_cell::race::OnceBox;
+use sconce_base::sync::prefetch_to_write;
 
 use super::entry::{EntryContent, MapEntry, UNIT_NUMBER_BITS};
-use sconce_base::sync::prefetch_to_write;
 
 /// Bits of an address below its window's number, and within a 512-byte unit.
 const WINDOW_BITS: u32 = 20;

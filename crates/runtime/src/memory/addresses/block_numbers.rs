@@ -8,10 +8,10 @@
 use std::sync::atomic::{AtomicU32 as Counter, Ordering};
 
 use once_cell::race::OnceRef;
-
-use crate::caching::BlockId;
 use sconce_base::sync::AtomicU64;
 use sconce_base::types::DeviceIndex;
+
+use crate::caching::BlockId;
 
 /// Blocks a chunk numbers.
 const CHUNK: usize = 256;

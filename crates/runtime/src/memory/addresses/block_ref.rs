@@ -1,11 +1,12 @@
 //! A reference to a live block that was found at an address. Checking that the block is still live takes
 //! three loads.
 
+use sconce_base::sync::AtomicU64;
+use sconce_base::types::DeviceIndex;
+
 use super::address_map;
 use super::block_numbers::NumberChunk;
 use super::entry::{EntryContent, MapEntry};
-use sconce_base::sync::AtomicU64;
-use sconce_base::types::DeviceIndex;
 
 /// A live block that was found at an address.
 #[derive(Clone, Copy)]

@@ -3,8 +3,9 @@
 //! A word is filled and cleared under the lock of the block's stream. Any thread may read it, and
 //! claim the block for a free: of several claims one wins.
 
-use super::block_numbers::NUMBER_BITS;
 use sconce_base::sync::{AtomicU64, Ordering};
+
+use super::block_numbers::NUMBER_BITS;
 
 /// The bits of the number of a unit of a window.
 pub(super) const UNIT_NUMBER_BITS: u32 = 11;
@@ -213,9 +214,10 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
     use loom::thread;
+
+    use super::*;
 
     #[test]
     fn bytes_are_those_of_the_block_that_the_word_names() {

@@ -118,10 +118,11 @@ impl Credit {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::account::{ALL, ALLOCATED_BYTES};
     use super::*;
     use crate::caching::size_class::PoolKind;
-    use proptest::prelude::*;
 
     fn settle(credit: &mut Credit, accounts: &mut [Account], asking: usize) {
         let mut account = std::mem::take(&mut accounts[asking]);

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use sconce_base::lock::{OnceCell, rank};
+
 use super::account::Account;
 use super::ledger_lock::LedgerLock;
 use crate::caching::count_settlement;
-use sconce_base::lock::{OnceCell, rank};
 
 /// Two threads that ask for room within this time of each other, in nanoseconds, get more than they need, so that they
 /// do not take the same room from each other by turns.

@@ -3,11 +3,12 @@
 //! Bins in the order of sizes. The small pool has one bin a size, and its last bin also holds what is larger; the large
 //! pool has 64 a power of two. Inside a bin blocks form a treap ordered by size and address, mostly of one node.
 
+use sconce_base::collections::filled_bins::{BINS, FilledBins};
+use sconce_base::collections::treap;
+
 use super::block::{BlockRecord, NONE};
 use crate::caching::BlockId;
 use crate::caching::size_class::{BLOCK_UNIT, PoolKind};
-use sconce_base::collections::filled_bins::{BINS, FilledBins};
-use sconce_base::collections::treap;
 
 /// The number of the last bin. The bins are all sizes of a small segment, or 64 for each of some 60 powers of two.
 const MASK: usize = BINS - 1;
@@ -103,10 +104,12 @@ impl Bins {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
     use super::super::block::BlockRecords;
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     const STEPS: usize = if cfg!(miri) { 30 } else { 300 };
 

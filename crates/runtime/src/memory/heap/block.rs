@@ -1,10 +1,11 @@
 //! The record of a block, and the table of a stream's records.
 
+use sconce_base::collections::treap::{self, TreapRecord};
+use sconce_base::collections::word_hash::scatter;
+
 use super::request::kind_of;
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
-use sconce_base::collections::treap::{self, TreapRecord};
-use sconce_base::collections::word_hash::scatter;
 
 /// No block. Its record stands for none and is never free, so the neighbour of a block may be looked at, and told of a
 /// change, whether or not there is one.

@@ -143,12 +143,13 @@ impl LastBlock {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use sconce_base::types::DeviceIndex;
+
     use super::super::idle_segment::IdleSegment;
     use super::super::request::{BlockFit, BlockRequest};
     use super::super::stream_heap::{DEFAULT_POOL, StreamHeap};
     use crate::caching::size_class::PoolKind;
     use crate::memory::addresses::block_numbers::{NumberChunk, NumberOwner};
-    use sconce_base::types::DeviceIndex;
 
     /// The owner of the numbers.
     struct Owner;

@@ -1,14 +1,15 @@
 //! Step 2: collecting old segments. When most of the limit is in use, cached segments that no request has
 //! used for long go back to the driver before more is asked of it.
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+
 use super::release;
 use super::request::Miss;
 use crate::caching::settings;
 use crate::caching::size_class::PoolKind;
 use crate::memory::streams::cache::StreamCache;
 use crate::memory::streams::device::DeviceMemory;
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
 
 /// The age of a free block: how many requests to the large pool came since it was freed.
 fn age(now: u32, freed_at: u32) -> u64 {

@@ -1,5 +1,7 @@
 //! Step 6: emptying all caches of the device while it is closed to other requests.
 
+use sconce_base::error::Result;
+
 use super::new_pages::Moves;
 use super::request::Miss;
 use super::search::{search, search_locked};
@@ -7,7 +9,6 @@ use super::{new_segment, reclaim, release, release_pages};
 use crate::memory::source::pages;
 use crate::memory::streams::device::Rescue;
 use crate::memory::streams::{all_caches, deferred};
-use sconce_base::error::Result;
 
 /// Searches and asks the driver once more, without returning segments, while the device is closed to other
 /// requests: no segment is on its way, and none is set aside. For a device with a stream that is being

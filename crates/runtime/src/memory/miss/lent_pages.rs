@@ -3,6 +3,8 @@
 //! A *run* is a range of addresses that is made of pages. While a page moves, it belongs to no run and is *lent*: if
 //! the driver refuses the new mapping, the page goes back to where it was.
 
+use sconce_driver::StreamRef;
+
 use crate::memory::heap::block::BlockRecord;
 use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::kind_of;
@@ -12,7 +14,6 @@ use crate::memory::source::pages::{DevicePages, FreePage, MappingUse, PageId};
 use crate::memory::streams::cache::{CacheInUse, StreamCache, StreamMemory};
 use crate::memory::streams::live_blocks;
 use crate::stream::Maker;
-use sconce_driver::StreamRef;
 
 /// Pages side by side that were taken out of a run.
 pub(crate) struct LentPages {

@@ -39,10 +39,11 @@ pub(super) use lent_pages::own_stream;
 use request::{Miss, Wanted};
 pub(super) use search::search;
 
-use super::streams::cache::StreamCache;
-use crate::context::Runtime;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Once, rank};
+
+use super::streams::cache::StreamCache;
+use crate::context::Runtime;
 
 /// Finds memory for a request that no free block fits: steps 2 to 8.
 #[cold]

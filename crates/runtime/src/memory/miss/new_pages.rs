@@ -11,6 +11,9 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::error::{Result, Status};
+use sconce_driver::RelaxedCapture;
+
 use super::lent_pages::{self, LentPages, own_stream};
 use super::request::Miss;
 use super::search::{note_alloc, search_locked};
@@ -27,8 +30,6 @@ use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::stream::{self, GivingBack};
-use sconce_base::error::{Result, Status};
-use sconce_driver::RelaxedCapture;
 
 /// Whether pages may move while the running call gets memory: not if a stream of the device may be captured,
 /// since a graph names addresses.

@@ -1,5 +1,7 @@
 //! Step 3: a new segment from the driver.
 
+use sconce_base::error::{Result, Status};
+
 use super::new_pages::{self, Moves};
 use super::request::Miss;
 use super::search::note_alloc;
@@ -10,7 +12,6 @@ use crate::memory::source;
 use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::memory::streams::sleepers;
-use sconce_base::error::{Result, Status};
 
 /// Gets a segment for a miss, beside other threads that do the same. Returns the address of its first
 /// block, and `None` when there is no memory.

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::context::refuse_forked_child;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{RwLock, rank};
+
+use crate::context::refuse_forked_child;
 
 /// The event that an observer is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::error::Result;
+
 use super::empty::{empty_caches, try_closed};
 use super::reclaim;
 use super::request::Miss;
-use sconce_base::error::Result;
 
 /// Asks the other modules for twice as much each time, and empties the caches again, until memory is found
 /// or they have nothing left.

@@ -1,5 +1,8 @@
 //! Giving cached memory back to the driver.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+
 use super::lent_pages::is_common;
 use super::request::Wanted;
 use super::{reclaim, release_pages};
@@ -21,8 +24,6 @@ use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::device::gate::Passage;
 use crate::memory::streams::live_blocks;
 use crate::stream::{self, GivingBack};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::{DeviceIndex, DevicePtr};
 
 /// Begins to give memory back. Refused while a stream of the device is being captured, as far as the
 /// running call may ask; `None` if there is no memory.

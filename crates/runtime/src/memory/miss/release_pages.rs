@@ -1,6 +1,10 @@
 //! Giving free pages back to the driver. Nothing waits for the device where the library knows the streams: an
 //! event is recorded on each stream that used the pages, and only these are waited for.
 
+use sconce_base::error::Result;
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{EventFlags, RelaxedCapture};
+
 use super::lent_pages::{self, LentPages, is_common, own_stream};
 use crate::context::Runtime;
 use crate::event::NativeEvent;
@@ -11,9 +15,6 @@ use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::device::gate::Passage;
 use crate::stream;
-use sconce_base::error::Result;
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{EventFlags, RelaxedCapture};
 
 /// Takes the free pages out of a cache that is locked.
 fn take(

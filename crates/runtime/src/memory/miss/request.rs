@@ -2,6 +2,9 @@
 
 use std::cell::Cell;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+
 use crate::caching::settings;
 use crate::caching::size_class::{TOO_LARGE, segment_bytes};
 use crate::context::Runtime;
@@ -11,8 +14,6 @@ use crate::memory::source::pool_policy;
 use crate::memory::streams::cache::{StreamCache, StreamMemory};
 use crate::memory::streams::device::DeviceMemory;
 use crate::stream::{self, GivingBack};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
 
 /// What a caller asks for, and of which pool.
 #[derive(Clone, Copy)]

@@ -1,12 +1,13 @@
 //! Step 5: waiting for deferred frees, and giving oversize blocks back.
 
+use sconce_base::error::Result;
+
 use super::empty::{empty_caches, try_closed};
 use super::new_pages::Moves;
 use super::request::Miss;
 use super::search::search;
 use super::{new_segment, release};
 use crate::memory::streams::{all_caches, deferred};
-use sconce_base::error::Result;
 
 /// Takes the steps after the driver has refused, one thread at a time. `before` is how many rescues the
 /// device had had when the driver was asked.

@@ -1,12 +1,13 @@
 //! A request in the mode without caching: the driver is asked each time.
 
+use sconce_base::error::{Result, Status};
+
 use super::request::{Wanted, check_size};
 use super::{out_of_memory, reclaim};
 use crate::context::Runtime;
 use crate::memory::source::uncached;
 use crate::memory::streams::lookup;
 use crate::stream::Stream;
-use sconce_base::error::{Result, Status};
 
 /// Gets memory of a stream's device; asks again once other modules have freed blocks that they keep.
 pub(crate) fn serve(runtime: &Runtime, bytes: usize, stream: Stream) -> Result<usize> {

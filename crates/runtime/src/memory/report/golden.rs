@@ -1,12 +1,12 @@
 //! For tests: what torch 2.11 recorded on an H200, read back, and a snapshot with everything in it.
 
+use sconce_base::types::DeviceIndex;
 use testkit_json::Json;
 
 use crate::caching::settings::Settings;
 use crate::caching::size_class::PoolKind;
 use crate::memory::snapshot::{Action, BlockInfo, BlockState, SegmentInfo, TraceEntry};
 use crate::memory::{MemoryStats, PoolStats, Snapshot, Stat};
-use sconce_base::types::DeviceIndex;
 
 pub(super) const SNAPSHOT: &str = include_str!("../../../../../tests/golden/memory/snapshot.json");
 pub(super) const STATS: &str = include_str!("../../../../../tests/golden/memory/stats.json");

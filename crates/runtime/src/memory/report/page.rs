@@ -17,9 +17,10 @@ pub fn snapshot_page(snapshot: &Snapshot) -> String {
 
 #[cfg(test)]
 mod tests {
+    use testkit_json::Json;
+
     use super::super::golden;
     use super::*;
-    use testkit_json::Json;
 
     /// What lies between the tags of the element with the snapshot.
     fn data(page: &str) -> &str {

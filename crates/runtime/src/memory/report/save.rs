@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use sconce_base::error::{Error, Result, Status};
+
 use super::snapshot_json;
 use super::snapshot_page;
 use super::snapshot_pickle;
 use crate::memory::Snapshot;
-use sconce_base::error::{Error, Result, Status};
 
 /// Writes the snapshot in the form that the ending of `path` names: `.pickle` for torch's viewers,
 /// `.json`, or `.html` for a browser.

@@ -137,10 +137,11 @@ impl Sink for Json {
 
 #[cfg(test)]
 mod tests {
+    use testkit_json::Json;
+
     use super::super::golden;
     use super::*;
     use crate::caching::settings::Settings;
-    use testkit_json::Json;
 
     #[test]
     fn the_recorded_snapshot_is_written_as_torch_wrote_it() {

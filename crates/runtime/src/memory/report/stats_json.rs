@@ -79,9 +79,10 @@ impl Map {
 mod tests {
     use std::collections::BTreeMap;
 
+    use testkit_json::Json;
+
     use super::super::golden;
     use super::*;
-    use testkit_json::Json;
 
     fn figures(text: &str) -> BTreeMap<String, i64> {
         let Json::Map(entries) = Json::read(text) else { panic!("no map") };

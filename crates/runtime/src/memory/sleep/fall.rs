@@ -1,6 +1,10 @@
 //! Falling asleep: the pool gives no more memory, its work is waited for, its live bytes are saved, and its pages go to
 //! the driver, the first ones while later ones are still being saved.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::RelaxedCapture;
+
 use super::mark::{self, PoolSurvey};
 use super::{LiveBlock, PoolNumber, SavedBytes, SavedPool, lock, rise, state};
 use crate::caching::size_class::PoolKind;
@@ -15,9 +19,6 @@ use crate::memory::streams::deferred;
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::sleepers::{self, SleepMode, SleepPhase, SleepingPool};
 use crate::stream::{self, GivingBack};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::RelaxedCapture;
 
 /// How many pages are taken before other threads get at the pages.
 const AT_ONCE: usize = 64;

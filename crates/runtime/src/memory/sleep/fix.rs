@@ -1,12 +1,13 @@
 //! Fixing a pool: from then on it does not sleep, and gives nothing back. One that sleeps cannot be fixed.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::lock::{Mutex, rank};
+
 use super::lock;
 use crate::context::Runtime;
 use crate::memory::fixed_pools;
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::sleepers;
-use sconce_base::error::{Error, Result};
-use sconce_base::lock::{Mutex, rank};
 
 /// Held while a pool is being fixed. Before the lock of a device's sleep.
 static FIXING: Mutex<rank::PoolFixing, ()> = Mutex::new(());

@@ -1,6 +1,9 @@
 //! Setting the runs of a pool apart, and bringing them back: at one moment for all threads, with all caches of the device
 //! locked.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+
 use super::LiveBlock;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
@@ -13,8 +16,6 @@ use crate::memory::streams::all_caches;
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::sleepers::{self, SleepMode, SleepPhase, SleepingPool};
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
 
 /// A run of a pool that is set apart.
 #[derive(Clone, Copy, Debug)]

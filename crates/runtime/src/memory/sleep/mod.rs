@@ -23,11 +23,12 @@ mod wake;
 
 use std::collections::BTreeMap;
 
-use crate::context::Runtime;
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, MutexGuard, rank};
 use sconce_base::types::DeviceIndex;
+
+use crate::context::Runtime;
 
 pub use super::streams::sleepers::SleepMode;
 pub(crate) use super::streams::sleepers::all_of as asleep_on;

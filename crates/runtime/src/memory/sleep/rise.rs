@@ -1,6 +1,9 @@
 //! Memory for the pages of a pool that sleeps, at their addresses, and the saved bytes. If anything fails, every page
 //! that got memory loses it again.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::types::DeviceIndex;
+
 use super::mark::PoolSurvey;
 use super::{LiveBlock, SavedBytes};
 use crate::caching::size_class::PoolKind;
@@ -9,8 +12,6 @@ use crate::memory::miss::{reclaim, release};
 use crate::memory::source::pages::{self, WakingPage};
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::sleepers;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::types::DeviceIndex;
 
 /// How far ahead of the bytes pages are mapped, so that neighbours are opened to devices in one call.
 const AHEAD: u64 = 32 << 20;

@@ -1,12 +1,13 @@
 //! What is known of a pool that sleeps.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+
 use super::{lock, mark};
 use crate::memory::source::pages;
 use crate::memory::streams::cache::StreamCache;
 use crate::memory::streams::live_blocks;
 use crate::memory::streams::sleepers::{self, SleepMode, SleepPhase};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
 
 /// A pool that is asleep on a device, or falls asleep or wakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

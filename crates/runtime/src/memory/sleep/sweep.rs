@@ -1,6 +1,9 @@
 //! Blocks that were freed while their pool slept. Their pages have nothing to come back for, so they leave the runs when
 //! caches are emptied, pools are trimmed, destroyed or woken.
 
+use sconce_base::types::DeviceIndex;
+use sconce_driver::Driver;
+
 use super::{SAVED, SavedPools, lock, mark};
 use crate::context::Runtime;
 use crate::memory::heap::block::BlockRecord;
@@ -11,8 +14,6 @@ use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::DeviceMemory;
 use crate::memory::streams::live_blocks;
 use crate::memory::streams::sleepers::{self, SleepingPool};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::Driver;
 
 /// Drops what was freed in pools of a device that are asleep. Nothing happens while another thread puts a pool to sleep
 /// or wakes it.

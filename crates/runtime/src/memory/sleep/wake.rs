@@ -1,12 +1,13 @@
 //! Waking: memory at the same addresses, and the bytes that were saved.
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::RelaxedCapture;
+
 use super::fall::before;
 use super::{PoolNumber, lock, mark, rise, state, sweep};
 use crate::context::Runtime;
 use crate::memory::streams::sleepers::{self, SleepPhase};
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::RelaxedCapture;
 
 /// Wakes a pool of a device. `restore`: its live blocks hold what they held; otherwise what they hold is undefined. After
 /// a failure it sleeps as before.

@@ -13,9 +13,10 @@ mod plain;
 pub(super) mod pool_policy;
 pub(super) mod uncached;
 
-use crate::context::Runtime;
 use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use crate::context::Runtime;
 
 /// A source of device memory. Its functions are called with no cache and no ledger locked, since the
 /// driver may wait for the device.

@@ -1,11 +1,12 @@
 //! The plain source: one allocation of the driver for each segment.
 
-use super::Source;
-use crate::context::Runtime;
-use crate::memory::addresses::address_map;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_driver::RelaxedCapture;
+
+use super::Source;
+use crate::context::Runtime;
+use crate::memory::addresses::address_map;
 
 /// The driver's allocations as they are.
 pub(super) struct Plain;

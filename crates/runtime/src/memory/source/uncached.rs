@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::{PLAIN, Source};
-use crate::context::Runtime;
-use crate::stream::{self, GivingBack};
 use sconce_base::config::Config;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
+
+use super::{PLAIN, Source};
+use crate::context::Runtime;
+use crate::stream::{self, GivingBack};
 
 /// The live allocations, except those that are being freed.
 static LIVE: Mutex<rank::UncachedLive, BTreeMap<usize, UncachedAllocation>> =

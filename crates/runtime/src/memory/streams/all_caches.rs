@@ -1,5 +1,8 @@
 //! What concerns all caches of a device at once: locking them together, and their sums.
 
+use sconce_base::thread_state::owner_word;
+use sconce_base::types::DeviceIndex;
+
 use super::cache::{LockedCache, StreamCache};
 use super::device::DeviceMemory;
 use super::device::gate::ExclusivePassage;
@@ -9,8 +12,6 @@ use crate::memory::figures::account::{ALLOCATED_BYTES, Account};
 use crate::memory::figures::last_reading::{LastReading, StateNumbers, max_split};
 use crate::memory::figures::ledger::Sums;
 use crate::memory::figures::settle::OtherAccounts;
-use sconce_base::thread_state::owner_word;
-use sconce_base::types::DeviceIndex;
 
 /// Whether freed blocks of a device wait for events, or are parked.
 pub(crate) fn have_delayed(device: DeviceIndex) -> bool {

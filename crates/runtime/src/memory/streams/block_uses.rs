@@ -1,12 +1,13 @@
 //! Noting that other streams and processes use live blocks.
 
+use sconce_base::error::Result;
+
 use super::cache::{StreamCache, StreamMemory};
 use super::{deferred, live_blocks, owners};
 use crate::caching::BlockId;
 use crate::memory::addresses::address_map;
 use crate::memory::history;
 use crate::stream::Named;
-use sconce_base::error::Result;
 
 /// A stream uses a block that a caller holds, or that another thread has freed and this cache has not taken up.
 pub(super) fn note_stream(

@@ -3,6 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use once_cell::race::OnceRef;
+use sconce_base::lock::rank;
+use sconce_base::thread_state::{self, ThreadUser};
+use sconce_base::types::{DeviceIndex, MAX_DEVICES};
+use sconce_driver::StreamRef;
 
 use super::device::DeviceMemory;
 use super::identity::CacheIdentity;
@@ -20,10 +24,6 @@ use crate::memory::heap::request::{BlockRequest, HandedOut};
 use crate::memory::heap::stream_heap::{DEFAULT_POOL, StreamHeap};
 use crate::memory::history;
 use crate::memory::snapshot::Action;
-use sconce_base::lock::rank;
-use sconce_base::thread_state::{self, ThreadUser};
-use sconce_base::types::{DeviceIndex, MAX_DEVICES};
-use sconce_driver::StreamRef;
 
 /// Cache lines of its own: data that one thread writes all the time must not lie beside data that
 /// others read.

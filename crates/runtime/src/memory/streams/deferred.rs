@@ -1,6 +1,11 @@
 //! Looking after freed blocks of a device that other streams use: deferring them, polling their events, waiting for them,
 //! and hearing of streams of the program and of waits for devices.
 
+use sconce_base::error::Result;
+use sconce_base::lock::{Once, rank};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{RelaxedCapture, StreamRef};
+
 use super::cache::{StreamCache, StreamMemory};
 use super::device::DeviceMemory;
 use crate::caching::{BlockId, DeferredFrees, wait_for_devices};
@@ -8,10 +13,6 @@ use crate::context::{Runtime, runtime_to_release};
 use crate::device::parked::{self, ParkingAllocator};
 use crate::memory::heap::block::RecordState;
 use crate::stream;
-use sconce_base::error::Result;
-use sconce_base::lock::{Once, rank};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{RelaxedCapture, StreamRef};
 
 impl StreamCache {
     /// A caller has freed a block that other streams or processes use.

@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use crate::stream::{Maker, Named};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{AtomicHandle, StreamHandle, StreamRef};
+
+use crate::stream::{Maker, Named};
 
 /// The stream of a cache, and whether that may change.
 pub(crate) struct CacheIdentity {

@@ -2,12 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::types::DeviceIndex;
+
 use super::device::DeviceMemory;
 use crate::caching::settings;
 use crate::context::{Runtime, runtime};
 use crate::device;
-use sconce_base::error::{Error, Result};
-use sconce_base::types::DeviceIndex;
 
 /// Learns a device's size, and sets the limit that the settings ask for, before its first cache.
 pub(crate) fn prepare(runtime: &Runtime, home: &DeviceMemory, device: DeviceIndex) -> Result<()> {

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::lock::{RwLock, rank};
+
 use super::cache::{LockedCache, StreamCache};
 use crate::caching::BlockId;
 use crate::memory::heap::block::{BlockRecord, RecordState};
 use crate::memory::heap::runs::RunChange;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::StreamHeap;
-use sconce_base::error::{Error, Result};
-use sconce_base::lock::{RwLock, rank};
 
 static SEGMENTS: RwLock<rank::Segments, BTreeMap<u64, (u64, &'static StreamCache)>> =
     RwLock::new(BTreeMap::new());

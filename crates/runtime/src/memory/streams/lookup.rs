@@ -17,18 +17,18 @@
 
 use std::collections::HashMap;
 
-use crate::memory::history;
 use once_cell::race::OnceRef;
+use sconce_base::error::Result;
 use sconce_base::lock::{RwLock, rank};
+use sconce_base::types::{DeviceIndex, MAX_DEVICES};
+use sconce_driver::{StreamHandle, StreamRef};
 
 use super::cache::{CacheInUse, StreamCache};
 use super::device::DeviceMemory;
 use super::limit;
 use crate::context::Runtime;
+use crate::memory::history;
 use crate::stream::{self, Maker, Named, OWN_INDICES, Stream};
-use sconce_base::error::Result;
-use sconce_base::types::{DeviceIndex, MAX_DEVICES};
-use sconce_driver::{StreamHandle, StreamRef};
 
 /// The caches of the library's streams, by device and [`stream::own_index`].
 static OWN: [[OnceRef<'static, StreamCache>; OWN_INDICES]; MAX_DEVICES] =

@@ -1,10 +1,10 @@
 //! From the number of a block to its cache.
 
 use once_cell::race::OnceBox;
+use sconce_base::types::DeviceIndex;
 
 use super::cache::StreamCache;
 use crate::memory::addresses::block_numbers::{CHUNKS, NumberChunk, NumberOwner, chunk_of};
-use sconce_base::types::DeviceIndex;
 
 /// A chunk of numbers beside its cache: a free needs both, and finds them with one load.
 struct OwnedChunk {

@@ -9,8 +9,9 @@
 //! locked instruction. If a program frees a block on both threads at once, the claim and its link are lost, and a block
 //! that is not claimed stays in the list. Who takes up the list finds that, and looks for the claimed blocks behind it.
 
-use crate::memory::addresses::entry::{EntryContent, MapEntry};
 use sconce_base::sync::{AtomicU32, Ordering, prefetch_to_write};
+
+use crate::memory::addresses::entry::{EntryContent, MapEntry};
 
 /// The list; apart from everything else, since other threads write it.
 #[repr(align(128))]
@@ -129,8 +130,9 @@ mod tests {
 
 #[cfg(all(test, loom))]
 mod loom_models {
-    use super::*;
     use loom::sync::Arc;
+
+    use super::*;
 
     struct SharedPassage {
         list: RemoteFrees,

@@ -1,13 +1,14 @@
 //! Selections and joins. Every range is checked, and that it is aligned.
 
-use crate::codes;
-use crate::kernels::kernel::Kernel;
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_base::log;
 use sconce_kernels::{
     JOIN, JOIN_MANY, JOIN_MANY_NAME, JoinLaunch, JoinRows, ManyLaunch, ManyPiece, SELECT,
     SELECT_DST, SELECT_INDEX, SELECT_SRC, SelectLaunch,
 };
+
+use crate::codes;
+use crate::kernels::kernel::Kernel;
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 macro_rules! gathers {
     ($($width:literal $shift:literal),*) => {

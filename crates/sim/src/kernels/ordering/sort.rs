@@ -3,16 +3,17 @@
 //! A pass leaves in its memory what the one on a device leaves there, and refuses memory that was not
 //! set to 0 before: on a device it would wait for ever, or sort wrongly.
 
-use super::lines::ElementLine;
-use crate::codes;
-use crate::kernels::kernel::Kernel;
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_base::element::KeyOrder;
 use sconce_base::types::DevicePtr;
 use sconce_kernels::{
     BlockLaunch, CountLaunch, IS_WHOLE, LinesLaunch, PassLaunch, SORT_BINS, SORT_BLOCK, SORT_COUNT,
     SORT_LINES, SORT_PASS, SortSides, sort_tile, sort_tiles,
 };
+
+use super::lines::ElementLine;
+use crate::codes;
+use crate::kernels::kernel::Kernel;
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 const INPUT: usize = 0;
 const VALUES: usize = 1;
@@ -238,9 +239,10 @@ fn pass(memory: &DeviceMemoryView<'_>, arguments: &[u64], bytes: usize) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
     use sconce_kernels::{sort_block_name, sort_count_name, sort_lines_name, sort_pass_name};
+
+    use super::*;
 
     #[test]
     fn every_type_with_an_order_has_kernels_of_its_width() {

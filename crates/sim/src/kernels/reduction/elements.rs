@@ -2,9 +2,10 @@
 //! needs them.
 #![forbid(unsafe_code)]
 
+use sconce_math::folding::ElementMemory;
+
 use crate::codes;
 use crate::memory::DeviceMemoryView;
-use sconce_math::folding::ElementMemory;
 
 /// Device memory.
 pub(super) struct DeviceElements<'a, 'b>(pub(super) &'a DeviceMemoryView<'b>);

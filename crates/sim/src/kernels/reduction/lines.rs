@@ -1,12 +1,13 @@
 //! Softmax and running sums. What a launch writes is what its slots say, whichever kernel it names.
 #![forbid(unsafe_code)]
 
+use sconce_kernels::{LineLaunch, SOFTMAX};
+use sconce_math::folding::{ElementOperand, KeptAxis, LineCall, LineChunk, lines_chunk, sum_type};
+
 use super::elements::{DeviceElements, aligned};
 use crate::codes;
 use crate::kernels::kernel::Kernel;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_kernels::{LineLaunch, SOFTMAX};
-use sconce_math::folding::{ElementOperand, KeptAxis, LineCall, LineChunk, lines_chunk, sum_type};
 
 macro_rules! line_kernels {
     ($accesses:ident, $run:ident: $($name:literal)*) => {

@@ -1,15 +1,16 @@
 //! Reductions. What a launch writes is what its slots say, whichever kernel it names.
 #![forbid(unsafe_code)]
 
-use super::elements::{DeviceElements, aligned};
-use crate::codes;
-use crate::kernels::kernel::Kernel;
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_base::element::Dtype;
 use sconce_kernels::{REDUCE, ReduceAxis, ReduceLaunch};
 use sconce_math::folding::{
     ElementOperand, KeptAxis, OfMean, ReduceCall, ReducePart, ReducedAxis, join_pairs, reduce_part,
 };
+
+use super::elements::{DeviceElements, aligned};
+use crate::codes;
+use crate::kernels::kernel::Kernel;
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 /// Bytes of a value with its index.
 const PAIR_BYTES: u64 = 16;

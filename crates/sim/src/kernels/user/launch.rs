@@ -3,10 +3,11 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::codes;
-use crate::memory::{DeviceMemoryView, take_complaint};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::LaunchConfig;
+
+use crate::codes;
+use crate::memory::{DeviceMemoryView, take_complaint};
 
 /// A launch that runs. Its memory is that of the device: the function reaches it through `read` and `write`
 /// alone, which check each range when it is used.

@@ -3,8 +3,9 @@
 //! registers and shared memory are given out are an H100's.
 #![forbid(unsafe_code)]
 
-use super::registry::SimKernel;
 use sconce_driver::{BestBlock, DeviceProperties, KernelAttributes};
+
+use super::registry::SimKernel;
 
 const WARP: u32 = 32;
 /// Blocks of a multiprocessor, however small they are.
@@ -88,11 +89,12 @@ pub(crate) fn best_block(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::{SimOptions, Simulator};
     use sconce_base::config::SimConfig;
     use sconce_base::types::DeviceIndex;
     use sconce_driver::prelude::*;
+
+    use super::*;
+    use crate::{SimOptions, Simulator};
 
     fn kernel(registers: u32, static_shared_bytes: u32) -> SimKernel {
         let function = Box::new(|_: &super::super::SimLaunch<'_>| ());

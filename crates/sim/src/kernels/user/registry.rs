@@ -7,12 +7,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::launch::SimLaunch;
-use crate::call::Call;
-use crate::codes;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{RwLock, rank};
 use sconce_driver::ModuleCode;
+
+use super::launch::SimLaunch;
+use crate::call::Call;
+use crate::codes;
 
 /// A kernel of the program on simulated devices.
 pub struct SimKernel {

@@ -3,6 +3,12 @@
 
 use std::sync::Arc;
 
+use sconce_base::lock::{Mutex, RwLock, rank};
+use sconce_base::log;
+use sconce_base::program_code::{ProgramCode, ProgramCodeKind};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::{Dim3, KernelValues, LaunchConfig};
+
 use super::launch::SimLaunch;
 use super::occupancy::most_dynamic_shared;
 use super::registry::SimKernel;
@@ -10,11 +16,6 @@ use crate::host::place::HostPlace;
 use crate::kernels::kernel::{check_shape, launch_text};
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, AddressSpace, DeviceMemoryView};
-use sconce_base::lock::{Mutex, RwLock, rank};
-use sconce_base::log;
-use sconce_base::program_code::{ProgramCode, ProgramCodeKind};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::{Dim3, KernelValues, LaunchConfig};
 
 /// The most blocks of a cluster that every device accepts.
 const MOST_CLUSTER: u64 = 8;

@@ -1,16 +1,17 @@
 //! Calls of all ranks. Each posts its elements, waits for all, and computes its own result.
 #![forbid(unsafe_code)]
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Status};
+use sconce_base::types::DevicePtr;
+use sconce_driver::{CommCall, CommOp, CommParts};
+
 use super::message::{self, Description, Message};
 use super::reduce::{combine, finish, prepare};
 use super::stop::WorkStop;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::processes::board::{BoardWord, Standing};
 use crate::processes::rank::{Rank, RankProgress};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Status};
-use sconce_base::types::DevicePtr;
-use sconce_driver::{CommCall, CommOp, CommParts};
 
 /// Bytes of a result that are computed at once.
 const PIECE: usize = 256 << 10;

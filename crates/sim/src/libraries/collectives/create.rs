@@ -3,15 +3,16 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::nvidia::comm_failure;
+use sconce_driver::{Collectives, CommEndpoint, CommId, CommMember, CommOptions};
+
 use super::endpoint::{SimEndpoint, no_board, refused};
 use super::group;
 use crate::call::Call;
 use crate::processes::board::{Board, MOST_RANKS};
 use crate::processes::handle::nonce;
 use crate::state::Simulator;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::nvidia::comm_failure;
-use sconce_driver::{Collectives, CommEndpoint, CommId, CommMember, CommOptions};
 
 const LIBRARY: &str = "NCCL";
 /// The version that the simulator reports.

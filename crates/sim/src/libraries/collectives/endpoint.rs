@@ -8,6 +8,12 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_base::lock::{Mutex, rank};
+use sconce_base::types::DeviceIndex;
+use sconce_driver::nvidia::comm_failure;
+use sconce_driver::{CommAbort, CommCall, CommEndpoint, CommOptions, StreamRef};
+
 use super::group::{self, LastOperation, QueuedCalls, as_calls};
 use super::reduce::is_reducible;
 use crate::call::Call;
@@ -16,11 +22,6 @@ use crate::processes::board::{Board, BoardWord, Standing};
 use crate::processes::handle::nonce;
 use crate::processes::rank::Rank;
 use crate::state::SimState;
-use sconce_base::error::{Error, Result, Status};
-use sconce_base::lock::{Mutex, rank};
-use sconce_base::types::DeviceIndex;
-use sconce_driver::nvidia::comm_failure;
-use sconce_driver::{CommAbort, CommCall, CommEndpoint, CommOptions, StreamRef};
 
 /// `ncclInvalidUsage`.
 const INVALID_USAGE: i32 = 5;

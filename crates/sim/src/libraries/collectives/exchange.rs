@@ -4,6 +4,9 @@
 
 use std::cell::RefCell;
 
+use sconce_base::error::{Error, Status};
+use sconce_driver::CommCall;
+
 use super::collective::{append, copy_into};
 use super::message::{self, Description, Message};
 use super::stop::WorkStop;
@@ -11,8 +14,6 @@ use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use crate::processes::board::BoardWord;
 use crate::processes::handle::numbers;
 use crate::processes::rank::{Rank, RankProgress};
-use sconce_base::error::{Error, Status};
-use sconce_driver::CommCall;
 
 /// Words of an entry of a group's message: the receiver, where the elements begin, and how many bytes they have.
 const ENTRY_WORDS: usize = 3;

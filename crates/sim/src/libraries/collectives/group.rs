@@ -5,14 +5,15 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::lock::{Mutex, rank};
+use sconce_driver::{CommCall, StreamRef};
+
 use super::work::{Calls, CommWork};
 use crate::call::Call;
 use crate::machine::token::Token;
 use crate::processes::rank::Rank;
 use crate::state::SimState;
-use sconce_base::error::{Error, Result};
-use sconce_base::lock::{Mutex, rank};
-use sconce_driver::{CommCall, StreamRef};
 
 thread_local! {
     static GROUP: RefCell<Option<Vec<QueuedCalls>>> = const { RefCell::new(None) };

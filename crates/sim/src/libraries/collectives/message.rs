@@ -10,13 +10,14 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result, Status};
+use sconce_driver::{CommCall, CommOp};
+
 use crate::host::pages::constant_file;
 use crate::processes::board::MESSAGE_FILE;
 use crate::processes::handle::numbers;
 use crate::processes::rank::Rank;
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result, Status};
-use sconce_driver::{CommCall, CommOp};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"sconMSG1");
 /// Words before the lists of a description.

@@ -9,16 +9,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use sconce_base::error::{Error, Status};
+use sconce_base::lock::{RwLock, rank};
+use sconce_base::log;
+use sconce_driver::CommCall;
+
 use super::stop::WorkStop;
 use super::{collective, exchange};
 use crate::machine::operation::{Pace, QueuedWork};
 use crate::memory::{Accesses, AddressSpace, DeviceMemoryView};
 use crate::processes::board::Standing;
 use crate::processes::rank::{EnteredOperation, Rank, RankProgress};
-use sconce_base::error::{Error, Status};
-use sconce_base::lock::{RwLock, rank};
-use sconce_base::log;
-use sconce_driver::CommCall;
 
 /// What an operation does.
 pub(super) enum Calls {

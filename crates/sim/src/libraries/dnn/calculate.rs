@@ -3,15 +3,16 @@
 
 use std::ops::Range;
 
+use sconce_base::element::Dtype;
+use sconce_driver::{Convolution, ConvolutionOperation};
+use sconce_math::products::{Factor, bytes_of, bytes_of_mut};
+use sconce_math::unfolding::{Geometry, Uncalculated, blocks, forward_image, pairs};
+
 use super::geometry::unfolded_bytes;
 use super::tensor::PlacedTensor;
 use crate::libraries::compute::{Compute, calculation_ns};
 use crate::libraries::reals::{self, RealNumber};
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_base::element::Dtype;
-use sconce_driver::{Convolution, ConvolutionOperation};
-use sconce_math::products::{Factor, bytes_of, bytes_of_mut};
-use sconce_math::unfolding::{Geometry, Uncalculated, blocks, forward_image, pairs};
 
 /// How a convolution is done.
 #[derive(Clone, Copy, PartialEq, Eq)]

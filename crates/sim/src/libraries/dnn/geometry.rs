@@ -1,11 +1,12 @@
 //! A problem's sizes, checked so that later arithmetic cannot overflow.
 #![forbid(unsafe_code)]
 
-use super::codes::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
-use crate::libraries::reals;
 use sconce_base::element::Dtype;
 use sconce_driver::{Convolution, ConvolutionTensor, MOST_SPATIAL};
 use sconce_math::unfolding::Geometry;
+
+use super::codes::{NOT_SUPPORTED, OUT_OF_BOUND, SHAPE_MISMATCH};
+use crate::libraries::reals;
 
 /// The sizes of a problem, or the library's number for what is wrong with it.
 pub(crate) fn geometry_of(problem: &Convolution) -> Result<Geometry, i32> {

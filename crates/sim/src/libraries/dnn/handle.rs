@@ -3,12 +3,6 @@
 
 use std::sync::Arc;
 
-use super::calculate::{ConvolutionEngine, QueuedConvolution};
-use super::codes::{BAD_PARAM, MISALIGNED_POINTER, NULL_POINTER, OUT_OF_BOUND};
-use super::geometry::{geometry_of, unfolded_bytes};
-use crate::call::Call;
-use crate::libraries::compute::native_handle;
-use crate::state::{SimState, Simulator};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
@@ -18,6 +12,13 @@ use sconce_driver::{
     Convolution, ConvolutionEngines, ConvolutionPlan, Dnn, DnnHandle, EngineChoice, StreamRef,
 };
 use sconce_math::unfolding::Geometry;
+
+use super::calculate::{ConvolutionEngine, QueuedConvolution};
+use super::codes::{BAD_PARAM, MISALIGNED_POINTER, NULL_POINTER, OUT_OF_BOUND};
+use super::geometry::{geometry_of, unfolded_bytes};
+use crate::call::Call;
+use crate::libraries::compute::native_handle;
+use crate::state::{SimState, Simulator};
 
 /// The version of cuDNN that the simulator reports.
 const VERSION: i64 = 90_000;

@@ -4,10 +4,11 @@
 //! and written as a whole, whichever dimension is the innermost one.
 #![forbid(unsafe_code)]
 
-use crate::libraries::reals::{self, RealNumber, address_of};
-use crate::memory::DeviceMemoryView;
 use sconce_base::element::Dtype;
 use sconce_driver::{ConvolutionTensor, MOST_SPATIAL};
+
+use crate::libraries::reals::{self, RealNumber, address_of};
+use crate::memory::DeviceMemoryView;
 
 /// The widest gaps, in elements, with which rows are read whole.
 const WIDEST_GAP: i64 = 8;

@@ -105,8 +105,9 @@ fn largest_prime(mut n: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_driver::FftKind;
+
+    use super::*;
 
     fn shape(element: Dtype, sizes: &[i64], batch: i64) -> FftShape {
         let mut all = [1; MOST_FFT_RANK];

@@ -6,6 +6,12 @@
 
 use std::sync::Arc;
 
+use sconce_base::error::{Error, Result};
+use sconce_base::lock::{RwLock, rank};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::nvidia::{fft_failure, fft_refusal};
+use sconce_driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
+
 use super::demand::{self, codes};
 use super::transform::Transforms;
 use crate::call::Call;
@@ -13,11 +19,6 @@ use crate::libraries::compute::Compute;
 use crate::memory::DeviceMemoryView;
 use crate::memory::{AddressSpace, Intent, MemoryAccess};
 use crate::state::{SimState, Simulator};
-use sconce_base::error::{Error, Result};
-use sconce_base::lock::{RwLock, rank};
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::nvidia::{fft_failure, fft_refusal};
-use sconce_driver::{Fft, FftCall, FftDirection, FftKind, FftPlan, FftShape};
 
 /// How many plans the library can keep.
 const MOST_PLANS: usize = 4096;

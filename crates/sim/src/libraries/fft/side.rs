@@ -1,8 +1,9 @@
 //! Where the numbers of a layout lie, read and written in runs.
 #![forbid(unsafe_code)]
 
-use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 use sconce_driver::{FftLayout, FftShape, MOST_FFT_RANK};
+
+use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
 
 /// The input or the output of a plan: of each transform an array of elements, packed on the host.
 #[derive(Clone, Copy, Debug)]
@@ -105,9 +106,10 @@ impl TransformSide {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use sconce_base::element::Dtype;
     use sconce_driver::FftKind;
+
+    use super::*;
 
     fn side(
         sizes: &[i64],

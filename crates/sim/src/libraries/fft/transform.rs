@@ -5,11 +5,12 @@
 //! with NaNs. In one dimension the input stays as it is.
 #![forbid(unsafe_code)]
 
+use sconce_driver::{FftDirection, FftKind, FftShape};
+use sconce_math::fourier::{PackedTransform, packed_transform};
+
 use super::side::TransformSide;
 use crate::codes;
 use crate::memory::{DeviceMemoryView, Intent, MemoryAccess};
-use sconce_driver::{FftDirection, FftKind, FftShape};
-use sconce_math::fourier::{PackedTransform, packed_transform};
 
 /// All bytes of a NaN.
 const NO_NUMBER: u8 = 0xFF;

@@ -1,11 +1,12 @@
 //! Tensors of one value.
 
+use sconce_base::error::Result;
+use sconce_compute::pointwise::Scalar;
+
 use crate::tensor::launch;
 use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::transfer::{empty_like, zero_if_dense};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
-use sconce_base::error::Result;
-use sconce_compute::pointwise::Scalar;
 
 /// A new tensor whose elements are all `value`, with sizes and order in memory of another tensor.
 pub fn full_like(

@@ -1,20 +1,20 @@
 //! Random numbers, with the bits of torch's fills: those on CUDA for devices, those on the CPU for the CPU.
 
-use crate::tensor::iteration::preserved_strides;
-use crate::tensor::operations::{BinaryOperation, TensorOperand, binary, not_implemented, sort};
-use crate::tensor::overlap::refuse_unwritable;
-use crate::tensor::transfer::{copy_into, from_integers, write_bytes};
-use crate::tensor::{Place, Tensor, TensorOptions, views};
 use sconce_base::collections::slab::Key;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
+use sconce_base::types::{DeviceIndex, DevicePtr};
 use sconce_compute::pointwise::Scalar;
 use sconce_compute::random::{self, FillRequest, SortedKeys, permute_equal_keys};
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
 
 use super::sequence::vector;
-use sconce_base::types::{DeviceIndex, DevicePtr};
+use crate::tensor::iteration::preserved_strides;
+use crate::tensor::operations::{BinaryOperation, TensorOperand, binary, not_implemented, sort};
+use crate::tensor::overlap::refuse_unwritable;
+use crate::tensor::transfer::{copy_into, from_integers, write_bytes};
+use crate::tensor::{Place, Tensor, TensorOptions, views};
 
 /// Fills a tensor, from a generator or from the default one of its device. Elements are drawn in the order
 /// in which they lie in memory, as in torch.

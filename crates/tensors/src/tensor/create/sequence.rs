@@ -1,13 +1,14 @@
 //! Evenly spaced numbers, and the identity matrix.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::Scalar;
+
 use super::filled::fill;
 use crate::tensor::launch;
 use crate::tensor::operations::{Destination, Output};
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_integral};
 use crate::tensor::{Tensor, TensorOptions, views};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::Scalar;
 
 fn as_float(scalar: Scalar) -> f64 {
     match scalar {

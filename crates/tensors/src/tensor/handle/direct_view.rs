@@ -1,8 +1,9 @@
 //! Views whose words are written from one place to another, without a layout on the way.
 
+use sconce_base::sync::{Ordering, fence};
+
 use super::place::{HandlePlace, TensorWords};
 use crate::tensor::layout::INLINE;
-use sconce_base::sync::{Ordering, fence};
 
 /// The sizes and strides of a view that is being made. They are words of a place that the caller has alone.
 pub struct NewExtents<'a>(&'a HandlePlace);

@@ -26,13 +26,14 @@ use super::shared_storage::StorageRef;
 use super::value::Tensor;
 pub use direct_view::{NewExtents, ViewPosition};
 pub use place::TensorWords;
-use place::{HandlePlace, Release};
 use sconce_base::collections::pool::handle::PlaceKind;
 use sconce_base::collections::pool::{FreePlaces, Pool, ThreadList};
 use sconce_base::collections::slab::Key;
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::sync::shared_static;
+
+use place::{HandlePlace, Release};
 use written::{NO_STORAGE, Written};
 
 shared_static! {

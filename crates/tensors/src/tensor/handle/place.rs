@@ -8,11 +8,12 @@
 //! A release ends the generation first and gives up the storage afterwards. So a reader that owned a storage
 //! which came later to the same memory has seen that, and finds the generation ended.
 
+use sconce_base::lock::rank;
+use sconce_base::sync::{AtomicU64, Mutex, Ordering, fence};
+
 use super::written::{NO_STORAGE, Written};
 use crate::tensor::dim_list::Dims;
 use crate::tensor::layout::{INLINE, TensorLayout};
-use sconce_base::lock::rank;
-use sconce_base::sync::{AtomicU64, Mutex, Ordering, fence};
 
 /// Aligned so that it begins with a cache line: few dimensions take no more than two.
 #[repr(align(64))]

@@ -1,13 +1,14 @@
 //! Operations on two tensors whose elements lie alike: nothing is repeated, converted or put into another order, so most
 //! of what `binary` finds out is known.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::Result;
+use sconce_compute::pointwise::Scalar;
+
 use super::binary_plan::{BinaryOperation, BinaryPlan, check};
 use super::operand::TensorOperand;
 use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::{Tensor, TensorOptions, dims, launch};
-use sconce_base::element::Dtype;
-use sconce_base::error::Result;
-use sconce_compute::pointwise::Scalar;
 
 /// Two tensors that lie alike, and what kernels compute for them.
 struct Alike<'a> {

@@ -1,5 +1,9 @@
 //! Elementwise operations of two operands, repeated to a common shape.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::Result;
+use sconce_compute::pointwise::{PointwiseOp, Scalar};
+
 use super::alike::{new_alike, written_alike};
 use super::binary_plan::{BinaryOperation, BinaryPlan, check, refuse_zero_divisor};
 use super::operand::{TensorOperand, at_place, common_place, common_type};
@@ -11,9 +15,6 @@ use crate::tensor::iteration::{
 use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::is_complex;
 use crate::tensor::{Dims, Place, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::Result;
-use sconce_compute::pointwise::{PointwiseOp, Scalar};
 
 /// The operation on every pair of elements, into a new tensor, which `result` becomes: a tensor is 200 bytes, which are
 /// not moved about. `alpha` is the factor of the second operand of a sum or difference.

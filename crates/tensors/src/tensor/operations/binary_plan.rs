@@ -1,5 +1,10 @@
 //! Elementwise operations of two operands: what kernels compute for a type, and what is refused.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::{PointwiseOp, Scalar};
+use sconce_compute::reduction::ReduceOp;
+
 use super::operand::TensorOperand;
 use super::reduce::{Reduction, reduce};
 use super::unary::not_implemented;
@@ -7,10 +12,6 @@ use crate::tensor::launch;
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integer, is_integral};
 use crate::tensor::transfer::item;
 use crate::tensor::{Place, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::{PointwiseOp, Scalar};
-use sconce_compute::reduction::ReduceOp;
 
 /// An operation with torch's name. The numbers are those of the C API.
 #[repr(i32)]

@@ -1,5 +1,9 @@
 //! Whether all elements of two tensors are equal, or close. Both wait for the current stream.
 
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::Scalar;
+use sconce_compute::reduction::ReduceOp;
+
 use super::binary::binary;
 use super::binary_plan::BinaryOperation;
 use super::operand::{TensorOperand, same_place};
@@ -8,9 +12,6 @@ use super::unary::{UnaryOperation, unary};
 use crate::tensor::Tensor;
 use crate::tensor::promotion::is_integral;
 use crate::tensor::transfer::item;
-use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::Scalar;
-use sconce_compute::reduction::ReduceOp;
 
 const ONE: Scalar = Scalar::Int(1);
 

@@ -1,13 +1,14 @@
 //! Elementwise operations that are made of others.
 
+use sconce_base::error::Result;
+use sconce_compute::pointwise::Scalar;
+
 use super::binary::binary;
 use super::binary_plan::BinaryOperation;
 use super::operand::TensorOperand;
 use super::unary::{UnaryOperation, unary};
 use crate::tensor::Tensor;
 use crate::tensor::promotion::is_complex;
-use sconce_base::error::Result;
-use sconce_compute::pointwise::Scalar;
 
 /// An operation of one operand, as `unary`; SiLU of complex numbers is their product with their sigmoid.
 pub fn elementwise(

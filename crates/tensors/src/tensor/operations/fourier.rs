@@ -1,18 +1,17 @@
 //! Fourier transforms over one to three dimensions (`torch.fft`), through cuFFT, or by the calling thread.
 
-use smallvec::SmallVec;
-
-use crate::tensor::dims::wrap_dim;
-use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
-use crate::tensor::transfer::{Conversion, clone, read_bytes, to, write_bytes};
-use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, dims, views};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_compute::fft::{self, Normalization, RawDescriptor, Transform};
 use sconce_driver::{FftDirection, FftKind, MOST_FFT_RANK};
 use sconce_math::fourier::packed_transform;
+use smallvec::SmallVec;
 
 use super::output::{Destination, InPlace};
+use crate::tensor::dims::wrap_dim;
+use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
+use crate::tensor::transfer::{Conversion, clone, read_bytes, to, write_bytes};
+use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, dims, views};
 
 /// What is transformed, and how.
 pub struct TensorFft<'a> {

@@ -1,5 +1,7 @@
 //! Tensors joined along a dimension.
 
+use sconce_base::error::{Error, Result};
+use sconce_compute::ordering::{JoinCall, JoinPart, PlacedOperand};
 use smallvec::SmallVec;
 
 use super::operand::{TensorOperand, common_type, same_place};
@@ -8,8 +10,6 @@ use crate::tensor::dims::{self, strides_in_order, wrap_dim};
 use crate::tensor::launch;
 use crate::tensor::transfer::copy_into;
 use crate::tensor::{Dims, Tensor, TensorOptions, views};
-use sconce_base::error::{Error, Result};
-use sconce_compute::ordering::{JoinCall, JoinPart, PlacedOperand};
 
 /// Tensors one after another along an existing dimension, in a new tensor or in `into`. Tensors of shape `[0]` are
 /// left out, as in torch.

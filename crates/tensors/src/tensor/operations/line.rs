@@ -1,17 +1,16 @@
 //! Softmax, and running sums and products, along a dimension.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::Result;
+use sconce_compute::reduction::{KeptAxis, LineCall, LineOp};
 use smallvec::SmallVec;
 
+use super::output::{Destination, InPlace};
+use super::unary::not_implemented;
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::is_integral;
 use crate::tensor::{Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::Result;
-use sconce_compute::reduction::{KeptAxis, LineCall, LineOp};
-
-use super::output::{Destination, InPlace};
-use super::unary::not_implemented;
 
 /// What is computed along a line.
 pub use sconce_compute::reduction::LineOp as LineOperation;

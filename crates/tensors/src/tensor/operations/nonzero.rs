@@ -1,12 +1,5 @@
 //! Where elements are not 0.
 
-use super::binary::binary;
-use super::binary_plan::BinaryOperation;
-use super::operand::TensorOperand;
-use super::order::sort;
-use super::reduce::{Reduction, reduce};
-use crate::tensor::transfer::{contiguous, copy_into, from_integers, item, read_bytes, reshape};
-use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
@@ -14,6 +7,14 @@ use sconce_compute::pointwise::Scalar;
 use sconce_compute::reduction::ReduceOp;
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
+
+use super::binary::binary;
+use super::binary_plan::BinaryOperation;
+use super::operand::TensorOperand;
+use super::order::sort;
+use super::reduce::{Reduction, reduce};
+use crate::tensor::transfer::{contiguous, copy_into, from_integers, item, read_bytes, reshape};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
 const ONE: Scalar = Scalar::Int(1);
 

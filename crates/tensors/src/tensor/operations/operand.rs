@@ -1,10 +1,11 @@
 //! A tensor or a number, and the place where the operands of an operation meet.
 
+use sconce_base::error::{Error, Result, Status};
+use sconce_compute::pointwise::Scalar;
+
 use crate::tensor::promotion::ResultType;
 use crate::tensor::transfer::item;
 use crate::tensor::{Place, Tensor};
-use sconce_base::error::{Error, Result, Status};
-use sconce_compute::pointwise::Scalar;
 
 /// An operand of an elementwise operation.
 #[derive(Clone, Copy)]

@@ -1,5 +1,9 @@
 //! Sorts along a dimension, and selections by index.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::ordering::{SelectCall, SelectIndex, SortCall};
+
 use super::join::placed;
 use super::operand::same_place;
 use super::output::{Destination, InPlace};
@@ -9,9 +13,6 @@ use crate::tensor::launch;
 use crate::tensor::overlap::{Sharing, shared, sharing};
 use crate::tensor::promotion::is_complex;
 use crate::tensor::{Dims, Tensor, TensorOptions, views};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::ordering::{SelectCall, SelectIndex, SortCall};
 
 /// The elements of each line in order, and where they were, in new tensors or in those of `into`. Equal elements keep
 /// their order.

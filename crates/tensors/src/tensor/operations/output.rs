@@ -1,12 +1,13 @@
 //! Where a result goes: to a new tensor, or to one of the caller's. See `docs/design/outputs.md`.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+
 use super::operand::apart;
 use crate::tensor::overlap::{Sharing, refuse_unwritable, shared, sharing};
 use crate::tensor::promotion::can_cast;
 use crate::tensor::transfer::{copy_into, resized};
 use crate::tensor::{Dims, Place, Tensor, TensorOptions, dims};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
 
 /// What an operation does if its output is one of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,8 @@
 //! Many elements to one, over all or some dimensions.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 use smallvec::SmallVec;
 
 use super::output::{Destination, InPlace};
@@ -8,9 +11,6 @@ use crate::tensor::dims::wrap_dim;
 use crate::tensor::launch;
 use crate::tensor::promotion::{is_complex, is_integral};
 use crate::tensor::{Dims, Place, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::reduction::{KeptAxis, ReduceCall, ReduceOp, ReducedAxis};
 
 /// What is reduced and how.
 #[derive(Clone, Copy)]

@@ -1,5 +1,9 @@
 //! Elementwise operations of three operands.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::PointwiseOp;
+
 use super::operand::{TensorOperand, at_place, common_place, common_type};
 use super::output::{Destination, InPlace};
 use super::unary::{not_implemented, written_by};
@@ -10,9 +14,6 @@ use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::is_complex;
 use crate::tensor::transfer::{Conversion, to};
 use crate::tensor::{Dims, MemoryFormat, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::PointwiseOp;
 
 /// Elements of the second operand where the condition is true, else those of the third (`torch.where`), in a new tensor
 /// or in `into`.

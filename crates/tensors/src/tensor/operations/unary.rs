@@ -1,13 +1,14 @@
 //! Elementwise operations of one operand.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::PointwiseOp;
+
 use super::output::{Destination, InPlace, Output};
 use crate::tensor::iteration::result_strides;
 use crate::tensor::launch::{self, Input};
 use crate::tensor::promotion::{DEFAULT_FLOAT, is_complex, is_integral};
 use crate::tensor::{Dims, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::PointwiseOp;
 
 /// An operation with torch's name. The numbers are those of the C API.
 #[repr(i32)]

@@ -1,12 +1,12 @@
 //! The elements of a tensor that are printed.
 
+use sconce_base::error::Result;
+use sconce_math::arithmetic::AnyNumber;
 use smallvec::SmallVec;
 
 use crate::tensor::transfer::{copy_into, elements};
 use crate::tensor::views::narrow;
 use crate::tensor::{Dims, Place, Tensor, TensorOptions};
-use sconce_base::error::Result;
-use sconce_math::arithmetic::AnyNumber;
 
 /// A tensor of more elements is cut.
 const MOST_ELEMENTS: i64 = 1000;

@@ -1,9 +1,10 @@
 //! Brackets, lines and what follows the elements.
 
+use sconce_base::element::Dtype;
+
 use super::excerpt::{EDGE, Excerpt};
 use super::numbers::Texts;
 use crate::tensor::{Place, Tensor};
-use sconce_base::element::Dtype;
 
 const PREFIX: &str = "tensor(";
 /// Lines after the first begin below what follows the prefix.

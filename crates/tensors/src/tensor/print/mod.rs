@@ -13,11 +13,11 @@ mod excerpt;
 mod layout;
 mod numbers;
 
-use excerpt::Excerpt;
-use numbers::Texts;
+use sconce_base::error::Result;
 
 use super::value::Tensor;
-use sconce_base::error::Result;
+use excerpt::Excerpt;
+use numbers::Texts;
 
 /// The text of a tensor. Waits for its device.
 pub fn to_text(tensor: &Tensor) -> Result<String> {

@@ -1,11 +1,12 @@
 //! Texts as torch prints them in Python.
 
+use sconce_base::element::Dtype;
+use sconce_math::arithmetic::AnyNumber;
+
 use super::excerpt::{EDGE, Excerpt};
 use super::layout::{INDENT, brackets, with_suffixes};
 use super::numbers::Texts;
 use crate::tensor::{Dims, Place, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_math::arithmetic::AnyNumber;
 
 fn shown(dtype: Dtype, sizes: &[i64], cut: &[bool], numbers: &[AnyNumber]) -> String {
     let excerpt = Excerpt {

@@ -1,15 +1,16 @@
 //! Tensors of another type, place or order in memory.
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_runtime::host_memory;
+use sconce_runtime::stream;
+
 use super::copy::copy_into;
 use crate::tensor::dim_list::Dims;
 use crate::tensor::dims;
 use crate::tensor::iteration::preserved_strides;
 use crate::tensor::views;
 use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_runtime::host_memory;
-use sconce_runtime::stream;
 
 /// The strides of a new tensor of the sizes, in an order of dimensions.
 pub fn strides_of_format(sizes: &[i64], format: MemoryFormat) -> Result<Dims> {

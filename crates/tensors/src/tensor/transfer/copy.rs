@@ -1,12 +1,5 @@
 //! Copies of elements, with conversion where the types differ (`torch.Tensor.copy_`).
 
-use smallvec::SmallVec;
-
-use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
-use crate::tensor::launch;
-use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
-use crate::tensor::views::narrow;
-use crate::tensor::{Dims, Place, Tensor, TensorOptions, dims};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::strided::{PairAxes, PairAxis, join_axes};
 use sconce_compute::copy::{self, Axis};
@@ -14,6 +7,13 @@ use sconce_compute::pointwise::{PointwiseOp, Scalar};
 use sconce_driver::RawAddress;
 use sconce_runtime::context::runtime;
 use sconce_runtime::memory::sleep::refuse_asleep;
+use smallvec::SmallVec;
+
+use crate::tensor::iteration::{broadcast, preserved_strides, strides_over};
+use crate::tensor::launch;
+use crate::tensor::overlap::{refuse_partly_shared, refuse_unwritable};
+use crate::tensor::views::narrow;
+use crate::tensor::{Dims, Place, Tensor, TensorOptions, dims};
 
 /// Copies every element of `src`, repeated to the shape of `dst`, and converts it to `dst`'s type.
 ///

@@ -1,14 +1,15 @@
 //! Values that the host passes or asks for.
 
-use super::copy::copy_bytes;
-use crate::tensor::transfer::contiguous;
-use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_compute::copy;
 use sconce_compute::pointwise::Scalar;
 use sconce_driver::HostRange;
 use sconce_math::arithmetic::{AnyNumber, decode};
+
+use super::copy::copy_bytes;
+use crate::tensor::transfer::contiguous;
+use crate::tensor::{MemoryFormat, Place, Tensor, TensorOptions};
 
 /// A new tensor with values that lie one after another in the caller's memory; they may be changed once
 /// this returns.

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::copy::copy_into;
-use crate::tensor::{Dims, Tensor, TensorOptions, contiguous_strides};
 use sconce_base::error::{Error, Result};
 use sconce_base::log;
+
+use super::copy::copy_into;
+use crate::tensor::{Dims, Tensor, TensorOptions, contiguous_strides};
 
 /// The tensor with other sizes, contiguous. Elements stay where they are in memory; what comes to them has no value
 /// (`torch.Tensor.resize_`).

@@ -1,10 +1,10 @@
 //! The order, the number and the repetition of dimensions.
 
+use sconce_base::error::{Error, Result};
 use smallvec::SmallVec;
 
 use crate::tensor::dims::{count, wrap_dim};
 use crate::tensor::{Dims, Tensor, TensorLayout};
-use sconce_base::error::{Error, Result};
 
 /// Two dimensions exchanged, of a layout.
 #[inline]

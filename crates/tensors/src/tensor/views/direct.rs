@@ -3,8 +3,9 @@
 //! These functions make the views that programs take most often. For all else, and for what is refused, they return
 //! `None`; the function of the same view of a layout then decides.
 
-use crate::tensor::handle::{NewExtents, TensorWords, ViewPosition};
 use sconce_base::element::Dtype;
+
+use crate::tensor::handle::{NewExtents, TensorWords, ViewPosition};
 
 /// One index of a dimension, as [`select_in_place`](super::select_in_place).
 #[inline(always)]
@@ -92,12 +93,13 @@ pub fn view_directly(
 #[cfg(all(test, not(loom)))]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use super::*;
-    use crate::tensor::views::{select, view};
-    use crate::tensor::{Place, Storage, StorageRef, Tensor, handle};
     use sconce_base::collections::slab::Key;
     use sconce_base::element::Dtype;
     use sconce_base::error::Result;
+
+    use super::*;
+    use crate::tensor::views::{select, view};
+    use crate::tensor::{Place, Storage, StorageRef, Tensor, handle};
 
     /// Shapes, strides and offsets within 64 elements: contiguous and not, without elements, of many dimensions.
     fn tensors() -> Vec<Tensor> {

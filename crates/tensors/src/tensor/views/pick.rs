@@ -1,8 +1,9 @@
 //! A part of a dimension, one index of it, or any sizes and strides within the storage.
 
+use sconce_base::error::{Error, Result};
+
 use crate::tensor::dims::wrap_dim;
 use crate::tensor::{Tensor, TensorLayout};
-use sconce_base::error::{Error, Result};
 
 /// Sizes, strides and offset in the storage of the caller's choice (`torch.Tensor.as_strided`).
 pub fn as_strided(

@@ -1,11 +1,12 @@
 //! Several views at once, which cover a dimension.
 
+use sconce_base::error::{Error, Result};
+
 use super::pick::{narrow_in_place, part_in_place};
 use super::select;
 use super::shape::view_in_place;
 use crate::tensor::Tensor;
 use crate::tensor::dims::wrap_dim;
-use sconce_base::error::{Error, Result};
 
 /// Refuses more pieces than the caller has room for, before there are any: there may be more than fit into memory.
 fn check_room(pieces: i64, room: usize) -> Result<()> {

@@ -1,8 +1,9 @@
 //! Other sizes over the same elements.
 
+use sconce_base::error::{Error, Result};
+
 use crate::tensor::dims::{self, wrap_dim};
 use crate::tensor::{Dims, Tensor, TensorLayout};
-use sconce_base::error::{Error, Result};
 
 /// The sizes that a caller means, of which one may be -1, for so many elements.
 pub fn infer_sizes(wanted: &[i64], numel: i64) -> Result<Dims> {

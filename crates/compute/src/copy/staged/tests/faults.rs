@@ -1,9 +1,5 @@
 //! Copies that fail: the error is returned, and the next copy works.
 
-use super::support::*;
-use crate::copy::host_copy;
-use crate::copy::transfer::{self, Transfer};
-use crate::sleep_kernel;
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{RawAddress, StreamRef};
@@ -12,6 +8,11 @@ use sconce_runtime::operand::address_range::MemoryKind;
 use sconce_runtime::stream::Stream;
 use sconce_runtime::{host_memory, stream};
 use sconce_sim::Simulator;
+
+use super::support::*;
+use crate::copy::host_copy;
+use crate::copy::transfer::{self, Transfer};
+use crate::sleep_kernel;
 
 const BYTES: usize = (6 << 20) + 11;
 

@@ -7,13 +7,13 @@ mod order;
 mod speed;
 mod support;
 
-use support::*;
-
-use super::MOST_SLOTS;
-use super::pieces::{LARGEST, SMALLEST};
 use sconce_base::types::DeviceIndex;
 use sconce_driver::EventFlags;
 use sconce_runtime::event::NativeEvent;
+
+use super::MOST_SLOTS;
+use super::pieces::{LARGEST, SMALLEST};
+use support::*;
 
 #[test]
 fn every_byte_arrives_whatever_the_size_and_the_alignment() {

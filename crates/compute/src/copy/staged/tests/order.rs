@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::support::*;
 use sconce_runtime::stream::Stream;
+
+use super::support::*;
 
 const BYTES: usize = (9 << 20) + 5;
 

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-use crate::copy::host_copy::of_test;
 use sconce_base::types::DeviceIndex;
 use sconce_driver::{RawAddress, StreamRef};
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream::Stream;
+
+use crate::copy::host_copy::of_test;
 
 fn best(times: usize, mut run: impl FnMut()) -> f64 {
     (0..times).fold(f64::MAX, |best, _| {

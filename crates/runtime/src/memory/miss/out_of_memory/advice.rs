@@ -1,6 +1,8 @@
 //! What the message of a failed request advises: only what the settings in force leave to try, and what the program can
 //! do now.
 
+use sconce_base::types::DeviceIndex;
+
 use crate::memory::heap::block::RecordState;
 use crate::memory::heap::segment::SegmentRecord;
 use crate::memory::heap::stream_heap::HeapPool;
@@ -8,7 +10,6 @@ use crate::memory::miss::lent_pages::is_common;
 use crate::memory::source::pages::SMALLEST_PAGE;
 use crate::memory::streams::cache::StreamCache;
 use crate::memory::{fixed_pools, pool_holds};
-use sconce_base::types::DeviceIndex;
 
 /// Memory of a device that is reserved and not allocated, by what becomes of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

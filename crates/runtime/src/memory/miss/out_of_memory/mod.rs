@@ -4,6 +4,8 @@
 
 mod advice;
 
+use sconce_base::error::{Error, Status};
+
 use self::advice::{Situation, Unused, advice, size};
 use super::observers::{self, OutOfMemory};
 use super::reclaim;
@@ -15,7 +17,6 @@ use crate::memory::source::uncached;
 use crate::memory::streams::all_caches;
 use crate::memory::streams::cache::StreamCache;
 use crate::stream;
-use sconce_base::error::{Error, Status};
 
 /// Notifies the observers, adds to the history, and returns the error for the caller.
 pub(crate) fn report(

@@ -2,13 +2,14 @@
 //! memory at the same addresses. What is undone is undone page by page, so that a failure leaves each page either
 //! with memory or without.
 
+use sconce_base::error::Result;
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Driver, PhysicalHandle, StreamRef};
+
 use super::mapping::open;
 use super::table::MappingUse;
 use super::{DevicePages, FreePage};
 use crate::context::Runtime;
-use sconce_base::error::Result;
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{Driver, PhysicalHandle, StreamRef};
 
 /// A page that is to get memory: where, how much, and the memory, which belongs to the driver's handle.
 #[derive(Clone, Copy, Debug)]

@@ -3,16 +3,17 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use sconce_base::collections::per_device::{PerDevice, per_device};
+use sconce_base::error::{Cause, Error, Result, Status};
+use sconce_base::types::{DeviceIndex, DevicePtr};
+use sconce_driver::{Access, Driver, EventFlags, PhysicalHandle, StreamRef};
+
 use super::free::PageId;
 use super::table::MappingUse;
 use super::{DevicePages, SMALLEST_PAGE, lock};
 use crate::context::Runtime;
 use crate::device::peers;
 use crate::event::NativeEvent;
-use sconce_base::collections::per_device::{PerDevice, per_device};
-use sconce_base::error::{Cause, Error, Result, Status};
-use sconce_base::types::{DeviceIndex, DevicePtr};
-use sconce_driver::{Access, Driver, EventFlags, PhysicalHandle, StreamRef};
 
 /// Lets the driver's devices that may use a device's memory use a range of its pages.
 pub(super) fn open(runtime: &Runtime, device: DeviceIndex, address: u64, bytes: u64) -> Result<()> {

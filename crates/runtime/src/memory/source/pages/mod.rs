@@ -24,11 +24,12 @@ pub(crate) use table::MappingUse;
 
 use std::collections::BTreeMap;
 
-use crate::device::peers;
-use crate::event::NativeEvent;
 use sconce_base::collections::per_device::{PerDevice, per_device};
 use sconce_base::lock::{Mutex, MutexGuard, Once, rank};
 use sconce_base::types::DeviceIndex;
+
+use crate::device::peers;
+use crate::event::NativeEvent;
 use space::PageAddresses;
 use table::PageTable;
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::memory::addresses::address_map;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DevicePtr;
 use sconce_driver::Driver;
+
+use crate::memory::addresses::address_map;
 
 /// The least size of a reservation.
 const LEAST: u64 = 1 << 30;

@@ -11,9 +11,10 @@
 
 use std::collections::BTreeMap;
 
+use sconce_driver::{PhysicalHandle, StreamRef};
+
 use super::free::{FreePage, FreePages, PageId};
 use super::window::Window;
-use sconce_driver::{PhysicalHandle, StreamRef};
 
 /// Physical memory.
 #[derive(Debug)]

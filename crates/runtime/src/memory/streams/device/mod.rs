@@ -13,15 +13,16 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use self::gate::{ExclusivePassage, SegmentGate};
 pub(crate) use self::rescue::Rescue;
+use sconce_base::collections::per_device::PerDevice;
+use sconce_base::lock::rank;
+use sconce_base::sync::shared_static;
+use sconce_base::types::DeviceIndex;
+
 use self::rescue::RescueLock;
 use crate::caching::{Guard, Lock, settings};
 use crate::memory::figures::last_reading::LastReading;
 use crate::memory::figures::ledger_lock::LedgerLock;
 use crate::stream::GivingBack;
-use sconce_base::collections::per_device::PerDevice;
-use sconce_base::lock::rank;
-use sconce_base::sync::shared_static;
-use sconce_base::types::DeviceIndex;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests; its default pool is
 /// asleep.

@@ -5,9 +5,10 @@
 //! a thread that had this lock and waited for a capture to begin would keep another one waiting that gives back
 //! already and wants this lock, and the capture waits for that one.
 
-use crate::stream::GivingBack;
 use sconce_base::lock::rank;
 use sconce_base::sync::{Mutex, MutexGuard};
+
+use crate::stream::GivingBack;
 
 /// The lock. The value counts the rescues.
 pub(crate) struct RescueLock(Mutex<rank::Rescue, u64>);

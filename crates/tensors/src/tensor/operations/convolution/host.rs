@@ -4,8 +4,6 @@
 
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
-use crate::tensor::transfer::{copy_into, strides_of_format};
-use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_compute::dnn::ConvolutionRequest;
@@ -13,6 +11,9 @@ use sconce_driver::MOST_SPATIAL;
 use sconce_math::convolutions::{ChannelOrder, convolve as convolve_slices};
 use sconce_math::products::Real;
 use sconce_math::unfolding::{Geometry, Uncalculated};
+
+use crate::tensor::transfer::{copy_into, strides_of_format};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions};
 
 /// The convolution, with a bias added if there is one. The three tensors are packed in `format`, as the bias is, and
 /// `output` shares no memory with the others. 16-bit types are calculated in single precision and rounded once.

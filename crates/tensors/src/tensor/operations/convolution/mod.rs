@@ -2,7 +2,10 @@
 
 mod host;
 
-use host::convolve;
+use sconce_base::error::{Error, Result};
+use sconce_compute::dnn::{self, ConvolutionRequest};
+use sconce_compute::pointwise::Scalar;
+use sconce_driver::{ConvolutionOperation, MOST_SPATIAL};
 
 use super::binary::binary;
 use super::binary_plan::BinaryOperation;
@@ -10,10 +13,7 @@ use super::operand::{TensorOperand, same_place};
 use crate::tensor::dims::strides_in_order;
 use crate::tensor::transfer::{contiguous, strides_of_format, zero};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
-use sconce_base::error::{Error, Result};
-use sconce_compute::dnn::{self, ConvolutionRequest};
-use sconce_compute::pointwise::Scalar;
-use sconce_driver::{ConvolutionOperation, MOST_SPATIAL};
+use host::convolve;
 
 /// How the filter moves over the input; an entry for each spatial dimension.
 pub struct FilterSteps<'a> {

@@ -2,12 +2,13 @@
 
 use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 
-use crate::tensor::transfer::{contiguous, copy_into, empty_like};
-use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_compute::blas::Matmul;
 use sconce_math::products::{Batch, Matrices};
+
+use crate::tensor::transfer::{contiguous, copy_into, empty_like};
+use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
 /// `c = alpha * a @ b + beta * c` for batches of matrices, of which `c` is contiguous and shares no memory with the
 /// others. 16-bit types are multiplied in single precision and rounded once.

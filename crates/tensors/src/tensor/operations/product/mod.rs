@@ -4,6 +4,10 @@
 #[allow(unsafe_code, reason = "calls a library with addresses")]
 mod host;
 
+use sconce_base::element::Dtype;
+use sconce_base::error::{Error, Result};
+use sconce_compute::blas::{self, Matmul};
+
 use super::operand::same_place;
 use super::output::{Destination, InPlace, Output};
 use super::unary::not_implemented;
@@ -11,9 +15,6 @@ use crate::tensor::iteration::broadcast;
 use crate::tensor::launch;
 use crate::tensor::transfer::{contiguous, copy_into, reshape};
 use crate::tensor::{Dims, MemoryFormat, Place, Tensor, TensorOptions, views};
-use sconce_base::element::Dtype;
-use sconce_base::error::{Error, Result};
-use sconce_compute::blas::{self, Matmul};
 
 fn check_types(first: &Tensor, second: &Tensor, name: &str) -> Result<()> {
     if first.dtype() != second.dtype() {
