@@ -110,7 +110,7 @@ const MISUSES: &[Misuse] = &[
 fn a_call_that_touches_a_destroyed_stream_or_event_ends_the_process() {
     for (call, _) in MISUSES {
         let ended = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "sim::tests::external::misuse_in_a_child"])
+            .args(["--exact", "tests::external::misuse_in_a_child"])
             .args(["--ignored", "--nocapture", "--test-threads=1"])
             .env(ROLE, call)
             .output()

@@ -34,7 +34,7 @@ pub(super) struct Other {
 impl Other {
     pub(super) fn start(role: &str, given: &str) -> Other {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "sim::tests::processes::other_process"])
+            .args(["--exact", "tests::processes::other_process"])
             .args(["--ignored", "--nocapture", "--test-threads=1"])
             .env(ROLE, role)
             .env(GIVEN, given)
