@@ -1,8 +1,8 @@
 //! PyTorch's stable C ABI over Sconce: compiled models (AOTInductor) and kernel libraries run without PyTorch.
 //!
-//! See `docs/design/torch.md`. Rooms, from the ground up; each uses those above it only:
+//! See `docs/design/torch.md`. Modules, from the lowest to the highest; each uses those above it in the table only:
 //!
-//! | room | what it is |
+//! | module | what it is |
 //! |---|---|
 //! | `api` | the declarations of the C API of libsconce.so |
 //! | `error` | failures, and the text of the thread's newest one |
