@@ -1,9 +1,10 @@
 //! The simulator and its state: all that its devices consist of, and what every call does first.
 #![forbid(unsafe_code)]
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
+use once_cell::race::OnceBox;
 use sconce_base::config::{Config, SimConfig};
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::{Mutex, RwLock, rank};
@@ -94,21 +95,18 @@ pub(crate) struct SimState {
 }
 
 /// The simulator that the process uses as its driver.
-static OPENED: OnceLock<&'static Simulator> = OnceLock::new();
+static OPENED: OnceBox<Simulator> = OnceBox::new();
 
 impl Simulator {
     /// Makes the simulator that the process uses as its driver, or returns it.
     pub fn open(config: &SimConfig, visible: Option<&'static str>) -> Result<&'static Simulator> {
-        if let Some(simulator) = OPENED.get() {
-            return Ok(simulator);
-        }
-        let simulator = Simulator::new(config, SimOptions { visible, ..SimOptions::default() })?;
-        Ok(OPENED.get_or_init(|| Box::leak(Box::new(simulator))))
+        let options = SimOptions { visible, ..SimOptions::default() };
+        OPENED.get_or_try_init(|| Simulator::new(config, options).map(Box::new))
     }
 
     /// The simulator that the process uses as its driver.
     pub fn opened() -> Result<&'static Simulator> {
-        OPENED.get().copied().ok_or_else(|| {
+        OPENED.get().ok_or_else(|| {
             Error::not_supported(
                 "simulator controls need the simulated backend; set SCONCE_BACKEND=sim or call \
                  sconce_init_with",

@@ -88,7 +88,7 @@ ranks! {
     Idle: "nothing is held: a thread waits for work, or for functions of the program",
     CountedDevices: "context/runtime: devices are being counted without a backend",
     Context: "context/once: the backend is being opened",
-    ContextValue: "context/once: an opened backend is being published",
+    ContextValue: "context: an opened backend, or how one is opened, is being published",
     StoreHandle: "store/handle: the store of a handle",
     StoreFile: "store/file: what is known of a store's file",
     StoreConnections: "store/tcp: the connections to a server",

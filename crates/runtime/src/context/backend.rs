@@ -1,8 +1,7 @@
 //! Opening a backend: from a choice to a driver.
 
-use std::sync::OnceLock;
-
 use sconce_base::error::{Error, Result};
+use sconce_base::lock::{OnceCell, rank};
 use sconce_driver::Driver;
 
 use super::options::Options;
@@ -43,7 +42,7 @@ pub struct Backends {
     pub count: fn(&Options) -> Option<i32>,
 }
 
-static BACKENDS: OnceLock<Backends> = OnceLock::new();
+static BACKENDS: OnceCell<rank::ContextValue, Backends> = OnceCell::new();
 
 /// Sets how the process opens a backend, before the first call that needs one. The first caller decides.
 pub fn set_backends(backends: Backends) {
