@@ -1,18 +1,16 @@
 //! Texts for callers are in their languages, C and C++: they name no functions, arguments and values as Python spells
 //! them. Advice for those who compile a model is for Python, where models are compiled.
 
-use std::path::Path;
-
 use crate::assert_none;
-use crate::source::{Source, crate_sources, is_test, strings};
+use crate::source::{self, files, sources, text};
 
 /// Files whose texts are values of PyTorch's settings or of variables, and printed tensors, all of which are spelled as
 /// PyTorch does.
 const SPELLED_AS_PYTORCH: &[&str] = &[
-    "caching/settings/keys.rs",
-    "config/job.rs",
-    "tensor/print/layout.rs",
-    "tensor/print/numbers.rs",
+    "crates/runtime/src/caching/settings/keys.rs",
+    "crates/base/src/config/job.rs",
+    "crates/tensors/src/tensor/print/layout.rs",
+    "crates/tensors/src/tensor/print/numbers.rs",
 ];
 
 /// Modules of Python in advice on how to compile a model.
@@ -49,43 +47,35 @@ fn python_word(text: &str) -> Option<&str> {
     if is_text { words(text).find(|word| is_python(word)) } else { None }
 }
 
-fn faults(root: &str, sources: &[Source]) -> Vec<String> {
-    let mut found = Vec::new();
-    for source in sources {
-        if is_test(&source.path) || SPELLED_AS_PYTORCH.contains(&source.path.as_str()) {
-            continue;
-        }
-        for (text, line) in strings(&source.text) {
-            if let Some(word) = python_word(&text) {
-                found.push(format!("{root}/{}:{line}: `{word}` in \"{text}\"", source.path));
-            }
-        }
-    }
-    found
+/// What a file says to callers in Python.
+fn faults(path: &str, texts: Vec<String>) -> Vec<String> {
+    let python = |text: String| Some(format!("{path}: `{}` in \"{text}\"", python_word(&text)?));
+    texts.into_iter().filter_map(python).collect()
 }
 
-/// The C++ headers.
-fn headers() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/sconce");
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(root).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|extension| extension == "hpp") {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            found.push(Source::new(&name, &std::fs::read_to_string(&path).unwrap()));
-        }
-    }
-    assert!(found.len() > 60, "{} headers", found.len());
-    found
+/// The texts of a C++ header.
+fn texts_of_header(text: &str) -> Vec<String> {
+    let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let quoted = code.flat_map(|line| line.split('"').skip(1).step_by(2));
+    quoted.map(str::to_owned).collect()
 }
 
 #[test]
 fn texts_for_callers_are_not_in_python() {
-    let mut found = faults("include/sconce", &headers());
-    for root in ["src", "torch/src"] {
-        found.extend(faults(root, &crate_sources(root)));
+    let headers = files("include/sconce", "hpp");
+    assert!(headers.len() > 60, "{} headers", headers.len());
+    let mut found: Vec<String> =
+        headers.iter().flat_map(|path| faults(path, texts_of_header(&text(path)))).collect();
+    let mut spelled = 0;
+    for source in sources(&[source::libsconce(), vec!["torch/src".to_owned()]].concat()) {
+        if SPELLED_AS_PYTORCH.contains(&source.path.as_str()) {
+            spelled += 1;
+        } else {
+            found.extend(faults(&source.path, source.code().texts));
+        }
     }
     assert_none(&found);
+    assert_eq!(spelled, SPELLED_AS_PYTORCH.len(), "a file of SPELLED_AS_PYTORCH is gone");
 }
 
 #[test]
@@ -111,7 +101,9 @@ fn planted_python_is_seen() {
         assert!(python_word(text).is_none(), "{text}");
     }
     let source = "// in torch.cuda: True \nfn f() { g(\"a text that is \\\n    True\") }\n#[cfg(test)]\nmod tests { \"is True\" }";
-    let planted = faults("src", &[Source::new("a/b.rs", source)]);
-    assert_eq!(planted.len(), 1, "{planted:?}");
-    assert!(planted[0].contains("`True` in \"a text that is True\""), "{planted:?}");
+    let source = source::Source::new("src", "src/a/b.rs", source);
+    let python = ["src/a/b.rs: `True` in \"a text that is True\""];
+    assert_eq!(faults(&source.path, source.code().texts), python);
+    let header = "// says \"is True\"\nthrow Error(\"a text that is True\");";
+    assert_eq!(faults("src/a/b.rs", texts_of_header(header)), python);
 }

@@ -8,6 +8,7 @@ use std::ops::Index;
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
+    Null,
     Boolean(bool),
     Integer(i128),
     Float(f64),
@@ -126,9 +127,11 @@ fn value(rest: &mut &str) -> Json {
     if take(rest, "\"") {
         return Json::Text(text(rest));
     }
-    for (token, boolean) in [("true", true), ("false", false)] {
+    let words =
+        [("null", Json::Null), ("true", Json::Boolean(true)), ("false", Json::Boolean(false))];
+    for (token, value) in words {
         if take(rest, token) {
-            return Json::Boolean(boolean);
+            return value;
         }
     }
     *rest = rest.trim_start();
