@@ -129,7 +129,8 @@ pub extern "C" fn sconce_backend_get_active() -> sconce_backend {
         match context::probe().map(context::Runtime::backend) {
             Ok(Backend::Cuda) => sconce_backend::SCONCE_BACKEND_CUDA,
             Ok(Backend::Sim) => sconce_backend::SCONCE_BACKEND_SIM,
-            Err(_) => sconce_backend::SCONCE_BACKEND_NONE,
+            // This library opens no driver of a program's own.
+            Ok(Backend::Own) | Err(_) => sconce_backend::SCONCE_BACKEND_NONE,
         }
     })
 }

@@ -38,6 +38,7 @@ pub(crate) fn start(options: &Options, trace: &Trace) -> Result<&'static str> {
     Ok(match runtime.backend() {
         Backend::Sim => "simulator",
         Backend::Cuda => "CUDA",
+        Backend::Own => "own driver",
     })
 }
 

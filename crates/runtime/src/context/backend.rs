@@ -13,14 +13,17 @@ pub enum Backend {
     Cuda,
     /// The simulated device.
     Sim,
+    /// A driver of the program's own.
+    Own,
 }
 
 impl Backend {
-    /// The word used in `SCONCE_BACKEND` and in messages.
+    /// The word used in messages, and for the first two in `SCONCE_BACKEND`.
     pub const fn name(self) -> &'static str {
         match self {
             Backend::Cuda => "cuda",
             Backend::Sim => "sim",
+            Backend::Own => "own",
         }
     }
 }

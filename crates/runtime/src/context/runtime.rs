@@ -183,7 +183,7 @@ impl Runtime {
         match options.backend {
             BackendChoice::Cuda => self.backend() == Backend::Cuda,
             BackendChoice::Sim => self.backend() == Backend::Sim && self.options.sim == options.sim,
-            BackendChoice::Auto => self.backend() == Backend::Cuda,
+            BackendChoice::Auto => self.backend() != Backend::Sim,
         }
     }
 }
