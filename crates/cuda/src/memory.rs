@@ -61,12 +61,7 @@ impl Memory for CudaDriver {
     }
 
     fn pointer_info(&self, address: usize) -> Result<PointerInfo> {
-        let unregistered = PointerInfo {
-            kind: PointerKind::Unregistered,
-            base: DevicePtr(address as u64),
-            bytes: 0,
-            id: 0,
-        };
+        let unregistered = PointerInfo::unregistered(address);
         let Some(attributes) = self.pointer_attributes(address)? else { return Ok(unregistered) };
         let whole = PointerInfo {
             base: DevicePtr(if attributes.start == 0 { address as u64 } else { attributes.start }),

@@ -21,6 +21,19 @@ pub use launch::{CodeFormat, Dim3, KernelArguments, KernelCode, KernelImage, Lau
 pub use nvidia::not_permitted;
 pub use visible::VisibleDevices;
 
+/// Implements traits of optional subjects for a driver that lacks them: all methods are the defaults.
+///
+/// ```
+/// struct Bare;
+/// sconce_driver::lacks! { Bare: Graphs, Ipc }
+/// ```
+#[macro_export]
+macro_rules! lacks {
+    ($driver:ty: $($subject:ident),+ $(,)?) => {
+        $(impl $crate::$subject for $driver {})+
+    };
+}
+
 /// The traits of all subjects, for code that calls methods of a backend's own type.
 pub mod prelude {
     pub use super::contract::{

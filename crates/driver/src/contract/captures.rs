@@ -4,7 +4,11 @@
 //! | method | precondition | postcondition | blocks? | thread |
 //! |---|---|---|---|---|
 //! | `exchange_capture_mode` | – | the mode holds for the calling thread; returns the one before | no | calling thread only |
+//!
+//! The default of `exchange_capture_mode` is for a driver without captures: it keeps each thread's mode, which holds
+//! nothing back.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 
 use sconce_base::error::{Result, Status};
@@ -56,11 +60,18 @@ impl CaptureMode {
     }
 }
 
+thread_local! {
+    /// The mode of a thread, for a driver without captures.
+    static MODE: Cell<CaptureMode> = const { Cell::new(CaptureMode::Global) };
+}
+
 /// The capture modes of a driver's threads. A driver method changes no mode by itself.
 pub trait Captures: Send + Sync {
     /// Sets how strictly this thread's calls are checked against captures that are under way, and
     /// returns the mode before. Mostly called through [`RelaxedCapture`].
-    fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode>;
+    fn exchange_capture_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
+        Ok(MODE.replace(mode))
+    }
 }
 
 /// This thread's mode is [`CaptureMode::Relaxed`] until this is dropped.

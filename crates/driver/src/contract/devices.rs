@@ -5,12 +5,16 @@
 //! | queries | index below `device_count` | no context appears | no |
 //! | `device_synchronize` | – | all work queued before on the device has finished | yes |
 //! | `enable_peer_access` | `can_access_peer` | kernels of `device` may use `peer`'s memory; enabling twice is fine | no |
+//!
+//! By default no device can access another one, and there is no report of processes (`NotSupported`).
 
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 
-/// What a device is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use super::lacks;
+
+/// What a device is. The default is 0 and empty throughout: a driver names what its devices have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceProperties {
     /// Marketing name.
     pub name: String,
@@ -82,6 +86,7 @@ pub struct ProcessUsage {
 }
 
 /// The devices of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Devices: Send + Sync {
     /// How many devices there are; fixed for the life of the driver.
     fn device_count(&self) -> i32;
@@ -90,9 +95,15 @@ pub trait Devices: Send + Sync {
     /// Waits until the device has finished all work queued so far.
     fn device_synchronize(&self, device: DeviceIndex) -> Result<()>;
     /// The processes that hold memory of the device, as the system's management library reports them.
-    fn device_processes(&self, device: DeviceIndex) -> Result<Vec<ProcessUsage>>;
+    fn device_processes(&self, device: DeviceIndex) -> Result<Vec<ProcessUsage>> {
+        lacks("device_processes", "reports of the processes on a device")
+    }
     /// Whether kernels of `device` could use `peer`'s memory. A device can always access itself.
-    fn can_access_peer(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<bool>;
+    fn can_access_peer(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<bool> {
+        Ok(device == peer)
+    }
     /// Lets kernels of `device` use `peer`'s memory. Succeeds if that is enabled already.
-    fn enable_peer_access(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<()>;
+    fn enable_peer_access(&self, device: DeviceIndex, peer: DeviceIndex) -> Result<()> {
+        lacks("enable_peer_access", "peers")
+    }
 }

@@ -8,13 +8,15 @@
 //! | `event_synchronize` | event live during the call | the record that was newest at the call is complete | yes (spins, or sleeps with `blocking_sync`) |
 //! | `event_elapsed_ms` | both timed and recorded, and live during the call | `NotReady` while one is pending | no |
 //!
+//! `event_elapsed_ms` is `NotSupported` by default. A driver without time stamps makes timed events like any other.
+//!
 //! The module `event` meets the preconditions: it keeps an event that a call uses by the event's lock, by a
 //! reference count, or by hazard pointers.
 
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 
-use super::{EventHandle, StreamRef};
+use super::{EventHandle, StreamRef, lacks};
 
 /// How an event is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,6 +30,7 @@ pub struct EventFlags {
 }
 
 /// The events of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Events: Send + Sync {
     /// Makes an event.
     fn event_create(&self, device: DeviceIndex, flags: EventFlags) -> Result<EventHandle>;
@@ -40,5 +43,7 @@ pub trait Events: Send + Sync {
     /// Waits for the newest record.
     fn event_synchronize(&self, event: EventHandle) -> Result<()>;
     /// Milliseconds between two complete records of timed events.
-    fn event_elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32>;
+    fn event_elapsed_ms(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
+        lacks("event_elapsed_ms", "time stamps")
+    }
 }

@@ -15,11 +15,14 @@
 //! | `capture_begin_body` | the stream is in no capture; the body is empty | as `capture_begin`, into the body; `capture_end` returns the body | no |
 //!
 //! A host function that was captured runs at each launch.
+//!
+//! By default every method is `NotSupported`. A driver that implements them also implements `exchange_capture_mode`,
+//! `stream_capture_status` and `stream_capture_number`, whose defaults are those of a driver without captures.
 
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 
-use super::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, StreamRef};
+use super::{CaptureMode, ConditionHandle, GraphExecHandle, GraphHandle, StreamRef, lacks};
 
 /// What a conditional node does with its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,30 +52,56 @@ pub enum GraphUpdate {
 }
 
 /// The graphs of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Graphs: Send + Sync {
     /// Begins to capture a stream.
-    fn capture_begin(&self, stream: StreamRef, mode: CaptureMode) -> Result<()>;
+    fn capture_begin(&self, stream: StreamRef, mode: CaptureMode) -> Result<()> {
+        lacks("capture_begin", "captures")
+    }
     /// Ends the capture that began on the stream.
-    fn capture_end(&self, stream: StreamRef) -> Result<GraphHandle>;
+    fn capture_end(&self, stream: StreamRef) -> Result<GraphHandle> {
+        lacks("capture_end", "captures")
+    }
     /// How many nodes a graph has, without those of the bodies of its conditional nodes.
-    fn graph_node_count(&self, graph: GraphHandle) -> Result<usize>;
+    fn graph_node_count(&self, graph: GraphHandle) -> Result<usize> {
+        lacks("graph_node_count", "graphs")
+    }
     /// Writes a graph to a file in the language of Graphviz. `flags` are the driver's.
-    fn graph_debug_dump(&self, graph: GraphHandle, path: &str, flags: u32) -> Result<()>;
+    fn graph_debug_dump(&self, graph: GraphHandle, path: &str, flags: u32) -> Result<()> {
+        lacks("graph_debug_dump", "graphs")
+    }
     /// Destroys a graph. Bodies of conditional nodes go with the graph that they belong to.
-    fn graph_destroy(&self, graph: GraphHandle) -> Result<()>;
+    fn graph_destroy(&self, graph: GraphHandle) -> Result<()> {
+        lacks("graph_destroy", "graphs")
+    }
     /// Makes an executable copy of a graph. The device is the one of its first stream.
-    fn graph_instantiate(&self, device: DeviceIndex, graph: GraphHandle)
-    -> Result<GraphExecHandle>;
+    fn graph_instantiate(
+        &self,
+        device: DeviceIndex,
+        graph: GraphHandle,
+    ) -> Result<GraphExecHandle> {
+        lacks("graph_instantiate", "graphs")
+    }
     /// Gives an executable graph the parameters of another graph with the same nodes and edges.
-    fn graph_update(&self, exec: GraphExecHandle, graph: GraphHandle) -> Result<GraphUpdate>;
+    fn graph_update(&self, exec: GraphExecHandle, graph: GraphHandle) -> Result<GraphUpdate> {
+        lacks("graph_update", "graphs")
+    }
     /// Prepares an executable graph on the device, in stream order.
-    fn graph_upload(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()>;
+    fn graph_upload(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()> {
+        lacks("graph_upload", "graphs")
+    }
     /// Queues a launch.
-    fn graph_launch(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()>;
+    fn graph_launch(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()> {
+        lacks("graph_launch", "graphs")
+    }
     /// Destroys an executable graph.
-    fn graph_exec_destroy(&self, exec: GraphExecHandle) -> Result<()>;
+    fn graph_exec_destroy(&self, exec: GraphExecHandle) -> Result<()> {
+        lacks("graph_exec_destroy", "graphs")
+    }
     /// Makes a condition in the graph that the stream is captured into.
-    fn condition_create(&self, stream: StreamRef) -> Result<ConditionHandle>;
+    fn condition_create(&self, stream: StreamRef) -> Result<ConditionHandle> {
+        lacks("condition_create", "conditional nodes")
+    }
     /// Adds a conditional node to the graph that the stream is captured into.
     fn conditional_add(
         &self,
@@ -80,12 +109,16 @@ pub trait Graphs: Send + Sync {
         condition: ConditionHandle,
         kind: ConditionalKind,
         bodies: usize,
-    ) -> Result<Vec<GraphHandle>>;
+    ) -> Result<Vec<GraphHandle>> {
+        lacks("conditional_add", "conditional nodes")
+    }
     /// Begins to capture a stream into the body of a conditional node.
     fn capture_begin_body(
         &self,
         stream: StreamRef,
         body: GraphHandle,
         mode: CaptureMode,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        lacks("capture_begin_body", "conditional nodes")
+    }
 }

@@ -5,6 +5,8 @@
 //! | `ipc_memory_export` | pointer inside memory of `memory_alloc` | a handle of the whole allocation | no |
 //! | `ipc_memory_open`, `ipc_memory_close` | handle of another process, whose memory is alive; close: pointer from open | the memory of the other process at an address of this one; closing ends that | closing waits for the device where the driver does |
 //! | `ipc_event_export`, `ipc_event_open` | event made with `interprocess`; the handle is another process's | an event of this process that shares the records | no |
+//!
+//! By default every method is `NotSupported`.
 
 use std::fmt;
 
@@ -12,7 +14,7 @@ use sconce_base::error::Result;
 use sconce_base::sha256;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 
-use super::EventHandle;
+use super::{EventHandle, lacks};
 
 /// A handle of memory or of an event for other processes. A driver makes it; the handles that this
 /// library makes itself carry a checksum ([`IpcHandle::sealed`]).
@@ -47,17 +49,28 @@ impl fmt::Debug for IpcHandle {
 }
 
 /// What a driver shares with other processes.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Ipc: Send + Sync {
     /// A handle by which another process can open the allocation that holds `ptr`.
-    fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle>;
+    fn ipc_memory_export(&self, ptr: DevicePtr) -> Result<IpcHandle> {
+        lacks("ipc_memory_export", "memory shared between processes")
+    }
     /// Opens another process's allocation.
-    fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr>;
+    fn ipc_memory_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<DevicePtr> {
+        lacks("ipc_memory_open", "memory shared between processes")
+    }
     /// Closes an allocation that `ipc_memory_open` opened.
-    fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()>;
+    fn ipc_memory_close(&self, ptr: DevicePtr) -> Result<()> {
+        lacks("ipc_memory_close", "memory shared between processes")
+    }
     /// A handle by which another process can open an event made with `interprocess`.
-    fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle>;
+    fn ipc_event_export(&self, event: EventHandle) -> Result<IpcHandle> {
+        lacks("ipc_event_export", "events shared between processes")
+    }
     /// Opens another process's event.
-    fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle>;
+    fn ipc_event_open(&self, device: DeviceIndex, handle: &IpcHandle) -> Result<EventHandle> {
+        lacks("ipc_event_open", "events shared between processes")
+    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,14 @@ pub struct PointerInfo {
     pub id: u64,
 }
 
+impl PointerInfo {
+    /// An address of which the driver knows nothing.
+    pub const fn unregistered(address: usize) -> PointerInfo {
+        let (kind, base) = (PointerKind::Unregistered, DevicePtr(address as u64));
+        PointerInfo { kind, base, bytes: 0, id: 0 }
+    }
+}
+
 /// The device memory of a driver.
 pub trait Memory: Send + Sync {
     /// Free and total memory of the device, in bytes. The only query that may make the device's

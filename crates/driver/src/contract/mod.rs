@@ -1,24 +1,29 @@
 //! The contract of a driver: one trait for each subject, with its part of the table.
 //!
-//! | file | trait | subject |
-//! |---|---|---|
-//! | `devices` | [`Devices`] | which devices there are, what they are, which of them can be peers |
-//! | `contexts` | [`Contexts`] | primary contexts, and the one that is current on a thread |
-//! | `captures` | [`Captures`] | how strictly a thread's calls are checked against captures; [`RelaxedCapture`] |
-//! | `memory` | [`Memory`] | device memory, and what memory an address belongs to |
-//! | `host_memory` | [`HostMemory`] | page-locked host memory |
-//! | `virtual_memory` | [`VirtualMemory`] | address space and physical memory, apart from each other |
-//! | `streams` | [`Streams`] | streams, their waits, and host functions on them |
-//! | `events` | [`Events`] | events |
-//! | `copies` | [`Copies`] | copies and fills |
-//! | `kernels` | [`Kernels`] | modules and kernel launches |
-//! | `modules/` | [`Modules`] | modules and kernels of the program |
-//! | `graphs` | [`Graphs`] | captures, and the graphs that they make |
-//! | `ipc` | [`Ipc`] | memory and events shared with other processes |
-//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`], [`Compiler`], [`Collectives`] | the libraries of products, convolutions, transforms and collective calls, and the compiler of kernels |
-//! | `observe` | [`Observe`] | reports of the allocator to the driver |
-//! | `handles` | – | handles of the driver's objects, which only a backend makes |
-//! | `host_pointers` | – | host addresses and functions that a caller vouches for |
+//! | file | trait | subject | required methods |
+//! |---|---|---|---|
+//! | `devices` | [`Devices`] | which devices there are, what they are, which of them can be peers | `device_count`, `device_properties`, `device_synchronize` |
+//! | `contexts` | [`Contexts`] | primary contexts, and the one that is current on a thread | – |
+//! | `captures` | [`Captures`] | how strictly a thread's calls are checked against captures; [`RelaxedCapture`] | – |
+//! | `memory` | [`Memory`] | device memory, and what memory an address belongs to | `memory_info`, `memory_alloc`, `memory_free`, `pointer_info` |
+//! | `host_memory` | [`HostMemory`] | page-locked host memory | – |
+//! | `virtual_memory` | [`VirtualMemory`] | address space and physical memory, apart from each other | – |
+//! | `streams` | [`Streams`] | streams, their waits, and host functions on them | `stream_create`, `stream_destroy`, `stream_query`, `stream_synchronize`, `stream_wait_event` |
+//! | `events` | [`Events`] | events | `event_create`, `event_destroy`, `event_record`, `event_query`, `event_synchronize` |
+//! | `copies` | [`Copies`] | copies and fills | `copy_async`, `fill_async` |
+//! | `kernels` | [`Kernels`] | modules and kernel launches | – |
+//! | `modules/` | [`Modules`] | modules and kernels of the program | – |
+//! | `graphs` | [`Graphs`] | captures, and the graphs that they make | – |
+//! | `ipc` | [`Ipc`] | memory and events shared with other processes | – |
+//! | `libraries/` | [`Blas`], [`Dnn`], [`Fft`], [`Compiler`], [`Collectives`] | the libraries of products, convolutions, transforms and collective calls, and the compiler of kernels | – |
+//! | `observe` | [`Observe`] | reports of the allocator to the driver | – |
+//! | `handles` | – | handles of the driver's objects, which only a backend makes | – |
+//! | `host_pointers` | – | host addresses and functions that a caller vouches for | – |
+//!
+//! **Defaults.** The other methods have defaults, for a driver that lacks what they do. The default of a method that does
+//! something fails with `NotSupported`, and the message names the method and what is missing. The default of a question
+//! is the answer of such a driver: no stream is captured, no other device is a peer, each device has a context. The methods of an optional subject
+//! belong together: a driver implements all of them or none.
 //!
 //! A method's row in the table of its file holds on every backend; the conformance suite
 //! (`tests/conformance`) checks it. What follows holds for all methods.
@@ -81,6 +86,14 @@ pub use modules::{
 pub use observe::Observe;
 pub use streams::{StreamFlags, StreamRef, Streams};
 pub use virtual_memory::{Access, VirtualMemory};
+
+use sconce_base::error::{Error, Result};
+
+/// What a method's default returns if the method does something that a driver may lack.
+#[cold]
+fn lacks<T>(method: &str, what: &str) -> Result<T> {
+    Err(Error::not_supported(format!("{method} is not supported: the backend has no {what}")))
+}
 
 /// A GPU driver: all subjects together, so that a caller holds one `&'static dyn Driver`.
 pub trait Driver:

@@ -7,15 +7,19 @@
 //! | `stream_id` | stream live | the same number at each call; no other stream of the process ever has it | no |
 //! | `stream_query` | – | `Ok(true)` when all work queued before has finished, `Ok(false)` when not | never |
 //! | `stream_synchronize` | – | all work queued before has finished | yes |
+//! | `stream_capture_status` | – | whether the stream takes part in a capture, and whether that is valid | never |
 //! | `stream_capture_number` | – | the same number on all streams that take part in a capture | never |
 //! | `stream_wait_event` | – | later work of the stream starts after the record that is newest *now*; none yet: no effect; works across devices | never |
 //! | `stream_write_word` | the word is page-locked memory of 4 bytes, aligned to 4, that stays so until the write is done | the value is written in stream order; whoever sees it sees all earlier work of the stream; `NotSupported` where the device cannot, and nothing is queued | never |
 //! | `launch_host_function` | the function does not call the driver; one with an alternative: the stream is not captured | the function runs once, in stream order, on a thread of the driver; after a failure of the device the alternative, if it has one, runs once instead, at some time | no |
+//!
+//! By default a driver has one priority, no capture, and no ids of streams; streams that it has not made
+//! (`stream_check`), writes of words and host functions are `NotSupported`.
 
 use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 
-use super::{CaptureStatus, EventHandle, HostFunction, HostRange, StreamHandle};
+use super::{CaptureStatus, EventHandle, HostFunction, HostRange, StreamHandle, lacks};
 
 /// A stream and the device it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,9 +45,12 @@ pub struct StreamFlags {
 }
 
 /// The streams of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Streams: Send + Sync {
     /// The least and greatest priority (numerically: least is 0, greatest is negative).
-    fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)>;
+    fn stream_priority_range(&self, device: DeviceIndex) -> Result<(i32, i32)> {
+        Ok((0, 0))
+    }
     /// Makes a stream.
     fn stream_create(
         &self,
@@ -55,18 +62,26 @@ pub trait Streams: Send + Sync {
     fn stream_destroy(&self, stream: StreamRef) -> Result<()>;
     /// Fails if a handle that came from outside is certainly no stream of the device. The driver does
     /// not follow the pointer.
-    fn stream_check(&self, stream: StreamRef) -> Result<()>;
+    fn stream_check(&self, stream: StreamRef) -> Result<()> {
+        lacks("stream_check", "streams of other code")
+    }
     /// A number that no other stream of the process ever has, unlike the handle, which the driver
     /// uses again. `None` where the driver has no such numbers.
-    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>>;
+    fn stream_id(&self, stream: StreamRef) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// Whether all work queued so far has finished.
     fn stream_query(&self, stream: StreamRef) -> Result<bool>;
     /// Waits for all work queued so far.
     fn stream_synchronize(&self, stream: StreamRef) -> Result<()>;
     /// The stream's priority.
-    fn stream_priority(&self, stream: StreamRef) -> Result<i32>;
+    fn stream_priority(&self, stream: StreamRef) -> Result<i32> {
+        Ok(0)
+    }
     /// Whether the stream is being captured into a graph, and whether that capture is valid.
-    fn stream_capture_status(&self, stream: StreamRef) -> Result<CaptureStatus>;
+    fn stream_capture_status(&self, stream: StreamRef) -> Result<CaptureStatus> {
+        Ok(CaptureStatus::None)
+    }
     /// Whether the stream is being captured into a graph. An invalid capture has not ended yet: the stream still
     /// takes no ordinary work.
     #[inline]
@@ -75,11 +90,17 @@ pub trait Streams: Send + Sync {
     }
     /// The number of the capture that the stream is in; `None` outside of captures. No other capture of the process has
     /// the number: not even that of a body of the same graph.
-    fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>>;
+    fn stream_capture_number(&self, stream: StreamRef) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// Orders later work of the stream after the event's newest record.
     fn stream_wait_event(&self, stream: StreamRef, event: EventHandle) -> Result<()>;
     /// Queues the write of a word of page-locked memory.
-    fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()>;
+    fn stream_write_word(&self, stream: StreamRef, word: HostRange, value: u32) -> Result<()> {
+        lacks("stream_write_word", "writes of words in stream order")
+    }
     /// Queues a host function on the stream.
-    fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()>;
+    fn launch_host_function(&self, stream: StreamRef, function: HostFunction) -> Result<()> {
+        lacks("launch_host_function", "host functions in stream order")
+    }
 }

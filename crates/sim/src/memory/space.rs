@@ -358,12 +358,7 @@ impl AddressSpace {
                 bytes,
                 id: 0,
             },
-            None => PointerInfo {
-                kind: PointerKind::Unregistered,
-                base: DevicePtr(address as u64),
-                bytes: 0,
-                id: 0,
-            },
+            None => PointerInfo::unregistered(address),
         }
     }
 }

@@ -18,6 +18,7 @@ use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 
 use crate::StreamRef;
+use crate::contract::lacks;
 
 /// The precision of products of F32 and C64 matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +72,12 @@ pub struct Gemm {
 }
 
 /// The matrix products of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Blas: Send + Sync {
     /// A new handle for matrix products.
-    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>>;
+    fn blas_create(&self, device: DeviceIndex) -> Result<Box<dyn BlasHandle>> {
+        lacks("blas_create", "library of products")
+    }
 }
 
 /// A handle of the library on one device, used by one thread at a time. A new one calculates as

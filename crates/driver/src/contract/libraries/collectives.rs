@@ -31,6 +31,7 @@ use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 
 use crate::StreamRef;
+use crate::contract::lacks;
 
 /// Bytes by which the ranks of a communicator find each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,11 +137,16 @@ pub struct CommParts {
 }
 
 /// The collective calls of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Collectives: Send + Sync {
     /// The version of the library, as the library counts: 10,000 for each major one, 100 for each minor one.
-    fn comm_version(&self) -> Result<i32>;
+    fn comm_version(&self) -> Result<i32> {
+        lacks("comm_version", "library of collective calls")
+    }
     /// Makes bytes by which the ranks of a communicator find each other.
-    fn comm_unique_id(&self) -> Result<CommId>;
+    fn comm_unique_id(&self) -> Result<CommId> {
+        lacks("comm_unique_id", "library of collective calls")
+    }
     /// Begins to make a communicator; returns the ends of the given ranks, in their order.
     fn comm_create(
         &self,
@@ -148,11 +154,17 @@ pub trait Collectives: Send + Sync {
         ranks: usize,
         members: &[CommMember],
         options: &CommOptions,
-    ) -> Result<Vec<Box<dyn CommEndpoint>>>;
+    ) -> Result<Vec<Box<dyn CommEndpoint>>> {
+        lacks("comm_create", "library of collective calls")
+    }
     /// Begins a group on the calling thread.
-    fn comm_group_start(&self) -> Result<()>;
+    fn comm_group_start(&self) -> Result<()> {
+        lacks("comm_group_start", "library of collective calls")
+    }
     /// Ends the group, and queues what it holds.
-    fn comm_group_end(&self) -> Result<()>;
+    fn comm_group_end(&self) -> Result<()> {
+        lacks("comm_group_end", "library of collective calls")
+    }
     /// How many threads of the backend are inside the library, also for ends that were dropped. While there is one, the
     /// library must not be unloaded.
     fn comm_pending(&self) -> usize {

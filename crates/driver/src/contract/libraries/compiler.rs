@@ -14,6 +14,7 @@ use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 
 use crate::ModuleCode;
+use crate::contract::lacks;
 
 /// The name under which every source finds the header of device code.
 pub const DEVICE_HEADER_NAME: &str = "sconce/device.cuh";
@@ -64,6 +65,7 @@ pub struct CompiledCode {
 }
 
 /// The compiler beside a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Compiler: Send + Sync {
     /// Compiles a source for a device.
     fn compile_source(
@@ -71,5 +73,7 @@ pub trait Compiler: Send + Sync {
         device: DeviceIndex,
         source: &SourceCode,
         form: CompiledForm,
-    ) -> Result<Compilation>;
+    ) -> Result<Compilation> {
+        lacks("compile_source", "compiler")
+    }
 }

@@ -20,6 +20,7 @@ use sconce_base::strided::StridedView;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 
 use crate::StreamRef;
+use crate::contract::lacks;
 
 /// The most spatial dimensions of a convolution.
 pub const MOST_SPATIAL: usize = 3;
@@ -101,12 +102,17 @@ pub struct EngineChoice {
 }
 
 /// The convolutions of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Dnn: Send + Sync {
     /// A new handle for convolutions.
-    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>>;
+    fn dnn_create(&self, device: DeviceIndex) -> Result<Box<dyn DnnHandle>> {
+        lacks("dnn_create", "library of convolutions")
+    }
     /// The version of the library of convolutions: 10,000 times the first number and 100 times the
     /// second and the third.
-    fn dnn_version(&self) -> Result<i64>;
+    fn dnn_version(&self) -> Result<i64> {
+        lacks("dnn_version", "library of convolutions")
+    }
 }
 
 /// A handle of the library on one device, used by one thread at a time. Dropping it does not destroy

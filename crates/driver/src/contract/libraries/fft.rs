@@ -15,6 +15,7 @@ use sconce_base::error::Result;
 use sconce_base::types::{DeviceIndex, DevicePtr};
 
 use crate::StreamRef;
+use crate::contract::lacks;
 
 /// From what to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,11 +101,16 @@ pub struct FftCall {
 }
 
 /// The transforms of a driver.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Fft: Send + Sync {
     /// Prepares a transform.
-    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>>;
+    fn fft_plan(&self, device: DeviceIndex, shape: &FftShape) -> Result<Box<dyn FftPlan>> {
+        lacks("fft_plan", "library of transforms")
+    }
     /// How many plans the library can keep; some versions fail beyond a number.
-    fn fft_most_plans(&self) -> usize;
+    fn fft_most_plans(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// A transform prepared on a device, used by one thread at a time. Dropping it destroys it, which may

@@ -7,6 +7,9 @@
 //! | `fft` | [`Fft`] | Fourier transforms |
 //! | `collectives` | [`Collectives`] | calls of several ranks |
 //! | `compiler` | [`Compiler`] | compilation of kernels at run time |
+//!
+//! By default every method is `NotSupported`, except `fft_most_plans`, which names no limit, and `comm_pending`, which
+//! is 0.
 
 mod blas;
 mod collectives;

@@ -9,6 +9,8 @@
 //! | `kernel_occupancy`, `kernel_best_block` | kernel live | nothing changes | no |
 //! | `kernel_launch_values` | kernel live; the values are those that the kernel takes | the values are copied, and the launch is ordered on the stream; if that is asked, the result says whether the stream is being captured | no |
 //!
+//! By default every method is `NotSupported`, except `kernel_parameters`, which tells nothing.
+//!
 //! | file | idea |
 //! |---|---|
 //! | `code` | code of a module, checked for what a driver trusts |
@@ -25,6 +27,7 @@ use sconce_base::error::Result;
 use sconce_base::types::DeviceIndex;
 
 use super::{KernelHandle, ModuleHandle, StreamRef};
+use crate::contract::lacks;
 use crate::{Dim3, LaunchShape};
 
 /// How a kernel of the program is launched.
@@ -67,30 +70,41 @@ pub struct BestBlock {
 }
 
 /// The program's modules and kernels on a driver's devices.
+#[allow(unused_variables, reason = "most defaults use no argument")]
 pub trait Modules: Send + Sync {
     /// Makes the kernels of a program's code available on a device.
-    fn module_load_code(&self, device: DeviceIndex, code: &ModuleCode) -> Result<ModuleHandle>;
+    fn module_load_code(&self, device: DeviceIndex, code: &ModuleCode) -> Result<ModuleHandle> {
+        lacks("module_load_code", "kernels of the program")
+    }
     /// Drops a module once no queued work can use it.
-    fn module_release(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()>;
+    fn module_release(&self, device: DeviceIndex, module: ModuleHandle) -> Result<()> {
+        lacks("module_release", "kernels of the program")
+    }
     /// What the kernel needs.
     fn kernel_attributes(
         &self,
         device: DeviceIndex,
         kernel: KernelHandle,
-    ) -> Result<KernelAttributes>;
+    ) -> Result<KernelAttributes> {
+        lacks("kernel_attributes", "kernels of the program")
+    }
     /// Bytes of each parameter of the kernel; `None` where the driver does not tell.
     fn kernel_parameters(
         &self,
         device: DeviceIndex,
         kernel: KernelHandle,
-    ) -> Result<Option<Vec<usize>>>;
+    ) -> Result<Option<Vec<usize>>> {
+        Ok(None)
+    }
     /// Allows launches up to `bytes` of dynamic shared memory.
     fn kernel_allow_shared(
         &self,
         device: DeviceIndex,
         kernel: KernelHandle,
         bytes: u32,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        lacks("kernel_allow_shared", "kernels of the program")
+    }
     /// Blocks of so many threads, with so much dynamic shared memory each, that a multiprocessor runs at
     /// the same time.
     fn kernel_occupancy(
@@ -99,7 +113,9 @@ pub trait Modules: Send + Sync {
         kernel: KernelHandle,
         threads: u32,
         shared_bytes: u32,
-    ) -> Result<u32>;
+    ) -> Result<u32> {
+        lacks("kernel_occupancy", "kernels of the program")
+    }
     /// The block size of the greatest occupancy, with `shared_bytes` of dynamic shared memory a block and
     /// at most `most_threads` threads (0: as many as the kernel allows).
     fn kernel_best_block(
@@ -108,7 +124,9 @@ pub trait Modules: Send + Sync {
         kernel: KernelHandle,
         shared_bytes: u32,
         most_threads: u32,
-    ) -> Result<BestBlock>;
+    ) -> Result<BestBlock> {
+        lacks("kernel_best_block", "kernels of the program")
+    }
     /// Launches a kernel. With `asks_captured`, returns whether the launch may have become part of a graph: also if the
     /// driver cannot say. Otherwise returns false.
     fn kernel_launch_values(
@@ -118,5 +136,7 @@ pub trait Modules: Send + Sync {
         values: &KernelValues<'_>,
         stream: StreamRef,
         asks_captured: bool,
-    ) -> Result<bool>;
+    ) -> Result<bool> {
+        lacks("kernel_launch_values", "kernels of the program")
+    }
 }
