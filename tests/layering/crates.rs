@@ -26,6 +26,7 @@ const CRATES: &[Row] = &[
     ("sconce", "base compute cuda driver math runtime sim tensors", "kernels testkit testkit-json"),
     ("torch", "", "sconce"),
     ("replay", "base runtime sconce", ""),
+    ("own-driver", "base driver runtime", ""),
     ("testkit", "base compute cuda driver runtime sconce testkit-json", ""),
     ("testkit-json", "", ""),
 ];
