@@ -50,12 +50,12 @@ mod reports {
         }
 
         /// The lock is left for a while.
-        pub(crate) fn pause(&self) {
+        pub fn pause(&self) {
             checker::left::<R>(self.hold);
         }
 
         /// The lock is held again.
-        pub(crate) fn resume(&self) {
+        pub fn resume(&self) {
             checker::taken::<R>(self.address, self.hold);
         }
     }
@@ -98,15 +98,15 @@ mod reports {
 
     impl<R: LockRank> HeldMark<R> {
         #[inline(always)]
-        pub(crate) fn new(_address: usize, _hold: LockHold) -> HeldMark<R> {
+        pub fn new(_address: usize, _hold: LockHold) -> HeldMark<R> {
             HeldMark(PhantomData)
         }
 
         #[inline(always)]
-        pub(crate) fn pause(&self) {}
+        pub fn pause(&self) {}
 
         #[inline(always)]
-        pub(crate) fn resume(&self) {}
+        pub fn resume(&self) {}
     }
 }
 
