@@ -3,7 +3,7 @@
 
 #include "types.cuh"
 
-// As in `src/element/dtype.rs`.
+// As in `crates/base/src/element/dtype.rs`.
 enum Dtype : u32 {
   F32 = 0,
   F64 = 1,

@@ -6,7 +6,8 @@
 
 #include "types.cuh"
 
-// These are in `src/kernels/ordering/many.rs` too: pieces, a block's threads, and a thread's units.
+// These are in `crates/kernels/src/ordering/many.rs` too: pieces, a block's threads, and a thread's
+// units.
 constexpr u32 MOST_PIECES = 253;
 constexpr u32 THREADS = 256;
 constexpr u32 EACH = 4;

@@ -22,7 +22,7 @@
   KERNEL(long_##name, SOFTMAX_THREADS, 1, (softmax_long<T, 16 / sizeof(T)>(l))) \
   KERNEL(long_##name##_1, SOFTMAX_THREADS, 1, (softmax_long<T, 1>(l)))
 
-// How many elements a thread holds is in `src/reduction/line_choice.rs` too.
+// How many elements a thread holds is in `crates/compute/src/reduction/line_choice.rs` too.
 HELD(held_f32, float, 16, 3)
 HELD(held_more_f32, float, 32, 2)
 HELD(held_f16, Half, 32, 2)

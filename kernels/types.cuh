@@ -13,7 +13,7 @@ typedef unsigned long long u64;
 #define SCONCE_INLINE static __device__ __forceinline__
 
 // How often a size goes into n < 2^31: a multiplication and a shift (Granlund and Montgomery,
-// "Division by invariant integers using multiplication"). `src/kernels/divisor.rs` makes the
+// "Division by invariant integers using multiplication"). `crates/kernels/src/divisor.rs` makes the
 // factor.
 SCONCE_INLINE u32 quotient(u32 n, u32 factor, u32 shift) {
   return (__umulhi(n, factor) + n) >> shift;

@@ -10,7 +10,8 @@
 
 #include "scan.cuh"
 
-// These are in `src/kernels/reduction/lines.rs` too: a block's threads, and the tiles of a group.
+// These are in `crates/kernels/src/reduction/lines.rs` too: a block's threads, and the tiles of a
+// group.
 constexpr u32 CHAIN_THREADS = 256;
 constexpr u32 CHAIN_GROUP = 128;
 

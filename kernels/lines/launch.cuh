@@ -3,7 +3,7 @@
 
 #include "../reduce/general.cuh"
 
-// These are in `src/kernels/reduction/lines.rs` too.
+// These are in `crates/kernels/src/reduction/lines.rs` too.
 constexpr u32 LINE_AXES = 5;
 
 enum : u32 { SOFTMAX, LOG_SOFTMAX, CUMSUM, CUMPROD };

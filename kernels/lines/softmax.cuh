@@ -4,9 +4,9 @@
 
 #include "launch.cuh"
 
-// These are in `src/reduction/line_choice.rs` too: the most threads of a block where accesses have
-// one element and in `long`, and of the others; how many elements of a `long` line a thread has
-// under way, where accesses have several and where they have one.
+// These are in `crates/compute/src/reduction/line_choice.rs` too: the most threads of a block where
+// accesses have one element and in `long`, and of the others; how many elements of a `long` line a
+// thread has under way, where accesses have several and where they have one.
 constexpr u32 SOFTMAX_THREADS = 1024;
 constexpr u32 HELD_THREADS = 512;
 constexpr u32 SOFTMAX_LONG = 16;

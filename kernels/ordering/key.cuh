@@ -1,5 +1,5 @@
-// The order of values, as `src/element/order.rs` defines it: the bits of an element as an unsigned
-// key that grows with the value.
+// The order of values, as `crates/base/src/element/order.rs` defines it: the bits of an element as
+// an unsigned key that grows with the value.
 #pragma once
 
 #include "ordering/sides.cuh"

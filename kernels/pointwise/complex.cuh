@@ -1,4 +1,5 @@
-// Arithmetic and functions of complex numbers: `src/arithmetic/complex.rs` has the same in Rust.
+// Arithmetic and functions of complex numbers: `crates/math/src/arithmetic/complex.rs` has the same
+// in Rust.
 #pragma once
 
 #include "real.cuh"

@@ -50,7 +50,8 @@ SCONCE_INLINE u32 brain_bits(float value) {
   return value != value ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 
-// The 8-bit floating-point types: `src/arithmetic/narrow_float.rs` has the same in words.
+// The 8-bit floating-point types: `crates/base/src/element/narrow_float.rs` has the same in
+// words.
 struct Narrow {
   int fraction_bits, bias;
   u32 past_finite, overflow, nan;

@@ -6,7 +6,7 @@
 #include "kernel.cuh"
 #include "real.cuh"
 
-// These are in `src/kernels/pointwise.rs` too: threads of a block, and elements of a thread.
+// These are in `crates/kernels/src/pointwise.rs` too: threads of a block, and elements of a thread.
 constexpr u32 FLAT_THREADS = 256;
 constexpr int FLAT_EACH = 8;
 // Blocks of a multiprocessor: the registers of a thread follow.
@@ -193,8 +193,8 @@ SCONCE_INLINE float short_gelu_tanh(float a) {
   return a * short_reciprocal(1.0f + short_exp2(scaled));
 }
 
-// The operations are in `src/kernels/flat.rs` too. `v`, and `u`, have N numbers; `is_short` ones
-// are rounded to 16 bits afterwards.
+// The operations are in `crates/kernels/src/flat.rs` too. `v`, and `u`, have N numbers; `is_short`
+// ones are rounded to 16 bits afterwards.
 template <int N>
 SCONCE_INLINE void flat_operation(u32 operation, float* v, bool is_short) {
   switch (operation) {

@@ -1,4 +1,4 @@
-// The numbers of operations, as in `src/arithmetic/operation.rs`.
+// The numbers of operations, as in `crates/math/src/arithmetic/operation.rs`.
 #pragma once
 
 enum Operation {

@@ -5,7 +5,7 @@
 
 #include "flat.cuh"
 
-// This is in `src/kernels/pointwise.rs` too.
+// This is in `crates/kernels/src/pointwise.rs` too.
 constexpr u32 SMALL_THREADS = 128;
 
 // How many bytes an element of the output and of each input is away from the first.
@@ -64,7 +64,7 @@ SCONCE_INLINE void small_store(const L& launch, i64 place, float value) {
 }
 
 // The frequent operations, and others that need little code for one element. They are in
-// `src/kernels/flat.rs` too.
+// `crates/kernels/src/flat.rs` too.
 SCONCE_INLINE float small_operation(const Launch<1>& launch, const float* v) {
   const u32 operation = (u32)launch.code & 255;
   switch (operation) {

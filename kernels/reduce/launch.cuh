@@ -3,7 +3,8 @@
 
 #include "machine.cuh"
 
-// These are in `src/kernels/reduce.rs` too: axes, a block's most threads, and the flags.
+// These are in `crates/kernels/src/reduction/reduce.rs` too: axes, a block's most threads, and the
+// flags.
 constexpr u32 MOST_AXES = 7;
 constexpr u32 MOST_THREADS = 512;
 constexpr u32 PAIRS = 1;

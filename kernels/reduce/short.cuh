@@ -4,7 +4,7 @@
 
 #include "launch.cuh"
 
-// This is in `src/kernels/reduction/reduce.rs` too.
+// This is in `crates/kernels/src/reduction/reduce.rs` too.
 constexpr u32 SHORT_THREADS = 256;
 constexpr u32 SHORT_UNDER_WAY = 8;
 
