@@ -1,14 +1,15 @@
 //! Elementwise operations.
 
+use sconce_base::error::{Error, Result};
+use sconce_compute::pointwise::Scalar;
+use sconce_tensors::tensor::Tensor;
+use sconce_tensors::tensor::operations::{self, BinaryOperation, TensorOperand, UnaryOperation};
+
 use super::handle::{
     assigned, defined, defined_in, made_in_place, optional, returned, sconce_tensor, tensor_in,
 };
 use super::scalar::sconce_scalar;
 use crate::{guard, null, sconce_status};
-use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::Scalar;
-use sconce_tensors::tensor::Tensor;
-use sconce_tensors::tensor::operations::{self, BinaryOperation, TensorOperand, UnaryOperation};
 
 /// An elementwise operation of one operand, with torch's name.
 #[repr(i32)]
