@@ -141,13 +141,15 @@ pub(crate) fn returned_by(make: impl FnOnce() -> Tensor) -> Result<*mut sconce_t
 
 /// Writes a result to the tensor of a handle, which may be undefined: `write` returns the tensor that the handle is
 /// to hold.
+#[inline]
 pub(super) fn written_to(
     into: *mut sconce_tensor,
     write: impl FnOnce(&Tensor) -> Result<Tensor>,
 ) -> Result<()> {
-    let before = tensor_of(into, "into")?;
-    let result = write(&before)?;
-    assign_result(into, "into", &before, result)
+    let mut place = Tensor::default();
+    let before = tensor_in(&mut place, into, "into")?;
+    let result = write(before)?;
+    assign_result(into, "into", before, result)
 }
 
 /// Lets a handle hold a result, unless it does.

@@ -1,8 +1,9 @@
 //! Products of matrices and Fourier transforms, into tensors of the caller's.
 
+use sconce_tensors::tensor::Tensor;
 use sconce_tensors::tensor::operations::{self, TensorFft};
 
-use super::super::handle::{defined, sconce_tensor, written_to};
+use super::super::handle::{defined, defined_in, sconce_tensor, written_to};
 use crate::fft::{direction_of, kind_of, normalization_of};
 use crate::{guard, sconce_status};
 
@@ -24,8 +25,11 @@ pub extern "C" fn sconce_tensor_matmul_out(
     into: *mut sconce_tensor,
 ) -> sconce_status {
     guard(|| {
-        let (first, second) = (defined(first, "first")?, defined(second, "second")?);
-        written_to(into, |into| operations::matmul(&first, &second, Some(into)))
+        let mut places = [Tensor::default(), Tensor::default()];
+        let [one, other] = &mut places;
+        let (first, second) =
+            (defined_in(one, first, "first")?, defined_in(other, second, "second")?);
+        written_to(into, |into| operations::matmul(first, second, Some(into)))
     })
 }
 

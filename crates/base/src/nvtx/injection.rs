@@ -138,6 +138,7 @@ unsafe extern "C" fn module_function_table(
 pub(super) struct Tool(());
 
 /// The tool, if there is one. The first call of the process attaches it.
+#[inline]
 pub(super) fn tool() -> Option<Tool> {
     static TOOL: OnceCell<rank::NvtxTool, Option<Tool>> = OnceCell::new();
     match TOOL.get() {

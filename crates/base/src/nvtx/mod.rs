@@ -34,6 +34,7 @@ thread_local! {
 }
 
 /// Marks a point in time.
+#[inline]
 pub fn mark(message: &CStr) {
     if let Some(tool) = injection::tool() {
         tool.mark(message);
@@ -41,6 +42,7 @@ pub fn mark(message: &CStr) {
 }
 
 /// Opens a range inside the open ranges of this thread. Returns its depth: 0 for the outermost.
+#[inline]
 pub fn range_push(message: &CStr) -> i32 {
     let depth = OPEN_RANGES.get();
     OPEN_RANGES.set(depth.saturating_add(1));
@@ -50,6 +52,7 @@ pub fn range_push(message: &CStr) -> i32 {
 /// Closes the innermost open range of this thread. Returns its depth.
 ///
 /// Returns [`NO_OPEN_RANGE`] (with a tool: a negative number of the tool's) if no range is open.
+#[inline]
 pub fn range_pop() -> i32 {
     let depth = match OPEN_RANGES.get() {
         0 => NO_OPEN_RANGE,

@@ -60,6 +60,7 @@ pub fn current_beside(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> 
 }
 
 /// Makes a stream the current one of its device. The current device stays, as with c10's setter.
+#[inline]
 pub fn set_current(stream: Stream) {
     thread_state::exchange_stream_id(stream.device(), stream.id());
 }

@@ -99,6 +99,7 @@ fn unknown(id: i64, device: DeviceIndex) -> Error {
 }
 
 /// The default stream of a device; -1 is the current device.
+#[inline]
 pub fn default(index: i32) -> Result<Stream> {
     let runtime = runtime()?;
     let device = device::resolve(runtime, index)?;
