@@ -216,7 +216,8 @@ pub unsafe extern "C" fn sconce_tensor_item(
 ) -> sconce_status {
     guard(|| {
         let out_value = out!(out_value);
-        out_value.write(transfer::item(&defined(tensor, "tensor")?)?.into());
+        let mut place = Tensor::default();
+        out_value.write(transfer::item(defined_in(&mut place, tensor, "tensor")?)?.into());
         Ok(())
     })
 }

@@ -153,6 +153,7 @@ pub(super) fn written_to(
 }
 
 /// Lets a handle hold a result, unless it does.
+#[inline]
 pub(super) fn assign_result(
     into: *mut sconce_tensor,
     name: &str,

@@ -31,6 +31,7 @@ pub fn state(device: DeviceIndex, number: u64) -> Option<SleepState> {
 }
 
 /// Bytes of a device's pages whose memory is the driver's now.
+#[inline]
 pub fn sleeping_bytes(device: DeviceIndex) -> u64 {
     if sleepers::any() { pages::lock(device).sleeping_bytes() } else { 0 }
 }
