@@ -317,6 +317,8 @@ fn blocks_that_wait_for_launches_are_shown_as_such_and_are_freed_by_nobody() {
     ok(sconce_graph_replay(captured.graph, other));
     free(captured.block);
     sconce_runtime::memory::record_history(true, 1000).unwrap();
+    // What a thread of the simulator has begun it ends by itself, also in manual mode.
+    ok(sconce_stream_synchronize(other));
     ok(sconce_sim_set_manual(true.into()));
     ok(sconce_graph_replay(captured.graph, other));
     ok(sconce_graph_destroy(captured.graph));
