@@ -24,16 +24,19 @@ fn compiled(source: &str, name: &str, compiler: &[&str]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda_runtime");
     std::fs::create_dir_all(&folder).unwrap();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda_runtime");
-    let library = folder.join(name);
+    // Tests run side by side, each in a process: none sees a file that another one has half written.
+    let (library, unfinished) =
+        (folder.join(name), folder.join(format!("{}.{name}", std::process::id())));
     let done = Command::new(compiler[0])
         .args(&compiler[1..])
         .args(["-Wall", "-Wextra", "-shared", "-fPIC", "-o"])
-        .arg(&library)
+        .arg(&unfinished)
         .arg(sources.join(source))
         .arg(format!("-Wl,-soname,{name}"))
         .status()
         .unwrap();
     assert!(done.success(), "{source}");
+    std::fs::rename(unfinished, &library).unwrap();
     library
 }
 

@@ -97,15 +97,18 @@ fn sample(name: &str, flags: &[&str]) -> PathBuf {
 fn built(source: &str, name: &str, flags: &[&str]) -> PathBuf {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels");
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
+    // Tests run side by side, each in a process: none sees a file that another one has half written.
+    let unfinished = library.with_extension(std::process::id().to_string());
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let status = Command::new(compiler)
         .args(["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o"])
-        .arg(&library)
+        .arg(&unfinished)
         .arg(tests.join(source))
         .args(flags)
         .status()
         .unwrap();
     assert!(status.success());
+    std::fs::rename(unfinished, &library).unwrap();
     library
 }
 

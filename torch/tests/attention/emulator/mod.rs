@@ -7,7 +7,9 @@ use std::process::Command;
 /// returns what it prints. It prints an error and fails if a kernel is wrong.
 pub(crate) fn run(name: &str, sources: &[&str], rounds: u32) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    // Tests run side by side, each in a process: none sees a file that another one has half written.
+    let program =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "c++".to_owned());
     let status = Command::new(compiler)
         .current_dir(root)
@@ -22,7 +24,8 @@ pub(crate) fn run(name: &str, sources: &[&str], rounds: u32) -> String {
         .status()
         .unwrap();
     assert!(status.success());
-    let output = Command::new(program).arg(rounds.to_string()).output().unwrap();
+    let output = Command::new(&program).arg(rounds.to_string()).output().unwrap();
+    std::fs::remove_file(program).unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
