@@ -3,7 +3,7 @@
 use sconce_base::error::{Error, Result};
 use sconce_compute::pointwise::Scalar;
 use sconce_tensors::tensor::Tensor;
-use sconce_tensors::tensor::operations::{self, BinaryOperation, TensorOperand, UnaryOperation};
+use sconce_tensors::tensor::operations::{self, ElementOperation, TensorOperand};
 
 use super::handle::{
     assigned, defined, defined_in, made_in_place, optional, returned, sconce_tensor, tensor_in,
@@ -11,128 +11,20 @@ use super::handle::{
 use super::scalar::sconce_scalar;
 use crate::{guard, null, sconce_status};
 
-/// An elementwise operation of one operand, with torch's name.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum sconce_unary_operation {
-    /// `-x`.
-    SCONCE_UNARY_NEG = 0,
-    /// The absolute value; a real number, also for complex `x`.
-    SCONCE_UNARY_ABS = 1,
-    /// -1, 0 or 1.
-    SCONCE_UNARY_SIGN = 2,
-    /// The exponential.
-    SCONCE_UNARY_EXP = 3,
-    /// The natural logarithm.
-    SCONCE_UNARY_LOG = 4,
-    /// The square root.
-    SCONCE_UNARY_SQRT = 5,
-    /// `1 / sqrt(x)`.
-    SCONCE_UNARY_RSQRT = 6,
-    /// `1 / x`.
-    SCONCE_UNARY_RECIPROCAL = 7,
-    /// The sine.
-    SCONCE_UNARY_SIN = 8,
-    /// The cosine.
-    SCONCE_UNARY_COS = 9,
-    /// The hyperbolic tangent.
-    SCONCE_UNARY_TANH = 10,
-    /// `1 / (1 + exp(-x))`.
-    SCONCE_UNARY_SIGMOID = 11,
-    /// `max(x, 0)`.
-    SCONCE_UNARY_RELU = 12,
-    /// `x` times the normal distribution function of `x`.
-    SCONCE_UNARY_GELU = 13,
-    /// The approximation of GELU by `tanh`.
-    SCONCE_UNARY_GELU_TANH = 14,
-    /// `x * sigmoid(x)`.
-    SCONCE_UNARY_SILU = 15,
-    /// The error function.
-    SCONCE_UNARY_ERF = 16,
-    /// Rounded down.
-    SCONCE_UNARY_FLOOR = 17,
-    /// Rounded up.
-    SCONCE_UNARY_CEIL = 18,
-    /// To the nearest integer, ties to even.
-    SCONCE_UNARY_ROUND = 19,
-    /// Toward 0.
-    SCONCE_UNARY_TRUNC = 20,
-    /// Whether x is 0.
-    SCONCE_UNARY_LOGICAL_NOT = 21,
-    /// Inverts all bits; for BOOL, the logical negation.
-    SCONCE_UNARY_BITWISE_NOT = 22,
-    /// Whether x is NaN.
-    SCONCE_UNARY_IS_NAN = 23,
-    /// Whether x is neither infinite nor NaN.
-    SCONCE_UNARY_IS_FINITE = 24,
+pub use sconce_math::arithmetic::numbers::*;
+
+/// The operation with a number, whose names begin with `prefix`.
+pub(super) fn operation_of<T: Copy>(number: i32, all: &[T], prefix: &str) -> Result<T> {
+    let found = usize::try_from(number).ok().and_then(|index| all.get(index).copied());
+    found.ok_or_else(|| unknown(number, prefix, all.len()))
 }
 
-numbers_of!(sconce_unary_operation as i32: SCONCE_UNARY_NEG, SCONCE_UNARY_ABS, SCONCE_UNARY_SIGN, SCONCE_UNARY_EXP, SCONCE_UNARY_LOG, SCONCE_UNARY_SQRT, SCONCE_UNARY_RSQRT, SCONCE_UNARY_RECIPROCAL, SCONCE_UNARY_SIN, SCONCE_UNARY_COS, SCONCE_UNARY_TANH, SCONCE_UNARY_SIGMOID, SCONCE_UNARY_RELU, SCONCE_UNARY_GELU, SCONCE_UNARY_GELU_TANH, SCONCE_UNARY_SILU, SCONCE_UNARY_ERF, SCONCE_UNARY_FLOOR, SCONCE_UNARY_CEIL, SCONCE_UNARY_ROUND, SCONCE_UNARY_TRUNC, SCONCE_UNARY_LOGICAL_NOT, SCONCE_UNARY_BITWISE_NOT, SCONCE_UNARY_IS_NAN, SCONCE_UNARY_IS_FINITE);
-
-/// An elementwise operation of two operands, with torch's name.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum sconce_binary_operation {
-    /// `a + alpha * b`.
-    SCONCE_BINARY_ADD = 0,
-    /// `a - alpha * b`.
-    SCONCE_BINARY_SUB = 1,
-    /// `a * b`.
-    SCONCE_BINARY_MUL = 2,
-    /// `a / b`; a floating-point number, also for integers.
-    SCONCE_BINARY_DIV = 3,
-    /// The quotient rounded down.
-    SCONCE_BINARY_FLOOR_DIVIDE = 4,
-    /// The quotient rounded toward 0.
-    SCONCE_BINARY_TRUNC_DIVIDE = 5,
-    /// The remainder, with the sign of `b`, as in Python.
-    SCONCE_BINARY_REMAINDER = 6,
-    /// `a` to the power of `b`.
-    SCONCE_BINARY_POW = 7,
-    /// The smaller of the two; NaN if either is NaN.
-    SCONCE_BINARY_MINIMUM = 8,
-    /// The larger of the two; NaN if either is NaN.
-    SCONCE_BINARY_MAXIMUM = 9,
-    /// Whether `a == b`.
-    SCONCE_BINARY_EQ = 10,
-    /// Whether `a != b`.
-    SCONCE_BINARY_NE = 11,
-    /// Whether `a < b`.
-    SCONCE_BINARY_LT = 12,
-    /// Whether `a <= b`.
-    SCONCE_BINARY_LE = 13,
-    /// Whether `a > b`.
-    SCONCE_BINARY_GT = 14,
-    /// Whether `a >= b`.
-    SCONCE_BINARY_GE = 15,
-    /// `a & b`.
-    SCONCE_BINARY_BITWISE_AND = 16,
-    /// `a | b`.
-    SCONCE_BINARY_BITWISE_OR = 17,
-    /// `a ^ b`.
-    SCONCE_BINARY_BITWISE_XOR = 18,
-    /// Whether both are nonzero.
-    SCONCE_BINARY_LOGICAL_AND = 19,
-    /// Whether at least one is nonzero.
-    SCONCE_BINARY_LOGICAL_OR = 20,
-    /// Whether exactly one is nonzero.
-    SCONCE_BINARY_LOGICAL_XOR = 21,
+fn unary_of(number: i32) -> Result<ElementOperation> {
+    operation_of(number, &ElementOperation::UNARY, "SCONCE_UNARY")
 }
 
-numbers_of!(sconce_binary_operation as i32: SCONCE_BINARY_ADD, SCONCE_BINARY_SUB, SCONCE_BINARY_MUL, SCONCE_BINARY_DIV, SCONCE_BINARY_FLOOR_DIVIDE, SCONCE_BINARY_TRUNC_DIVIDE, SCONCE_BINARY_REMAINDER, SCONCE_BINARY_POW, SCONCE_BINARY_MINIMUM, SCONCE_BINARY_MAXIMUM, SCONCE_BINARY_EQ, SCONCE_BINARY_NE, SCONCE_BINARY_LT, SCONCE_BINARY_LE, SCONCE_BINARY_GT, SCONCE_BINARY_GE, SCONCE_BINARY_BITWISE_AND, SCONCE_BINARY_BITWISE_OR, SCONCE_BINARY_BITWISE_XOR, SCONCE_BINARY_LOGICAL_AND, SCONCE_BINARY_LOGICAL_OR, SCONCE_BINARY_LOGICAL_XOR);
-
-fn unary_of(number: i32) -> Result<UnaryOperation> {
-    usize::try_from(number)
-        .ok()
-        .and_then(|index| UnaryOperation::ALL.get(index).copied())
-        .ok_or_else(|| unknown(number, "SCONCE_UNARY", UnaryOperation::ALL.len()))
-}
-
-fn binary_of(number: i32) -> Result<BinaryOperation> {
-    usize::try_from(number)
-        .ok()
-        .and_then(|index| BinaryOperation::ALL.get(index).copied())
-        .ok_or_else(|| unknown(number, "SCONCE_BINARY", BinaryOperation::ALL.len()))
+fn binary_of(number: i32) -> Result<ElementOperation> {
+    operation_of(number, &ElementOperation::BINARY, "SCONCE_BINARY")
 }
 
 #[cold]

@@ -1,71 +1,15 @@
 //! Reductions over dimensions; softmax and running sums along one.
 
-use sconce_base::error::{Error, Result};
-use sconce_compute::reduction::ReduceOp;
+use sconce_compute::reduction::{LineOp, ReduceOp};
 use sconce_tensors::tensor::Tensor;
-use sconce_tensors::tensor::operations::{self, LineOperation, Reduction};
+use sconce_tensors::tensor::operations::{self, Reduction};
 
 use super::handle::{defined, defined_in, sconce_tensor};
 use super::options::optional_dtype;
+use super::pointwise::operation_of;
 use crate::{CBool, sconce_status};
 
-/// A reduction, with torch's name.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum sconce_reduction {
-    /// The sum; 0 if there are no elements. Integers are added as I64.
-    SCONCE_REDUCE_SUM = 0,
-    /// The mean of floating-point or complex numbers; NaN if there are no elements.
-    SCONCE_REDUCE_MEAN = 1,
-    /// The product; 1 if there are no elements.
-    SCONCE_REDUCE_PROD = 2,
-    /// The largest element; NaN if any element is NaN.
-    SCONCE_REDUCE_AMAX = 3,
-    /// The smallest element; NaN if any element is NaN.
-    SCONCE_REDUCE_AMIN = 4,
-    /// The index of the first largest element, as I64.
-    SCONCE_REDUCE_ARGMAX = 5,
-    /// The index of the first smallest element, as I64.
-    SCONCE_REDUCE_ARGMIN = 6,
-    /// Whether all elements are nonzero.
-    SCONCE_REDUCE_ALL = 7,
-    /// Whether any element is nonzero.
-    SCONCE_REDUCE_ANY = 8,
-}
-
-numbers_of!(sconce_reduction as i32: SCONCE_REDUCE_SUM, SCONCE_REDUCE_MEAN, SCONCE_REDUCE_PROD, SCONCE_REDUCE_AMAX, SCONCE_REDUCE_AMIN, SCONCE_REDUCE_ARGMAX, SCONCE_REDUCE_ARGMIN, SCONCE_REDUCE_ALL, SCONCE_REDUCE_ANY);
-
-/// A calculation along a dimension, with torch's name.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum sconce_line_operation {
-    /// The softmax: `exp(x)` divided by the sum of `exp(x)`.
-    SCONCE_LINE_SOFTMAX = 0,
-    /// The logarithm of the softmax.
-    SCONCE_LINE_LOG_SOFTMAX = 1,
-    /// The running sum: for each element, the sum of the elements up to it.
-    SCONCE_LINE_CUMSUM = 2,
-    /// The running product: for each element, the product of the elements up to it.
-    SCONCE_LINE_CUMPROD = 3,
-}
-
-numbers_of!(sconce_line_operation as i32: SCONCE_LINE_SOFTMAX, SCONCE_LINE_LOG_SOFTMAX, SCONCE_LINE_CUMSUM, SCONCE_LINE_CUMPROD);
-
-pub(super) const LINES: [LineOperation; 4] = [
-    LineOperation::Softmax,
-    LineOperation::LogSoftmax,
-    LineOperation::Cumsum,
-    LineOperation::Cumprod,
-];
-
-pub(super) fn op_of<T: Copy>(number: i32, all: &[T], prefix: &str) -> Result<T> {
-    usize::try_from(number).ok().and_then(|index| all.get(index).copied()).ok_or_else(|| {
-        Error::invalid_argument(format!(
-            "operation is {number}; it must be one of {prefix}_… (0 to {})",
-            all.len() - 1
-        ))
-    })
-}
+pub use sconce_math::folding::numbers::*;
 
 /// Reduces dimensions of a tensor.
 ///
@@ -95,7 +39,7 @@ pub unsafe extern "C" fn sconce_tensor_reduce(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let op = op_of(operation, &ReduceOp::ALL, "SCONCE_REDUCE")?;
+        let op = operation_of(operation, &ReduceOp::IN_C, "SCONCE_REDUCE")?;
         let dims = numbers!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
@@ -126,7 +70,7 @@ pub unsafe extern "C" fn sconce_tensor_along(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let operation = op_of(operation, &LINES, "SCONCE_LINE")?;
+        let operation = operation_of(operation, &LineOp::IN_C, "SCONCE_LINE")?;
         let dtype = optional_dtype(dtype, "dtype")?;
         let input = defined(tensor, "tensor")?;
         operations::along(operation, &input, dim, dtype, None)?

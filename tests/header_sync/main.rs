@@ -6,6 +6,7 @@ mod abi;
 mod comments;
 mod marks;
 mod names;
+mod operations;
 mod streams;
 
 use std::path::{Path, PathBuf};
@@ -117,6 +118,9 @@ fn generated() -> String {
         "sim/comm",
         "sim/kernel",
     ] {
+        if file == "tensor/pointwise" {
+            builder = builder.with_src(operations::source());
+        }
         builder = builder.with_src(root.join(format!("src/{file}.rs")));
     }
     let mut header = Vec::new();

@@ -2,7 +2,7 @@
 
 use sconce_base::element::Dtype;
 use sconce_compute::pointwise::{
-    PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar, on_host, queue,
+    ElementOperation, PointwiseCall, PointwiseInput, PointwiseOperand, Scalar, on_host, queue,
 };
 
 use testkit::twin::{Twin, runtime, stream};
@@ -96,7 +96,7 @@ fn values(dtype: Dtype, elements: usize, seed: u64) -> Vec<u8> {
 
 /// What is computed from which operands.
 pub(crate) struct Case {
-    pub(crate) op: PointwiseOp,
+    pub(crate) op: ElementOperation,
     pub(crate) compute: Dtype,
     pub(crate) sizes: Vec<i64>,
     pub(crate) output: Side,

@@ -1,11 +1,11 @@
 //! What results may differ in between the host and a device.
 
 use sconce_base::element::{Dtype, DtypeKind, bf16_value, f16_value};
-use sconce_compute::pointwise::PointwiseOp;
+use sconce_compute::pointwise::{ElementOperation, ResultType};
 
 use crate::cases::Case;
 
-use PointwiseOp::*;
+use ElementOperation::*;
 
 /// The numbers of an element's parts. Of a narrow float the code is the number, unless it is NaN.
 fn parts(dtype: Dtype, bytes: &[u8]) -> Vec<f64> {
@@ -27,41 +27,16 @@ fn parts(dtype: Dtype, bytes: &[u8]) -> Vec<f64> {
 }
 
 /// Whether an operation's results may differ between processors. The sign of a complex number is a quotient.
-fn is_rounded(op: PointwiseOp, compute: Dtype) -> bool {
+fn is_rounded(op: ElementOperation, compute: Dtype) -> bool {
     if op == Sign && compute.kind() == DtypeKind::Complex {
         return true;
     }
-    !matches!(
+    let is_function = op.result() == ResultType::Fraction || !op.takes(Dtype::I32);
+    let is_arithmetic = matches!(
         op,
-        Cast | Fill
-            | Neg
-            | Sign
-            | Floor
-            | Ceil
-            | Round
-            | Trunc
-            | Relu
-            | LogicalNot
-            | BitwiseNot
-            | IsNan
-            | IsFinite
-            | Minimum
-            | Maximum
-            | Eq
-            | Ne
-            | Lt
-            | Le
-            | Gt
-            | Ge
-            | LogicalAnd
-            | LogicalOr
-            | LogicalXor
-            | BitwiseAnd
-            | BitwiseOr
-            | BitwiseXor
-            | Clamp
-            | Where
-    )
+        Abs | Add | Sub | Mul | FloorDivide | TruncDivide | Remainder | Pow | Range | Linspace
+    );
+    is_function || is_arithmetic
 }
 
 /// How far results may be apart, in the last digits of the type.

@@ -1,71 +1,30 @@
 //! Every operation with every type on both sides.
 
 use sconce_base::element::Dtype;
-use sconce_compute::pointwise::{PointwiseOp, Scalar};
+use sconce_compute::pointwise::{ElementOperation, ResultType, Scalar};
 
 use crate::cases::{Case, Side, TYPES, Words};
 use crate::compare::check;
 
-use PointwiseOp::*;
+use ElementOperation::*;
 
-const UNARY: [PointwiseOp; 27] = [
-    Cast, Neg, Abs, Sign, Exp, Log, Sqrt, Rsqrt, Reciprocal, Sin, Cos, Floor, Ceil, Round, Trunc,
-    Tanh, Sigmoid, Relu, GeluErf, GeluTanh, Silu, Erf, LogicalNot, BitwiseNot, IsNan, IsFinite,
-    Fill,
-];
-
-const BINARY: [PointwiseOp; 22] = [
-    Add,
-    Sub,
-    Mul,
-    Div,
-    FloorDivide,
-    TruncDivide,
-    Remainder,
-    Pow,
-    Minimum,
-    Maximum,
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    LogicalAnd,
-    LogicalOr,
-    LogicalXor,
-    BitwiseAnd,
-    BitwiseOr,
-    BitwiseXor,
-];
+/// The operations of a number of inputs.
+fn operations(inputs: usize) -> impl Iterator<Item = ElementOperation> {
+    ElementOperation::ALL.into_iter().filter(move |op| op.inputs() == inputs)
+}
 
 /// How many types each type meets in an operation of two inputs.
 const PAIRS: usize = 4;
 
 /// What types of inputs are promoted to, roughly as torch does: any choice will do here.
-fn compute_for(op: PointwiseOp, types: &[Dtype], words: &mut Words) -> Dtype {
-    let fractions = matches!(
-        op,
-        Div | Exp
-            | Log
-            | Sqrt
-            | Rsqrt
-            | Reciprocal
-            | Sin
-            | Cos
-            | Tanh
-            | Sigmoid
-            | GeluErf
-            | GeluTanh
-            | Silu
-            | Erf
-    );
+fn compute_for(op: ElementOperation, types: &[Dtype], words: &mut Words) -> Dtype {
+    let fractions = op.result() == ResultType::Fraction || !op.takes(Dtype::I32);
     let chosen = types[words.below(types.len())];
     let is_integer = chosen.significand_bits() == 0;
     if fractions && is_integer { Dtype::F32 } else { chosen }
 }
 
-fn case(op: PointwiseOp, types: &[Dtype], words: &mut Words) -> Case {
+fn case(op: ElementOperation, types: &[Dtype], words: &mut Words) -> Case {
     let inputs = types.len() - 1;
     let n = [1, 5, 64, 1500][words.below(4)];
     let compute = match op {
@@ -95,7 +54,7 @@ fn case(op: PointwiseOp, types: &[Dtype], words: &mut Words) -> Case {
 #[test]
 fn operations_of_one_input_agree_for_all_pairs_of_types() {
     let mut words = Words(1);
-    for op in UNARY {
+    for op in operations(1) {
         for from in TYPES {
             // All results of conversions, some of other operations.
             let all = matches!(op, Cast | Fill);
@@ -110,7 +69,7 @@ fn operations_of_one_input_agree_for_all_pairs_of_types() {
 #[test]
 fn operations_of_two_inputs_agree_for_pairs_of_types() {
     let mut words = Words(2);
-    for op in BINARY {
+    for op in operations(2) {
         for first in TYPES {
             for _ in 0..PAIRS {
                 let second = TYPES[words.below(TYPES.len())];
@@ -223,7 +182,7 @@ fn operations_on_many_floats_agree() {
     let mut words = Words(6);
     let floats = [Dtype::F32, Dtype::F16, Dtype::Bf16];
     let parameters = [Scalar::Int(2), Scalar::Int(0)];
-    for (op, count) in UNARY.map(|op| (op, 1)).into_iter().chain(BINARY.map(|op| (op, 2))) {
+    for (op, count) in operations(1).chain(operations(2)).map(|op| (op, op.inputs())) {
         let dtype = floats[words.below(3)];
         for (sizes, strides) in [([1, 66_001], [1, 1]), ([3, 44_001], [0, 1])] {
             let inputs = (0..count).map(|index| {

@@ -5,7 +5,7 @@ use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};
 use sconce_math::arithmetic::{AnyNumber, ElementOperation};
 
-use super::flat::{SMALL_FLAT, is_frequent};
+use super::flat::SMALL_FLAT;
 use super::pointwise::{ACCESS_SHIFT, SMALL_THREADS, WIDE, signature};
 
 /// Elements of a thread in the general kernels for singles, as a power of two: no access is wider.
@@ -32,11 +32,11 @@ pub fn few_launch(few: &FewElements<'_>, arguments: &mut KernelArguments) -> Opt
     let rounds = few.compute != Dtype::F32;
     let is_small = |dtype: Dtype| matches!(dtype, Dtype::F32 | Dtype::F16 | Dtype::Bf16);
     let is_exact = |dtype: Dtype| is_small(dtype) && !(rounds && dtype != few.compute);
-    let is_copy = few.operation == ElementOperation::Copy;
+    let is_copy = few.operation == ElementOperation::Cast;
     let is_stored = is_exact(few.output.1) || (is_copy && is_small(few.output.1));
     if !(2..=SMALL_FLAT).contains(&few.count)
         || !is_small(few.compute)
-        || !is_frequent(few.operation)
+        || !few.operation.is_flat()
         || few.operation.inputs() != few.inputs.len()
         || !is_stored
         || !few.inputs.iter().all(|(_, dtype)| is_exact(*dtype))
@@ -59,7 +59,10 @@ pub fn few_launch(few: &FewElements<'_>, arguments: &mut KernelArguments) -> Opt
         kinds |= (*dtype as u64 | wide) << (16 * index);
         strides[index / 2] |= bytes(*dtype) << (32 * (index % 2));
     }
-    let code = few.operation as u64 | (few.compute as u64) << 8 | 1 << 16 | u64::from(shift) << 24;
+    let code = u64::from(few.operation.kernel_number())
+        | (few.compute as u64) << 8
+        | 1 << 16
+        | u64::from(shift) << 24;
     write_slots(few, [code, kinds], strides, signature(inputs).structure(arguments));
     let grid = Dim3::line(few.count.div_ceil(SMALL_THREADS) as u32);
     Some(LaunchShape { grid, block: Dim3::line(SMALL_THREADS as u32), shared_bytes: 0 })

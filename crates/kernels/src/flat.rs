@@ -19,43 +19,6 @@ pub enum PointwiseForm {
 pub(super) const SMALL_FLAT: u64 = 1 << 16;
 const SMALL_STRIDED: u64 = 1 << 17;
 
-/// Whether the kernels for contiguous elements have an operation.
-pub(super) fn is_frequent(operation: ElementOperation) -> bool {
-    use ElementOperation::{
-        Abs, Add, Copy, Div, Exp, GeluErf, GeluTanh, Log, Maximum, Minimum, Mul, Neg, Reciprocal,
-        Relu, Rsqrt, Sigmoid, Silu, Sqrt, Tanh,
-    };
-    let of_one = matches!(
-        operation,
-        Copy | Neg
-            | Abs
-            | Relu
-            | Sqrt
-            | Rsqrt
-            | Reciprocal
-            | Exp
-            | Log
-            | Tanh
-            | Sigmoid
-            | Silu
-            | GeluErf
-            | GeluTanh
-    );
-    of_one || matches!(operation, Add | Mul | Div | Minimum | Maximum)
-}
-
-/// Whether the kernels for few elements alone have an operation.
-fn is_short(operation: ElementOperation) -> bool {
-    use ElementOperation::{Ceil, Floor, Round, Sign, Trunc};
-    is_predicate(operation) || matches!(operation, Sign | Floor | Ceil | Round | Trunc)
-}
-
-/// Whether the result is 0 or 1.
-fn is_predicate(operation: ElementOperation) -> bool {
-    use ElementOperation::{Eq, IsFinite, IsNan, Le, Lt, Ne};
-    matches!(operation, IsNan | IsFinite | Eq | Ne | Lt | Le)
-}
-
 impl PointwiseForm {
     /// The kernels for a task. Those for contiguous or few elements round once, when they store. `is_wide` says
     /// which operands are moved in groups of 2^`shift` neighbours.
@@ -69,14 +32,14 @@ impl PointwiseForm {
         let is_moved_whole = |(index, input): (usize, &ElementwiseInput)| {
             is_wide[index + 1] || matches!(input, ElementwiseInput::Constant(_))
         };
-        let is_copy_of_memory = task.operation == ElementOperation::Copy
+        let is_copy_of_memory = task.operation == ElementOperation::Cast
             && matches!(task.inputs[0], ElementwiseInput::Memory(..));
-        let is_stored = match is_predicate(task.operation) {
+        let is_stored = match task.operation.is_predicate() {
             true => task.output.1 == Dtype::Bool,
             false => is_small(task.output.1) && (is_exact(task.output.1) || is_copy_of_memory),
         };
         if task.domain != Domain::F32
-            || !(is_frequent(task.operation) || is_short(task.operation))
+            || !task.operation.is_small()
             || !is_stored
             || !task.inputs.iter().all(takes)
         {
@@ -85,7 +48,7 @@ impl PointwiseForm {
         // Groups of 16 bytes of the largest elements.
         let is_flat = task.axes.len() == 1
             && shift >= 2
-            && is_frequent(task.operation)
+            && task.operation.is_flat()
             && task.inputs.iter().enumerate().all(is_moved_whole);
         let most = if is_flat { SMALL_FLAT } else { SMALL_STRIDED };
         match () {
@@ -146,15 +109,15 @@ mod tests {
 
     #[test]
     fn frequent_operations_on_floats_take_the_kernels_for_them() {
-        use ElementOperation::{Add, Copy, Floor, GeluErf, Lt, Sin};
+        use ElementOperation::{Add, Cast, Floor, GeluErf, Lt, Sin};
         use PointwiseForm::{Flat, Small, Strided};
         let (many, few) = (200_000, 1000);
         for (of_many, of_few, operation, types, address, step) in [
             (Flat, Small, Add, [F32; 3], 1 << 20, 1),
             (Flat, Small, Add, [F16; 3], 1 << 20, 1),
             (Flat, Small, GeluErf, [Bf16; 3], 1 << 20, 1),
-            (Flat, Small, Copy, [F16, F32, F32], 1 << 20, 1),
-            (Flat, Small, Copy, [Bf16, F16, F16], 1 << 20, 1),
+            (Flat, Small, Cast, [F16, F32, F32], 1 << 20, 1),
+            (Flat, Small, Cast, [Bf16, F16, F16], 1 << 20, 1),
             // Groups of 8 bytes of the narrow type.
             (Flat, Small, Add, [F16; 3], (1 << 20) + 8, 1),
             // Would round twice: to the type of the computation, then to the output's.
@@ -167,7 +130,7 @@ mod tests {
             (Strided, Strided, Lt, [F32; 3], 1 << 20, 1),
             (Strided, Strided, Sin, [F32; 3], 1 << 20, 1),
             (Strided, Strided, Add, [Dtype::F64; 3], 1 << 20, 1),
-            (Strided, Strided, Copy, [F32, Dtype::I32, F32], 1 << 20, 1),
+            (Strided, Strided, Cast, [F32, Dtype::I32, F32], 1 << 20, 1),
         ] {
             for (expected, count) in [(of_many, many), (of_few, few)] {
                 let taken = form(&task(operation, types, address, step, count));

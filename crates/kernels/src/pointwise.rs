@@ -103,7 +103,7 @@ pub fn pointwise_launch(task: &Elementwise) -> (PointwiseForm, LaunchShape, Kern
     let width = Width::of(task);
     let form = PointwiseForm::of(task, &width.is_wide, width.shift);
     let rank = task.axes.len().max(1) as u64;
-    let code = task.operation as u64
+    let code = u64::from(task.operation.kernel_number())
         | (task.compute as u64) << 8
         | rank << 16
         | u64::from(width.shift) << 24;
@@ -240,7 +240,7 @@ impl PointwiseLaunch {
         let operation = ElementOperation::numbered(code & 255)?;
         let compute = dtype_numbered(code >> 8)?;
         let rank = (code >> 16 & 255) as usize;
-        let is_known = operation.inputs() == inputs && operation.is_defined_on(domain);
+        let is_known = operation.inputs().max(1) == inputs && operation.is_defined_on(domain);
         if !is_known
             || Domain::of(compute) != domain
             || !(1..=pointwise_axes(inputs)).contains(&rank)

@@ -36,7 +36,7 @@ pub fn transposed_kernel_name(domain: Domain) -> String {
 
 /// Grid and arguments of a launch, if the operation is one for these kernels.
 pub fn transposed_launch(task: &Elementwise) -> Option<(LaunchShape, KernelArguments)> {
-    let is_conversion = task.operation == ElementOperation::Copy && task.domain != Domain::C128;
+    let is_conversion = task.operation == ElementOperation::Cast && task.domain != Domain::C128;
     let [ElementwiseInput::Memory(input, dtype)] = task.inputs[..] else { return None };
     let (output, to) = task.output;
     let (along_out, rest) = task.axes.split_first().filter(|_| is_conversion)?;
@@ -121,7 +121,7 @@ pub fn read_transposed(slots: &[u64], domain: Domain) -> Option<Elementwise> {
     }
     let (output, input, compute) = (dtype(0)?, dtype(16)?, dtype(32)?);
     let mut task = Elementwise {
-        operation: ElementOperation::Copy,
+        operation: ElementOperation::Cast,
         domain,
         compute,
         parameters: [AnyNumber::Signed(0); 3],
@@ -145,7 +145,7 @@ mod tests {
             strides: [*out, *from, 0, 0],
         };
         let mut task = Elementwise {
-            operation: ElementOperation::Copy,
+            operation: ElementOperation::Cast,
             domain: Domain::F32,
             compute: Dtype::F32,
             parameters: [AnyNumber::Signed(0); 3],

@@ -1,12 +1,11 @@
 //! Elementwise operations, reductions and calculations along a dimension, into tensors of the caller's.
 
-use sconce_compute::reduction::ReduceOp;
+use sconce_compute::reduction::{LineOp, ReduceOp};
 use sconce_tensors::tensor::operations::{self, Reduction};
 
 use super::super::handle::{defined, sconce_tensor, written_to};
 use super::super::options::optional_dtype;
-use super::super::pointwise::{either, operand};
-use super::super::reduce::{LINES, op_of};
+use super::super::pointwise::{either, operand, operation_of};
 use super::super::scalar::sconce_scalar;
 use crate::{CBool, guard, null, sconce_status};
 
@@ -39,7 +38,7 @@ pub unsafe extern "C" fn sconce_tensor_reduce_out(
     into: *mut sconce_tensor,
 ) -> sconce_status {
     guard(|| {
-        let op = op_of(operation, &ReduceOp::ALL, "SCONCE_REDUCE")?;
+        let op = operation_of(operation, &ReduceOp::IN_C, "SCONCE_REDUCE")?;
         let dims = numbers!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
@@ -68,7 +67,7 @@ pub unsafe extern "C" fn sconce_tensor_along_out(
     into: *mut sconce_tensor,
 ) -> sconce_status {
     guard(|| {
-        let operation = op_of(operation, &LINES, "SCONCE_LINE")?;
+        let operation = operation_of(operation, &LineOp::IN_C, "SCONCE_LINE")?;
         let dtype = optional_dtype(dtype, "dtype")?;
         let input = defined(tensor, "tensor")?;
         written_to(into, |into| operations::along(operation, &input, dim, dtype, Some(into)))

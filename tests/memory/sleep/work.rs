@@ -8,7 +8,7 @@ use sconce_base::types::DevicePtr;
 use sconce_compute::copy;
 use sconce_compute::graph;
 use sconce_compute::pointwise::{
-    self, PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar,
+    self, ElementOperation, PointwiseCall, PointwiseInput, PointwiseOperand, Scalar,
 };
 use sconce_driver::{CaptureMode, RawAddress};
 use sconce_runtime::context::runtime;
@@ -82,7 +82,7 @@ fn the_simulator_says_that_work_used_sleeping_memory() {
         // A kernel finds out when it runs.
         let operand = |address| PointwiseOperand { address, dtype: Dtype::U8, strides: &[1] };
         let call = PointwiseCall {
-            op: PointwiseOp::Fill,
+            op: ElementOperation::Fill,
             compute: Dtype::U8,
             sizes: &[512],
             output: operand(at.into()),

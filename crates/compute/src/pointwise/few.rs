@@ -52,11 +52,11 @@ mod tests {
 
     use super::*;
     use crate::pointwise::lower::lower;
-    use crate::pointwise::{PointwiseOp, PointwiseOperand};
+    use crate::pointwise::{ElementOperation, PointwiseOperand};
 
     /// What `check` finds out about a call, all of whose inputs are the same.
     fn with_call<R>(
-        (op, compute): (PointwiseOp, Dtype),
+        (op, compute): (ElementOperation, Dtype),
         [output, input]: [(u64, Dtype); 2],
         (count, step): (i64, i64),
         check: impl FnOnce(&PointwiseCall<'_>) -> R,
@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn the_short_way_leads_to_the_launch_of_the_long_one() {
         use Dtype::{Bf16, Bool, C64, F16, F32, F64, I32};
-        use PointwiseOp::{Add, Cast, Div, Exp, GeluErf, Lt, Maximum, Mul, Neg, Sin, Sub, Where};
+        use ElementOperation::{
+            Add, Cast, Div, Exp, GeluErf, Lt, Maximum, Mul, Neg, Sin, Sub, Where,
+        };
         let mut short = 0;
         for op in [Add, Cast, Div, Exp, GeluErf, Lt, Maximum, Mul, Neg, Sin, Sub, Where] {
             for compute in [F32, F16, Bf16, F64, I32] {
@@ -123,11 +125,11 @@ mod tests {
     fn frequent_calls_on_few_elements_take_the_short_way() {
         use Dtype::{F16, F32};
         let operands = [(4096, F32), (1 << 40, F32)];
-        let add = (PointwiseOp::Add, F32);
+        let add = (ElementOperation::Add, F32);
         assert!(with_call(add, operands, (256, 1), is_short));
-        assert!(with_call((PointwiseOp::Sub, F32), operands, (2, 1), is_short));
+        assert!(with_call((ElementOperation::Sub, F32), operands, (2, 1), is_short));
         assert!(with_call(
-            (PointwiseOp::Cast, F16),
+            (ElementOperation::Cast, F16),
             [(4096, F16), operands[1]],
             (256, 1),
             is_short

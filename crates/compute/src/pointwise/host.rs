@@ -17,7 +17,7 @@ pub fn on_host(call: &PointwiseCall<'_>) -> Result<()> {
     let lowered = lower(call)?;
     let task = &lowered.task;
     let count = task.count();
-    let grain = if task.operation.is_function() { GRAIN / 8 } else { GRAIN };
+    let grain = if task.operation.is_slow() { GRAIN / 8 } else { GRAIN };
     if count < 2 * grain || !lowered.has_no_order() {
         return evaluate_part(task, 0..count, &lowered);
     }
@@ -94,7 +94,7 @@ mod tests {
     use sconce_math::arithmetic::Scalar;
 
     use super::*;
-    use crate::pointwise::{PointwiseInput, PointwiseOp, PointwiseOperand};
+    use crate::pointwise::{ElementOperation, PointwiseInput, PointwiseOperand};
 
     fn operand<'a, T>(elements: &[T], dtype: Dtype, strides: &'a [i64]) -> PointwiseOperand<'a> {
         let bytes = std::mem::size_of_val(elements);
@@ -111,7 +111,7 @@ mod tests {
         let (rows, column) = ([1.0_f32, 2.0, 3.0, 4.0, 5.0, 6.0], [10_i32, 20]);
         let result = [0.0_f64; 6];
         let call = PointwiseCall {
-            op: PointwiseOp::Add,
+            op: ElementOperation::Add,
             compute: Dtype::F32,
             sizes: &[2, 3],
             output: operand(&result, Dtype::F64, &[1, 2]),
@@ -132,7 +132,7 @@ mod tests {
     fn ranges_count_in_row_major_order() {
         let result = [0_i64; 6];
         let call = PointwiseCall {
-            op: PointwiseOp::Range,
+            op: ElementOperation::Range,
             compute: Dtype::I64,
             sizes: &[2, 3],
             output: operand(&result, Dtype::I64, &[1, 2]),
@@ -141,7 +141,7 @@ mod tests {
         };
         on_host(&call).unwrap();
         assert_eq!(result, [5, -1, 3, -3, 1, -5]);
-        let (op, compute) = (PointwiseOp::Linspace, Dtype::F32);
+        let (op, compute) = (ElementOperation::Linspace, Dtype::F32);
         let output = operand(&result, Dtype::I64, &[1]);
         on_host(&PointwiseCall { op, compute, sizes: &[6], output, ..call }).unwrap();
         assert_eq!(result, [5, 3, 2, 0, 0, -2]);
@@ -157,7 +157,7 @@ mod tests {
             (0..rows * columns).map(|index| (index * 7919 % 1013) as f32 * 0.37 - 150.0).collect();
         let second: Vec<f64> = (0..columns).map(|index| index as f64 * 0.011 + 0.3).collect();
         let (sizes, turned) = ([rows as i64, columns as i64], [1, rows as i64]);
-        let computed = |op: PointwiseOp, in_place: bool, threads| {
+        let computed = |op: ElementOperation, in_place: bool, threads| {
             parallel::set_count(threads).unwrap();
             let mut result = if in_place { first.clone() } else { vec![f32::NAN; first.len()] };
             let output = operand(&result, Dtype::F32, &turned);
@@ -177,7 +177,7 @@ mod tests {
             .unwrap();
             std::mem::take(&mut result)
         };
-        use PointwiseOp::{Add, Exp, Pow, Range};
+        use ElementOperation::{Add, Exp, Pow, Range};
         for (op, in_place) in [(Add, false), (Add, true), (Exp, false), (Range, false), (Pow, true)]
         {
             let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
@@ -194,7 +194,7 @@ mod tests {
         parallel::set_count(4).unwrap();
         let values = vec![0_i64; 200_001];
         let call = PointwiseCall {
-            op: PointwiseOp::Add,
+            op: ElementOperation::Add,
             compute: Dtype::I64,
             sizes: &[200_000],
             output: operand(&values[1..], Dtype::I64, &[1]),
@@ -218,7 +218,7 @@ mod tests {
     fn nothing_is_touched_beyond_what_the_caller_vouches_for() {
         let (elements, result) = ([0_u8; 4], [0_u8; 4]);
         let call = PointwiseCall {
-            op: PointwiseOp::Cast,
+            op: ElementOperation::Cast,
             compute: Dtype::U8,
             sizes: &[5],
             output: operand(&result, Dtype::U8, &[1]),
@@ -236,7 +236,7 @@ mod tests {
     fn what_is_not_defined_is_refused() {
         let result = [0.0_f32; 2];
         let call = PointwiseCall {
-            op: PointwiseOp::Minimum,
+            op: ElementOperation::Minimum,
             compute: Dtype::C64,
             sizes: &[1],
             output: operand(&result, Dtype::C64, &[1]),

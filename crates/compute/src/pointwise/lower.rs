@@ -4,12 +4,13 @@ use sconce_base::element::{Dtype, DtypeKind};
 use sconce_base::error::{Error, Result};
 use sconce_driver::RawAddress;
 use sconce_math::arithmetic::{
-    AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseInput, MOST_INPUTS, Scalar,
+    AnyNumber, Domain, ElementOperation, Elementwise, ElementwiseInput, Lowering, MOST_INPUTS,
+    Scalar,
 };
 use smallvec::SmallVec;
 
 use super::axes::axes_of;
-use super::call::{PointwiseCall, PointwiseInput, PointwiseOp};
+use super::call::{PointwiseCall, PointwiseInput};
 
 /// A call as the kernels know it.
 pub(super) struct Lowered {
@@ -87,75 +88,31 @@ pub(super) fn choose(call: &PointwiseCall<'_>) -> Choice {
     let whole = Domain::of(call.compute) == Domain::Integer;
     let in_order = &IN_ORDER[..call.inputs.len()];
     let plain = |operation| Choice { operation, compute: call.compute, inputs: in_order };
-    let swapped = |operation| Choice { operation, compute: call.compute, inputs: &[1, 0] };
-    let of_truth = |operation| Choice { operation, compute: type_of_truth(call), inputs: in_order };
     match call.op {
-        PointwiseOp::Cast => {
-            Choice { compute: type_of_cast(call), ..plain(ElementOperation::Copy) }
-        }
-        PointwiseOp::Floor | PointwiseOp::Ceil | PointwiseOp::Round | PointwiseOp::Trunc
+        ElementOperation::Cast => Choice { compute: type_of_cast(call), ..plain(call.op) },
+        ElementOperation::Floor
+        | ElementOperation::Ceil
+        | ElementOperation::Round
+        | ElementOperation::Trunc
             if whole =>
         {
-            plain(ElementOperation::Copy)
+            plain(ElementOperation::Cast)
         }
-        PointwiseOp::Fill => plain(ElementOperation::Copy),
-        PointwiseOp::Range => plain(ElementOperation::Range),
-        PointwiseOp::Linspace => plain(ElementOperation::Linspace),
-        PointwiseOp::Neg => plain(ElementOperation::Neg),
-        PointwiseOp::Abs => plain(ElementOperation::Abs),
-        PointwiseOp::Sign => plain(ElementOperation::Sign),
-        PointwiseOp::Exp => plain(ElementOperation::Exp),
-        PointwiseOp::Log => plain(ElementOperation::Log),
-        PointwiseOp::Sqrt => plain(ElementOperation::Sqrt),
-        PointwiseOp::Rsqrt => plain(ElementOperation::Rsqrt),
-        PointwiseOp::Reciprocal => plain(ElementOperation::Reciprocal),
-        PointwiseOp::Sin => plain(ElementOperation::Sin),
-        PointwiseOp::Cos => plain(ElementOperation::Cos),
-        PointwiseOp::Floor => plain(ElementOperation::Floor),
-        PointwiseOp::Ceil => plain(ElementOperation::Ceil),
-        PointwiseOp::Round => plain(ElementOperation::Round),
-        PointwiseOp::Trunc => plain(ElementOperation::Trunc),
-        PointwiseOp::Tanh => plain(ElementOperation::Tanh),
-        PointwiseOp::Sigmoid => plain(ElementOperation::Sigmoid),
-        PointwiseOp::Relu => plain(ElementOperation::Relu),
-        PointwiseOp::GeluErf => plain(ElementOperation::GeluErf),
-        PointwiseOp::GeluTanh => plain(ElementOperation::GeluTanh),
-        PointwiseOp::Silu => plain(ElementOperation::Silu),
-        PointwiseOp::Erf => plain(ElementOperation::Erf),
-        PointwiseOp::IsNan => plain(ElementOperation::IsNan),
-        PointwiseOp::IsFinite => plain(ElementOperation::IsFinite),
-        PointwiseOp::Add | PointwiseOp::Sub => plain(ElementOperation::Add),
-        PointwiseOp::Mul => plain(ElementOperation::Mul),
-        PointwiseOp::Div => plain(ElementOperation::Div),
-        PointwiseOp::FloorDivide => plain(ElementOperation::FloorDivide),
         // torch rounds a quotient of two tensors to the type before it cuts it, that of a tensor and a number after.
-        PointwiseOp::TruncDivide
+        ElementOperation::TruncDivide
             if matches!(call.compute, Dtype::F16 | Dtype::Bf16)
                 && matches!(call.inputs.get(1), Some(PointwiseInput::Scalar(_))) =>
         {
-            Choice { compute: Dtype::F32, ..plain(ElementOperation::TruncDivide) }
+            Choice { compute: Dtype::F32, ..plain(call.op) }
         }
-        PointwiseOp::TruncDivide => plain(ElementOperation::TruncDivide),
-        PointwiseOp::Remainder => plain(ElementOperation::Remainder),
-        PointwiseOp::Pow => simple_power(call).unwrap_or_else(|| plain(ElementOperation::Pow)),
-        PointwiseOp::Minimum => plain(ElementOperation::Minimum),
-        PointwiseOp::Maximum => plain(ElementOperation::Maximum),
-        PointwiseOp::Eq => plain(ElementOperation::Eq),
-        PointwiseOp::Ne => plain(ElementOperation::Ne),
-        PointwiseOp::Lt => plain(ElementOperation::Lt),
-        PointwiseOp::Le => plain(ElementOperation::Le),
-        PointwiseOp::Gt => swapped(ElementOperation::Lt),
-        PointwiseOp::Ge => swapped(ElementOperation::Le),
-        PointwiseOp::LogicalNot => of_truth(ElementOperation::Not),
-        PointwiseOp::LogicalAnd => of_truth(ElementOperation::And),
-        PointwiseOp::LogicalOr => of_truth(ElementOperation::Or),
-        PointwiseOp::LogicalXor => of_truth(ElementOperation::Xor),
-        PointwiseOp::BitwiseNot => plain(ElementOperation::Not),
-        PointwiseOp::BitwiseAnd => plain(ElementOperation::And),
-        PointwiseOp::BitwiseOr => plain(ElementOperation::Or),
-        PointwiseOp::BitwiseXor => plain(ElementOperation::Xor),
-        PointwiseOp::Clamp => plain(ElementOperation::Clamp),
-        PointwiseOp::Where => plain(ElementOperation::Where),
+        ElementOperation::Pow => simple_power(call).unwrap_or_else(|| plain(call.op)),
+        operation => match operation.lowered() {
+            (computed, Lowering::Plain) => plain(computed),
+            (computed, Lowering::Swapped) => Choice { inputs: &[1, 0], ..plain(computed) },
+            (computed, Lowering::OfTruth) => {
+                Choice { compute: type_of_truth(call), ..plain(computed) }
+            }
+        },
     }
 }
 
@@ -211,7 +168,7 @@ fn simple_power(call: &PointwiseCall<'_>) -> Option<Choice> {
         0.5 => (ElementOperation::Sqrt, &[0]),
         -0.5 => (ElementOperation::Rsqrt, &[0]),
         -1.0 => (ElementOperation::Reciprocal, &[0]),
-        1.0 => (ElementOperation::Copy, &[0]),
+        1.0 => (ElementOperation::Cast, &[0]),
         2.0 => (ElementOperation::Mul, &[0, 0]),
         _ => return None,
     };
@@ -244,8 +201,8 @@ fn check(call: &PointwiseCall<'_>, choice: &Choice, domain: Domain) -> Result<()
 /// What the second operand of a sum or a difference is multiplied by; of other operations 0.
 pub(super) fn factor_of(call: &PointwiseCall<'_>) -> AnyNumber {
     match call.op {
-        PointwiseOp::Add => call.parameters[0].into(),
-        PointwiseOp::Sub => AnyNumber::from(call.parameters[0]).negated(),
+        ElementOperation::Add => call.parameters[0].into(),
+        ElementOperation::Sub => AnyNumber::from(call.parameters[0]).negated(),
         _ => AnyNumber::Signed(0),
     }
 }
@@ -253,13 +210,13 @@ pub(super) fn factor_of(call: &PointwiseCall<'_>) -> AnyNumber {
 fn set_parameters(call: &PointwiseCall<'_>, task: &mut Elementwise) {
     let [first, second] = call.parameters.map(AnyNumber::from);
     match call.op {
-        PointwiseOp::Add | PointwiseOp::Sub => task.parameters[0] = factor_of(call),
-        PointwiseOp::Range => task.parameters = [first, second, AnyNumber::Signed(0)],
-        PointwiseOp::Linspace if task.total <= 1 => {
-            task.operation = ElementOperation::Copy;
+        ElementOperation::Add | ElementOperation::Sub => task.parameters[0] = factor_of(call),
+        ElementOperation::Range => task.parameters = [first, second, AnyNumber::Signed(0)],
+        ElementOperation::Linspace if task.total <= 1 => {
+            task.operation = ElementOperation::Cast;
             task.inputs[0] = ElementwiseInput::Constant(first);
         }
-        PointwiseOp::Linspace => task.parameters = linspace(task, first, second),
+        ElementOperation::Linspace => task.parameters = linspace(task, first, second),
         _ => {}
     }
 }
@@ -301,7 +258,7 @@ mod tests {
         let computed_in = |divisor| {
             let inputs = [PointwiseInput::Elements(operand), divisor];
             let call = PointwiseCall {
-                op: PointwiseOp::TruncDivide,
+                op: ElementOperation::TruncDivide,
                 compute: Dtype::F16,
                 sizes: &[256],
                 output: operand,

@@ -17,7 +17,7 @@ mod host;
 mod launch;
 mod lower;
 
-pub use call::{PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand};
+pub use call::{PointwiseCall, PointwiseInput, PointwiseOperand};
 pub use host::on_host;
 pub use launch::queue;
-pub use sconce_math::arithmetic::Scalar;
+pub use sconce_math::arithmetic::{ElementOperation, ResultType, Scalar};

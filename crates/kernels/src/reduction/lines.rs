@@ -174,8 +174,6 @@ impl LineLaunch {
 
     /// Reads the slots that [`LineLaunch::pack`] made.
     pub fn read(slots: &[u64]) -> Option<LineLaunch> {
-        const OPS: [LineOp; 4] =
-            [LineOp::Softmax, LineOp::LogSoftmax, LineOp::Cumsum, LineOp::Cumprod];
         if slots.len() != SOFTMAX.slots() {
             return None;
         }
@@ -190,7 +188,7 @@ impl LineLaunch {
         Some(LineLaunch {
             input: slots[0],
             output: slots[1],
-            op: OPS.get(byte(0)).copied()?,
+            op: LineOp::ALL.get(byte(0)).copied()?,
             types: [dtype(1)?, dtype(2)?, dtype(3)?],
             length: slots[4],
             strides: [slots[5] as i64, slots[6] as i64],

@@ -131,7 +131,7 @@ impl<N: DomainNumber> Tile<N> {
             memory.read(operand, run(operand, dtype, read), bytes)?;
             let to = task.output.1;
             let is_conversion =
-                rules.operation == ElementOperation::Copy && [dtype, to].contains(&rules.compute);
+                rules.operation == ElementOperation::Cast && [dtype, to].contains(&rules.compute);
             if is_conversion && read == count {
                 let converted = &mut self.converted[..count * to.bytes()];
                 if convert_all(dtype, to, bytes, converted) {
@@ -240,7 +240,7 @@ fn apply_all<N: DomainNumber>(
             }
         };
     }
-    loops!(Copy Neg Relu Add Mul Div Where);
+    loops!(Cast Neg Relu Add Mul Div Where);
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `operation` | the list of operations, with the numbers that the kernels know them by |
+//! | `operation` | the table of operations, from which their numbers and lists follow |
 //! | `domain` | the five types in which operations are computed |
 //! | `any_number` | a number of any type, and conversion between types as CUDA converts |
 //! | `stored` | elements as bytes in memory |
@@ -33,5 +33,5 @@ pub use any_number::{AnyNumber, wrap};
 pub use domain::Domain;
 pub use elementwise::{Elementwise, ElementwiseAxis, ElementwiseInput, MOST_INPUTS};
 pub use evaluate::{ElementRun, ElementRuns, evaluate, evaluate_part};
-pub use operation::ElementOperation;
+pub use operation::{ElementOperation, Lowering, ResultType, numbers};
 pub use stored::{decode, encode};

@@ -119,9 +119,9 @@ fn integers_of_every_type_wrap_as_whole_numbers_do() {
             Ne => i128::from(a != b),
             Lt => i128::from(a < b),
             Le => i128::from(a <= b),
-            And => a & b,
-            Or => a | b,
-            Xor => a ^ b,
+            BitwiseAnd => a & b,
+            BitwiseOr => a | b,
+            BitwiseXor => a ^ b,
             _ => unreachable!(),
         };
         for operation in [
@@ -137,9 +137,9 @@ fn integers_of_every_type_wrap_as_whole_numbers_do() {
             Ne,
             Lt,
             Le,
-            And,
-            Or,
-            Xor,
+            BitwiseAnd,
+            BitwiseOr,
+            BitwiseXor,
         ] {
             let results = computed(operation, dtype, dtype, &[(dtype, &one), (dtype, &other)]);
             for ((a, b), result) in first.iter().zip(&second).zip(results) {
@@ -341,7 +341,7 @@ fn conversions_between_all_types_keep_what_both_hold() {
         for to in types.clone() {
             // A domain of complex numbers computes where either side is one.
             let wide = if is_complex(to) && !is_complex(from) { Dtype::C128 } else { from };
-            let results = computed(ElementOperation::Copy, wide, to, &[(from, &numbers)]);
+            let results = computed(ElementOperation::Cast, wide, to, &[(from, &numbers)]);
             for (number, result) in numbers.into_iter().zip(results) {
                 let value = number.to_double();
                 if holds(from, value) && holds(to, value) {

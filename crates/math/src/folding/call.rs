@@ -3,46 +3,105 @@
 
 use sconce_base::element::{Dtype, DtypeKind};
 
-/// How a reduction makes one element of many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReduceOp {
-    /// The sum; 0 of no elements.
-    Sum,
-    /// The sum divided by the number of elements; NaN of no elements.
-    Mean,
-    /// The product; 1 of no elements.
-    Prod,
-    /// The largest; a NaN if there is one. Of no elements the least number of the type.
-    Amax,
-    /// The smallest; a NaN if there is one. Of no elements the greatest number of the type.
-    Amin,
-    /// The index of the first of the largest in row-major order; NaN counts as the largest.
-    Argmax,
-    /// The index of the first of the smallest in row-major order; NaN counts as the smallest.
-    Argmin,
-    /// Whether no element is zero.
-    All,
-    /// Whether an element is not zero.
-    Any,
-    /// How many elements are not zero.
-    Count,
+macro_rules! tables {
+    ($($(#[$about:meta])+ $name:ident {$(
+        $(#[doc = $doc:literal])+
+        $operation:ident $torch:literal $($c:ident)?;
+    )+})+) => {
+        $(
+            $(#[$about])+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub enum $name {
+                $($(#[doc = $doc])+ $operation,)+
+            }
+
+            impl $name {
+                /// Every operation. The index is the number in kernels and in the C API.
+                pub const ALL: [$name; [$($torch),+].len()] = [$($name::$operation),+];
+                const TORCH_NAMES: &[&str] = &[$($torch),+];
+                const C_NAMES: &[&str] = &[$($(stringify!($c),)?)+];
+                const DOCS: &[&[&str]] = &[$(&[$($doc),+]),+];
+
+                /// Those of the C API, which come first.
+                pub const IN_C: [$name; $name::C_NAMES.len()] = {
+                    let mut found = [$name::ALL[0]; $name::C_NAMES.len()];
+                    let mut index = 0;
+                    while index < found.len() {
+                        found[index] = $name::ALL[index];
+                        index += 1;
+                    }
+                    found
+                };
+
+                /// The name in messages of torch.
+                pub const fn torch_name(self) -> &'static str {
+                    $name::TORCH_NAMES[self as usize]
+                }
+
+                /// The name and the number in the C API.
+                pub fn in_c(self) -> Option<(&'static str, i32)> {
+                    $name::C_NAMES.get(self as usize).map(|name| (*name, self as i32))
+                }
+
+                /// What the operation computes, in lines of text.
+                pub const fn doc(self) -> &'static [&'static str] {
+                    $name::DOCS[self as usize]
+                }
+            }
+        )+
+
+        /// The numbers of operations in the C API.
+        pub mod numbers {
+            $($($(
+                #[doc = concat!("`", stringify!($operation), "` in the C API.")]
+                pub const $c: i32 = super::$name::$operation as i32;
+            )?)+)+
+        }
+    };
+}
+
+// The tables of reductions and of calculations along lines. A row: what it computes; its name, torch's name in messages,
+// and its name in the C API if that has it: those that it has not come last. Its number is its place, in the C API and in kernels/reduce/launch.cuh and
+// kernels/lines/launch.cuh. The first lines of a row are also the text of the C header.
+tables! {
+    /// How a reduction makes one element of many.
+    ReduceOp {
+        /// The sum; 0 if there are no elements. Integers are added as I64.
+        Sum "sum" SCONCE_REDUCE_SUM;
+        /// The mean of floating-point or complex numbers; NaN if there are no elements.
+        Mean "mean" SCONCE_REDUCE_MEAN;
+        /// The product; 1 if there are no elements.
+        Prod "prod" SCONCE_REDUCE_PROD;
+        /// The largest element; NaN if any element is NaN.
+        Amax "amax" SCONCE_REDUCE_AMAX;
+        /// The smallest element; NaN if any element is NaN.
+        Amin "amin" SCONCE_REDUCE_AMIN;
+        /// The index of the first largest element, as I64.
+        Argmax "argmax" SCONCE_REDUCE_ARGMAX;
+        /// The index of the first smallest element, as I64.
+        Argmin "argmin" SCONCE_REDUCE_ARGMIN;
+        /// Whether all elements are nonzero.
+        All "all" SCONCE_REDUCE_ALL;
+        /// Whether any element is nonzero.
+        Any "any" SCONCE_REDUCE_ANY;
+        /// How many elements are not zero.
+        Count "count_nonzero";
+    }
+
+    /// What is calculated along a line.
+    LineOp {
+        /// The softmax: `exp(x)` divided by the sum of `exp(x)`.
+        Softmax "softmax" SCONCE_LINE_SOFTMAX;
+        /// The logarithm of the softmax.
+        LogSoftmax "log_softmax" SCONCE_LINE_LOG_SOFTMAX;
+        /// The running sum: for each element, the sum of the elements up to it.
+        Cumsum "cumsum" SCONCE_LINE_CUMSUM;
+        /// The running product: for each element, the product of the elements up to it.
+        Cumprod "cumprod" SCONCE_LINE_CUMPROD;
+    }
 }
 
 impl ReduceOp {
-    /// Every operation.
-    pub const ALL: [ReduceOp; 10] = [
-        ReduceOp::Sum,
-        ReduceOp::Mean,
-        ReduceOp::Prod,
-        ReduceOp::Amax,
-        ReduceOp::Amin,
-        ReduceOp::Argmax,
-        ReduceOp::Argmin,
-        ReduceOp::All,
-        ReduceOp::Any,
-        ReduceOp::Count,
-    ];
-
     /// Whether the result is an index.
     pub const fn is_index(self) -> bool {
         matches!(self, ReduceOp::Argmax | ReduceOp::Argmin)
@@ -57,19 +116,6 @@ impl ReduceOp {
     pub const fn needs_order(self) -> bool {
         matches!(self, ReduceOp::Amax | ReduceOp::Amin) || self.is_index()
     }
-}
-
-/// What is calculated along a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LineOp {
-    /// `exp(x - max) / sum of exp(x - max)`.
-    Softmax,
-    /// `x - max - log(sum of exp(x - max))`.
-    LogSoftmax,
-    /// The sum of the elements up to each.
-    Cumsum,
-    /// The product of the elements up to each.
-    Cumprod,
 }
 
 /// Where an operand's first element lies, and the type of its elements.

@@ -40,7 +40,9 @@ use std::ops::Range;
 
 use sconce_base::element::Dtype;
 
-pub use call::{ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis};
+pub use call::{
+    ElementOperand, KeptAxis, LineCall, LineOp, ReduceCall, ReduceOp, ReducedAxis, numbers,
+};
 pub use memory::ElementMemory;
 pub use number::Number;
 pub use reduce::reduce;

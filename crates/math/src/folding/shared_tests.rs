@@ -147,7 +147,7 @@ fn shared_lines_are_those_of_one_thread() {
     for (input, compute) in types {
         for (lines, length) in [(200_i64, 100_i64), (3, 6000), (3000, 7)] {
             let bytes = elements(input, 2 * (lines * length) as usize);
-            for op in [LineOp::Softmax, LineOp::LogSoftmax, LineOp::Cumsum, LineOp::Cumprod] {
+            for op in LineOp::ALL {
                 for (stride, along) in [(length, 1), (1, lines), (2 * length, 2)] {
                     let call = LineCall {
                         op,

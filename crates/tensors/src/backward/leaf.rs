@@ -4,7 +4,7 @@ use sconce_base::error::Result;
 use sconce_base::lock::{Mutex, rank};
 use sconce_compute::pointwise::Scalar;
 
-use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
+use crate::tensor::operations::{ElementOperation, TensorOperand, binary};
 use crate::tensor::{MemoryFormat, Tensor, transfer};
 
 /// A gradient that passes add to.
@@ -50,5 +50,5 @@ pub(super) fn sum(first: &Tensor, second: &Tensor, into: Option<&Tensor>) -> Res
         )));
     }
     let operands = [TensorOperand::Tensor(first), TensorOperand::Tensor(second)];
-    binary(BinaryOperation::Add, operands, Scalar::Int(1), into)
+    binary(ElementOperation::Add, operands, Scalar::Int(1), into)
 }

@@ -10,7 +10,7 @@ use sconce_runtime::device;
 use super::device_of;
 use super::lanes::{Lanes, Turn};
 use super::team::Team;
-use crate::tensor::operations::{BinaryOperation, TensorOperand, binary};
+use crate::tensor::operations::{ElementOperation, TensorOperand, binary};
 use crate::tensor::{Place, Tensor, TensorOptions, views};
 
 /// The bytes of the parts of a large sum: while one is added, the next one is copied. Between two copies the links are
@@ -97,7 +97,7 @@ fn check(inputs: &[Tensor], destination: Place) -> Result<usize> {
 
 fn add(left: &Tensor, right: &Tensor, into: Option<&Tensor>) -> Result<Tensor> {
     let operands = [TensorOperand::Tensor(left), TensorOperand::Tensor(right)];
-    binary(BinaryOperation::Add, operands, Scalar::Int(1), into)
+    binary(ElementOperation::Add, operands, Scalar::Int(1), into)
 }
 
 /// A sum as one collective call. That adds in an order of its own, so it is taken for integers alone, whose sum is the

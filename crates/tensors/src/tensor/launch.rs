@@ -6,7 +6,7 @@ use sconce_base::types::DeviceIndex;
 use sconce_compute::blas::{self, Matmul};
 use sconce_compute::ordering::{self, JoinCall, SelectCall, SortCall};
 use sconce_compute::pointwise::{
-    self, PointwiseCall, PointwiseInput, PointwiseOp, PointwiseOperand, Scalar,
+    self, ElementOperation, PointwiseCall, PointwiseInput, PointwiseOperand, Scalar,
 };
 use sconce_compute::reduction::{self, ElementOperand, LineCall, ReduceCall};
 use sconce_runtime::context::{Runtime, runtime};
@@ -48,7 +48,7 @@ fn operand<'a>(tensor: &Tensor, strides: &'a [i64]) -> PointwiseOperand<'a> {
 
 /// An elementwise operation, computed in a type.
 pub(crate) fn run(
-    op: PointwiseOp,
+    op: ElementOperation,
     compute: Dtype,
     output: &Tensor,
     inputs: &[Input<'_>],
@@ -89,7 +89,7 @@ pub(crate) fn run(
 
 /// An elementwise operation on tensors that are contiguous, as is the output; all have as many elements.
 pub(crate) fn run_flat<const INPUTS: usize>(
-    op: PointwiseOp,
+    op: ElementOperation,
     compute: Dtype,
     output: &Tensor,
     inputs: [&Tensor; INPUTS],
@@ -127,24 +127,24 @@ fn run_call(output: &Tensor, call: &PointwiseCall<'_>) -> Result<()> {
 /// Elements of another type.
 pub(crate) fn cast(output: &Tensor, input: &Tensor, strides: &Dims) -> Result<()> {
     let inputs = [Input::Tensor(input, strides)];
-    run(PointwiseOp::Cast, output.dtype(), output, &inputs, &[])
+    run(ElementOperation::Cast, output.dtype(), output, &inputs, &[])
 }
 
 /// One number for all elements.
 pub(crate) fn fill(output: &Tensor, value: Scalar) -> Result<()> {
-    run(PointwiseOp::Fill, output.dtype(), output, &[Input::Number(value)], &[])
+    run(ElementOperation::Fill, output.dtype(), output, &[Input::Number(value)], &[])
 }
 
 /// `start`, `start + step`, and so on.
 pub(crate) fn range(output: &Tensor, start: Scalar, step: Scalar) -> Result<()> {
-    run(PointwiseOp::Range, output.dtype(), output, &[], &[start, step])
+    run(ElementOperation::Range, output.dtype(), output, &[], &[start, step])
 }
 
 /// Numbers at equal distances from `start` to `end`.
 pub(crate) fn linspace(output: &Tensor, start: Scalar, end: Scalar) -> Result<()> {
     let whole = crate::tensor::promotion::is_integral(output.dtype());
     let compute = if whole { Dtype::F32 } else { output.dtype() };
-    run(PointwiseOp::Linspace, compute, output, &[], &[start, end])
+    run(ElementOperation::Linspace, compute, output, &[], &[start, end])
 }
 
 /// The first element of a tensor, for a reduction.

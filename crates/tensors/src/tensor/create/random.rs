@@ -11,7 +11,7 @@ use sconce_runtime::stream;
 
 use super::sequence::vector;
 use crate::tensor::iteration::preserved_strides;
-use crate::tensor::operations::{BinaryOperation, TensorOperand, binary, not_implemented, sort};
+use crate::tensor::operations::{ElementOperation, TensorOperand, binary, not_implemented, sort};
 use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::transfer::{copy_into, from_integers, write_bytes};
 use crate::tensor::{Place, Tensor, TensorOptions, views};
@@ -105,7 +105,7 @@ fn sorted_keys(
     if bits < 8 * keys.element() as u32 {
         let mask = Scalar::Int((1_i64 << bits) - 1);
         let operands = [TensorOperand::Tensor(&keys), TensorOperand::Number(mask)];
-        binary(BinaryOperation::BitwiseAnd, operands, Scalar::Int(1), Some(&keys))?;
+        binary(ElementOperation::BitwiseAnd, operands, Scalar::Int(1), Some(&keys))?;
     }
     let [keys, order] = sort(&keys, 0, false, [None, None])?;
     let runtime = runtime()?;

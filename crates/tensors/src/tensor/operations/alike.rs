@@ -3,24 +3,25 @@
 
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
-use sconce_compute::pointwise::Scalar;
+use sconce_compute::pointwise::{ElementOperation, Scalar};
 
-use super::binary_plan::{BinaryOperation, BinaryPlan, check};
+use super::checks::check;
 use super::operand::TensorOperand;
+use super::unary::{Plan, plan};
 use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::{Tensor, TensorOptions, dims, launch};
 
 /// Two tensors that lie alike, and what kernels compute for them.
 struct Alike<'a> {
     operands: [&'a Tensor; 2],
-    plan: BinaryPlan,
+    plan: Plan,
 }
 
 /// The operands and the plan, if the operands are contiguous tensors of one floating-point type, shape and place, and the
 /// result has their type; `None` for all else.
 #[inline]
 fn alike<'a>(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'a>; 2],
     alpha: Scalar,
 ) -> Result<Option<Alike<'a>>> {
@@ -33,14 +34,14 @@ fn alike<'a>(
         return Ok(None);
     }
     check(operation, operands, alpha, common)?;
-    let plan = operation.plan(common)?;
+    let plan = plan(operation, common)?;
     Ok((plan.result == common).then_some(Alike { operands: [first, second], plan }))
 }
 
 /// Calculates into a new tensor, which `result` becomes; `false` if the operands do not lie alike.
 #[inline]
 pub(super) fn new_alike(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     result: &mut Tensor,
@@ -58,7 +59,7 @@ pub(super) fn new_alike(
 /// Calculates into a tensor that lies as the operands do; `false` if it does not, or they do not lie alike.
 #[inline]
 pub(super) fn written_alike(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     into: &Tensor,

@@ -2,13 +2,13 @@
 
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
-use sconce_compute::pointwise::{PointwiseOp, Scalar};
+use sconce_compute::pointwise::{ElementOperation, Scalar};
 
 use super::alike::{new_alike, written_alike};
-use super::binary_plan::{BinaryOperation, BinaryPlan, check, refuse_zero_divisor};
+use super::checks::{check, refuse_zero_divisor};
 use super::operand::{TensorOperand, at_place, common_place, common_type};
 use super::output::{Destination, InPlace, Output};
-use super::unary::written_by;
+use super::unary::{Plan, plan, written_by};
 use crate::tensor::iteration::{
     broadcast, result_strides, result_strides_with_number, strides_over,
 };
@@ -19,7 +19,7 @@ use crate::tensor::{Dims, Place, Tensor, TensorOptions};
 /// The operation on every pair of elements, into a new tensor, which `result` becomes: a tensor is 200 bytes, which are
 /// not moved about. `alpha` is the factor of the second operand of a sum or difference.
 pub fn binary_new(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     result: &mut Tensor,
@@ -33,7 +33,7 @@ pub fn binary_new(
 /// As [`binary_new`], into `into`, which may be an operand. Returns the tensor with the result, if that is another view
 /// than `into`.
 pub fn binary_into(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     into: &Tensor,
@@ -47,7 +47,7 @@ pub fn binary_into(
 
 /// As [`binary_new`] or [`binary_into`], for callers that want the tensor with the result.
 pub fn binary(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     into: Option<&Tensor>,
@@ -68,7 +68,7 @@ pub fn binary(
 /// The operation on operands of any types and layouts.
 #[inline(never)]
 fn binary_of_any(
-    operation: BinaryOperation,
+    operation: ElementOperation,
     operands: [TensorOperand<'_>; 2],
     alpha: Scalar,
     into: Option<&Tensor>,
@@ -77,10 +77,10 @@ fn binary_of_any(
     check(operation, operands, alpha, common)?;
     let plan = match (operation, operands[1]) {
         // torch takes powers of truth values to numbers only: x to the power of 1 is x, to that of 0 it is 1.
-        (BinaryOperation::Pow, TensorOperand::Number(_)) if common == Dtype::Bool => {
-            BinaryPlan { kernel: PointwiseOp::Ge, compute: common, result: common }
+        (ElementOperation::Pow, TensorOperand::Number(_)) if common == Dtype::Bool => {
+            Plan { kernel: ElementOperation::Ge, compute: common, result: common }
         }
-        _ => operation.plan(common)?,
+        _ => plan(operation, common)?,
     };
     let place = common_place(&operands)?;
     let shape = |operand: TensorOperand<'_>| match operand {
@@ -103,7 +103,7 @@ fn binary_of_any(
     }
     let options = TensorOptions { dtype: plan.result, place, pinned: false };
     let order = || match (operation, tensors.len()) {
-        (BinaryOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors, Some(plan.compute)),
+        (ElementOperation::Pow, _) | (_, 2) => result_strides(&sizes, &tensors, Some(plan.compute)),
         _ => result_strides_with_number(&sizes, &tensors, Some(plan.compute)),
     };
     let output = match into {
@@ -122,17 +122,17 @@ fn binary_of_any(
         TensorOperand::Number(number) => Input::Number(number),
     });
     let (kernel, inputs) = match (plan.kernel, inputs) {
-        (PointwiseOp::Div, [dividend @ Input::Tensor(..), Input::Number(divisor)]) => {
+        (ElementOperation::Div, [dividend @ Input::Tensor(..), Input::Number(divisor)]) => {
             match reciprocal(divisor, plan.compute) {
-                Some(factor) => (PointwiseOp::Mul, [dividend, Input::Number(factor)]),
-                None => (PointwiseOp::Div, inputs),
+                Some(factor) => (ElementOperation::Mul, [dividend, Input::Number(factor)]),
+                None => (ElementOperation::Div, inputs),
             }
         }
         // Numbers to the power of 0 are 1, also where 0 is the base: the logarithm of 0 would give NaN.
-        (PointwiseOp::Pow, [base @ Input::Tensor(..), Input::Number(exponent)])
+        (ElementOperation::Pow, [base @ Input::Tensor(..), Input::Number(exponent)])
             if is_complex(plan.compute) && is_zero(exponent) =>
         {
-            (PointwiseOp::LogicalOr, [base, Input::Number(Scalar::Int(1))])
+            (ElementOperation::LogicalOr, [base, Input::Number(Scalar::Int(1))])
         }
         (kernel, inputs) => (kernel, inputs),
     };

@@ -1,14 +1,13 @@
 //! Whether all elements of two tensors are equal, or close. Both wait for the current stream.
 
 use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::Scalar;
+use sconce_compute::pointwise::{ElementOperation, Scalar};
 use sconce_compute::reduction::ReduceOp;
 
 use super::binary::binary;
-use super::binary_plan::BinaryOperation;
 use super::operand::{TensorOperand, same_place};
 use super::reduce::{Reduction, reduce};
-use super::unary::{UnaryOperation, unary};
+use super::unary::unary;
 use crate::tensor::Tensor;
 use crate::tensor::promotion::is_integral;
 use crate::tensor::transfer::item;
@@ -27,11 +26,11 @@ pub fn equal(first: &Tensor, second: &Tensor) -> Result<bool> {
         return Ok(false);
     }
     let operands = [TensorOperand::Tensor(first), TensorOperand::Tensor(second)];
-    are_all_true(&binary(BinaryOperation::Eq, operands, ONE, None)?)
+    are_all_true(&binary(ElementOperation::Eq, operands, ONE, None)?)
 }
 
 fn pair(
-    op: BinaryOperation,
+    op: ElementOperation,
     first: TensorOperand<'_>,
     second: TensorOperand<'_>,
 ) -> Result<Tensor> {
@@ -65,39 +64,39 @@ pub fn allclose(
             )));
         }
     }
-    let mut close = pair(BinaryOperation::Eq, tensor(first), tensor(second))?;
+    let mut close = pair(ElementOperation::Eq, tensor(first), tensor(second))?;
     if equal_nan {
         let (one, other) = (
-            unary(UnaryOperation::IsNan, first, None)?,
-            unary(UnaryOperation::IsNan, second, None)?,
+            unary(ElementOperation::IsNan, first, None)?,
+            unary(ElementOperation::IsNan, second, None)?,
         );
-        let both = pair(BinaryOperation::LogicalAnd, tensor(&one), tensor(&other))?;
-        close = pair(BinaryOperation::LogicalOr, tensor(&close), tensor(&both))?;
+        let both = pair(ElementOperation::LogicalAnd, tensor(&one), tensor(&other))?;
+        close = pair(ElementOperation::LogicalOr, tensor(&close), tensor(&both))?;
     }
     if relative != 0.0 || absolute != 0.0 {
         let as_float = if is_integral(second.dtype()) { Scalar::Float(1.0) } else { ONE };
         let second_real =
-            pair(BinaryOperation::Mul, tensor(second), TensorOperand::Number(as_float))?;
-        let size = unary(UnaryOperation::Abs, &second_real, None)?;
+            pair(ElementOperation::Mul, tensor(second), TensorOperand::Number(as_float))?;
+        let size = unary(ElementOperation::Abs, &second_real, None)?;
         let scaled = pair(
-            BinaryOperation::Mul,
+            ElementOperation::Mul,
             tensor(&size),
             TensorOperand::Number(Scalar::Float(relative)),
         )?;
         let allowed = pair(
-            BinaryOperation::Add,
+            ElementOperation::Add,
             tensor(&scaled),
             TensorOperand::Number(Scalar::Float(absolute)),
         )?;
         let first_real =
-            pair(BinaryOperation::Mul, tensor(first), TensorOperand::Number(as_float))?;
+            pair(ElementOperation::Mul, tensor(first), TensorOperand::Number(as_float))?;
         let apart =
-            binary(BinaryOperation::Sub, [tensor(&first_real), tensor(&second_real)], ONE, None)?;
-        let distance = unary(UnaryOperation::Abs, &apart, None)?;
-        let finite = unary(UnaryOperation::IsFinite, &distance, None)?;
-        let within = pair(BinaryOperation::Le, tensor(&distance), tensor(&allowed))?;
-        let near = pair(BinaryOperation::LogicalAnd, tensor(&finite), tensor(&within))?;
-        close = pair(BinaryOperation::LogicalOr, tensor(&close), tensor(&near))?;
+            binary(ElementOperation::Sub, [tensor(&first_real), tensor(&second_real)], ONE, None)?;
+        let distance = unary(ElementOperation::Abs, &apart, None)?;
+        let finite = unary(ElementOperation::IsFinite, &distance, None)?;
+        let within = pair(ElementOperation::Le, tensor(&distance), tensor(&allowed))?;
+        let near = pair(ElementOperation::LogicalAnd, tensor(&finite), tensor(&within))?;
+        close = pair(ElementOperation::LogicalOr, tensor(&close), tensor(&near))?;
     }
     are_all_true(&close)
 }

@@ -12,9 +12,6 @@ use crate::tensor::launch;
 use crate::tensor::promotion::is_integral;
 use crate::tensor::{Tensor, TensorOptions};
 
-/// What is computed along a line.
-pub use sconce_compute::reduction::LineOp as LineOperation;
-
 /// The operation along a dimension, into a new tensor or `into`; `dtype` is the type that elements are converted to
 /// first, by default that of `into` for running sums and products.
 pub fn along(

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `operand` | a tensor or a number; the place where operands meet |
 //! | `output` | the tensor that a result is written to: a new one, or the caller's |
-//! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands |
-//! | `binary_plan` | what kernels compute of two operands of a type, and what is refused |
+//! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands; what kernels compute for a type |
+//! | `checks` | operands that torch refuses for an operation of two |
 //! | `alike` | operations on two tensors that lie alike |
 //! | `elementwise` | elementwise operations that are made of others |
 //! | `reduce` | sums, extremes and the like over dimensions |
@@ -20,7 +20,7 @@
 
 mod alike;
 mod binary;
-mod binary_plan;
+mod checks;
 mod compare;
 mod convolution;
 mod elementwise;
@@ -37,18 +37,18 @@ mod ternary;
 mod unary;
 
 pub use binary::{binary, binary_into, binary_new};
-pub use binary_plan::BinaryOperation;
 pub use compare::{allclose, equal};
 pub use convolution::{FilterSteps, convolution};
 pub use elementwise::elementwise;
 pub use fourier::{TensorFft, fourier};
 pub use join::{cat, cat_flat, cat_in_place, stack};
-pub use line::{LineOperation, along};
+pub use line::along;
 pub use nonzero::nonzero;
 pub use operand::TensorOperand;
 pub use order::{index_select, sort};
 pub(crate) use output::{Destination, Output};
 pub use product::{addmm, bmm, matmul};
 pub use reduce::{Reduction, reduce};
+pub use sconce_compute::pointwise::ElementOperation;
 pub use ternary::{clamp, select_where};
-pub use unary::{UnaryOperation, not_implemented};
+pub use unary::not_implemented;

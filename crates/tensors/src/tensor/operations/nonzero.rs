@@ -3,13 +3,12 @@
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
-use sconce_compute::pointwise::Scalar;
+use sconce_compute::pointwise::{ElementOperation, Scalar};
 use sconce_compute::reduction::ReduceOp;
 use sconce_runtime::context::runtime;
 use sconce_runtime::stream;
 
 use super::binary::binary;
-use super::binary_plan::BinaryOperation;
 use super::operand::TensorOperand;
 use super::order::sort;
 use super::reduce::{Reduction, reduce};
@@ -28,7 +27,7 @@ pub fn nonzero(input: &Tensor) -> Result<Tensor> {
         Dtype::Bool => input.clone(),
         _ => {
             let operands = [TensorOperand::Tensor(input), TensorOperand::Number(Scalar::Int(0))];
-            binary(BinaryOperation::Ne, operands, ONE, None)?
+            binary(ElementOperation::Ne, operands, ONE, None)?
         }
     };
     let flat = reshape(&mask, &[input.numel()])?;
@@ -84,8 +83,8 @@ fn write_indices(result: &Tensor, sizes: &[i64], places: Tensor) -> Result<()> {
             return copy_into(&column, &rest, true);
         }
         let of = |rest| [TensorOperand::Tensor(rest), TensorOperand::Number(Scalar::Int(*size))];
-        binary(BinaryOperation::Remainder, of(&rest), ONE, Some(&column))?;
-        rest = binary(BinaryOperation::FloorDivide, of(&rest), ONE, None)?;
+        binary(ElementOperation::Remainder, of(&rest), ONE, Some(&column))?;
+        rest = binary(ElementOperation::FloorDivide, of(&rest), ONE, None)?;
     }
     Ok(())
 }

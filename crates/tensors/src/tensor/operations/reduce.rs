@@ -24,30 +24,10 @@ pub struct Reduction<'a> {
     pub dtype: Option<Dtype>,
 }
 
-/// torch's name.
-fn name(op: ReduceOp) -> &'static str {
-    match op {
-        ReduceOp::Sum => "sum",
-        ReduceOp::Mean => "mean",
-        ReduceOp::Prod => "prod",
-        ReduceOp::Amax => "amax",
-        ReduceOp::Amin => "amin",
-        ReduceOp::Argmax => "argmax",
-        ReduceOp::Argmin => "argmin",
-        ReduceOp::All => "all",
-        ReduceOp::Any => "any",
-        ReduceOp::Count => "count_nonzero",
-    }
-}
-
-fn is_place_of(op: ReduceOp) -> bool {
-    matches!(op, ReduceOp::Argmax | ReduceOp::Argmin)
-}
-
 /// The type that is computed in, and that of the result. Without a type that was asked for, sums, products and means
 /// are computed in the type of the tensor that they are written to, as in torch.
 fn types(reduction: &Reduction<'_>, input: Dtype, into: Option<Dtype>) -> Result<[Dtype; 2]> {
-    let name = name(reduction.op);
+    let name = reduction.op.torch_name();
     match reduction.op {
         ReduceOp::Sum | ReduceOp::Prod => {
             let default = if is_integral(input) { Dtype::I64 } else { input };
@@ -121,11 +101,11 @@ fn mask(reduction: &Reduction<'_>, rank: usize) -> Result<SmallVec<[bool; 8]>> {
 /// Refuses to look for the largest of no elements.
 fn refuse_nothing(reduction: &Reduction<'_>, input: &Tensor, goes: &[bool]) -> Result<()> {
     let looks_for_one =
-        is_place_of(reduction.op) || matches!(reduction.op, ReduceOp::Amax | ReduceOp::Amin);
+        reduction.op.is_index() || matches!(reduction.op, ReduceOp::Amax | ReduceOp::Amin);
     if !looks_for_one || input.numel() != 0 {
         return Ok(());
     }
-    let name = name(reduction.op);
+    let name = reduction.op.torch_name();
     if reduction.dims.is_empty() {
         return Err(Error::invalid_argument(format!(
             "{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction \
@@ -136,7 +116,7 @@ fn refuse_nothing(reduction: &Reduction<'_>, input: &Tensor, goes: &[bool]) -> R
         None => Ok(()),
         Some(at) => {
             let given = reduction.dims.iter().find(|dim| **dim == at as i64 || **dim < 0);
-            let dim = if is_place_of(reduction.op) { at as i64 } else { *given.unwrap_or(&0) };
+            let dim = if reduction.op.is_index() { at as i64 } else { *given.unwrap_or(&0) };
             Err(Error::invalid_argument(format!(
                 "{name}(): Expected reduction dim {dim} to have non-zero size."
             )))
@@ -148,10 +128,10 @@ fn refuse_nothing(reduction: &Reduction<'_>, input: &Tensor, goes: &[bool]) -> R
 pub fn reduce(input: &Tensor, reduction: Reduction<'_>, into: Option<&Tensor>) -> Result<Tensor> {
     let destination = Destination::at(input.place(), into)?;
     let [compute, dtype] = types(&reduction, input.dtype(), destination.dtype())?;
-    if is_place_of(reduction.op) && reduction.dims.len() > 1 {
+    if reduction.op.is_index() && reduction.dims.len() > 1 {
         return Err(Error::invalid_argument(format!(
             "{}(): takes one dimension or none, but {} were given",
-            name(reduction.op),
+            reduction.op.torch_name(),
             reduction.dims.len()
         )));
     }

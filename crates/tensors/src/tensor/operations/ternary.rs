@@ -2,7 +2,7 @@
 
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
-use sconce_compute::pointwise::PointwiseOp;
+use sconce_compute::pointwise::ElementOperation;
 
 use super::operand::{TensorOperand, at_place, common_place, common_type};
 use super::output::{Destination, InPlace};
@@ -35,7 +35,7 @@ pub fn select_where(
     let converted = [converted(if_true, dtype)?, converted(if_false, dtype)?];
     let of = |index: usize, given| converted[index].as_ref().map_or(given, TensorOperand::Tensor);
     let operands = [TensorOperand::Tensor(condition), of(0, if_true), of(1, if_false)];
-    elementwise(PointwiseOp::Where, dtype, operands, into)
+    elementwise(ElementOperation::Where, dtype, operands, into)
 }
 
 fn converted(operand: TensorOperand<'_>, dtype: Dtype) -> Result<Option<Tensor>> {
@@ -74,16 +74,16 @@ pub fn clamp(
             Err(Error::invalid_argument("clamp: At least one of 'min' and 'max' must be given"))
         }
         (Some(least), Some(most)) => {
-            elementwise(PointwiseOp::Clamp, dtype, [own, least, most], into)
+            elementwise(ElementOperation::Clamp, dtype, [own, least, most], into)
         }
-        (Some(bound), None) => elementwise(PointwiseOp::Maximum, dtype, [own, bound], into),
-        (None, Some(bound)) => elementwise(PointwiseOp::Minimum, dtype, [own, bound], into),
+        (Some(bound), None) => elementwise(ElementOperation::Maximum, dtype, [own, bound], into),
+        (None, Some(bound)) => elementwise(ElementOperation::Minimum, dtype, [own, bound], into),
     }
 }
 
 /// An operation that computes in the type of its result, into a new tensor or `into`.
 fn elementwise<const N: usize>(
-    operation: PointwiseOp,
+    operation: ElementOperation,
     dtype: Dtype,
     operands: [TensorOperand<'_>; N],
     into: Option<&Tensor>,
@@ -112,10 +112,10 @@ fn elementwise<const N: usize>(
         destination = destination.reads(tensor, InPlace::Works)?;
     }
     let order = || match operation {
-        PointwiseOp::Where if tensors.len() < N => {
+        ElementOperation::Where if tensors.len() < N => {
             result_strides_with_number(&sizes, &tensors, None)
         }
-        PointwiseOp::Where => result_strides(&sizes, &tensors, None),
+        ElementOperation::Where => result_strides(&sizes, &tensors, None),
         _ => result_strides(&sizes, &tensors, Some(dtype)),
     };
     let output = destination.output(options, &sizes, order())?;

@@ -3,7 +3,7 @@
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::strided::{PairAxes, PairAxis, join_axes};
 use sconce_compute::copy::{self, Axis};
-use sconce_compute::pointwise::{PointwiseOp, Scalar};
+use sconce_compute::pointwise::{ElementOperation, Scalar};
 use sconce_driver::RawAddress;
 use sconce_runtime::context::runtime;
 use sconce_runtime::memory::sleep::refuse_asleep;
@@ -43,7 +43,7 @@ fn copy_packed(dst: &Tensor, src: &Tensor, non_blocking: bool) -> Result<()> {
         let bytes = dst.packed_bytes();
         return copy::copy(dst.raw(), src.raw(), bytes, non_blocking);
     }
-    launch::run_flat(PointwiseOp::Cast, dst.dtype(), dst, [src], Scalar::Int(1))
+    launch::run_flat(ElementOperation::Cast, dst.dtype(), dst, [src], Scalar::Int(1))
 }
 
 /// As [`copy_into`], of tensors of any shapes and layouts.

@@ -4,11 +4,10 @@ mod host;
 
 use sconce_base::error::{Error, Result};
 use sconce_compute::dnn::{self, ConvolutionRequest};
-use sconce_compute::pointwise::Scalar;
+use sconce_compute::pointwise::{ElementOperation, Scalar};
 use sconce_driver::{ConvolutionOperation, MOST_SPATIAL};
 
 use super::binary::binary;
-use super::binary_plan::BinaryOperation;
 use super::operand::{TensorOperand, same_place};
 use crate::tensor::dims::strides_in_order;
 use crate::tensor::transfer::{contiguous, strides_of_format, zero};
@@ -62,7 +61,7 @@ pub fn convolution(
     column[0] = bias.numel();
     let column = views::view(&contiguous(bias, MemoryFormat::Contiguous)?, &column)?;
     let operands = [TensorOperand::Tensor(&output), TensorOperand::Tensor(&column)];
-    binary(BinaryOperation::Add, operands, Scalar::Int(1), Some(&output))
+    binary(ElementOperation::Add, operands, Scalar::Int(1), Some(&output))
 }
 
 /// The order of dimensions in which torch hands both to cuDNN, copied if they lie otherwise: cuDNN calculates with
