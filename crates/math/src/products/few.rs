@@ -18,18 +18,19 @@ const LANES: usize = 8;
 /// Rows of the large factor that are read side by side.
 const DEPTH: usize = 4;
 
-/// One product: few rows, or the transpose of one with few columns.
+/// One product: few rows, or the transpose of one with few columns. All elements are valid for reads, and those of the
+/// result for writes, as [`FewRows::new`] demands; so the methods are safe.
 pub(super) struct FewRows<T> {
     /// Rows, columns, and the length of a sum.
-    pub(super) sizes: [usize; 3],
-    pub(super) alpha: T,
+    sizes: [usize; 3],
+    alpha: T,
     /// The first element, and the steps from row to row and along a sum.
-    pub(super) rows: (*const T, [isize; 2]),
+    rows: (*const T, [isize; 2]),
     /// The first element, and the steps along a sum and from column to column.
-    pub(super) wide: (*const T, [isize; 2]),
-    pub(super) beta: T,
+    wide: (*const T, [isize; 2]),
+    beta: T,
     /// The first element, and the steps from row to row and from column to column.
-    pub(super) result: (*mut T, [isize; 2]),
+    result: (*mut T, [isize; 2]),
 }
 
 /// Whether [`FewRows`] multiplies matrices of these sizes and steps, and whether they are transposed for it. This does
@@ -54,35 +55,54 @@ fn has_instructions() -> bool {
 }
 
 impl<T: Real> FewRows<T> {
-    /// Calculates the product.
+    /// A block of a batch's matrix, which is transposed if [`orientation`] says so of the whole matrix.
     ///
     /// # Safety
-    /// [`orientation`] was found for the matrix. All elements are valid for reads, and those of the result for writes:
-    /// nobody else uses them, and no two are the same.
-    pub(super) unsafe fn multiply(&self) {
+    /// As long as the result is used, all elements of the block are valid for reads, and those of `c` for writes:
+    /// nobody else uses them, and no two are the same. [`orientation`] was found for the matrix.
+    pub(super) unsafe fn new(
+        [m, n, k]: [usize; 3],
+        is_transposed: bool,
+        (alpha, beta): (T, T),
+        a: Matrices<*const T>,
+        b: Matrices<*const T>,
+        c: Matrices<*mut T>,
+    ) -> FewRows<T> {
+        let ([_, a_row, a_along], [_, b_along, b_column]) = (a.steps, b.steps);
+        let [_, c_row, c_column] = c.steps;
+        if is_transposed {
+            let sizes = [n, m, k];
+            let (rows, wide) = ((b.first, [b_column, b_along]), (a.first, [a_along, a_row]));
+            return FewRows {
+                sizes,
+                alpha,
+                rows,
+                wide,
+                beta,
+                result: (c.first, [c_column, c_row]),
+            };
+        }
+        let (rows, wide) = ((a.first, [a_row, a_along]), (b.first, [b_along, b_column]));
+        FewRows { sizes: [m, n, k], alpha, rows, wide, beta, result: (c.first, [c_row, c_column]) }
+    }
+
+    /// Calculates the product.
+    pub(super) fn multiply(&self) {
         #[cfg(target_arch = "x86_64")]
         {
-            /// # Safety
-            /// As of [`FewRows::multiply`].
             #[target_feature(enable = "avx2,fma")]
-            unsafe fn with_avx2<T: Real>(product: &FewRows<T>) {
-                // SAFETY: the caller's promise.
-                unsafe { product.calculate() };
+            fn with_avx2<T: Real>(product: &FewRows<T>) {
+                product.calculate();
             }
-            // SAFETY: the processor has the instructions, since `orientation` was found; else the caller's promise.
+            // SAFETY: the processor has the instructions, without which `orientation` finds nothing.
             unsafe { with_avx2(self) };
         }
         #[cfg(not(target_arch = "x86_64"))]
-        // SAFETY: the caller's promise.
-        unsafe {
-            self.calculate();
-        };
+        self.calculate();
     }
 
-    /// # Safety
-    /// As of [`FewRows::multiply`].
     #[inline(always)]
-    unsafe fn calculate(&self) {
+    fn calculate(&self) {
         let [m, _, k] = self.sizes;
         let (first, [row, along]) = self.rows;
         let mut packed = Vec::new();
@@ -90,7 +110,7 @@ impl<T: Real> FewRows<T> {
             packed.reserve_exact(m * k);
             for index in 0..m * k {
                 let place = row * (index / k) as isize + along * (index % k) as isize;
-                // SAFETY: the caller's promise.
+                // SAFETY: `index` divides into a row below `m` and a place below `k`, which is an element of the factor.
                 packed.push(unsafe { *first.wrapping_offset(place) });
             }
         }
@@ -98,29 +118,26 @@ impl<T: Real> FewRows<T> {
             if along != 1 {
                 return &packed[index * k..][..k];
             }
-            // SAFETY: the caller's promise: the elements of a row lie side by side.
+            // SAFETY: `index` is below `m`, and the `k` elements of a row are side by side, since `along` is 1; nobody
+            // writes them.
             unsafe { std::slice::from_raw_parts(first.wrapping_offset(row * index as isize), k) }
         };
         let rows: [&[T]; MOST] = std::array::from_fn(|index| of_row(index.min(m - 1)));
         let rows = &rows[..m];
         if self.wide.1[0] == 1 {
-            // SAFETY: the caller's promise.
-            unsafe { self.by_columns(rows) };
+            self.by_columns(rows);
         } else {
-            // SAFETY: as above; the steps along a row are 1.
-            unsafe { self.by_rows(rows) };
+            self.by_rows(rows);
         }
     }
 
-    /// The large factor's columns lie along the sums.
-    ///
-    /// # Safety
-    /// As of [`FewRows::multiply`].
+    /// The product if each column of the large factor is contiguous.
     #[inline(always)]
-    unsafe fn by_columns(&self, rows: &[&[T]]) {
+    fn by_columns(&self, rows: &[&[T]]) {
         let [_, n, k] = self.sizes;
         let (first, [_, step]) = self.wide;
-        // SAFETY: the caller's promise: the elements of a column lie side by side.
+        // SAFETY: the column is one of the factor's `n`, and its `k` elements are side by side: `calculate` found the
+        // step along a sum to be 1; nobody writes them.
         let column = |at: usize| unsafe {
             std::slice::from_raw_parts(first.wrapping_offset(step * at.min(n - 1) as isize), k)
         };
@@ -129,51 +146,44 @@ impl<T: Real> FewRows<T> {
             [row] => {
                 for start in (0..n).step_by(8) {
                     let sums = tile::<T, 1, 8>([row], std::array::from_fn(|at| column(start + at)));
-                    // SAFETY: the caller's promise.
-                    unsafe { self.store_tile(start, sums) };
+                    self.store_tile(start, sums);
                 }
             }
             [row, second] => {
                 for start in (0..n).step_by(6) {
                     let columns = std::array::from_fn(|at| column(start + at));
                     let sums = tile::<T, 2, 6>([row, second], columns);
-                    // SAFETY: the caller's promise.
-                    unsafe { self.store_tile(start, sums) };
+                    self.store_tile(start, sums);
                 }
             }
             _ => {
                 let rows = std::array::from_fn(|at| rows[at.min(rows.len() - 1)]);
                 for start in (0..n).step_by(3) {
                     let sums = tile::<T, 4, 3>(rows, std::array::from_fn(|at| column(start + at)));
-                    // SAFETY: the caller's promise.
-                    unsafe { self.store_tile(start, sums) };
+                    self.store_tile(start, sums);
                 }
             }
         }
     }
 
-    /// # Safety
-    /// As of [`FewRows::multiply`].
+    /// Stores a tile, without the rows and columns that are repeated in it behind the last ones.
     #[inline(always)]
-    unsafe fn store_tile<const R: usize, const C: usize>(&self, start: usize, sums: [[T; C]; R]) {
+    fn store_tile<const R: usize, const C: usize>(&self, start: usize, sums: [[T; C]; R]) {
         let [m, n, _] = self.sizes;
         for (row, sums) in sums.into_iter().enumerate().take(m) {
             for (at, sum) in sums.into_iter().enumerate().take(n - start) {
-                // SAFETY: the caller's promise.
-                unsafe { self.store(row, start + at, sum) };
+                self.store(row, start + at, sum);
             }
         }
     }
 
-    /// The large factor's rows lie along the result's.
-    ///
-    /// # Safety
-    /// As of [`FewRows::multiply`].
+    /// The product if each row of the large factor is contiguous.
     #[inline(always)]
-    unsafe fn by_rows(&self, rows: &[&[T]]) {
+    fn by_rows(&self, rows: &[&[T]]) {
         let [m, n, k] = self.sizes;
         let (first, [step, _]) = self.wide;
-        // SAFETY: the caller's promise: the elements of a row lie side by side.
+        // SAFETY: `at` is below `k`, and the `n` elements of a row are side by side: `orientation` found no step other
+        // than 1 from column to column where the one along a sum is another; nobody writes them.
         let wide = |at: usize| unsafe {
             std::slice::from_raw_parts(first.wrapping_offset(step * at as isize), n)
         };
@@ -193,24 +203,22 @@ impl<T: Real> FewRows<T> {
             }
         }
         for (index, sum) in sums.into_iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { self.store(index / n, index % n, sum) };
+            self.store(index / n, index % n, sum);
         }
     }
 
-    /// # Safety
-    /// The element is one of the result; else as of [`FewRows::multiply`].
     #[inline(always)]
-    unsafe fn store(&self, row: usize, column: usize, sum: T) {
+    fn store(&self, row: usize, column: usize, sum: T) {
+        debug_assert!(row < self.sizes[0] && column < self.sizes[1], "an element of the result");
         let (first, [down, across]) = self.result;
         let place = first.wrapping_offset(down * row as isize + across * column as isize);
         let mut value = self.alpha * sum;
         if self.beta != T::default() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the element is one of the result, and this thread alone uses it.
             let before = unsafe { *place };
             value = self.beta.mul_add(before, value);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the element is one of the result, and this thread alone uses it.
         unsafe { *place = value };
     }
 }
@@ -260,26 +268,6 @@ fn add_rows<T: Real, const D: usize>(factors: [T; D], rows: [&[T]; D], sums: &mu
     }
 }
 
-/// A block of a batch's matrix as [`FewRows`], which is transposed if that is asked for.
-pub(super) fn oriented<T: Real>(
-    [m, n, k]: [usize; 3],
-    is_transposed: bool,
-    (alpha, beta): (T, T),
-    a: Matrices<*const T>,
-    b: Matrices<*const T>,
-    c: Matrices<*mut T>,
-) -> FewRows<T> {
-    let ([_, a_row, a_along], [_, b_along, b_column]) = (a.steps, b.steps);
-    let [_, c_row, c_column] = c.steps;
-    if is_transposed {
-        let sizes = [n, m, k];
-        let (rows, wide) = ((b.first, [b_column, b_along]), (a.first, [a_along, a_row]));
-        return FewRows { sizes, alpha, rows, wide, beta, result: (c.first, [c_column, c_row]) };
-    }
-    let (rows, wide) = ((a.first, [a_row, a_along]), (b.first, [b_along, b_column]));
-    FewRows { sizes: [m, n, k], alpha, rows, wide, beta, result: (c.first, [c_row, c_column]) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,16 +298,15 @@ mod tests {
                     let expected = is_taken.then_some(n < m);
                     assert_eq!(is_transposed, expected, "{m} {n} {k} {a_steps:?} {b_steps:?}");
                     let Some(is_transposed) = is_transposed else { continue };
-                    let product = oriented(
-                        [m, n, k],
-                        is_transposed,
-                        (T::from(alpha), T::from(beta)),
-                        matrix(a.as_ptr(), a_steps),
-                        matrix(b.as_ptr(), b_steps),
-                        matrix(c.as_mut_ptr(), [n, 1]),
-                    );
-                    // SAFETY: the slices have so many elements.
-                    unsafe { product.multiply() };
+                    let factors = (T::from(alpha), T::from(beta));
+                    let (first, second) =
+                        (matrix(a.as_ptr(), a_steps), matrix(b.as_ptr(), b_steps));
+                    let result = matrix(c.as_mut_ptr(), [n, 1]);
+                    // SAFETY: the vectors have so many elements, and live until the product is calculated.
+                    let product = unsafe {
+                        FewRows::new([m, n, k], is_transposed, factors, first, second, result)
+                    };
+                    product.multiply();
                     for (index, found) in c.into_iter().enumerate() {
                         let (row, column) = (index / n, index % n);
                         let sum: f32 = (0..k)

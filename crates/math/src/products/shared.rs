@@ -4,8 +4,9 @@
 //! tiles do, so that an element's products are added up in the same order and rounded in the same places whatever
 //! block it is in.
 
+use super::Real;
+use super::few::{self, FewRows};
 use super::matrices::Matrices;
-use super::{Real, few};
 use crate::parallel;
 
 /// `c = alpha * a * b + beta * c` for each matrix of a batch.
@@ -88,7 +89,7 @@ impl<T: Real> Batch<T> {
     /// All elements of the matrices are valid for reads, and those of `c` for writes: nobody else uses them, and no two
     /// are the same.
     pub unsafe fn multiply(&self) {
-        // SAFETY: the caller's promise.
+        // SAFETY: passed on for all matrices: this function demands of its caller what the division demands.
         unsafe { self.multiply_divided(Division::of(self.sizes, parallel::available())) };
     }
 
@@ -99,7 +100,7 @@ impl<T: Real> Batch<T> {
     pub(crate) unsafe fn multiply_here(&self) {
         let [batch, m, n, _] = self.sizes;
         for matrix in 0..batch {
-            // SAFETY: the caller's promise.
+            // SAFETY: a block that is the whole matrix, whose elements this function demands to be valid.
             unsafe { self.multiply_block(matrix, [0, 0], [m, n]) };
         }
     }
@@ -136,7 +137,8 @@ impl<T: Real> Batch<T> {
     /// As of [`Batch::multiply`], for elements of two numbers.
     pub unsafe fn multiply_complex(&self) {
         for product in self.of_parts() {
-            // SAFETY: the caller's promise; each part of an element is a number of its own.
+            // SAFETY: each part of an element is a number that lies within it, so it is as valid as this function
+            // demands the elements to be, and no other thread uses it while the four products run one after the other.
             unsafe { product.multiply() };
         }
     }
@@ -154,7 +156,8 @@ impl<T: Real> Batch<T> {
             let rows = division.block[0].min(m - row);
             let columns = division.block[1].min(n - column);
             for matrix in first..batch.min(first + division.matrices) {
-                // SAFETY: the caller's promise; no two parts have elements of `c` in common.
+                // SAFETY: the block ends at the matrix's last row and column at the latest, and no two parts have an
+                // element of `c` in common; the elements are valid by what this function demands.
                 unsafe { self.multiply_block(matrix, [row, column], [rows, columns]) };
             }
         });
@@ -183,18 +186,21 @@ impl<T: Real> Batch<T> {
         if let Some(is_transposed) =
             few::orientation([m, n, k], [a_row, a_column], [b_row, b_column])
         {
-            let product = few::oriented(
-                [rows, columns, k],
-                is_transposed,
-                (self.alpha, self.beta),
+            let factors = (self.alpha, self.beta);
+            let (a, b, c) = (
                 Matrices { first: a_first, ..a },
                 Matrices { first: b_first, ..b },
                 Matrices { first: c_first, ..c },
             );
-            // SAFETY: the caller's promise, for a block that is within the matrix.
-            return unsafe { product.multiply() };
+            // SAFETY: the block is within the matrix by what this function demands, so its elements are valid until it
+            // returns, and those of `c` are this thread's.
+            let product =
+                unsafe { FewRows::new([rows, columns, k], is_transposed, factors, a, b, c) };
+            product.multiply();
+            return;
         }
-        // SAFETY: the caller's promise, for a block that is within the matrix.
+        // SAFETY: the kernel reads and writes only elements of the block, which is within the matrix by what this
+        // function demands; one thread calculates each block, so nobody else writes to it.
         unsafe {
             (T::KERNEL)(
                 rows, k, columns, self.alpha, a_first, a_row, a_column, b_first, b_row, b_column,
