@@ -75,6 +75,25 @@ pub(super) fn copy_places(
     strides: [i64; 2],
     width: usize,
 ) -> Result<()> {
+    match width {
+        1 => copy_places_of::<u8>(dst, src, places, strides),
+        2 => copy_places_of::<u16>(dst, src, places, strides),
+        4 => copy_places_of::<u32>(dst, src, places, strides),
+        8 => copy_places_of::<u64>(dst, src, places, strides),
+        _ => places.iter().enumerate().try_for_each(|(index, place)| {
+            let to = at(dst, index as u64, strides[0]);
+            copy_bytes(to, at(src, *place as u64, strides[1]), width)
+        }),
+    }
+}
+
+/// [`copy_places`] for elements of the size of `T`.
+fn copy_places_of<T: Copy>(
+    dst: RawAddress,
+    src: RawAddress,
+    places: &[i64],
+    strides: [i64; 2],
+) -> Result<()> {
     let (Some(least), Some(most)) = (places.iter().min(), places.iter().max()) else {
         return Ok(());
     };
@@ -82,41 +101,19 @@ pub(super) fn copy_places(
     let reached = |first: RawAddress, stride: i64, [least, most]: [i64; 2]| {
         let ends = [least, most].map(|place| place.wrapping_mul(stride));
         let bytes = ends[0].abs_diff(ends[1]) as usize;
-        first.offset(ends[0].min(ends[1]) as usize).host(bytes.saturating_add(width))
+        first.offset(ends[0].min(ends[1]) as usize).host(bytes.saturating_add(size_of::<T>()))
     };
     reached(dst, strides[0], [0, places.len() as i64 - 1])?;
     reached(src, strides[1], [*least, *most])?;
-    let (to, from) = (dst.get(), src.get());
-    match width {
-        // SAFETY: a caller vouches for both lines, as was checked.
-        1 => unsafe { each_place_of::<u8>([to, from], places, strides) },
-        // SAFETY: as above.
-        2 => unsafe { each_place_of::<u16>([to, from], places, strides) },
-        // SAFETY: as above.
-        4 => unsafe { each_place_of::<u32>([to, from], places, strides) },
-        // SAFETY: as above.
-        8 => unsafe { each_place_of::<u64>([to, from], places, strides) },
-        _ => {
-            for (index, place) in places.iter().enumerate() {
-                let to = at(dst, index as u64, strides[0]);
-                copy_bytes(to, at(src, *place as u64, strides[1]), width)?;
-            }
-        }
+    for (index, place) in places.iter().enumerate() {
+        let from = at(src, *place as u64, strides[1]).get() as *const T;
+        let to = at(dst, index as u64, strides[0]).get() as *mut T;
+        // SAFETY: a caller vouches for the bytes from the least place to the most, as was checked, and this is between.
+        let value = unsafe { from.read_unaligned() };
+        // SAFETY: a caller vouches for the bytes from place 0 to the last, as was checked, and this is between.
+        unsafe { to.write_unaligned(value) };
     }
     Ok(())
-}
-
-/// # Safety
-/// A caller vouches for all elements, which have the size of `T`.
-unsafe fn each_place_of<T: Copy>([to, from]: [usize; 2], places: &[i64], strides: [i64; 2]) {
-    for (index, place) in places.iter().enumerate() {
-        let from = from.wrapping_add_signed(place.wrapping_mul(strides[1]) as isize);
-        let to = to.wrapping_add_signed((index as i64).wrapping_mul(strides[0]) as isize);
-        // SAFETY: the caller's promise.
-        let value = unsafe { (from as *const T).read_unaligned() };
-        // SAFETY: the caller's promise.
-        unsafe { (to as *mut T).write_unaligned(value) };
-    }
 }
 
 /// Copies bytes, which may overlap.
