@@ -61,13 +61,11 @@ fn calculate<T: Real>(
     [input, filter, output]: [&Tensor; 3],
     bias: Option<&Tensor>,
 ) -> Result<()> {
-    // SAFETY: the tensors are packed, in host memory, and have elements of this type.
-    let input = unsafe { elements::<T>(input) };
-    // SAFETY: as above.
-    let filter = unsafe { elements::<T>(filter) };
-    // SAFETY: as above.
-    let bias = bias.map(|bias| unsafe { elements::<T>(bias) });
-    // SAFETY: as above. The result is new, and nothing else uses it.
+    // SAFETY: `in_type` has made the tensor packed, in host memory and of this type, or found it to be so; a program
+    // that changes an operand during the call races with it by its own doing.
+    let read = |tensor| unsafe { elements::<T>(tensor) };
+    let (input, filter, bias) = (read(input), read(filter), bias.map(read));
+    // SAFETY: packed, in host memory and of this type, like the operands, with which it shares no memory.
     let output = unsafe { elements_mut::<T>(output) };
     convolve_slices(geometry, order, input, filter, bias, output).map_err(refused)
 }
@@ -76,7 +74,8 @@ fn calculate<T: Real>(
 /// The tensor is packed and in host memory, has elements of this type, and nobody writes them during the result's life.
 unsafe fn elements<T>(tensor: &Tensor) -> &[T] {
     let first = with_exposed_provenance(tensor.address());
-    // SAFETY: the caller's promise.
+    // SAFETY: a packed tensor's `numel` elements are one after the other from its address on, and nobody writes them
+    // while the slice lives, as this function demands.
     unsafe { std::slice::from_raw_parts(first, tensor.numel() as usize) }
 }
 
@@ -85,7 +84,8 @@ unsafe fn elements<T>(tensor: &Tensor) -> &[T] {
 #[allow(clippy::mut_from_ref, reason = "a tensor is a handle of its memory")]
 unsafe fn elements_mut<T>(tensor: &Tensor) -> &mut [T] {
     let first = with_exposed_provenance_mut(tensor.address());
-    // SAFETY: the caller's promise.
+    // SAFETY: a packed tensor's `numel` elements are one after the other from its address on, and nobody else reads or
+    // writes them while the slice lives, as this function demands.
     unsafe { std::slice::from_raw_parts_mut(first, tensor.numel() as usize) }
 }
 

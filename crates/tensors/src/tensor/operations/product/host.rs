@@ -5,7 +5,7 @@ use std::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_compute::blas::Matmul;
-use sconce_math::products::{Batch, Matrices};
+use sconce_math::products::{Batch, Matrices, Real};
 
 use crate::tensor::transfer::{contiguous, copy_into, empty_like};
 use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
@@ -41,30 +41,38 @@ fn multiply_each(
     let operands = [&left, &right, &result];
     let factors = [request.alpha, request.beta];
     let singles = factors.map(|factor| factor as f32);
+    let is_complex = matches!(dtype, Dtype::C64 | Dtype::C128);
     match dtype {
-        // SAFETY: the tensors are in host memory and have elements of this type, as many as their sizes say; those of
-        // the result are new or the caller's, one after another, and no others use them.
-        Dtype::F64 => unsafe { product_in(sizes, factors, operands).multiply() },
-        // SAFETY: as above.
-        Dtype::C64 => unsafe { product_in(sizes, singles, operands).multiply_complex() },
-        // SAFETY: as above.
-        Dtype::C128 => unsafe { product_in(sizes, factors, operands).multiply_complex() },
-        // SAFETY: as above.
-        _ => unsafe { product_in(sizes, singles, operands).multiply() },
+        Dtype::F64 | Dtype::C128 => multiply_numbers(sizes, factors, operands, is_complex),
+        _ => multiply_numbers(sizes, singles, operands, is_complex),
     }
     if result.address() == c.address() { Ok(()) } else { copy_into(c, &result, false) }
 }
 
 /// The product of three tensors, in the type of the elements or of their real parts.
-fn product_in<T>(sizes: [usize; 4], [alpha, beta]: [T; 2], [a, b, c]: [&Tensor; 3]) -> Batch<T> {
+fn multiply_numbers<T: Real>(
+    sizes: [usize; 4],
+    [alpha, beta]: [T; 2],
+    [a, b, c]: [&Tensor; 3],
+    is_complex: bool,
+) {
     let steps = |tensor: &Tensor| std::array::from_fn(|dim| tensor.strides()[dim] as isize);
-    Batch {
+    let product = Batch {
         sizes,
         alpha,
         a: Matrices { first: with_exposed_provenance(a.address()), steps: steps(a) },
         b: Matrices { first: with_exposed_provenance(b.address()), steps: steps(b) },
         beta,
         c: Matrices { first: with_exposed_provenance_mut(c.address()), steps: steps(c) },
+    };
+    if is_complex {
+        // SAFETY: the tensors are in host memory, with elements of two `T` at every place that sizes and strides reach;
+        // the result is new or the caller's, its elements are one after another, and the factors share none of them.
+        unsafe { product.multiply_complex() }
+    } else {
+        // SAFETY: the tensors are in host memory, with a `T` at every place that sizes and strides reach; the result is
+        // new or the caller's, its elements are one after another, and the factors share none of them.
+        unsafe { product.multiply() }
     }
 }
 
