@@ -71,7 +71,8 @@ impl Twin {
 
 /// Memory that outlives a copy.
 fn host_address(data: &[u8]) -> RawAddress {
-    // SAFETY: the caller keeps it until the copy has finished.
+    // SAFETY: `Twin` borrows the bytes for the whole call in which it copies them, and copies of pageable memory end
+    // before the call does.
     unsafe { RawAddress::from_caller_within(data.as_ptr() as usize, 0, data.len()) }
 }
 

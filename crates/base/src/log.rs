@@ -47,11 +47,11 @@ pub struct Callback {
 }
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: the caller of `new` promises that the function may be called from any thread.
+// SAFETY: `new` is unsafe and demands that the function may be called with its pointer from any thread.
 unsafe impl Send for Callback {}
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: see `Send`; calls may overlap.
+// SAFETY: calls may overlap, as `new` demands of the function.
 unsafe impl Sync for Callback {}
 
 impl Callback {
@@ -77,7 +77,8 @@ impl Callback {
     fn call(self, level: Level, message: &str) {
         refuse_held("the callback for messages");
         let text = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
-        // SAFETY: the promise of `new`; the text is NUL-terminated and lives through the call.
+        // SAFETY: `new` demands that the function may be called with its pointer at any time; the text is NUL-
+        // terminated and lives through the call.
         unsafe { (self.function)(level as i32, text.as_ptr(), self.user) }
     }
 }

@@ -154,7 +154,8 @@ pub fn at_fork(in_child: extern "C" fn()) -> Result<()> {
 
 /// Installs a handler that runs when the process ends by `exit`, or by the end of `main`.
 pub fn at_exit(handler: extern "C" fn()) -> Result<()> {
-    // SAFETY: as above.
+    // SAFETY: the handler is a function of this library, which stays loaded until the process ends (it is linked with
+    // `nodelete`).
     match unsafe { libc::atexit(handler) } {
         0 => Ok(()),
         _ => Err(Error::new(Status::OutOfMemory, "there is no memory to watch for the end with")),

@@ -87,11 +87,12 @@ impl CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         if self.api.cuLaunchKernelEx().is_err() {
-            // SAFETY: as the caller promises.
+            // SAFETY: behind the addresses are the kernel's parameters, as this function demands, too.
             return unsafe { self.launch_plain(entered, kernel, shape, parameters, stream) };
         }
         let mut attributes = [LaunchAttribute::new(PROGRAMMATIC_STREAM_SERIALIZATION, [1, 0, 0])];
-        // SAFETY: as the caller promises.
+        // SAFETY: behind the addresses are the kernel's parameters, and the kernel may begin early, since it waits for
+        // the work in front of it: this function demands both.
         unsafe { self.launch_with(entered, &mut attributes, kernel, shape, parameters, stream) }
     }
 }

@@ -47,7 +47,8 @@ impl HostMemory for CudaDriver {
         let start = address.host(bytes)?.get() as *mut c_void;
         let register = self.api.cuMemHostRegister()?;
         let _entered = self.enter(device)?;
-        // SAFETY: a `HostRange` carries the caller's promise that the memory is valid.
+        // SAFETY: a `HostRange` is made only of memory that is valid until the work that it was passed for has
+        // finished.
         let code = unsafe { register(start, bytes, CU_MEMHOSTREGISTER_PORTABLE) };
         self.api.check("cuMemHostRegister_v2", code)
     }

@@ -103,14 +103,16 @@ impl Kernels for CudaDriver {
         let slots = arguments.slots().as_ptr();
         if arguments.is_one_parameter() {
             let mut parameter: *mut c_void = slots.cast_mut().cast();
-            // SAFETY: the caller passes the one parameter that the kernel has.
+            // SAFETY: the arguments are packed as the one structure that the kernel has, which the tables of the crate
+            // `kernels` check.
             return unsafe { self.launch_own(kernel, shape, &mut parameter, stream) };
         }
         let mut parameters = [null_mut::<c_void>(); KernelArguments::CAPACITY];
         for (parameter, slot) in parameters.iter_mut().zip(arguments.parameters()) {
             *parameter = slots.wrapping_add(slot).cast_mut().cast();
         }
-        // SAFETY: the caller passes the arguments that the kernel has.
+        // SAFETY: each address is that of a slot of `arguments`, which outlives the call and was packed by the kernel's
+        // signature.
         unsafe { self.launch_own(kernel, shape, parameters.as_mut_ptr(), stream) }
     }
 
@@ -122,7 +124,8 @@ impl Kernels for CudaDriver {
         stream: StreamRef,
     ) -> Result<()> {
         let mut parameter: *mut c_void = structure.as_ptr().cast_mut().cast();
-        // SAFETY: the caller passes the one structure that the kernel has.
+        // SAFETY: the structure is the one parameter that the kernel has, packed by the kernel's signature, and
+        // outlives the call.
         unsafe { self.launch_own(kernel, shape, &mut parameter, stream) }
     }
 }
@@ -143,10 +146,11 @@ impl CudaDriver {
         let (kernel, waits) = own_function(kernel);
         let entered = self.enter_in_place(stream.device)?;
         if waits && !self.is_captured(&entered, stream) {
-            // SAFETY: as the caller promises; and the kernel waits for the work before it.
+            // SAFETY: behind the addresses are the kernel's parameters, as this function demands; `WAITS` marks kernels
+            // that wait for the work before them.
             return unsafe { self.launch_early(&entered, kernel, shape, parameters, stream) };
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: behind the addresses are the kernel's parameters, as this function demands.
         unsafe { self.launch_plain(&entered, kernel, shape, parameters, stream) }
     }
 

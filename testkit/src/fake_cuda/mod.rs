@@ -218,7 +218,7 @@ impl Fake {
         let function = unsafe {
             std::mem::transmute::<*mut c_void, unsafe extern "C" fn(c_int) -> c_long>(address)
         };
-        // SAFETY: as above.
+        // SAFETY: the fake's functions take at most an int, check it, and change only what the fake owns.
         unsafe { function(argument) }
     }
 

@@ -16,7 +16,7 @@ struct Guarded {
 
 // SAFETY: the cell is used behind the gate only, which is what the model is about.
 unsafe impl Sync for Guarded {}
-// SAFETY: as above.
+// SAFETY: the number and the words may be used by whichever thread owns them.
 unsafe impl Send for Guarded {}
 
 impl Guarded {

@@ -73,7 +73,8 @@ impl<R: LockRank, T> RwLock<R, T> {
     #[allow(unsafe_code, reason = "leaves a lock without its guard")]
     pub(crate) unsafe fn force_unlock_read(&self) {
         note_left::<R>(LockHold::Shared);
-        // SAFETY: the caller promises that the thread is a reader and that no guard leaves the lock.
+        // SAFETY: the thread is a reader whose guard was forgotten, by what this function demands, so its share is
+        // given back once.
         unsafe { self.inner.force_unlock_read() };
     }
 }

@@ -126,7 +126,7 @@ unsafe extern "C" fn module_function_table(
         unsafe { out_size.write(size as c_uint) };
     }
     if !out_table.is_null() {
-        // SAFETY: as above.
+        // SAFETY: the pointer is not null, so `out_table` is writable, as this function demands.
         unsafe { out_table.write(table) };
     }
     1

@@ -198,7 +198,8 @@ fn single(
             return Ok(("cublasGemmEx", code));
         }
     };
-    // SAFETY: as above; the factors and the matrices are of the function's type.
+    // SAFETY: the handle lives and is this thread's; both factors outlive the call, which reads them at once; the
+    // function was chosen by the type of the factors and matrices, whose addresses `BlasHandle::gemm` checks.
     let code = unsafe {
         function(
             handle, op_a, op_b, m, n, k, alpha, at_a, a_column, at_b, b_column, beta, at_c,

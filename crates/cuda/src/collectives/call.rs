@@ -112,7 +112,8 @@ impl Target<'_> {
                 let root = *root as c_int;
                 self.with_op(*op, *dtype, |op| {
                     let (send, recv) = (read(*send), write(*recv));
-                    // SAFETY: as above.
+                    // SAFETY: a live communicator and a stream of its device; the caller has checked that `count`
+                    // elements are at `send`, and at the root's `recv`.
                     let code = unsafe {
                         reduce(send, recv, *count, kind, op, root, self.comm, self.stream)
                     };
@@ -123,7 +124,8 @@ impl Target<'_> {
                 let (kind, scatter) = (self.reduced(*dtype)?, self.functions.ncclReduceScatter()?);
                 self.with_op(*op, *dtype, |op| {
                     let (send, recv) = (read(*send), write(*recv));
-                    // SAFETY: as above.
+                    // SAFETY: a live communicator and a stream of its device; the caller has checked that `count`
+                    // elements for each rank are at `send`, and `count` at `recv`.
                     let code =
                         unsafe { scatter(send, recv, *count, kind, op, self.comm, self.stream) };
                     self.check("ncclReduceScatter", code)
@@ -132,7 +134,8 @@ impl Target<'_> {
             CommCall::Broadcast { send, recv, count, dtype, root } => {
                 let (kind, broadcast) = (type_of(*dtype)?, self.functions.ncclBroadcast()?);
                 let (send, recv, root) = (read(*send), write(*recv), *root as c_int);
-                // SAFETY: as above.
+                // SAFETY: a live communicator and a stream of its device; the caller has checked that `count` elements
+                // are at `recv`, and at the root's `send`.
                 let code =
                     unsafe { broadcast(send, recv, *count, kind, root, self.comm, self.stream) };
                 self.check("ncclBroadcast", code)
@@ -140,7 +143,8 @@ impl Target<'_> {
             CommCall::AllGather { send, recv, count, dtype } => {
                 let (kind, gather) = (type_of(*dtype)?, self.functions.ncclAllGather()?);
                 let (send, recv) = (read(*send), write(*recv));
-                // SAFETY: as above.
+                // SAFETY: a live communicator and a stream of its device; the caller has checked that `count` elements
+                // are at `send`, and `count` for each rank at `recv`.
                 let code = unsafe { gather(send, recv, *count, kind, self.comm, self.stream) };
                 self.check("ncclAllGather", code)
             }
@@ -209,14 +213,16 @@ impl Target<'_> {
 
     fn send(&self, send: DevicePtr, count: usize, dtype: Dtype, peer: usize) -> Result<()> {
         let (kind, peer, function) = (type_of(dtype)?, peer as c_int, self.functions.ncclSend()?);
-        // SAFETY: as in `queue`.
+        // SAFETY: a live communicator and a stream of its device; every call that is made of sends has had its
+        // addresses checked, and this part lies within them.
         let code = unsafe { function(read(send), count, kind, peer, self.comm, self.stream) };
         self.check("ncclSend", code)
     }
 
     fn recv(&self, recv: DevicePtr, count: usize, dtype: Dtype, peer: usize) -> Result<()> {
         let (kind, peer, function) = (type_of(dtype)?, peer as c_int, self.functions.ncclRecv()?);
-        // SAFETY: as in `queue`.
+        // SAFETY: a live communicator and a stream of its device; every call that is made of receives has had its
+        // addresses checked, and this part lies within them.
         let code = unsafe { function(write(recv), count, kind, peer, self.comm, self.stream) };
         self.check("ncclRecv", code)
     }

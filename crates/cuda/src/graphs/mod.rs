@@ -127,7 +127,8 @@ impl Graphs for CudaDriver {
     fn graph_launch(&self, exec: GraphExecHandle, stream: StreamRef) -> Result<()> {
         let launch = self.api.cuGraphLaunch()?;
         let exec = exec.native() as CUgraphExec;
-        // SAFETY: as in `graph_upload`. The caller keeps what the nodes use alive until the launch is done.
+        // SAFETY: an executable graph that the driver made and a stream that it made or a program has named, both kept
+        // alive during the call; what the nodes use is kept alive by the graph's owner until the launch is done.
         let code = self.on_stream(stream, |handle| unsafe { launch(exec, handle) })?;
         self.api.check("cuGraphLaunch", code)
     }

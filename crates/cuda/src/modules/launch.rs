@@ -65,7 +65,7 @@ impl CudaDriver {
             return self.launch_together(entered, kernel, config.shape, values, stream);
         }
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
-        // SAFETY: the maker of the values promised that they are the kernel's.
+        // SAFETY: `KernelValues::new` demands that the addresses are those of the kernel's parameters.
         unsafe { self.launch_plain(entered, kernel, config.shape, parameters, stream) }
     }
 
@@ -84,7 +84,9 @@ impl CudaDriver {
         let (function, handle) =
             (kernel.native() as CUfunction, stream.handle.native() as CUstream);
         let LaunchShape { grid, block, shared_bytes } = shape;
-        // SAFETY: as in `launch_plain`, with the promise of the maker of the values.
+        // SAFETY: a kernel that the driver found, in a module that is loaded while the entered context is held; a
+        // stream that the driver made or a program has named; and addresses that `KernelValues::new` demands to be
+        // those of the kernel's parameters.
         let code = unsafe {
             launch(
                 function,
@@ -119,7 +121,8 @@ impl CudaDriver {
         let count = if config.cooperative { 2 } else { 1 };
         let parameters = values.addresses().as_ptr().cast_mut().cast::<*mut c_void>();
         let attributes = &mut attributes[..count];
-        // SAFETY: the maker of the values promised that they are the kernel's.
+        // SAFETY: `KernelValues::new` demands that the addresses are those of the kernel's parameters; a cluster and a
+        // cooperative launch are attributes that a kernel may have.
         unsafe { self.launch_with(entered, attributes, kernel, config.shape, parameters, stream) }
     }
 
@@ -147,7 +150,9 @@ impl CudaDriver {
             attribute_count: attributes.len() as c_uint,
         };
         let function = kernel.native() as CUfunction;
-        // SAFETY: as the caller promises; the configuration and its attributes outlive the call.
+        // SAFETY: a kernel that the driver found, in a module that is loaded during the call; a stream that the driver
+        // made or a program has named; the parameters are the kernel's, and it takes the attributes, as this function
+        // demands; the configuration and its attributes outlive the call.
         let code = unsafe { launch(from_ref(&config).cast(), function, parameters, null_mut()) };
         self.api.check("cuLaunchKernelEx", code)
     }

@@ -69,7 +69,8 @@ impl CudaDriver {
 
     fn add_callback(&self, stream: StreamRef, user: *mut c_void) -> Result<()> {
         let add = self.api.cuStreamAddCallback()?;
-        // SAFETY: as in `launch_host_func`; the flags must be 0.
+        // SAFETY: a stream that the driver made or a program has named, kept alive during the call; `run_or_abandon`
+        // may run on any thread and takes `user` as its argument; the flags must be 0.
         let code =
             self.on_stream(stream, |handle| unsafe { add(handle, run_or_abandon, user, 0) })?;
         self.api.check("cuStreamAddCallback", code)
@@ -90,7 +91,7 @@ fn kept(function: HostFunction) -> &'static HostFunction {
 /// # Safety
 /// `user` is a box of `queue_host_function`, and this is its only use.
 unsafe fn unboxed(user: *mut c_void) -> HostFunction {
-    // SAFETY: the caller promises it.
+    // SAFETY: `queue_host_function` made the pointer of a box, and this is its only use.
     *unsafe { Box::from_raw(user.cast::<HostFunction>()) }
 }
 

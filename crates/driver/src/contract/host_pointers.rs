@@ -179,11 +179,11 @@ pub struct HostFunction {
 }
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: the caller of `new` promises that the function may run on any thread.
+// SAFETY: all constructors are unsafe and demand that the function may run with its pointer on any thread.
 unsafe impl Send for HostFunction {}
 
 #[allow(unsafe_code, reason = "the constructor's promise covers other threads")]
-// SAFETY: a shared reference allows no more than a copy, which the promise of `new` covers.
+// SAFETY: a shared reference allows no more than a copy, which may be used on any thread like the original.
 unsafe impl Sync for HostFunction {}
 
 impl HostFunction {
@@ -230,7 +230,8 @@ impl HostFunction {
     #[allow(unsafe_code, reason = "calls what a caller vouches for")]
     pub unsafe fn call(self) {
         let _code = ProgramCode::enter(ProgramCodeKind::HostFunction);
-        // SAFETY: the caller of the constructor promised it, and this function's says when.
+        // SAFETY: the constructor demands that the function may be called with this pointer on any thread, and this
+        // function that it is called no more often than that allows.
         unsafe { (self.function)(self.user) }
     }
 
@@ -242,7 +243,8 @@ impl HostFunction {
     pub unsafe fn call_alternative(self) {
         let Some(otherwise) = self.otherwise else { return };
         let _code = ProgramCode::enter(ProgramCodeKind::HostFunction);
-        // SAFETY: the caller of the constructor promised it, and this function's says when.
+        // SAFETY: the constructor demands of the alternative what it demands of the function, and this function that
+        // only one of them is called.
         unsafe { otherwise(self.user) }
     }
 }

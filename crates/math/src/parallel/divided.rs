@@ -69,8 +69,8 @@ impl<'a, T> Divided<'a, T> {
         assert!(range.start <= range.end && range.end <= self.length, "not part of the slice");
         // SAFETY: the range is within the slice, by the check above.
         let first = unsafe { self.first.add(range.start) };
-        // SAFETY: the slice is borrowed exclusively while this lives; by the promise of the caller no other slice has
-        // any of these elements.
+        // SAFETY: the slice is borrowed exclusively while this lives, and no other slice has any of these elements, as
+        // this function demands.
         unsafe { std::slice::from_raw_parts_mut(first, range.len()) }
     }
 }

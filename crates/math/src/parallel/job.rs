@@ -15,7 +15,7 @@ struct Body(*const (dyn Fn(usize) + Sync));
 
 // SAFETY: the function is `Sync`, so that any thread may call it.
 unsafe impl Send for Body {}
-// SAFETY: as above.
+// SAFETY: a shared `Body` gives no more than a shared reference to the function, which is `Sync`.
 unsafe impl Sync for Body {}
 
 /// The parts of a call.
@@ -72,7 +72,7 @@ impl ParallelWork {
                 self.next.store(self.parts, Ordering::Relaxed);
                 return;
             }
-            // SAFETY: by the promise of `new` the function still lives.
+            // SAFETY: the function still lives, as `new` demands for as long as a thread is in here.
             let body = unsafe { &*self.body.0 };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| body(part))) {
                 self.next.store(self.parts, Ordering::Relaxed);

@@ -56,7 +56,8 @@ unsafe impl lock_api::RawMutex for RawLock {
         self.take()
     }
 
-    // SAFETY: the caller holds the lock, as the trait demands; nothing else is asked of it.
+    // SAFETY: `leave` is a plain store that is sound on any thread; that the lock is held is the trait's duty, without
+    // which it would let two threads in.
     #[inline]
     unsafe fn unlock(&self) {
         self.leave();

@@ -109,7 +109,7 @@ pub(super) fn poke(address: usize, value: u8) {
 }
 
 pub(super) fn peek(address: usize) -> u8 {
-    // SAFETY: as for `poke`.
+    // SAFETY: tests pass addresses of memory of theirs that lives, one byte of which is read.
     unsafe { (address as *const u8).read_volatile() }
 }
 

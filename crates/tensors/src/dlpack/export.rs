@@ -60,7 +60,8 @@ impl<M> DlpackExport<M> {
     /// # Safety
     /// The pointer comes from this type, and is not used any more.
     pub unsafe fn delete(managed: *mut c_void) {
-        // SAFETY: the caller promises that the struct was made here, where it is the first field.
+        // SAFETY: a pointer that `made` returned came from `Box::into_raw` of this type, whose first field (`repr(C)`)
+        // it points to; it is passed here once, as this function demands.
         drop(unsafe { Box::from_raw(managed.cast::<DlpackExport<M>>()) });
     }
 }

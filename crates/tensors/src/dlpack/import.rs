@@ -182,7 +182,8 @@ impl DlpackImport {
         let plain = self.plain.storage();
         let (address, bytes, place) = (plain.address(), plain.bytes(), plain.place());
         let loan = Box::new(Loan { order: self.order, _owner: owner });
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: this function demands of the memory exactly what `lent` does, and the loan drops the owner only with
+        // the storage.
         let storage = unsafe { Storage::lent(address, bytes, place, loan, self.read_only) };
         self.plain.over(self.room.fill(storage))
     }

@@ -24,7 +24,7 @@ pub struct ForeignOwner {
     pub context: *mut c_void,
 }
 
-// SAFETY: whoever hands the memory over promises that the deleter may run on any thread.
+// SAFETY: the constructor is for owners whose deleter may run on any thread with its context.
 unsafe impl Send for ForeignOwner {}
 // SAFETY: only the last owner uses it.
 unsafe impl Sync for ForeignOwner {}
@@ -32,7 +32,7 @@ unsafe impl Sync for ForeignOwner {}
 impl Drop for ForeignOwner {
     fn drop(&mut self) {
         refuse_held("the deleter of foreign memory");
-        // SAFETY: it is dropped once, and the owner promised that the function takes its context.
+        // SAFETY: it is dropped once, and the owner's function takes the context that stands beside it.
         unsafe { (self.deleter)(self.context) }
     }
 }

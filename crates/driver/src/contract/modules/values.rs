@@ -48,7 +48,8 @@ impl<'a> KernelValues<'a> {
     pub fn ranges(&self) -> impl Iterator<Item = HostRange> + use<'a> {
         self.addresses.iter().zip(self.bytes).map(|(address, bytes)| {
             #[allow(unsafe_code, reason = "passes the caller's promise on")]
-            // SAFETY: the caller of `new` promised that so many bytes can be read there.
+            // SAFETY: each address is paired with its own size, for which `new` demands that so many bytes can be read
+            // there.
             unsafe {
                 HostRange::new(address.addr(), *bytes)
             }

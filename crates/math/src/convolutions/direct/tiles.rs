@@ -149,7 +149,7 @@ fn write<T: Real, const L: usize>(
     }
     for lane in 0..count {
         let start = (task.part.image * all + feature + lane) * positions + first;
-        // SAFETY: as above.
+        // SAFETY: a feature's positions in a row; no two parts, blocks and tiles have an output in common.
         let to = unsafe { task.output.take(start..start + sums.len()) };
         for (to, sums) in to.iter_mut().zip(sums) {
             *to = sums[lane];

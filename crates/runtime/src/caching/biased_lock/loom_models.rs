@@ -12,7 +12,7 @@ struct SharedCount(RawBiasedLock, UnsafeCell<u32>);
 
 // SAFETY: the cell is used under the lock only, which is what the model is about.
 unsafe impl Sync for SharedCount {}
-// SAFETY: as above.
+// SAFETY: the cell holds a number, which any thread may own.
 unsafe impl Send for SharedCount {}
 
 fn word() -> &'static OwnerWord {
