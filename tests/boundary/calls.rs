@@ -70,7 +70,8 @@ impl Function {
         let mut reals = arguments.reals.clone();
         reals.resize(4, 0.0);
         let [w, x, y, z] = reals[..] else { panic!("teach this test more: {arguments:?}") };
-        // SAFETY: the caller's promise, and the registers of `AnyFunction`.
+        // SAFETY: `AnyFunction` passes every register that arguments can be in, and this function demands that they
+        // suit the function.
         unsafe { self.0(a, b, c, d, e, f, g, h, i, j, k, l, m, n, w, x, y, z) }
     }
 }

@@ -45,6 +45,15 @@ fn functions(of_results: bool) -> Vec<(String, Struct)> {
     found
 }
 
+/// Calls a function of the library with a struct of the test.
+macro_rules! call {
+    ($function:ident($($argument:expr),*)) => {
+        // SAFETY: the struct has as many readable and writable bytes as any version of it, and paths in it are NULL;
+        // addresses of devices are checked; the kernel has no parameters; other places are writable.
+        unsafe { $function($($argument),*) }
+    };
+}
+
 /// Memory for the calls.
 struct Operands([Block; 3], *mut sconce_kernel);
 
@@ -59,53 +68,33 @@ impl Operands {
         let [a, b, c] = [0, 1, 2].map(|i| self.0[i].0);
         let mut sizes = [0; 3];
         let stream = sconce_stream { id: 0, device: 0, reserved: 0 };
-        // SAFETY (all): as many readable bytes as any version has; memory of devices is checked.
         match function {
-            // SAFETY: see above.
-            "sconce_init_with" => unsafe { sconce_init_with(desc.cast()) },
-            // SAFETY: see above.
-            "sconce_matmul" => unsafe { sconce_matmul(desc.cast(), a, b, c) },
-            // SAFETY: see above.
-            "sconce_convolution" => unsafe { sconce_convolution(desc.cast(), a, b, c) },
-            // SAFETY: see above.
-            "sconce_matmul_on" => unsafe { sconce_matmul_on(desc.cast(), a, b, c, stream) },
-            // SAFETY: see above.
-            "sconce_convolution_on" => unsafe {
-                sconce_convolution_on(desc.cast(), a, b, c, stream)
-            },
-            // SAFETY: see above.
-            "sconce_fft_on" => unsafe { sconce_fft_on(desc.cast(), a, b, stream) },
-            // SAFETY: see above.
-            "sconce_copy_strided_on" => unsafe {
-                sconce_copy_strided_on(desc.cast(), a, b, CBool::FALSE, stream)
-            },
-            // SAFETY: see above; and room for three numbers.
-            "sconce_convolution_get_output_sizes" => unsafe {
-                sconce_convolution_get_output_sizes(desc.cast(), sizes.as_mut_ptr())
-            },
-            // SAFETY: see above.
-            "sconce_fft" => unsafe { sconce_fft(desc.cast(), a, b) },
-            // SAFETY: see above.
-            "sconce_copy_strided" => unsafe {
-                sconce_copy_strided(desc.cast(), a, b, CBool::FALSE)
-            },
-            // SAFETY: see above; the kernel has no parameters.
-            "sconce_kernel_launch" => unsafe {
-                sconce_kernel_launch(self.1, desc.cast(), null(), null(), 0)
-            },
-            // SAFETY: see above; the kernel has no parameters.
-            "sconce_kernel_launch_on" => unsafe {
-                let stream = sconce_stream { id: 0, device: 0, reserved: 0 };
-                sconce_kernel_launch_on(self.1, desc.cast(), null(), null(), 0, stream)
-            },
+            "sconce_init_with" => call!(sconce_init_with(desc.cast())),
+            "sconce_matmul" => call!(sconce_matmul(desc.cast(), a, b, c)),
+            "sconce_convolution" => call!(sconce_convolution(desc.cast(), a, b, c)),
+            "sconce_matmul_on" => call!(sconce_matmul_on(desc.cast(), a, b, c, stream)),
+            "sconce_convolution_on" => call!(sconce_convolution_on(desc.cast(), a, b, c, stream)),
+            "sconce_fft_on" => call!(sconce_fft_on(desc.cast(), a, b, stream)),
+            "sconce_copy_strided_on" => {
+                call!(sconce_copy_strided_on(desc.cast(), a, b, CBool::FALSE, stream))
+            }
+            "sconce_convolution_get_output_sizes" => {
+                call!(sconce_convolution_get_output_sizes(desc.cast(), sizes.as_mut_ptr()))
+            }
+            "sconce_fft" => call!(sconce_fft(desc.cast(), a, b)),
+            "sconce_copy_strided" => call!(sconce_copy_strided(desc.cast(), a, b, CBool::FALSE)),
+            "sconce_kernel_launch" => {
+                call!(sconce_kernel_launch(self.1, desc.cast(), null(), null(), 0))
+            }
+            "sconce_kernel_launch_on" => {
+                call!(sconce_kernel_launch_on(self.1, desc.cast(), null(), null(), 0, stream))
+            }
             "sconce_memory_pool_sleep" => {
-                // SAFETY: see above; no description here has a path beside the mode that follows one.
-                let status = unsafe { sconce_memory_pool_sleep(null_mut(), 0, desc.cast()) };
+                let status = call!(sconce_memory_pool_sleep(null_mut(), 0, desc.cast()));
                 awake_again(status)
             }
             "sconce_memory_sleep" => {
-                // SAFETY: see above.
-                let status = unsafe { sconce_memory_sleep(0, desc.cast()) };
+                let status = call!(sconce_memory_sleep(0, desc.cast()));
                 awake_again(status)
             }
             other => panic!("this test does not know how to call {other}; teach it"),
@@ -269,38 +258,28 @@ fn results_go_into_structs_of_other_sizes() {
             let fill = |bytes: &mut Bytes| {
                 let place: *mut c_void = std::ptr::from_mut(bytes).cast();
                 match function.as_str() {
-                    // SAFETY: as many bytes as any version has.
-                    "sconce_device_get_properties" => unsafe {
-                        sconce_device_get_properties(0, place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_memory_get_stats" => unsafe {
-                        sconce_memory_get_stats(0, place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_host_memory_get_stats" => unsafe {
-                        sconce_host_memory_get_stats(place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_fft_cache_get_stats" => unsafe {
-                        sconce_fft_cache_get_stats(0, place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_blas_get_workspace_stats" => unsafe {
-                        sconce_blas_get_workspace_stats(0, place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_kernel_get_attributes" => unsafe {
-                        sconce_kernel_get_attributes(operands.1, 0, place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_memory_pool_get_sleep_state" => unsafe {
-                        sconce_memory_pool_get_sleep_state(null_mut(), 0, place.cast())
-                    },
-                    // SAFETY: see above.
-                    "sconce_memory_get_page_figures" => unsafe {
-                        sconce_memory_get_page_figures(0, place.cast())
-                    },
+                    "sconce_device_get_properties" => {
+                        call!(sconce_device_get_properties(0, place.cast()))
+                    }
+                    "sconce_memory_get_stats" => call!(sconce_memory_get_stats(0, place.cast())),
+                    "sconce_host_memory_get_stats" => {
+                        call!(sconce_host_memory_get_stats(place.cast()))
+                    }
+                    "sconce_fft_cache_get_stats" => {
+                        call!(sconce_fft_cache_get_stats(0, place.cast()))
+                    }
+                    "sconce_blas_get_workspace_stats" => {
+                        call!(sconce_blas_get_workspace_stats(0, place.cast()))
+                    }
+                    "sconce_kernel_get_attributes" => {
+                        call!(sconce_kernel_get_attributes(operands.1, 0, place.cast()))
+                    }
+                    "sconce_memory_pool_get_sleep_state" => {
+                        call!(sconce_memory_pool_get_sleep_state(null_mut(), 0, place.cast()))
+                    }
+                    "sconce_memory_get_page_figures" => {
+                        call!(sconce_memory_get_page_figures(0, place.cast()))
+                    }
                     other => panic!("this test does not know how to call {other}; teach it"),
                 }
             };

@@ -368,7 +368,7 @@ impl World {
     /// # Safety
     /// The arguments are ones that a caller may pass.
     pub(crate) unsafe fn call(&self, function: &str, arguments: &Arguments) -> u64 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the arguments are passed on, which a caller may pass as this function demands.
         unsafe { self.library.function(function).call(arguments) }
     }
 }

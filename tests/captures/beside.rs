@@ -225,7 +225,7 @@ fn work(to: *mut c_void, stream: sconce_stream) -> Result<(), String> {
     done(unsafe { sconce_memory_alloc_on(BYTES, stream, &raw mut inside) })?;
     // SAFETY: memory of a device.
     done(unsafe { sconce_memory_set_on(inside, 7, BYTES, stream) })?;
-    // SAFETY: as above.
+    // SAFETY: both are memory of a device, which the call checks.
     done(unsafe { sconce_copy_on(to, inside, BYTES, CBool::TRUE, stream) })?;
     done(sconce_memory_free(inside))
 }

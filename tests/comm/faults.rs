@@ -111,7 +111,7 @@ fn a_send_of_another_size_than_its_receive_is_named() {
         let (from, to, f32) = (at(memory[0]), at(memory[1]), SCONCE_DTYPE_F32);
         // SAFETY: memory of the communicator's device.
         ok(unsafe { sconce_comm_send(sender, from, 2, f32, 1, stream(0), null_mut()) });
-        // SAFETY: as above.
+        // SAFETY: memory of the receiver's device, with two numbers.
         ok(unsafe { sconce_comm_recv(receiver, to, 1, f32, 0, stream(1), null_mut()) });
     }));
     await_failure(|| async_error(comms[1]));

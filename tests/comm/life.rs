@@ -264,10 +264,9 @@ fn wrong_arguments_are_named() {
     // SAFETY: the call checks its memory.
     let status = unsafe { sconce_comm_broadcast(comm, here, here, 1, f32, 2, on, null_mut()) };
     refused(status, SCONCE_ERROR_INVALID_ARGUMENT, "root is 2; it must be from 0 to 1");
-    // SAFETY: as above.
+    // SAFETY: the call checks its memory, and refuses the peer first.
     let status = unsafe { sconce_comm_send(comm, here, 1, f32, -1, on, null_mut()) };
     refused(status, SCONCE_ERROR_INVALID_ARGUMENT, "peer is -1");
-    // SAFETY: as above; an aligned place in host memory.
     let mut host = [0_u64; 4];
     let host = host.as_mut_ptr().cast();
     refused(all(host, host, 1, f32, 0, on), SCONCE_ERROR_INVALID_ARGUMENT, "host memory");

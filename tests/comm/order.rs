@@ -133,7 +133,7 @@ fn in_manual_mode_a_call_completes_when_all_ranks_have_come_to_it() {
             let (from, null) = (at(memory[rank]), std::ptr::null_mut());
             // SAFETY: memory of the communicator's device.
             ok(unsafe { sconce_comm_send(comm, from, 1, SCONCE_DTYPE_F32, peer, on, null) });
-            // SAFETY: as above.
+            // SAFETY: one number of this rank's memory, which is on the communicator's device.
             ok(unsafe { sconce_comm_recv(comm, from, 1, SCONCE_DTYPE_F32, peer, on, null) });
         }
     }));

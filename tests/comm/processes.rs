@@ -73,7 +73,7 @@ fn sum(comm: Comm, ranks: i32, rank: i32) {
         let (comm, on, f32) = (comm.get(), stream(rank), SCONCE_DTYPE_F32);
         // SAFETY: memory of the communicator's device.
         ok(unsafe { sconce_comm_send(comm, at(address), 2, f32, next, on, null_mut()) });
-        // SAFETY: as above.
+        // SAFETY: `received` has two numbers on the communicator's device.
         ok(unsafe { sconce_comm_recv(comm, at(received), 2, f32, before, on, null_mut()) });
     }));
     synchronize(rank);

@@ -15,7 +15,7 @@ fn dims(managed: *mut DlpackManagedVersioned) -> (Vec<i64>, Vec<i64>) {
     let DlpackTensor { ndim, shape, strides, .. } = unsafe { (*managed).dl_tensor };
     let array = |values: *mut i64| {
         assert!(!values.is_null());
-        // SAFETY: DLPack promises so many numbers.
+        // SAFETY: a DLPack tensor with a shape has as many numbers there as dimensions.
         unsafe { std::slice::from_raw_parts(values, ndim as usize) }.to_vec()
     };
     (array(shape), array(strides))

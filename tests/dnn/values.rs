@@ -154,7 +154,7 @@ fn output_sizes_are_those_of_the_formula_and_written_as_far_as_the_rank_goes() {
     assert_eq!((status, sizes), (SCONCE_OK, [3, 5, -7]));
     assert_eq!(tensors(&desc)[2].sizes[2..], [3, 5]);
     let strided = sconce_convolution_desc { input_strides: [-1; 5], spatial_rank: 3, ..desc };
-    // SAFETY: as above.
+    // SAFETY: a whole description, and a place for three sizes, as many as the rank that it states.
     let status =
         unsafe { sconce_convolution_get_output_sizes(&raw const strided, sizes.as_mut_ptr()) };
     assert_eq!((status, sizes), (SCONCE_OK, [3, 5, 1]));

@@ -157,9 +157,9 @@ impl Model {
         let (mut size, mut max_size, mut max_bytes) = (0, 0, 0);
         // SAFETY: a good place.
         let got = unsafe { sconce_fft_cache_get_size(device, &raw mut size) };
-        // SAFETY: the same.
+        // SAFETY: a writable number for the limit.
         let got_max = unsafe { sconce_fft_cache_get_max_size(device, &raw mut max_size) };
-        // SAFETY: the same.
+        // SAFETY: a writable number for the bytes.
         let got_bytes = unsafe { sconce_fft_cache_get_max_bytes(device, &raw mut max_bytes) };
         assert_eq!([got, got_max, got_bytes], [SCONCE_OK; 3]);
         assert_eq!(

@@ -212,9 +212,9 @@ fn limits_are_refused_by_name() {
         let mut bytes = 0_u64;
         // SAFETY: a good place.
         let got = unsafe { sconce_fft_cache_get_size(device, &raw mut size) };
-        // SAFETY: the same.
+        // SAFETY: a writable number, to which nothing is written.
         let got_max = unsafe { sconce_fft_cache_get_max_size(device, &raw mut size) };
-        // SAFETY: the same.
+        // SAFETY: a writable number, to which nothing is written.
         let got_bytes = unsafe { sconce_fft_cache_get_max_bytes(device, &raw mut bytes) };
         assert_eq!([got, got_max, got_bytes], [SCONCE_ERROR_INVALID_DEVICE; 3]);
         assert_eq!(sconce_fft_cache_set_max_size(device, 1), SCONCE_ERROR_INVALID_DEVICE);

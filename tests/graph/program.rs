@@ -293,7 +293,7 @@ impl Setup {
         // SAFETY: memory of a device is checked.
         done(unsafe { sconce_memory_set_2d(inside.at(BYTES / 2), 64, value + 1, 24, 5) })?;
         done(support::copy(inside.at(4096), pinned.0, 1000))?;
-        // SAFETY: as above.
+        // SAFETY: both addresses are memory of a device, which the call checks.
         done(unsafe {
             sconce_copy_2d(inside.at(8192), 64, inside.at(4096), 32, 24, 5, CBool::TRUE)
         })?;
@@ -338,7 +338,7 @@ impl Setup {
         let (kind, few) = (SCONCE_DTYPE_F32, NUMBERS_OF_BODY);
         done(sconce_random_uniform_on(drawn, few, kind, 0.0, 1.0, self.generator, self.body))?;
         done(sconce_graph_conditional_next(graph.0))?;
-        // SAFETY: as above.
+        // SAFETY: memory of a device is checked.
         done(unsafe { sconce_memory_set_on(place, 72, 100, self.body) })?;
         done(sconce_graph_conditional_end(graph.0))
     }

@@ -44,7 +44,7 @@ fn a_block_in_a_captured_copy_is_never_handed_out_again() {
             // SAFETY: memory of so many bytes; the blocks live.
             let there =
                 unsafe { sconce_copy(ptr(device), ptr(blocks[0] + 512), 1024, true.into()) };
-            // SAFETY: as above.
+            // SAFETY: both blocks have a MiB, and live until the graph has run.
             let back = unsafe { sconce_copy(ptr(blocks[1] + 64), ptr(device), 1024, true.into()) };
             assert_eq!([there, back], [sconce_status::SCONCE_OK; 2], "{}", testkit::last_message());
             host_memory::free(blocks[0]).unwrap();

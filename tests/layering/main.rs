@@ -7,6 +7,7 @@
 //! | `folders` | few files in a folder, each named in the folder's table |
 //! | `locks` | every lock is one of `crates/base/src/lock` |
 //! | `messages` | texts for callers are in their languages |
+//! | `reasons` | a safety comment says why the operation is sound where it stands |
 //! | `main` | where unsafe code may stand, how long a file may be |
 //! | `source` | Rust source files, read as paths, calls and texts |
 
@@ -17,6 +18,7 @@ mod cycles;
 mod folders;
 mod locks;
 mod messages;
+mod reasons;
 mod source;
 
 use std::collections::BTreeMap;

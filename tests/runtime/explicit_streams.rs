@@ -322,7 +322,7 @@ fn a_function_may_make_streams_of_further_devices_current() {
         let stream = nested.inner;
         // SAFETY: the function takes this struct.
         assert_eq!(unsafe { sconce_stream_run(stream, Some(inner), user) }, SCONCE_OK);
-        // SAFETY: as above.
+        // SAFETY: `outer` has no reference to the struct left, and the functions run one after the other.
         unsafe { &mut *user.cast::<Nested>() }.seen[2] = Some(current());
     }
     in_child("a_function_may_make_streams_of_further_devices_current", SIM, || {

@@ -47,7 +47,8 @@ fn functions() -> Vec<(Prototype, AnyFunction)> {
         // SAFETY: an open library and a NUL-terminated name.
         let address = unsafe { libc::dlsym(library, name.as_ptr()) };
         assert!(!address.is_null(), "{} is not exported", prototype.name);
-        // SAFETY: see the type.
+        // SAFETY: the header declares functions of at most six integers or pointers and two reals, which the calling
+        // convention passes in the registers that `AnyFunction` fills.
         let function: AnyFunction = unsafe { std::mem::transmute(address) };
         (prototype, function)
     };

@@ -29,7 +29,7 @@ fn count(more: usize, less: usize) {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size(), 0);
-        // SAFETY: the caller's layout has a size that is not 0.
+        // SAFETY: the layout is the one of this call, whose size `GlobalAlloc` demands not to be 0.
         unsafe { System.alloc(layout) }
     }
 

@@ -43,7 +43,7 @@ pub(crate) struct Handle(*mut sconce_tensor);
 
 // SAFETY: the library takes handles from any thread.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: the functions that a shared handle is passed to may be called on several threads at once.
 unsafe impl Sync for Handle {}
 
 impl Drop for Handle {

@@ -189,17 +189,17 @@ fn what_only_one_kind_of_generator_has() {
     };
     let (mut number, mut other, mut bytes) = (7, 7, [7; SCONCE_GENERATOR_CPU_STATE_BYTES]);
     let mut philox = sconce_philox_state { seed: 7, offset: 7, device_state: std::ptr::null() };
-    // SAFETY: a writable place, here and in the next four.
+    // SAFETY: a writable number.
     crossed(unsafe { sconce_generator_get_offset(own, &raw mut number) });
-    // SAFETY: as above.
+    // SAFETY: as many writable bytes as the longest state has.
     crossed(unsafe { sconce_generator_get_state(own, bytes.as_mut_ptr()) });
-    // SAFETY: as above.
+    // SAFETY: as many writable bytes as the longest state has.
     crossed(unsafe { sconce_generator_get_cpu_state(device, bytes.as_mut_ptr()) });
-    // SAFETY: as above.
+    // SAFETY: two writable numbers.
     let reserved =
         unsafe { sconce_generator_reserve_philox(own, 4, &raw mut number, &raw mut other) };
     crossed(reserved);
-    // SAFETY: as above.
+    // SAFETY: a writable struct.
     crossed(unsafe { sconce_generator_reserve_philox_state(own, 4, &raw mut philox) });
     crossed(sconce_generator_set_offset(own, 4));
     crossed(sconce_generator_prepare_capture(own));

@@ -48,9 +48,9 @@ fn any_byte_in_options() {
             // SAFETY: as many readable bytes as the first field says, and writable places.
             let made = [
                 returned(|out| unsafe { sconce_tensor_empty([2].as_ptr(), 1, asked, out) }),
-                // SAFETY: as above.
+                // SAFETY: `asked` has as many readable bytes as its first field says; `out` is a writable place.
                 returned(|out| unsafe { sconce_tensor_empty_like(tensor.raw(), asked, out) }),
-                // SAFETY: as above.
+                // SAFETY: `asked` has as many readable bytes as its first field says; `out` is a writable place.
                 returned(|out| unsafe {
                     let no = CBool::FALSE;
                     sconce_tensor_to(tensor.raw(), asked, no, no, out)
@@ -162,10 +162,10 @@ fn null_and_misaligned_arrays() {
         // SAFETY: NULL and misaligned pointers are refused.
         let made = returned(|out| unsafe { sconce_tensor_empty(pointer, 1, null(), out) });
         assert!(refusal(made).contains(text));
-        // SAFETY: as above.
+        // SAFETY: NULL and misaligned pointers are refused before they are read.
         let made = returned(|out| unsafe { sconce_tensor_view(tensor.raw(), pointer, 1, out) });
         assert!(refusal(made).contains(text));
-        // SAFETY: as above.
+        // SAFETY: NULL and misaligned pointers are refused before they are read.
         let made = returned(|out| unsafe { sconce_tensor_cat(pointer.cast(), 1, 0, out) });
         assert!(refusal(made).contains("tensors"));
         for count in [usize::MAX, 1 << 40, (1 << 20) + 1] {

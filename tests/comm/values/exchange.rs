@@ -87,17 +87,17 @@ fn sends_reach_their_receivers_in_order() {
                 ok(unsafe {
                     sconce_comm_send(comm, from, 1, SCONCE_DTYPE_F32, next, on, null_mut())
                 });
-                // SAFETY: as above.
+                // SAFETY: a number of the outputs, on the communicator's device.
                 ok(unsafe {
                     sconce_comm_recv(comm, to, 1, SCONCE_DTYPE_F32, before, on, null_mut())
                 });
             }
             let (own, to) = (rank as i32, at(outputs[rank] + 8));
-            // SAFETY: as above.
+            // SAFETY: a number of the inputs, on the communicator's device.
             ok(unsafe {
                 sconce_comm_send(comm, at(inputs[rank]), 1, SCONCE_DTYPE_F32, own, on, null_mut())
             });
-            // SAFETY: as above.
+            // SAFETY: a number of the outputs, on the communicator's device.
             ok(unsafe { sconce_comm_recv(comm, to, 1, SCONCE_DTYPE_F32, own, on, null_mut()) });
         }
     }));

@@ -214,7 +214,8 @@ pub(crate) fn inheritable(fd: &OwnedFd) -> OwnedFd {
 /// Takes over a descriptor by number (one that was inherited, or just made).
 pub(crate) fn adopt(fd: i32) -> OwnedFd {
     assert!(fd >= 0, "not a descriptor: {fd}");
-    // SAFETY: the caller has just made or inherited it, so nobody else owns it.
+    // SAFETY: it was just made by `dup`, or inherited under a number that the test passes here once, so nobody else
+    // owns it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 

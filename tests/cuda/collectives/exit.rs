@@ -73,7 +73,7 @@ fn a_process_ends_only_once_a_call_that_was_given_up_has_ended() {
         let hold = hold.expose_provenance();
         std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(500));
-            // SAFETY: as above; the library stays open.
+            // SAFETY: the word is part of the fake library, which stays open until the process ends.
             unsafe { std::ptr::with_exposed_provenance_mut::<i64>(hold).write_volatile(0) };
         });
     });

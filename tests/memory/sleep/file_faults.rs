@@ -91,7 +91,7 @@ fn outcome(planned: &Planned, bytes: usize) -> Result<usize, isize> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pwrite64(file: i32, data: *const c_void, bytes: usize, at: i64) -> isize {
     match outcome(&WRITES, bytes) {
-        // SAFETY: what the caller promises the C library.
+        // SAFETY: the arguments are passed on to the C library's function, whose duties the caller of this one has.
         Ok(bytes) => unsafe { libc::syscall(libc::SYS_pwrite64, file, data, bytes, at) as isize },
         Err(returned) => returned,
     }
@@ -101,7 +101,7 @@ unsafe extern "C" fn pwrite64(file: i32, data: *const c_void, bytes: usize, at: 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pread64(file: i32, data: *mut c_void, bytes: usize, at: i64) -> isize {
     match outcome(&READS, bytes) {
-        // SAFETY: what the caller promises the C library.
+        // SAFETY: the arguments are passed on to the C library's function, whose duties the caller of this one has.
         Ok(bytes) => unsafe { libc::syscall(libc::SYS_pread64, file, data, bytes, at) as isize },
         Err(returned) => returned,
     }

@@ -42,7 +42,7 @@ macro_rules! form {
             call: |$r, stream| match stream {
                 // SAFETY: places and arrays of the room, and of this file.
                 None => unsafe { $plain($($argument),*) },
-                // SAFETY: as above.
+                // SAFETY: places and arrays of the room, and of this file; the stream is one of its device.
                 Some(stream) => unsafe { $on(stream, $($argument),*) },
             },
         }

@@ -77,10 +77,10 @@ fn an_undefined_tensor_has_a_handle_and_nothing_else() {
     assert!(!undefined.is_defined());
     assert_eq!(sconce_tensor_live_count(), 1);
     let text = "tensor is an undefined tensor; pass one that has memory";
-    // SAFETY: writable places.
+    // SAFETY: `out` is a writable number.
     let asked = [
         api::written(7, |out| unsafe { sconce_tensor_get_dtype(undefined.raw(), out) }),
-        // SAFETY: as above.
+        // SAFETY: `out` is a writable number.
         api::written(7, |out| unsafe { sconce_tensor_get_device(undefined.raw(), out) }),
     ];
     for outcome in asked {
