@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::devices::write;
-use super::driver::{Address, IpcHandle, Object, RowCopy, RowSide};
+use super::arguments::Out;
+use super::driver::{Address, IpcHandle, RowCopy, RowSide, Stream};
 use super::images::variable_of;
 use super::memory::check_direction;
 use super::runtime;
@@ -50,7 +50,7 @@ runtime! {
         width: usize,
         rows: usize,
         kind: c_int,
-        stream: Object,
+        stream: Stream,
     ) {
         check_direction(kind)?;
         let (from_side, into_side) = SIDES[kind as usize];
@@ -67,7 +67,8 @@ runtime! {
             width,
             rows,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaMemcpy2DAsync` demands so many rows of such pitches at both addresses until the stream has copied
+        // them.
         check(unsafe { (driver.copy_rows_async)(&copy, stream) })
     }
 
@@ -88,12 +89,12 @@ runtime! {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the variable has so many bytes behind the offset, and `cudaMemcpyToSymbol` demands as many at `from`.
         check(unsafe { (driver.copy)(address + offset, from, bytes) })
     }
 
     /// The kind and the device of an address. Of CUDA 13, what is reserved stays as it is.
-    fn cudaPointerGetAttributes(place: *mut c_void, address: Address) {
+    fn cudaPointerGetAttributes(place: Out<AddressProperties>, address: Address) {
         let driver = ready()?;
         let (mut kind, mut managed, mut device) = (0, 0_u8, NO_DEVICE);
         let (mut on_device, mut on_host): (Address, Address) = (0, 0);
@@ -104,7 +105,7 @@ runtime! {
             (&raw mut managed).cast(),
             (&raw mut device).cast(),
         ];
-        // SAFETY: each place is valid for a write of its property.
+        // SAFETY: there are five properties, and each value is of the type that the driver writes for its property.
         check(unsafe {
             (driver.address_attributes)(5, PROPERTIES.as_ptr(), values.as_ptr(), address)
         })?;
@@ -115,40 +116,27 @@ runtime! {
                 AddressProperties { kind, device, on_device, on_host }
             }
         };
-        // SAFETY: the caller's promise.
-        unsafe { write(place.cast(), found) }
+        place.write(found)
     }
 
     /// The device's address of page-locked memory.
-    fn cudaHostGetDevicePointer(place: *mut Address, host: *mut c_void, flags: c_uint) {
-        let mut found = 0;
-        // SAFETY: the place is valid for a write; the memory is the caller's promise.
-        check(unsafe { (ready()?.host_address)(&mut found, host, flags) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write(place, found) }
+    fn cudaHostGetDevicePointer(place: Out<Address>, host: *mut c_void, flags: c_uint) {
+        place.fill(0, |found| check((ready()?.host_address)(found, host, flags)))
     }
 
     /// A handle of memory for another process.
-    fn cudaIpcGetMemHandle(place: *mut IpcHandle, address: Address) {
-        let mut found = IpcHandle([0; 64]);
-        // SAFETY: the place is valid for a write; the memory is the caller's promise.
-        check(unsafe { (ready()?.ipc_handle)(&mut found, address) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write(place, found) }
+    fn cudaIpcGetMemHandle(place: Out<IpcHandle>, address: Address) {
+        place.fill(IpcHandle([0; 64]), |found| check((ready()?.ipc_handle)(found, address)))
     }
 
     /// Memory of another process; the flags are the driver's.
-    fn cudaIpcOpenMemHandle(place: *mut Address, handle: IpcHandle, flags: c_uint) {
-        let mut found = 0;
-        // SAFETY: the place is valid for a write; the handle is the caller's promise.
-        check(unsafe { (ready()?.ipc_open)(&mut found, handle, flags) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write(place, found) }
+    fn cudaIpcOpenMemHandle(place: Out<Address>, handle: IpcHandle, flags: c_uint) {
+        place.fill(0, |found| check((ready()?.ipc_open)(found, handle, flags)))
     }
 
     /// Ends the use of memory of another process.
     fn cudaIpcCloseMemHandle(address: Address) {
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaIpcCloseMemHandle` demands an address of `cudaIpcOpenMemHandle` that the caller uses no more.
         check(unsafe { (ready()?.ipc_close)(address) })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use super::arguments::Out;
 use super::driver::{Code, driver};
 use super::state::{self, check, codes, ready, started};
 use super::{NamedFunction, runtime};
@@ -9,25 +10,10 @@ use super::{NamedFunction, runtime};
 /// The version that `cudaRuntimeGetVersion` returns: that of CUDA 12.0, whose driver these functions need.
 const VERSION: c_int = 12_000;
 
-/// Writes a result where the caller wants it.
-///
-/// # Safety
-/// The place is NULL or valid for a write.
-pub(super) unsafe fn write<T>(place: *mut T, value: T) -> state::Outcome {
-    if place.is_null() {
-        return Err(codes::INVALID_VALUE);
-    }
-    // SAFETY: the caller's promise; it is not NULL.
-    unsafe { place.write(value) };
-    Ok(())
-}
-
 runtime! {
     /// The calling thread's device.
-    fn cudaGetDevice(device: *mut c_int) {
-        let current = state::device()?;
-        // SAFETY: the caller's promise.
-        unsafe { write(device, current) }
+    fn cudaGetDevice(device: Out<c_int>) {
+        device.write(state::device()?)
     }
 
     /// Sets the calling thread's device.
@@ -36,24 +22,16 @@ runtime! {
     }
 
     /// How many devices there are.
-    fn cudaGetDeviceCount(count: *mut c_int) {
-        let mut found = 0;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { (started()?.device_count)(&mut found) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write(count, found) }
+    fn cudaGetDeviceCount(count: Out<c_int>) {
+        count.fill(0, |count| check((started()?.device_count)(count)))
     }
 
     /// A property of a device; the driver has the same numbers.
-    fn cudaDeviceGetAttribute(value: *mut c_int, attribute: c_int, device: c_int) {
+    fn cudaDeviceGetAttribute(value: Out<c_int>, attribute: c_int, device: c_int) {
         let driver = started()?;
-        let (mut of_driver, mut found) = (0, 0);
-        // SAFETY: the place is valid for a write.
-        check(unsafe { (driver.device)(&mut of_driver, device) })?;
-        // SAFETY: as above.
-        check(unsafe { (driver.device_attribute)(&mut found, attribute, of_driver) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write(value, found) }
+        let mut of_driver = 0;
+        check((driver.device)(&mut of_driver, device))?;
+        value.fill(0, |value| check((driver.device_attribute)(value, attribute, of_driver)))
     }
 
     /// The address of a function of the driver, as of the version of these functions.
@@ -63,7 +41,7 @@ runtime! {
         flags: u64,
         found: *mut c_int,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the arguments are those that a C caller passes to `cudaGetDriverEntryPoint`.
         unsafe { entry_point(name, address, VERSION, flags, found) }
     }
 
@@ -76,31 +54,26 @@ runtime! {
         found: *mut c_int,
     ) {
         let version = c_int::try_from(version).map_err(|_| codes::INVALID_VALUE)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the arguments are those that a C caller passes to `cudaGetDriverEntryPointByVersion`.
         unsafe { entry_point(name, address, version, flags, found) }
     }
 
     /// Waits for all work of the device.
     fn cudaDeviceSynchronize() {
-        // SAFETY: no preconditions.
-        check(unsafe { (ready()?.synchronize)() })
+        check((ready()?.synchronize)())
     }
 
     /// The version of CUDA that the driver supports; 0 without a driver.
-    fn cudaDriverGetVersion(version: *mut c_int) {
-        let mut found = 0;
-        if let Some(driver) = driver() {
-            // SAFETY: the place is valid for a write.
-            check(unsafe { (driver.version)(&mut found) })?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write(version, found) }
+    fn cudaDriverGetVersion(version: Out<c_int>) {
+        version.fill(0, |version| match driver() {
+            Some(driver) => check((driver.version)(version)),
+            None => Ok(()),
+        })
     }
 
     /// The version of CUDA that these functions are of.
-    fn cudaRuntimeGetVersion(version: *mut c_int) {
-        // SAFETY: the caller's promise.
-        unsafe { write(version, VERSION) }
+    fn cudaRuntimeGetVersion(version: Out<c_int>) {
+        version.write(VERSION)
     }
 }
 
@@ -116,7 +89,8 @@ unsafe fn entry_point(
     if name.is_null() || address.is_null() {
         return Err(codes::INVALID_VALUE);
     }
-    // SAFETY: the caller's promise; the driver accepts NULL for the answer.
+    // SAFETY: neither the name nor the place for the address is NULL, so a text ends with NUL there and an address may be
+    // written; the driver accepts NULL for the answer.
     check(unsafe { (started()?.function_address)(name, address, version, flags, found) })
 }
 
@@ -134,8 +108,7 @@ extern "C" fn cudaPeekAtLastError() -> Code {
 extern "C" fn cudaGetErrorString(code: Code) -> *const c_char {
     let mut text = std::ptr::null();
     match driver() {
-        // SAFETY: the place is valid for a write.
-        Some(driver) if unsafe { (driver.error_string)(code, &mut text) } == codes::SUCCESS => text,
+        Some(driver) if (driver.error_string)(code, &mut text) == codes::SUCCESS => text,
         _ => without_driver(code, c"unrecognized error code"),
     }
 }
@@ -144,8 +117,7 @@ extern "C" fn cudaGetErrorString(code: Code) -> *const c_char {
 extern "C" fn cudaGetErrorName(code: Code) -> *const c_char {
     let mut text = std::ptr::null();
     match driver() {
-        // SAFETY: the place is valid for a write.
-        Some(driver) if unsafe { (driver.error_name)(code, &mut text) } == codes::SUCCESS => text,
+        Some(driver) if (driver.error_name)(code, &mut text) == codes::SUCCESS => text,
         _ => without_driver(code, c"unrecognized error code"),
     }
 }

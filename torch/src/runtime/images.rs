@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use super::devices::write;
-use super::driver::{Address, Driver, Object};
+use super::arguments::Out;
+use super::driver::{Address, Driver, Function, Kernel, Library, Stream};
 use super::state::{Outcome, check, codes, ready};
 use super::{NamedFunction, runtime};
 
@@ -38,14 +38,14 @@ pub(super) struct Dim3 {
 /// A registered image: its code's address, and the loaded code once it is needed.
 struct RegisteredImage {
     code: usize,
-    library: Option<usize>,
+    library: Option<Library>,
 }
 
 /// A function of the host that stands for a kernel.
 struct Stub {
     image: usize,
     name: CString,
-    kernel: Option<usize>,
+    kernel: Option<Kernel>,
 }
 
 #[derive(Default)]
@@ -65,7 +65,7 @@ struct Launch {
     grid: Dim3,
     block: Dim3,
     shared_bytes: usize,
-    stream: Object,
+    stream: Stream,
 }
 
 thread_local! {
@@ -74,11 +74,11 @@ thread_local! {
 }
 
 /// The kernel that a function of the host stands for, for all devices.
-pub(super) fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
+pub(super) fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Kernel, i32> {
     let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner);
     let stub = registered.stubs.get(&host.addr()).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
     if let Some(kernel) = stub.kernel {
-        return Ok(std::ptr::with_exposed_provenance_mut(kernel));
+        return Ok(kernel);
     }
     drop(registered);
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
@@ -86,20 +86,19 @@ pub(super) fn kernel_of(driver: &Driver, host: *const c_void) -> Result<Object, 
     let stub = stubs.get_mut(&host.addr()).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
     let image = images.get_mut(&stub.image).ok_or(codes::INVALID_DEVICE_FUNCTION)?;
     let library = library_of(driver, image)?;
-    let mut kernel = std::ptr::null_mut();
-    // SAFETY: the code is loaded, the name ends with NUL, and the place is valid for a write.
+    let mut kernel = Kernel::NONE;
+    // SAFETY: the name ends with NUL, and the stub owns it.
     check(unsafe { (driver.library_kernel)(&mut kernel, library, stub.name.as_ptr()) })?;
-    stub.kernel = Some(kernel.expose_provenance());
+    stub.kernel = Some(kernel);
     Ok(kernel)
 }
 
 /// The loaded code of an image.
-fn library_of(driver: &Driver, image: &mut RegisteredImage) -> Result<Object, i32> {
-    let library = match image.library {
+fn library_of(driver: &Driver, image: &mut RegisteredImage) -> Result<Library, i32> {
+    Ok(match image.library {
         Some(library) => library,
         None => *image.library.insert(load(driver, image.code)?),
-    };
-    Ok(std::ptr::with_exposed_provenance_mut(library))
+    })
 }
 
 /// The address and the size, on the current device, of the variable that one of the host stands for.
@@ -110,18 +109,17 @@ pub(super) fn variable_of(driver: &Driver, host: *const c_void) -> Result<(Addre
     let image = images.get_mut(image).ok_or(codes::INVALID_SYMBOL)?;
     let library = library_of(driver, image)?;
     let (mut address, mut bytes) = (0, 0);
-    // SAFETY: the code is loaded, the name ends with NUL, and the places are valid for writes.
+    // SAFETY: the name ends with NUL, and the table that is locked here owns it.
     check(unsafe { (driver.library_global)(&mut address, &mut bytes, library, name.as_ptr()) })?;
     Ok((address, bytes))
 }
 
-fn load(driver: &Driver, code: usize) -> Result<usize, i32> {
+fn load(driver: &Driver, code: usize) -> Result<Library, i32> {
     /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
     const RELAXED: c_int = 2;
     let mut mode = RELAXED;
-    // SAFETY: the place is valid for a read and a write.
-    check(unsafe { (driver.exchange_mode)(&mut mode) })?;
-    let (mut library, none) = (std::ptr::null_mut(), std::ptr::null_mut());
+    check((driver.exchange_mode)(&mut mode))?;
+    let (mut library, none) = (Library::NONE, std::ptr::null_mut());
     let code: *const c_void = std::ptr::with_exposed_provenance(code);
     // SAFETY: the code is that of a registered library, which is open; there are no options.
     let loaded = check(unsafe {
@@ -136,19 +134,19 @@ fn load(driver: &Driver, code: usize) -> Result<usize, i32> {
             0,
         )
     });
-    // SAFETY: as above; it puts the thread's mode back.
-    check(unsafe { (driver.exchange_mode)(&mut mode) })?;
+    // The thread's mode comes back whether the code was loaded or not.
+    check((driver.exchange_mode)(&mut mode))?;
     loaded?;
-    Ok(library.expose_provenance())
+    Ok(library)
 }
 
 /// # Safety
-/// `arguments` has the addresses of the kernel's arguments.
-unsafe fn launch(kernel: Object, launch: &Launch, arguments: *mut *mut c_void) -> Outcome {
+/// `arguments` has the address of an argument for each of the kernel's parameters.
+unsafe fn launch(kernel: Kernel, launch: &Launch, arguments: *mut *mut c_void) -> Outcome {
     let driver = ready()?;
     let shared_bytes = c_uint::try_from(launch.shared_bytes).map_err(|_| codes::INVALID_VALUE)?;
     let Launch { grid, block, stream, .. } = *launch;
-    // SAFETY: the caller's promise; the kernel is one of loaded code.
+    // SAFETY: the kernel is one of loaded code, and the callers of this function pass it an argument for each parameter.
     check(unsafe {
         (driver.launch)(
             kernel,
@@ -167,35 +165,32 @@ unsafe fn launch(kernel: Object, launch: &Launch, arguments: *mut *mut c_void) -
 }
 
 /// The kernel as the current device has it.
-pub(super) fn function_of(driver: &Driver, host: *const c_void) -> Result<Object, i32> {
+pub(super) fn function_of(driver: &Driver, host: *const c_void) -> Result<Function, i32> {
     let kernel = kernel_of(driver, host)?;
-    let mut function = std::ptr::null_mut();
-    // SAFETY: the kernel is one of loaded code; the place is valid for a write.
-    check(unsafe { (driver.kernel_function)(&mut function, kernel) })?;
+    let mut function = Function::NONE;
+    check((driver.kernel_function)(&mut function, kernel))?;
     Ok(function)
 }
 
 runtime! {
     /// The kernel that a function of the host stands for.
-    fn __cudaGetKernel(kernel: *mut Object, host: *const c_void) {
-        let found = kernel_of(ready()?, host)?;
-        // SAFETY: the caller's promise.
-        unsafe { write(kernel, found) }
+    fn __cudaGetKernel(kernel: Out<Kernel>, host: *const c_void) {
+        kernel.write(kernel_of(ready()?, host)?)
     }
 
     /// Queues a kernel that `__cudaGetKernel` returned.
     fn __cudaLaunchKernel(
-        kernel: Object,
+        kernel: Kernel,
         grid: Dim3,
         block: Dim3,
         arguments: *mut *mut c_void,
         shared_bytes: usize,
-        stream: Object,
+        stream: Stream,
     ) {
-        if kernel.is_null() {
+        if kernel == Kernel::NONE {
             return Err(codes::INVALID_DEVICE_FUNCTION);
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: nvcc's code passes `__cudaLaunchKernel` the address of an argument for each parameter.
         unsafe { launch(kernel, &Launch { grid, block, shared_bytes, stream }, arguments) }
     }
 
@@ -206,10 +201,10 @@ runtime! {
         block: Dim3,
         arguments: *mut *mut c_void,
         shared_bytes: usize,
-        stream: Object,
+        stream: Stream,
     ) {
         let kernel = kernel_of(ready()?, host)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaLaunchKernel` demands the address of an argument for each of the kernel's parameters.
         unsafe { launch(kernel, &Launch { grid, block, shared_bytes, stream }, arguments) }
     }
 
@@ -217,58 +212,49 @@ runtime! {
     fn cudaFuncSetAttribute(host: *const c_void, attribute: c_int, value: c_int) {
         let driver = ready()?;
         let function = function_of(driver, host)?;
-        // SAFETY: the function is one of loaded code.
-        check(unsafe { (driver.function_set)(function, attribute, value) })
+        check((driver.function_set)(function, attribute, value))
     }
 
     /// Blocks of a kernel that a multiprocessor holds.
     fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks: *mut c_int,
+        blocks: Out<c_int>,
         host: *const c_void,
         threads: c_int,
         shared_bytes: usize,
     ) {
-        // SAFETY: the caller's promise.
-        unsafe { occupancy(blocks, host, threads, shared_bytes, 0) }
+        occupancy(blocks, host, threads, shared_bytes, 0)
     }
 
     /// Blocks of a kernel that a multiprocessor holds; the flags are the driver's.
     fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks: *mut c_int,
+        blocks: Out<c_int>,
         host: *const c_void,
         threads: c_int,
         shared_bytes: usize,
         flags: c_uint,
     ) {
-        // SAFETY: the caller's promise.
-        unsafe { occupancy(blocks, host, threads, shared_bytes, flags) }
+        occupancy(blocks, host, threads, shared_bytes, flags)
     }
 
     /// Takes what the newest `<<<…>>>` said.
     fn __cudaPopCallConfiguration(
-        grid: *mut Dim3,
-        block: *mut Dim3,
-        shared_bytes: *mut usize,
-        stream: *mut Object,
+        grid: Out<Dim3>,
+        block: Out<Dim3>,
+        shared_bytes: Out<usize>,
+        stream: Out<Stream>,
     ) {
         /// `cudaErrorMissingConfiguration`.
         const MISSING: i32 = 52;
         let launch = PUSHED.with_borrow_mut(Vec::pop).ok_or(MISSING)?;
-        // SAFETY: the caller's promise.
-        unsafe { write(grid, launch.grid) }?;
-        // SAFETY: as above.
-        unsafe { write(block, launch.block) }?;
-        // SAFETY: as above.
-        unsafe { write(shared_bytes, launch.shared_bytes) }?;
-        // SAFETY: as above.
-        unsafe { write(stream, launch.stream) }
+        grid.write(launch.grid)?;
+        block.write(launch.block)?;
+        shared_bytes.write(launch.shared_bytes)?;
+        stream.write(launch.stream)
     }
 }
 
-/// # Safety
-/// The place is NULL or valid for a write.
-unsafe fn occupancy(
-    blocks: *mut c_int,
+fn occupancy(
+    blocks: Out<c_int>,
     host: *const c_void,
     threads: c_int,
     shared_bytes: usize,
@@ -276,11 +262,7 @@ unsafe fn occupancy(
 ) -> Outcome {
     let driver = ready()?;
     let function = function_of(driver, host)?;
-    let mut found = 0;
-    // SAFETY: the function is one of loaded code; the place is valid for a write.
-    check(unsafe { (driver.occupancy)(&mut found, function, threads, shared_bytes, flags) })?;
-    // SAFETY: the caller's promise.
-    unsafe { write(blocks, found) }
+    blocks.fill(0, |found| check((driver.occupancy)(found, function, threads, shared_bytes, flags)))
 }
 
 /// Notes what `<<<…>>>` says, until the host's function is called. Returns 0: the function is to be called.
@@ -288,7 +270,7 @@ extern "C" fn __cudaPushCallConfiguration(
     grid: Dim3,
     block: Dim3,
     shared_bytes: usize,
-    stream: Object,
+    stream: Stream,
 ) -> c_uint {
     PUSHED.with_borrow_mut(|pushed| pushed.push(Launch { grid, block, shared_bytes, stream }));
     0
@@ -299,7 +281,7 @@ extern "C" fn __cudaPushCallConfiguration(
 /// # Safety
 /// The wrapper is one that nvcc made, and lives until it is unregistered.
 unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const c_void) -> *mut *mut c_void {
-    // SAFETY: the caller's promise; NULL has no reference.
+    // SAFETY: nvcc's code passes the address of a wrapper of its library; NULL has no reference.
     let wrapper = unsafe { wrapper.cast::<Wrapper>().as_ref() };
     let code = match wrapper {
         Some(wrapper) if wrapper.magic == MAGIC => wrapper.code.expose_provenance(),
@@ -315,6 +297,15 @@ unsafe extern "C" fn __cudaRegisterFatBinary(wrapper: *const c_void) -> *mut *mu
 
 /// Ends the registration of a library's kernels.
 extern "C" fn __cudaRegisterFatBinaryEnd(_handle: *mut *mut c_void) {}
+
+/// A copy of a text; `None` for NULL.
+///
+/// # Safety
+/// The text is NULL or ends with NUL.
+unsafe fn text(text: *const c_char) -> Option<CString> {
+    // SAFETY: the text is not NULL, so it ends with NUL.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_owned())
+}
 
 /// Registers a kernel, and the function of the host that stands for it.
 ///
@@ -332,11 +323,8 @@ unsafe extern "C" fn __cudaRegisterFunction(
     _grid_size: *mut c_void,
     _warp_size: *mut c_int,
 ) {
-    if name.is_null() {
-        return;
-    }
-    // SAFETY: the caller's promise; it is not NULL.
-    let name = unsafe { CStr::from_ptr(name) }.to_owned();
+    // SAFETY: nvcc's code passes a text of its library.
+    let Some(name) = (unsafe { text(name) }) else { return };
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.stubs.insert(host.addr(), Stub { image: handle.addr(), name, kernel: None });
 }
@@ -355,11 +343,8 @@ unsafe extern "C" fn __cudaRegisterVar(
     _is_constant: c_int,
     _is_global: c_int,
 ) {
-    if name.is_null() {
-        return;
-    }
-    // SAFETY: the caller's promise; it is not NULL.
-    let name = unsafe { CStr::from_ptr(name) }.to_owned();
+    // SAFETY: nvcc's code passes a text of its library.
+    let Some(name) = (unsafe { text(name) }) else { return };
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.variables.insert(host.addr(), (handle.addr(), name));
 }
@@ -381,8 +366,7 @@ extern "C" fn __cudaUnregisterFatBinary(handle: *mut *mut c_void) {
     else {
         return;
     };
-    let library = std::ptr::with_exposed_provenance_mut(library);
-    // SAFETY: the code was loaded, and is unloaded once. A driver that ended with the process refuses.
+    // SAFETY: the image is out of the table with its kernels, so its code is unloaded once and nothing finds it. A driver that ended with the process refuses.
     let _ = unsafe { (driver.library_unload)(library) };
 }
 

@@ -2,8 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::devices::write;
-use super::driver::{LaunchConfig, Object};
+use super::arguments::Out;
+use super::driver::{LaunchConfig, Stream};
 use super::images::{Dim3, function_of, kernel_of};
 use super::runtime;
 use super::state::{check, codes, ready};
@@ -14,7 +14,7 @@ struct Config {
     grid: Dim3,
     block: Dim3,
     shared_bytes: usize,
-    stream: Object,
+    stream: Stream,
     attributes: *mut c_void,
     count: c_uint,
 }
@@ -39,7 +39,7 @@ const FIRST_OF_CLUSTERS: c_int = 10;
 runtime! {
     /// Queues a kernel with attributes, which the driver has in the same layout.
     fn cudaLaunchKernelExC(config: *const c_void, host: *const c_void, arguments: *mut *mut c_void) {
-        // SAFETY: the caller's promise; NULL has no reference.
+        // SAFETY: `cudaLaunchKernelExC` demands a configuration; NULL has no reference.
         let config = unsafe { config.cast::<Config>().as_ref() }.ok_or(codes::INVALID_VALUE)?;
         let driver = ready()?;
         let kernel = kernel_of(driver, host)?;
@@ -51,7 +51,8 @@ runtime! {
             attributes: config.attributes,
             count: config.count,
         };
-        // SAFETY: the kernel is one of loaded code; the rest is the caller's promise.
+        // SAFETY: the kernel is one of loaded code. `cudaLaunchKernelExC` demands as many attributes as the configuration
+        // counts, and the address of an argument for each of the kernel's parameters.
         check(unsafe { (driver.launch_with)(&of_driver, kernel, arguments, std::ptr::null_mut()) })
     }
 
@@ -62,12 +63,13 @@ runtime! {
         block: Dim3,
         arguments: *mut *mut c_void,
         shared_bytes: usize,
-        stream: Object,
+        stream: Stream,
     ) {
         let driver = ready()?;
         let kernel = kernel_of(driver, host)?;
         let shared_bytes = c_uint::try_from(shared_bytes).map_err(|_| codes::INVALID_VALUE)?;
-        // SAFETY: as above.
+        // SAFETY: the kernel is one of loaded code. `cudaLaunchCooperativeKernel` demands the address of an argument for
+        // each of the kernel's parameters.
         check(unsafe {
             (driver.launch_cooperative)(
                 kernel,
@@ -85,14 +87,12 @@ runtime! {
     }
 
     /// The properties of a kernel.
-    fn cudaFuncGetAttributes(place: *mut c_void, host: *const c_void) {
+    fn cudaFuncGetAttributes(place: Out<KernelProperties>, host: *const c_void) {
         let driver = ready()?;
         let function = function_of(driver, host)?;
         let get = |attribute: c_int| {
             let mut value = 0;
-            // SAFETY: the function is one of loaded code; the place is valid for a write.
-            let code = unsafe { (driver.function_get)(&mut value, attribute, function) };
-            match check(code) {
+            match check((driver.function_get)(&mut value, attribute, function)) {
                 Err(_) if attribute >= FIRST_OF_CLUSTERS => Ok(0),
                 outcome => outcome.map(|()| value),
             }
@@ -107,7 +107,6 @@ runtime! {
         for (value, attribute) in found.others.iter_mut().zip(OTHERS) {
             *value = get(attribute)?;
         }
-        // SAFETY: the caller's promise.
-        unsafe { write(place.cast(), found) }
+        place.write(found)
     }
 }

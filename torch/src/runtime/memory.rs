@@ -2,10 +2,10 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::devices::write;
-use super::driver::{Address, Object};
+use super::arguments::Out;
+use super::driver::{Address, Stream};
 use super::runtime;
-use super::state::{check, codes, ready};
+use super::state::{Outcome, check, ready};
 
 /// The directions of a copy, `cudaMemcpyHostToHost` to `cudaMemcpyDefault`: the driver sees from the addresses which one
 /// it is.
@@ -19,15 +19,12 @@ pub(super) fn check_direction(kind: c_int) -> Result<(), i32> {
 
 runtime! {
     /// Memory of the device; NULL for no bytes.
-    fn cudaMalloc(pointer: *mut Address, bytes: usize) {
+    fn cudaMalloc(pointer: Out<Address>, bytes: usize) {
         let driver = ready()?;
-        let mut address = 0;
-        if bytes > 0 {
-            // SAFETY: the place is valid for a write.
-            check(unsafe { (driver.allocate)(&mut address, bytes) })?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write(pointer, address) }
+        pointer.fill(0, |address| match bytes {
+            0 => Ok(()),
+            bytes => check((driver.allocate)(address, bytes)),
+        })
     }
 
     /// Frees memory of the device. NULL only starts the runtime.
@@ -36,42 +33,37 @@ runtime! {
         if pointer == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaFree` demands an address of `cudaMalloc` that the caller uses no more.
         check(unsafe { (driver.free)(pointer) })
     }
 
     /// Memory from the device's pool.
-    fn cudaMallocAsync(pointer: *mut Address, bytes: usize, stream: Object) {
+    fn cudaMallocAsync(pointer: Out<Address>, bytes: usize, stream: Stream) {
         let driver = ready()?;
-        let mut address = 0;
-        if bytes > 0 {
-            // SAFETY: the place is valid for a write; the stream is the caller's promise.
-            check(unsafe { (driver.allocate_async)(&mut address, bytes, stream) })?;
-        }
-        // SAFETY: the caller's promise.
-        unsafe { write(pointer, address) }
+        pointer.fill(0, |address| match bytes {
+            0 => Ok(()),
+            bytes => check((driver.allocate_async)(address, bytes, stream)),
+        })
     }
 
-    /// Gives memory back to the device's pool.
-    fn cudaFreeAsync(pointer: Address, stream: Object) {
+    /// Frees memory of the device's pool in the order of a stream.
+    fn cudaFreeAsync(pointer: Address, stream: Stream) {
         let driver = ready()?;
         if pointer == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaFreeAsync` demands an address of the pool whose use ends in front of this place of the stream.
         check(unsafe { (driver.free_async)(pointer, stream) })
     }
 
     /// Page-locked memory of the host.
-    fn cudaMallocHost(pointer: *mut *mut c_void, bytes: usize) {
-        // SAFETY: the caller's promise.
-        unsafe { pinned(pointer, bytes, 0) }
+    fn cudaMallocHost(pointer: Out<*mut c_void>, bytes: usize) {
+        pinned(pointer, bytes, 0)
     }
 
     /// Page-locked memory of the host; the flags are the driver's.
-    fn cudaHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
-        // SAFETY: the caller's promise.
-        unsafe { pinned(pointer, bytes, flags) }
+    fn cudaHostAlloc(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) {
+        pinned(pointer, bytes, flags)
     }
 
     /// Frees page-locked memory.
@@ -80,19 +72,14 @@ runtime! {
         if pointer.is_null() {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaFreeHost` demands an address of `cudaMallocHost` or `cudaHostAlloc` that the caller uses no more.
         check(unsafe { (driver.free_host)(pointer) })
     }
 
     /// Free and total bytes of the device.
-    fn cudaMemGetInfo(free: *mut usize, total: *mut usize) {
-        let (mut is_free, mut of_all) = (0, 0);
-        // SAFETY: both places are valid for a write.
-        check(unsafe { (ready()?.memory_info)(&mut is_free, &mut of_all) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write(free, is_free) }?;
-        // SAFETY: as above.
-        unsafe { write(total, of_all) }
+    fn cudaMemGetInfo(free: Out<usize>, total: Out<usize>) {
+        let driver = ready()?;
+        free.fill(0, |free| total.fill(0, |total| check((driver.memory_info)(free, total))))
     }
 
     /// Copies, and waits.
@@ -102,18 +89,18 @@ runtime! {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaMemcpy` demands so many bytes of memory, of any kind, at both addresses.
         check(unsafe { (driver.copy)(into, from, bytes) })
     }
 
     /// Copies in the order of a stream.
-    fn cudaMemcpyAsync(into: Address, from: Address, bytes: usize, kind: c_int, stream: Object) {
+    fn cudaMemcpyAsync(into: Address, from: Address, bytes: usize, kind: c_int, stream: Stream) {
         check_direction(kind)?;
         let driver = ready()?;
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaMemcpyAsync` demands so many bytes at both addresses until the stream has copied them.
         check(unsafe { (driver.copy_async)(into, from, bytes, stream) })
     }
 
@@ -123,33 +110,24 @@ runtime! {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaMemset` demands so many bytes of device memory at the address.
         check(unsafe { (driver.fill)(into, value as u8, bytes) })
     }
 
     /// Fills bytes of a device in the order of a stream.
-    fn cudaMemsetAsync(into: Address, value: c_int, bytes: usize, stream: Object) {
+    fn cudaMemsetAsync(into: Address, value: c_int, bytes: usize, stream: Stream) {
         let driver = ready()?;
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `cudaMemsetAsync` demands so many bytes of device memory until the stream has filled them.
         check(unsafe { (driver.fill_async)(into, value as u8, bytes, stream) })
     }
 }
 
-/// # Safety
-/// The place is NULL or valid for a write.
-unsafe fn pinned(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) -> Result<(), i32> {
-    if pointer.is_null() {
-        return Err(codes::INVALID_VALUE);
-    }
-    let driver = ready()?;
-    let mut address = std::ptr::null_mut();
-    if bytes > 0 {
-        // SAFETY: the place is valid for a write.
-        check(unsafe { (driver.allocate_host)(&mut address, bytes, flags) })?;
-    }
-    // SAFETY: the caller's promise.
-    unsafe { write(pointer, address) }
+fn pinned(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Outcome {
+    pointer.fill(std::ptr::null_mut(), |address| match bytes {
+        0 => ready().map(drop),
+        bytes => check((ready()?.allocate_host)(address, bytes, flags)),
+    })
 }

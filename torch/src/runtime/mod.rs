@@ -3,7 +3,8 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `driver` | the functions of libcuda.so.1 that these are made of |
+//! | `driver` | the functions of libcuda.so.1 that these are made of, and its handles |
+//! | `arguments` | places for results |
 //! | `state` | the calling thread's device and newest failure |
 //! | `devices` | devices, failures and their texts |
 //! | `memory` | memory and copies |
@@ -22,6 +23,7 @@
 )]
 
 mod addresses;
+mod arguments;
 mod devices;
 mod driver;
 mod images;
@@ -38,7 +40,8 @@ macro_rules! runtime {
             $(#[$doc])*
             ///
             /// # Safety
-            /// As the CUDA runtime's function of that name: pointers are NULL or valid for what it reads and writes.
+            /// As the CUDA runtime's function of that name: handles are the driver's, and pointers are NULL or valid for what
+            /// it reads and writes.
             unsafe extern "C" fn $function($($name: $kind),*) -> i32 {
                 crate::runtime::state::noted(|| $body)
             }

@@ -1,7 +1,8 @@
 //! The properties of a device, in the layouts of CUDA 12 and 13.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 
+use super::arguments::Out;
 use super::runtime;
 use super::state::{Outcome, check, codes, started};
 
@@ -17,7 +18,7 @@ const BYTES: [usize; 2] = [1032, 1008];
 /// Offsets, in both layouts, of `uuid` and `totalGlobalMem`; the name comes first.
 const UUID: usize = 256;
 const MEMORY: usize = 288;
-const NAME_BYTES: c_int = 256;
+const NAME_BYTES: usize = 256;
 
 /// The numbers that both layouts have, but for the sizes of textures and surfaces, which stay 0.
 #[rustfmt::skip]
@@ -101,64 +102,48 @@ fn put(properties: &mut [u8], at: usize, value: &[u8]) {
 }
 
 /// The properties in a layout: 0 for that of CUDA 12, 1 for that of 13.
-fn properties(device: c_int, layout: usize) -> Result<Vec<u8>, i32> {
+fn properties(found: &mut [u8], device: c_int, layout: usize) -> Outcome {
     let driver = started()?;
-    let mut of_driver = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { (driver.device)(&mut of_driver, device) })?;
+    let (mut of_driver, mut uuid, mut memory) = (0, [0; 16], 0_usize);
+    check((driver.device)(&mut of_driver, device))?;
     let get = |attribute: c_int| {
         let mut value = 0;
-        // SAFETY: as above.
-        match unsafe { (driver.device_attribute)(&mut value, attribute, of_driver) } {
+        match (driver.device_attribute)(&mut value, attribute, of_driver) {
             // An older driver does not know newer attributes.
             codes::INVALID_VALUE => Ok(0),
             code => check(code).map(|()| value),
         }
     };
-    let mut found = vec![0; BYTES[layout]];
-    // SAFETY: the name has as many bytes, and ends with NUL in them.
-    check(unsafe { (driver.device_name)(found.as_mut_ptr().cast(), NAME_BYTES, of_driver) })?;
-    let (mut uuid, mut memory) = ([0; 16], 0_usize);
-    // SAFETY: the place is valid for a write.
-    check(unsafe { (driver.device_uuid)(&mut uuid, of_driver) })?;
-    // SAFETY: as above.
-    check(unsafe { (driver.device_memory)(&mut memory, of_driver) })?;
-    put(&mut found, UUID, &uuid);
-    put(&mut found, MEMORY, &memory.to_ne_bytes());
+    let mut name = [0; NAME_BYTES];
+    // SAFETY: the array has as many bytes as the call says.
+    check(unsafe {
+        (driver.device_name)(name.as_mut_ptr().cast(), NAME_BYTES as c_int, of_driver)
+    })?;
+    check((driver.device_uuid)(&mut uuid, of_driver))?;
+    check((driver.device_memory)(&mut memory, of_driver))?;
+    put(found, 0, &name);
+    put(found, UUID, &uuid);
+    put(found, MEMORY, &memory.to_ne_bytes());
     for field in FIELDS {
         let value = i64::from(get(field.attribute)?).to_le_bytes();
-        put(&mut found, field.at[layout], &value[..field.bytes]);
+        put(found, field.at[layout], &value[..field.bytes]);
     }
     if layout == 0 {
         for (attribute, at) in ONLY_OF_12 {
-            put(&mut found, at, &get(attribute)?.to_le_bytes());
+            put(found, at, &get(attribute)?.to_le_bytes());
         }
     }
-    Ok(found)
-}
-
-/// # Safety
-/// The place is NULL or valid for a write of the layout's bytes.
-unsafe fn write_properties(place: *mut c_void, device: c_int, layout: usize) -> Outcome {
-    let found = properties(device, layout)?;
-    if place.is_null() {
-        return Err(codes::INVALID_VALUE);
-    }
-    // SAFETY: the caller's promise; it is not NULL.
-    unsafe { place.cast::<u8>().copy_from_nonoverlapping(found.as_ptr(), found.len()) };
     Ok(())
 }
 
 runtime! {
     /// The properties of a device, for libraries of CUDA 13.
-    fn cudaGetDeviceProperties(place: *mut c_void, device: c_int) {
-        // SAFETY: the caller's promise.
-        unsafe { write_properties(place, device, 1) }
+    fn cudaGetDeviceProperties(place: Out<[u8; BYTES[1]]>, device: c_int) {
+        place.fill([0; BYTES[1]], |found| properties(found, device, 1))
     }
 
     /// The properties of a device, for libraries of CUDA 12.
-    fn cudaGetDeviceProperties_v2(place: *mut c_void, device: c_int) {
-        // SAFETY: the caller's promise.
-        unsafe { write_properties(place, device, 0) }
+    fn cudaGetDeviceProperties_v2(place: Out<[u8; BYTES[0]]>, device: c_int) {
+        place.fill([0; BYTES[0]], |found| properties(found, device, 0))
     }
 }

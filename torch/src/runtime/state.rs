@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 
-use super::driver::{Code, Driver, Object, driver};
+use super::driver::{Code, Context, Driver, driver};
 
 /// Codes that these functions return themselves.
 pub(super) mod codes {
@@ -36,7 +36,7 @@ thread_local! {
 }
 
 /// Primary contexts that were kept, by device. They stay until the process ends, as those of the CUDA runtime do.
-static KEPT: Mutex<Vec<(i32, usize)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(i32, Context)>> = Mutex::new(Vec::new());
 
 /// Runs the body of a function, and notes its failure for the thread.
 pub(super) fn noted(body: impl FnOnce() -> Outcome) -> Code {
@@ -67,17 +67,17 @@ pub(super) fn check(code: Code) -> Outcome {
 /// The driver, started.
 pub(super) fn started() -> Result<&'static Driver, Code> {
     let driver = driver().ok_or(codes::INSUFFICIENT_DRIVER)?;
-    // SAFETY: the flags have to be 0. A driver that runs already returns at once.
-    check(unsafe { (driver.init)(0) })?;
+    // The flags have to be 0. A driver that runs already returns at once.
+    check((driver.init)(0))?;
     Ok(driver)
 }
 
 /// The driver, with a current context on the calling thread.
 pub(super) fn ready() -> Result<&'static Driver, Code> {
     let driver = driver().ok_or(codes::INSUFFICIENT_DRIVER)?;
-    let mut current: Object = std::ptr::null_mut();
-    // SAFETY: the place is valid for a write. A driver that was not started says so.
-    if unsafe { (driver.current_context)(&mut current) } == codes::SUCCESS && !current.is_null() {
+    let mut current = Context::NONE;
+    // A driver that was not started says so.
+    if (driver.current_context)(&mut current) == codes::SUCCESS && current != Context::NONE {
         return Ok(driver);
     }
     set_device(DEVICE.get())?;
@@ -88,8 +88,7 @@ pub(super) fn ready() -> Result<&'static Driver, Code> {
 pub(super) fn device() -> Result<i32, Code> {
     let driver = driver().ok_or(codes::INSUFFICIENT_DRIVER)?;
     let mut device = 0;
-    // SAFETY: the place is valid for a write.
-    match unsafe { (driver.context_device)(&mut device) } {
+    match (driver.context_device)(&mut device) {
         codes::SUCCESS => Ok(device),
         _ => Ok(DEVICE.get()),
     }
@@ -99,29 +98,24 @@ pub(super) fn device() -> Result<i32, Code> {
 pub(super) fn set_device(device: i32) -> Outcome {
     let driver = started()?;
     let mut count = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { (driver.device_count)(&mut count) })?;
+    check((driver.device_count)(&mut count))?;
     if !(0..count).contains(&device) {
         return Err(codes::INVALID_DEVICE);
     }
     let context = primary_context(driver, device)?;
-    // SAFETY: the context is kept until the process ends.
-    check(unsafe { (driver.set_context)(context) })?;
+    check((driver.set_context)(context))?;
     DEVICE.set(device);
     Ok(())
 }
 
-fn primary_context(driver: &Driver, device: i32) -> Result<Object, Code> {
+fn primary_context(driver: &Driver, device: i32) -> Result<Context, Code> {
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, context)) = kept.iter().find(|(own, _)| *own == device) {
-        return Ok(std::ptr::with_exposed_provenance_mut(*context));
+        return Ok(*context);
     }
-    let mut of_driver = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { (driver.device)(&mut of_driver, device) })?;
-    let mut context = std::ptr::null_mut();
-    // SAFETY: as above.
-    check(unsafe { (driver.primary_context)(&mut context, of_driver) })?;
-    kept.push((device, context.expose_provenance()));
+    let (mut of_driver, mut context) = (0, Context::NONE);
+    check((driver.device)(&mut of_driver, device))?;
+    check((driver.primary_context)(&mut context, of_driver))?;
+    kept.push((device, context));
     Ok(context)
 }
