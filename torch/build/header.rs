@@ -125,12 +125,75 @@ impl Header {
         }
         rust.push_str("unsafe extern \"C\" {\n");
         for declared in &self.functions {
-            let (name, parameters, result) = declared.parts();
-            writeln!(rust, "pub fn {name}({parameters}){result};").unwrap();
+            let checked = self.checked(declared);
+            let safety = if checked.is_some() { "safe" } else { "unsafe" };
+            let (name, parameters, result) = checked.as_ref().unwrap_or(declared).parts();
+            writeln!(rust, "pub {safety} fn {name}({parameters}){result};").unwrap();
         }
         rust.push_str("}\n");
         rust
     }
+}
+
+impl Header {
+    /// The function with references for the places of its results, if no call of it can be unsound: its parameters are
+    /// numbers, handles, which libsconce.so checks ("never dereferenced on the host", says the header), and `out_…`
+    /// places for one number or pointer each. A place for bytes is an array, and one beside a number of bytes or entries
+    /// may be.
+    fn checked(&self, function: &Function) -> Option<Function> {
+        let mut parameters = Vec::new();
+        for parameter in &function.parameters {
+            let rust = parameter.rust.as_str();
+            let rust = match rust.strip_prefix("*mut ").or_else(|| rust.strip_prefix("*const ")) {
+                None if self.is_word(rust) => rust.to_owned(),
+                Some(target) if self.opaque.iter().any(|name| name == target) => rust.to_owned(),
+                Some(target)
+                    if parameter.name.starts_with("out_")
+                        && rust.starts_with("*mut ")
+                        && (self.is_word(target) || target.starts_with('*'))
+                        && target != "u8"
+                        && function.parameters.iter().all(|other| other.rust != "usize") =>
+                {
+                    format!("&mut {target}")
+                }
+                _ => return None,
+            };
+            parameters.push(Declared { name: parameter.name.clone(), rust });
+        }
+        Some(Function { name: function.name.clone(), result: function.result.clone(), parameters })
+    }
+
+    /// Whether a type is a number, or a struct of numbers that is passed by value.
+    fn is_word(&self, rust: &str) -> bool {
+        self.numbers.iter().any(|(name, _)| name == rust)
+            || self.structs.iter().any(|(name, fields)| {
+                name == rust
+                    && fields
+                        .iter()
+                        .all(|field| field.name != "struct_size" && is_number(&field.rust))
+            })
+            || is_number(rust)
+    }
+}
+
+/// Whether a Rust type is a number.
+fn is_number(rust: &str) -> bool {
+    matches!(
+        rust,
+        "bool"
+            | "f32"
+            | "f64"
+            | "usize"
+            | "isize"
+            | "i8"
+            | "i16"
+            | "i32"
+            | "i64"
+            | "u8"
+            | "u16"
+            | "u32"
+            | "u64"
+    )
 }
 
 impl Function {

@@ -123,11 +123,8 @@ impl Dense {
         let options = options(dtype, api::SCONCE_DEVICE_CPU);
         let memory = operations::empty(&doubled, &options).unwrap();
         let rank = order.len() as i64;
-        // SAFETY: the place is valid for a write.
-        let mut view = Tensor::made(|made| unsafe {
-            api::sconce_tensor_select(memory.handle(), rank, 1, made)
-        })
-        .unwrap();
+        let mut view =
+            Tensor::made(|made| api::sconce_tensor_select(memory.handle(), rank, 1, made)).unwrap();
         let dims: Vec<i64> = (0..rank).rev().collect();
         // SAFETY: there are as many dimensions; the place is valid for a write.
         view = Tensor::made(|made| unsafe {
@@ -186,30 +183,22 @@ pub(crate) fn assert_refused(status: i32, words: &[&str]) {
 }
 
 /// Calls a function while a stream of device 0, the thread's current one, is captured. The capture is discarded.
-#[allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of one kind, with the same promise")]
 pub(crate) fn captured<R>(body: impl FnOnce() -> R) -> R {
     let [mut stream, mut before] = [api::sconce_stream { id: 0, device: 0, reserved: 0 }; 2];
     let (mut graph, mut device) = (std::ptr::null_mut(), 0);
     let mode = api::SCONCE_CAPTURE_THREAD_LOCAL;
-    // SAFETY: the places are valid for writes.
-    unsafe {
-        check(api::sconce_stream_get_from_pool(0, 0, &mut stream)).unwrap();
-        check(api::sconce_stream_exchange(stream, &mut before, &mut device)).unwrap();
-        check(api::sconce_graph_create(false, &mut graph)).unwrap();
-        check(api::sconce_graph_capture_begin(graph, stream, std::ptr::null_mut(), mode)).unwrap();
-    }
+    check(api::sconce_stream_get_from_pool(0, 0, &mut stream)).unwrap();
+    check(api::sconce_stream_exchange(stream, &mut before, &mut device)).unwrap();
+    check(api::sconce_graph_create(false, &mut graph)).unwrap();
+    check(api::sconce_graph_capture_begin(graph, stream, std::ptr::null_mut(), mode)).unwrap();
     let result = body();
-    // SAFETY: the thread began the capture; handles are used once.
-    unsafe {
-        check(api::sconce_graph_capture_abort(graph)).unwrap();
-        check(api::sconce_graph_destroy(graph)).unwrap();
-        check(api::sconce_stream_exchange(before, &mut stream, &mut device)).unwrap();
-    }
+    check(api::sconce_graph_capture_abort(graph)).unwrap();
+    check(api::sconce_graph_destroy(graph)).unwrap();
+    check(api::sconce_stream_exchange(before, &mut stream, &mut device)).unwrap();
     result
 }
 
 /// The number of tensors that are alive.
 pub(crate) fn live() -> usize {
-    // SAFETY: no preconditions.
-    unsafe { api::sconce_tensor_live_count() }
+    api::sconce_tensor_live_count()
 }

@@ -92,8 +92,7 @@ impl Blob {
     unsafe fn made(&self, deleter: api::sconce_deleter, context: *mut c_void) -> Result<Tensor> {
         let (rank, dtype) = (count(self.ndim)?, dtype_of(self.dtype)?);
         let mut element = 0;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut element) })?;
+        check(api::sconce_dtype_get_bytes(dtype, &mut element))?;
         let (sizes, strides): (&[i64], &[i64]) = match rank {
             0 => (&[], &[]),
             _ => {

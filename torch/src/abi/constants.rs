@@ -104,8 +104,7 @@ pub fn named_device_of(kind: i32, index: i32) -> Result<i32> {
     match device_of(kind, index)? {
         -1 => {
             let mut current = 0;
-            // SAFETY: the place is valid for a write.
-            check(unsafe { api::sconce_device_get_current(&mut current) })?;
+            check(api::sconce_device_get_current(&mut current))?;
             Ok(current)
         }
         device => Ok(device),
@@ -244,16 +243,13 @@ mod tests {
             assert_eq!(scalar_type_of(known.dtype).unwrap(), known.number);
             assert_eq!(dtype_of(known.number).unwrap(), known.dtype);
             let mut bytes = 0;
-            // SAFETY: `bytes` is valid for a write.
-            assert_eq!(unsafe { api::sconce_dtype_get_bytes(known.dtype, &mut bytes) }, 0);
+            assert_eq!(api::sconce_dtype_get_bytes(known.dtype, &mut bytes), 0);
             assert_eq!(bytes, known.bytes, "{}", known.name);
         }
         // Types of this library that have no number would be lost in every getter.
         let mut bytes = 0;
-        let known = (0..100)
-            // SAFETY: as above.
-            .filter(|&dtype| unsafe { api::sconce_dtype_get_bytes(dtype, &mut bytes) } == 0)
-            .count();
+        let known =
+            (0..100).filter(|&dtype| api::sconce_dtype_get_bytes(dtype, &mut bytes) == 0).count();
         assert_eq!(known, SCALAR_TYPES.len());
     }
 

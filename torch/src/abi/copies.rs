@@ -12,10 +12,7 @@ use crate::sconce::{Tensor, api, check};
 
 /// A copy in memory of its own, whose dimensions lie in the same order.
 pub fn cloned(tensor: TensorHandle) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write; any number may be passed as a handle.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_clone(tensor, api::SCONCE_MEMORY_FORMAT_PRESERVE, made)
-    })
+    Tensor::made(|made| api::sconce_tensor_clone(tensor, api::SCONCE_MEMORY_FORMAT_PRESERVE, made))
 }
 
 /// Returns a copy in memory of its own.
@@ -76,8 +73,7 @@ pub extern "C" fn aoti_torch_copy_(
     src: TensorHandle,
     non_blocking: i32,
 ) -> i32 {
-    // SAFETY: any number may be passed as a handle.
-    shim(|| check(unsafe { api::sconce_tensor_copy(tensor, src, non_blocking != 0) }))
+    shim(|| check(api::sconce_tensor_copy(tensor, src, non_blocking != 0)))
 }
 
 /// As [`aoti_torch_copy_`], with the operands the other way round.
@@ -288,8 +284,7 @@ mod tests {
 
     #[test]
     fn numbers_become_tensors_and_numbers_again() {
-        // SAFETY: no preconditions.
-        let before = unsafe { api::sconce_tensor_live_count() };
+        let before = api::sconce_tensor_live_count();
         let mut handle = std::ptr::null_mut();
         // SAFETY: the place is valid for a write.
         assert_eq!(unsafe { aoti_torch_scalar_to_tensor_int64(-7, &mut handle) }, 0);
@@ -303,8 +298,7 @@ mod tests {
         let text = crate::error::newest().unwrap_or_default();
         assert!(text.contains("another type: int64[]"), "{text}");
         drop(tensor);
-        // SAFETY: no preconditions.
-        assert_eq!(unsafe { api::sconce_tensor_live_count() }, before);
+        assert_eq!(api::sconce_tensor_live_count(), before);
     }
 
     #[test]

@@ -23,8 +23,7 @@ pub struct StreamGuard {
 
 fn exchange_device(device: i32) -> Result<i32> {
     let mut previous = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_device_exchange(device, &mut previous) })?;
+    check(api::sconce_device_exchange(device, &mut previous))?;
     Ok(previous)
 }
 
@@ -42,24 +41,21 @@ const NO_STREAM: api::sconce_stream = api::sconce_stream { id: 0, device: 0, res
 /// The calling thread's current stream of a device.
 pub fn current_stream(device: i32) -> Result<api::sconce_stream> {
     let mut stream = NO_STREAM;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_stream_get_current(device, &mut stream) })?;
+    check(api::sconce_stream_get_current(device, &mut stream))?;
     Ok(stream)
 }
 
 /// Whether a stream is being captured into a graph.
 pub fn is_capturing(stream: api::sconce_stream) -> Result<bool> {
     let mut capturing = false;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_stream_is_capturing(stream, &mut capturing) })?;
+    check(api::sconce_stream_is_capturing(stream, &mut capturing))?;
     Ok(capturing)
 }
 
 /// The `cudaStream_t` of a stream.
 pub fn native(stream: api::sconce_stream) -> Result<*mut c_void> {
     let mut native = std::ptr::null_mut();
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_stream_get_native(stream, &mut native) })?;
+    check(api::sconce_stream_get_native(stream, &mut native))?;
     Ok(native)
 }
 
@@ -172,8 +168,7 @@ pub unsafe extern "C" fn aoti_torch_create_cuda_stream_guard(
         let stream = stream_of_native(stream, device_index)?;
         let mut guard = StreamGuard { previous: NO_STREAM, previous_device: 0 };
         let (previous, device) = (&mut guard.previous, &mut guard.previous_device);
-        // SAFETY: both places are valid for a write.
-        check(unsafe { api::sconce_stream_exchange(stream, previous, device) })?;
+        check(api::sconce_stream_exchange(stream, previous, device))?;
         Ok(guard)
     };
     // SAFETY: the caller's promise.
@@ -189,8 +184,7 @@ pub unsafe extern "C" fn aoti_torch_delete_cuda_stream_guard(guard: *mut StreamG
     shim(|| {
         // SAFETY: the caller's promise.
         let guard = unsafe { guard_of(guard) }?;
-        // SAFETY: the results of the exchange on this thread.
-        check(unsafe { api::sconce_stream_restore(guard.previous, guard.previous_device) })
+        check(api::sconce_stream_restore(guard.previous, guard.previous_device))
     })
 }
 
@@ -221,8 +215,7 @@ pub unsafe extern "C" fn torch_set_current_cuda_stream(
 ) -> i32 {
     shim(|| {
         let stream = stream_of_native(stream, device_index)?;
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_stream_set_current(stream) })
+        check(api::sconce_stream_set_current(stream))
     })
 }
 
@@ -239,8 +232,7 @@ pub unsafe extern "C" fn torch_get_cuda_stream_from_pool(
     shim(|| {
         let mut stream = NO_STREAM;
         let priority = -i32::from(is_high_priority);
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_stream_get_from_pool(device_index, priority, &mut stream) })?;
+        check(api::sconce_stream_get_from_pool(device_index, priority, &mut stream))?;
         let handle = native(stream)?;
         // SAFETY: the caller's promise.
         unsafe { write_out(ret_stream, "ret_stream", handle) }
@@ -258,8 +250,7 @@ pub unsafe extern "C" fn torch_cuda_stream_synchronize(
 ) -> i32 {
     shim(|| {
         let stream = stream_of_native(stream, device_index)?;
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_stream_synchronize(stream) })
+        check(api::sconce_stream_synchronize(stream))
     })
 }
 
@@ -271,8 +262,7 @@ pub unsafe extern "C" fn torch_cuda_stream_synchronize(
 pub unsafe extern "C" fn torch_get_current_cuda_blas_handle(ret_handle: *mut *mut c_void) -> i32 {
     shim(|| {
         let mut handle = std::ptr::null_mut();
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_blas_get_handle(&mut handle) })?;
+        check(api::sconce_blas_get_handle(&mut handle))?;
         // SAFETY: the caller's promise.
         unsafe { write_out(ret_handle, "ret_handle", handle) }
     })
@@ -286,8 +276,7 @@ pub unsafe extern "C" fn torch_get_current_cuda_blas_handle(ret_handle: *mut *mu
 pub unsafe extern "C" fn aoti_torch_get_current_device_index(ret_device_index: *mut i32) -> i32 {
     shim(|| {
         let mut device = 0;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_device_get_current(&mut device) })?;
+        check(api::sconce_device_get_current(&mut device))?;
         // SAFETY: the caller's promise.
         unsafe { write_out(ret_device_index, "ret_device_index", device) }
     })

@@ -69,8 +69,7 @@ pub(super) fn count(ndim: i64) -> Result<usize> {
 #[unsafe(no_mangle)]
 pub extern "C" fn aoti_torch_delete_tensor_object(tensor: TensorHandle) -> i32 {
     live::gone(tensor);
-    // SAFETY: any number may be passed as a handle.
-    shim(|| check(unsafe { api::sconce_tensor_release(tensor) }))
+    shim(|| check(api::sconce_tensor_release(tensor)))
 }
 
 /// Another view of the same memory: a handle of its own.
@@ -150,8 +149,7 @@ pub extern "C" fn torch_set_requires_grad(tensor: TensorHandle, requires_grad: b
 pub extern "C" fn aoti_torch_assign_tensors(src: TensorHandle, dst: TensorHandle) -> i32 {
     shim(|| {
         live::gone(dst);
-        // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_assign(dst, src) })?;
+        check(api::sconce_tensor_assign(dst, src))?;
         live::viewed(dst);
         Ok(())
     })

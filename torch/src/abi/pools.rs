@@ -76,8 +76,7 @@ pub unsafe extern "C" fn aoti_torch__alloc_from_pool(
             return unsafe { typed_part(tensor, offset, dtype, [sizes_ptr, strides_ptr], rank) };
         }
         let mut bytes = 0;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut bytes) })?;
+        check(api::sconce_dtype_get_bytes(dtype, &mut bytes))?;
         let bytes = bytes as i64;
         if offset_bytes % bytes != 0 {
             return Err(Error::invalid_argument(format!(

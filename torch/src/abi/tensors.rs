@@ -79,8 +79,7 @@ getters! {
     /// Returns how many elements the memory has room for.
     aoti_torch_get_storage_numel(ret_numel: i64) = |tensor| {
         let mut bytes = 0;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_dtype_get_bytes(dtype_of_tensor(tensor)?, &mut bytes) })?;
+        check(api::sconce_dtype_get_bytes(dtype_of_tensor(tensor)?, &mut bytes))?;
         Ok((storage_of(tensor)?.1 / bytes.max(1)) as i64)
     };
     /// Returns where the sizes lie, until the handle is deleted or assigned.

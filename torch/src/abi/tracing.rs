@@ -146,8 +146,7 @@ pub unsafe extern "C" fn aoti_record_function_end(guard: *mut u64) -> i32 {
         not_null(guard, "guard")?;
         // SAFETY: the caller's promise.
         let number = unsafe { Box::from_raw(guard) };
-        // SAFETY: any number may be passed.
-        check(unsafe { api::sconce_nvtx_range_end(*number) })
+        check(api::sconce_nvtx_range_end(*number))
     })
 }
 
@@ -179,8 +178,7 @@ pub unsafe extern "C" fn aoti_torch_check_inf_and_nan(
 pub unsafe extern "C" fn aoti_torch_print_tensor_handle(this: TensorHandle, msg: *const c_char) {
     guard(|| {
         let mut text = std::ptr::null_mut();
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_tensor_to_string(this, &mut text) })?;
+        check(api::sconce_tensor_to_string(this, &mut text))?;
         // SAFETY: the call succeeded, so it is a text, which is copied before it is freed.
         let values = unsafe { text_of(text) };
         // SAFETY: a text of libsconce.so, freed once.

@@ -15,13 +15,13 @@ use crate::registry::value::for_arguments;
 use crate::registry::word::{self, values_of, words_of};
 
 /// # Safety
-/// The stack has the words of the operation's arguments, and room for its results.
+/// The stack has the words of the operation's arguments, and as many words as arguments or results.
 unsafe fn run(operation: &Operation, stack: *mut u64) -> Result<()> {
     let schema = &operation.schema;
     let length = schema.arguments.len().max(schema.results.len());
-    // SAFETY: the caller's promise.
+    // SAFETY: kernels allocate a stack for the arguments or the results, of which there may be more.
     let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
-    // SAFETY: the caller's promise: these are the words of the arguments. From here on the values own what they did.
+    // SAFETY: the stack of a call begins with the words of its arguments. From here on the values own what they did.
     let values = unsafe { values_of(stack, &schema.arguments) }?;
     let mut arguments = Arguments(for_arguments(values, &schema.arguments)?);
     let results = (operation.function)(&mut arguments)?;

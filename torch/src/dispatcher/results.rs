@@ -24,7 +24,7 @@ pub fn two(first: Tensor, second: Tensor) -> Results {
 }
 
 /// The tensor that a function of libsconce.so makes.
-pub fn made(make: impl FnOnce(*mut TensorHandle) -> i32) -> Results {
+pub fn made(make: impl FnOnce(&mut TensorHandle) -> i32) -> Results {
     one(Tensor::made(make))
 }
 

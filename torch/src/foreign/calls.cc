@@ -18,20 +18,20 @@ namespace {
 // The result of a call that threw, which no compiled model or kernel library returns.
 constexpr std::int32_t threw = -0x5c0ce;
 
-void write(char* text, std::size_t room, const char* what) {
-  if (room != 0) {
-    std::snprintf(text, room, "%s", what);
+void write(char* text, std::size_t capacity, const char* what) {
+  if (capacity != 0) {
+    std::snprintf(text, capacity, "%s", what);
   }
 }
 
 template <class Call>
-std::int32_t caught(char* text, std::size_t room, Call&& call) noexcept {
+std::int32_t caught(char* text, std::size_t capacity, Call&& call) noexcept {
   try {
     return call();
   } catch (const std::exception& error) {
-    write(text, room, error.what());
+    write(text, capacity, error.what());
   } catch (...) {
-    write(text, room, "an exception that is no std::exception");
+    write(text, capacity, "an exception that is no std::exception");
   }
   return threw;
 }
@@ -43,8 +43,9 @@ extern "C" {
 // A boxed kernel of a kernel library: arguments and results on a stack of words.
 std::int32_t sconce_torch_call_boxed(void (*kernel)(std::uint64_t*, std::uint64_t, std::uint64_t),
                                      std::uint64_t* stack, std::uint64_t arguments,
-                                     std::uint64_t results, char* text, std::size_t room) noexcept {
-  return caught(text, room, [&] {
+                                     std::uint64_t results, char* text,
+                                     std::size_t capacity) noexcept {
+  return caught(text, capacity, [&] {
     kernel(stack, arguments, results);
     return std::int32_t{0};
   });
@@ -87,8 +88,8 @@ std::int32_t sconce_torch_throw_from_operator(const void* operators, std::int32_
 std::int32_t sconce_torch_call_model(
     std::int32_t (*function)(std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t,
                              std::uintptr_t, std::uintptr_t, std::uintptr_t),
-    const std::uintptr_t* arguments, char* text, std::size_t room) noexcept {
-  return caught(text, room, [&] {
+    const std::uintptr_t* arguments, char* text, std::size_t capacity) noexcept {
+  return caught(text, capacity, [&] {
     return function(arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
                     arguments[5], arguments[6]);
   });

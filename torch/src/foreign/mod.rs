@@ -22,24 +22,23 @@ unsafe extern "C" {
         arguments: u64,
         results: u64,
         text: *mut c_char,
-        room: usize,
+        capacity: usize,
     ) -> i32;
     fn sconce_torch_call_model(
         function: ModelFunction,
         arguments: *const usize,
         text: *mut c_char,
-        room: usize,
+        capacity: usize,
     ) -> i32;
 }
 
 unsafe extern "C" {
-    fn sconce_torch_cpu_allocator() -> *mut c_void;
+    safe fn sconce_torch_cpu_allocator() -> *mut c_void;
 }
 
 /// The object of C++ that allocates memory of the CPU (`allocator.cc`).
 pub fn cpu_allocator() -> *mut c_void {
-    // SAFETY: no preconditions.
-    unsafe { sconce_torch_cpu_allocator() }
+    sconce_torch_cpu_allocator()
 }
 
 /// What `calls.cc` returns for a call that threw.
@@ -47,7 +46,7 @@ const THREW: i32 = -0x5c0ce;
 /// Arguments that `calls.cc` passes to a function of a model.
 const MODEL_ARGUMENTS: usize = 7;
 
-/// Room for the text of an exception; longer ones are cut.
+/// The text of an exception; longer ones are cut.
 struct ExceptionText([c_char; 2048]);
 
 impl ExceptionText {
@@ -74,9 +73,9 @@ pub unsafe fn call_boxed(
 ) -> Result<()> {
     ensure!(stack.len() >= arguments.max(results));
     let mut text = ExceptionText::new();
-    let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
-    // SAFETY: the caller's promise for the kernel and its words; the stack has room for the results, as was checked, and
-    // the text has `room` bytes.
+    let (pointer, capacity) = (text.0.as_mut_ptr(), text.0.len());
+    // SAFETY: the stack begins with the words that the kernel takes, which this function demands, and is long enough for
+    // the results, which was checked; the text has `capacity` bytes.
     let result = unsafe {
         sconce_torch_call_boxed(
             kernel,
@@ -84,7 +83,7 @@ pub unsafe fn call_boxed(
             arguments as u64,
             results as u64,
             pointer,
-            room,
+            capacity,
         )
     };
     if result == THREW { Err(text.error()) } else { Ok(()) }
@@ -102,8 +101,9 @@ pub unsafe fn call_model<const N: usize>(
     let mut words = [0; MODEL_ARGUMENTS];
     words[..N].copy_from_slice(&arguments);
     let mut text = ExceptionText::new();
-    let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
-    // SAFETY: the caller's promise; there are seven words, and the text has `room` bytes.
-    let result = unsafe { sconce_torch_call_model(function, words.as_ptr(), pointer, room) };
+    let (pointer, capacity) = (text.0.as_mut_ptr(), text.0.len());
+    // SAFETY: this function demands a function that takes these arguments; `calls.cc` reads seven words, and there are
+    // seven; the text has `capacity` bytes.
+    let result = unsafe { sconce_torch_call_model(function, words.as_ptr(), pointer, capacity) };
     if result == THREW { Err(text.error()) } else { Ok(result) }
 }

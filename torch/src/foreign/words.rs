@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 use crate::error::{Error, Result};
 
 unsafe extern "C" {
-    fn sconce_torch_new_word() -> *mut u64;
+    safe fn sconce_torch_new_word() -> *mut u64;
     fn sconce_torch_delete_word(word: *mut u64);
     fn sconce_torch_call_range(
         function: RangeFunction,
@@ -15,7 +15,7 @@ unsafe extern "C" {
         end: i64,
         context: *mut c_void,
         text: *mut c_char,
-        room: usize,
+        capacity: usize,
     ) -> i32;
 }
 
@@ -24,8 +24,7 @@ pub type RangeFunction = unsafe extern "C" fn(i64, i64, *mut c_void);
 
 /// A new word with a value.
 pub fn new(value: u64) -> Result<*mut u64> {
-    // SAFETY: no preconditions.
-    let word = unsafe { sconce_torch_new_word() };
+    let word = sconce_torch_new_word();
     if word.is_null() {
         return Err(Error::new(
             crate::sconce::api::SCONCE_ERROR_OUT_OF_MEMORY,
@@ -42,7 +41,7 @@ pub fn new(value: u64) -> Result<*mut u64> {
 /// # Safety
 /// It is one of [`new`] or of C++ `new`, and not used afterwards.
 pub unsafe fn delete(word: *mut u64) {
-    // SAFETY: the caller's promise.
+    // SAFETY: C++ `new` allocated the word, here or in a kernel library, and nobody uses it after this call.
     unsafe { sconce_torch_delete_word(word) };
 }
 
@@ -57,9 +56,10 @@ pub unsafe fn call_range(
     context: *mut c_void,
 ) -> Result<()> {
     let mut text = super::ExceptionText::new();
-    let (pointer, room) = (text.0.as_mut_ptr(), text.0.len());
-    // SAFETY: the caller's promise; the text has `room` bytes.
-    let result = unsafe { sconce_torch_call_range(function, begin, end, context, pointer, room) };
+    let (pointer, capacity) = (text.0.as_mut_ptr(), text.0.len());
+    // SAFETY: this function demands a function that takes the range and the context; the text has `capacity` bytes.
+    let result =
+        unsafe { sconce_torch_call_range(function, begin, end, context, pointer, capacity) };
     if result == super::THREW { Err(text.error()) } else { Ok(()) }
 }
 
@@ -71,10 +71,8 @@ pub fn cuda_error_text(error: i32) -> String {
         return "the CUDA runtime is not in this process".to_owned();
     }
     // SAFETY: the runtime's function of this name takes the number and returns a constant text.
-    let function: unsafe extern "C" fn(i32) -> *const c_char =
-        unsafe { std::mem::transmute(function) };
-    // SAFETY: as above.
-    let text = unsafe { function(error) };
+    let function: extern "C" fn(i32) -> *const c_char = unsafe { std::mem::transmute(function) };
+    let text = function(error);
     if text.is_null() {
         return "an unknown error".to_owned();
     }
@@ -90,7 +88,6 @@ pub fn forget_cuda_error() {
         return;
     }
     // SAFETY: the runtime's function of this name takes nothing and returns a number.
-    let function: unsafe extern "C" fn() -> i32 = unsafe { std::mem::transmute(function) };
-    // SAFETY: as above.
-    unsafe { function() };
+    let function: extern "C" fn() -> i32 = unsafe { std::mem::transmute(function) };
+    function();
 }

@@ -44,9 +44,9 @@ impl Form {
 #[derive(Clone, Copy, Debug)]
 pub struct Kernel(*mut api::sconce_kernel);
 
-// SAFETY: a handle is a number that any thread may use.
+// SAFETY: the handle is a number, which libsconce.so takes on any thread.
 unsafe impl Send for Kernel {}
-// SAFETY: as above.
+// SAFETY: libsconce.so orders calls for one handle from several threads.
 unsafe impl Sync for Kernel {}
 
 impl Kernel {
@@ -60,7 +60,7 @@ impl Kernel {
 #[derive(Clone, Copy)]
 struct Module(*mut api::sconce_module);
 
-// SAFETY: a handle is a number that any thread may use.
+// SAFETY: the handle is a number, which libsconce.so takes on any thread.
 unsafe impl Send for Module {}
 
 /// What a device has of an image.
@@ -116,16 +116,14 @@ impl Image {
 
     /// Loads the image on the current device, which is `device`, and finds a kernel.
     fn load(&self, device: i32, name: &str) -> Result<(Module, Kernel)> {
-        // SAFETY: no preconditions.
-        if unsafe { api::sconce_backend_get_active() } == api::SCONCE_BACKEND_SIM {
+        if api::sconce_backend_get_active() == api::SCONCE_BACKEND_SIM {
             return Err(Error::not_supported(
                 "the simulated device runs no kernels of libsconce_torch: use a GPU, or a model that was exported \
                  for the CPU",
             ));
         }
         let (mut major, mut minor) = (0, 0);
-        // SAFETY: the places are valid for writes.
-        check(unsafe { api::sconce_device_get_capability(device, &mut major, &mut minor) })?;
+        check(api::sconce_device_get_capability(device, &mut major, &mut minor))?;
         let mut refused = Error::internal("the image has no code");
         for form in self.forms_for(major, minor) {
             let code = form.unpack().map_err(|error| {
@@ -141,8 +139,7 @@ impl Image {
                 Ok(kernel) => return Ok((Module(module), kernel)),
                 Err(error) => refused = error,
             }
-            // SAFETY: the module was made above, and has no kernels in use.
-            check(unsafe { api::sconce_module_unload(module) })?;
+            check(api::sconce_module_unload(module))?;
         }
         Err(refused)
     }

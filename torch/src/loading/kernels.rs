@@ -20,9 +20,9 @@ use crate::registry::table::{self, Owner};
 #[derive(Default)]
 struct KernelFile(Vec<*mut c_void>);
 
-// SAFETY: a handle of dlopen may be used on any thread.
+// SAFETY: the system's loader takes a handle on any thread.
 unsafe impl Send for KernelFile {}
-// SAFETY: as above.
+// SAFETY: nothing is done through a shared reference.
 unsafe impl Sync for KernelFile {}
 
 impl Drop for KernelFile {

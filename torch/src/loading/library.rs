@@ -18,9 +18,9 @@ pub struct Library {
     undefined: Vec<String>,
 }
 
-// SAFETY: a handle of dlopen may be used on any thread.
+// SAFETY: the system's loader takes a handle on any thread.
 unsafe impl Send for Library {}
-// SAFETY: as above.
+// SAFETY: a shared reference only looks functions up, which the loader allows on several threads at once.
 unsafe impl Sync for Library {}
 
 impl Library {

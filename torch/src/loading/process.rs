@@ -70,7 +70,7 @@ fn opened() -> Vec<String> {
             // SAFETY: not NULL, so it is a text that lives as long as the library.
             let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
             if OF_PYTORCH.iter().any(|known| name.rsplit('/').next() == Some(*known)) {
-                // SAFETY: the caller of `dl_iterate_phdr` passes its vector, which nobody else uses meanwhile.
+                // SAFETY: `opened` passes its vector, which nobody else uses until `dl_iterate_phdr` returns.
                 unsafe { &mut *paths.cast::<Vec<String>>() }.push(name.into_owned());
             }
         }
@@ -88,7 +88,8 @@ fn refuse_libtorch() -> Result<()> {
         let Ok(handle) = open(&path, libc::RTLD_LAZY | libc::RTLD_NOLOAD) else { continue };
         // SAFETY: the handle is open, the name ends with NUL.
         let symbol = unsafe { libc::dlsym(handle, c"aoti_torch_abi_version".as_ptr()) };
-        // SAFETY: as above; c10::Error has this name in each version.
+        // The type information of c10::Error has this name in each version.
+        // SAFETY: `handle` is open until the process ends, and the name ends with NUL.
         let c10 = unsafe { libc::dlsym(handle, c"_ZTIN3c105ErrorE".as_ptr()) };
         let theirs = !c10.is_null()
             || (!symbol.is_null() && file_of(symbol) != file_of(refuse_libtorch as *const c_void));

@@ -81,8 +81,7 @@ impl Captured {
         }
         // The inputs were allocated for the stream of the capture, and are freed when the graph is dropped.
         for input in &self.inputs {
-            // SAFETY: any number may be passed as a handle.
-            check(unsafe { api::sconce_tensor_record_stream(input.handle(), stream) })?;
+            check(api::sconce_tensor_record_stream(input.handle(), stream))?;
         }
         Ok(())
     }
@@ -106,8 +105,7 @@ impl Captured {
         let own: Vec<TensorHandle> = self.inputs.iter().map(Tensor::handle).collect();
         let places: Vec<_> = own.iter().copied().map(Some).collect();
         copy_to_places(inputs, &places, |at, error| error.within(&format!("input {at}")))?;
-        // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_graph_replay(self.graph.0, stream) })?;
+        check(api::sconce_graph_replay(self.graph.0, stream))?;
         copy_outputs(outputs, &returned, into)?;
         let returned = returned.iter().zip(into).map(|(own, into)| match into {
             None => another_handle(*own),
@@ -120,12 +118,11 @@ impl Captured {
 /// A graph of libsconce.so.
 pub(super) struct Graph(pub(super) *mut api::sconce_graph);
 
-// SAFETY: a handle is a number that any thread may use.
+// SAFETY: the handle is a number, which libsconce.so takes on any thread.
 unsafe impl Send for Graph {}
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // SAFETY: any number may be passed as a handle.
-        let _ = unsafe { api::sconce_graph_destroy(self.0) };
+        let _ = api::sconce_graph_destroy(self.0);
     }
 }

@@ -3,8 +3,6 @@
 //! Runs read the active set; a swap makes the inactive set the active one. At first the active set has the values of
 //! the library, and the inactive set has none.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -129,8 +127,7 @@ impl Sets {
         }
         for handle in freed.kept.into_values().filter_map(|kept| kept.model) {
             // One that the model has deleted is no handle any more.
-            // SAFETY: any number may be passed as a handle.
-            let _ = unsafe { api::sconce_tensor_assign(handle.handle(), nothing.handle()) };
+            let _ = api::sconce_tensor_assign(handle.handle(), nothing.handle());
             self.inactive.emptied.push(handle);
         }
         Ok(())

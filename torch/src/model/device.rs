@@ -1,7 +1,5 @@
 //! The device of a model.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
@@ -11,11 +9,9 @@ use crate::sconce::{api, check as status};
 pub(super) fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String>) -> Result<i32> {
     let mut device = index.unwrap_or(-1);
     if device < 0 {
-        // SAFETY: the place is valid for a write.
-        status(unsafe { api::sconce_device_get_current(&mut device) }).map_err(without_device)?;
+        status(api::sconce_device_get_current(&mut device)).map_err(without_device)?;
     }
-    // SAFETY: no preconditions.
-    let backend = unsafe { api::sconce_backend_get_active() };
+    let backend = api::sconce_backend_get_active();
     if backend == api::SCONCE_BACKEND_SIM {
         return Err(Error::not_supported(
             "the model was compiled for CUDA, and the devices of this process are simulated; they cannot run machine \
@@ -23,8 +19,7 @@ pub(super) fn cuda_device(index: Option<i32>, metadata: &BTreeMap<String, String
         ));
     }
     let (mut major, mut minor) = (0, 0);
-    // SAFETY: both places are valid for a write.
-    status(unsafe { api::sconce_device_get_capability(device, &mut major, &mut minor) })?;
+    status(api::sconce_device_get_capability(device, &mut major, &mut minor))?;
     let compiled: Option<i32> = metadata
         .get("AOTI_COMPUTE_CAPABILITY")
         .and_then(|text| text.trim_end_matches('a').parse().ok());
@@ -60,8 +55,7 @@ pub(super) struct DeviceInUse(i32);
 impl DeviceInUse {
     pub(super) fn begin(device: i32) -> Result<DeviceInUse> {
         let mut previous = 0;
-        // SAFETY: the place is valid for a write.
-        status(unsafe { api::sconce_device_exchange(device, &mut previous) })?;
+        status(api::sconce_device_exchange(device, &mut previous))?;
         Ok(DeviceInUse(previous))
     }
 }
@@ -69,7 +63,6 @@ impl DeviceInUse {
 impl Drop for DeviceInUse {
     fn drop(&mut self) {
         let mut ignored = 0;
-        // SAFETY: the place is valid for a write. The device was current before, so it can be again.
-        let _ = unsafe { api::sconce_device_exchange(self.0, &mut ignored) };
+        let _ = api::sconce_device_exchange(self.0, &mut ignored);
     }
 }

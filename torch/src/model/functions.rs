@@ -81,7 +81,7 @@ unsafe fn call<const N: usize>(
     arguments: [usize; N],
 ) -> Result<()> {
     error::forget();
-    // SAFETY: the caller's promise.
+    // SAFETY: `function` is one of a compiled model, which returns an `int32_t` and takes these arguments.
     match unsafe { call_model(function, arguments) } {
         Ok(0) => Ok(()),
         Ok(_) => Err(failed(library, name)),
@@ -153,7 +153,8 @@ impl Container {
         let mut all = [0; 6];
         all[0] = self.pointer;
         all[1..=N].copy_from_slice(&arguments);
-        // SAFETY: the caller's promise. Arguments behind those of the function are ignored.
+        // SAFETY: the container is the first argument of the functions that are called here, and the others are what the
+        // function takes behind it. Those behind the last one of the function are ignored.
         unsafe { call(&self.library, function, name, all) }
     }
 
@@ -168,7 +169,7 @@ impl Container {
     /// A number that a function writes for an index.
     pub fn number_of<T: Default>(&self, name: &str, index: usize) -> Result<T> {
         let mut value = T::default();
-        // SAFETY: as above, with an index before the place.
+        // SAFETY: the functions that are asked for numbers by index take the index and a place behind the container.
         unsafe { self.call(name, [index, (&raw mut value).expose_provenance()]) }?;
         Ok(value)
     }

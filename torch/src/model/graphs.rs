@@ -4,8 +4,6 @@
 //! outputs, which the next run of the same shapes overwrites, or copies them to tensors of the caller. Runs on several
 //! streams are ordered by an event, since they share these tensors.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -97,10 +95,8 @@ impl Model {
                 bytes += storage_of(input.handle())?.1 as u64;
             }
             let (mut pool, mut number) = (std::ptr::null_mut(), 0);
-            // SAFETY: any number may be passed as a handle; the place is valid for a write.
-            check(unsafe { api::sconce_graph_get_pool(captured.graph.0, &mut pool) })?;
-            // SAFETY: as above.
-            check(unsafe { api::sconce_memory_pool_get_id(pool, &mut number) })?;
+            check(api::sconce_graph_get_pool(captured.graph.0, &mut pool))?;
+            check(api::sconce_memory_pool_get_id(pool, &mut number))?;
             pools.insert(number);
         }
         Ok((bytes, pools))
@@ -135,15 +131,13 @@ impl Model {
         let captured = {
             let mut captures = Captures::stop();
             let stream = captures.stream(self.device)?;
-            // SAFETY: no preconditions.
-            check(unsafe { api::sconce_stream_wait_stream(stream, home) })?;
+            check(api::sconce_stream_wait_stream(stream, home))?;
             let captured = {
                 let _stream = StreamInUse::begin(stream)?;
                 self.capture_on(stream, facts, inputs)
             };
             // Also after a failure: the inputs were read on the other stream.
-            // SAFETY: no preconditions.
-            check(unsafe { api::sconce_stream_wait_stream(home, stream) })?;
+            check(api::sconce_stream_wait_stream(home, stream))?;
             captured
         };
         let captured = Arc::new(Mutex::new(captured?));
@@ -180,27 +174,20 @@ impl Model {
         without_drawing(|| {
             (0..RUNS_BEFORE).try_for_each(|_| self.run_checked(&handles, facts).map(drop))
         })?;
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_stream_synchronize(stream) })?;
+        check(api::sconce_stream_synchronize(stream))?;
         let mut graph = Graph(std::ptr::null_mut());
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_graph_create(false, &mut graph.0) })?;
+        check(api::sconce_graph_create(false, &mut graph.0))?;
         let mode = api::SCONCE_CAPTURE_THREAD_LOCAL;
-        // SAFETY: any number may be passed as a handle; no pool is one of the graph's own.
-        check(unsafe {
-            api::sconce_graph_capture_begin(graph.0, stream, std::ptr::null_mut(), mode)
-        })?;
+        check(api::sconce_graph_capture_begin(graph.0, stream, std::ptr::null_mut(), mode))?;
         let outputs = self.run_checked(&handles, facts);
         let outputs = match outputs {
             Ok(outputs) => outputs,
             Err(error) => {
-                // SAFETY: the thread began the capture.
-                let _ = unsafe { api::sconce_graph_capture_abort(graph.0) };
+                let _ = api::sconce_graph_capture_abort(graph.0);
                 return Err(error.within("the model cannot be captured as a graph"));
             }
         };
-        // SAFETY: the thread began the capture.
-        check(unsafe { api::sconce_graph_capture_end(graph.0) })?;
+        check(api::sconce_graph_capture_end(graph.0))?;
         let newest_run = Event::new()?;
         Ok(Captured { inputs: own, outputs, newest_run, newest_stream: stream, graph })
     }
@@ -216,8 +203,7 @@ impl StreamInUse {
     fn begin(stream: api::sconce_stream) -> Result<StreamInUse> {
         let mut guard = StreamInUse { previous: stream, device: 0 };
         let (previous, device) = (&mut guard.previous, &mut guard.device);
-        // SAFETY: both places are valid for a write.
-        let result = check(unsafe { api::sconce_stream_exchange(stream, previous, device) });
+        let result = check(api::sconce_stream_exchange(stream, previous, device));
         if let Err(error) = result {
             std::mem::forget(guard);
             return Err(error);
@@ -228,7 +214,6 @@ impl StreamInUse {
 
 impl Drop for StreamInUse {
     fn drop(&mut self) {
-        // SAFETY: the results of the exchange on this thread.
-        let _ = unsafe { api::sconce_stream_restore(self.previous, self.device) };
+        let _ = api::sconce_stream_restore(self.previous, self.device);
     }
 }

@@ -303,9 +303,8 @@ impl Drop for Model {
             && let Ok(_guard) = DeviceInUse::begin(self.device)
         {
             let _captures = Captures::stop();
-            // SAFETY: no preconditions. Queued work uses kernels and constants that go now. A failed device has no
-            // work left.
-            let waited = unsafe { api::sconce_device_synchronize(self.device) };
+            // Queued work uses kernels and constants that go now. A failed device has no work left.
+            let waited = api::sconce_device_synchronize(self.device);
             if waited == api::SCONCE_ERROR_INVALID_STATE {
                 // The program captures a stream, so nothing is known of the work that is queued.
                 self.container.get_mut().unwrap_or_else(PoisonError::into_inner).keep_open();

@@ -56,8 +56,7 @@ struct Snapshot(*mut api::sconce_memory_snapshot);
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        // SAFETY: any number may be passed as a handle; the segments are not used any more.
-        let _ = unsafe { api::sconce_memory_snapshot_destroy(self.0) };
+        let _ = api::sconce_memory_snapshot_destroy(self.0);
     }
 }
 
@@ -67,11 +66,9 @@ fn pool_bytes(pools: &BTreeSet<u64>) -> Result<u64> {
         return Ok(0);
     }
     let mut snapshot = Snapshot(std::ptr::null_mut());
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_memory_snapshot_create(&mut snapshot.0) })?;
+    check(api::sconce_memory_snapshot_create(&mut snapshot.0))?;
     let (mut first, mut count) = (std::ptr::null(), 0);
-    // SAFETY: both places are valid for a write.
-    check(unsafe { api::sconce_memory_snapshot_get_segments(snapshot.0, &mut first, &mut count) })?;
+    check(api::sconce_memory_snapshot_get_segments(snapshot.0, &mut first, &mut count))?;
     if first.is_null() {
         return Ok(0);
     }

@@ -134,10 +134,7 @@ impl Operators {
     }
 
     /// Makes the call of a number with what the model passes.
-    ///
-    /// # Safety
-    /// The tensors are handles or NULL.
-    unsafe fn call(&self, index: usize, ints: &[i64], tensors: &[TensorHandle]) -> Result<()> {
+    fn call(&self, index: usize, ints: &[i64], tensors: &[TensorHandle]) -> Result<()> {
         let node = self.nodes.get(index).ok_or_else(|| {
             Error::invalid_argument(format!(
                 "the model calls its operator {index}; its package names {}",
@@ -294,8 +291,7 @@ fn assign(node: &Node, results: Vec<Value>, tensors: &mut Passed<'_, TensorHandl
         let handle = tensors.one()?;
         match value {
             Some(Value::Tensor(tensor)) => {
-                // SAFETY: any number may be passed as a handle.
-                check(unsafe { api::sconce_tensor_assign(handle, tensor.handle()) })?;
+                check(api::sconce_tensor_assign(handle, tensor.handle()))?;
                 live::made(handle);
                 Ok(())
             }
@@ -342,17 +338,16 @@ unsafe extern "C" fn sconce_torch_call_operator(
     tensors: *const TensorHandle,
 ) -> c_int {
     error::guard(|| {
-        // SAFETY: the caller's promise; a run may pass none.
+        // SAFETY: the model passes on what its run got: the address of a value that lives as long as the run, or NULL.
         let operators = unsafe { operators.as_ref() }.ok_or_else(|| {
             Error::invalid_argument("the model calls a custom operator where none can be called")
         })?;
-        // SAFETY: the caller's promise.
+        // SAFETY: generated code passes an array and its length.
         let ints = unsafe { entries(ints, int_count) };
-        // SAFETY: as above.
+        // SAFETY: generated code passes an array of handles and its length.
         let tensors = unsafe { entries(tensors, tensor_count) };
         let index = usize::try_from(index).unwrap_or(usize::MAX);
-        // SAFETY: as above.
-        unsafe { operators.call(index, ints, tensors) }
+        operators.call(index, ints, tensors)
     })
 }
 
@@ -360,7 +355,7 @@ unsafe extern "C" fn sconce_torch_call_operator(
 /// The array has so many entries.
 unsafe fn entries<'a, T>(array: *const T, count: c_int) -> &'a [T] {
     match usize::try_from(count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the array is not NULL, and the callers of this function pass its length.
         Ok(count) if count > 0 && !array.is_null() => unsafe {
             std::slice::from_raw_parts(array, count)
         },

@@ -4,8 +4,6 @@
 //! and views of anything. Each output is a handle of its own here. Outputs may share their memory with each other and
 //! with inputs, as in PyTorch, but not with the memory of the model's library, which goes when the model is unloaded.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use super::constant_state::ConstantState;
 use super::description::Slot;
 use crate::abi::copies::{cloned, described};
@@ -107,8 +105,7 @@ pub(super) fn copy_to_places(
                 held.push(copy);
             }
         }
-        // SAFETY: any number may be passed as a handle.
-        let copied = check(unsafe { api::sconce_tensor_copy(to, pairs[now].1, true) });
+        let copied = check(api::sconce_tensor_copy(to, pairs[now].1, true));
         copied.map_err(|error| failed(at, error))?;
     }
     Ok(())

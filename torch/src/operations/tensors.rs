@@ -77,14 +77,12 @@ pub fn contiguous_as(tensor: TensorHandle, other: TensorHandle) -> Result<Tensor
 
 /// The tensor itself if its elements lie one after another in a memory format; else a copy.
 pub fn in_format(tensor: TensorHandle, format: i32) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
+    Tensor::made(|made| api::sconce_tensor_contiguous(tensor, format, made))
 }
 
 /// A copy whose elements lie one after another in a memory format.
 pub fn copy_in_format(tensor: TensorHandle, format: i32) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_clone(tensor, format, made) })
+    Tensor::made(|made| api::sconce_tensor_clone(tensor, format, made))
 }
 
 /// The tensor itself, or a copy on a device.
@@ -119,8 +117,7 @@ pub fn filled(sizes: &[i64], dtype: i32, device: i32, value: f64) -> Result<Tens
 /// Bytes of an element.
 pub fn bytes_of(dtype: i32) -> Result<usize> {
     let mut bytes = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut bytes) })?;
+    check(api::sconce_dtype_get_bytes(dtype, &mut bytes))?;
     Ok(bytes)
 }
 

@@ -1,10 +1,6 @@
 //! Loops that threads share have the same results on any number of threads.
 
-#![allow(
-    unsafe_code,
-    clippy::unwrap_used,
-    reason = "calls libsconce.so; a test fails by panicking"
-)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::indexed::{gather, scatter, scatter_reduce};
 use super::pooling::{self, Divisor, Size, Windows};
@@ -17,8 +13,7 @@ use crate::sconce::{Tensor, api, check};
 fn on_threads(call: impl Fn() -> Vec<Tensor>) -> Vec<Vec<f64>> {
     let mut found: Option<Vec<Vec<f64>>> = None;
     for threads in [1, 2, 3, 7] {
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_parallel_set_num_threads(threads) }).unwrap();
+        check(api::sconce_parallel_set_num_threads(threads)).unwrap();
         let results: Vec<Vec<f64>> =
             call().into_iter().map(|tensor| values(tensor.handle())).collect();
         assert!(found.as_ref().is_none_or(|found| *found == results), "{threads} threads");
@@ -78,8 +73,7 @@ fn the_first_index_out_of_bounds_is_named_on_any_number_of_threads() {
     (places[30 * 600 + 500], places[90 * 600 + 10]) = (1000.0, 2000.0);
     let index = tensor(&SIZES, api::SCONCE_DTYPE_I64, &places);
     for threads in [1, 2, 5] {
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_parallel_set_num_threads(threads) }).unwrap();
+        check(api::sconce_parallel_set_num_threads(threads)).unwrap();
         let error = gather(table.handle(), 0, index.handle()).unwrap_err();
         let text = "index 1000 is out of bounds for dimension 0 with size 200";
         assert!(error.message.contains(text), "{}", error.message);

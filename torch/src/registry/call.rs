@@ -65,14 +65,14 @@ pub fn call(operator: &Resolved, kept: &FoundOnce, values: Vec<Value>) -> Result
 /// Calls an operator with the words of another kernel.
 ///
 /// # Safety
-/// The stack has the words of the operator's arguments, and room for its results.
+/// The stack has the words of the operator's arguments, and as many words as arguments or results.
 pub unsafe fn call_words(name: &str, overload: &str, stack: *mut u64) -> Result<()> {
     let schema = table::read()?.schema(name, overload)?;
     let length = schema.arguments.len().max(schema.results.len());
-    // SAFETY: the caller's promise.
+    // SAFETY: kernels allocate a stack for the arguments or the results, of which there may be more.
     let stack = unsafe { std::slice::from_raw_parts_mut(stack, length) };
     let first = stack.iter().zip(&schema.arguments);
-    // SAFETY: the caller's promise: the bits are a word of the argument's type.
+    // SAFETY: the stack of a call begins with a word of each argument's type.
     let first = first.map(|(&word, argument)| unsafe { first_tensor_of(word, &argument.kind) });
     let place = place_of(first.flatten().next());
     match place.and_then(|place| table::read()?.kernel(name, overload, place)) {

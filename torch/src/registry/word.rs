@@ -117,7 +117,7 @@ unsafe fn boxed<T>(bits: u64, what: &str) -> Result<Box<T>> {
     if place.is_null() {
         return Err(Error::invalid_argument(format!("{what} is NULL")));
     }
-    // SAFETY: the caller's promise; it is not NULL.
+    // SAFETY: the word is the address of a `T` that `address_of` or the ABI's functions boxed, and the word was its owner.
     Ok(unsafe { Box::from_raw(place) })
 }
 
@@ -195,7 +195,7 @@ pub fn words_of(values: Vec<Value>, of: &[Argument]) -> Result<Vec<Word<'_>>> {
 /// There is a word of the type of each argument, and nothing uses them afterwards.
 pub unsafe fn values_of(stack: &[u64], of: &[Argument]) -> Result<Vec<Value>> {
     let words = stack.iter().zip(of);
-    // SAFETY: the caller's promise: the bits are a word of that type, and theirs is no other owner.
+    // SAFETY: this function demands a word of each argument's type, which becomes the one owner of what it stands for.
     let words: Vec<_> =
         words.map(|(&bits, of)| unsafe { Word::from_bits(bits, &of.kind) }).collect();
     words.into_iter().map(Word::into_value).collect()
@@ -261,7 +261,7 @@ mod tests {
             assert_eq!(live(), before + 1 + usize::from(text.contains('[')));
             // SAFETY: the word is one of that type.
             assert!(unsafe { first_tensor_of(stack[0], &of[0].kind) }.is_some());
-            // SAFETY: as above, and it is used once.
+            // SAFETY: the word is one of that type, and used once.
             let values = unsafe { values_of(&stack, &of) }.unwrap();
             assert_eq!(values.len(), 1);
             drop(values);

@@ -8,34 +8,30 @@ use crate::error::Result;
 /// An event that orders streams.
 pub struct Event(*mut api::sconce_event);
 
-// SAFETY: a handle is a number that any thread may use.
+// SAFETY: the handle is a number, which libsconce.so takes on any thread.
 unsafe impl Send for Event {}
 
 impl Event {
     /// An event that has not been recorded: nothing waits for it.
     pub fn new() -> Result<Event> {
         let mut event = std::ptr::null_mut();
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_event_create(0, &mut event) })?;
+        check(api::sconce_event_create(0, &mut event))?;
         Ok(Event(event))
     }
 
     /// Records the work that is queued on a stream so far.
     pub fn record(&self, stream: api::sconce_stream) -> Result<()> {
-        // SAFETY: the event lives as long as this value.
-        check(unsafe { api::sconce_event_record(self.0, stream) })
+        check(api::sconce_event_record(self.0, stream))
     }
 
     /// Orders later work of a stream after the newest record.
     pub fn make_wait(&self, stream: api::sconce_stream) -> Result<()> {
-        // SAFETY: as above.
-        check(unsafe { api::sconce_stream_wait_event(stream, self.0) })
+        check(api::sconce_stream_wait_event(stream, self.0))
     }
 }
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: the event was created by this value and is destroyed once.
-        let _ = unsafe { api::sconce_event_destroy(self.0) };
+        let _ = api::sconce_event_destroy(self.0);
     }
 }

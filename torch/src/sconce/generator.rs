@@ -16,9 +16,9 @@ use crate::error::Result;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Generator(*mut api::sconce_generator);
 
-// SAFETY: a handle is a number that any thread may use.
+// SAFETY: the handle is a number, which libsconce.so takes on any thread.
 unsafe impl Send for Generator {}
-// SAFETY: as above.
+// SAFETY: libsconce.so orders calls for one handle from several threads.
 unsafe impl Sync for Generator {}
 
 impl Generator {
@@ -51,8 +51,7 @@ impl Generator {
     /// Sconce's device of a generator that is there. Fails for one that was destroyed.
     pub fn device(self) -> Result<i32> {
         let mut device = 0;
-        // SAFETY: any number may be passed as a handle; the place is valid for a write.
-        check(unsafe { api::sconce_generator_get_device(self.0, &mut device) })?;
+        check(api::sconce_generator_get_device(self.0, &mut device))?;
         Ok(device)
     }
 }
@@ -64,8 +63,8 @@ struct Substitutes(Vec<(i32, *mut api::sconce_generator)>);
 impl Drop for Substitutes {
     fn drop(&mut self) {
         for (_, generator) in self.0.drain(..) {
-            // SAFETY: any number may be passed as a handle. Work that was queued does not need it.
-            let _ = unsafe { api::sconce_generator_destroy(generator) };
+            // Work that was queued does not need it.
+            let _ = api::sconce_generator_destroy(generator);
         }
     }
 }
@@ -82,8 +81,7 @@ fn substitute_on(device: i32) -> Result<*mut api::sconce_generator> {
             return Ok(*generator);
         }
         let mut generator = std::ptr::null_mut();
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_generator_create(device, &mut generator) })?;
+        check(api::sconce_generator_create(device, &mut generator))?;
         substitutes.push((device, generator));
         Ok(generator)
     })

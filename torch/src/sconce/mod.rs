@@ -37,9 +37,8 @@ pub fn check(status: i32) -> Result<()> {
 #[cold]
 #[allow(unsafe_code, reason = "reads a text of libsconce.so")]
 fn failure(status: i32) -> Error {
-    // SAFETY: no preconditions; the text is valid until this thread's next failure.
-    let text = unsafe { api::sconce_last_error_message() };
-    // SAFETY: the text ends with NUL and is copied at once.
+    let text = api::sconce_last_error_message();
+    // SAFETY: the text ends with NUL. It is valid until this thread's next failure, and copied before.
     let text = unsafe { std::ffi::CStr::from_ptr(text) };
     Error::new(status, text.to_string_lossy())
 }

@@ -12,14 +12,12 @@ use crate::error::{Error, Result};
 
 /// The most threads that work on a call.
 pub fn threads() -> i32 {
-    // SAFETY: no preconditions.
-    unsafe { api::sconce_parallel_get_num_threads() }
+    api::sconce_parallel_get_num_threads()
 }
 
 /// Which part of a range the calling thread works on, 0 outside of one.
 pub fn part() -> i32 {
-    // SAFETY: no preconditions.
-    unsafe { api::sconce_parallel_get_thread_num() }
+    api::sconce_parallel_get_thread_num()
 }
 
 /// The least elements of a thread's part, where each takes a nanosecond or two. It is PyTorch's number.

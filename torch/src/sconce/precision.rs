@@ -2,21 +2,17 @@
 //! thread. Where nothing was set, without TF32, as in PyTorch since 1.12; libsconce's own products have the older
 //! documents' default.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use super::{api, check};
 use crate::error::Result;
 
 /// Sets whether products use TF32, for the whole process.
 pub fn set_allow_tf32(allow: bool) {
-    // SAFETY: no preconditions.
-    unsafe { api::sconce_context_set_allow_tf32_cublas(allow) };
+    api::sconce_context_set_allow_tf32_cublas(allow);
 }
 
 /// What was set for products of the calling thread, if anything.
 pub fn tf32_setting() -> Option<bool> {
-    // SAFETY: no preconditions.
-    let setting = unsafe { api::sconce_context_get_allow_tf32_cublas_setting() };
+    let setting = api::sconce_context_get_allow_tf32_cublas_setting();
     (setting >= 0).then_some(setting != 0)
 }
 
@@ -27,8 +23,7 @@ pub fn allow_tf32() -> bool {
 
 /// Whether convolutions use TF32.
 pub fn convolutions_allow_tf32() -> bool {
-    // SAFETY: no preconditions.
-    unsafe { api::sconce_context_get_allow_tf32_cudnn() }
+    api::sconce_context_get_allow_tf32_cudnn()
 }
 
 /// Sets the calling thread's precision back.
@@ -37,8 +32,7 @@ struct Before(i32);
 impl Before {
     fn change(allow: i32) -> Result<Before> {
         let mut before = -1;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_context_set_thread_allow_tf32_cublas(allow, &mut before) })?;
+        check(api::sconce_context_set_thread_allow_tf32_cublas(allow, &mut before))?;
         Ok(Before(before))
     }
 }
@@ -46,8 +40,8 @@ impl Before {
 impl Drop for Before {
     fn drop(&mut self) {
         let mut replaced = 0;
-        // SAFETY: the place is valid for a write. What was set before is accepted again.
-        let _ = unsafe { api::sconce_context_set_thread_allow_tf32_cublas(self.0, &mut replaced) };
+        // What was set before is accepted again.
+        let _ = api::sconce_context_set_thread_allow_tf32_cublas(self.0, &mut replaced);
     }
 }
 

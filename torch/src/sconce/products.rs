@@ -1,7 +1,5 @@
 //! Products of matrices by libsconce.so.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use super::precision::{with_precision, with_tf32};
 use super::tensor::TensorHandle;
 use super::{Tensor, api, check};
@@ -10,8 +8,7 @@ use crate::error::{Error, Result};
 /// Refuses what is no matrix: `sconce_tensor_matmul` also takes vectors and batches.
 fn check_matrix(tensor: TensorHandle, name: &str) -> Result<()> {
     let mut rank = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_tensor_get_rank(tensor, &mut rank) })?;
+    check(api::sconce_tensor_get_rank(tensor, &mut rank))?;
     if rank == 2 {
         return Ok(());
     }
@@ -29,14 +26,12 @@ pub fn mm(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
 pub fn mm_out(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> Result<()> {
     check_matrix(first, "self")?;
     check_matrix(second, "mat2")?;
-    // SAFETY: any number may be passed as a handle.
-    with_precision(|| check(unsafe { api::sconce_tensor_matmul_out(first, second, out) }))
+    with_precision(|| check(api::sconce_tensor_matmul_out(first, second, out)))
 }
 
 /// A product in the precision that the thread has.
 fn multiply(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_matmul(first, second, made) })
+    Tensor::made(|made| api::sconce_tensor_matmul(first, second, made))
 }
 
 /// The product of vectors, matrices or batches of matrices.
@@ -47,10 +42,7 @@ pub fn matmul(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
 /// The products of two batches of matrices.
 pub fn bmm(first: &Tensor, second: &Tensor) -> Result<Tensor> {
     with_precision(|| {
-        // SAFETY: the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_bmm(first.handle(), second.handle(), made)
-        })
+        Tensor::made(|made| api::sconce_tensor_bmm(first.handle(), second.handle(), made))
     })
 }
 
@@ -62,10 +54,7 @@ pub fn addmm(
     alpha: f64,
 ) -> Result<Tensor> {
     with_precision(|| {
-        // SAFETY: the place is valid for a write; any number may be passed as a handle.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_addmm(tensor, first, second, beta, alpha, made)
-        })
+        Tensor::made(|made| api::sconce_tensor_addmm(tensor, first, second, beta, alpha, made))
     })
 }
 

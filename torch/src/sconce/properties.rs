@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// A word of a tensor that a function of libsconce.so writes.
 #[inline]
-fn word<T: Default>(get: impl FnOnce(*mut T) -> i32) -> Result<T> {
+fn word<T: Default>(get: impl FnOnce(&mut T) -> i32) -> Result<T> {
     let mut value = T::default();
     check(get(&mut value))?;
     Ok(value)
@@ -19,51 +19,44 @@ fn word<T: Default>(get: impl FnOnce(*mut T) -> i32) -> Result<T> {
 /// The number of dimensions.
 #[inline]
 pub fn rank_of(tensor: TensorHandle) -> Result<usize> {
-    // SAFETY: the place is valid for a write; any number may be passed as a handle.
-    word(|rank| unsafe { api::sconce_tensor_get_rank(tensor, rank) })
+    word(|rank| api::sconce_tensor_get_rank(tensor, rank))
 }
 
 /// Sconce's device of a tensor.
 #[inline]
 pub fn device_of_tensor(tensor: TensorHandle) -> Result<i32> {
-    // SAFETY: as above.
-    word(|device| unsafe { api::sconce_tensor_get_device(tensor, device) })
+    word(|device| api::sconce_tensor_get_device(tensor, device))
 }
 
 /// Sconce's data type of a tensor.
 #[inline]
 pub fn dtype_of_tensor(tensor: TensorHandle) -> Result<i32> {
-    // SAFETY: as above.
-    word(|dtype| unsafe { api::sconce_tensor_get_dtype(tensor, dtype) })
+    word(|dtype| api::sconce_tensor_get_dtype(tensor, dtype))
 }
 
 /// The number of elements.
 #[inline]
 pub fn numel_of(tensor: TensorHandle) -> Result<i64> {
-    // SAFETY: as above.
-    word(|numel| unsafe { api::sconce_tensor_get_numel(tensor, numel) })
+    word(|numel| api::sconce_tensor_get_numel(tensor, numel))
 }
 
 /// Elements between the begin of the memory and the first one.
 #[inline]
 pub fn offset_of(tensor: TensorHandle) -> Result<i64> {
-    // SAFETY: as above.
-    word(|offset| unsafe { api::sconce_tensor_get_storage_offset(tensor, offset) })
+    word(|offset| api::sconce_tensor_get_storage_offset(tensor, offset))
 }
 
 /// Whether the tensor has memory, type and shape.
 #[inline]
 pub fn is_defined(tensor: TensorHandle) -> Result<bool> {
-    // SAFETY: as above.
-    word(|defined| unsafe { api::sconce_tensor_is_defined(tensor, defined) })
+    word(|defined| api::sconce_tensor_is_defined(tensor, defined))
 }
 
 /// The address of the first element.
 #[inline]
 pub fn data_of(tensor: TensorHandle) -> Result<*mut c_void> {
     let mut address = std::ptr::null_mut();
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_get_data(tensor, &mut address) })?;
+    check(api::sconce_tensor_get_data(tensor, &mut address))?;
     Ok(address)
 }
 
@@ -71,8 +64,7 @@ pub fn data_of(tensor: TensorHandle) -> Result<*mut c_void> {
 #[inline]
 pub fn storage_of(tensor: TensorHandle) -> Result<(*mut c_void, usize)> {
     let (mut address, mut bytes) = (std::ptr::null_mut(), 0);
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_get_storage(tensor, &mut address, &mut bytes) })?;
+    check(api::sconce_tensor_get_storage(tensor, &mut address, &mut bytes))?;
     Ok((address, bytes))
 }
 
@@ -80,8 +72,7 @@ pub fn storage_of(tensor: TensorHandle) -> Result<(*mut c_void, usize)> {
 #[inline]
 pub fn borrowed_sizes(tensor: TensorHandle) -> Result<*const i64> {
     let mut sizes = std::ptr::null();
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_borrow_sizes(tensor, &mut sizes) })?;
+    check(api::sconce_tensor_borrow_sizes(tensor, &mut sizes))?;
     Ok(sizes)
 }
 
@@ -89,8 +80,7 @@ pub fn borrowed_sizes(tensor: TensorHandle) -> Result<*const i64> {
 #[inline]
 pub fn borrowed_strides(tensor: TensorHandle) -> Result<*const i64> {
     let mut strides = std::ptr::null();
-    // SAFETY: as above.
-    check(unsafe { api::sconce_tensor_borrow_strides(tensor, &mut strides) })?;
+    check(api::sconce_tensor_borrow_strides(tensor, &mut strides))?;
     Ok(strides)
 }
 
@@ -132,6 +122,5 @@ pub fn append_layout(
 
 /// Whether elements lie one after another in an order of the dimensions, `SCONCE_MEMORY_FORMAT_…`.
 pub fn is_contiguous(tensor: TensorHandle, format: i32) -> Result<bool> {
-    // SAFETY: the place is valid for a write; any number may be passed as a handle.
-    word(|contiguous| unsafe { api::sconce_tensor_is_contiguous(tensor, format, contiguous) })
+    word(|contiguous| api::sconce_tensor_is_contiguous(tensor, format, contiguous))
 }

@@ -12,9 +12,9 @@ pub type TensorHandle = *mut api::sconce_tensor;
 #[derive(Debug)]
 pub struct Tensor(TensorHandle);
 
-// SAFETY: a handle is a number that any thread may use.
+// SAFETY: the handle is a number, which libsconce.so takes on any thread.
 unsafe impl Send for Tensor {}
-// SAFETY: as above.
+// SAFETY: libsconce.so orders calls for one handle from several threads.
 unsafe impl Sync for Tensor {}
 
 impl Tensor {
@@ -25,13 +25,12 @@ impl Tensor {
 
     /// Owns a handle once more.
     pub fn retained(handle: TensorHandle) -> Result<Tensor> {
-        // SAFETY: any number may be passed as a handle.
-        check(unsafe { api::sconce_tensor_retain(handle) })?;
+        check(api::sconce_tensor_retain(handle))?;
         Ok(Tensor(handle))
     }
 
     /// The tensor that a function of libsconce.so makes.
-    pub fn made(make: impl FnOnce(*mut TensorHandle) -> i32) -> Result<Tensor> {
+    pub fn made(make: impl FnOnce(&mut TensorHandle) -> i32) -> Result<Tensor> {
         let mut handle = std::ptr::null_mut();
         check(make(&mut handle))?;
         Ok(Tensor(handle))
@@ -52,8 +51,7 @@ impl Tensor {
 
 impl Drop for Tensor {
     fn drop(&mut self) {
-        // SAFETY: any number may be passed as a handle. One that was released before is an error, which a
-        // destructor cannot return.
-        let _ = unsafe { api::sconce_tensor_release(self.0) };
+        // A handle that was released before is an error, which a destructor cannot return.
+        let _ = api::sconce_tensor_release(self.0);
     }
 }

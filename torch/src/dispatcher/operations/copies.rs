@@ -61,8 +61,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
 /// `copy_(self, src, non_blocking)`
 fn copy_(arguments: &mut Arguments) -> Results {
     let (tensor, source) = (arguments.tensor(0)?, arguments.tensor(1)?);
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_copy(tensor, source, arguments.flag(2)?) })?;
+    check(api::sconce_tensor_copy(tensor, source, arguments.flag(2)?))?;
     changed(arguments)
 }
 
@@ -76,16 +75,14 @@ fn zero_(arguments: &mut Arguments) -> Results {
 fn contiguous(arguments: &mut Arguments) -> Results {
     let tensor = arguments.tensor(0)?;
     let format = arguments.memory_format(1, api::SCONCE_MEMORY_FORMAT_CONTIGUOUS)?;
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
+    made(|made| api::sconce_tensor_contiguous(tensor, format, made))
 }
 
 /// `clone(self, memory_format)`
 fn clone(arguments: &mut Arguments) -> Results {
     let tensor = arguments.tensor(0)?;
     let format = arguments.memory_format(1, api::SCONCE_MEMORY_FORMAT_PRESERVE)?;
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_clone(tensor, format, made) })
+    made(|made| api::sconce_tensor_clone(tensor, format, made))
 }
 
 /// A tensor with another type, device or order; `at` is where `non_blocking` is.
@@ -121,8 +118,7 @@ fn to_dtype_layout(arguments: &mut Arguments) -> Results {
 /// `is_pinned(self, device)`
 fn is_pinned(arguments: &mut Arguments) -> Results {
     let mut pinned = false;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_tensor_is_pinned(arguments.tensor(0)?, &mut pinned) })?;
+    check(api::sconce_tensor_is_pinned(arguments.tensor(0)?, &mut pinned))?;
     Ok(vec![Value::Bool(pinned)])
 }
 
@@ -135,8 +131,7 @@ fn to_other(arguments: &mut Arguments) -> Results {
 /// `pin_memory(self, device)`
 fn pin_memory(arguments: &mut Arguments) -> Results {
     let tensor = arguments.tensor(0)?;
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_pin_memory(tensor, made) })
+    made(|made| api::sconce_tensor_pin_memory(tensor, made))
 }
 
 /// `cat(tensors, dim)`

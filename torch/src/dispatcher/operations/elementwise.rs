@@ -161,16 +161,14 @@ fn binary(arguments: &Arguments, operation: i32) -> Results {
 
 fn unary(arguments: &Arguments, operation: i32) -> Results {
     let tensor = arguments.tensor(0)?;
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_unary(operation, tensor, std::ptr::null_mut(), made) })
+    made(|made| api::sconce_tensor_unary(operation, tensor, std::ptr::null_mut(), made))
 }
 
 fn unary_in_place(arguments: &mut Arguments, operation: i32) -> Results {
     let tensor = arguments.tensor(0)?;
-    // SAFETY: the result goes to the tensor itself, so there is none to return.
-    let status =
-        unsafe { api::sconce_tensor_unary(operation, tensor, tensor, std::ptr::null_mut()) };
-    crate::sconce::check(status)?;
+    let mut same = std::ptr::null_mut();
+    crate::sconce::check(api::sconce_tensor_unary(operation, tensor, tensor, &mut same))?;
+    drop(Tensor::from_handle(same));
     changed(arguments)
 }
 

@@ -78,8 +78,7 @@ fn from_file(arguments: &mut Arguments) -> Results {
         options.dtype = api::SCONCE_DTYPE_F32;
     }
     let mut element = 0;
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_dtype_get_bytes(options.dtype, &mut element) })?;
+    check(api::sconce_dtype_get_bytes(options.dtype, &mut element))?;
     let bytes = usize::try_from(size).ok().and_then(|size| size.checked_mul(element));
     let bytes = bytes.ok_or_else(|| Error::invalid_argument(format!("size is {size}")))?;
     if bytes == 0 {

@@ -61,8 +61,7 @@ fn embedding(arguments: &mut Arguments) -> Results {
 /// `index_select(self, dim, index)`
 fn index_select(arguments: &mut Arguments) -> Results {
     let (tensor, dim, index) = (arguments.tensor(0)?, arguments.int(1)?, arguments.tensor(2)?);
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_index_select(tensor, dim, index, made) })
+    made(|made| api::sconce_tensor_index_select(tensor, dim, index, made))
 }
 
 /// `masked_select(self, mask)`: the host waits for the mask, as in torch, since it decides the result's size.

@@ -275,7 +275,6 @@ fn median_dim(arguments: &mut Arguments) -> Results {
 fn equal(arguments: &mut Arguments) -> Results {
     let mut equal = false;
     let (first, second) = (arguments.tensor(0)?, arguments.tensor(1)?);
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_tensor_equal(first, second, &mut equal) })?;
+    check(api::sconce_tensor_equal(first, second, &mut equal))?;
     Ok(vec![Value::Bool(equal)])
 }

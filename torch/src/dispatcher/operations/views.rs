@@ -105,8 +105,7 @@ macro_rules! by_two {
             fn $name(arguments: &mut Arguments) -> Results {
                 let (tensor, first, second) =
                     (arguments.tensor(0)?, arguments.int(1)?, arguments.int(2)?);
-                // SAFETY: the place is valid for a write.
-                made(|made| unsafe { api::$function(tensor, first, second, made) })
+                made(|made| api::$function(tensor, first, second, made))
             }
         )*
     };
@@ -134,8 +133,7 @@ fn squeeze_dim(arguments: &mut Arguments) -> Results {
 /// `unsqueeze(self, dim)`
 fn unsqueeze(arguments: &mut Arguments) -> Results {
     let (tensor, dim) = (arguments.tensor(0)?, arguments.int(1)?);
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_unsqueeze(tensor, dim, made) })
+    made(|made| api::sconce_tensor_unsqueeze(tensor, dim, made))
 }
 
 /// `slice(self, dim, start, end, step)`
@@ -149,8 +147,7 @@ fn slice(arguments: &mut Arguments) -> Results {
 fn narrow(arguments: &mut Arguments) -> Results {
     let (tensor, dim) = (arguments.tensor(0)?, arguments.int(1)?);
     let (start, length) = (arguments.int(2)?, arguments.int(3)?);
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_narrow(tensor, dim, start, length, made) })
+    made(|made| api::sconce_tensor_narrow(tensor, dim, start, length, made))
 }
 
 /// `t(self)`
@@ -186,8 +183,7 @@ fn view_as(arguments: &mut Arguments) -> Results {
 fn diagonal(arguments: &mut Arguments) -> Results {
     let (tensor, offset) = (arguments.tensor(0)?, arguments.int(1)?);
     let (first, second) = (arguments.int(2)?, arguments.int(3)?);
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_diagonal(tensor, offset, first, second, made) })
+    made(|made| api::sconce_tensor_diagonal(tensor, offset, first, second, made))
 }
 
 /// `unflatten(self, dim, sizes)`

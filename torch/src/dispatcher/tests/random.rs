@@ -15,15 +15,12 @@ use crate::testing::Dense;
 /// The default generator of the CPU.
 fn default() -> Generator {
     let mut generator = null_mut();
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_generator_get_default(api::SCONCE_DEVICE_CPU, &mut generator) })
-        .unwrap();
+    check(api::sconce_generator_get_default(api::SCONCE_DEVICE_CPU, &mut generator)).unwrap();
     Generator::of(generator)
 }
 
 fn seed(generator: Generator, seed: u64) {
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_generator_set_seed(generator.handle(), seed) }).unwrap();
+    check(api::sconce_generator_set_seed(generator.handle(), seed)).unwrap();
 }
 
 /// The result of an operation of the default generator.
@@ -49,8 +46,7 @@ const TENTHS: [f64; 3] = [0.8822692632675171, 0.9150039553642273, 0.382863759994
 fn new_tensors_have_torchs_numbers_with_and_without_a_generator() {
     counted(|| {
         let mut own = null_mut();
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_generator_create(api::SCONCE_DEVICE_CPU, &mut own) }).unwrap();
+        check(api::sconce_generator_create(api::SCONCE_DEVICE_CPU, &mut own)).unwrap();
         let own = Generator::of(own);
         let int = Value::Int;
         let three = zeros(3, F64);
@@ -96,8 +92,7 @@ fn new_tensors_have_torchs_numbers_with_and_without_a_generator() {
         assert_drawn(&next, F32, &TENTHS);
         let normal = drawn("randn", "", vec![ints(&[3])]);
         assert_eq!(Dense::of(first.handle()), Dense::of(normal.handle()));
-        // SAFETY: it is used no more.
-        check(unsafe { api::sconce_generator_destroy(own.handle()) }).unwrap();
+        check(api::sconce_generator_destroy(own.handle())).unwrap();
         assert!(call("rand", "generator", with(own)).unwrap_err().contains("generator"));
     });
 }

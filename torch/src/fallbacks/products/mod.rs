@@ -32,14 +32,12 @@ fallbacks! {
         beta: f64,
         alpha: f64,
     ) {
-        // SAFETY: any number may be passed as a handle.
-        with_precision(|| check(unsafe { api::sconce_tensor_addmm_out(tensor, first, second, beta, alpha, out) }))
+        with_precision(|| check(api::sconce_tensor_addmm_out(tensor, first, second, beta, alpha, out)))
     }
 
     /// Writes the products of two batches of matrices to `out`.
     aoti_torch_cpu_bmm_out | aoti_torch_cuda_bmm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
-        // SAFETY: any number may be passed as a handle.
-        with_precision(|| check(unsafe { api::sconce_tensor_bmm_out(first, second, out) }))
+        with_precision(|| check(api::sconce_tensor_bmm_out(first, second, out)))
     }
 
     /// Writes `beta * tensor + alpha * (first @ second)` of batches of matrices to `out`.

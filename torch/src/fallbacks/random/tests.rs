@@ -36,15 +36,12 @@ use crate::testing::{Dense, assert_refused, live, returned};
 /// The default generator of the CPU.
 fn generator() -> *mut api::sconce_generator {
     let mut generator = null_mut();
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_generator_get_default(api::SCONCE_DEVICE_CPU, &mut generator) })
-        .unwrap();
+    check(api::sconce_generator_get_default(api::SCONCE_DEVICE_CPU, &mut generator)).unwrap();
     generator
 }
 
 fn seed() {
-    // SAFETY: the generator is valid.
-    check(unsafe { api::sconce_generator_set_seed(generator(), 42) }).unwrap();
+    check(api::sconce_generator_set_seed(generator(), 42)).unwrap();
 }
 
 /// The result of a function of the ABI that is called after the generator was seeded.

@@ -246,8 +246,7 @@ impl Model {
         if self.device < 0 {
             return Ok(());
         }
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_device_synchronize(self.device) })
+        check(api::sconce_device_synchronize(self.device))
     }
 }
 

@@ -95,8 +95,7 @@ impl Storage {
         let dtype = dtype_of(constant.dtype)?;
         let (_, whole) = storage_of(self.0.handle())?;
         let mut element = 0;
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_dtype_get_bytes(dtype, &mut element) })?;
+        check(api::sconce_dtype_get_bytes(dtype, &mut element))?;
         let first = usize::try_from(weight.offset).ok().and_then(|at| at.checked_mul(element));
         let first = first.filter(|first| *first <= whole).ok_or_else(|| {
             Error::io(format!("begins at element {} of {whole} bytes", weight.offset))

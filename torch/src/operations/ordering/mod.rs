@@ -53,10 +53,7 @@ pub fn sort(tensor: TensorHandle, dim: i64, descending: bool) -> Result<Sorted> 
     dimension(dim, sizes_of(tensor)?.len())?;
     let values = operations::empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
     let indices = operations::empty_like(tensor, api::SCONCE_DTYPE_I64)?;
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe {
-        api::sconce_tensor_sort_out(tensor, dim, descending, values.handle(), indices.handle())
-    })?;
+    check(api::sconce_tensor_sort_out(tensor, dim, descending, values.handle(), indices.handle()))?;
     Ok(Sorted { values, indices })
 }
 

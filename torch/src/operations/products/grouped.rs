@@ -3,8 +3,6 @@
 //! Matrices of a batch are groups. Where an operand is one matrix, offsets say where the groups end in it: groups of
 //! rows of the first, of columns of the second, or of the inner dimension of both.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use super::check_type;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
 use crate::error::{Error, Result};
@@ -164,8 +162,7 @@ impl Grouped {
         let Some(ends) = &self.ends else {
             let (first, second) = (self.first, self.second);
             return with_precision(|| {
-                // SAFETY: any number may be passed as a handle.
-                check(unsafe { api::sconce_tensor_bmm_out(first, second, result.handle()) })
+                check(api::sconce_tensor_bmm_out(first, second, result.handle()))
             });
         };
         let (batch_of_first, batch_of_second) =

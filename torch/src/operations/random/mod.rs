@@ -58,37 +58,30 @@ impl Distribution {
     }
 
     /// Fills a tensor from a generator.
-    #[allow(
-        clippy::multiple_unsafe_ops_per_block,
-        reason = "one of several calls of one kind, with the same promise"
-    )]
     pub fn fill(self, tensor: TensorHandle, generator: Generator) -> Result<()> {
         let generator = generator.handle_on(device_of_tensor(tensor)?)?;
-        // SAFETY: any number may be passed as a handle, of a tensor or of a generator.
-        check(unsafe {
-            match self {
-                Distribution::Uniform(from, to) => {
-                    api::sconce_tensor_uniform(tensor, from, to, generator)
-                }
-                Distribution::Normal(mean, deviation) => {
-                    api::sconce_tensor_normal(tensor, mean, deviation, generator)
-                }
-                Distribution::Whole(low, high) => {
-                    api::sconce_tensor_random_integers(tensor, low, high, generator)
-                }
-                Distribution::LogNormal(mean, deviation) => {
-                    api::sconce_tensor_log_normal(tensor, mean, deviation, generator)
-                }
-                Distribution::Exponential(rate) => {
-                    api::sconce_tensor_exponential(tensor, rate, generator)
-                }
-                Distribution::Cauchy(median, scale) => {
-                    api::sconce_tensor_cauchy(tensor, median, scale, generator)
-                }
-                Distribution::Geometric(p) => api::sconce_tensor_geometric(tensor, p, generator),
-                Distribution::Bernoulli(p) => api::sconce_tensor_bernoulli(tensor, p, generator),
-                Distribution::FullRange => api::sconce_tensor_random(tensor, generator),
+        check(match self {
+            Distribution::Uniform(from, to) => {
+                api::sconce_tensor_uniform(tensor, from, to, generator)
             }
+            Distribution::Normal(mean, deviation) => {
+                api::sconce_tensor_normal(tensor, mean, deviation, generator)
+            }
+            Distribution::Whole(low, high) => {
+                api::sconce_tensor_random_integers(tensor, low, high, generator)
+            }
+            Distribution::LogNormal(mean, deviation) => {
+                api::sconce_tensor_log_normal(tensor, mean, deviation, generator)
+            }
+            Distribution::Exponential(rate) => {
+                api::sconce_tensor_exponential(tensor, rate, generator)
+            }
+            Distribution::Cauchy(median, scale) => {
+                api::sconce_tensor_cauchy(tensor, median, scale, generator)
+            }
+            Distribution::Geometric(p) => api::sconce_tensor_geometric(tensor, p, generator),
+            Distribution::Bernoulli(p) => api::sconce_tensor_bernoulli(tensor, p, generator),
+            Distribution::FullRange => api::sconce_tensor_random(tensor, generator),
         })
     }
 }
@@ -238,8 +231,7 @@ mod tests {
     use crate::testing::Dense;
 
     fn seed() {
-        // SAFETY: no preconditions.
-        check(unsafe { api::sconce_random_manual_seed_everywhere(42) }).unwrap();
+        check(api::sconce_random_manual_seed_everywhere(42)).unwrap();
     }
 
     /// Numbers of every distribution, and numbers that are drawn until one fits, of the device's default generator.

@@ -91,8 +91,7 @@ fn shape_of(count: i64) -> (Grid, i64, i64) {
 fn reserved(generator: Generator, device: i32, words: i64) -> Result<api::sconce_philox_state> {
     let mut handle = generator.handle_on(device)?;
     if handle.is_null() {
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_generator_get_default(device, &mut handle) })?;
+        check(api::sconce_generator_get_default(device, &mut handle))?;
     } else if Generator::of(handle).device()? != device {
         return Err(Error::invalid_argument(
             "the generator belongs to another device than the tensors; pass one of theirs",
@@ -137,9 +136,7 @@ mod tests {
         let refused = of(&[many.handle(), host.handle()], Generator::DEFAULT);
         assert!(refused.contains("expected all tensors to be on one device"), "{refused}");
         let mut own = null_mut();
-        // SAFETY: the place is valid for a write.
-        check(unsafe { api::sconce_generator_get_default(api::SCONCE_DEVICE_CPU, &mut own) })
-            .unwrap();
+        check(api::sconce_generator_get_default(api::SCONCE_DEVICE_CPU, &mut own)).unwrap();
         let refused = of(&[many.handle(), one.handle()], Generator::of(own));
         assert!(refused.contains("belongs to another device"), "{refused}");
         let none = drawn(

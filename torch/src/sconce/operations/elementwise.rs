@@ -70,18 +70,14 @@ pub fn binary(operation: i32, first: &Tensor, second: Operand<'_>) -> Result<Ten
 
 /// `SCONCE_UNARY_…`, in a new tensor.
 pub fn unary(operation: i32, tensor: &Tensor) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe {
+    Tensor::made(|made| {
         api::sconce_tensor_unary(operation, tensor.handle(), std::ptr::null_mut(), made)
     })
 }
 
 /// [`unary`], whose results replace the elements of the tensor.
 pub fn unary_in_place(operation: i32, tensor: Tensor) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_unary(operation, tensor.handle(), tensor.handle(), made)
-    })
+    Tensor::made(|made| api::sconce_tensor_unary(operation, tensor.handle(), tensor.handle(), made))
 }
 
 /// [`binary`] of two tensors, whose results replace the elements of the first.

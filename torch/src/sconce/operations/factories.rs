@@ -10,8 +10,7 @@ use crate::sconce::{Tensor, api, check};
 
 /// A tensor without memory, type or shape.
 pub fn undefined() -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_undefined(made) })
+    Tensor::made(|made| api::sconce_tensor_undefined(made))
 }
 
 /// A tensor whose values are not set.
@@ -91,7 +90,6 @@ pub fn laid_out(tensor: TensorHandle, place: i32, wanted: &[i64]) -> Result<Tens
         let (sizes, rank) = (sizes.as_ptr(), sizes.len());
         api::sconce_tensor_empty_strided(sizes, wanted.as_ptr(), rank, &options, made)
     })?;
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_copy(made.handle(), tensor, false) })?;
+    check(api::sconce_tensor_copy(made.handle(), tensor, false))?;
     Ok(made)
 }

@@ -38,15 +38,13 @@ pub fn fill(tensor: TensorHandle, value: &api::sconce_scalar) -> Result<()> {
 /// The value of a tensor of one element. Waits for its device.
 pub fn item(tensor: TensorHandle) -> Result<api::sconce_scalar> {
     let mut value = integer(0);
-    // SAFETY: the place is valid for a write.
-    check(unsafe { api::sconce_tensor_item(tensor, &mut value) })?;
+    check(api::sconce_tensor_item(tensor, &mut value))?;
     Ok(value)
 }
 
 /// Lets `into` hold the tensor of `from`.
 pub fn assign(into: TensorHandle, from: &Tensor) -> Result<()> {
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_assign(into, from.handle()) })
+    check(api::sconce_tensor_assign(into, from.handle()))
 }
 
 /// The tensor itself or a copy in another type.
@@ -72,8 +70,7 @@ pub fn resize(tensor: TensorHandle, sizes: &[i64]) -> Result<()> {
 
 /// `SCONCE_LINE_…` along a dimension.
 pub fn along(operation: i32, tensor: TensorHandle, dim: i64, dtype: i32) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_along(operation, tensor, dim, dtype, made) })
+    Tensor::made(|made| api::sconce_tensor_along(operation, tensor, dim, dtype, made))
 }
 
 /// `SCONCE_REDUCE_…` of dimensions, or of all if none is named. They stay with one element if `keep` is set.
@@ -105,8 +102,7 @@ pub fn all_true(tensor: &Tensor) -> Result<bool> {
 
 /// Copies elements, converted and repeated as needed.
 pub fn copy(into: &Tensor, from: TensorHandle) -> Result<()> {
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_copy(into.handle(), from, true) })
+    check(api::sconce_tensor_copy(into.handle(), from, true))
 }
 
 /// Tensors joined along a dimension.
@@ -119,8 +115,7 @@ pub fn cat(tensors: &[TensorHandle], dim: i64) -> Result<Tensor> {
 
 /// The parts of a dimension that a vector of integers names.
 pub fn index_select(tensor: TensorHandle, dim: i64, index: TensorHandle) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_index_select(tensor, dim, index, made) })
+    Tensor::made(|made| api::sconce_tensor_index_select(tensor, dim, index, made))
 }
 
 /// A copy with the parts of a dimension in reverse order.
@@ -147,15 +142,13 @@ pub fn whole_numbers(tensor: TensorHandle) -> Result<Vec<i32>> {
 /// A copy whose elements lie one after another.
 pub fn contiguous_copy(tensor: TensorHandle) -> Result<Tensor> {
     let format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_clone(tensor, format, made) })
+    Tensor::made(|made| api::sconce_tensor_clone(tensor, format, made))
 }
 
 /// The tensor itself if its elements lie one after another, else a copy in which they do.
 pub fn contiguous(tensor: TensorHandle) -> Result<Tensor> {
     let format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_contiguous(tensor, format, made) })
+    Tensor::made(|made| api::sconce_tensor_contiguous(tensor, format, made))
 }
 
 /// The place of a dimension, whose number may count from the end; `None` if there is no such dimension. A tensor without

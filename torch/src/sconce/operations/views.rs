@@ -8,8 +8,7 @@ use crate::sconce::{Tensor, api};
 
 /// A part of a dimension.
 pub fn narrow(tensor: TensorHandle, dim: i64, start: i64, length: i64) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_narrow(tensor, dim, start, length, made) })
+    Tensor::made(|made| api::sconce_tensor_narrow(tensor, dim, start, length, made))
 }
 
 /// A view of other sizes, or a copy where no view has them.
@@ -30,14 +29,12 @@ pub fn expand(tensor: TensorHandle, sizes: &[i64]) -> Result<Tensor> {
 
 /// A view with two dimensions exchanged.
 pub fn transpose(tensor: TensorHandle, first: i64, second: i64) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_transpose(tensor, first, second, made) })
+    Tensor::made(|made| api::sconce_tensor_transpose(tensor, first, second, made))
 }
 
 /// A view with one more dimension of one element.
 pub fn unsqueeze(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_unsqueeze(tensor, dim, made) })
+    Tensor::made(|made| api::sconce_tensor_unsqueeze(tensor, dim, made))
 }
 
 /// A view with the dimensions in another order.
@@ -50,8 +47,7 @@ pub fn permute(tensor: TensorHandle, dims: &[i64]) -> Result<Tensor> {
 
 /// A view of one part of a dimension, without the dimension.
 pub fn select(tensor: TensorHandle, dim: i64, at: i64) -> Result<Tensor> {
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_select(tensor, dim, at, made) })
+    Tensor::made(|made| api::sconce_tensor_select(tensor, dim, at, made))
 }
 
 /// A view of every `step`-th part of a dimension, from `start` to `end`, which is left out.
@@ -63,8 +59,7 @@ pub fn slice(
     step: i64,
 ) -> Result<Tensor> {
     let (start, end) = (start.unwrap_or(0), end.unwrap_or(i64::MAX));
-    // SAFETY: the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_slice(tensor, dim, start, end, step, made) })
+    Tensor::made(|made| api::sconce_tensor_slice(tensor, dim, start, end, step, made))
 }
 
 /// A view without a dimension, if that has one element.

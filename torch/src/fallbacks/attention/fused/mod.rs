@@ -48,8 +48,7 @@ fn image(dtype: i32, way: Way) -> Option<(&'static Image, &'static str)> {
 
 /// Whether a tensor is in a GPU's memory.
 fn is_on_gpu(layout: &Layout) -> bool {
-    // SAFETY: no preconditions.
-    layout.device >= 0 && unsafe { api::sconce_backend_get_active() } == api::SCONCE_BACKEND_CUDA
+    layout.device >= 0 && api::sconce_backend_get_active() == api::SCONCE_BACKEND_CUDA
 }
 
 /// Calculates attention into `output`, whose elements of a position lie side by side, and into `log_sums`, in float32.
