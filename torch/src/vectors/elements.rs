@@ -4,38 +4,6 @@
 
 #![allow(unsafe_code, reason = "functions of vector registers, in assembly")]
 
-/// Calls a function for each element, in place.
-///
-/// # Safety
-/// There are `N` elements.
-pub(super) unsafe fn each<T: Copy, const N: usize>(
-    elements: *mut T,
-    function: unsafe extern "C" fn(T) -> T,
-) {
-    // SAFETY: the caller's promise.
-    for element in unsafe { std::slice::from_raw_parts_mut(elements, N) } {
-        // SAFETY: functions of the C library have no preconditions for numbers.
-        *element = unsafe { function(*element) };
-    }
-}
-
-/// Calls a function for each pair of elements of two arrays that follow one another; the results go to the first.
-///
-/// # Safety
-/// There are twice `N` elements.
-pub(super) unsafe fn each_pair<T: Copy, const N: usize>(
-    elements: *mut T,
-    function: unsafe extern "C" fn(T, T) -> T,
-) {
-    // SAFETY: the caller's promise.
-    let (first, second) =
-        unsafe { std::slice::from_raw_parts_mut(elements, 2 * N) }.split_at_mut(N);
-    for (first, second) in first.iter_mut().zip(second) {
-        // SAFETY: functions of the C library have no preconditions for numbers.
-        *first = unsafe { function(*first, *second) };
-    }
-}
-
 /// A function of one register: the names of the vector function and of the one for an element, the kind and number of
 /// elements, the register, and the bytes of stack that keep it aligned.
 macro_rules! vector_function {
@@ -47,12 +15,13 @@ macro_rules! vector_function {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() {
-            unsafe extern "C" fn elements(values: *mut $kind) {
+            extern "C" fn elements(values: &mut [$kind; $count]) {
                 unsafe extern "C" {
-                    fn $scalar(value: $kind) -> $kind;
+                    safe fn $scalar(value: $kind) -> $kind;
                 }
-                // SAFETY: the caller stored so many elements.
-                unsafe { $crate::vectors::elements::each::<$kind, $count>(values, $scalar) };
+                for value in values {
+                    *value = $scalar(*value);
+                }
             }
             std::arch::naked_asm!(
                 concat!("sub rsp, ", $bytes, " + 8"),
@@ -75,12 +44,13 @@ macro_rules! vector_function {
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name() {
-            unsafe extern "C" fn elements(values: *mut $kind) {
+            extern "C" fn elements([first, second]: &mut [[$kind; $count]; 2]) {
                 unsafe extern "C" {
-                    fn $scalar(first: $kind, second: $kind) -> $kind;
+                    safe fn $scalar(first: $kind, second: $kind) -> $kind;
                 }
-                // SAFETY: the caller stored twice so many elements.
-                unsafe { $crate::vectors::elements::each_pair::<$kind, $count>(values, $scalar) };
+                for (first, second) in first.iter_mut().zip(second) {
+                    *first = $scalar(*first, *second);
+                }
             }
             std::arch::naked_asm!(
                 concat!("sub rsp, 2 * ", $bytes, " + 8"),

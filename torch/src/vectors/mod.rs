@@ -31,9 +31,7 @@ mod registers;
 mod tests;
 
 use std::arch::is_x86_feature_detected;
-use std::arch::x86_64::{
-    __m256, __m256d, _mm256_loadu_pd, _mm256_loadu_ps, _mm256_storeu_pd, _mm256_storeu_ps,
-};
+use std::arch::x86_64::{__m256, __m256d};
 
 use elements::vector_function;
 
@@ -62,18 +60,15 @@ fn exp_eight_by_eight(values: &mut [f32]) {
 #[inline]
 #[target_feature(enable = "avx2,fma")]
 fn exp_eight(values: &mut [f32; 8]) {
-    // SAFETY: there are eight elements.
-    let x = unsafe { _mm256_loadu_ps(values.as_ptr()) };
-    let result = exponentials::exp(x);
-    // SAFETY: as above.
-    unsafe { _mm256_storeu_ps(values.as_mut_ptr(), result) };
+    *values = registers::elements(exponentials::exp(registers::register(*values)));
 }
 
 /// Functions of a register of 32 bytes and of one of 64 bytes, with what the registers hold: the type of the elements and
-/// the register, how it is loaded and stored, and how many elements it has.
+/// the register, the module that shows one as elements, and how many elements it has. The function of 64 bytes stores its
+/// registers, which are two halves each.
 macro_rules! register_functions {
     (
-        [$kind:ty, $register:ty, $load:ident, $store:ident, $count:literal]
+        [$kind:ty, $register:ty, $shown:ident, $count:literal]
         $($function:path: $half:ident $whole:ident;)*
     ) => {$(
         #[doc = concat!("`", stringify!($function), "` of ", $count, " elements in a register.")]
@@ -94,13 +89,9 @@ macro_rules! register_functions {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $whole() {
             #[target_feature(enable = "avx2,fma")]
-            unsafe extern "C" fn halves(values: *mut $kind) {
-                for half in [values, values.wrapping_add($count)] {
-                    // SAFETY: the caller stored two registers.
-                    let x = unsafe { $load(half) };
-                    let result = $function(x);
-                    // SAFETY: as above.
-                    unsafe { $store(half, result) };
+            extern "C" fn halves(values: &mut [[$kind; $count]; 2]) {
+                for half in values {
+                    *half = $shown::elements($function($shown::register(*half)));
                 }
             }
             std::arch::naked_asm!(
@@ -116,7 +107,7 @@ macro_rules! register_functions {
         }
     )*};
     (
-        @pair [$kind:ty, $register:ty, $load:ident, $store:ident, $count:literal]
+        @pair [$kind:ty, $register:ty, $shown:ident, $count:literal]
         $($function:path: $half:ident $whole:ident;)*
     ) => {$(
         #[doc = concat!("`", stringify!($function), "` of ", $count, " pairs of elements in two registers.")]
@@ -137,15 +128,10 @@ macro_rules! register_functions {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $whole() {
             #[target_feature(enable = "avx2,fma")]
-            unsafe extern "C" fn halves(values: *mut $kind) {
-                for half in [values, values.wrapping_add($count)] {
-                    // SAFETY: the caller stored two registers, and two others behind them.
-                    let x = unsafe { $load(half) };
-                    // SAFETY: as above.
-                    let y = unsafe { $load(half.wrapping_add(2 * $count)) };
-                    let result = $function(x, y);
-                    // SAFETY: as above.
-                    unsafe { $store(half, result) };
+            extern "C" fn halves([first, second]: &mut [[[$kind; $count]; 2]; 2]) {
+                for (half, other) in first.iter_mut().zip(second) {
+                    let (x, y) = ($shown::register(*half), $shown::register(*other));
+                    *half = $shown::elements($function(x, y));
                 }
             }
             std::arch::naked_asm!(
@@ -164,7 +150,7 @@ macro_rules! register_functions {
 }
 
 register_functions! {
-    [f32, __m256, _mm256_loadu_ps, _mm256_storeu_ps, 8]
+    [f32, __m256, registers, 8]
     exponentials::exp: Sleef_expf8_u10 Sleef_expf16_u10;
     exponentials::exp2: Sleef_exp2f8_u10 Sleef_exp2f16_u10;
     exponentials::expm1: Sleef_expm1f8_u10 Sleef_expm1f16_u10;
@@ -190,14 +176,14 @@ register_functions! {
 }
 
 register_functions! {
-    @pair [f32, __m256, _mm256_loadu_ps, _mm256_storeu_ps, 8]
+    @pair [f32, __m256, registers, 8]
     logarithms::pow: Sleef_powf8_u10 Sleef_powf16_u10;
     logarithms::hypot: Sleef_hypotf8_u05 Sleef_hypotf16_u05;
     arcs::atan2: Sleef_atan2f8_u10 Sleef_atan2f16_u10;
 }
 
 register_functions! {
-    [f64, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, 4]
+    [f64, __m256d, doubles, 4]
     doubles::exp: Sleef_expd4_u10 Sleef_expd8_u10;
     doubles::exp2: Sleef_exp2d4_u10 Sleef_exp2d8_u10;
     doubles::expm1: Sleef_expm1d4_u10 Sleef_expm1d8_u10;
@@ -217,7 +203,7 @@ register_functions! {
 }
 
 register_functions! {
-    @pair [f64, __m256d, _mm256_loadu_pd, _mm256_storeu_pd, 4]
+    @pair [f64, __m256d, doubles, 4]
     doubles::pow: Sleef_powd4_u10 Sleef_powd8_u10;
 }
 

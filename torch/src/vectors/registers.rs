@@ -118,11 +118,17 @@ fn calculated<const N: usize>(
             *result = function(arguments.map(|argument| argument[at]));
         }
     }
-    // SAFETY: the array has eight elements.
-    unsafe { _mm256_loadu_ps(results.as_ptr()) }
+    register(results)
 }
 
+#[inline]
+pub(super) fn register(elements: [f32; 8]) -> __m256 {
+    // SAFETY: both are eight F32 in the same order.
+    unsafe { std::mem::transmute(elements) }
+}
+
+#[inline]
 pub(super) fn elements(register: __m256) -> [f32; 8] {
-    // SAFETY: both are eight F32.
+    // SAFETY: both are eight F32 in the same order.
     unsafe { std::mem::transmute(register) }
 }

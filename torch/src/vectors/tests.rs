@@ -1,7 +1,7 @@
 use std::arch::x86_64::__m256;
 use std::hint::black_box;
 
-use super::registers::elements;
+use super::registers::{elements, register};
 use super::*;
 
 type One = unsafe extern "C" fn(__m256) -> __m256;
@@ -12,7 +12,7 @@ type Two = unsafe extern "C" fn(__m256, __m256) -> __m256;
 #[target_feature(enable = "avx2,fma")]
 unsafe fn of_one(function: One, x: [f32; 8]) -> [f32; 8] {
     let x = register(x);
-    // SAFETY: the caller's promise.
+    // SAFETY: the function needs the registers, which the callers of this one have looked for.
     elements(unsafe { function(x) })
 }
 
@@ -21,13 +21,8 @@ unsafe fn of_one(function: One, x: [f32; 8]) -> [f32; 8] {
 #[target_feature(enable = "avx2,fma")]
 unsafe fn of_two(function: Two, x: [f32; 8], y: [f32; 8]) -> [f32; 8] {
     let (x, y) = (register(x), register(y));
-    // SAFETY: the caller's promise.
+    // SAFETY: the function needs the registers, which the callers of this one have looked for.
     elements(unsafe { function(x, y) })
-}
-
-fn register(elements: [f32; 8]) -> __m256 {
-    // SAFETY: both are eight F32.
-    unsafe { std::mem::transmute(elements) }
 }
 
 /// Calls a function of sixteen elements, whose convention no compiler of ours has, with its registers set by hand.
@@ -143,10 +138,9 @@ macro_rules! c_functions {
     ($($name:ident = $function:ident: $kind:ty;)*) => {$(
         fn $name(x: $kind) -> $kind {
             unsafe extern "C" {
-                fn $function(value: $kind) -> $kind;
+                safe fn $function(value: $kind) -> $kind;
             }
-            // SAFETY: the function has no preconditions.
-            unsafe { $function(x) }
+            $function(x)
         }
     )*};
 }
@@ -256,7 +250,7 @@ fn sixteen_elements_are_twice_eight() {
         // SAFETY: the processor has the registers.
         let found = unsafe { of_sixteen(sixteen, x, y) };
         for half in 0..2 {
-            // SAFETY: as above.
+            // SAFETY: a processor with AVX-512 has the smaller registers.
             let expected = unsafe { of_one(function, eight(half, &x)) };
             assert_eq!(bits(&found[half * 8..][..8]), bits(&expected));
         }
@@ -264,10 +258,10 @@ fn sixteen_elements_are_twice_eight() {
     let twos: [(unsafe extern "C" fn(), Two); 2] =
         [(Sleef_powf16_u10, Sleef_powf8_u10), (Sleef_hypotf16_u05, Sleef_hypotf8_u05)];
     for (sixteen, function) in twos {
-        // SAFETY: as above.
+        // SAFETY: the processor has the registers.
         let found = unsafe { of_sixteen(sixteen, x, y) };
         for half in 0..2 {
-            // SAFETY: as above.
+            // SAFETY: a processor with AVX-512 has the smaller registers.
             let expected = unsafe { of_two(function, eight(half, &x), eight(half, &y)) };
             assert_eq!(bits(&found[half * 8..][..8]), bits(&expected));
         }
@@ -282,7 +276,7 @@ fn sixteen_elements_are_twice_eight() {
     let found = unsafe { std::mem::transmute::<[f32; 16], [f64; 8]>(found) };
     assert_eq!(found, doubles.map(f64::exp));
     // One that calls the C library.
-    // SAFETY: as above.
+    // SAFETY: the processor has the registers.
     let found = unsafe { of_sixteen(Sleef_fmodf16, x, y) };
     assert_eq!(found, std::array::from_fn(|at| x[at] % y[at]));
 }
@@ -296,11 +290,11 @@ fn each_element_of_a_register_is_calculated_by_the_c_library() {
     let y = black_box([1.0, 2.0, 0.5, -1.0, 3.0, 0.7, 2.0, 1.5]);
     // SAFETY: the function takes and returns a register.
     let one = unsafe { std::mem::transmute::<unsafe extern "C" fn(), One>(Sleef_erfcf8_u15) };
-    // SAFETY: as above, of two.
+    // SAFETY: the function takes two registers and returns one.
     let two = unsafe { std::mem::transmute::<unsafe extern "C" fn(), Two>(Sleef_fmodf8) };
     // SAFETY: the processor has the registers.
     assert_eq!(unsafe { of_one(one, x) }, x.map(c_erfcf));
-    // SAFETY: as above.
+    // SAFETY: the processor has the registers.
     assert_eq!(unsafe { of_two(two, x, y) }, std::array::from_fn(|at| x[at] % y[at]));
 }
 

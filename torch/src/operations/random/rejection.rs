@@ -21,7 +21,7 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
 unsafe extern "C" {
-    fn lgamma(x: f64) -> f64;
+    safe fn lgamma(x: f64) -> f64;
 }
 
 /// `poisson(self)`: numbers of events at these rates.
@@ -244,8 +244,7 @@ impl Draws {
             if count < 0.0 || (distance < 0.013 && v > distance) {
                 continue;
             }
-            // SAFETY: the function takes any number.
-            let factorial = unsafe { lgamma(count + 1.0) };
+            let factorial = lgamma(count + 1.0);
             let density = -rate + count * logarithm - factorial;
             if v.ln() + inverse_alpha.ln() - (a / (distance * distance) + b).ln() <= density {
                 return Ok(as_whole(count));

@@ -57,12 +57,18 @@ fn calculated<const N: usize>(
             *result = function(arguments.map(|argument| argument[at]));
         }
     }
-    // SAFETY: the array has four elements.
-    unsafe { _mm256_loadu_pd(results.as_ptr()) }
+    register(results)
 }
 
+#[inline]
+pub(super) fn register(elements: [f64; 4]) -> __m256d {
+    // SAFETY: both are four F64 in the same order.
+    unsafe { std::mem::transmute(elements) }
+}
+
+#[inline]
 pub(super) fn elements(register: __m256d) -> [f64; 4] {
-    // SAFETY: both are four F64.
+    // SAFETY: both are four F64 in the same order.
     unsafe { std::mem::transmute(register) }
 }
 

@@ -6,19 +6,13 @@ type One = unsafe fn(__m256d) -> __m256d;
 
 fn c_erf(x: f64) -> f64 {
     unsafe extern "C" {
-        fn erf(value: f64) -> f64;
+        safe fn erf(value: f64) -> f64;
     }
-    // SAFETY: the function has no preconditions.
-    unsafe { erf(x) }
+    erf(x)
 }
 
 fn can_calculate() -> bool {
     is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-}
-
-fn register(elements: [f64; 4]) -> __m256d {
-    // SAFETY: both are four F64.
-    unsafe { std::mem::transmute(elements) }
 }
 
 const SPECIALS: [f64; 44] = [
