@@ -198,6 +198,13 @@ pub(crate) fn captured<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
+/// Lets the library use simulated devices.
+pub(crate) fn simulate() {
+    // SAFETY: each test runs in a process of its own, in which no other thread uses the environment. The library has not
+    // read it yet.
+    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+}
+
 /// The number of tensors that are alive.
 pub(crate) fn live() -> usize {
     api::sconce_tensor_live_count()

@@ -177,12 +177,33 @@ fn memory() {
     call("cudaGetLastError", &[]);
 }
 
+/// A function that is refused for its place makes nothing that the caller could not free.
+fn places_that_are_null() {
+    call("cudaGetLastError", &[]);
+    calls();
+    for (name, words) in [
+        ("cudaMalloc", [0, 64, 0]),
+        ("cudaMallocAsync", [0, 64, 0x100]),
+        ("cudaMallocHost", [0, 64, 0]),
+        ("cudaHostAlloc", [0, 64, 2]),
+        ("cudaStreamCreate", [0; 3]),
+        ("cudaStreamCreateWithFlags", [0, 1, 0]),
+        ("cudaStreamCreateWithPriority", [0, 1, 5]),
+        ("cudaEventCreate", [0; 3]),
+        ("cudaEventCreateWithFlags", [0, 2, 0]),
+        ("cudaThreadExchangeStreamCaptureMode", [0; 3]),
+    ] {
+        assert_eq!(call(name, &words), 1, "{name}");
+        assert_eq!(calls(), "", "{name}");
+        assert_eq!(call("cudaGetLastError", &[]), 1, "{name}");
+    }
+}
+
 fn streams() {
     let (mut stream, mut event, mut status) = (0_usize, 0_usize, -1);
     assert_eq!(call("cudaStreamCreate", &[place(&mut stream)]), 0);
     assert_eq!(call("cudaStreamCreateWithFlags", &[place(&mut stream), 1]), 0);
     assert_eq!(call("cudaStreamCreateWithPriority", &[place(&mut stream), 1, 5]), 0);
-    assert_eq!(call("cudaStreamCreate", &[0]), 1, "no place");
     assert_eq!(call("cudaEventCreate", &[place(&mut event)]), 0);
     assert_eq!(call("cudaEventCreateWithFlags", &[place(&mut event), 2]), 0);
     assert_eq!(call("cudaEventRecord", &[event, stream]), 0);
@@ -316,14 +337,11 @@ fn addresses() {
 fn libraries_call_the_driver_through_our_own_runtime() {
     let driver = compiled("driver.c", "libcuda.so.1", &["cc", "-std=c11"]);
     let library = compiled("library.cc", "libneeds_cuda.so", &["c++", "-std=c++17"]);
-    // SAFETY: no other thread of this process reads or writes variables now.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
-    // SAFETY: as above.
-    unsafe { std::env::set_var("SCONCE_LIBCUDART", "/nowhere/libcudart.so") };
+    shared::set_variable("SCONCE_BACKEND", "sim");
+    shared::set_variable("SCONCE_LIBCUDART", "/nowhere/libcudart.so");
     let why = load(&library).unwrap_err();
     assert!(why.contains("/nowhere/libcudart.so") && why.contains("own"), "{why}");
-    // SAFETY: as above.
-    unsafe { std::env::set_var("SCONCE_LIBCUDART", "own") };
+    shared::set_variable("SCONCE_LIBCUDART", "own");
     let name = CString::new(driver.to_str().unwrap()).unwrap();
     // SAFETY: the name ends with NUL. Later, the library's name stands for it.
     let opened = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL) };
@@ -334,6 +352,7 @@ fn libraries_call_the_driver_through_our_own_runtime() {
     assert_eq!(calls(), "", "loading a library makes no call of the driver");
     devices();
     memory();
+    places_that_are_null();
     streams();
     kernels(op);
     kernels_with_attributes(op);

@@ -11,19 +11,12 @@ use std::ptr::null_mut;
 
 use shared::recorded::{Recorded, models, recorded};
 use shared::{
-    live, load_model, message, read_values, sconce_model_run, sconce_model_unload,
+    live, load_model, message, read_values, run_model, run_model_into, sconce_model_unload,
     sconce_torch_string_free,
 };
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_model_run_into(
-        model: usize,
-        inputs: *const usize,
-        n: usize,
-        outputs: *const usize,
-        m: usize,
-    ) -> i32;
     fn sconce_model_run_graph(
         model: usize,
         inputs: *const usize,
@@ -31,7 +24,7 @@ unsafe extern "C" {
         outputs: *mut usize,
         m: usize,
     ) -> i32;
-    fn sconce_model_describe(model: usize, text: *mut *mut c_char) -> i32;
+    safe fn sconce_model_describe(model: usize, text: &mut *mut c_char) -> i32;
     fn sconce_model_update_constants(
         model: usize,
         names: *const *const c_char,
@@ -39,7 +32,7 @@ unsafe extern "C" {
         count: usize,
         inactive: bool,
     ) -> i32;
-    fn sconce_model_swap_constants(model: usize) -> i32;
+    safe fn sconce_model_swap_constants(model: usize) -> i32;
     fn sconce_model_get_output(
         model: usize,
         index: usize,
@@ -55,11 +48,8 @@ unsafe extern "C" {
 
 fn run(model: usize, inputs: &[usize], outputs: usize) -> Result<Vec<usize>, String> {
     let mut results = vec![0; outputs];
-    // SAFETY: the arrays have their lengths.
-    let status = unsafe {
-        sconce_model_run(model, inputs.as_ptr(), inputs.len(), results.as_mut_ptr(), outputs)
-    };
-    if status == 0 { Ok(results) } else { Err(message()) }
+    run_model(model, inputs, &mut results)?;
+    Ok(results)
 }
 
 fn release(tensors: &[usize]) {
@@ -95,8 +85,7 @@ fn check_within(name: &str, within: f32) {
         assert_eq!(live(), loaded, "{name} leaks handles");
     }
     release(&tensors);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0, "{}", message());
+    assert_eq!(sconce_model_unload(model), 0, "{}", message());
     assert_eq!(live(), before, "{name} keeps handles");
 }
 
@@ -188,10 +177,8 @@ fn a_dynamic_batch_takes_its_sizes_and_no_others() {
     assert_ne!(unsafe { sconce_model_run_graph(model, &tensor, 1, output.as_mut_ptr(), 1) }, 0);
     assert!(message().contains("no graphs"), "{}", message());
     release(&[tensor]);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
-    // SAFETY: as above.
-    assert_ne!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
+    assert_ne!(sconce_model_unload(model), 0);
 }
 
 #[test]
@@ -206,17 +193,7 @@ fn threads_run_one_model_and_results_go_to_given_tensors() {
                 let tensors: Vec<usize> = inputs.iter().map(Recorded::tensor).collect();
                 let into: Vec<usize> = outputs.iter().map(Recorded::tensor).collect();
                 for _ in 0..50 {
-                    // SAFETY: the arrays have their lengths.
-                    let status = unsafe {
-                        sconce_model_run_into(
-                            model,
-                            tensors.as_ptr(),
-                            tensors.len(),
-                            into.as_ptr(),
-                            into.len(),
-                        )
-                    };
-                    assert_eq!(status, 0, "{}", message());
+                    run_model_into(model, &tensors, &into).unwrap();
                 }
                 outputs
                     .iter()
@@ -228,8 +205,7 @@ fn threads_run_one_model_and_results_go_to_given_tensors() {
         }
     });
     assert_eq!(live(), before);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
 }
 
 #[test]
@@ -266,18 +242,15 @@ fn constants_are_replaced_and_swapped() {
     assert_ne!(f32::from_le_bytes(outputs[0].bytes[..4].try_into().unwrap()), values[0]);
     release(&results);
     release(&[tensor]);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
-    // SAFETY: as above.
-    assert_ne!(unsafe { sconce_model_swap_constants(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
+    assert_ne!(sconce_model_swap_constants(model), 0);
     assert_eq!(live(), before);
 }
 
 #[test]
 fn a_model_of_cuda_is_refused_on_simulated_devices() {
     let Some(folder) = models() else { return };
-    // SAFETY: this process runs this test alone, and the library has not read its environment yet.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    shared::set_variable("SCONCE_BACKEND", "sim");
     let refused = load_model(&folder.join("mlp.pt2")).unwrap_err();
     assert!(refused.contains("the devices of this process are simulated"), "{refused}");
 }
@@ -287,8 +260,7 @@ fn a_model_of_cuda_is_refused_on_simulated_devices() {
 fn a_model_of_cuda_without_a_gpu_is_not_told_to_use_simulated_devices() {
     let Some(folder) = models() else { return };
     for (name, value) in [("SCONCE_BACKEND", "auto"), ("CUDA_VISIBLE_DEVICES", "")] {
-        // SAFETY: this process runs this test alone, and the library has not read its environment yet.
-        unsafe { std::env::set_var(name, value) };
+        shared::set_variable(name, value);
     }
     let refused = load_model(&folder.join("mlp.pt2")).unwrap_err();
     assert!(refused.contains("compiled for CUDA, and no CUDA device is available ("), "{refused}");
@@ -330,16 +302,14 @@ fn outputs_are_what_pytorch_returned() {
                 assert_eq!(range, if is_dynamic { 2..=64 } else { *size..=*size }, "{name}");
             }
         }
-        // SAFETY: any number may be passed as a handle.
-        assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+        assert_eq!(sconce_model_unload(model), 0);
     }
 }
 
 #[test]
 fn models_of_cuda_are_inspected_without_a_device() {
     let Some(folder) = models() else { return };
-    // SAFETY: this process runs this test alone, and the library has not read its environment yet.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    shared::set_variable("SCONCE_BACKEND", "sim");
     for (name, words) in [
         ("mlp", &["compiled for: cuda", "input 0: float32[2..64, 256] on cuda"] as &[_]),
         ("two", &["input 1: ", "output 2: float32[6, 9, 32] on cuda"]),
@@ -367,8 +337,7 @@ fn a_model_says_what_it_is() {
     let Some(folder) = models() else { return };
     let model = load_model(&folder.join("cpu_mlp.pt2")).unwrap();
     let mut text = null_mut();
-    // SAFETY: the place is valid for a write.
-    assert_eq!(unsafe { sconce_model_describe(model, &mut text) }, 0);
+    assert_eq!(sconce_model_describe(model, &mut text), 0);
     // SAFETY: the call succeeded, so it is a text.
     let words = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     // SAFETY: freed once.
@@ -381,6 +350,5 @@ fn a_model_says_what_it_is() {
     ] {
         assert!(words.contains(part), "{words}");
     }
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
 }

@@ -115,8 +115,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_found_again_by_its_own_handle() {
-        // SAFETY: this process runs this test alone, and the library has not read its environment yet.
-        unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+        crate::testing::simulate();
         let (mut current, mut same) = (std::ptr::null_mut(), std::ptr::null_mut());
         let (mut native, mut number, mut other) = (std::ptr::null_mut(), 7, 8);
         // SAFETY: the places are valid for writes, and handles are used while they live.

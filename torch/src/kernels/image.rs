@@ -224,8 +224,7 @@ mod tests {
 
     #[test]
     fn a_simulated_device_refuses_kernels_with_words() {
-        // SAFETY: each test runs in a process of its own, and no other thread reads the environment.
-        unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+        crate::testing::simulate();
         let error = images::INDEXED.kernel(0, "sconce_torch_indexed").unwrap_err();
         assert_eq!(error.status, api::SCONCE_ERROR_NOT_SUPPORTED);
         assert!(error.message.contains("exported for the CPU"), "{}", error.message);

@@ -60,8 +60,7 @@ mod tests {
 
     #[test]
     fn a_simulated_device_has_properties_and_others_are_refused() {
-        // SAFETY: each test runs in a process of its own, and no other thread reads the environment.
-        unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+        crate::testing::simulate();
         let properties = Properties::of(0).unwrap();
         assert!(properties.multiprocessors > 0 && properties.shared_bytes >= 48 << 10);
         assert!(properties.capability >= (7, 5), "{properties:?}");

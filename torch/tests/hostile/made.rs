@@ -24,7 +24,7 @@ unsafe extern "C" {
         options: *const TensorOptions,
         tensor: *mut u64,
     ) -> i32;
-    fn sconce_tensor_get_data(tensor: u64, data: *mut *mut c_void) -> i32;
+    safe fn sconce_tensor_get_data(tensor: u64, data: &mut *mut c_void) -> i32;
     fn sconce_tensor_as_strided(
         tensor: u64,
         sizes: *const i64,
@@ -40,9 +40,9 @@ unsafe extern "C" {
         copy: bool,
         result: *mut u64,
     ) -> i32;
-    pub(crate) fn sconce_tensor_release(tensor: u64) -> i32;
-    pub(crate) fn sconce_tensor_live_count() -> usize;
-    fn sconce_generator_create(device: i32, generator: *mut *mut c_void) -> i32;
+    pub(crate) safe fn sconce_tensor_release(tensor: u64) -> i32;
+    pub(crate) safe fn sconce_tensor_live_count() -> usize;
+    safe fn sconce_generator_create(device: i32, generator: &mut *mut c_void) -> i32;
     fn sconce_generator_destroy(generator: *mut c_void) -> i32;
 }
 
@@ -58,12 +58,12 @@ unsafe extern "C" {
     fn torch_delete_string(text: u64) -> i32;
     fn torch_new_stable_ivalue(place: *mut *mut u64) -> i32;
     fn torch_delete_stable_ivalue(place: *mut u64) -> i32;
-    fn torch_new_scalar_int(value: i64, scalar: *mut u64) -> i32;
-    fn torch_new_scalar_double(value: f64, scalar: *mut u64) -> i32;
-    fn torch_new_scalar_bool(value: bool, scalar: *mut u64) -> i32;
-    fn torch_new_scalar_complex_double(real: f64, imaginary: f64, scalar: *mut u64) -> i32;
+    safe fn torch_new_scalar_int(value: i64, scalar: &mut u64) -> i32;
+    safe fn torch_new_scalar_double(value: f64, scalar: &mut u64) -> i32;
+    safe fn torch_new_scalar_bool(value: bool, scalar: &mut u64) -> i32;
+    safe fn torch_new_scalar_complex_double(real: f64, imaginary: f64, scalar: &mut u64) -> i32;
     fn torch_delete_scalar(scalar: u64) -> i32;
-    fn aoti_torch_delete_tensor_object(tensor: u64) -> i32;
+    safe fn aoti_torch_delete_tensor_object(tensor: u64) -> i32;
 }
 
 const CPU: i32 = -2;
@@ -146,7 +146,7 @@ fn tensor(case: &TensorCase) -> u64 {
     }
     let offset = i64::from(case.order == Order::Behind);
     let reach = case.sizes.iter().zip(&strides).map(|(size, stride)| (size - 1).max(0) * stride);
-    let room = reach.sum::<i64>() + 1 + offset;
+    let count = reach.sum::<i64>() + 1 + offset;
     let mut options = TensorOptions {
         struct_size: size_of::<TensorOptions>() as u32,
         dtype,
@@ -157,11 +157,10 @@ fn tensor(case: &TensorCase) -> u64 {
     };
     let (mut memory, mut data, mut view) = (0, null_mut(), 0);
     // SAFETY: the options and the places are valid.
-    assert_eq!(unsafe { sconce_tensor_zeros(&room, 1, &options, &mut memory) }, 0);
-    // SAFETY: the place is valid for a write.
-    assert_eq!(unsafe { sconce_tensor_get_data(memory, &mut data) }, 0);
+    assert_eq!(unsafe { sconce_tensor_zeros(&count, 1, &options, &mut memory) }, 0);
+    assert_eq!(sconce_tensor_get_data(memory, &mut data), 0);
     // SAFETY: the memory has so many elements, and nothing else uses it.
-    let all = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), room as usize * bytes) };
+    let all = unsafe { std::slice::from_raw_parts_mut(data.cast::<u8>(), count as usize * bytes) };
     for (at, to) in all.chunks_exact_mut(bytes).enumerate() {
         let value = match case.filling {
             Filling::All(value) => value,
@@ -172,7 +171,7 @@ fn tensor(case: &TensorCase) -> u64 {
     if case.is_on_device {
         options.device = 0;
         let mut there = 0;
-        // SAFETY: as above.
+        // SAFETY: the options are valid, and the place is valid for a write.
         assert_eq!(unsafe { sconce_tensor_to(memory, &options, false, false, &mut there) }, 0);
         release(memory);
         memory = there;
@@ -196,14 +195,12 @@ pub(crate) fn use_the_device() {
 }
 
 pub(crate) fn release(tensor: u64) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_tensor_release(tensor) }, 0);
+    assert_eq!(sconce_tensor_release(tensor), 0);
 }
 
 /// The number of tensors that are alive.
 pub(crate) fn live() -> usize {
-    // SAFETY: no preconditions.
-    unsafe { sconce_tensor_live_count() }
+    sconce_tensor_live_count()
 }
 
 /// What a call is made of, beside its words.
@@ -250,8 +247,7 @@ impl Kept {
 
     pub(crate) fn generator(&mut self) -> u64 {
         let mut made = null_mut();
-        // SAFETY: the place is valid for a write.
-        assert_eq!(unsafe { sconce_generator_create(CPU, &mut made) }, 0);
+        assert_eq!(sconce_generator_create(CPU, &mut made), 0);
         self.generators.push(made);
         made as u64
     }
@@ -280,20 +276,12 @@ impl Kept {
                 status
             }
             (Kind::Tensor, Case::Tensor(case)) => return Kept::handle(case).0,
-            // SAFETY: the place is valid for a write.
-            (Kind::Scalar, Case::Int(value)) => unsafe { torch_new_scalar_int(*value, &mut made) },
-            // SAFETY: as above.
-            (Kind::Scalar, Case::Float(value)) => unsafe {
-                torch_new_scalar_double(*value, &mut made)
-            },
-            // SAFETY: as above.
-            (Kind::Scalar, Case::Bool(value)) => unsafe {
-                torch_new_scalar_bool(*value, &mut made)
-            },
-            // SAFETY: as above.
-            (Kind::Scalar, Case::Complex(re, im)) => unsafe {
+            (Kind::Scalar, Case::Int(value)) => torch_new_scalar_int(*value, &mut made),
+            (Kind::Scalar, Case::Float(value)) => torch_new_scalar_double(*value, &mut made),
+            (Kind::Scalar, Case::Bool(value)) => torch_new_scalar_bool(*value, &mut made),
+            (Kind::Scalar, Case::Complex(re, im)) => {
                 torch_new_scalar_complex_double(*re, *im, &mut made)
-            },
+            }
             // SAFETY: the text has so many bytes; the place is valid for a write.
             (Kind::Text, Case::Text(text)) => unsafe {
                 torch_new_string_handle(text.as_ptr().cast(), text.len(), &mut made)
@@ -315,34 +303,33 @@ impl Kept {
     }
 }
 
-/// Deletes a word of a result with what it owns.
+/// Deletes a word of a result with what it owns. The library made the word, of its kind, and it is used once.
 pub(crate) fn delete(kind: &Kind, word: u64) {
     let status = match kind {
-        // SAFETY: any number may be passed as a handle.
-        Kind::Tensor => unsafe { aoti_torch_delete_tensor_object(word) },
-        // SAFETY: the word of a result is one of its kind, and used once.
+        Kind::Tensor => aoti_torch_delete_tensor_object(word),
+        // SAFETY: the word is that of a scalar.
         Kind::Scalar => unsafe { torch_delete_scalar(word) },
-        // SAFETY: as above.
+        // SAFETY: the word is that of a text.
         Kind::Text => unsafe { torch_delete_string(word) },
         Kind::Optional(_) if word == 0 => 0,
         Kind::Optional(inner) => {
             let place = word as *mut u64;
-            // SAFETY: as above: the address of a word.
+            // SAFETY: a word of an optional kind that is not 0 is the address of one of the inner kind.
             delete(inner, unsafe { place.read() });
-            // SAFETY: as above.
+            // SAFETY: the library made the word's memory, and what was in it is deleted.
             unsafe { torch_delete_stable_ivalue(place) }
         }
         Kind::List(inner, _) => {
             let mut count = 0;
-            // SAFETY: as above.
+            // SAFETY: the word is that of a list; the place is valid for a write.
             assert_eq!(unsafe { torch_list_size(word, &mut count) }, 0);
             for at in 0..count {
                 let mut entry = 0;
-                // SAFETY: as above.
+                // SAFETY: the word is that of a list; the place is valid for a write.
                 assert_eq!(unsafe { torch_list_get_item(word, at, &mut entry) }, 0);
                 delete(inner, entry);
             }
-            // SAFETY: as above.
+            // SAFETY: the word is that of a list, whose entries are deleted.
             unsafe { torch_delete_list(word) }
         }
         _ => 0,

@@ -67,14 +67,16 @@ impl Drop for Folder {
 
 /// Uses the simulator, which has one small device, and a folder of this process.
 fn simulate() -> Folder {
-    // SAFETY: this process runs one test, and no other thread of it uses the environment.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
-    // SAFETY: as above.
-    unsafe { std::env::set_var("SCONCE_SIM_DEVICES", "1") };
-    // SAFETY: as above.
-    unsafe { std::env::set_var("SCONCE_SIM_MEMORY", "256M") };
-    // SAFETY: as above. A panic within the library is reported by its message.
-    unsafe { std::env::set_var("RUST_BACKTRACE", "0") };
+    for (name, value) in [
+        ("SCONCE_BACKEND", "sim"),
+        ("SCONCE_SIM_DEVICES", "1"),
+        ("SCONCE_SIM_MEMORY", "256M"),
+        // A panic within the library is reported by its message.
+        ("RUST_BACKTRACE", "0"),
+    ] {
+        // SAFETY: this process runs one test, and no other thread of it uses the environment.
+        unsafe { std::env::set_var(name, value) };
+    }
     Folder::new()
 }
 

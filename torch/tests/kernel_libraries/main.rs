@@ -25,9 +25,9 @@ use shared::{
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_op_schema(op: usize, text: *mut *mut c_char) -> i32;
-    fn sconce_op_get_schema(op: usize, text: *mut *mut c_char) -> i32;
-    fn sconce_op_list(text: *mut *mut c_char) -> i32;
+    safe fn sconce_op_schema(op: usize, text: &mut *mut c_char) -> i32;
+    safe fn sconce_op_get_schema(op: usize, text: &mut *mut c_char) -> i32;
+    safe fn sconce_op_list(text: &mut *mut c_char) -> i32;
     fn sconce_op_values_release(values: *mut Value, count: usize);
 }
 
@@ -112,7 +112,7 @@ fn built(source: &str, name: &str, flags: &[&str]) -> PathBuf {
     library
 }
 
-fn owned_text(get: impl FnOnce(*mut *mut c_char) -> i32) -> String {
+fn owned_text(get: impl FnOnce(&mut *mut c_char) -> i32) -> String {
     let mut text = null_mut();
     assert_eq!(get(&mut text), 0, "{}", message());
     // SAFETY: a text that ends with NUL.
@@ -128,13 +128,10 @@ fn operators_of_a_library_are_found_and_called() {
     let path = sample("sample", &[]);
     let library = load(&path).unwrap();
     let scaled = find(c"sample::scaled").unwrap();
-    // SAFETY: the place is valid for a write.
-    let schema = owned_text(|place| unsafe { sconce_op_schema(scaled, place) });
+    let schema = owned_text(|place| sconce_op_schema(scaled, place));
     assert_eq!(schema, "sample::scaled(Tensor x, float factor=2, str? mode=None) -> Tensor");
-    // SAFETY: as above.
-    assert_eq!(owned_text(|place| unsafe { sconce_op_get_schema(scaled, place) }), schema);
-    // SAFETY: as above.
-    let list = owned_text(|place| unsafe { sconce_op_list(place) });
+    assert_eq!(owned_text(|place| sconce_op_get_schema(scaled, place)), schema);
+    let list = owned_text(|place| sconce_op_list(place));
     assert_eq!(list.lines().filter(|line| line.starts_with("sample::")).count(), 6, "{list}");
 
     let values: Vec<f32> = (0..1000_u16).map(f32::from).collect();
@@ -201,8 +198,7 @@ fn operators_of_a_library_are_found_and_called() {
     release_all(call(scaled, &[tensor_value(x)]).unwrap());
     unload(second);
     assert!(call(scaled, &[tensor_value(x)]).unwrap_err().contains("there is no operator"));
-    // SAFETY: any number may be passed as a handle.
-    assert_ne!(unsafe { sconce_torch_unload(second) }, 0);
+    assert_ne!(sconce_torch_unload(second), 0);
     let again = load(&path).unwrap();
     release_all(call(scaled, &[tensor_value(x)]).unwrap());
     unload(again);
@@ -211,10 +207,10 @@ fn operators_of_a_library_are_found_and_called() {
 
 #[link(name = "sconce")]
 unsafe extern "C" {
-    fn sconce_generator_get_default(device: i32, generator: *mut usize) -> i32;
-    fn sconce_generator_create(device: i32, generator: *mut usize) -> i32;
-    fn sconce_generator_destroy(generator: usize) -> i32;
-    fn sconce_generator_set_seed(generator: usize, seed: u64) -> i32;
+    safe fn sconce_generator_get_default(device: i32, generator: &mut usize) -> i32;
+    safe fn sconce_generator_create(device: i32, generator: &mut usize) -> i32;
+    safe fn sconce_generator_destroy(generator: usize) -> i32;
+    safe fn sconce_generator_set_seed(generator: usize, seed: u64) -> i32;
 }
 
 #[test]
@@ -226,8 +222,7 @@ fn operators_draw_from_the_generator_that_is_passed() {
     let (mut default, mut own) = (0, 0);
     let x = tensor(&[7.0; 3], &[3]);
     let generator = |generator| Value { kind: 9, generator, ..NOTHING };
-    // SAFETY: the places are valid for writes.
-    unsafe {
+    {
         assert_eq!(sconce_generator_get_default(-2, &mut default), 0);
         assert_eq!(sconce_generator_create(-2, &mut own), 0);
     }
@@ -240,8 +235,7 @@ fn operators_draw_from_the_generator_that_is_passed() {
         (default, vec![tensor_value(x), generator(default)]),
         (own, vec![tensor_value(x), generator(own)]),
     ] {
-        // SAFETY: any number may be passed as a handle.
-        unsafe {
+        {
             assert_eq!(sconce_generator_set_seed(own, 5), 0);
             assert_eq!(sconce_generator_set_seed(default, 6), 0);
             assert_eq!(sconce_generator_set_seed(seeded, 42), 0);
@@ -253,8 +247,7 @@ fn operators_draw_from_the_generator_that_is_passed() {
     }
     let why = call(drawn, &[tensor_value(x), integer(1)]).unwrap_err();
     assert!(why.contains("the argument generator is an integer"), "{why}");
-    // SAFETY: as above.
-    assert_eq!(unsafe { sconce_generator_destroy(own) }, 0);
+    assert_eq!(sconce_generator_destroy(own), 0);
     let why = call(drawn, &[tensor_value(x), generator(own)]).unwrap_err();
     assert!(why.contains("generator"), "{why}");
     unload(library);

@@ -48,8 +48,7 @@ impl Published {
             println!("skipped: {name} {version} and a CUDA runtime could not be fetched with pip");
             return None;
         };
-        // SAFETY: no other thread of this process reads or writes variables now.
-        unsafe { std::env::set_var("SCONCE_LIBCUDART", runtime.join(RUNTIME)) };
+        crate::shared::set_variable("SCONCE_LIBCUDART", runtime.join(RUNTIME));
         let library = load(&wheel.join(file)).unwrap();
         Some(Published { library, before: live(), _alone: alone })
     }

@@ -3,23 +3,12 @@
 use std::ptr::null_mut;
 
 use super::folder;
-use super::sets::{library, ok, run, unload};
-use super::shared::{F32, live, load_model, numel, read_values, release, tensor};
-
-#[link(name = "sconce_torch")]
-unsafe extern "C" {
-    fn sconce_model_run_into(
-        model: usize,
-        inputs: *const usize,
-        n: usize,
-        outputs: *const usize,
-        m: usize,
-    ) -> i32;
-}
+use super::sets::{library, run, unload};
+use super::shared::{F32, live, load_model, numel, read_values, release, run_model_into, tensor};
 
 #[link(name = "sconce")]
 unsafe extern "C" {
-    fn sconce_tensor_get_data(tensor: usize, address: *mut *mut f32) -> i32;
+    safe fn sconce_tensor_get_data(tensor: usize, address: &mut *mut f32) -> i32;
 }
 
 #[test]
@@ -52,8 +41,7 @@ fn outputs_are_independent_handles_that_outlive_the_model() {
         // Two of them share their memory, as in PyTorch.
         if first > 1 {
             let mut data = null_mut();
-            // SAFETY: the place is valid for a write.
-            assert_eq!(unsafe { sconce_tensor_get_data(outputs[0], &mut data) }, 0);
+            assert_eq!(sconce_tensor_get_data(outputs[0], &mut data), 0);
             // SAFETY: the tensor has six elements, and nobody else uses them.
             unsafe { std::slice::from_raw_parts_mut(data, 6) }.fill(3.0);
             let mut read = [0.0_f32; 6];
@@ -88,8 +76,7 @@ fn places_may_be_the_memory_of_inputs_and_of_each_other() {
         tensor(&[0.0_f32; 6], F32, &[3, 2]),
     );
     let places = [input, again, same, view, 0];
-    // SAFETY: the arrays have their lengths.
-    ok(unsafe { sconce_model_run_into(model, &input, 1, places.as_ptr(), 5) }).unwrap();
+    run_model_into(model, &[input], &places).unwrap();
     let sum = [16.0, 28.0, 40.0, 17.0, 29.0, 41.0];
     for (at, values) in [
         (0, sum),
@@ -101,21 +88,14 @@ fn places_may_be_the_memory_of_inputs_and_of_each_other() {
         read_values(places[at], &mut read);
         assert_eq!(read, values, "place {at}");
     }
-    // SAFETY: as above.
-    let why = ok(unsafe {
-        sconce_model_run_into(model, &input, 1, [input, 0, same, view, 0].as_ptr(), 5)
-    });
+    let why = run_model_into(model, &[input], &[input, 0, same, view, 0]);
     assert!(why.unwrap_err().contains("output 1 (y)"));
     // A copy would repeat the elements in larger places. None is written if one does not fit.
     for sizes in [&[1_i64, 2, 3][..], &[2, 2, 3], &[6], &[2, 1], &[2, 3, 1]] {
         let count = sizes.iter().product::<i64>() as usize;
         let (good, bad) =
             (tensor(&[7.0_f32; 6], F32, &[2, 3]), tensor(&vec![7.0_f32; count], F32, sizes));
-        // SAFETY: as above.
-        let why = ok(unsafe {
-            sconce_model_run_into(model, &input, 1, [good, bad, same, view, 0].as_ptr(), 5)
-        })
-        .unwrap_err();
+        let why = run_model_into(model, &[input], &[good, bad, same, view, 0]).unwrap_err();
         let wanted =
             format!("output 1 (y) is float32[2, 3] on cpu, and its place float32{sizes:?} on cpu");
         assert!(why.contains(&wanted) && why.contains("with the sizes [2, 3]"), "{why}");

@@ -13,8 +13,7 @@ fn load(folder: &Path, files: &[(&str, &[u8])]) -> Result<usize, String> {
 }
 
 fn unload(model: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0, "{}", message());
+    assert_eq!(sconce_model_unload(model), 0, "{}", message());
 }
 
 const LIBRARY: &str = "p/data/aotinductor/model/m.wrapper.so";
@@ -29,8 +28,7 @@ const WEIGHT: &str = "p/data/weights/weight_0";
 fn a_loaded_model_has_no_files() {
     let folder = folder("no_files");
     let private = folder.join("private");
-    // SAFETY: the test is alone in its process.
-    unsafe { std::env::set_var("TMPDIR", &private) };
+    super::shared::set_variable("TMPDIR", &private);
     // The model itself sees no files when it is made: a process that is killed then leaves none.
     let library = std::fs::read(compiled(&folder, &["-DNAMELESS"])).unwrap();
     // What the model does not need is not read, and may be damaged.

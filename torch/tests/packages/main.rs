@@ -20,21 +20,14 @@ use std::path::{Path, PathBuf};
 use std::ptr::null;
 
 use shared::{
-    live, load_model, message, read_values, release, sconce_model_run, sconce_model_unload,
+    live, load_model, read_values, release, run_model, run_model_into, sconce_model_unload,
 };
 use zip::write::SimpleFileOptions;
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn aoti_torch_get_dim(tensor: usize, dim: *mut i64) -> i32;
-    fn aoti_torch_delete_tensor_object(tensor: usize) -> i32;
-    fn sconce_model_run_into(
-        model: usize,
-        inputs: *const usize,
-        input_count: usize,
-        outputs: *const usize,
-        output_count: usize,
-    ) -> i32;
+    safe fn aoti_torch_get_dim(tensor: usize, dim: &mut i64) -> i32;
+    safe fn aoti_torch_delete_tensor_object(tensor: usize) -> i32;
 }
 
 #[link(name = "sconce")]
@@ -51,7 +44,7 @@ unsafe extern "C" {
         context: *const c_void,
         tensor: *mut usize,
     ) -> i32;
-    fn sconce_tensor_is_defined(tensor: usize, defined: *mut bool) -> i32;
+    safe fn sconce_tensor_is_defined(tensor: usize, defined: &mut bool) -> i32;
 }
 
 /// A folder for the files of a test.
@@ -104,8 +97,7 @@ fn refused(folder: &Path, bytes: &[u8], words: &str) {
 #[test]
 fn damaged_and_hostile_packages_are_refused_in_words() {
     let folder = folder("hostile");
-    // SAFETY: the test is alone in its process.
-    unsafe { std::env::set_var("TMPDIR", folder.join("private")) };
+    shared::set_variable("TMPDIR", folder.join("private"));
     let format = ("m/archive_format", b"pt2".as_slice());
     let whole = package(&[format, ("m/data/aotinductor/model/a.so", b"no library".as_slice())]);
     refused(&folder, &whole, "is no shared library: it does not begin as a 64-bit ELF file");
@@ -192,18 +184,13 @@ fn borrowed(values: &[f32]) -> usize {
 /// Whether runs of the model succeed and leave its output undefined, also where there is a tensor for it or none.
 fn has_no_output(model: usize, values: &[f32]) -> bool {
     let (input, place) = (borrowed(values), borrowed(values));
-    let (mut output, mut defined) = (0, true);
-    // SAFETY: all arrays have one entry.
-    let ran = unsafe { sconce_model_run(model, &input, 1, &mut output, 1) };
-    assert_eq!(ran, 0, "{}", message());
-    // SAFETY: the place is valid for a write.
-    assert_eq!(unsafe { sconce_tensor_is_defined(output, &mut defined) }, 0);
+    let (mut output, mut defined) = ([0], true);
+    run_model(model, &[input], &mut output).unwrap();
+    assert_eq!(sconce_tensor_is_defined(output[0], &mut defined), 0);
     for into in [place, 0] {
-        // SAFETY: all arrays have one entry.
-        let ran = unsafe { sconce_model_run_into(model, &input, 1, &into, 1) };
-        assert_eq!(ran, 0, "{}", message());
+        run_model_into(model, &[input], &[into]).unwrap();
     }
-    for tensor in [input, place, output] {
+    for tensor in [input, place, output[0]] {
         release(tensor);
     }
     !defined
@@ -211,17 +198,13 @@ fn has_no_output(model: usize, values: &[f32]) -> bool {
 
 /// Runs the model on numbers.
 fn doubled(model: usize, values: &[f32]) -> Result<Vec<f32>, String> {
-    let (input, mut output) = (borrowed(values), 0);
-    // SAFETY: both arrays have one entry.
-    let status = unsafe { sconce_model_run(model, &input, 1, &mut output, 1) };
-    let result = if status == 0 {
+    let (input, mut output) = (borrowed(values), [0]);
+    let result = run_model(model, &[input], &mut output).map(|()| {
         let mut results = vec![0.0; values.len()];
-        read_values(output, &mut results);
-        release(output);
-        Ok(results)
-    } else {
-        Err(message())
-    };
+        read_values(output[0], &mut results);
+        release(output[0]);
+        results
+    });
     release(input);
     result
 }
@@ -254,8 +237,7 @@ fn a_model_written_by_hand_runs_and_its_failures_have_their_words() {
         assert!(has_no_output(model, &[1.0; 12]));
         assert_eq!(live(), before);
         assert_eq!(doubled(model, &[7.0]).unwrap(), [14.0]);
-        // SAFETY: any number may be passed as a handle.
-        assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+        assert_eq!(sconce_model_unload(model), 0);
     }
 }
 
@@ -268,8 +250,7 @@ fn a_model_calls_the_functions_of_flexible_attention() {
     let many: Vec<f32> = (0..100).map(|at| at as f32).collect();
     let expected: Vec<f32> = many.iter().map(|value| 2.0 * value).collect();
     assert_eq!(doubled(model, &many).unwrap(), expected);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
 }
 
 /// The threads of OpenMP that a model started wait for more work after it is unloaded, so their code has to stay.
@@ -278,8 +259,7 @@ fn threads_of_a_model_outlive_it() {
     let folder = folder("threads");
     let model = load_model(&compiled(&folder, &["-fopenmp"])).unwrap();
     assert_eq!(doubled(model, &[1.0, -2.5, 4.0]).unwrap(), [2.0, -5.0, 8.0]);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
     // Until they would have come back from their wait.
     std::thread::sleep(std::time::Duration::from_millis(200));
 }
@@ -310,10 +290,8 @@ fn a_million_wrong_handles_are_errors() {
     let mut dim = -7;
     for number in 0..1_000_000_usize {
         let handle = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // SAFETY: any number may be passed as a handle; the place is valid for a write.
-        assert_eq!(unsafe { aoti_torch_get_dim(handle, &mut dim) }, 1, "{handle}");
+        assert_eq!(aoti_torch_get_dim(handle, &mut dim), 1, "{handle}");
     }
     assert_eq!(dim, -7);
-    // SAFETY: as above.
-    assert_eq!(unsafe { aoti_torch_delete_tensor_object(12345) }, 1);
+    assert_eq!(aoti_torch_delete_tensor_object(12345), 1);
 }

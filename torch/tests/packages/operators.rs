@@ -72,16 +72,14 @@ fn a_model_calls_the_operators_of_a_kernel_library() {
         let before = live();
         assert_eq!(doubled(loaded, &[1.0, -2.5, 4.0, 0.5]).unwrap(), [2.0, -15.0, 24.0, 3.0]);
         assert_eq!(live(), before);
-        // SAFETY: any number may be passed as a handle.
-        assert_eq!(unsafe { sconce_model_unload(loaded) }, 0);
+        assert_eq!(sconce_model_unload(loaded), 0);
     }
 
     // A number that has its default is left out of the file.
     std::fs::write(&names, nodes(&[&none, TWICE, UNNAMED])).unwrap();
     let loaded = load_model(&model).unwrap();
     assert_eq!(doubled(loaded, &[1.0, -2.5, 4.0, 0.5]).unwrap(), [2.0, -15.0, 24.0, 3.0]);
-    // SAFETY: as above.
-    assert_eq!(unsafe { sconce_model_unload(loaded) }, 0);
+    assert_eq!(sconce_model_unload(loaded), 0);
 
     let throws = scaled(r#"{"as_string": "throw"}"#);
     let short = HALVES.replace(r#", {"name": "d"}"#, "");
@@ -106,8 +104,7 @@ fn a_model_calls_the_operators_of_a_kernel_library() {
         );
         assert!(why.contains(words), "expected {words:?} in {why:?}");
         assert_eq!(live(), before, "{words}");
-        // SAFETY: as above.
-        assert_eq!(unsafe { sconce_model_unload(loaded) }, 0);
+        assert_eq!(sconce_model_unload(loaded), 0);
     }
 
     // The library goes while the model stays.
@@ -116,6 +113,5 @@ fn a_model_calls_the_operators_of_a_kernel_library() {
     unload(library);
     let why = doubled(loaded, &[1.0]).unwrap_err();
     assert!(why.contains("there is no operator sample::scaled"), "{why}");
-    // SAFETY: as above.
-    assert_eq!(unsafe { sconce_model_unload(loaded) }, 0);
+    assert_eq!(sconce_model_unload(loaded), 0);
 }

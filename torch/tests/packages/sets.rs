@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::shared::{
-    F32, live, load_model, message, read_values, release, sconce_model_run, sconce_model_unload,
+    F32, live, load_model, message, ok, read_values, release, run_model, sconce_model_unload,
     tensor,
 };
 use super::{compiled_from, folder};
@@ -20,8 +20,8 @@ unsafe extern "C" {
         count: usize,
         inactive: bool,
     ) -> i32;
-    fn sconce_model_swap_constants(model: usize) -> i32;
-    fn sconce_model_free_inactive_constants(model: usize) -> i32;
+    safe fn sconce_model_swap_constants(model: usize) -> i32;
+    safe fn sconce_model_free_inactive_constants(model: usize) -> i32;
 }
 
 #[link(name = "sconce")]
@@ -47,10 +47,6 @@ pub(super) fn library(folder: &Path, flags: &[&str]) -> PathBuf {
     compiled_from(folder, "sets.cpp", flags)
 }
 
-pub(super) fn ok(status: i32) -> Result<(), String> {
-    if status == 0 { Ok(()) } else { Err(message()) }
-}
-
 fn update(model: usize, constants: &[(&str, usize)], inactive: bool) -> Result<(), String> {
     let names: Vec<CString> =
         constants.iter().map(|(name, _)| CString::new(*name).unwrap()).collect();
@@ -66,21 +62,18 @@ fn update(model: usize, constants: &[(&str, usize)], inactive: bool) -> Result<(
 /// A run, which returns the handles of all outputs.
 pub(super) fn run(model: usize, input: usize) -> Result<[usize; 5], String> {
     let mut outputs = [0; 5];
-    // SAFETY: the arrays have their lengths.
-    ok(unsafe { sconce_model_run(model, &input, 1, outputs.as_mut_ptr(), 5) })?;
+    run_model(model, &[input], &mut outputs)?;
     Ok(outputs)
 }
 
 /// Makes the inactive set the active one.
 fn swap(model: usize) -> Result<(), String> {
-    // SAFETY: any number may be passed as a handle.
-    ok(unsafe { sconce_model_swap_constants(model) })
+    ok(sconce_model_swap_constants(model))
 }
 
 /// Takes the values from the inactive set.
 fn free(model: usize) -> Result<(), String> {
-    // SAFETY: any number may be passed as a handle.
-    ok(unsafe { sconce_model_free_inactive_constants(model) })
+    ok(sconce_model_free_inactive_constants(model))
 }
 
 /// The first output of a run.
@@ -97,8 +90,7 @@ fn sum(model: usize) -> Result<[f32; 6], String> {
 }
 
 pub(super) fn unload(model: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0, "{}", message());
+    assert_eq!(sconce_model_unload(model), 0, "{}", message());
 }
 
 /// What both sets have by the rules of the header.

@@ -4,14 +4,14 @@ use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
 
 use super::shared::{
-    F32, live, load_model, message, release, sconce_model_run, sconce_model_unload,
+    F32, live, load_model, message, release, run_model, sconce_model_unload,
     sconce_torch_string_free, tensor,
 };
 use super::{compiled, folder, package};
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_model_describe(model: usize, text: *mut *mut c_char) -> i32;
+    safe fn sconce_model_describe(model: usize, text: &mut *mut c_char) -> i32;
 }
 
 #[link(name = "sconce")]
@@ -104,20 +104,15 @@ fn dense(sizes: &[i64]) -> Vec<i64> {
 }
 
 fn run(model: usize, inputs: &[usize]) -> Result<(), String> {
-    let mut output = 0;
-    // SAFETY: the arrays have their lengths.
-    let status = unsafe { sconce_model_run(model, inputs.as_ptr(), inputs.len(), &mut output, 1) };
-    if status != 0 {
-        return Err(message());
-    }
-    release(output);
+    let mut output = [0];
+    run_model(model, inputs, &mut output)?;
+    release(output[0]);
     Ok(())
 }
 
 fn describe(model: usize) -> String {
     let mut text = null_mut();
-    // SAFETY: the place is valid for a write.
-    assert_eq!(unsafe { sconce_model_describe(model, &mut text) }, 0, "{}", message());
+    assert_eq!(sconce_model_describe(model, &mut text), 0, "{}", message());
     // SAFETY: the call succeeded, so it is a text.
     let words = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
     // SAFETY: freed once.
@@ -248,8 +243,7 @@ fn sizes_and_strides_are_compared_in_every_run() {
         given.into_iter().for_each(release);
         assert_eq!(live(), before, "{what} leaks");
     }
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
 
     // A symbol that follows from others is explained by them.
     let model = load(Some(
@@ -270,8 +264,7 @@ fn sizes_and_strides_are_compared_in_every_run() {
     let why = run(model, &given).unwrap_err();
     assert!(why.ends_with("takes 18 (s2) along dimension 0, and s2 is 18, which is 2*s0"), "{why}");
     given.into_iter().for_each(release);
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
 
     // Without the source nothing is compared, and the model says so.
     let model = load(None);
@@ -280,6 +273,5 @@ fn sizes_and_strides_are_compared_in_every_run() {
     let given = [zeros(&[5], &[1]), zeros(&[], &[]), zeros(&[3, 3], &[3, 1]), zeros(&[1], &[1])];
     run(model, &given).unwrap();
     given.into_iter().for_each(release);
-    // SAFETY: as above.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0);
+    assert_eq!(sconce_model_unload(model), 0);
 }

@@ -18,8 +18,7 @@ unsafe extern "C" {
 }
 
 fn unload(model: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_model_unload(model) }, 0, "{}", message());
+    assert_eq!(sconce_model_unload(model), 0, "{}", message());
 }
 
 fn bytes(values: &[f32]) -> Vec<u8> {

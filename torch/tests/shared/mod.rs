@@ -16,16 +16,23 @@ unsafe extern "C" {
         options: *const c_void,
         model: *mut usize,
     ) -> i32;
-    pub(crate) fn sconce_model_unload(model: usize) -> i32;
-    pub(crate) fn sconce_model_run(
+    pub(crate) safe fn sconce_model_unload(model: usize) -> i32;
+    fn sconce_model_run(
         model: usize,
         inputs: *const usize,
         n: usize,
         outputs: *mut usize,
         m: usize,
     ) -> i32;
+    fn sconce_model_run_into(
+        model: usize,
+        inputs: *const usize,
+        n: usize,
+        outputs: *const usize,
+        m: usize,
+    ) -> i32;
     pub(crate) fn sconce_torch_string_free(text: *mut c_char);
-    fn sconce_torch_last_error_message() -> *const c_char;
+    safe fn sconce_torch_last_error_message() -> *const c_char;
 }
 
 #[link(name = "sconce")]
@@ -39,9 +46,9 @@ unsafe extern "C" {
         tensor: *mut usize,
     ) -> i32;
     fn sconce_tensor_to_values(tensor: usize, values: *mut c_void, bytes: usize) -> i32;
-    fn sconce_tensor_get_numel(tensor: usize, numel: *mut i64) -> i32;
-    fn sconce_tensor_release(tensor: usize) -> i32;
-    fn sconce_tensor_live_count() -> usize;
+    safe fn sconce_tensor_get_numel(tensor: usize, numel: &mut i64) -> i32;
+    safe fn sconce_tensor_release(tensor: usize) -> i32;
+    safe fn sconce_tensor_live_count() -> usize;
 }
 
 #[repr(C)]
@@ -59,10 +66,15 @@ pub(crate) const F32: i32 = 0;
 /// `SCONCE_DEVICE_CPU`.
 const CPU: i32 = -2;
 
+/// Sets a variable of the environment, before the library reads it.
+pub(crate) fn set_variable(name: &str, value: impl AsRef<std::ffi::OsStr>) {
+    // SAFETY: each test runs in a process of its own, in which no other thread uses the environment.
+    unsafe { std::env::set_var(name, value) };
+}
+
 /// The text of the thread's newest failure.
 pub(crate) fn message() -> String {
-    // SAFETY: no preconditions.
-    let text = unsafe { sconce_torch_last_error_message() };
+    let text = sconce_torch_last_error_message();
     // SAFETY: a text that is valid until the thread's next failure.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
@@ -76,6 +88,33 @@ pub(crate) fn load_model(path: &Path) -> Result<usize, String> {
         0 => Ok(model),
         _ => Err(message()),
     }
+}
+
+/// The result of a call with this status.
+pub(crate) fn ok(status: i32) -> Result<(), String> {
+    if status == 0 { Ok(()) } else { Err(message()) }
+}
+
+/// Runs a model, which writes handles of its outputs.
+pub(crate) fn run_model(
+    model: usize,
+    inputs: &[usize],
+    outputs: &mut [usize],
+) -> Result<(), String> {
+    let (n, m) = (inputs.len(), outputs.len());
+    // SAFETY: the arrays have the lengths that are passed.
+    ok(unsafe { sconce_model_run(model, inputs.as_ptr(), n, outputs.as_mut_ptr(), m) })
+}
+
+/// Runs a model, whose outputs go to tensors; 0 is none.
+pub(crate) fn run_model_into(
+    model: usize,
+    inputs: &[usize],
+    outputs: &[usize],
+) -> Result<(), String> {
+    let (n, m) = (inputs.len(), outputs.len());
+    // SAFETY: the arrays have the lengths that are passed.
+    ok(unsafe { sconce_model_run_into(model, inputs.as_ptr(), n, outputs.as_ptr(), m) })
 }
 
 /// A tensor of the CPU with values of the type `dtype`.
@@ -107,8 +146,7 @@ pub(crate) fn tensor<T: Copy>(values: &[T], dtype: i32, sizes: &[i64]) -> usize 
 /// The number of elements.
 pub(crate) fn numel(tensor: usize) -> i64 {
     let mut numel = 0;
-    // SAFETY: the place is valid for a write.
-    assert_eq!(unsafe { sconce_tensor_get_numel(tensor, &mut numel) }, 0);
+    assert_eq!(sconce_tensor_get_numel(tensor, &mut numel), 0);
     numel
 }
 
@@ -122,12 +160,10 @@ pub(crate) fn read_values<T>(tensor: usize, values: &mut [T]) {
 
 /// Releases a tensor.
 pub(crate) fn release(tensor: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_tensor_release(tensor) }, 0);
+    assert_eq!(sconce_tensor_release(tensor), 0);
 }
 
 /// The number of tensors that are alive.
 pub(crate) fn live() -> usize {
-    // SAFETY: no preconditions.
-    unsafe { sconce_tensor_live_count() }
+    sconce_tensor_live_count()
 }

@@ -9,7 +9,7 @@ use super::message;
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
     pub(crate) fn sconce_torch_load(path: *const c_char, library: *mut usize) -> i32;
-    pub(crate) fn sconce_torch_unload(library: usize) -> i32;
+    pub(crate) safe fn sconce_torch_unload(library: usize) -> i32;
     fn sconce_op_find(name: *const c_char, overload: *const c_char, op: *mut usize) -> i32;
     pub(crate) fn sconce_op_call(
         op: usize,
@@ -61,8 +61,7 @@ pub(crate) fn load(path: &Path) -> Result<usize, String> {
 
 /// Unloads a kernel library.
 pub(crate) fn unload(library: usize) {
-    // SAFETY: any number may be passed as a handle.
-    assert_eq!(unsafe { sconce_torch_unload(library) }, 0, "{}", message());
+    assert_eq!(sconce_torch_unload(library), 0, "{}", message());
 }
 
 /// Finds an operator.

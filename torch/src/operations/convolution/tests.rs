@@ -153,8 +153,7 @@ fn gradients_agree_with_sums_on_the_cpu() {
 #[test]
 #[allow(unsafe_code, reason = "sets a variable before the process has threads")]
 fn gradients_agree_with_sums_on_a_device() {
-    // SAFETY: each test has a process of its own, and this one has no other thread yet.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    crate::testing::simulate();
     compare(0, 72);
 }
 

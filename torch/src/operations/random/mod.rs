@@ -262,8 +262,7 @@ mod tests {
 
     #[test]
     fn runs_that_draw_nothing_leave_the_default_generators_as_they_are() {
-        // SAFETY: the test is alone in its process.
-        unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+        crate::testing::simulate();
         for device in [api::SCONCE_DEVICE_CPU, 0] {
             seed();
             let (first, second) = (numbers(device), numbers(device));

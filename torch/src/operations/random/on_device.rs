@@ -123,8 +123,7 @@ mod tests {
 
     #[test]
     fn parameters_on_a_simulated_device_reach_the_launch() {
-        // SAFETY: each test runs in a process of its own, and no other thread reads the environment.
-        unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+        crate::testing::simulate();
         let on = |device, sizes: &[i64]| empty(sizes, api::SCONCE_DTYPE_F32, device).unwrap();
         let (many, one, host) = (on(0, &[3, 2]), on(0, &[2]), on(api::SCONCE_DEVICE_CPU, &[2]));
         let of = |parameters: &[TensorHandle], generator| {

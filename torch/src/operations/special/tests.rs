@@ -339,8 +339,7 @@ fn other_types_and_negative_orders_are_refused() {
 
 #[test]
 fn operands_on_a_simulated_device_reach_the_launch() {
-    // SAFETY: each test runs in a process of its own, and no other thread reads the environment.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    crate::testing::simulate();
     let device = crate::operations::tensors::empty(&[3], api::SCONCE_DTYPE_F32, 0).unwrap();
     let number = Operand::Scalar(real(2.0));
     for found in [

@@ -80,8 +80,7 @@ fn what_flash_attention_returns_without_dropout_has_torchs_sizes_and_types() {
 
 #[test]
 fn seed_and_offset_take_memory_of_the_device_in_a_capture_alone() {
-    // SAFETY: each test has a process of its own, and this one has no other thread yet.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    crate::testing::simulate();
     let (tensor, _) = tensor(&sizes(HEADS, QUERIES, WIDTH), 1);
     check_results(&attended(&tensor), api::SCONCE_DEVICE_CPU);
     let query = on_device(tensor.handle(), 0).unwrap();

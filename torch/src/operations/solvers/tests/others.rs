@@ -97,8 +97,7 @@ fn check_eigenvectors(a: &Batch, given: &Tensor, dtype: i32) {
 
 #[test]
 fn eigenvectors_of_any_matrix_are_only_scaled_by_it() {
-    // SAFETY: each test has a process of its own, and this one has no other thread yet.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    crate::testing::simulate();
     run(31, 160, |cases, dtype| {
         let order = cases.int(1, 14);
         let a = matrix(cases, order, dtype);
@@ -123,8 +122,7 @@ fn eigenvectors_of_any_matrix_are_only_scaled_by_it() {
 
 #[test]
 fn a_capture_refuses_what_the_host_calculates() {
-    // SAFETY: as above.
-    unsafe { std::env::set_var("SCONCE_BACKEND", "sim") };
+    crate::testing::simulate();
     let one = Dense::build(&[2, 2], |at| (at[0] + 2 * at[1]) as f64).tensor(TYPES[1]);
     let one = on_device(one.handle(), 0).unwrap();
     let errors = captured(|| {
