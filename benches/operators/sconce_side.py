@@ -89,7 +89,7 @@ class Sconce:
             self.release(fresh)
 
     def copy(self, target, source):
-        self.check(self.base.sconce_tensor_copy_(ctypes.c_void_p(target), ctypes.c_void_p(source), False))
+        self.check(self.base.sconce_tensor_copy(ctypes.c_void_p(target), ctypes.c_void_p(source), False))
 
     def read(self, handle):
         kind = ctypes.c_int32()

@@ -61,6 +61,7 @@ docs/guide/compiled_models
 docs/guide/kernel_libraries
 docs/guide/choosing_an_allocator
 docs/guide/platforms
+docs/guide/upgrading
 docs/guide/glossary
 ```
 

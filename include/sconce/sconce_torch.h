@@ -791,16 +791,6 @@ sconce_status sconce_op_find(const char *name,
 SCONCE_NODISCARD sconce_status sconce_op_schema(struct sconce_op *op, char **out_schema);
 
 /**
- * Returns the schema of an operator. Another name of `sconce_op_schema`.
- *
- * - `out_schema`: receives the text.
- * - Errors: as `sconce_op_schema`.
- * - Ownership: as `sconce_op_schema`.
- * - torch: `torch.ops.torchvision.nms.default._schema`.
- */
-SCONCE_NODISCARD sconce_status sconce_op_get_schema(struct sconce_op *op, char **out_schema);
-
-/**
  * Returns the schemas of all operators, one on each line, sorted by name.
  *
  * - `out_schemas`: receives the text, which is empty if there are none.

@@ -6,11 +6,6 @@ ELSEWHERE = {
     "sconce_tensor_to_dlpack_unversioned",
     "sconce_tensor_from_dlpack",
     "sconce_tensor_from_dlpack_unversioned",
-    # tests/dlpack has these.
-    "sconce_tensor_to_dlpack_on",
-    "sconce_tensor_to_dlpack_unversioned_on",
-    "sconce_tensor_from_dlpack_on",
-    "sconce_tensor_from_dlpack_unversioned_on",
 }
 ENUMERATIONS = {
     "SCONCE_UNARY_": "unary",

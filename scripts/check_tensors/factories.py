@@ -146,7 +146,7 @@ def empty(rng, library):
             (plain.device, similar.device) == (device, device),
             size.value == int(numpy.prod(sizes, dtype=int)) * dtypes.BYTES[name],
             plain.offset == 0,
-            plain.get(c_size_t, "get_dims") == len(sizes),
+            plain.get(c_size_t, "get_rank") == len(sizes),
             (plain.get(c_void_p, "get_data") or 0) == (storage.value or 0),
         ]
 

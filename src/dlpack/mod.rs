@@ -3,15 +3,12 @@
 //! | file | idea |
 //! |---|---|
 //! | `tensors` | tensors of this library as structs of DLPack, and the other way round |
-//! | `on` | the same, ordered with a stream that the call names |
 //! | `exchange` | the functions of the C exchange table |
 
 mod exchange;
-mod on;
 mod tensors;
 
 pub use exchange::*;
-pub use on::*;
 pub use tensors::*;
 
 use std::ffi::c_void;

@@ -4,12 +4,10 @@
 //! |---|---|
 //! | `capture_mode` | whether a stream is captured, and how strictly calls are checked then |
 //! | `current` | the current stream, pools, streams of other code |
-//! | `named` | functions that do what another one does, on a stream that the call names |
 //! | `work` | queries, waits, host functions |
 
 mod capture_mode;
 mod current;
-mod named;
 mod work;
 
 pub(super) use capture_mode::capture_mode;
@@ -19,5 +17,4 @@ pub use capture_mode::{
     sconce_capture_mode, sconce_capture_status,
 };
 pub use current::*;
-pub(super) use named::{on, on_current};
 pub use work::*;

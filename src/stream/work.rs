@@ -259,7 +259,7 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function_or(
 /// previous stream and device.
 ///
 /// Calls without a `stream` parameter that `function` makes on this thread use the stream. Use it for
-/// sequences of calls, for calls that have no `_on` form, and for work on several devices: `function`
+/// tensors, for sequences of calls, and for work on several devices: `function`
 /// may call `sconce_stream_run` again, with a stream of another device. A task that moves between
 /// threads, such as a goroutine or a task of an async runtime, does not do so during the call.
 ///

@@ -38,27 +38,6 @@ pub extern "C" fn sconce_tensor_copy(
     })
 }
 
-/// Copies every element of `src` to `dst`. Another name of `sconce_tensor_copy`.
-///
-/// - `dst`: receives the elements, converted to its type.
-/// - `src`: the source, broadcast to the shape of `dst`.
-/// - `non_blocking`: as in `sconce_copy`.
-/// - Errors: as `sconce_tensor_copy`.
-/// - Ordering: as `sconce_tensor_copy`.
-/// - torch: `torch.Tensor.copy_(source, non_blocking)`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn sconce_tensor_copy_(
-    dst: *mut sconce_tensor,
-    src: *mut sconce_tensor,
-    non_blocking: CBool,
-) -> sconce_status {
-    guard(|| {
-        let (to, from) = (defined(dst, "dst")?, defined(src, "src")?);
-        transfer::copy_into(&to, &from, non_blocking.is_true())
-    })
-}
-
 /// Returns a tensor with another type, device or memory format. If nothing changes, returns the
 /// tensor itself, with one more owner.
 ///

@@ -16,7 +16,6 @@
 //! | `order` | tensors joined, sorted, selected, compared |
 //! | `product` | products of matrices |
 //! | `outputs/` | operations whose results go to tensors of the caller's choice |
-//! | `on/` | all of these on a stream that the call names |
 
 /// Reads an array of numbers, such as sizes, that a C function is passed. As `out!`, it compiles only inside an
 /// `unsafe fn`, whose callers promise what the header states once for all pointers.
@@ -90,7 +89,6 @@ mod blob;
 mod convert;
 mod create;
 pub(crate) mod handle;
-mod on;
 mod options;
 mod order;
 mod outputs;
@@ -108,7 +106,6 @@ pub use convert::*;
 pub use create::*;
 pub use handle::*;
 pub(crate) use handle::{defined, returned_by};
-pub use on::*;
 pub use options::*;
 pub use order::*;
 pub use outputs::*;

@@ -78,23 +78,6 @@ pub unsafe extern "C" fn sconce_tensor_get_rank(
     })
 }
 
-/// Returns the number of dimensions. Another name of `sconce_tensor_get_rank`.
-///
-/// - `out_dims`: receives the number.
-/// - torch: `torch.Tensor.dim()`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_tensor_get_dims(
-    tensor: *mut sconce_tensor,
-    out_dims: *mut usize,
-) -> sconce_status {
-    guard(|| {
-        let out_dims = out!(out_dims);
-        out_dims.write(look_at_words(tensor, "tensor", |words| Some(words.rank()))?);
-        Ok(())
-    })
-}
-
 /// Writes sizes or strides to the caller's array.
 ///
 /// # Safety

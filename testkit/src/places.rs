@@ -235,3 +235,17 @@ pub fn captured(work: impl FnOnce(sconce_stream)) {
     assert_eq!(ended, SCONCE_OK, "spoilt: {}", last_message());
     assert_eq!(sconce_stream_set_current(default_stream(0)), SCONCE_OK);
 }
+
+/// Makes a call while a stream and its device are current, and restores what was current before.
+#[track_caller]
+pub fn under(stream: sconce_stream, call: impl FnOnce() -> sconce_status) -> sconce_status {
+    let (mut previous, mut device) = (sconce_stream { id: -1, device: -1, reserved: 0 }, -1);
+    // SAFETY: good places.
+    let made = unsafe { sconce_stream_exchange(stream, &raw mut previous, &raw mut device) };
+    if made != SCONCE_OK {
+        return made;
+    }
+    let status = call();
+    assert_eq!(sconce_stream_restore(previous, device), SCONCE_OK, "{}", last_message());
+    status
+}

@@ -1,15 +1,14 @@
-//! Nodes and passes on a stream that the call names, on simulated devices that do nothing unless they are stepped.
+//! Nodes and passes while a stream is current, on simulated devices that do nothing unless they are stepped.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unsafe_code, reason = "calls the C API")]
 
 use std::ffi::c_void;
-use std::ptr::null;
 
 use sconce::sconce_status::*;
 use sconce::*;
 use testkit::last_message;
-use testkit::places::{alone, own_stream, pending, pooled, step_all};
+use testkit::places::{alone, own_stream, pending, pooled, step_all, under};
 
 use crate::patterns::wait;
 use crate::support::{Graph, Handle, to};
@@ -45,9 +44,9 @@ unsafe extern "C" fn look(
 fn leaf_on(stream: sconce_stream, graph: &Graph, device: i32) -> Result<u64, sconce_status> {
     let mut node = 0;
     // SAFETY: a text and a good place.
-    match unsafe {
-        sconce_backward_add_leaf_on(stream, graph.raw(), device, c"x".as_ptr(), &raw mut node)
-    } {
+    match under(stream, || unsafe {
+        sconce_backward_add_leaf(graph.raw(), device, c"x".as_ptr(), &raw mut node)
+    }) {
         SCONCE_OK => Ok(node),
         status => Err(status),
     }
@@ -64,9 +63,8 @@ fn node_on(
     let (name, edge, graph) = (c"look".as_ptr(), &raw const edge, graph.raw());
     let look: sconce_backward_function = Some(look);
     // SAFETY: good places; the function takes its context.
-    match unsafe {
-        sconce_backward_add_node_on(
-            stream,
+    match under(stream, || unsafe {
+        sconce_backward_add_node(
             graph,
             device,
             name,
@@ -78,7 +76,7 @@ fn node_on(
             context,
             &raw mut node,
         )
-    } {
+    }) {
         SCONCE_OK => Ok(node),
         status => Err(status),
     }
@@ -87,12 +85,12 @@ fn node_on(
 fn run_on(stream: sconce_stream, graph: &Graph, node: u64, gradient: &Handle) -> sconce_status {
     let root = sconce_backward_root { node, input: 0, gradient: gradient.0 };
     // SAFETY: one root.
-    unsafe { sconce_backward_run_on(stream, graph.raw(), &raw const root, 1, true.into()) }
+    under(stream, || unsafe { sconce_backward_run(graph.raw(), &raw const root, 1, true.into()) })
 }
 
 /// The streams of forward operations, of the gradient and of the caller are ordered, and the thread's own does nothing.
 #[test]
-fn a_pass_is_ordered_with_the_streams_that_its_calls_name() {
+fn a_pass_is_ordered_with_the_streams_that_its_calls_had() {
     let _alone = alone();
     for device in [0, 1] {
         let mine = [own_stream(0), own_stream(1)];
@@ -110,7 +108,8 @@ fn a_pass_is_ordered_with_the_streams_that_its_calls_name() {
         assert_eq!(sconce_sim_set_manual(true.into()), SCONCE_OK);
         for _ in 0..2 {
             // SAFETY: a number.
-            let filled = unsafe { sconce_tensor_fill_on(caller, gradient.0, &raw const value) };
+            let filled =
+                under(caller, || unsafe { sconce_tensor_fill(gradient.0, &raw const value) });
             assert_eq!(filled, SCONCE_OK);
             assert_eq!(run_on(caller, &graph, node, &gradient), SCONCE_OK, "{}", last_message());
         }
@@ -137,7 +136,7 @@ fn a_pass_is_ordered_with_the_streams_that_its_calls_name() {
 }
 
 #[test]
-fn functions_of_the_cpu_see_the_named_stream_and_may_use_other_devices() {
+fn functions_of_the_cpu_see_the_current_stream_and_may_use_other_devices() {
     let _alone = alone();
     own_stream(0);
     let before = current();
@@ -155,30 +154,4 @@ fn functions_of_the_cpu_see_the_named_stream_and_may_use_other_devices() {
     assert_eq!(seen, (1, named.id));
     assert_eq!(current(), before);
     assert_eq!(graph.gradient(leaf).read(), 2.0);
-}
-
-#[test]
-fn a_stream_that_a_call_cannot_use_is_refused() {
-    let _alone = alone();
-    own_stream(0);
-    let (before, graph, mut seen) = (current(), Graph::new(), (-1, -1));
-    let wrong = pooled(1);
-    assert_eq!(leaf_on(wrong, &graph, 0), Err(SCONCE_ERROR_CROSS_DEVICE));
-    assert!(last_message().contains("stream is of device 1"), "{}", last_message());
-    let leaf = graph.leaf(0);
-    let node = node_on(wrong, &graph, 0, to(leaf), &mut seen);
-    assert_eq!(node, Err(SCONCE_ERROR_CROSS_DEVICE));
-    assert!(last_message().contains("stream is of device 1"), "{}", last_message());
-    let none = sconce_stream { id: 1, device: 0, reserved: 0 };
-    assert_eq!(leaf_on(none, &graph, 0), Err(SCONCE_ERROR_INVALID_HANDLE));
-    assert_eq!(node_on(none, &graph, 0, to(leaf), &mut seen), Err(SCONCE_ERROR_INVALID_HANDLE));
-    let gradient = Handle::of(0, false, 2.0);
-    assert_eq!(run_on(none, &graph, leaf, &gradient), SCONCE_ERROR_INVALID_HANDLE);
-    // The status of the pass itself.
-    // SAFETY: no roots.
-    let status = unsafe { sconce_backward_run_on(wrong, graph.raw(), null(), 1, true.into()) };
-    assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT);
-    assert!(last_message().contains("roots"), "{}", last_message());
-    assert_eq!(current(), before);
-    assert!(!graph.gradient(leaf).is_defined());
 }

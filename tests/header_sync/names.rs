@@ -112,6 +112,10 @@ fn every_name_of_the_c_api_exists() {
     let endings = [".rs", ".h", ".hpp", ".cpp", ".c", ".md", ".dox"];
     let (mut seen, mut wrong) = (0, Vec::new());
     for (path, text) in texts(&places, &endings) {
+        // The page says what became of names that are gone.
+        if path.ends_with("docs/guide/upgrading.md") {
+            continue;
+        }
         for (line, name) in names(&text) {
             seen += 1;
             if !exists(&known, name) {

@@ -1,5 +1,5 @@
-//! Functions with and without a stream: whatever uses the current stream has a form that takes one, or a reason to have
-//! none. An async runtime's task cannot rely on the current stream of its thread.
+//! Functions with and without a stream: calls that compute on addresses have a form that takes one, or a reason to have
+//! none; what works on handles uses the current stream, and has no second form.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -9,87 +9,17 @@ use testkit::header::{Prototype, boundary_sources, prototypes, text as header};
 
 use crate::comments::{Commented, functions, parts};
 
-/// Functions of tensors that neither queue work nor allocate memory in the order of a stream.
-const WITHOUT_WORK: [(&str, &[&str]); 5] = [
-    ("it concerns the handle alone", &["assign", "live_count", "release", "retain", "undefined"]),
-    (
-        "it reports what a tensor is",
-        &[
-            "borrow_sizes",
-            "borrow_strides",
-            "get_data",
-            "get_device",
-            "get_dims",
-            "get_dtype",
-            "get_numel",
-            "get_rank",
-            "get_sizes",
-            "get_storage",
-            "get_storage_offset",
-            "get_strides",
-            "is_contiguous",
-            "is_defined",
-            "is_pinned",
-            "is_read_only",
-            "shares_storage",
-        ],
-    ),
-    (
-        "it makes a view",
-        &[
-            "as_strided",
-            "chunk",
-            "diagonal",
-            "expand",
-            "narrow",
-            "permute",
-            "select",
-            "slice",
-            "split",
-            "split_with_sizes",
-            "squeeze",
-            "transpose",
-            "unbind",
-            "unflatten",
-            "unsqueeze",
-            "view",
-        ],
-    ),
-    ("the memory exists already", &["from_blob", "from_memory"]),
-    ("it copies within the host", &["pin_memory"]),
-];
+/// What uses current streams alone: a program has them made current by `sconce_stream_run`, or by a guard.
+const OF_THE_CURRENT_STREAM: [&str; 4] =
+    ["sconce_tensor_", "sconce_backward_", "sconce_dlpack_", "sconce_comm_tensors_"];
 
-/// Other functions that use the current stream.
-const WITHOUT_FORM: [(&str, &[&str]); 6] = [
-    (
-        "it sets or reports the current stream",
-        &["sconce_dlpack_current_stream", "sconce_stream_get_current"],
-    ),
-    (
-        "it has a form without a current stream of another name",
-        &["sconce_graph_replay_on_current", "sconce_tensor_copy_"],
-    ),
-    (
-        "it uses the current streams of several devices",
-        &[
-            "sconce_comm_tensors_broadcast",
-            "sconce_comm_tensors_broadcast_coalesced",
-            "sconce_comm_tensors_broadcast_out",
-            "sconce_comm_tensors_gather",
-            "sconce_comm_tensors_gather_out",
-            "sconce_comm_tensors_reduce_add",
-            "sconce_comm_tensors_reduce_add_coalesced",
-            "sconce_comm_tensors_scatter_out",
-        ],
-    ),
+/// Other functions that use the current stream and have no form that takes one.
+const WITHOUT_FORM: [(&str, &[&str]); 5] = [
+    ("it sets or reports the current stream", &["sconce_stream_get_current"]),
+    ("it has a form without a current stream of another name", &["sconce_graph_replay_on_current"]),
     (
         "another library prescribes its signature",
-        &[
-            "sconce_cupy_malloc",
-            "sconce_dlpack_allocator",
-            "sconce_ort_alloc",
-            "sconce_torch_malloc",
-        ],
+        &["sconce_cupy_malloc", "sconce_ort_alloc", "sconce_torch_malloc"],
     ),
     ("it lends a stream for its work", &["sconce_graph_warm_up"]),
     ("its handle belongs to the thread", &["sconce_blas_get_handle", "sconce_dnn_get_handle"]),
@@ -127,21 +57,21 @@ fn faults(prototypes: &[Prototype], comments: &Comments) -> Vec<String> {
         prototypes.iter().map(|prototype| (prototype.name.as_str(), prototype)).collect();
     let mut wrong = Vec::new();
     let mut reasoned: BTreeSet<String> = BTreeSet::new();
-    for (_, names) in WITHOUT_WORK {
-        reasoned.extend(names.iter().map(|name| format!("sconce_tensor_{name}")));
-    }
     for (_, names) in WITHOUT_FORM {
         reasoned.extend(names.iter().map(|name| (*name).to_owned()));
     }
     for prototype in prototypes.iter().filter(|prototype| !takes_stream(prototype)) {
         let name = &prototype.name;
-        let needs = name.starts_with("sconce_tensor_")
-            || uses_current(name, comments, &mut BTreeSet::new());
+        let is_current_only = OF_THE_CURRENT_STREAM.iter().any(|noun| name.starts_with(noun));
+        let needs = !is_current_only && uses_current(name, comments, &mut BTreeSet::new());
         let has = known.contains_key(format!("{name}_on").as_str());
         match (needs, has, reasoned.contains(name)) {
             (true, false, false) => wrong.push(format!(
                 "{name} uses the current stream; add {name}_on, or a reason to header_sync/streams.rs"
             )),
+            (_, true, _) if is_current_only => {
+                wrong.push(format!("{name} uses the current stream; {name}_on says it twice"));
+            }
             (_, true, true) => wrong.push(format!("{name}_on exists; remove {name} from the list")),
             (false, false, true) => wrong.push(format!("{name} needs no reason")),
             _ => {}
@@ -156,11 +86,7 @@ fn faults(prototypes: &[Prototype], comments: &Comments) -> Vec<String> {
         let at = form.parameters.iter().position(is_stream);
         let mut others = form.parameters.clone();
         others.retain(|parameter| !is_stream(parameter));
-        // Functions on addresses take it behind what they work on.
-        let of_handles = ["sconce_tensor_", "sconce_backward_"];
-        let is_first = of_handles.iter().any(|room| form.name.starts_with(room));
-        let right = if is_first { at == Some(0) } else { at.is_some() };
-        if !right || others != plain.parameters || form.returns != plain.returns {
+        if at.is_none() || others != plain.parameters || form.returns != plain.returns {
             wrong.push(format!("{} differs from {} by more than `stream`", form.name, plain.name));
         }
     }
@@ -199,7 +125,7 @@ fn planted_faults_are_seen() {
     for (comment, needs) in [
         ("Does it.", false),
         ("- Ordering: queued on the current stream.", true),
-        ("- Ordering: as `sconce_tensor_fill`.", true),
+        ("- Ordering: as `sconce_copy`.", true),
         ("Does it. Otherwise as `sconce_matmul`.", true),
         ("- Errors: as `sconce_matmul`.", false),
     ] {
@@ -210,8 +136,6 @@ fn planted_faults_are_seen() {
             "{comment}: {seen}"
         );
     }
-    let seen = planted("sconce_status sconce_tensor_new(struct sconce_tensor *tensor);", "");
-    assert!(seen.contains("add sconce_tensor_new_on"), "{seen}");
     for (parameters, right) in [
         ("int32_t x, struct sconce_stream stream", true),
         ("struct sconce_stream stream, int32_t x", true),
@@ -225,6 +149,6 @@ fn planted_faults_are_seen() {
         let seen = planted(&other, "");
         assert_eq!(!seen.contains("differs from sconce_other"), right, "{parameters}: {seen}");
     }
-    let late = "sconce_status sconce_tensor_live_count_on(struct sconce_stream stream);";
-    assert!(planted(late, "").contains("remove sconce_tensor_live_count"));
+    let twin = "sconce_status sconce_tensor_fill_on(struct sconce_stream stream);";
+    assert!(planted(twin, "").contains("says it twice"));
 }

@@ -41,11 +41,8 @@ pub(super) const ALL: &[Call] = &[
     call!(sconce_backward_graph_destroy, w, [leaf().0]),
     call!(sconce_backward_graph_clear, w, [leaf().0]),
     call!(sconce_backward_add_leaf, w, [backward_graph(), 0, c"leaf".as_ptr(), out()]),
-    call!(sconce_backward_add_leaf_on, w, [w.other, backward_graph(), 0, c"leaf".as_ptr(), out()]),
     call!(sconce_backward_add_node, w, { let (graph, _) = leaf(); } [graph, 0, c"node".as_ptr(), 1, null(), 0, NO_GRADIENTS, None, null_mut(), out()]),
-    call!(sconce_backward_add_node_on, w, { let (graph, _) = leaf(); } [w.other, graph, 0, c"node".as_ptr(), 1, null(), 0, NO_GRADIENTS, None, null_mut(), out()]),
     call!(sconce_backward_get_gradient, w, { let (graph, leaf) = leaf(); } [graph, leaf, out()]),
     call!(sconce_backward_set_gradient, w, { let (graph, leaf) = leaf(); } [graph, leaf, tensor_on(0)]),
     call!(sconce_backward_run, w, { let (graph, leaf) = leaf(); } [graph, root(leaf), 1, CBool::FALSE]),
-    call!(sconce_backward_run_on, w, { let (graph, leaf) = leaf(); } [w.other, graph, root(leaf), 1, CBool::FALSE]),
 ];

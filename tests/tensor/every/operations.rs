@@ -288,7 +288,6 @@ pub(crate) const ALL: &[Operation] = &[
     alone("random", Works, |t| random(|to| sconce_tensor_random(to, null_mut()), &t.matrix)),
     alone("randperm", Works, |t| one(randperm(t))),
     alone("copy", Works, |t| none(t.matrix.copy_from(&t.turned.clone_as(SCONCE_MEMORY_FORMAT_PRESERVE)?, false))),
-    alone("copy_", Works, |t| none(outcome(sconce_tensor_copy_(t.matrix.raw(), t.turned.clone_as(SCONCE_MEMORY_FORMAT_PRESERVE)?.raw(), CBool::FALSE)))),
     alone("copy", Refused, |t| none(t.matrix.copy_from(&t.ordinary, false))),
     alone("copy", KeepsPinned, |t| none(t.matrix.copy_from(&t.pinned, true))),
     alone("copy", Refused, |t| none(t.ordinary.copy_from(&t.turned, false))),

@@ -1,10 +1,7 @@
-//! Functions of tensors that end in `_on`: they do what the functions without it do, on the stream that the call names,
-//! and nothing on the thread changes.
+//! Functions of tensors while a stream is current: their work and their memory are the stream's, and what was current
+//! before is current afterwards.
 
-mod devices;
 mod forms;
-mod messages;
-mod refusals;
 mod room;
 mod streams;
 mod threads;
@@ -12,7 +9,7 @@ mod threads;
 use sconce::sconce_status::*;
 use sconce::*;
 use testkit::last_message;
-use testkit::places::{default_stream, pending};
+use testkit::places::{default_stream, pending, under};
 
 use forms::Form;
 use room::Room;
@@ -42,11 +39,14 @@ fn manual(on: bool) {
 #[track_caller]
 fn call(form: &Form, room: &mut Room, stream: Option<sconce_stream>) {
     assert_eq!(sconce_random_manual_seed_everywhere(7), SCONCE_OK);
-    let status = (form.call)(room, stream);
+    let status = match stream {
+        None => (form.call)(room),
+        Some(stream) => under(stream, || (form.call)(room)),
+    };
     assert_eq!(status, SCONCE_OK, "{}, {stream:?}: {}", form.name, last_message());
 }
 
-/// What the function without a stream writes on a device.
+/// What the function writes on a device whose default stream is current.
 fn expected(form: &Form, device: i32) -> Vec<String> {
     let mut room = Room::new(device, device);
     call(form, &mut room, None);

@@ -80,16 +80,6 @@ impl Room {
         self.values.as_mut_ptr().cast()
     }
 
-    /// True if no call has written to a place for results.
-    pub(super) fn is_untouched(&self) -> bool {
-        self.out == [null_mut(); 2]
-            && self.values == [0xa5; 64]
-            && self.scalar == sconce_scalar::default()
-            && !self.truth
-            && self.text.is_null()
-            && self.into.iter().all(|into| into.sizes() == [0])
-    }
-
     /// Everything that a call may have written: sizes, strides, and elements if these are `known`. The device has no
     /// work left.
     pub(super) fn results(&self, known: bool) -> Vec<String> {

@@ -7,7 +7,7 @@ use sconce::sconce_status::SCONCE_OK;
 use sconce::*;
 use testkit::in_child;
 use testkit::numbers::Random;
-use testkit::places::{own_stream, pooled};
+use testkit::places::{own_stream, pooled, under};
 
 use super::current;
 use crate::api::{Handle, Outcome, real, returned, written};
@@ -38,18 +38,19 @@ fn combined(
 ) -> Outcome<Handle> {
     let (tensor, number) = (tensor.raw(), real(number));
     // SAFETY: a number and a writable place.
-    returned(|out| unsafe {
-        sconce_tensor_binary_on(
-            stream,
-            operation,
-            tensor,
-            null(),
-            null_mut(),
-            &raw const number,
-            null(),
-            null_mut(),
-            out,
-        )
+    returned(|out| {
+        under(stream, || unsafe {
+            sconce_tensor_binary(
+                operation,
+                tensor,
+                null(),
+                null_mut(),
+                &raw const number,
+                null(),
+                null_mut(),
+                out,
+            )
+        })
     })
 }
 
@@ -61,8 +62,10 @@ fn task(number: u64, workers: &[Sender<Call>]) {
     let start = real(number as f64);
     let mut tensor = elsewhere(any(), move || {
         // SAFETY: sizes, a number and a writable place.
-        returned(|out| unsafe {
-            sconce_tensor_full_on(stream, SIZES.as_ptr(), 1, &raw const start, null(), out)
+        returned(|out| {
+            under(stream, || unsafe {
+                sconce_tensor_full(SIZES.as_ptr(), 1, &raw const start, null(), out)
+            })
         })
     })
     .unwrap();
@@ -77,8 +80,8 @@ fn task(number: u64, workers: &[Sender<Call>]) {
     }
     let value = elsewhere(any(), move || {
         // SAFETY: a writable place.
-        written(sconce_scalar::default(), |out| unsafe {
-            sconce_tensor_item_on(stream, tensor.raw(), out)
+        written(sconce_scalar::default(), |out| {
+            under(stream, || unsafe { sconce_tensor_item(tensor.raw(), out) })
         })
     });
     assert_eq!(value.unwrap().real, expected, "task {number}");

@@ -8,8 +8,7 @@ use sconce::sconce_status::*;
 use sconce::*;
 use testkit::places::{Kind, Place, alone};
 
-use crate::api::{CPU, Handle, Outcome, options, outcome, refusal, returned, written};
-use crate::create::from_i32;
+use crate::api::{CPU, Handle, Outcome, options, refusal, returned};
 
 unsafe extern "C" fn count(calls: *mut c_void) {
     // SAFETY: the tests pass a counter that outlives the tensor.
@@ -112,22 +111,4 @@ fn zeros_and_ones_are_floats_unless_another_type_is_named() {
             assert_eq!(made(options(SCONCE_DTYPE_I32, device)).i32s(), [value; 4]);
         }
     }
-}
-
-#[test]
-fn second_names_do_the_same() {
-    let _one = alone();
-    let (to, from) = (from_i32(&[0; 4], &[2, 2], 0), from_i32(&[7, 8], &[2], CPU));
-    outcome(sconce_tensor_copy_(to.raw(), from.raw(), CBool::FALSE)).unwrap();
-    assert_eq!(to.i32s(), [7, 8, 7, 8]);
-    for (dst, src, argument) in
-        [(null_mut(), from.raw(), "dst is NULL"), (to.raw(), null_mut(), "src is NULL")]
-    {
-        let failure = outcome(sconce_tensor_copy_(dst, src, CBool::FALSE)).unwrap_err();
-        assert_eq!(failure.status, SCONCE_ERROR_INVALID_HANDLE);
-        assert!(failure.message.contains(argument), "{}", failure.message);
-    }
-    // SAFETY: a writable place.
-    let dims = written(0, |out| unsafe { sconce_tensor_get_dims(to.raw(), out) }).unwrap();
-    assert_eq!(dims, 2);
 }

@@ -171,22 +171,6 @@ pub unsafe extern "C" fn sconce_op_schema(
     })
 }
 
-/// Returns the schema of an operator. Another name of `sconce_op_schema`.
-///
-/// - `out_schema`: receives the text.
-/// - Errors: as `sconce_op_schema`.
-/// - Ownership: as `sconce_op_schema`.
-/// - torch: `torch.ops.torchvision.nms.default._schema`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_op_get_schema(
-    op: *mut sconce_op,
-    out_schema: *mut *mut c_char,
-) -> sconce_status {
-    // SAFETY: the caller promises what both functions require.
-    unsafe { sconce_op_schema(op, out_schema) }
-}
-
 /// Returns the schemas of all operators, one on each line, sorted by name.
 ///
 /// - `out_schemas`: receives the text, which is empty if there are none.
