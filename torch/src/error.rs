@@ -175,20 +175,7 @@ fn unusable(is_null: bool, name: &str) -> Error {
 #[allow(unsafe_code, reason = "writes through a pointer of the caller")]
 pub unsafe fn write_out<T>(place: *mut T, name: &str, value: T) -> Result<()> {
     not_null(place, name)?;
-    // SAFETY: the caller's promise; it is neither NULL nor misaligned.
+    // SAFETY: the place is neither NULL nor misaligned, so it is valid for a write.
     unsafe { place.write(value) };
-    Ok(())
-}
-
-/// Writes the address of a new object where the caller wants it, who then owns the object. If the place is refused, the
-/// object goes.
-///
-/// # Safety
-/// `place` is NULL or valid for a write of an address.
-#[allow(unsafe_code, reason = "writes through a pointer of the caller")]
-pub unsafe fn write_boxed<T>(place: *mut *mut T, name: &str, object: Box<T>) -> Result<()> {
-    not_null(place, name)?;
-    // SAFETY: the caller's promise; it is neither NULL nor misaligned.
-    unsafe { place.write(Box::into_raw(object)) };
     Ok(())
 }

@@ -1,6 +1,14 @@
-//! Pointers of the caller: values that may be missing, arrays, and what a new tensor is to be.
+//! Arguments of C functions: places for results, texts, values that may be missing, arrays, and what a new tensor is to
+//! be.
+//!
+//! `Out` and `CText` hold what C cannot say: only a C caller makes one from a pointer, and the ABI tells it which pointers
+//! it may pass. So a function with such arguments is safe to call from Rust, and to read or write through one is safe.
+//! Handles of boxed objects are `Option<&T>` where a function uses the object, and `Option<Box<T>>` where it deletes it.
 
 #![allow(unsafe_code, reason = "reads through pointers of the caller")]
+
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
 
 use super::constants::{dtype_of, named_device_of};
 use super::errors::not_null;
@@ -9,12 +17,100 @@ use crate::sconce::api;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 
+/// A place for a result: NULL, or valid for a write of a `T` until the function returns.
+#[repr(transparent)]
+pub struct Out<'a, T>(*mut T, PhantomData<&'a mut T>);
+
+impl<T> Out<'_, T> {
+    /// No place.
+    pub fn none() -> Self {
+        Out(std::ptr::null_mut(), PhantomData)
+    }
+
+    /// Whether there is no place.
+    pub fn is_none(&self) -> bool {
+        self.0.is_null()
+    }
+
+    /// Refuses a place that is NULL or misaligned.
+    #[inline]
+    pub fn check(&self, name: &str) -> Result<()> {
+        not_null(self.0, name)
+    }
+
+    /// Writes the result. If the place is refused, what the result owns is freed.
+    #[inline]
+    pub fn write(self, name: &str, value: T) -> Result<()> {
+        self.check(name)?;
+        // SAFETY: the place is neither NULL nor misaligned. It is a Rust reference, or C passed it as a place for this
+        // result, which the ABI demands to be valid for a write.
+        unsafe { self.0.write(value) };
+        Ok(())
+    }
+}
+
+impl<'a, T> From<&'a mut T> for Out<'a, T> {
+    fn from(place: &'a mut T) -> Self {
+        Out(place, PhantomData)
+    }
+}
+
+impl<'a, T> Out<'a, Box<T>> {
+    /// The place for an object that is made. Tests keep it there.
+    #[cfg(test)]
+    pub fn of_box(place: &'a mut Option<Box<T>>) -> Self {
+        // A box and an optional one have one layout.
+        Out(std::ptr::from_mut(place).cast(), PhantomData)
+    }
+}
+
+/// A text of C: NULL, or bytes with a NUL at the end that stay until the function returns.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct CText<'a>(*const c_char, PhantomData<&'a CStr>);
+
+impl<'a> CText<'a> {
+    /// No text.
+    pub fn none() -> Self {
+        CText(std::ptr::null(), PhantomData)
+    }
+
+    /// The text as C has it; `None` for NULL.
+    pub fn get(self) -> Option<&'a CStr> {
+        // SAFETY: the pointer is not NULL. It is a Rust text, or C passed it as a text, which the ABI demands to end with
+        // NUL.
+        (!self.0.is_null()).then(|| unsafe { CStr::from_ptr(self.0) })
+    }
+
+    /// The text; empty if it is NULL.
+    pub fn text(self) -> String {
+        self.get().map(|text| text.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The text as C has it. Refuses NULL.
+    pub fn required(self, name: &str) -> Result<&'a CStr> {
+        not_null(self.0, name)?;
+        self.get().ok_or_else(|| Error::invalid_argument(format!("{name} is NULL")))
+    }
+}
+
+impl<'a> From<&'a CStr> for CText<'a> {
+    fn from(text: &'a CStr) -> Self {
+        CText(text.as_ptr(), PhantomData)
+    }
+}
+
+/// The object of a handle. Refuses NULL.
+pub fn object<T>(handle: Option<T>, name: &str) -> Result<T> {
+    handle.ok_or_else(|| Error::invalid_argument(format!("{name} is NULL")))
+}
+
 /// The value behind a pointer that may be NULL.
 ///
 /// # Safety
 /// The pointer is NULL or valid for a read.
 pub unsafe fn optional<T: Copy>(pointer: *const T) -> Option<T> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointer is an optional argument of a C function: NULL, which has no reference, or valid for a read.
     unsafe { pointer.as_ref() }.copied()
 }
 
@@ -23,7 +119,7 @@ pub unsafe fn optional<T: Copy>(pointer: *const T) -> Option<T> {
 /// # Safety
 /// The pointer is NULL or valid for a read.
 pub unsafe fn optional_tensor(place: *const TensorHandle) -> Option<TensorHandle> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `optional` demands of its pointer what this function demands.
     unsafe { optional(place) }.filter(|handle| !handle.is_null())
 }
 
@@ -44,7 +140,8 @@ pub unsafe fn array<'a, T>(array: *const T, count: usize, name: &str) -> Result<
             "{name} has {count} entries; at most {MOST_ENTRIES} are taken"
         )));
     }
-    // SAFETY: neither NULL nor misaligned, and the caller's promise.
+    // SAFETY: the array is neither NULL nor misaligned. C passed it beside its number of entries, which is below a bound
+    // that every program keeps.
     Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }
 
@@ -58,7 +155,7 @@ pub type IntList = (*const i64, i64);
 pub unsafe fn numbers<'a>(numbers: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
     let length = usize::try_from(count)
         .map_err(|_| Error::invalid_argument(format!("{name} has {count} entries")))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `array` demands as many entries as this function does; the number is only read as another type.
     unsafe { array(numbers, length, name) }
 }
 
@@ -83,14 +180,10 @@ impl NewTensor {
     /// # Safety
     /// The pointers are NULL or valid for a read.
     pub unsafe fn options(self, dtype: i32, device: i32) -> Result<api::sconce_tensor_options> {
-        // SAFETY: the caller's promise.
-        let new_dtype = unsafe { optional(self.dtype) };
-        // SAFETY: as above.
-        let layout = unsafe { optional(self.layout) };
-        // SAFETY: as above.
-        let kind = unsafe { optional(self.device) };
-        // SAFETY: as above.
-        let pinned = unsafe { optional(self.pin_memory) };
+        let pointers = [self.dtype, self.layout, self.device, self.pin_memory];
+        // SAFETY: each pointer is NULL or valid for a read, which this function demands of all four.
+        let [new_dtype, layout, kind, pinned] =
+            pointers.map(|pointer| unsafe { optional(pointer) });
         if layout.is_some_and(|layout| layout != 0) {
             return Err(Error::not_supported("the only layout that Sconce has is strided (0)"));
         }

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::ffi::c_void;
 
+use super::arguments::Out;
 use super::constants::{LAYOUT_STRIDED, device_of, dtype_of};
 use super::errors::not_null;
 use super::handles::{another_handle, count, return_tensor};
@@ -98,9 +99,9 @@ impl Blob {
             _ => {
                 not_null(self.sizes, "sizes_ptr")?;
                 not_null(self.strides, "strides_ptr")?;
-                // SAFETY: not NULL, and the caller's promise.
+                // SAFETY: the pointer is not NULL, and C passed an array of `ndim` entries.
                 let sizes = unsafe { std::slice::from_raw_parts(self.sizes, rank) };
-                // SAFETY: as above.
+                // SAFETY: the pointer is not NULL, and C passed an array of `ndim` entries.
                 (sizes, unsafe { std::slice::from_raw_parts(self.strides, rank) })
             }
         };
@@ -111,7 +112,8 @@ impl Blob {
         })?;
         let first = elements.checked_mul(element).ok_or_else(too_large)?;
         let bytes = reach.checked_mul(element).ok_or_else(too_large)?;
-        // SAFETY: the caller's promise; the place is valid for a write.
+        // SAFETY: the memory has the elements that sizes and strides reach, and lives as long as tensors over it: the
+        // functions below demand that of C.
         Tensor::made(|made| unsafe {
             api::sconce_tensor_from_memory(
                 self.data.wrapping_byte_add(first),
@@ -155,17 +157,16 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob(
     dtype: i32,
     device_type: i32,
     device_index: i32,
-    ret: *mut TensorHandle,
+    ret: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let device = device_of(device_type, device_index)?;
         let (sizes, strides) = (sizes_ptr, strides_ptr);
         let blob = Blob { data, ndim, sizes, strides, storage_offset, dtype, device };
-        // SAFETY: the caller's promise.
+        // SAFETY: C keeps the memory as long as any tensor over it, as the ABI demands without a deleter.
         unsafe { blob.tensor(None, std::ptr::null_mut()) }
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", make) }
+    return_tensor(ret, "ret", make)
 }
 
 /// Refuses tensors that are not strided.
@@ -192,7 +193,7 @@ struct Given {
 unsafe extern "C" fn give_up(given: *mut c_void) {
     // SAFETY: the context is the box that `torch_from_blob` made, and this is called once.
     let given = unsafe { Box::from_raw(given.cast::<Given>()) };
-    // SAFETY: the promise of the caller of `torch_from_blob`.
+    // SAFETY: C passed the deleter together with the address and the value that it takes.
     unsafe { (given.deleter)(given.data, given.context) };
 }
 
@@ -210,7 +211,7 @@ pub unsafe extern "C" fn torch_from_blob(
     dtype: i32,
     device_type: i32,
     device_index: i32,
-    ret: *mut TensorHandle,
+    ret: Out<'_, TensorHandle>,
     layout: i32,
     _opaque_metadata: *const u8,
     _opaque_metadata_size: i64,
@@ -223,11 +224,11 @@ pub unsafe extern "C" fn torch_from_blob(
         let (sizes, strides) = (sizes_ptr, strides_ptr);
         let blob = Blob { data, ndim, sizes, strides, storage_offset, dtype, device };
         let Some(deleter) = deleter else {
-            // SAFETY: the caller's promise.
+            // SAFETY: C keeps the memory as long as any tensor over it, as the ABI demands without a deleter.
             return unsafe { blob.tensor(None, std::ptr::null_mut()) };
         };
         let given = Box::into_raw(Box::new(Given { data, context: deleter_ctx, deleter })).cast();
-        // SAFETY: the caller's promise; `give_up` calls the deleter once.
+        // SAFETY: C keeps the memory until its deleter is called, which `give_up` does once.
         let made = unsafe { blob.tensor(Some(give_up), given) };
         if made.is_err() {
             // The memory stays the caller's, as the call fails.
@@ -236,8 +237,7 @@ pub unsafe extern "C" fn torch_from_blob(
         }
         made
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", make) }
+    return_tensor(ret, "ret", make)
 }
 
 #[cfg(test)]
@@ -270,7 +270,7 @@ mod tests {
                     6,
                     0,
                     0,
-                    &mut made,
+                    Out::from(&mut made),
                     layout,
                     std::ptr::null(),
                     0,

@@ -2,9 +2,10 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
+use super::arguments::Out;
 use super::handles::return_tensor;
 use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result, shim};
 use crate::sconce::operations::{fill, item};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options, real, truth};
@@ -16,23 +17,16 @@ pub fn cloned(tensor: TensorHandle) -> Result<Tensor> {
 }
 
 /// Returns a copy in memory of its own.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_clone(tensor: TensorHandle, ret: *mut TensorHandle) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", || cloned(tensor)) }
+pub extern "C" fn aoti_torch_clone(tensor: TensorHandle, ret: Out<'_, TensorHandle>) -> i32 {
+    return_tensor(ret, "ret", || cloned(tensor))
 }
 
 /// Returns a copy with the same strides, also where these leave gaps.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_clone_preserve_strides(
+pub extern "C" fn aoti_torch_clone_preserve_strides(
     tensor: TensorHandle,
-    ret: *mut TensorHandle,
+    ret: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let (sizes, strides) = (sizes_of(tensor)?, strides_of(tensor)?);
@@ -62,8 +56,7 @@ pub unsafe extern "C" fn aoti_torch_clone_preserve_strides(
             )
         })
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", make) }
+    return_tensor(ret, "ret", make)
 }
 
 /// Copies each element of `src` to `tensor`, converted and repeated.
@@ -122,16 +115,12 @@ macro_rules! items {
     ($($name:ident: $kind:ty = $dtype:ident, $field:ident => $convert:expr;)*) => {
         $(
             /// Returns the value of a tensor of one element.
-            ///
-            /// # Safety
-            /// The result's place is NULL or valid for a write.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(tensor: TensorHandle, ret_value: *mut $kind) -> i32 {
+            pub extern "C" fn $name(tensor: TensorHandle, ret_value: Out<'_, $kind>) -> i32 {
                 shim(|| {
                     let convert: fn(api::sconce_scalar) -> $kind = $convert;
                     let value = convert(item_as(stringify!($name), tensor, api::$dtype)?);
-                    // SAFETY: the caller's promise.
-                    unsafe { write_out(ret_value, "ret_value", value) }
+                    ret_value.write("ret_value", value)
                 })
             }
         )*
@@ -213,15 +202,11 @@ macro_rules! scalar_tensors {
     ($($name:ident: $kind:ty = $dtype:ident => $convert:expr;)*) => {
         $(
             /// Returns a tensor of one element without dimensions, on the CPU.
-            ///
-            /// # Safety
-            /// The result's place is NULL or valid for a write.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(value: $kind, ret_new_tensor: *mut TensorHandle) -> i32 {
+            pub extern "C" fn $name(value: $kind, ret_new_tensor: Out<'_, TensorHandle>) -> i32 {
                 let convert: fn($kind) -> api::sconce_scalar = $convert;
                 let make = || scalar_tensor(&convert(value), api::$dtype);
-                // SAFETY: the caller's promise.
-                unsafe { return_tensor(ret_new_tensor, "ret_new_tensor", make) }
+                return_tensor(ret_new_tensor, "ret_new_tensor", make)
             }
         )*
     };
@@ -286,15 +271,12 @@ mod tests {
     fn numbers_become_tensors_and_numbers_again() {
         let before = api::sconce_tensor_live_count();
         let mut handle = std::ptr::null_mut();
-        // SAFETY: the place is valid for a write.
-        assert_eq!(unsafe { aoti_torch_scalar_to_tensor_int64(-7, &mut handle) }, 0);
+        assert_eq!(aoti_torch_scalar_to_tensor_int64(-7, Out::from(&mut handle)), 0);
         let tensor = Tensor::from_handle(handle);
         let (mut value, mut wrong) = (0, 0);
-        // SAFETY: as above.
-        assert_eq!(unsafe { aoti_torch_item_int64(tensor.handle(), &mut value) }, 0);
+        assert_eq!(aoti_torch_item_int64(tensor.handle(), Out::from(&mut value)), 0);
         assert_eq!(value, -7);
-        // SAFETY: as above.
-        assert_eq!(unsafe { aoti_torch_item_int32(tensor.handle(), &mut wrong) }, 1);
+        assert_eq!(aoti_torch_item_int32(tensor.handle(), Out::from(&mut wrong)), 1);
         let text = crate::error::newest().unwrap_or_default();
         assert!(text.contains("another type: int64[]"), "{text}");
         drop(tensor);
@@ -316,17 +298,13 @@ mod tests {
         ] {
             let tensor = scalar_tensor(&value, dtype).unwrap();
             let handle = tensor.handle();
-            // SAFETY: the place is valid for a write.
-            let status = unsafe { aoti_torch_item_int64(handle, &mut whole) };
+            let status = aoti_torch_item_int64(handle, Out::from(&mut whole));
             assert_eq!((status == 0).then_some(whole), expected.0, "{dtype}");
-            // SAFETY: as above.
-            let status = unsafe { aoti_torch_item_float32(handle, &mut single) };
+            let status = aoti_torch_item_float32(handle, Out::from(&mut single));
             assert_eq!((status == 0).then_some(f64::from(single)), expected.1, "{dtype}");
-            // SAFETY: as above.
-            let status = unsafe { aoti_torch_item_float64(handle, &mut double) };
+            let status = aoti_torch_item_float64(handle, Out::from(&mut double));
             assert_eq!((status == 0).then_some(double), expected.1, "{dtype}");
-            // SAFETY: as above.
-            assert_eq!(unsafe { aoti_torch_item_bool(handle, &mut is_true) }, 0);
+            assert_eq!(aoti_torch_item_bool(handle, Out::from(&mut is_true)), 0);
             assert_eq!(is_true, expected.2, "{dtype}");
         }
     }
@@ -336,10 +314,8 @@ mod tests {
         let (number, wide) =
             (Complex64 { real: 1.5, imaginary: -2.0 }, Complex128 { real: 0.25, imaginary: 3.0 });
         let (mut single, mut double) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the places are valid for writes.
-        assert_eq!(unsafe { aoti_torch_scalar_to_tensor_complex64(number, &mut single) }, 0);
-        // SAFETY: as above.
-        assert_eq!(unsafe { aoti_torch_scalar_to_tensor_complex128(wide, &mut double) }, 0);
+        assert_eq!(aoti_torch_scalar_to_tensor_complex64(number, Out::from(&mut single)), 0);
+        assert_eq!(aoti_torch_scalar_to_tensor_complex128(wide, Out::from(&mut double)), 0);
         for (handle, real, imaginary) in [(single, 1.5, -2.0), (double, 0.25, 3.0)] {
             let value = item(Tensor::from_handle(handle).handle()).unwrap();
             assert_eq!((value.real, value.imaginary), (real, imaginary));
@@ -367,12 +343,11 @@ mod tests {
             )
         });
         let (view, mut handle) = (view.unwrap(), std::ptr::null_mut());
-        // SAFETY: the place is valid for a write.
-        assert_eq!(unsafe { aoti_torch_clone_preserve_strides(view.handle(), &mut handle) }, 0);
+        assert_eq!(aoti_torch_clone_preserve_strides(view.handle(), Out::from(&mut handle)), 0);
         let copy = Tensor::from_handle(handle);
         assert_eq!(strides_of(copy.handle()).unwrap(), [12, 2]);
         let mut values = [0_i64; 6];
-        // SAFETY: there is room for six elements.
+        // SAFETY: the array has six elements of 8 bytes.
         let status =
             unsafe { api::sconce_tensor_to_values(copy.handle(), values.as_mut_ptr().cast(), 48) };
         assert_eq!((status, values), (0, [5, 7, 9, 17, 19, 21]));

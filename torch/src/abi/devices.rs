@@ -3,11 +3,11 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use std::cell::Cell;
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 
+use super::arguments::{CText, Out, object};
 use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA};
-use super::errors::{not_null, text_of};
-use crate::error::{Error, Result, shim, write_boxed, write_out};
+use crate::error::{Error, Result, shim};
 use crate::sconce::{api, check};
 
 /// Makes a device current until it is deleted.
@@ -67,32 +67,17 @@ pub fn stream_of_native(handle: *mut c_void, device: i32) -> Result<api::sconce_
         return Ok(current);
     }
     let mut stream = NO_STREAM;
-    // SAFETY: the caller of the ABI promises a live stream; the place is valid for a write.
+    // SAFETY: C passed the handle of a live stream, as the ABI demands of every `cudaStream_t`.
     check(unsafe { api::sconce_stream_get_from_external(handle, device, &mut stream) })?;
     Ok(stream)
 }
 
-/// Writes a boxed guard where the caller wants it.
-///
-/// # Safety
-/// The place is NULL or valid for a write.
-unsafe fn return_guard<T>(place: *mut *mut T, guard: impl FnOnce() -> Result<T>) -> i32 {
+/// Returns a guard, which the caller owns.
+fn return_guard<T>(place: Out<'_, Box<T>>, guard: impl FnOnce() -> Result<T>) -> i32 {
     shim(|| {
-        not_null(place, "ret_guard")?;
-        let guard = guard()?;
-        // SAFETY: the caller's promise.
-        unsafe { write_boxed(place, "ret_guard", Box::new(guard)) }
+        place.check("ret_guard")?;
+        place.write("ret_guard", Box::new(guard()?))
     })
-}
-
-/// The boxed guard of a pointer, NULL or one of a guard that has not been deleted.
-///
-/// # Safety
-/// As described.
-unsafe fn guard_of<T>(guard: *mut T) -> Result<Box<T>> {
-    not_null(guard, "guard")?;
-    // SAFETY: the caller's promise.
-    Ok(unsafe { Box::from_raw(guard) })
 }
 
 fn new_device_guard(device: i32) -> Result<DeviceGuard> {
@@ -107,36 +92,22 @@ fn end_device_guard(guard: &DeviceGuard) -> Result<()> {
 macro_rules! device_guards {
     ($create:ident, $delete:ident, $set:ident) => {
         /// Makes a device current until the guard is deleted; -1 keeps the current one.
-        ///
-        /// # Safety
-        /// The result's place is NULL or valid for a write.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $create(
-            device_index: i32,
-            ret_guard: *mut *mut DeviceGuard,
-        ) -> i32 {
-            // SAFETY: the caller's promise.
-            unsafe { return_guard(ret_guard, || new_device_guard(device_index)) }
+        pub extern "C" fn $create(device_index: i32, ret_guard: Out<'_, Box<DeviceGuard>>) -> i32 {
+            return_guard(ret_guard, || new_device_guard(device_index))
         }
 
         /// Makes the device current again that was so before the guard.
-        ///
-        /// # Safety
-        /// The guard is NULL or one that has not been deleted.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $delete(guard: *mut DeviceGuard) -> i32 {
-            // SAFETY: the caller's promise.
-            shim(|| end_device_guard(&*unsafe { guard_of(guard) }?))
+        pub extern "C" fn $delete(guard: Option<Box<DeviceGuard>>) -> i32 {
+            shim(|| end_device_guard(&*object(guard, "guard")?))
         }
 
         /// Makes another device current.
-        ///
-        /// # Safety
-        /// The guard is NULL or one that has not been deleted.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $set(guard: *mut DeviceGuard, device_index: i32) -> i32 {
+        pub extern "C" fn $set(guard: Option<&DeviceGuard>, device_index: i32) -> i32 {
             shim(|| {
-                not_null(guard, "guard")?;
+                object(guard, "guard")?;
                 exchange_device(device_index).map(|_| ())
             })
         }
@@ -162,7 +133,7 @@ device_guards!(
 pub unsafe extern "C" fn aoti_torch_create_cuda_stream_guard(
     stream: *mut c_void,
     device_index: i32,
-    ret_guard: *mut *mut StreamGuard,
+    ret_guard: Out<'_, Box<StreamGuard>>,
 ) -> i32 {
     let guard = || {
         let stream = stream_of_native(stream, device_index)?;
@@ -171,36 +142,27 @@ pub unsafe extern "C" fn aoti_torch_create_cuda_stream_guard(
         check(api::sconce_stream_exchange(stream, previous, device))?;
         Ok(guard)
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_guard(ret_guard, guard) }
+    return_guard(ret_guard, guard)
 }
 
 /// Makes the stream and the device current again that were so before the guard.
-///
-/// # Safety
-/// The guard is NULL or one that has not been deleted.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_delete_cuda_stream_guard(guard: *mut StreamGuard) -> i32 {
+pub extern "C" fn aoti_torch_delete_cuda_stream_guard(guard: Option<Box<StreamGuard>>) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let guard = unsafe { guard_of(guard) }?;
+        let guard = object(guard, "guard")?;
         check(api::sconce_stream_restore(guard.previous, guard.previous_device))
     })
 }
 
 /// Returns the `cudaStream_t` that is the calling thread's current one on a device.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_get_current_cuda_stream(
+pub extern "C" fn aoti_torch_get_current_cuda_stream(
     device_index: i32,
-    ret_stream: *mut *mut c_void,
+    ret_stream: Out<'_, *mut c_void>,
 ) -> i32 {
     shim(|| {
         let handle = native(current_stream(device_index)?)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_stream, "ret_stream", handle) }
+        ret_stream.write("ret_stream", handle)
     })
 }
 
@@ -220,22 +182,18 @@ pub unsafe extern "C" fn torch_set_current_cuda_stream(
 }
 
 /// Returns a stream of the device's pool as a `cudaStream_t`.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_get_cuda_stream_from_pool(
+pub extern "C" fn torch_get_cuda_stream_from_pool(
     is_high_priority: bool,
     device_index: i32,
-    ret_stream: *mut *mut c_void,
+    ret_stream: Out<'_, *mut c_void>,
 ) -> i32 {
     shim(|| {
         let mut stream = NO_STREAM;
         let priority = -i32::from(is_high_priority);
         check(api::sconce_stream_get_from_pool(device_index, priority, &mut stream))?;
         let handle = native(stream)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_stream, "ret_stream", handle) }
+        ret_stream.write("ret_stream", handle)
     })
 }
 
@@ -255,30 +213,22 @@ pub unsafe extern "C" fn torch_cuda_stream_synchronize(
 }
 
 /// Returns the calling thread's cuBLAS handle of the current device, set to the current stream.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_get_current_cuda_blas_handle(ret_handle: *mut *mut c_void) -> i32 {
+pub extern "C" fn torch_get_current_cuda_blas_handle(ret_handle: Out<'_, *mut c_void>) -> i32 {
     shim(|| {
         let mut handle = std::ptr::null_mut();
         check(api::sconce_blas_get_handle(&mut handle))?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_handle, "ret_handle", handle) }
+        ret_handle.write("ret_handle", handle)
     })
 }
 
 /// Returns the calling thread's current device.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_get_current_device_index(ret_device_index: *mut i32) -> i32 {
+pub extern "C" fn aoti_torch_get_current_device_index(ret_device_index: Out<'_, i32>) -> i32 {
     shim(|| {
         let mut device = 0;
         check(api::sconce_device_get_current(&mut device))?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_device_index, "ret_device_index", device) }
+        ret_device_index.write("ret_device_index", device)
     })
 }
 
@@ -298,22 +248,16 @@ pub fn parse_device(text: &str) -> Result<(i32, i32)> {
 }
 
 /// Reads the name of a device.
-///
-/// # Safety
-/// The text is NULL or ends with NUL; the places are NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_parse_device_string(
-    device_string: *const c_char,
-    out_device_type: *mut u32,
-    out_device_index: *mut i32,
+pub extern "C" fn torch_parse_device_string(
+    device_string: CText<'_>,
+    out_device_type: Out<'_, u32>,
+    out_device_index: Out<'_, i32>,
 ) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let (kind, index) = parse_device(&unsafe { text_of(device_string) })?;
-        // SAFETY: as above.
-        unsafe { write_out(out_device_type, "out_device_type", kind as u32) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_device_index, "out_device_index", index) }
+        let (kind, index) = parse_device(&device_string.text())?;
+        out_device_type.write("out_device_type", kind as u32)?;
+        out_device_index.write("out_device_index", index)
     })
 }
 
@@ -335,23 +279,19 @@ pub extern "C" fn aoti_torch_grad_mode_set_enabled(enabled: bool) {
 }
 
 /// Allocates device memory for the current stream.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda_caching_allocator_raw_alloc(
+pub extern "C" fn aoti_torch_cuda_caching_allocator_raw_alloc(
     nbytes: u64,
-    ret_ptr: *mut *mut c_void,
+    ret_ptr: Out<'_, *mut c_void>,
 ) -> i32 {
     shim(|| {
-        not_null(ret_ptr, "ret_ptr")?;
+        ret_ptr.check("ret_ptr")?;
         let mut address = std::ptr::null_mut();
         let bytes = usize::try_from(nbytes)
             .map_err(|_| Error::invalid_argument("more bytes than can be counted"))?;
         // SAFETY: the place is valid for a write.
         check(unsafe { api::sconce_memory_alloc(bytes, &mut address) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_ptr, "ret_ptr", address) }
+        ret_ptr.write("ret_ptr", address)
     })
 }
 

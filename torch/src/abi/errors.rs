@@ -4,6 +4,7 @@
 
 use std::ffi::{CStr, CString, c_char};
 
+use super::arguments::CText;
 use crate::error::{self, Error};
 use crate::sconce::api;
 
@@ -17,28 +18,20 @@ pub unsafe fn text_of(text: *const c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: the caller's promise; it is not NULL.
+    // SAFETY: the text is not NULL, so it ends with NUL.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 /// Logs a warning of a compiled model or a kernel library.
-///
-/// # Safety
-/// Texts are NULL or end with NUL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_warn(
-    function: *const c_char,
-    file: *const c_char,
+pub extern "C" fn aoti_torch_warn(
+    function: CText<'_>,
+    file: CText<'_>,
     line: u32,
-    message: *const c_char,
+    message: CText<'_>,
 ) {
     error::guard(|| {
-        // SAFETY: the caller's promise.
-        let function = unsafe { text_of(function) };
-        // SAFETY: as above.
-        let file = unsafe { text_of(file) };
-        // SAFETY: as above.
-        let message = unsafe { text_of(message) };
+        let [function, file, message] = [function, file, message].map(CText::text);
         let text = format!("{message} ({function}, {file}:{line})").replace('\0', "\\0");
         let text = CString::new(text).unwrap_or_default();
         // SAFETY: the text ends with NUL.
@@ -72,14 +65,9 @@ pub unsafe extern "C" fn aoti_torch_check(
 }
 
 /// Keeps a text as that of the thread's newest failure, for `calls.cc`.
-///
-/// # Safety
-/// The text is NULL or ends with NUL.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn sconce_torch_record(text: *const c_char) {
-    // SAFETY: the caller's promise.
-    let text = unsafe { text_of(text) };
-    error::record(&Error::invalid_argument(text));
+extern "C" fn sconce_torch_record(text: CText<'_>) {
+    error::record(&Error::invalid_argument(text.text()));
 }
 
 /// Returns the text of the calling thread's newest failure, which is valid until it has read that of a later one.

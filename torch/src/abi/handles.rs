@@ -4,49 +4,42 @@
 
 use std::cell::RefCell;
 
+use super::arguments::Out;
 use super::constants::{device_of, dtype_of};
 use super::live;
 use super::tensors::{is_defined, offset_of, rank_of, strides_of};
-use crate::error::{Error, Result, not_null, shim, write_out};
+use crate::error::{Error, Result, shim};
 use crate::sconce::operations::{undefined, view_offset};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
 
 /// Returns a new tensor to the caller.
-///
-/// # Safety
-/// The place is NULL or valid for a write.
 #[inline]
-pub unsafe fn return_tensor(
-    place: *mut TensorHandle,
+pub fn return_tensor(
+    place: Out<'_, TensorHandle>,
     name: &str,
     tensor: impl FnOnce() -> Result<Tensor>,
 ) -> i32 {
     shim(|| {
-        not_null(place, name)?;
+        place.check(name)?;
         let tensor = tensor()?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(place, name, tensor.handle()) }?;
+        place.write(name, tensor.handle())?;
         live::made(tensor.into_handle());
         Ok(())
     })
 }
 
 /// Returns a view of the memory of another tensor to the caller.
-///
-/// # Safety
-/// The place is NULL or valid for a write.
-unsafe fn return_view(
-    place: *mut TensorHandle,
+fn return_view(
+    place: Out<'_, TensorHandle>,
     name: &str,
     view: impl FnOnce() -> Result<Tensor>,
 ) -> i32 {
     shim(|| {
-        not_null(place, name)?;
+        place.check(name)?;
         let view = view()?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(place, name, view.handle()) }?;
+        place.write(name, view.handle())?;
         live::viewed(view.into_handle());
         Ok(())
     })
@@ -100,13 +93,10 @@ pub fn recorded<R>(function: impl FnOnce() -> R) -> (R, Vec<TensorHandle>) {
 }
 
 /// Returns another handle of the same tensor: assignments to one do not change the other.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_new_tensor_handle(
+pub extern "C" fn aoti_torch_new_tensor_handle(
     orig_handle: TensorHandle,
-    new_handle: *mut TensorHandle,
+    new_handle: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let made = another_handle(orig_handle)?;
@@ -115,18 +105,13 @@ pub unsafe extern "C" fn aoti_torch_new_tensor_handle(
         });
         Ok(made)
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_view(new_handle, "new_handle", make) }
+    return_view(new_handle, "new_handle", make)
 }
 
 /// Returns a tensor without memory, type or shape.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_new_uninitialized_tensor(ret: *mut TensorHandle) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", undefined) }
+pub extern "C" fn aoti_torch_new_uninitialized_tensor(ret: Out<'_, TensorHandle>) -> i32 {
+    return_tensor(ret, "ret", undefined)
 }
 
 /// Accepts that a tensor takes no part in gradients, which none does here; refuses the contrary.
@@ -156,16 +141,12 @@ pub extern "C" fn aoti_torch_assign_tensors(src: TensorHandle, dst: TensorHandle
 }
 
 /// Returns a new handle that holds the tensor of `src`.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_assign_tensors_out(
+pub extern "C" fn aoti_torch_assign_tensors_out(
     src: TensorHandle,
-    ret_dst: *mut TensorHandle,
+    ret_dst: Out<'_, TensorHandle>,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { return_view(ret_dst, "ret_dst", || another_handle(src)) }
+    return_view(ret_dst, "ret_dst", || another_handle(src))
 }
 
 /// Returns the memory of a tensor, seen through other sizes and strides from an offset of the memory's begin.
@@ -179,17 +160,16 @@ pub unsafe extern "C" fn aoti_torch__reinterpret_tensor(
     sizes_ptr: *const i64,
     strides_ptr: *const i64,
     storage_offset: i64,
-    ret_new_tensor: *mut TensorHandle,
+    ret_new_tensor: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let (rank, offset) = (count(ndim)?, view_offset(Some(storage_offset))?);
-        // SAFETY: the caller's promise for sizes and strides; the place is valid for a write.
+        // SAFETY: the ABI demands that sizes and strides have as many entries; libsconce.so refuses NULL.
         Tensor::made(|made| unsafe {
             api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_view(ret_new_tensor, "ret_new_tensor", make) }
+    return_view(ret_new_tensor, "ret_new_tensor", make)
 }
 
 /// Returns the memory of a tensor, seen through other sizes and strides from its own offset.
@@ -201,17 +181,16 @@ pub unsafe extern "C" fn aoti_torch_as_strided(
     tensor: TensorHandle,
     sizes_ptr: *const i64,
     strides_ptr: *const i64,
-    ret: *mut TensorHandle,
+    ret: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let (rank, offset) = (rank_of(tensor)?, offset_of(tensor)?);
-        // SAFETY: the caller's promise for sizes and strides; the place is valid for a write.
+        // SAFETY: the ABI demands that sizes and strides have as many entries; libsconce.so refuses NULL.
         Tensor::made(|made| unsafe {
             api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_view(ret, "ret", make) }
+    return_view(ret, "ret", make)
 }
 
 /// # Safety
@@ -227,7 +206,7 @@ unsafe fn empty_strided(
     let rank = count(ndim)?;
     let mut options = options(dtype_of(dtype)?, device);
     options.pinned = pinned;
-    // SAFETY: the caller's promise for sizes and strides; the options and the place are valid.
+    // SAFETY: sizes and strides have `ndim` entries, which the functions below demand of C; the options are valid.
     Tensor::made(|made| unsafe {
         api::sconce_tensor_empty_strided(sizes, strides, rank, &options, made)
     })
@@ -245,15 +224,14 @@ pub unsafe extern "C" fn aoti_torch_empty_strided(
     dtype: i32,
     device_type: i32,
     device_index: i32,
-    ret_new_tensor: *mut TensorHandle,
+    ret_new_tensor: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let device = device_of(device_type, device_index)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI demands that sizes and strides have `ndim` entries.
         unsafe { empty_strided(ndim, sizes_ptr, strides_ptr, dtype, device, false) }
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret_new_tensor, "ret_new_tensor", make) }
+    return_tensor(ret_new_tensor, "ret_new_tensor", make)
 }
 
 /// Returns a tensor in page-locked memory of the host whose values are not set.
@@ -268,13 +246,12 @@ pub unsafe extern "C" fn aoti_torch_empty_strided_pinned(
     dtype: i32,
     device_type: i32,
     device_index: i32,
-    ret_new_tensor: *mut TensorHandle,
+    ret_new_tensor: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let device = device_of(device_type, device_index)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI demands that sizes and strides have `ndim` entries.
         unsafe { empty_strided(ndim, sizes_ptr, strides_ptr, dtype, device, true) }
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret_new_tensor, "ret_new_tensor", make) }
+    return_tensor(ret_new_tensor, "ret_new_tensor", make)
 }

@@ -130,6 +130,7 @@ pub fn counted<R>(others: &[TensorHandle], function: impl FnOnce() -> R) -> (R, 
 #[allow(unsafe_code, reason = "calls functions of the ABI")]
 mod tests {
     use super::*;
+    use crate::abi::arguments::Out;
     use crate::abi::constants::{DEVICE_TYPE_CPU, aoti_torch_dtype_float32};
     use crate::abi::handles::{
         aoti_torch__reinterpret_tensor, aoti_torch_delete_tensor_object, aoti_torch_empty_strided,
@@ -140,8 +141,9 @@ mod tests {
         let (stride, mut made) = (1, std::ptr::null_mut());
         let (dtype, device) = (aoti_torch_dtype_float32(), DEVICE_TYPE_CPU);
         // SAFETY: one size, one stride, and a place for the result.
-        let status =
-            unsafe { aoti_torch_empty_strided(1, &count, &stride, dtype, device, 0, &mut made) };
+        let status = unsafe {
+            aoti_torch_empty_strided(1, &count, &stride, dtype, device, 0, Out::from(&mut made))
+        };
         assert_eq!(status, 0);
         made
     }
@@ -149,8 +151,9 @@ mod tests {
     fn part(of: TensorHandle, count: i64) -> TensorHandle {
         let (stride, mut made) = (1, std::ptr::null_mut());
         // SAFETY: one size, one stride, and a place for the result.
-        let status =
-            unsafe { aoti_torch__reinterpret_tensor(of, 1, &count, &stride, 0, &mut made) };
+        let status = unsafe {
+            aoti_torch__reinterpret_tensor(of, 1, &count, &stride, 0, Out::from(&mut made))
+        };
         assert_eq!(status, 0);
         made
     }
@@ -171,7 +174,7 @@ mod tests {
             let view = part(first, 50);
             let mut other = std::ptr::null_mut();
             // SAFETY: the place is valid for a write.
-            assert_eq!(unsafe { aoti_torch_new_tensor_handle(view, &mut other) }, 0);
+            assert_eq!(aoti_torch_new_tensor_handle(view, Out::from(&mut other)), 0);
             delete(&[first]);
             let second = floats(20);
             delete(&[second, view, other]);

@@ -4,7 +4,8 @@
 
 use std::ffi::c_void;
 
-use crate::error::{Error, shim, write_out};
+use super::arguments::Out;
+use crate::error::{Error, shim};
 use crate::foreign::words::{RangeFunction, call_range};
 use crate::sconce::parallel;
 
@@ -33,29 +34,21 @@ pub unsafe extern "C" fn torch_parallel_for(
         let context = Context(ctx);
         parallel::for_range(begin, end, grain_size, &|begin, end| {
             let context = &context;
-            // SAFETY: the promise of the caller.
+            // SAFETY: C passed a function that takes parts of this range and this context, on any thread.
             unsafe { call_range(func, begin, end, context.0) }
         })
     })
 }
 
 /// Returns which part of a range the calling thread works on, 0 outside of one.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_get_thread_idx(out_thread_idx: *mut u32) -> i32 {
-    // SAFETY: the caller's promise.
-    shim(|| unsafe { write_out(out_thread_idx, "out_thread_idx", parallel::part() as u32) })
+pub extern "C" fn torch_get_thread_idx(out_thread_idx: Out<'_, u32>) -> i32 {
+    shim(|| out_thread_idx.write("out_thread_idx", parallel::part() as u32))
 }
 
 /// Returns the most threads that [`torch_parallel_for`] uses.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_get_num_threads(out_num_threads: *mut u32) -> i32 {
+pub extern "C" fn torch_get_num_threads(out_num_threads: Out<'_, u32>) -> i32 {
     let threads = parallel::threads() as u32;
-    // SAFETY: the caller's promise.
-    shim(|| unsafe { write_out(out_num_threads, "out_num_threads", threads) })
+    shim(|| out_num_threads.write("out_num_threads", threads))
 }

@@ -4,6 +4,7 @@
 
 use std::ffi::c_void;
 
+use super::arguments::Out;
 use super::constants::dtype_of;
 use super::handles::{count, return_tensor};
 use super::tensors::{device_of_tensor, dtype_of_tensor, storage_of};
@@ -32,7 +33,8 @@ pub unsafe fn typed_part(
     }
     let address = begin.wrapping_byte_add(offset);
     let context = Box::into_raw(Box::new(owner)).cast();
-    // SAFETY: the memory lives until the owner is dropped by the deleter; sizes and strides are the caller's promise.
+    // SAFETY: the memory lives until the deleter drops the owner. Sizes and strides have `rank` entries, which this
+    // function demands.
     let made = Tensor::made(|made| unsafe {
         let deleter = Some(drop_tensor as unsafe extern "C" fn(*mut c_void));
         let bytes = bytes - offset;
@@ -65,14 +67,14 @@ pub unsafe extern "C" fn aoti_torch__alloc_from_pool(
     ndim: i64,
     sizes_ptr: *const i64,
     strides_ptr: *const i64,
-    ret_new_tensor: *mut TensorHandle,
+    ret_new_tensor: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         let (rank, dtype) = (count(ndim)?, dtype_of(dtype)?);
         if dtype != dtype_of_tensor(tensor)? {
             let offset = usize::try_from(offset_bytes)
                 .map_err(|_| Error::invalid_argument(format!("offset_bytes is {offset_bytes}")))?;
-            // SAFETY: the caller's promise for sizes and strides.
+            // SAFETY: the ABI demands that sizes and strides have `ndim` entries.
             return unsafe { typed_part(tensor, offset, dtype, [sizes_ptr, strides_ptr], rank) };
         }
         let mut bytes = 0;
@@ -83,12 +85,11 @@ pub unsafe extern "C" fn aoti_torch__alloc_from_pool(
                 "offset_bytes is {offset_bytes}, which is no multiple of the {bytes} bytes of an element"
             )));
         }
-        // SAFETY: the caller's promise for sizes and strides; the place is valid for a write.
+        // SAFETY: the ABI demands that sizes and strides have `ndim` entries.
         Tensor::made(|made| unsafe {
             let offset = offset_bytes / bytes;
             api::sconce_tensor_as_strided(tensor, sizes_ptr, strides_ptr, rank, offset, made)
         })
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret_new_tensor, "ret_new_tensor", make) }
+    return_tensor(ret_new_tensor, "ret_new_tensor", make)
 }

@@ -4,8 +4,9 @@
 
 use std::ffi::c_void;
 
+use super::arguments::Out;
 use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA, scalar_type_of};
-use crate::error::{Error, Result, shim, write_out};
+use crate::error::{Error, Result, shim};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{api, check};
 
@@ -41,16 +42,12 @@ macro_rules! getters {
     ($($(#[$doc:meta])* $name:ident($result:ident: $kind:ty) = $get:expr;)*) => {
         $(
             $(#[$doc])*
-            ///
-            /// # Safety
-            /// The result's place is NULL or valid for a write.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(tensor: TensorHandle, $result: *mut $kind) -> i32 {
+            pub extern "C" fn $name(tensor: TensorHandle, $result: Out<'_, $kind>) -> i32 {
                 shim(|| {
                     let get: fn(TensorHandle) -> Result<$kind> = $get;
                     let value = get(tensor)?;
-                    // SAFETY: the caller's promise.
-                    unsafe { write_out($result, stringify!($result), value) }
+                    $result.write(stringify!($result), value)
                 })
             }
         )*
@@ -76,7 +73,7 @@ getters! {
     aoti_torch_get_dim(ret_dim: i64) = |tensor| Ok(rank_of(tensor)? as i64);
     /// Returns the number of elements.
     aoti_torch_get_numel(ret_numel: i64) = numel_of;
-    /// Returns how many elements the memory has room for.
+    /// Returns how many elements fit into the memory.
     aoti_torch_get_storage_numel(ret_numel: i64) = |tensor| {
         let mut bytes = 0;
         check(api::sconce_dtype_get_bytes(dtype_of_tensor(tensor)?, &mut bytes))?;
@@ -105,35 +102,23 @@ getters! {
 }
 
 /// Returns the size of a dimension.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_get_size(
-    tensor: TensorHandle,
-    d: i64,
-    ret_size: *mut i64,
-) -> i32 {
+pub extern "C" fn aoti_torch_get_size(tensor: TensorHandle, d: i64, ret_size: Out<'_, i64>) -> i32 {
     shim(|| {
         let size = entry(&sizes_of(tensor)?, d)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_size, "ret_size", size) }
+        ret_size.write("ret_size", size)
     })
 }
 
 /// Returns the stride of a dimension, in elements.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_get_stride(
+pub extern "C" fn aoti_torch_get_stride(
     tensor: TensorHandle,
     d: i64,
-    ret_stride: *mut i64,
+    ret_stride: Out<'_, i64>,
 ) -> i32 {
     shim(|| {
         let stride = entry(&strides_of(tensor)?, d)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_stride, "ret_stride", stride) }
+        ret_stride.write("ret_stride", stride)
     })
 }

@@ -3,11 +3,12 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use std::ffi::{c_char, c_void};
+use std::ffi::c_void;
 use std::io::Write;
 
-use super::errors::{not_null, text_of};
-use crate::error::{Error, guard, shim, write_boxed};
+use super::arguments::{CText, Out, array, object};
+use super::errors::text_of;
+use crate::error::{Error, guard, shim};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check, operations};
 
@@ -24,43 +25,28 @@ pub enum Reported {
     Tensor(Tensor),
 }
 
-/// # Safety
-/// The place is NULL or valid for a write.
-unsafe fn return_value(
-    place: *mut *mut Reported,
+/// Returns a value, which the caller owns.
+fn return_value(
+    place: Out<'_, Box<Reported>>,
     value: impl FnOnce() -> crate::error::Result<Reported>,
 ) -> i32 {
     shim(|| {
-        not_null(place, "ivalue")?;
-        let value = Box::new(value()?);
-        // SAFETY: the caller's promise.
-        unsafe { write_boxed(place, "ivalue", value) }
+        place.check("ivalue")?;
+        place.write("ivalue", Box::new(value()?))
     })
 }
 
 /// Returns a whole number as a value of a range.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_int64_to_ivalue(val: i64, ivalue: *mut *mut Reported) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { return_value(ivalue, || Ok(Reported::Int(val))) }
+pub extern "C" fn aoti_torch_int64_to_ivalue(val: i64, ivalue: Out<'_, Box<Reported>>) -> i32 {
+    return_value(ivalue, || Ok(Reported::Int(val)))
 }
 
 /// Returns a text as a value of a range.
-///
-/// # Safety
-/// The text is NULL or ends with NUL; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_str_to_ivalue(
-    val: *const c_char,
-    ivalue: *mut *mut Reported,
-) -> i32 {
-    // SAFETY: the caller's promise.
-    let text = || Ok(Reported::Text(unsafe { text_of(val) }));
-    // SAFETY: as above.
-    unsafe { return_value(ivalue, text) }
+pub extern "C" fn aoti_torch_str_to_ivalue(val: CText<'_>, ivalue: Out<'_, Box<Reported>>) -> i32 {
+    let text = || Ok(Reported::Text(val.text()));
+    return_value(ivalue, text)
 }
 
 /// Returns texts as a value of a range.
@@ -69,94 +55,64 @@ pub unsafe extern "C" fn aoti_torch_str_to_ivalue(
 /// There are `len` texts, each NULL or with a NUL at its end; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aoti_torch_strlist_to_ivalue(
-    val: *const *const c_char,
+    val: *const CText<'_>,
     len: i64,
-    ivalue: *mut *mut Reported,
+    ivalue: Out<'_, Box<Reported>>,
 ) -> i32 {
     let texts = || {
         let count = usize::try_from(len).map_err(|_| {
             Error::invalid_argument(format!("len is {len}, but must not be negative"))
         })?;
-        // SAFETY: the caller's promise.
-        let texts = unsafe { super::arguments::array(val, count, "val") }?;
-        // SAFETY: as above.
-        Ok(Reported::Texts(texts.iter().map(|text| unsafe { text_of(*text) }).collect()))
+        // SAFETY: the model passes an array of `len` texts.
+        let texts = unsafe { array(val, count, "val") }?;
+        Ok(Reported::Texts(texts.iter().map(|text| text.text()).collect()))
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_value(ivalue, texts) }
+    return_value(ivalue, texts)
 }
 
 /// Returns a tensor as a value of a range.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_tensor_to_ivalue(
+pub extern "C" fn aoti_torch_tensor_to_ivalue(
     val: TensorHandle,
-    ivalue: *mut *mut Reported,
+    ivalue: Out<'_, Box<Reported>>,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { return_value(ivalue, || Tensor::retained(val).map(Reported::Tensor)) }
+    return_value(ivalue, || Tensor::retained(val).map(Reported::Tensor))
 }
 
 /// Deletes a value of a range.
-///
-/// # Safety
-/// The value is NULL or one that has not been deleted.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_delete_c10_value_object(handle: *mut Reported) -> i32 {
-    shim(|| {
-        not_null(handle, "handle")?;
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(handle) });
-        Ok(())
-    })
+pub extern "C" fn aoti_torch_delete_c10_value_object(handle: Option<Box<Reported>>) -> i32 {
+    shim(|| object(handle, "handle").map(drop))
 }
 
 /// Begins a range for profiling tools, as `sconce_nvtx_range_start` does.
-///
-/// # Safety
-/// The name is NULL or ends with NUL; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_record_function_start(
-    name: *const c_char,
+pub extern "C" fn aoti_record_function_start(
+    name: CText<'_>,
     _kwargs: *mut c_void,
     _inputs: *const *mut Reported,
     _n_inputs: u64,
-    guard: *mut *mut u64,
+    guard: Out<'_, Box<u64>>,
 ) -> i32 {
     shim(|| {
-        not_null(guard, "guard")?;
-        not_null(name, "name")?;
-        let mut number = 0;
-        // SAFETY: the caller's promise for the name; the place is valid for a write.
-        check(unsafe { api::sconce_nvtx_range_start(name, &mut number) })?;
-        // SAFETY: the caller's promise.
-        unsafe { write_boxed(guard, "guard", Box::new(number)) }
+        guard.check("guard")?;
+        let (name, mut number) = (name.required("name")?, 0);
+        // SAFETY: the name is a text of C; the place is valid for a write.
+        check(unsafe { api::sconce_nvtx_range_start(name.as_ptr(), &mut number) })?;
+        guard.write("guard", Box::new(number))
     })
 }
 
 /// Ends a range.
-///
-/// # Safety
-/// The range is NULL or one that has not ended.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_record_function_end(guard: *mut u64) -> i32 {
-    shim(|| {
-        not_null(guard, "guard")?;
-        // SAFETY: the caller's promise.
-        let number = unsafe { Box::from_raw(guard) };
-        check(api::sconce_nvtx_range_end(*number))
-    })
+pub extern "C" fn aoti_record_function_end(guard: Option<Box<u64>>) -> i32 {
+    shim(|| check(api::sconce_nvtx_range_end(*object(guard, "guard")?)))
 }
 
 /// Fails if a tensor has a NaN or an infinity.
-///
-/// # Safety
-/// The text is NULL or ends with NUL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_check_inf_and_nan(
-    tensor_name: *const c_char,
+pub extern "C" fn aoti_torch_check_inf_and_nan(
+    tensor_name: CText<'_>,
     tensor: TensorHandle,
 ) -> i32 {
     shim(|| {
@@ -164,18 +120,14 @@ pub unsafe extern "C" fn aoti_torch_check_inf_and_nan(
         if operations::all_true(&finite)? {
             return Ok(());
         }
-        // SAFETY: the caller's promise.
-        let name = unsafe { text_of(tensor_name) };
+        let name = tensor_name.text();
         Err(Error::invalid_argument(format!("the tensor {name} has a NaN or an infinity")))
     })
 }
 
 /// Prints a tensor, as models do that were compiled with `aot_inductor.debug_intermediate_value_printer`.
-///
-/// # Safety
-/// The text is NULL or ends with NUL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_print_tensor_handle(this: TensorHandle, msg: *const c_char) {
+pub extern "C" fn aoti_torch_print_tensor_handle(this: TensorHandle, msg: CText<'_>) {
     guard(|| {
         let mut text = std::ptr::null_mut();
         check(api::sconce_tensor_to_string(this, &mut text))?;
@@ -183,15 +135,13 @@ pub unsafe extern "C" fn aoti_torch_print_tensor_handle(this: TensorHandle, msg:
         let values = unsafe { text_of(text) };
         // SAFETY: a text of libsconce.so, freed once.
         unsafe { api::sconce_string_free(text) };
-        // SAFETY: the caller's promise.
-        let message = unsafe { text_of(msg) };
+        let message = msg.text();
         let printed = writeln!(std::io::stdout(), "[ {message} ]:\n{values}");
         printed.map_err(|why| Error::io(format!("a tensor could not be printed: {why}")))
     });
 }
 
 #[cfg(test)]
-#[allow(clippy::multiple_unsafe_ops_per_block, reason = "calls of one handle after another")]
 mod tests {
     use super::*;
     use crate::error::newest;
@@ -202,10 +152,7 @@ mod tests {
         let of = |values: Vec<f64>, dtype| {
             Dense { sizes: vec![values.len() as i64], values }.tensor(dtype)
         };
-        let check = |tensor: &Tensor| {
-            // SAFETY: the text ends with NUL.
-            unsafe { aoti_torch_check_inf_and_nan(c"buf0".as_ptr(), tensor.handle()) }
-        };
+        let check = |tensor: &Tensor| aoti_torch_check_inf_and_nan(c"buf0".into(), tensor.handle());
         let f32 = api::SCONCE_DTYPE_F32;
         assert_eq!(check(&of(vec![1.0, -2.0], f32)), 0);
         assert_eq!(check(&of(vec![], f32)), 0);
@@ -220,24 +167,32 @@ mod tests {
     fn values_of_ranges_own_what_they_hold() {
         let before = live();
         let tensor = Dense { sizes: vec![1], values: vec![1.0] }.tensor(api::SCONCE_DTYPE_F32);
-        let mut values = [std::ptr::null_mut(); 4];
-        let texts = [c"a".as_ptr(), c"b".as_ptr()];
-        let mut range = std::ptr::null_mut();
-        // SAFETY: places and texts are valid, and each handle is deleted once.
-        unsafe {
-            assert_eq!(aoti_torch_int64_to_ivalue(7, &mut values[0]), 0);
-            assert_eq!(aoti_torch_str_to_ivalue(c"text".as_ptr(), &mut values[1]), 0);
-            assert_eq!(aoti_torch_strlist_to_ivalue(texts.as_ptr(), 2, &mut values[2]), 0);
-            assert_eq!(aoti_torch_tensor_to_ivalue(tensor.handle(), &mut values[3]), 0);
-            assert_ne!(aoti_torch_strlist_to_ivalue(texts.as_ptr(), -1, &mut values[2]), 0);
-            let (name, none) = (c"range".as_ptr(), std::ptr::null_mut());
-            assert_eq!(aoti_record_function_start(name, none, values.as_ptr(), 4, &mut range), 0);
-            assert_eq!(aoti_record_function_end(range), 0);
-            assert_ne!(aoti_record_function_end(std::ptr::null_mut()), 0);
-            aoti_torch_print_tensor_handle(tensor.handle(), c"a tensor".as_ptr());
-            for value in values {
-                assert_eq!(aoti_torch_delete_c10_value_object(value), 0);
-            }
+        let mut values = [const { None }; 4];
+        let texts = [CText::from(c"a"), CText::from(c"b")];
+        let mut range = None;
+        assert_eq!(aoti_torch_int64_to_ivalue(7, Out::of_box(&mut values[0])), 0);
+        assert_eq!(aoti_torch_str_to_ivalue(c"text".into(), Out::of_box(&mut values[1])), 0);
+        let list = |length, value: &mut Option<Box<Reported>>| {
+            // SAFETY: the array has two texts; a negative length is refused.
+            unsafe { aoti_torch_strlist_to_ivalue(texts.as_ptr(), length, Out::of_box(value)) }
+        };
+        assert_eq!(list(2, &mut values[2]), 0);
+        assert_eq!(aoti_torch_tensor_to_ivalue(tensor.handle(), Out::of_box(&mut values[3])), 0);
+        assert_ne!(list(-1, &mut values[2]), 0);
+        let none = std::ptr::null_mut();
+        let status = aoti_record_function_start(
+            c"range".into(),
+            none,
+            std::ptr::null(),
+            0,
+            Out::of_box(&mut range),
+        );
+        assert_eq!(status, 0);
+        assert_eq!(aoti_record_function_end(range), 0);
+        assert_ne!(aoti_record_function_end(None), 0);
+        aoti_torch_print_tensor_handle(tensor.handle(), c"a tensor".into());
+        for value in values {
+            assert_eq!(aoti_torch_delete_c10_value_object(value), 0);
         }
         drop(tensor);
         assert_eq!(live(), before);

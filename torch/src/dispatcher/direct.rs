@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::{NewTensor, numbers};
+use crate::abi::arguments::{NewTensor, Out, numbers};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::shim;
@@ -22,16 +22,15 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
     dim: *const i64,
     dim_len: i64,
     keepdim: i32,
-    ret0: *mut TensorHandle,
+    ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `dim_len` dimensions.
         let dims = unsafe { numbers(dim, dim_len, "dim") }?;
         let (operation, dtype) = (api::SCONCE_REDUCE_AMAX, api::SCONCE_DTYPE_DEFAULT);
         operations::reduce(operation, this, dims, keepdim != 0, dtype)
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret0, "ret0", make) }
+    return_tensor(ret0, "ret0", make)
 }
 
 /// Sets all elements to a number.
@@ -41,37 +40,29 @@ pub extern "C" fn aoti_torch_aten_fill__Scalar(this: TensorHandle, value: f64) -
 }
 
 /// Returns a part of a dimension.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_aten_narrow(
+pub extern "C" fn aoti_torch_aten_narrow(
     this: TensorHandle,
     dim: i64,
     start: i64,
     length: i64,
-    ret0: *mut TensorHandle,
+    ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || operations::narrow(this, dim, start, length);
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret0, "ret0", make) }
+    return_tensor(ret0, "ret0", make)
 }
 
 /// Returns `self - alpha * other`.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_aten_subtract_Tensor(
+pub extern "C" fn aoti_torch_aten_subtract_Tensor(
     this: TensorHandle,
     other: TensorHandle,
     alpha: f64,
-    ret0: *mut TensorHandle,
+    ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let (first, second) = (Operand::Handle(this), Operand::Handle(other));
     let make = || operations::combine(api::SCONCE_BINARY_SUB, first, second, alpha);
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret0, "ret0", make) }
+    return_tensor(ret0, "ret0", make)
 }
 
 /// Returns a tensor of one value; on the CPU unless a device is named.
@@ -88,18 +79,17 @@ pub unsafe extern "C" fn aoti_torch_aten_full(
     device: *const i32,
     device_index: i32,
     pin_memory: *const i32,
-    ret0: *mut TensorHandle,
+    ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
     let make = || {
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `size_len` sizes.
         let sizes = unsafe { numbers(size, size_len, "size") }?;
-        // SAFETY: as above.
+        // SAFETY: C passed NULL or places of numbers.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
         operations::full(sizes, &real(fill_value), &options)
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret0, "ret0", make) }
+    return_tensor(ret0, "ret0", make)
 }
 
 /// Functions that make a tensor with the type and device of another unless others are named.
@@ -120,13 +110,13 @@ macro_rules! new_functions {
                 device: *const i32,
                 device_index: i32,
                 pin_memory: *const i32,
-                ret0: *mut TensorHandle,
+                ret0: Out<'_, TensorHandle>,
             ) -> i32 {
                 let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
                 let make = || {
-                    // SAFETY: the caller's promise.
+                    // SAFETY: C passed an array of `size_len` sizes.
                     let sizes = unsafe { numbers(size, size_len, "size") }?;
-                    // SAFETY: as above.
+                    // SAFETY: C passed NULL or places of numbers.
                     let options = unsafe {
                         wanted.options(dtype_of_tensor(this)?, device_of_tensor(this)?)
                     }?;
@@ -136,8 +126,7 @@ macro_rules! new_functions {
                     }
                     Ok(made)
                 };
-                // SAFETY: the caller's promise.
-                unsafe { return_tensor(ret0, "ret0", make) }
+                return_tensor(ret0, "ret0", make)
             }
         )*
     };

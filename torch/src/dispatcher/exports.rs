@@ -2,11 +2,10 @@
 
 #![allow(unsafe_code, reason = "functions of C over a stack of words")]
 
-use std::ffi::c_char;
-
 use super::arguments::Arguments;
 use super::table::{Operation, operation, overloads};
-use crate::abi::errors::{not_null, text_of};
+use crate::abi::arguments::CText;
+use crate::abi::errors::not_null;
 use crate::error::{Error, Result, shim};
 use crate::registry::call::call_words;
 use crate::registry::schema::full_name;
@@ -46,29 +45,26 @@ fn unknown(name: &str, overload: &str) -> Error {
 /// of a stack; what the arguments own goes to the call, also if it fails.
 ///
 /// # Safety
-/// Texts are NULL or end with NUL. The stack has the words of the operation's arguments, and room for its results.
+/// The stack has the words of the operation's arguments, and as many words as arguments or results.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_call_dispatcher(
-    op_name: *const c_char,
-    overload_name: *const c_char,
+    op_name: CText<'_>,
+    overload_name: CText<'_>,
     stack: *mut u64,
     _extension_build_version: u64,
 ) -> i32 {
     shim(|| {
-        not_null(op_name, "opName")?;
+        op_name.required("opName")?;
         not_null(stack, "stack")?;
-        // SAFETY: the caller's promise.
-        let name = unsafe { text_of(op_name) };
-        // SAFETY: as above.
-        let overload = unsafe { text_of(overload_name) };
+        let [name, overload] = [op_name, overload_name].map(CText::text);
         if let Some(operation) = operation(&name, &overload) {
-            // SAFETY: as above.
+            // SAFETY: C passed a stack for this operation, with the words of its arguments.
             return unsafe { run(operation, stack) }.map_err(|error| error.within(&name));
         }
         if table::read()?.schema(&name, &overload).is_err() {
             return Err(unknown(&name, &overload));
         }
-        // SAFETY: as above.
+        // SAFETY: C passed a stack for this operator, with the words of its arguments.
         unsafe { call_words(&name, &overload, stack) }
     })
 }
@@ -79,10 +75,10 @@ pub unsafe extern "C" fn torch_call_dispatcher(
 /// As for [`torch_call_dispatcher`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aoti_torch_call_dispatcher(
-    op_name: *const c_char,
-    overload_name: *const c_char,
+    op_name: CText<'_>,
+    overload_name: CText<'_>,
     stack: *mut u64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the arguments are those that C passes to the function with a version.
     unsafe { torch_call_dispatcher(op_name, overload_name, stack, 0) }
 }

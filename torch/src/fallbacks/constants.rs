@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use crate::abi::arguments::{array, numbers};
+use crate::abi::arguments::{Out, array, numbers};
 use crate::abi::blobs::{
     aoti_torch_create_tensor_from_blob, check_strided, constant, name_of_constant,
 };
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
     dtype: i32,
     device_type: i32,
     device_index: i32,
-    ret: *mut TensorHandle,
+    ret: Out<'_, TensorHandle>,
     layout: i32,
     opaque_metadata: *const u8,
     opaque_metadata_size: i64,
@@ -121,8 +121,7 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
             ..error
         })
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret, "ret", make) }
+    return_tensor(ret, "ret", make)
 }
 
 #[cfg(test)]
@@ -152,7 +151,7 @@ mod tests {
                 FLOAT,
                 DEVICE_TYPE_CPU,
                 0,
-                &mut made,
+                Out::from(&mut made),
                 layout,
                 description.as_ptr(),
                 bytes,

@@ -7,8 +7,8 @@ use std::ffi::{c_char, c_void};
 
 use super::parser::{parse, split_name};
 use super::table::{self, LibraryKind, Owner};
-use crate::abi::errors::{not_null, text_of};
-use crate::error::{Error, Result, shim, write_out};
+use crate::abi::arguments::{CText, Out};
+use crate::error::{Error, Result, shim};
 use crate::foreign::BoxedKernel;
 
 /// The file that the calling thread opens, and what failed in its initialisers.
@@ -56,82 +56,56 @@ fn register(body: impl FnOnce() -> Result<()>) -> i32 {
 /// A library object: a number that is checked.
 pub type LibraryHandle = *mut c_void;
 
-/// # Safety
-/// Texts are NULL or end with NUL; the result's place is NULL or valid for a write.
-unsafe fn init(
-    kind: LibraryKind,
-    texts: [*const c_char; 3],
-    line: u32,
-    ret: *mut LibraryHandle,
-) -> i32 {
+fn init(kind: LibraryKind, texts: [CText<'_>; 3], line: u32, ret: Out<'_, LibraryHandle>) -> i32 {
     register(|| {
-        not_null(texts[0], "ns")?;
-        not_null(ret, "ret_new_torch_lib")?;
-        // SAFETY: the caller's promise.
-        let [namespace, key, file] = texts.map(|text| unsafe { text_of(text) });
+        texts[0].required("ns")?;
+        ret.check("ret_new_torch_lib")?;
+        let [namespace, key, file] = texts.map(CText::text);
         let place = format!("{file}:{line}");
         let number = table::write()?.add_library(kind, namespace, key, place, current());
-        // SAFETY: as above.
-        unsafe { write_out(ret, "ret_new_torch_lib", number as LibraryHandle) }
+        ret.write("ret_new_torch_lib", number as LibraryHandle)
     })
 }
 
 /// Creates a library object that implements operators of a namespace for a key, such as `CUDA`.
-///
-/// # Safety
-/// Texts are NULL or end with NUL; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_library_init_impl(
-    ns: *const c_char,
-    k: *const c_char,
-    file: *const c_char,
+pub extern "C" fn aoti_torch_library_init_impl(
+    ns: CText<'_>,
+    k: CText<'_>,
+    file: CText<'_>,
     line: u32,
-    ret_new_torch_lib: *mut LibraryHandle,
+    ret_new_torch_lib: Out<'_, LibraryHandle>,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { init(LibraryKind::Impl, [ns, k, file], line, ret_new_torch_lib) }
+    init(LibraryKind::Impl, [ns, k, file], line, ret_new_torch_lib)
 }
 
 /// Creates a library object that defines operators of a namespace.
-///
-/// # Safety
-/// As for [`aoti_torch_library_init_impl`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_library_init_def(
-    ns: *const c_char,
-    file: *const c_char,
+pub extern "C" fn aoti_torch_library_init_def(
+    ns: CText<'_>,
+    file: CText<'_>,
     line: u32,
-    ret_new_torch_lib: *mut LibraryHandle,
+    ret_new_torch_lib: Out<'_, LibraryHandle>,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { init(LibraryKind::Def, [ns, std::ptr::null(), file], line, ret_new_torch_lib) }
+    init(LibraryKind::Def, [ns, CText::none(), file], line, ret_new_torch_lib)
 }
 
 /// Creates a library object that defines more operators of a namespace.
-///
-/// # Safety
-/// As for [`aoti_torch_library_init_impl`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_library_init_fragment(
-    ns: *const c_char,
-    file: *const c_char,
+pub extern "C" fn aoti_torch_library_init_fragment(
+    ns: CText<'_>,
+    file: CText<'_>,
     line: u32,
-    ret_new_torch_lib: *mut LibraryHandle,
+    ret_new_torch_lib: Out<'_, LibraryHandle>,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { init(LibraryKind::Fragment, [ns, std::ptr::null(), file], line, ret_new_torch_lib) }
+    init(LibraryKind::Fragment, [ns, CText::none(), file], line, ret_new_torch_lib)
 }
 
 /// Defines an operator by its schema.
-///
-/// # Safety
-/// The text is NULL or ends with NUL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_library_def(this: LibraryHandle, schema: *const c_char) -> i32 {
+pub extern "C" fn aoti_torch_library_def(this: LibraryHandle, schema: CText<'_>) -> i32 {
     register(|| {
-        not_null(schema, "schema")?;
-        // SAFETY: the caller's promise.
-        let (name, overload, schema) = parse(&unsafe { text_of(schema) })?;
+        let (name, overload, schema) = parse(&schema.required("schema")?.to_string_lossy())?;
         table::write()?.define(this as u64, &name, &overload, schema)
     })
 }
@@ -143,12 +117,11 @@ pub unsafe extern "C" fn aoti_torch_library_def(this: LibraryHandle, schema: *co
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_library_def_with_tags(
     this: LibraryHandle,
-    schema: *const c_char,
+    schema: CText<'_>,
     _tags: *const i32,
     _num_tags: i32,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    unsafe { aoti_torch_library_def(this, schema) }
+    aoti_torch_library_def(this, schema)
 }
 
 /// Accepts where Python has descriptions of a library's operators. Nothing here reads them.
@@ -164,17 +137,15 @@ pub extern "C" fn torch_library_set_python_module(
 /// As [`torch_library_impl`], of libraries that name no version.
 ///
 /// # Safety
-/// The name is NULL or ends with NUL; the function is a boxed kernel.
+/// The function is a boxed kernel, which takes the words of the operator's schema.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aoti_torch_library_impl(
     this: LibraryHandle,
-    name: *const c_char,
+    name: CText<'_>,
     function: Option<BoxedKernel>,
 ) -> i32 {
     register(|| {
-        not_null(name, "name")?;
-        // SAFETY: the caller's promise.
-        let name = unsafe { text_of(name) };
+        let name = name.required("name")?.to_string_lossy();
         let (name, overload) = split_name(&name);
         let function = function
             .ok_or_else(|| Error::invalid_argument(format!("the kernel of {name} is NULL")))?;
@@ -189,11 +160,11 @@ pub unsafe extern "C" fn aoti_torch_library_impl(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_library_impl(
     this: LibraryHandle,
-    name: *const c_char,
+    name: CText<'_>,
     function: Option<BoxedKernel>,
     _extension_build_version: u64,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: C passed a boxed kernel, which the function without a version demands as well.
     unsafe { aoti_torch_library_impl(this, name, function) }
 }
 

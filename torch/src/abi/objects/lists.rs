@@ -4,48 +4,32 @@
 
 use std::ffi::{CString, c_char};
 
+use crate::abi::arguments::{CText, Out, object};
 use crate::abi::errors::not_null;
-use crate::error::{Error, Result, shim, write_boxed, write_out};
+use crate::error::{Error, shim};
 use crate::foreign::words;
 
 /// A list of words. Values that own something are owned by whoever reads them: deleting a list deletes its words alone.
 pub type List = Vec<u64>;
 
-/// A handle's list.
-///
-/// # Safety
-/// The handle is NULL or a live list that nothing else uses during `'a`.
-pub unsafe fn list_of<'a>(list: *mut List) -> Result<&'a mut List> {
-    // SAFETY: the caller's promise.
-    unsafe { list.as_mut() }.ok_or_else(|| Error::invalid_argument("the list is NULL"))
-}
-
-/// Creates an empty list with room for `size` words.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
+/// Creates an empty list with the capacity of `size` words.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_new_list_reserve_size(size: usize, ret: *mut *mut List) -> i32 {
+pub extern "C" fn torch_new_list_reserve_size(size: usize, ret: Out<'_, Box<List>>) -> i32 {
     shim(|| {
         let mut list = List::new();
-        list.try_reserve(size)
-            .map_err(|_| Error::invalid_argument(format!("no room for a list of {size}")))?;
-        // SAFETY: the caller's promise.
-        unsafe { write_boxed(ret, "ret", Box::new(list)) }
+        list.try_reserve(size).map_err(|_| {
+            Error::invalid_argument(format!("there is no memory for a list of {size}"))
+        })?;
+        ret.write("ret", Box::new(list))
     })
 }
 
 /// Returns the number of words.
-///
-/// # Safety
-/// The list is NULL or alive; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_list_size(list_handle: *mut List, size: *mut usize) -> i32 {
+pub extern "C" fn torch_list_size(list_handle: Option<&List>, size: Out<'_, usize>) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let list = unsafe { list_of(list_handle) }?;
-        // SAFETY: as above.
-        unsafe { write_out(size, "size", list.len()) }
+        let list = object(list_handle, "the list")?;
+        size.write("size", list.len())
     })
 }
 
@@ -54,37 +38,28 @@ fn out_of_range(index: usize, list: &List) -> Error {
 }
 
 /// Returns a word.
-///
-/// # Safety
-/// As for [`torch_list_size`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_list_get_item(
-    list_handle: *mut List,
+pub extern "C" fn torch_list_get_item(
+    list_handle: Option<&List>,
     index: usize,
-    element: *mut u64,
+    element: Out<'_, u64>,
 ) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let list = unsafe { list_of(list_handle) }?;
+        let list = object(list_handle, "the list")?;
         let word = *list.get(index).ok_or_else(|| out_of_range(index, list))?;
-        // SAFETY: as above.
-        unsafe { write_out(element, "element", word) }
+        element.write("element", word)
     })
 }
 
 /// Replaces a word.
-///
-/// # Safety
-/// The list is NULL or alive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_list_set_item(
-    list_handle: *mut List,
+pub extern "C" fn torch_list_set_item(
+    list_handle: Option<&mut List>,
     index: usize,
     element: u64,
 ) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let list = unsafe { list_of(list_handle) }?;
+        let list = object(list_handle, "the list")?;
         let error = out_of_range(index, list);
         *list.get_mut(index).ok_or(error)? = element;
         Ok(())
@@ -92,27 +67,15 @@ pub unsafe extern "C" fn torch_list_set_item(
 }
 
 /// Adds a word.
-///
-/// # Safety
-/// The list is NULL or alive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_list_push_back(list_handle: *mut List, element: u64) -> i32 {
-    // SAFETY: the caller's promise.
-    shim(|| unsafe { list_of(list_handle) }.map(|list| list.push(element)))
+pub extern "C" fn torch_list_push_back(list_handle: Option<&mut List>, element: u64) -> i32 {
+    shim(|| object(list_handle, "the list").map(|list| list.push(element)))
 }
 
 /// Deletes a list, and nothing that its words own.
-///
-/// # Safety
-/// The list is NULL or alive, and not used afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_delete_list(list_handle: *mut List) -> i32 {
-    shim(|| {
-        not_null(list_handle, "list_handle")?;
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(list_handle) });
-        Ok(())
-    })
+pub extern "C" fn torch_delete_list(list_handle: Option<Box<List>>) -> i32 {
+    shim(|| object(list_handle, "list_handle").map(drop))
 }
 
 /// A string: its bytes with a NUL, which is not counted. The bytes may contain NULs.
@@ -133,15 +96,6 @@ impl Text {
     }
 }
 
-/// A handle's string.
-///
-/// # Safety
-/// The handle is NULL or a live string.
-unsafe fn text_at<'a>(handle: *mut Text) -> Result<&'a Text> {
-    // SAFETY: the caller's promise.
-    unsafe { handle.as_ref() }.ok_or_else(|| Error::invalid_argument("the string is NULL"))
-}
-
 /// Creates a string.
 ///
 /// # Safety
@@ -150,73 +104,50 @@ unsafe fn text_at<'a>(handle: *mut Text) -> Result<&'a Text> {
 pub unsafe extern "C" fn torch_new_string_handle(
     data: *const c_char,
     length: usize,
-    handle: *mut *mut Text,
+    handle: Out<'_, Box<Text>>,
 ) -> i32 {
     shim(|| {
         let bytes = if length == 0 {
             &[]
         } else {
             not_null(data, "data")?;
-            // SAFETY: the caller's promise; it is not NULL.
+            // SAFETY: the bytes are not NULL, and C passed their number.
             unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) }
         };
-        // SAFETY: the caller's promise.
-        unsafe { write_boxed(handle, "handle", Text::new(bytes)) }
+        handle.write("handle", Text::new(bytes))
     })
 }
 
 /// Deletes a string.
-///
-/// # Safety
-/// The string is NULL or alive, and not used afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_delete_string(handle: *mut Text) -> i32 {
-    shim(|| {
-        not_null(handle, "handle")?;
-        // SAFETY: the caller's promise.
-        drop(unsafe { Box::from_raw(handle) });
-        Ok(())
-    })
+pub extern "C" fn torch_delete_string(handle: Option<Box<Text>>) -> i32 {
+    shim(|| object(handle, "handle").map(drop))
 }
 
 /// Returns the number of bytes.
-///
-/// # Safety
-/// The string is NULL or alive; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_string_length(handle: *mut Text, length: *mut usize) -> i32 {
+pub extern "C" fn torch_string_length(handle: Option<&Text>, length: Out<'_, usize>) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let text = unsafe { text_at(handle) }?;
-        // SAFETY: as above.
-        unsafe { write_out(length, "length", text.bytes().len()) }
+        let text = object(handle, "the string")?;
+        length.write("length", text.bytes().len())
     })
 }
 
 /// Returns the bytes, which live as long as the string.
-///
-/// # Safety
-/// As for [`torch_string_length`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_string_c_str(handle: *mut Text, data: *mut *const c_char) -> i32 {
+pub extern "C" fn torch_string_c_str(handle: Option<&Text>, data: Out<'_, *const c_char>) -> i32 {
     shim(|| {
-        // SAFETY: the caller's promise.
-        let text = unsafe { text_at(handle) }?;
-        // SAFETY: as above.
-        unsafe { write_out(data, "data", text.0.as_ptr().cast()) }
+        let text = object(handle, "the string")?;
+        data.write("data", text.0.as_ptr().cast())
     })
 }
 
 /// Allocates a word, as optional values take it.
-///
-/// # Safety
-/// The result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_new_stable_ivalue(ret_value: *mut *mut u64) -> i32 {
+pub extern "C" fn torch_new_stable_ivalue(ret_value: Out<'_, *mut u64>) -> i32 {
     shim(|| {
-        not_null(ret_value, "ret_value")?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(ret_value, "ret_value", words::new(0)?) }
+        ret_value.check("ret_value")?;
+        ret_value.write("ret_value", words::new(0)?)
     })
 }
 
@@ -228,7 +159,7 @@ pub unsafe extern "C" fn torch_new_stable_ivalue(ret_value: *mut *mut u64) -> i3
 pub unsafe extern "C" fn torch_delete_stable_ivalue(value: *mut u64) -> i32 {
     shim(|| {
         not_null(value, "value")?;
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed a word of `torch_new_stable_ivalue` or of `new`, and uses it no more.
         unsafe { words::delete(value) };
         Ok(())
     })
@@ -236,36 +167,28 @@ pub unsafe extern "C" fn torch_delete_stable_ivalue(value: *mut u64) -> i32 {
 
 /// Returns the text of an error of the CUDA runtime in `error_msg`, NULL for none; `torch_c10_cuda_free_error_msg` frees
 /// it. The error is no longer the thread's newest one afterwards, as in PyTorch: later kernels ask for that, too.
-///
-/// # Safety
-/// Texts are NULL or end with NUL; the result's place is NULL or valid for a write.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_c10_cuda_check_msg(
+pub extern "C" fn torch_c10_cuda_check_msg(
     err: i32,
-    filename: *const c_char,
-    function_name: *const c_char,
+    filename: CText<'_>,
+    function_name: CText<'_>,
     line_number: u32,
     _include_device_assertions: bool,
-    error_msg: *mut *mut c_char,
+    error_msg: Out<'_, *mut c_char>,
 ) -> i32 {
     shim(|| {
-        not_null(error_msg, "error_msg")?;
+        error_msg.check("error_msg")?;
         if err == 0 {
-            // SAFETY: the caller's promise.
-            return unsafe { write_out(error_msg, "error_msg", std::ptr::null_mut()) };
+            return error_msg.write("error_msg", std::ptr::null_mut());
         }
         words::forget_cuda_error();
-        // SAFETY: the caller's promise.
-        let file = unsafe { crate::abi::errors::text_of(filename) };
-        // SAFETY: as above.
-        let function = unsafe { crate::abi::errors::text_of(function_name) };
+        let [file, function] = [filename, function_name].map(CText::text);
         let text = format!(
             "CUDA error {err}: {} ({function}, {file}:{line_number})",
             words::cuda_error_text(err)
         );
         let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
-        // SAFETY: the caller's promise.
-        unsafe { write_out(error_msg, "error_msg", text.into_raw()) }
+        error_msg.write("error_msg", text.into_raw())
     })
 }
 
@@ -276,7 +199,7 @@ pub unsafe extern "C" fn torch_c10_cuda_check_msg(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn torch_c10_cuda_free_error_msg(error_msg: *mut c_char) {
     if !error_msg.is_null() {
-        // SAFETY: the caller's promise.
+        // SAFETY: `torch_c10_cuda_check_msg` gave the text to C, which passes it once.
         drop(unsafe { CString::from_raw(error_msg) });
     }
 }

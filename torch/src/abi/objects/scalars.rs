@@ -2,8 +2,8 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::errors::not_null;
-use crate::error::{Error, Result, shim, write_boxed, write_out};
+use crate::abi::arguments::{Out, object};
+use crate::error::{Error, Result, shim};
 
 /// A number. Its handle is the address of one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,12 +60,8 @@ impl Scalar {
 }
 
 /// A handle's number.
-///
-/// # Safety
-/// The handle is NULL or alive.
-unsafe fn scalar_of(handle: *mut Scalar) -> Result<Scalar> {
-    // SAFETY: the caller's promise.
-    unsafe { handle.as_ref() }.copied().ok_or_else(|| Error::invalid_argument("the scalar is NULL"))
+fn scalar_of(handle: Option<&Scalar>) -> Result<Scalar> {
+    object(handle, "the scalar").copied()
 }
 
 /// Functions that make a number.
@@ -73,15 +69,9 @@ macro_rules! made {
     ($($name:ident($($value:ident: $kind:ty),*) = $scalar:expr;)*) => {
         $(
             /// Makes a number, which the caller deletes.
-            ///
-            /// # Safety
-            /// The result's place is NULL or valid for a write.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($value: $kind,)* ret: *mut *mut Scalar) -> i32 {
-                shim(|| {
-                    // SAFETY: the caller's promise.
-                    unsafe { write_boxed(ret, "ret", Box::new($scalar)) }
-                })
+            pub extern "C" fn $name($($value: $kind,)* ret: Out<'_, Box<Scalar>>) -> i32 {
+                shim(|| ret.write("ret", Box::new($scalar)))
             }
         )*
     };
@@ -99,17 +89,11 @@ macro_rules! read {
     ($($name:ident -> $kind:ty = $of:expr;)*) => {
         $(
             /// Returns what the function's name says of a number; one that does not fit is an error.
-            ///
-            /// # Safety
-            /// The handle is NULL or alive; the result's place is NULL or valid for a write.
             #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name(handle: *mut Scalar, ret: *mut $kind) -> i32 {
+            pub extern "C" fn $name(handle: Option<&Scalar>, ret: Out<'_, $kind>) -> i32 {
                 shim(|| {
                     let of: fn(Scalar) -> Result<$kind> = $of;
-                    // SAFETY: the caller's promise.
-                    let value = of(unsafe { scalar_of(handle) }?)?;
-                    // SAFETY: as above.
-                    unsafe { write_out(ret, "ret", value) }
+                    ret.write("ret", of(scalar_of(handle)?)?)
                 })
             }
         )*
@@ -127,38 +111,24 @@ read! {
 }
 
 /// Returns both parts of a number.
-///
-/// # Safety
-/// The handle is NULL or alive; the results' places are NULL or valid for writes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_scalar_to_complex_double(
-    handle: *mut Scalar,
-    ret_real: *mut f64,
-    ret_imag: *mut f64,
+pub extern "C" fn torch_scalar_to_complex_double(
+    handle: Option<&Scalar>,
+    ret_real: Out<'_, f64>,
+    ret_imag: Out<'_, f64>,
 ) -> i32 {
     shim(|| {
-        not_null(ret_imag, "ret_imag")?;
-        // SAFETY: the caller's promise.
-        let (real, imaginary) = unsafe { scalar_of(handle) }?.to_complex();
-        // SAFETY: as above.
-        unsafe { write_out(ret_real, "ret_real", real) }?;
-        // SAFETY: as above.
-        unsafe { write_out(ret_imag, "ret_imag", imaginary) }
+        ret_imag.check("ret_imag")?;
+        let (real, imaginary) = scalar_of(handle)?.to_complex();
+        ret_real.write("ret_real", real)?;
+        ret_imag.write("ret_imag", imaginary)
     })
 }
 
 /// Deletes a number.
-///
-/// # Safety
-/// The handle is NULL or alive, and not used afterwards.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn torch_delete_scalar(handle: *mut Scalar) -> i32 {
-    shim(|| {
-        not_null(handle, "handle")?;
-        // SAFETY: the caller's promise: a handle of a function that makes one.
-        drop(unsafe { Box::from_raw(handle) });
-        Ok(())
-    })
+pub extern "C" fn torch_delete_scalar(handle: Option<Box<Scalar>>) -> i32 {
+    shim(|| object(handle, "handle").map(drop))
 }
 
 #[cfg(test)]
@@ -168,30 +138,28 @@ mod tests {
     use crate::testing::assert_refused;
 
     fn read<T: Default>(
-        handle: *mut Scalar,
-        of: unsafe extern "C" fn(*mut Scalar, *mut T) -> i32,
+        handle: &Scalar,
+        of: extern "C" fn(Option<&Scalar>, Out<'_, T>) -> i32,
     ) -> T {
         let mut value = T::default();
-        // SAFETY: the handle is alive, the place valid for a write.
-        assert_eq!(unsafe { of(handle, &mut value) }, 0);
+        assert_eq!(of(Some(handle), Out::from(&mut value)), 0);
         value
     }
 
     #[test]
     fn numbers_keep_their_kind_and_convert() {
-        let mut handle = std::ptr::null_mut();
-        // SAFETY: the place is valid for a write.
-        assert_eq!(unsafe { torch_new_scalar_double(-2.5, &mut handle) }, 0);
+        let mut made = None;
+        assert_eq!(torch_new_scalar_double(-2.5, Out::of_box(&mut made)), 0);
+        let handle = made.as_deref().unwrap();
         assert!(read(handle, torch_scalar_is_double) && !read(handle, torch_scalar_is_int));
         assert_eq!(read(handle, torch_scalar_to_int), -2);
         assert_eq!(read(handle, torch_scalar_to_double), -2.5);
         assert!(read(handle, torch_scalar_to_bool));
         let (mut real, mut imaginary) = (0.0, 1.0);
-        // SAFETY: as above.
-        assert_eq!(unsafe { torch_scalar_to_complex_double(handle, &mut real, &mut imaginary) }, 0);
+        let places = (Out::from(&mut real), Out::from(&mut imaginary));
+        assert_eq!(torch_scalar_to_complex_double(Some(handle), places.0, places.1), 0);
         assert_eq!((real, imaginary), (-2.5, 0.0));
-        // SAFETY: the handle is alive, and not used afterwards.
-        assert_eq!(unsafe { torch_delete_scalar(handle) }, 0);
+        assert_eq!(torch_delete_scalar(made), 0);
         assert_eq!(Scalar::Bool(true).to_int().unwrap(), 1);
         assert_eq!(Scalar::Int(i64::MIN).to_int().unwrap(), i64::MIN);
         assert!(!Scalar::Complex(0.0, 0.0).to_bool() && Scalar::Complex(0.0, 1.0).to_bool());
@@ -200,22 +168,14 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let (mut whole, mut real) = (0_i64, 0.0);
-        let complex = Box::into_raw(Box::new(Scalar::Complex(1.0, 2.0)));
-        // SAFETY: the handle is alive, the places are valid for writes.
-        assert_refused(unsafe { torch_scalar_to_double(complex, &mut real) }, &["1+2i"]);
-        // SAFETY: as above.
-        assert_refused(unsafe { torch_scalar_to_int(complex, &mut whole) }, &["without overflow"]);
-        // SAFETY: as above; the handle is not used afterwards.
-        assert_eq!(unsafe { torch_delete_scalar(complex) }, 0);
-        let far = Box::into_raw(Box::new(Scalar::Float(9.3e18)));
-        // SAFETY: as above.
-        assert_refused(unsafe { torch_scalar_to_int(far, &mut whole) }, &["int64_t", "93"]);
-        // SAFETY: as above.
-        assert_eq!(unsafe { torch_delete_scalar(far) }, 0);
-        let null = std::ptr::null_mut();
-        // SAFETY: NULL is refused.
-        assert_refused(unsafe { torch_scalar_to_int(null, &mut whole) }, &["the scalar is NULL"]);
-        // SAFETY: as above.
-        assert_refused(unsafe { torch_delete_scalar(null) }, &["NULL"]);
+        let complex = Scalar::Complex(1.0, 2.0);
+        let refused = torch_scalar_to_double(Some(&complex), Out::from(&mut real));
+        assert_refused(refused, &["1+2i"]);
+        let mut to_int =
+            |scalar: Option<&Scalar>| torch_scalar_to_int(scalar, Out::from(&mut whole));
+        assert_refused(to_int(Some(&complex)), &["without overflow"]);
+        assert_refused(to_int(Some(&Scalar::Float(9.3e18))), &["int64_t", "93"]);
+        assert_refused(to_int(None), &["the scalar is NULL"]);
+        assert_refused(torch_delete_scalar(None), &["NULL"]);
     }
 }

@@ -37,7 +37,12 @@ fn call(name: &str, overload: &str, values: Vec<Value>) -> Result<Vec<Value>, St
     let version = 2 << 56 | 11 << 48;
     // SAFETY: the stack has a word for each argument.
     let status = unsafe {
-        torch_call_dispatcher(name.as_ptr(), overload.as_ptr(), stack.as_mut_ptr(), version)
+        torch_call_dispatcher(
+            name.as_c_str().into(),
+            overload.as_c_str().into(),
+            stack.as_mut_ptr(),
+            version,
+        )
     };
     if status != 0 {
         return Err(newest().unwrap());

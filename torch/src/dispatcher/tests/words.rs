@@ -83,7 +83,12 @@ fn an_operation_that_is_not_offered_is_named_with_its_overloads() {
         // SAFETY: nothing is read of the stack.
         let status = unsafe {
             let stack = stack.as_mut_ptr();
-            super::torch_call_dispatcher(name.as_ptr(), overload.as_ptr(), stack, 0)
+            super::torch_call_dispatcher(
+                name.as_c_str().into(),
+                overload.as_c_str().into(),
+                stack,
+                0,
+            )
         };
         assert_ne!(status, 0);
         assert!(newest().unwrap().contains(words), "{:?}", newest());

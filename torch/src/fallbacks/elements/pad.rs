@@ -4,7 +4,7 @@
 
 use std::ffi::c_char;
 
-use crate::abi::arguments::{numbers, optional};
+use crate::abi::arguments::{Out, numbers, optional};
 use crate::abi::errors::{not_null, text_of};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
@@ -212,8 +212,7 @@ fallbacks! {
 /// begins with the last one.
 ///
 /// # Safety
-/// `pad` has `pad_len` entries; the mode ends with NUL; the value is NULL or valid for a read; the result's place is
-/// NULL or valid for a write.
+/// `pad` has `pad_len` entries; the mode ends with NUL; the value is NULL or valid for a read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aoti_torch_aten_pad(
     this: TensorHandle,
@@ -221,15 +220,14 @@ pub unsafe extern "C" fn aoti_torch_aten_pad(
     pad_len: i64,
     mode: *const c_char,
     value: *const f64,
-    ret0: *mut TensorHandle,
+    ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
         // SAFETY: the caller's promise for the pointers.
         let result = unsafe { read_and_pad(this, pad, pad_len, mode, value) };
         result.map_err(|error| error.within("aten::pad"))
     };
-    // SAFETY: the caller's promise.
-    unsafe { return_tensor(ret0, "ret0", make) }
+    return_tensor(ret0, "ret0", make)
 }
 
 #[cfg(test)]
@@ -256,7 +254,7 @@ mod tests {
                 length,
                 mode.as_ptr(),
                 value,
-                &mut made,
+                Out::from(&mut made),
             )
         };
         (status == 0).then(|| Tensor::from_handle(made))
