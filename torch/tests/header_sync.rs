@@ -18,15 +18,38 @@ const FILES: &[&str] = &[
     "operator",
 ];
 
+/// A source as the header's generator reads it: places for results and texts are pointers in C.
+fn with_pointers(source: &str) -> String {
+    let mut text = String::new();
+    let mut rest = source;
+    while let Some((before, place)) = rest.split_once("Out<'_, ") {
+        let (target, after) = place.split_once('>').unwrap();
+        text.push_str(before);
+        text.push_str("*mut ");
+        text.push_str(target);
+        rest = after;
+    }
+    text.push_str(rest);
+    text.replace("CText<'_>", "*const c_char")
+}
+
 fn generated() -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
     let mut builder = cbindgen::Builder::new().with_config(config);
+    // Tests run side by side, each in a process: none sees a file that another one has half written.
+    let folder = format!("header_sync.{}", std::process::id());
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    std::fs::create_dir_all(&folder).unwrap();
     for file in FILES {
-        builder = builder.with_src(root.join(format!("src/capi/{file}.rs")));
+        let name = format!("{file}.rs");
+        let source = std::fs::read_to_string(root.join("src/capi").join(&name)).unwrap();
+        std::fs::write(folder.join(&name), with_pointers(&source)).unwrap();
+        builder = builder.with_src(folder.join(&name));
     }
     let mut header = Vec::new();
     builder.generate().unwrap().write(&mut header);
+    std::fs::remove_dir_all(&folder).unwrap();
     String::from_utf8(header).unwrap()
 }
 

@@ -3,12 +3,13 @@
 #![allow(non_camel_case_types, reason = "the names of the C API")]
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use crate::abi::errors::not_null;
-use crate::error::{Error, Result, guard, write_out};
+use crate::abi::arguments::{CText, Out};
+use crate::abi::errors::text_of;
+use crate::error::{Error, Result, guard};
 use crate::model::loaded::{Model, ModelChoice};
 use crate::model::{inspection, table};
 use crate::sconce::api::sconce_status;
@@ -36,25 +37,12 @@ pub(super) fn model_of(model: *mut sconce_model) -> Result<std::sync::Arc<Model>
     table::get(model as usize)
 }
 
-/// A text of the caller.
-///
-/// # Safety
-/// The text is NULL or ends with NUL.
-pub(super) unsafe fn text(pointer: *const c_char, name: &str) -> Result<String> {
-    not_null(pointer, name)?;
-    // SAFETY: not NULL, and the caller's promise.
-    Ok(unsafe { std::ffi::CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
-}
-
 /// Writes a text that the caller frees.
-///
-/// # Safety
-/// The place is NULL or valid for a write.
-pub(crate) unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str) -> Result<()> {
-    not_null(place, name)?;
+pub(crate) fn return_text(place: Out<'_, *mut c_char>, name: &str, text: &str) -> Result<()> {
+    place.check(name)?;
     let text = CString::new(text.replace('\0', "\\0")).unwrap_or_default();
     let bytes = text.as_bytes_with_nul();
-    // SAFETY: no preconditions.
+    // SAFETY: the size is not 0.
     let memory = unsafe { libc::malloc(bytes.len()) };
     if memory.is_null() {
         return Err(Error::new(
@@ -64,8 +52,12 @@ pub(crate) unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str
     }
     // SAFETY: the memory has as many bytes as the text.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr().cast::<c_void>(), memory, bytes.len()) };
-    // SAFETY: the caller's promise.
-    unsafe { write_out(place, name, memory.cast()) }
+    place.write(name, memory.cast())
+}
+
+/// The path that a caller passes.
+pub(super) fn path_of<'a>(path: CText<'a>) -> Result<&'a Path> {
+    Ok(Path::new(OsStr::from_bytes(path.required("path")?.to_bytes())))
 }
 
 /// Frees a text that a function of libsconce_torch returned.
@@ -73,7 +65,7 @@ pub(crate) unsafe fn return_text(place: *mut *mut c_char, name: &str, text: &str
 /// - `text`: NULL does nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_torch_string_free(text: *mut c_char) {
-    // SAFETY: NULL, or memory of `malloc` that is freed once.
+    // SAFETY: the text is NULL, or memory that `return_text` got from `malloc` and that C passes once.
     unsafe { libc::free(text.cast()) };
 }
 
@@ -100,19 +92,16 @@ pub unsafe extern "C" fn sconce_torch_string_free(text: *mut c_char) {
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_load(
-    path: *const c_char,
+    path: CText<'_>,
     options: *const sconce_model_options,
-    out_model: *mut *mut sconce_model,
+    out_model: Out<'_, *mut sconce_model>,
 ) -> sconce_status {
     guard(|| {
-        not_null(out_model, "out_model")?;
-        not_null(path, "path")?;
-        // SAFETY: not NULL, and the caller's promise.
-        let path = unsafe { std::ffi::CStr::from_ptr(path) };
-        let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
+        out_model.check("out_model")?;
+        let path = path_of(path)?;
         let (mut device, mut name) = (None, None);
         if !options.is_null() {
-            // SAFETY: not NULL; the caller promises a struct.
+            // SAFETY: the pointer is not NULL, so C passed options, which begin with their size.
             let options = unsafe { options.read() };
             if options.struct_size as usize != size_of::<sconce_model_options>() {
                 return Err(Error::invalid_argument(
@@ -121,14 +110,13 @@ pub unsafe extern "C" fn sconce_model_load(
             }
             device = (options.device >= 0).then_some(options.device);
             if !options.name.is_null() {
-                // SAFETY: the caller's promise.
-                name = Some(unsafe { text(options.name, "options.name") }?);
+                // SAFETY: C passed a text in the options.
+                name = Some(unsafe { text_of(options.name) });
             }
         }
         let model = Model::load(path, ModelChoice { device, name: name.as_deref() })?;
         let handle = std::ptr::without_provenance_mut(table::insert(model));
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_model, "out_model", handle) }
+        out_model.write("out_model", handle)
     })
 }
 
@@ -139,7 +127,7 @@ pub unsafe extern "C" fn sconce_model_load(
 /// - torch: the destructor of `AOTIModelPackageLoader`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_unload(model: *mut sconce_model) -> sconce_status {
+pub extern "C" fn sconce_model_unload(model: *mut sconce_model) -> sconce_status {
     guard(|| if model.is_null() { Ok(()) } else { table::remove(model as usize) })
 }
 
@@ -149,20 +137,17 @@ pub unsafe extern "C" fn sconce_model_unload(model: *mut sconce_model) -> sconce
 /// - `out_device`: receives the index of the device, or `SCONCE_DEVICE_CPU`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_shape(
+pub extern "C" fn sconce_model_get_shape(
     model: *mut sconce_model,
-    out_inputs: *mut usize,
-    out_outputs: *mut usize,
-    out_device: *mut i32,
+    out_inputs: Out<'_, usize>,
+    out_outputs: Out<'_, usize>,
+    out_device: Out<'_, i32>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_inputs, "out_inputs", model.description.inputs.len()) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_outputs, "out_outputs", model.description.outputs.len()) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_device, "out_device", model.device) }
+        out_inputs.write("out_inputs", model.description.inputs.len())?;
+        out_outputs.write("out_outputs", model.description.outputs.len())?;
+        out_device.write("out_device", model.device)
     })
 }
 
@@ -173,14 +158,13 @@ pub unsafe extern "C" fn sconce_model_get_shape(
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_describe(
+pub extern "C" fn sconce_model_describe(
     model: *mut sconce_model,
-    out_text: *mut *mut c_char,
+    out_text: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
         let text = model_of(model)?.words()?;
-        // SAFETY: the caller's promise.
-        unsafe { return_text(out_text, "out_text", &text) }
+        return_text(out_text, "out_text", &text)
     })
 }
 
@@ -199,21 +183,15 @@ pub unsafe extern "C" fn sconce_model_describe(
 /// - Ownership: the caller frees the text with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_inspect(
-    path: *const c_char,
-    name: *const c_char,
-    out_text: *mut *mut c_char,
+pub extern "C" fn sconce_model_inspect(
+    path: CText<'_>,
+    name: CText<'_>,
+    out_text: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
-        not_null(out_text, "out_text")?;
-        not_null(path, "path")?;
-        // SAFETY: not NULL, and the caller's promise.
-        let path = unsafe { std::ffi::CStr::from_ptr(path) };
-        let path = Path::new(std::ffi::OsStr::from_bytes(path.to_bytes()));
-        // SAFETY: not NULL, and the caller's promise.
-        let name = (!name.is_null()).then(|| unsafe { text(name, "name") }).transpose()?;
-        let found = inspection::words(path, name.as_deref())?;
-        // SAFETY: the caller's promise.
-        unsafe { return_text(out_text, "out_text", &found) }
+        out_text.check("out_text")?;
+        let name = name.get().map(CStr::to_string_lossy);
+        let found = inspection::words(path_of(path)?, name.as_deref())?;
+        return_text(out_text, "out_text", &found)
     })
 }

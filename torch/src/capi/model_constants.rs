@@ -5,11 +5,11 @@
 
 use std::ffi::c_char;
 
-use super::model::{model_of, return_text, sconce_model, text};
+use super::model::{model_of, return_text, sconce_model};
 use super::model_runs::handles;
+use crate::abi::arguments::{CText, Out, has_struct_size};
 use crate::abi::constants::dtype_of;
-use crate::abi::errors::not_null;
-use crate::error::{Error, guard, write_out};
+use crate::error::{Error, guard};
 use crate::sconce::api::{sconce_status, sconce_tensor};
 
 /// A constant of a model. Begin with `SCONCE_MODEL_CONSTANT_INIT`.
@@ -28,23 +28,23 @@ pub struct sconce_model_constant {
     pub reserved: [u8; 7],
 }
 
+has_struct_size!(sconce_model_constant);
+
 /// Returns the number of a model's constants, and the sum of their bytes.
 ///
 /// - `out_count`, `out_bytes`: receive the numbers.
 /// - torch: `AOTICompiledModel.get_constant_fqns`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_constants(
+pub extern "C" fn sconce_model_get_constants(
     model: *mut sconce_model,
-    out_count: *mut usize,
-    out_bytes: *mut u64,
+    out_count: Out<'_, usize>,
+    out_bytes: Out<'_, u64>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_count, "out_count", model.description.constants.len()) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_bytes, "out_bytes", model.description.constant_bytes) }
+        out_count.write("out_count", model.description.constants.len())?;
+        out_bytes.write("out_bytes", model.description.constant_bytes)
     })
 }
 
@@ -56,11 +56,11 @@ pub unsafe extern "C" fn sconce_model_get_constants(
 /// - Ownership: the caller frees the name with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_constant(
+pub extern "C" fn sconce_model_get_constant(
     model: *mut sconce_model,
     index: usize,
-    out_constant: *mut sconce_model_constant,
-    out_name: *mut *mut c_char,
+    out_constant: Out<'_, sconce_model_constant>,
+    out_name: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
@@ -71,23 +71,14 @@ pub unsafe extern "C" fn sconce_model_get_constant(
                 constants.len()
             ))
         })?;
-        not_null(out_constant, "out_constant")?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { out_constant.read() };
-        if described.struct_size as usize != size_of::<sconce_model_constant>() {
-            return Err(Error::invalid_argument(
-                "out_constant.struct_size is of no version of the struct",
-            ));
-        }
+        let mut described = out_constant.described("out_constant")?;
         described.dtype = dtype_of(constant.dtype).unwrap_or(-1);
         described.bytes = constant.bytes as u64;
         described.folded = constant.folded;
-        if !out_name.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { return_text(out_name, "out_name", &constant.original) }?;
+        if !out_name.is_none() {
+            return_text(out_name, "out_name", &constant.original)?;
         }
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_constant, "out_constant", described) }
+        out_constant.write("out_constant", described)
     })
 }
 
@@ -113,21 +104,20 @@ pub unsafe extern "C" fn sconce_model_get_constant(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_model_update_constants(
     model: *mut sconce_model,
-    names: *const *const c_char,
+    names: *const CText<'_>,
     tensors: *const *mut sconce_tensor,
     count: usize,
     inactive: bool,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `count` texts.
         let names = unsafe { handles(names, count, "names") }?;
-        // SAFETY: as above.
+        // SAFETY: C passed an array of `count` handles.
         let tensors = unsafe { handles(tensors, count, "tensors") }?;
         let mut constants = Vec::with_capacity(count);
         for (name, tensor) in names.iter().zip(tensors) {
-            // SAFETY: as above.
-            constants.push((unsafe { text(*name, "names") }?, *tensor));
+            constants.push((name.required("names")?.to_string_lossy().into_owned(), *tensor));
         }
         model.update_constants(&constants, inactive)
     })
@@ -140,7 +130,7 @@ pub unsafe extern "C" fn sconce_model_update_constants(
 /// - torch: `AOTIModelContainerRunner::swap_constant_buffer`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_swap_constants(model: *mut sconce_model) -> sconce_status {
+pub extern "C" fn sconce_model_swap_constants(model: *mut sconce_model) -> sconce_status {
     guard(|| model_of(model)?.swap_constants())
 }
 
@@ -152,8 +142,6 @@ pub unsafe extern "C" fn sconce_model_swap_constants(model: *mut sconce_model) -
 /// - torch: `AOTIModelContainerRunner::free_inactive_constant_buffer`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_free_inactive_constants(
-    model: *mut sconce_model,
-) -> sconce_status {
+pub extern "C" fn sconce_model_free_inactive_constants(model: *mut sconce_model) -> sconce_status {
     guard(|| model_of(model)?.free_inactive_constants())
 }

@@ -4,8 +4,8 @@
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
 use super::model::{model_of, sconce_model};
-use crate::abi::errors::not_null;
-use crate::error::{Error, guard, write_out};
+use crate::abi::arguments::{Out, has_struct_size};
+use crate::error::guard;
 use crate::sconce::api::sconce_status;
 
 /// Memory of a model, in bytes. Begin with `SCONCE_MODEL_MEMORY_INIT`.
@@ -37,6 +37,8 @@ pub struct sconce_model_memory {
     pub run_bytes: u64,
 }
 
+has_struct_size!(sconce_model_memory);
+
 /// Returns how much memory a model uses now.
 ///
 /// Inputs and results belong to the program and do not count. `sconce_memory_get_stats` reports the
@@ -46,20 +48,13 @@ pub struct sconce_model_memory {
 /// - Ordering: with graphs, as `sconce_memory_snapshot_create`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_memory(
+pub extern "C" fn sconce_model_get_memory(
     model: *mut sconce_model,
-    out_memory: *mut sconce_model_memory,
+    out_memory: Out<'_, sconce_model_memory>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        not_null(out_memory, "out_memory")?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { out_memory.read() };
-        if described.struct_size as usize != size_of::<sconce_model_memory>() {
-            return Err(Error::invalid_argument(
-                "out_memory.struct_size is of no version of the struct",
-            ));
-        }
+        let mut described = out_memory.described("out_memory")?;
         let memory = model.memory()?;
         let is_on_device = model.device >= 0;
         described.reserved = 0;
@@ -69,7 +64,6 @@ pub unsafe extern "C" fn sconce_model_get_memory(
         described.graph_input_bytes = memory.graph_inputs;
         described.graph_pool_bytes = memory.graph_pools;
         described.run_bytes = memory.run;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_memory, "out_memory", described) }
+        out_memory.write("out_memory", described)
     })
 }

@@ -21,17 +21,17 @@ pub(super) unsafe fn handles<'a, T>(array: *const T, count: usize, name: &str) -
             "{name} has {count} entries; at most 1048576 are taken"
         )));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the array has `count` entries, which this function demands; the number is below the bound of all arrays.
     unsafe { arguments::array(array, count, name) }
 }
 
-/// Writes tensors where the caller wants them, if there is room for all.
+/// Writes tensors to an array of the caller.
 ///
 /// # Safety
-/// There is room for `count` handles.
+/// The array has as many entries as there are tensors.
 unsafe fn return_tensors(place: *mut *mut sconce_tensor, tensors: Vec<Tensor>) {
     for (at, tensor) in tensors.into_iter().enumerate() {
-        // SAFETY: the caller's promise, and there are `count` tensors.
+        // SAFETY: the array has as many entries as there are tensors, which this function demands.
         unsafe { place.wrapping_add(at).write(tensor.into_handle()) };
     }
 }
@@ -66,14 +66,14 @@ pub unsafe extern "C" fn sconce_model_run(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `input_count` handles.
         let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
         check::count("outputs", output_count, model.description.outputs.len())?;
         if output_count != 0 {
             not_null(out_outputs, "out_outputs")?;
         }
         let outputs = model.run(inputs)?;
-        // SAFETY: the caller promises room for `output_count` handles, and there are as many outputs.
+        // SAFETY: C passed an array of `output_count` entries, which was found to be the number of outputs.
         unsafe { return_tensors(out_outputs, outputs) };
         Ok(())
     })
@@ -98,13 +98,13 @@ pub unsafe extern "C" fn sconce_model_arrange_inputs(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: `inputs` has `input_count` handles.
+        // SAFETY: C passed an array of `input_count` handles.
         let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
         if input_count != 0 {
             not_null(out_inputs, "out_inputs")?;
         }
         let arranged = model.arranged(inputs)?;
-        // SAFETY: the caller promises room for `input_count` handles, and there are as many tensors.
+        // SAFETY: C passed an array of `input_count` entries, and each input has become one tensor.
         unsafe { return_tensors(out_inputs, arranged) };
         Ok(())
     })
@@ -127,9 +127,9 @@ pub unsafe extern "C" fn sconce_model_run_into(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `input_count` handles.
         let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
-        // SAFETY: as above.
+        // SAFETY: C passed an array of `output_count` handles.
         let outputs = unsafe { handles(outputs, output_count, "outputs") }?;
         check::count("outputs", output_count, model.description.outputs.len())?;
         let results = model.run(inputs)?;
@@ -163,9 +163,9 @@ pub unsafe extern "C" fn sconce_model_run_graph(
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `input_count` handles.
         let inputs = unsafe { handles(inputs, input_count, "inputs") }?;
-        // SAFETY: as above.
+        // SAFETY: C passed an array of `output_count` handles.
         let given = unsafe { handles(outputs.cast_const(), output_count, "outputs") }?;
         check::count("outputs", output_count, model.description.outputs.len())?;
         let into: Vec<_> =
@@ -173,7 +173,7 @@ pub unsafe extern "C" fn sconce_model_run_graph(
         let results = model.run_graph(inputs, &into)?;
         for (at, (result, into)) in results.into_iter().zip(into).enumerate() {
             if into.is_none() {
-                // SAFETY: the caller promises `output_count` entries.
+                // SAFETY: C passed an array of `output_count` entries, and `at` counts them.
                 unsafe { outputs.wrapping_add(at).write(result.into_handle()) };
             }
         }
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn sconce_model_run_graph(
 /// - `limit`: at least 1.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_set_graph_limit(
+pub extern "C" fn sconce_model_set_graph_limit(
     model: *mut sconce_model,
     limit: usize,
 ) -> sconce_status {

@@ -5,10 +5,10 @@
 
 use std::ffi::c_char;
 
-use super::model::{model_of, return_text, sconce_model, text};
+use super::model::{model_of, return_text, sconce_model};
+use crate::abi::arguments::{CText, Out, has_struct_size};
 use crate::abi::constants::SCALAR_TYPES;
-use crate::abi::errors::not_null;
-use crate::error::{Error, Result, guard, write_out};
+use crate::error::{Error, Result, guard};
 use crate::model::description::{Slot, find};
 use crate::sconce::api::sconce_status;
 
@@ -55,6 +55,8 @@ pub struct sconce_model_output {
     pub most: [i64; 8],
 }
 
+has_struct_size!(sconce_model_input, sconce_model_output);
+
 /// One of the inputs or outputs.
 fn slot<'a>(slots: &'a [Slot], what: &str, index: usize) -> Result<&'a Slot> {
     slots.get(index).ok_or_else(|| {
@@ -96,25 +98,15 @@ fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
 
 /// Writes what an input or an output is, and its name, to places of the caller.
 macro_rules! return_slot {
-    ($slot:expr, $struct:ty, $place:ident, $out_name:ident) => {{
+    ($slot:expr, $place:ident, $out_name:ident) => {{
         let slot: &Slot = $slot;
-        not_null($place, stringify!($place))?;
-        // SAFETY: not NULL, and the caller promises a struct.
-        let mut described = unsafe { $place.read() };
-        if described.struct_size as usize != size_of::<$struct>() {
-            return Err(Error::invalid_argument(concat!(
-                stringify!($place),
-                ".struct_size is of no version of the struct"
-            )));
-        }
+        let mut described = $place.described(stringify!($place))?;
         described.dtype = dtype(slot);
         (described.rank, described.least, described.most) = sizes(slot);
-        if !$out_name.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { return_text($out_name, stringify!($out_name), &slot.name) }?;
+        if !$out_name.is_none() {
+            return_text($out_name, stringify!($out_name), &slot.name)?;
         }
-        // SAFETY: the caller's promise.
-        unsafe { write_out($place, stringify!($place), described) }
+        $place.write(stringify!($place), described)
     }};
 }
 
@@ -126,16 +118,16 @@ macro_rules! return_slot {
 /// - Ownership: the caller frees the name with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_input(
+pub extern "C" fn sconce_model_get_input(
     model: *mut sconce_model,
     index: usize,
-    out_input: *mut sconce_model_input,
-    out_name: *mut *mut c_char,
+    out_input: Out<'_, sconce_model_input>,
+    out_name: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
         let found = slot(&model.description.inputs, "input", index)?;
-        return_slot!(found, sconce_model_input, out_input, out_name)
+        return_slot!(found, out_input, out_name)
     })
 }
 
@@ -147,16 +139,16 @@ pub unsafe extern "C" fn sconce_model_get_input(
 /// - Ownership: the caller frees the name with `sconce_torch_string_free`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_output(
+pub extern "C" fn sconce_model_get_output(
     model: *mut sconce_model,
     index: usize,
-    out_output: *mut sconce_model_output,
-    out_name: *mut *mut c_char,
+    out_output: Out<'_, sconce_model_output>,
+    out_name: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
         let found = slot(&model.description.outputs, "output", index)?;
-        return_slot!(found, sconce_model_output, out_output, out_name)
+        return_slot!(found, out_output, out_name)
     })
 }
 
@@ -170,20 +162,18 @@ pub unsafe extern "C" fn sconce_model_get_output(
 ///   its sizes.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_input_size(
+pub extern "C" fn sconce_model_get_input_size(
     model: *mut sconce_model,
     index: usize,
     dim: usize,
-    out_least: *mut i64,
-    out_most: *mut i64,
+    out_least: Out<'_, i64>,
+    out_most: Out<'_, i64>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
         let (least, most) = size(slot(&model.description.inputs, "input", index)?, "input", dim)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_least, "out_least", least) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_most, "out_most", most) }
+        out_least.write("out_least", least)?;
+        out_most.write("out_most", most)
     })
 }
 
@@ -198,21 +188,19 @@ pub unsafe extern "C" fn sconce_model_get_input_size(
 ///   its sizes.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_get_output_size(
+pub extern "C" fn sconce_model_get_output_size(
     model: *mut sconce_model,
     index: usize,
     dim: usize,
-    out_least: *mut i64,
-    out_most: *mut i64,
+    out_least: Out<'_, i64>,
+    out_most: Out<'_, i64>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
         let output = slot(&model.description.outputs, "output", index)?;
         let (least, most) = size(output, "output", dim)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_least, "out_least", least) }?;
-        // SAFETY: as above.
-        unsafe { write_out(out_most, "out_most", most) }
+        out_least.write("out_least", least)?;
+        out_most.write("out_most", most)
     })
 }
 
@@ -223,18 +211,16 @@ pub unsafe extern "C" fn sconce_model_get_output_size(
 /// - Errors: INVALID_ARGUMENT: there is no such input; the message lists all names.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_find_input(
+pub extern "C" fn sconce_model_find_input(
     model: *mut sconce_model,
-    name: *const c_char,
-    out_index: *mut usize,
+    name: CText<'_>,
+    out_index: Out<'_, usize>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        let name = unsafe { text(name, "name") }?;
+        let name = name.required("name")?.to_string_lossy();
         let index = find(&model.description.inputs, "input", &name)?;
-        // SAFETY: as above.
-        unsafe { write_out(out_index, "out_index", index) }
+        out_index.write("out_index", index)
     })
 }
 
@@ -245,17 +231,15 @@ pub unsafe extern "C" fn sconce_model_find_input(
 /// - Errors: INVALID_ARGUMENT: there is no such output; the message lists all names.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_model_find_output(
+pub extern "C" fn sconce_model_find_output(
     model: *mut sconce_model,
-    name: *const c_char,
-    out_index: *mut usize,
+    name: CText<'_>,
+    out_index: Out<'_, usize>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        // SAFETY: the caller's promise.
-        let name = unsafe { text(name, "name") }?;
+        let name = name.required("name")?.to_string_lossy();
         let index = find(&model.description.outputs, "output", &name)?;
-        // SAFETY: as above.
-        unsafe { write_out(out_index, "out_index", index) }
+        out_index.write("out_index", index)
     })
 }

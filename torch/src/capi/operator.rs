@@ -4,16 +4,14 @@
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, c_char};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::ffi::c_char;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use super::model::return_text;
+use super::model::{path_of, return_text};
 use super::operator_values::{NOTHING, free, results_of, sconce_op_value, value_of};
-use crate::abi::arguments::array;
-use crate::abi::errors::{not_null, text_of};
-use crate::error::{Error, Result, guard, write_out};
+use crate::abi::arguments::{CText, Out, array};
+use crate::abi::errors::not_null;
+use crate::error::{Error, Result, guard};
 use crate::loading::kernels;
 use crate::registry::parser::{parse, split_name};
 use crate::registry::resolved::Resolved;
@@ -72,18 +70,15 @@ fn operator_of(op: *mut sconce_op) -> Result<Arc<Resolved>> {
 /// - torch: `torch.ops.load_library`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_torch_load(
-    path: *const c_char,
-    out_library: *mut *mut sconce_kernel_library,
+pub extern "C" fn sconce_torch_load(
+    path: CText<'_>,
+    out_library: Out<'_, *mut sconce_kernel_library>,
 ) -> sconce_status {
     guard(|| {
-        not_null(path, "path")?;
-        not_null(out_library, "out_library")?;
-        // SAFETY: the caller's promise: the text ends with NUL.
-        let path = unsafe { std::ffi::CStr::from_ptr(path) };
-        let handle = kernels::load(Path::new(OsStr::from_bytes(path.to_bytes())))?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_library, "out_library", handle as *mut sconce_kernel_library) }
+        let path = path_of(path)?;
+        out_library.check("out_library")?;
+        let handle = kernels::load(path)?;
+        out_library.write("out_library", handle as *mut sconce_kernel_library)
     })
 }
 
@@ -97,7 +92,7 @@ pub unsafe extern "C" fn sconce_torch_load(
 /// - torch: none, because PyTorch does not close libraries.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library) -> sconce_status {
+pub extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library) -> sconce_status {
     guard(|| kernels::unload(library as usize))
 }
 
@@ -112,11 +107,9 @@ pub unsafe extern "C" fn sconce_torch_unload(library: *mut sconce_kernel_library
 /// - torch: `torch.library.define`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_op_define(schema: *const c_char) -> sconce_status {
+pub extern "C" fn sconce_op_define(schema: CText<'_>) -> sconce_status {
     guard(|| {
-        not_null(schema, "schema")?;
-        // SAFETY: the caller's promise.
-        let (name, overload, schema) = parse(&unsafe { text_of(schema) })?;
+        let (name, overload, schema) = parse(&schema.required("schema")?.to_string_lossy())?;
         table::write()?.declare(&name, &overload, schema)
     })
 }
@@ -131,24 +124,19 @@ pub unsafe extern "C" fn sconce_op_define(schema: *const c_char) -> sconce_statu
 /// - torch: `torch.ops.torchvision.nms`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_op_find(
-    name: *const c_char,
-    overload: *const c_char,
-    out_op: *mut *mut sconce_op,
+pub extern "C" fn sconce_op_find(
+    name: CText<'_>,
+    overload: CText<'_>,
+    out_op: Out<'_, *mut sconce_op>,
 ) -> sconce_status {
     guard(|| {
-        not_null(name, "name")?;
-        // SAFETY: the caller's promise.
-        let name = unsafe { text_of(name) };
-        // SAFETY: as above.
-        let given = unsafe { text_of(overload) };
+        let (name, given) = (name.required("name")?.to_string_lossy(), overload.text());
         let (name, mut overload) = split_name(&name);
         if !given.is_empty() {
             overload = &given;
         }
         table::read()?.schema(name, overload)?;
-        // SAFETY: the caller's promise.
-        unsafe { write_out(out_op, "out_op", handle_of(name, overload)) }
+        out_op.write("out_op", handle_of(name, overload))
     })
 }
 
@@ -160,14 +148,13 @@ pub unsafe extern "C" fn sconce_op_find(
 /// - torch: `torch.ops.torchvision.nms.default._schema`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_op_schema(
+pub extern "C" fn sconce_op_schema(
     op: *mut sconce_op,
-    out_schema: *mut *mut c_char,
+    out_schema: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
         let kept = operator_of(op)?.kept()?;
-        // SAFETY: the caller's promise.
-        unsafe { return_text(out_schema, "out_schema", &kept.schema().to_string()) }
+        return_text(out_schema, "out_schema", &kept.schema().to_string())
     })
 }
 
@@ -178,12 +165,11 @@ pub unsafe extern "C" fn sconce_op_schema(
 /// - torch: `torch._C._dispatch_get_all_op_names`.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn sconce_op_list(out_schemas: *mut *mut c_char) -> sconce_status {
+pub extern "C" fn sconce_op_list(out_schemas: Out<'_, *mut c_char>) -> sconce_status {
     guard(|| {
         let list = table::read()?.list();
         let lines: Vec<String> = list.iter().map(ToString::to_string).collect();
-        // SAFETY: the caller's promise.
-        unsafe { return_text(out_schemas, "out_schemas", &lines.join("\n")) }
+        return_text(out_schemas, "out_schemas", &lines.join("\n"))
     })
 }
 
@@ -212,7 +198,7 @@ pub unsafe extern "C" fn sconce_op_call(
     argument_count: usize,
     results: *mut sconce_op_value,
     result_room: usize,
-    out_count: *mut usize,
+    out_count: Out<'_, usize>,
 ) -> sconce_status {
     guard(|| {
         let operator = operator_of(op)?;
@@ -223,16 +209,16 @@ pub unsafe extern "C" fn sconce_op_call(
                 "{name} has {wanted} results; result_room is {result_room}"
             )));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: C passed an array of `argument_count` values.
         let arguments = unsafe { array(arguments, argument_count, "arguments") }?;
-        // SAFETY: as above.
+        // SAFETY: C passed values whose texts end with NUL and whose lists have as many items as they say.
         let values = arguments.iter().map(|argument| unsafe { value_of(argument, 0) });
         let values = values.collect::<Result<Vec<_>>>().map_err(|error| error.within(name))?;
         if wanted > 0 {
             not_null(results, "results")?;
         }
-        if !out_count.is_null() {
-            not_null(out_count, "out_count")?;
+        if !out_count.is_none() {
+            out_count.check("out_count")?;
         }
         let returned = results_of(call::call(&operator, &kept, values)?)?;
         let count = returned.len();
@@ -240,14 +226,13 @@ pub unsafe extern "C" fn sconce_op_call(
             return Err(Error::internal(format!("{name} has returned {count} results")));
         }
         for (at, value) in returned.into_iter().enumerate() {
-            // SAFETY: the caller promises room for `result_room` values, which are at least as many.
+            // SAFETY: C passed an array of `result_room` values, which are at least as many as there are results.
             let place = unsafe { results.add(at) };
-            // SAFETY: the place is neither NULL nor misaligned, as was checked.
+            // SAFETY: the array is neither NULL nor misaligned, which was checked.
             unsafe { place.write(value.into_value()) };
         }
-        if !out_count.is_null() {
-            // SAFETY: the place is neither NULL nor misaligned, as was checked.
-            unsafe { write_out(out_count, "out_count", count) }?;
+        if !out_count.is_none() {
+            out_count.write("out_count", count)?;
         }
         Ok(())
     })
@@ -264,9 +249,9 @@ pub unsafe extern "C" fn sconce_op_values_release(values: *mut sconce_op_value, 
             return Ok(());
         }
         not_null(values, "values")?;
-        // SAFETY: neither NULL nor misaligned, and the caller promises that there are so many.
+        // SAFETY: the array is neither NULL nor misaligned, and C passed its number of values.
         for value in unsafe { std::slice::from_raw_parts_mut(values, count) } {
-            // SAFETY: the caller's promise.
+            // SAFETY: C passed results of a call, and each becomes no value here, so it is freed once.
             unsafe { free(value) };
             *value = NOTHING;
         }

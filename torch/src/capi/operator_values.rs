@@ -108,7 +108,7 @@ pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<V
         }
         SCONCE_OP_VALUE_TEXT => {
             not_null(value.text, "text")?;
-            // SAFETY: the caller's promise.
+            // SAFETY: the text is not NULL, so C passed one that ends with NUL.
             Value::Str(unsafe { text_of(value.text) }.into_bytes())
         }
         SCONCE_OP_VALUE_LIST => {
@@ -117,9 +117,9 @@ pub(super) unsafe fn value_of(value: &sconce_op_value, depth: usize) -> Result<V
                     "a list is deeper than {DEPTH} lists"
                 )));
             }
-            // SAFETY: the caller's promise.
+            // SAFETY: C passed a list of `count` items.
             let items = unsafe { array(value.items, value.count, "items") }?;
-            // SAFETY: as above.
+            // SAFETY: the items of a list are values that C passed as the list itself.
             let values = items.iter().map(|item| unsafe { value_of(item, depth + 1) });
             Value::List(values.collect::<Result<_>>()?)
         }
@@ -206,14 +206,14 @@ pub(super) unsafe fn free(value: &sconce_op_value) {
         drop(Tensor::from_handle(value.tensor));
     }
     if !value.text.is_null() {
-        // SAFETY: the caller's promise: a text of `CString::into_raw`.
+        // SAFETY: `fields_of` made the text with `CString::into_raw`, and the value is not used afterwards.
         drop(unsafe { CString::from_raw(value.text.cast_mut()) });
     }
     if value.kind == SCONCE_OP_VALUE_LIST {
         let items = std::ptr::slice_from_raw_parts_mut(value.items.cast_mut(), value.count);
-        // SAFETY: the caller's promise: a boxed slice of this length.
+        // SAFETY: `fields_of` made the list of a boxed slice of this length, and the value is not used afterwards.
         let items = unsafe { Box::from_raw(items) };
-        // SAFETY: the caller's promise.
+        // SAFETY: the items are results that the list owned.
         items.iter().for_each(|item| unsafe { free(item) });
     }
 }
