@@ -4,8 +4,29 @@
 use crate::assert_none;
 use crate::source::{files, text};
 
-/// The folders of libsconce and of what tests it.
-const ROOTS: &[&str] = &["crates", "testkit", "tests", "tools", "examples", "benches"];
+/// The folders of the libraries and of what tests them.
+const ROOTS: &[&str] = &[
+    "crates",
+    "testkit",
+    "tests",
+    "tools",
+    "examples",
+    "benches",
+    "torch/build",
+    "torch/tests",
+    "torch/src/abi",
+    "torch/src/capi",
+    "torch/src/dispatcher",
+    "torch/src/foreign",
+    "torch/src/kernels",
+    "torch/src/loading",
+    "torch/src/model",
+    "torch/src/package",
+    "torch/src/registry",
+    "torch/src/runtime",
+    "torch/src/sconce",
+    "torch/src/vectors",
+];
 
 /// How a comment begins that gives no reason: it points to another, or says that somebody has one.
 const NO_REASONS: &[&str] = &[

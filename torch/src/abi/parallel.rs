@@ -12,7 +12,7 @@ use crate::sconce::parallel;
 /// A pointer that other threads get.
 #[derive(Clone, Copy)]
 struct Context(*mut c_void);
-// SAFETY: the caller of `torch_parallel_for` promises that its function may run on several threads.
+// SAFETY: the pointer is only passed on to a function that may run on several threads with it, as the ABI demands.
 unsafe impl Sync for Context {}
 
 /// Calls `func` for parts of a range that together are the range, on several threads if it is longer than `grain_size`.

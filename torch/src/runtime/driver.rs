@@ -24,7 +24,7 @@ macro_rules! handles {
 
         // SAFETY: the driver takes a handle on any thread, and nothing here reads what it points to.
         unsafe impl Send for $name {}
-        // SAFETY: the same holds for a reference, through which the number can only be copied.
+        // SAFETY: through a reference the number can only be copied.
         unsafe impl Sync for $name {}
     )*};
 }

@@ -27,7 +27,7 @@ pub const GRAIN: i64 = 1 << 15;
 #[derive(Debug)]
 pub struct OnThreads<T>(T);
 
-// SAFETY: the promise of `new`.
+// SAFETY: `new` demands that no thread writes what another one uses through the value.
 unsafe impl<T> Sync for OnThreads<T> {}
 
 impl<T> OnThreads<T> {

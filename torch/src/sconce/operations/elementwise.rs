@@ -93,7 +93,7 @@ pub fn binary_in_place(operation: i32, first: Tensor, second: &Tensor) -> Result
 /// Elements of `if_true` where the condition holds, else those of `if_false`.
 pub fn choose(condition: &Tensor, if_true: Operand<'_>, if_false: Operand<'_>) -> Result<Tensor> {
     let ((yes, yes_number), (no, no_number)) = (if_true.parts(), if_false.parts());
-    // SAFETY: as in `binary`.
+    // SAFETY: the numbers live during the call, or are NULL beside a tensor; the place is valid for a write.
     Tensor::made(|made| unsafe {
         api::sconce_tensor_where(
             condition.handle(),

@@ -21,7 +21,7 @@ pub fn reshape(tensor: TensorHandle, sizes: &[i64]) -> Result<Tensor> {
 
 /// A view with dimensions repeated.
 pub fn expand(tensor: TensorHandle, sizes: &[i64]) -> Result<Tensor> {
-    // SAFETY: as in `reshape`.
+    // SAFETY: the sizes have the length that is passed; the place is valid for a write.
     Tensor::made(|made| unsafe {
         api::sconce_tensor_expand(tensor, sizes.as_ptr(), sizes.len(), made)
     })
