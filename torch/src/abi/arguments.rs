@@ -11,8 +11,7 @@ use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
 use super::constants::{dtype_of, named_device_of};
-use super::errors::not_null;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, not_null};
 use crate::sconce::api;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
