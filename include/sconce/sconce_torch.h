@@ -806,7 +806,7 @@ SCONCE_NODISCARD sconce_status sconce_op_list(char **out_schemas);
  *   Integers are accepted as real numbers.
  * - `argument_count`: number of arguments.
  * - `results`: receives the results.
- * - `result_room`: number of entries of `results`, at least as many as the schema has results.
+ * - `result_capacity`: number of entries of `results`, at least as many as the schema has results.
  * - `out_count`: receives the number of results; may be NULL.
  * - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
  *   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
@@ -823,7 +823,7 @@ sconce_status sconce_op_call(struct sconce_op *op,
                              const struct sconce_op_value *arguments,
                              size_t argument_count,
                              struct sconce_op_value *results,
-                             size_t result_room,
+                             size_t result_capacity,
                              size_t *out_count);
 
 /**

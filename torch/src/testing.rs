@@ -144,7 +144,7 @@ impl Dense {
     pub(crate) fn of(tensor: TensorHandle) -> Dense {
         let wide = operations::to_dtype(tensor, api::SCONCE_DTYPE_F64).unwrap();
         let mut values = vec![0.0_f64; numel_of(tensor).unwrap() as usize];
-        // SAFETY: there is room for that many bytes.
+        // SAFETY: the buffer has that many bytes.
         check(unsafe {
             let bytes = size_of_val(values.as_slice());
             api::sconce_tensor_to_values(wide.handle(), values.as_mut_ptr().cast(), bytes)

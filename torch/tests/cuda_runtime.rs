@@ -87,7 +87,7 @@ fn text(name: &str, code: c_int) -> String {
 fn launch(op: usize, way: i64) -> i64 {
     let way = Value { kind: 2, integer: way, ..NOTHING };
     let (mut result, mut count) = ([way], 0);
-    // SAFETY: one argument, and room for one result.
+    // SAFETY: one argument, and an array of one result.
     let status = unsafe { sconce_op_call(op, &way, 1, result.as_mut_ptr(), 1, &mut count) };
     assert_eq!(status, 0, "{}", message());
     result[0].integer

@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(most, 4 * 120);
         let (nothing, most) = counted(&[], || input);
         assert_eq!(most, 0);
-        // Outside of a count nothing is noted.
+        // Outside of a count nothing is counted.
         delete(&[nothing, constant]);
         assert!(LIVE.take().is_none() && !COUNTS.get());
     }

@@ -179,7 +179,7 @@ pub extern "C" fn sconce_op_list(out_schemas: Out<'_, *mut c_char>) -> sconce_st
 ///   Integers are accepted as real numbers.
 /// - `argument_count`: number of arguments.
 /// - `results`: receives the results.
-/// - `result_room`: number of entries of `results`, at least as many as the schema has results.
+/// - `result_capacity`: number of entries of `results`, at least as many as the schema has results.
 /// - `out_count`: receives the number of results; may be NULL.
 /// - Errors: INVALID_ARGUMENT: the number or a type of the arguments is wrong, and the message names the argument;
 ///   or the kernel threw, and the message contains its text. NOT_SUPPORTED: there is no kernel for the device, or
@@ -197,16 +197,16 @@ pub unsafe extern "C" fn sconce_op_call(
     arguments: *const sconce_op_value,
     argument_count: usize,
     results: *mut sconce_op_value,
-    result_room: usize,
+    result_capacity: usize,
     out_count: Out<'_, usize>,
 ) -> sconce_status {
     guard(|| {
         let operator = operator_of(op)?;
         let kept = operator.kept()?;
         let (name, wanted) = (&operator.name, kept.schema().results.len());
-        if result_room < wanted {
+        if result_capacity < wanted {
             return Err(Error::invalid_argument(format!(
-                "{name} has {wanted} results; result_room is {result_room}"
+                "{name} has {wanted} results; result_capacity is {result_capacity}"
             )));
         }
         // SAFETY: C passed an array of `argument_count` values.
@@ -222,11 +222,11 @@ pub unsafe extern "C" fn sconce_op_call(
         }
         let returned = results_of(call::call(&operator, &kept, values)?)?;
         let count = returned.len();
-        if count > result_room {
+        if count > result_capacity {
             return Err(Error::internal(format!("{name} has returned {count} results")));
         }
         for (at, value) in returned.into_iter().enumerate() {
-            // SAFETY: C passed an array of `result_room` values, which are at least as many as there are results.
+            // SAFETY: C passed an array of `result_capacity` values, which are at least as many as there are results.
             let place = unsafe { results.add(at) };
             // SAFETY: the array is neither NULL nor misaligned, which was checked.
             unsafe { place.write(value.into_value()) };

@@ -132,9 +132,9 @@ fn products_agree_with_loops() {
         let mut make = |dense: &Dense| dense.either(&mut cases, dtype);
         let [x, y, p, q] = [&a, &b, &flat(&c), &flat(&d)].map(&mut make);
         let [r, s, t, u] = [&flat(&e), &flat(&f), &bias, &one].map(&mut make);
-        let room = |sizes: &[i64]| Dense::build(sizes, |_| f64::NAN).tensor(dtype);
+        let unset = |sizes: &[i64]| Dense::build(sizes, |_| f64::NAN).tensor(dtype);
         let check = |name: &str, expected: &Dense, run: &dyn Fn(&Tensor) -> i32| {
-            let out = room(&expected.sizes);
+            let out = unset(&expected.sizes);
             assert_eq!(run(&out), 0, "{name}: {:?}", newest());
             expected.assert_near(out.handle(), within, &format!("{name}, turn {turn}"));
         };

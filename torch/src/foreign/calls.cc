@@ -84,7 +84,8 @@ std::int32_t sconce_torch_throw_from_operator(const void* operators, std::int32_
 }
 
 // A function of a compiled model. Its arguments are pointers and numbers of a pointer's size, which
-// the calling conventions of Linux pass alike; those that the function does not have are ignored.
+// the calling conventions of Linux pass in the same way; those that the function does not have are
+// ignored.
 std::int32_t sconce_torch_call_model(
     std::int32_t (*function)(std::uintptr_t, std::uintptr_t, std::uintptr_t, std::uintptr_t,
                              std::uintptr_t, std::uintptr_t, std::uintptr_t),

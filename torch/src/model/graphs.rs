@@ -42,7 +42,7 @@ impl Model {
                 Some(known) => known,
                 None => self.capture(&facts, inputs)?,
             };
-            // Constants are not replaced until the run is queued: whoever replaces them waits for the device first.
+            // Constants are not replaced until the run is queued: the thread that replaces them waits for the device first.
             let _constants = self.container.read().unwrap_or_else(PoisonError::into_inner);
             if self.graphs().constants == constants {
                 return self.replay(&captured, inputs, into);
@@ -127,17 +127,17 @@ impl Model {
         inputs: &[TensorHandle],
     ) -> Result<(Arc<Mutex<Captured>>, u64)> {
         let constants = self.graphs().constants;
-        let home = current_stream(self.device)?;
+        let own = current_stream(self.device)?;
         let captured = {
             let mut captures = Captures::stop();
             let stream = captures.stream(self.device)?;
-            check(api::sconce_stream_wait_stream(stream, home))?;
+            check(api::sconce_stream_wait_stream(stream, own))?;
             let captured = {
                 let _stream = StreamInUse::begin(stream)?;
                 self.capture_on(stream, facts, inputs)
             };
             // Also after a failure: the inputs were read on the other stream.
-            check(api::sconce_stream_wait_stream(home, stream))?;
+            check(api::sconce_stream_wait_stream(own, stream))?;
             captured
         };
         let captured = Arc::new(Mutex::new(captured?));

@@ -34,7 +34,7 @@ pub fn scattered_tensor(sizes: &[i64], dtype: i32, values: &[f64], random: &mut 
     }
     // Twice the size along each dimension, of which every second element is used.
     let outer: Vec<i64> = order.iter().map(|&dim| sizes[dim as usize] * 2).collect();
-    let room = tensor(&outer, dtype, &vec![1.0; outer.iter().product::<i64>() as usize]);
+    let memory = tensor(&outer, dtype, &vec![1.0; outer.iter().product::<i64>() as usize]);
     let mut strides = vec![0; sizes.len()];
     for (&dim, stride) in order.iter().zip(contiguous_strides(&outer)) {
         strides[dim as usize] = 2 * stride;
@@ -42,7 +42,7 @@ pub fn scattered_tensor(sizes: &[i64], dtype: i32, values: &[f64], random: &mut 
     // SAFETY: sizes and strides have as many entries; the place is valid for a write.
     let view = Tensor::made(|made| unsafe {
         let (sizes, rank) = (sizes.as_ptr(), sizes.len());
-        api::sconce_tensor_as_strided(room.handle(), sizes, strides.as_ptr(), rank, 0, made)
+        api::sconce_tensor_as_strided(memory.handle(), sizes, strides.as_ptr(), rank, 0, made)
     })
     .unwrap();
     operations::copy(&view, tensor(sizes, dtype, values).handle()).unwrap();
@@ -54,7 +54,7 @@ pub fn values(tensor: TensorHandle) -> Vec<f64> {
     let double = operations::to_dtype(tensor, api::SCONCE_DTYPE_F64).unwrap();
     let mut values = vec![0.0_f64; numel_of(tensor).unwrap() as usize];
     let bytes = size_of_val(values.as_slice());
-    // SAFETY: there is room for that many bytes.
+    // SAFETY: the buffer has that many bytes.
     check(unsafe {
         api::sconce_tensor_to_values(double.handle(), values.as_mut_ptr().cast(), bytes)
     })

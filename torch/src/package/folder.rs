@@ -82,7 +82,7 @@ impl PrivateFolder {
         let path = self.path.join(name);
         std::fs::write(&path, bytes).map_err(|why| {
             Error::io(format!(
-                "{} could not be written: {why}; set TMPDIR to a folder with room",
+                "{} could not be written: {why}; set TMPDIR to a folder with free space",
                 path.display()
             ))
         })?;

@@ -207,7 +207,7 @@ impl PackagedModel {
         for (target, index) in files {
             let failed = |why: std::io::Error| {
                 Error::io(format!(
-                    "{} could not be written: {why}; set TMPDIR to a folder with room",
+                    "{} could not be written: {why}; set TMPDIR to a folder with free space",
                     target.display()
                 ))
             };

@@ -82,7 +82,7 @@ fn failed(path: &Path, why: &std::io::Error) -> Error {
     let parent = parent();
     let place = if path.starts_with("/proc") { Path::new(&parent) } else { path };
     Error::io(format!(
-        "a library could not be written to {}: {why}; set TMPDIR to a folder with room",
+        "a library could not be written to {}: {why}; set TMPDIR to a folder with free space",
         place.display()
     ))
 }

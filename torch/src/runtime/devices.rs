@@ -135,7 +135,7 @@ fn without_driver(code: Code, other: &'static std::ffi::CStr) -> *const c_char {
     .as_ptr()
 }
 
-/// Functions that note nothing.
+/// Functions that store no failure.
 pub(super) const TEXTS: &[NamedFunction] = &[
     ("cudaGetLastError", cudaGetLastError as *const ()),
     ("cudaPeekAtLastError", cudaPeekAtLastError as *const ()),

@@ -43,7 +43,7 @@ macro_rules! runtime {
             /// As the CUDA runtime's function of that name: handles are the driver's, and pointers are NULL or valid for what
             /// it reads and writes.
             unsafe extern "C" fn $function($($name: $kind),*) -> i32 {
-                crate::runtime::state::noted(|| $body)
+                crate::runtime::state::stored(|| $body)
             }
         )*
         /// The functions by name.

@@ -38,8 +38,8 @@ thread_local! {
 /// Primary contexts that were kept, by device. They stay until the process ends, as those of the CUDA runtime do.
 static KEPT: Mutex<Vec<(i32, Context)>> = Mutex::new(Vec::new());
 
-/// Runs the body of a function, and notes its failure for the thread.
-pub(super) fn noted(body: impl FnOnce() -> Outcome) -> Code {
+/// Runs the body of a function, and stores its failure for the thread.
+pub(super) fn stored(body: impl FnOnce() -> Outcome) -> Code {
     match body() {
         Ok(()) => codes::SUCCESS,
         Err(code) => {

@@ -87,7 +87,7 @@ pub fn borrowed_strides(tensor: TensorHandle) -> Result<*const i64> {
 /// The sizes, copied.
 pub fn sizes_of(tensor: TensorHandle) -> Result<Vec<i64>> {
     let mut sizes = vec![0; rank_of(tensor)?];
-    // SAFETY: there is room for `sizes.len()` numbers.
+    // SAFETY: the array has `sizes.len()` entries.
     check(unsafe { api::sconce_tensor_get_sizes(tensor, sizes.as_mut_ptr(), sizes.len()) })?;
     Ok(sizes)
 }
@@ -95,7 +95,7 @@ pub fn sizes_of(tensor: TensorHandle) -> Result<Vec<i64>> {
 /// The strides, copied.
 pub fn strides_of(tensor: TensorHandle) -> Result<Vec<i64>> {
     let mut strides = vec![0; rank_of(tensor)?];
-    // SAFETY: there is room for `strides.len()` numbers.
+    // SAFETY: the array has `strides.len()` entries.
     check(unsafe { api::sconce_tensor_get_strides(tensor, strides.as_mut_ptr(), strides.len()) })?;
     Ok(strides)
 }
@@ -112,10 +112,10 @@ pub fn append_layout(
     all_sizes.resize(first + rank, 0);
     all_strides.resize(begin + rank, 0);
     let sizes = all_sizes[first..].as_mut_ptr();
-    // SAFETY: there is room for `rank` numbers.
+    // SAFETY: the array has `rank` entries.
     check(unsafe { api::sconce_tensor_get_sizes(tensor, sizes, rank) })?;
     let strides = all_strides[begin..].as_mut_ptr();
-    // SAFETY: there is room for `rank` numbers.
+    // SAFETY: the array has `rank` entries.
     check(unsafe { api::sconce_tensor_get_strides(tensor, strides, rank) })?;
     Ok(rank)
 }

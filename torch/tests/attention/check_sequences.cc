@@ -149,11 +149,11 @@ void check(const Form& form, u32 number) {
   const u32 parts = (key_tiles + of_part - 1) / of_part;
   const u32 lines = count * blocks_of * rows;
   const bool logs_of_batches = one_in(2);
-  const u32 log_room = most_queries + drawn(0, 3);
+  const u32 log_length = most_queries + drawn(0, 3);
   const float nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<float> part_sums((u64)lines * parts * value_width, nan);
   std::vector<float> part_totals((u64)lines * parts * 2, nan);
-  std::vector<float> log_sums((u64)heads * std::max(count * log_room, all_queries) + 1, nan);
+  std::vector<float> log_sums((u64)heads * std::max(count * log_length, all_queries) + 1, nan);
   SequencedAttention a = {};
   const i64 query_position = heads * row, output_position = heads * value_row;
   a.query = {(u64)query.data, query_position, are_heads ? row * group : row,
@@ -165,8 +165,8 @@ void check(const Form& form, u32 number) {
              value_position, 1};
   a.log_sums = (u64)log_sums.data();
   // Sequence, head, query; or head, query.
-  const i64 log_head = logs_of_batches ? log_room : all_queries;
-  a.log_batch = logs_of_batches ? heads * log_room : 1;
+  const i64 log_head = logs_of_batches ? log_length : all_queries;
+  a.log_batch = logs_of_batches ? heads * log_length : 1;
   a.log_head = are_heads ? log_head * group : log_head;
   a.log_query = are_heads ? log_head : 1;
   a.part_sums = (u64)part_sums.data(), a.part_totals = (u64)part_totals.data();
@@ -222,7 +222,7 @@ void check(const Form& form, u32 number) {
         }
         const double expected_log = total == 0 ? INFINITY : most + std::log(total);
         float& log =
-            log_sums[logs_of_batches ? (i * heads + h) * log_room + q : h * all_queries + place];
+            log_sums[logs_of_batches ? (i * heads + h) * log_length + q : h * all_queries + place];
         if (!(log == expected_log || std::abs(log - expected_log) < 2e-5)) {
           differs(what + ", log sum", log, expected_log);
         }

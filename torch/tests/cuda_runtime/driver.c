@@ -299,8 +299,8 @@ int cuIpcOpenMemHandle_v2(size_t* address, struct handle handle, unsigned flags)
   return handle.bytes[0] == 7 ? note("open memory, flags %u;", flags) : INVALID_VALUE;
 }
 int cuIpcCloseMemHandle(size_t address) { return note("close memory %zu;", address); }
-int cuDeviceGetName(char* name, int room, int device) {
-  snprintf(name, (size_t)room, "a device, number %d", device);
+int cuDeviceGetName(char* name, int capacity, int device) {
+  snprintf(name, (size_t)capacity, "a device, number %d", device);
   return OK;
 }
 int cuDeviceTotalMem_v2(size_t* bytes, int device) {

@@ -131,7 +131,7 @@ fn function(line: &str) -> Option<Function> {
     (!address.is_null()).then_some(Function { what, passed, address })
 }
 
-/// Entries that every array has room for: a count of up to as many keeps to the caller's promise.
+/// Entries that every array has: a count of up to as many is what the ABI allows.
 const ROOM: usize = 64;
 
 /// The words of a call.

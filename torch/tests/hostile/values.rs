@@ -86,7 +86,7 @@ pub(crate) enum Case {
     /// Whether there is one.
     Generator(bool),
     List(Vec<Case>),
-    /// A list whose count is said to be another: in C, never more than there is room for.
+    /// A list whose count is said to be another: in C, never more than the array has.
     Miscounted(Vec<Case>, i64),
     /// Whether there is a place.
     Out(bool),

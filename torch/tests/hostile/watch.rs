@@ -58,7 +58,7 @@ pub(crate) fn begin() {
 /// Notes the call that comes next, which must end within the seconds.
 pub(crate) fn note(text: &str, seconds: u32) {
     let bytes = &text.as_bytes()[..text.len().min(ROOM)];
-    // SAFETY: there is room for so many bytes, and only this thread writes them.
+    // SAFETY: the buffer has so many bytes, and only this thread writes them.
     unsafe { TEXT.load(Ordering::Acquire).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     LENGTH.store(bytes.len(), Ordering::Release);
     // SAFETY: no preconditions.

@@ -64,7 +64,7 @@ fn call(op: usize, arguments: &[Value]) -> Result<Vec<Value>, String> {
     let before = live();
     let mut results = [NOTHING; 8];
     let mut count = 0;
-    // SAFETY: arguments and room are as counted.
+    // SAFETY: the arrays have the lengths that are passed.
     let status = unsafe {
         let (arguments, n) = (arguments.as_ptr(), arguments.len());
         sconce_op_call(op, arguments, n, results.as_mut_ptr(), results.len(), &mut count)
@@ -319,7 +319,7 @@ fn a_library_may_be_unloaded_while_it_is_used() {
                     let x = tensor(&[1.0, 2.0], &[2]);
                     for _ in 0..200 {
                         let mut result = NOTHING;
-                        // SAFETY: there is one argument and room for one result.
+                        // SAFETY: there is one argument, and an array of one result.
                         let status = unsafe {
                             sconce_op_call(scaled, &tensor_value(x), 1, &mut result, 1, null_mut())
                         };

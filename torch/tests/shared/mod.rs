@@ -153,7 +153,7 @@ pub(crate) fn numel(tensor: usize) -> i64 {
 /// Reads all elements of a tensor, which have the size of the values.
 pub(crate) fn read_values<T>(tensor: usize, values: &mut [T]) {
     let bytes = size_of_val(values);
-    // SAFETY: there is room for that many bytes.
+    // SAFETY: the buffer has that many bytes.
     let status = unsafe { sconce_tensor_to_values(tensor, values.as_mut_ptr().cast(), bytes) };
     assert_eq!(status, 0, "the type has another size");
 }

@@ -16,7 +16,7 @@ unsafe extern "C" {
         arguments: *const Value,
         n: usize,
         results: *mut Value,
-        room: usize,
+        capacity: usize,
         count: *mut usize,
     ) -> i32;
 }

@@ -9,7 +9,7 @@ use crate::abi::errors::not_null;
 use crate::error::{Error, shim};
 use crate::foreign::words;
 
-/// A list of words. Values that own something are owned by whoever reads them: deleting a list deletes its words alone.
+/// A list of words. Values that own something belong to the code that reads them: deleting a list deletes its words alone.
 pub type List = Vec<u64>;
 
 /// Creates an empty list with the capacity of `size` words.
@@ -166,7 +166,7 @@ pub unsafe extern "C" fn torch_delete_stable_ivalue(value: *mut u64) -> i32 {
 }
 
 /// Returns the text of an error of the CUDA runtime in `error_msg`, NULL for none; `torch_c10_cuda_free_error_msg` frees
-/// it. The error is no longer the thread's newest one afterwards, as in PyTorch: later kernels ask for that, too.
+/// it. The error is no longer the thread's newest one afterwards, as in PyTorch: later kernels query that, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn torch_c10_cuda_check_msg(
     err: i32,

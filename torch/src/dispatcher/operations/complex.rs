@@ -28,7 +28,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
     ("view_as_complex(Tensor(a) self) -> Tensor(a)", |arguments| {
         one(as_complex(arguments.tensor(0)?))
     }),
-    // PyTorch notes that a tensor is conjugate and reads its elements so; here they are.
+    // PyTorch marks a tensor as conjugate and reads its elements so; here they are.
     ("_conj(Tensor(a) self) -> Tensor(a)", conj),
     ("_conj_physical(Tensor self) -> Tensor", conj),
     ("conj_physical(Tensor self) -> Tensor", conj),
@@ -140,7 +140,7 @@ fn written(
     one(Ok(made))
 }
 
-/// `constant_pad_nd(self, pad, value)`: room before and after dimensions, the last one first; less than none cuts off.
+/// `constant_pad_nd(self, pad, value)`: zeros before and after dimensions, the last one first; a negative number cuts off.
 fn constant_pad(arguments: &mut Arguments) -> Results {
     let (tensor, pads) = (arguments.tensor(0)?, arguments.ints(1)?);
     let sizes = sizes_of(tensor)?;

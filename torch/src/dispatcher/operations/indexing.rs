@@ -123,7 +123,7 @@ fn read_integers(tensor: TensorHandle, name: &str) -> Result<Vec<i64>> {
     }
     let wide = operations::to_dtype(tensor, api::SCONCE_DTYPE_I64)?;
     let mut values = vec![0_i64; usize::try_from(numel_of(tensor)?).unwrap_or_default()];
-    // SAFETY: there is room for the elements.
+    // SAFETY: the buffer has the bytes of the elements.
     check(unsafe {
         let bytes = size_of_val(values.as_slice());
         api::sconce_tensor_to_values(wide.handle(), values.as_mut_ptr().cast(), bytes)

@@ -84,7 +84,7 @@ fn empty_strided(arguments: &mut Arguments) -> Results {
 }
 
 /// The options of `empty_like`, `zeros_like`, `ones_like`.
-fn alike(arguments: &Arguments) -> Result<api::sconce_tensor_options> {
+fn options_like(arguments: &Arguments) -> Result<api::sconce_tensor_options> {
     let mut options = like(arguments, 1)?;
     options.memory_format = arguments.memory_format(5, api::SCONCE_MEMORY_FORMAT_PRESERVE)?;
     Ok(options)
@@ -92,13 +92,13 @@ fn alike(arguments: &Arguments) -> Result<api::sconce_tensor_options> {
 
 /// `empty_like(self, …, memory_format)`
 fn empty_like(arguments: &mut Arguments) -> Results {
-    let (tensor, options) = (arguments.tensor(0)?, alike(arguments)?);
+    let (tensor, options) = (arguments.tensor(0)?, options_like(arguments)?);
     // SAFETY: the place is valid for a write.
     made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
 }
 
 fn full_like(arguments: &Arguments, value: i64) -> Results {
-    let (tensor, options, value) = (arguments.tensor(0)?, alike(arguments)?, integer(value));
+    let (tensor, options, value) = (arguments.tensor(0)?, options_like(arguments)?, integer(value));
     // SAFETY: the number is valid; the place is valid for a write.
     made(|made| unsafe { api::sconce_tensor_full_like(tensor, &value, &options, made) })
 }

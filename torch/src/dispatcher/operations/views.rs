@@ -202,9 +202,9 @@ fn length_of(tensor: TensorHandle, dim: i64) -> Result<usize> {
     Ok(usize::try_from(sizes.get(place).copied().unwrap_or(1)).unwrap_or_default().max(1))
 }
 
-/// The list of at most `room` tensors that a function of libsconce.so writes.
-fn list(room: usize, write: impl FnOnce(*mut TensorHandle, &mut usize) -> i32) -> Results {
-    let (mut handles, mut count) = (vec![std::ptr::null_mut(); room], 0);
+/// The list of at most `most` tensors that a function of libsconce.so writes.
+fn list(most: usize, write: impl FnOnce(*mut TensorHandle, &mut usize) -> i32) -> Results {
+    let (mut handles, mut count) = (vec![std::ptr::null_mut(); most], 0);
     check(write(handles.as_mut_ptr(), &mut count))?;
     handles.truncate(count);
     let values = handles.into_iter().map(|handle| Value::Tensor(Tensor::from_handle(handle)));
@@ -214,18 +214,18 @@ fn list(room: usize, write: impl FnOnce(*mut TensorHandle, &mut usize) -> i32) -
 /// `unbind(self, dim)`
 fn unbind(arguments: &mut Arguments) -> Results {
     let (tensor, dim) = (arguments.tensor(0)?, arguments.int(1)?);
-    let room = length_of(tensor, dim)?;
-    // SAFETY: there is room for as many tensors.
-    list(room, |made, count| unsafe { api::sconce_tensor_unbind(tensor, dim, made, room, count) })
+    let most = length_of(tensor, dim)?;
+    // SAFETY: the list has `most` entries.
+    list(most, |made, count| unsafe { api::sconce_tensor_unbind(tensor, dim, made, most, count) })
 }
 
 /// `split(self, split_size, dim)`
 fn split(arguments: &mut Arguments) -> Results {
     let (tensor, size, dim) = (arguments.tensor(0)?, arguments.int(1)?, arguments.int(2)?);
-    let room = length_of(tensor, dim)?;
-    // SAFETY: there is room for as many tensors.
-    list(room, |made, count| unsafe {
-        api::sconce_tensor_split(tensor, size, dim, made, room, count)
+    let most = length_of(tensor, dim)?;
+    // SAFETY: the list has `most` entries.
+    list(most, |made, count| unsafe {
+        api::sconce_tensor_split(tensor, size, dim, made, most, count)
     })
 }
 
@@ -255,10 +255,10 @@ fn chunk(arguments: &mut Arguments) -> Results {
     let (tensor, chunks, dim) = (arguments.tensor(0)?, arguments.int(1)?, arguments.int(2)?);
     // A dimension without elements has as many parts as are asked for.
     let asked = usize::try_from(chunks).unwrap_or_default().min(1 << 20);
-    let room = length_of(tensor, dim)?.max(asked);
-    // SAFETY: there is room for as many tensors.
-    list(room, |made, count| unsafe {
-        api::sconce_tensor_chunk(tensor, chunks, dim, made, room, count)
+    let most = length_of(tensor, dim)?.max(asked);
+    // SAFETY: the list has `most` entries.
+    list(most, |made, count| unsafe {
+        api::sconce_tensor_chunk(tensor, chunks, dim, made, most, count)
     })
 }
 

@@ -4,7 +4,7 @@
 
 use super::Attention;
 use super::functions::refuse_dropout;
-use super::gradients::{Returned, like, with_room};
+use super::gradients::{Returned, like, with_padded_lines};
 use super::spans::present;
 use crate::abi::arguments::{array, optional, optional_tensor};
 use crate::abi::tensors::dtype_of_tensor;
@@ -119,7 +119,8 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         let attention = Attention { query, key, value, mask, is_causal, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, with_bias)?;
-        let bias = gradients.bias.as_ref().map(|bias| with_room(bias, attn_bias)).transpose()?;
+        let bias =
+            gradients.bias.as_ref().map(|bias| with_padded_lines(bias, attn_bias)).transpose()?;
         let results = gradients.positions_first(dtype_of_tensor(query)?)?;
         // SAFETY: the caller's promise.
         unsafe { return_with_bias(results, bias, [ret0, ret1, ret2, ret3]) }
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention_bac
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
         // SAFETY: the caller's promise.
-        unsafe { return_gradients(gradients.alike(&attention)?, [ret0, ret1, ret2]) }
+        unsafe { return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2]) }
     })
 }
 
@@ -214,7 +215,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention_bac
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
         // SAFETY: the caller's promise.
-        unsafe { return_gradients(gradients.alike(&attention)?, [ret0, ret1, ret2]) }
+        unsafe { return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2]) }
     })
 }
 
@@ -255,7 +256,7 @@ fallbacks! {
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, with_bias)?;
         let bias = gradients.bias.as_ref().map(|bias| like(bias, attn_bias)).transpose()?;
-        let results = gradients.alike(&attention)?;
+        let results = gradients.in_layout_of_inputs(&attention)?;
         // SAFETY: the caller's promise.
         unsafe { return_with_bias(results, bias, [ret0, ret1, ret2, ret3]) }
     }

@@ -83,7 +83,7 @@ pub extern "C" fn could_pack(_dtype: i8) -> bool {
 /// `at::native::cpublas::pack`: puts pairs of rows of 16-bit numbers side by side.
 ///
 /// # Safety
-/// `from` has `inner` rows, and there is room for `inner`, rounded up to an even number.
+/// `from` has `inner` rows, and the result has `inner`, rounded up to an even number.
 #[unsafe(export_name = "_ZN2at6native7cpublas4packEllllN3c1010ScalarTypeES3_PKvPv")]
 pub unsafe extern "C" fn pack(
     inner: i64,
@@ -239,7 +239,7 @@ mod tests {
         let second = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|x| bf16::from_f32(x).to_bits());
         let expected = [22.0, 28.0, 20.5, 24.0];
         let mut packed = [7; 8];
-        // SAFETY: there is room for four rows of two.
+        // SAFETY: the array has four rows of two.
         unsafe { pack(3, 2, 2, 2, 15, 15, second.as_ptr(), packed.as_mut_ptr()) };
         assert_eq!(packed[2..], [second[1], second[3], second[4], 0, second[5], 0]);
         for (factor, is_packed) in [(second.as_ptr(), false), (packed.as_ptr(), true)] {

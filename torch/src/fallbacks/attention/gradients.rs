@@ -13,7 +13,7 @@ pub(super) struct Returned {
     /// The gradient of the result.
     pub(super) gradient: TensorHandle,
     pub(super) output: TensorHandle,
-    /// The logarithms of the sums of exponentials; a line may have room for more queries.
+    /// The logarithms of the sums of exponentials; a line may be longer than the queries are.
     pub(super) log_sums: TensorHandle,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct AttentionGradients {
 
 impl AttentionGradients {
     /// Those of query, keys and values, packed, each with the order of what it is of.
-    pub(super) fn alike(&self, attention: &Attention) -> Result<[Tensor; 3]> {
+    pub(super) fn in_layout_of_inputs(&self, attention: &Attention) -> Result<[Tensor; 3]> {
         Ok([
             like(&self.query, attention.query)?,
             like(&self.key, attention.key)?,
@@ -111,10 +111,10 @@ impl Attention {
         let &Shapes { batch, heads, queries, .. } = shapes;
         let sizes = sizes_of(log_sums)?;
         let lines = match sizes[..] {
-            [first, second, room] if (first, second) == (batch, heads) && room >= queries => {
+            [first, second, length] if (first, second) == (batch, heads) && length >= queries => {
                 operations::narrow(log_sums, 2, 0, queries)?
             }
-            [first, second, room, 1] if (first, second, room) == (batch, heads, queries) => {
+            [first, second, length, 1] if (first, second, length) == (batch, heads, queries) => {
                 Tensor::retained(log_sums)?
             }
             _ => {
@@ -177,15 +177,15 @@ fn positions_first(gradient: &Tensor, dtype: i32) -> Result<Tensor> {
     transposed(&operations::contiguous(swapped.handle())?)
 }
 
-/// As [`positions_first`], of the gradient of a bias: its lines have room for a multiple of 16 elements, as in PyTorch.
-pub(super) fn with_room(gradient: &Tensor, like: TensorHandle) -> Result<Tensor> {
+/// As [`positions_first`], of the gradient of a bias: its lines lie a multiple of 16 elements apart, as in PyTorch.
+pub(super) fn with_padded_lines(gradient: &Tensor, like: TensorHandle) -> Result<Tensor> {
     let mut sizes = sizes_of(gradient.handle())?;
     let (dtype, device) = (dtype_of_tensor(like)?, device_of_tensor(like)?);
     let Some(last) = sizes.last_mut() else { return to_dtype(gradient.handle(), dtype) };
     let length = *last;
     *last = (length + 15) / 16 * 16;
-    let room = operations::empty(&sizes, &options(dtype, device))?;
-    let result = operations::narrow(room.handle(), -1, 0, length)?;
+    let padded = operations::empty(&sizes, &options(dtype, device))?;
+    let result = operations::narrow(padded.handle(), -1, 0, length)?;
     operations::copy(&result, gradient.handle())?;
     Ok(result)
 }

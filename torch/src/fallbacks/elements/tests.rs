@@ -136,11 +136,11 @@ fn channels_stay_innermost_in_memory() {
     let images = returned(|ret| unsafe {
         aoti_torch_cpu_permute(rows.handle(), [0, 3, 1, 2].as_ptr(), 4, ret)
     });
-    let room = Dense::build(&[120], |_| 0.0).tensor(F32);
+    let larger = Dense::build(&[120], |_| 0.0).tensor(F32);
     // SAFETY: as above; 1 is c10's number of the format preserve.
-    let status = unsafe { aoti_torch_cpu_resize_as_(room.handle(), images.handle(), &1) };
+    let status = unsafe { aoti_torch_cpu_resize_as_(larger.handle(), images.handle(), &1) };
     assert_eq!(status, 0, "{:?}", crate::error::newest());
-    assert_eq!(strides_of(room.handle()).unwrap(), [60, 1, 15, 3]);
+    assert_eq!(strides_of(larger.handle()).unwrap(), [60, 1, 15, 3]);
     let none = std::ptr::null();
     let padded = returned(|ret| {
         // SAFETY: as above; the text ends with NUL.
@@ -151,7 +151,7 @@ fn channels_stay_innermost_in_memory() {
     });
     assert_eq!(sizes_of(padded.handle()).unwrap(), [2, 3, 4, 7]);
     assert_eq!(strides_of(padded.handle()).unwrap(), [84, 1, 21, 3]);
-    drop((rows, images, room, padded));
+    drop((rows, images, larger, padded));
     assert_eq!(live(), before);
 }
 

@@ -29,17 +29,17 @@ pub(super) fn input_gradient(
         .map(|axis| Phase::all(images[axis + 2], weights[axis + 2], steps, axis))
         .collect();
     // Zeros around the gradient, as many as any of them reads.
-    let mut room = given.clone();
+    let mut whole = given.clone();
     let mut fronts = Vec::new();
     for (axis, phases) in axes.iter().enumerate() {
         let front = phases.iter().map(|phase| -phase.begin).fold(0, i64::max);
         let end = phases.iter().map(|phase| phase.begin + phase.length()).fold(0, i64::max);
-        room[axis + 2] = front + end.max(given[axis + 2]);
+        whole[axis + 2] = front + end.max(given[axis + 2]);
         fronts.push(front);
     }
-    let seen = match room == given {
+    let seen = match whole == given {
         true => Tensor::retained(gradient)?,
-        false => surrounded(gradient, &given, &room, &fronts)?,
+        false => surrounded(gradient, &given, &whole, &fronts)?,
     };
     let combinations: usize = axes.iter().map(Vec::len).product();
     let covered = |phases: &Vec<Phase>| phases.iter().map(|phase| phase.count).sum::<i64>();
@@ -120,8 +120,13 @@ fn greatest_divisor(first: i64, second: i64) -> i64 {
 }
 
 /// A tensor with zeros before and behind it, so that it has larger sizes.
-fn surrounded(tensor: TensorHandle, sizes: &[i64], room: &[i64], fronts: &[i64]) -> Result<Tensor> {
-    let zeros = filled_like(tensor, room, 0.0)?;
+fn surrounded(
+    tensor: TensorHandle,
+    sizes: &[i64],
+    whole: &[i64],
+    fronts: &[i64],
+) -> Result<Tensor> {
+    let zeros = filled_like(tensor, whole, 0.0)?;
     let mut inner = Tensor::retained(zeros.handle())?;
     for (axis, &front) in fronts.iter().enumerate() {
         inner = narrow(inner.handle(), axis as i64 + 2, front, sizes[axis + 2])?;

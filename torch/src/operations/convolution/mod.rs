@@ -1,7 +1,7 @@
 //! Convolutions, transposed ones, and the gradients of both.
 //!
 //! A transposed convolution is the gradient of a convolution for its input. On a device cuDNN has that gradient and the
-//! one for the filter; on the CPU, and where the output's padding has room for one place more, both are convolutions of
+//! one for the filter; on the CPU, and where the output's padding leaves one place more, both are convolutions of
 //! rearranged tensors.
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
@@ -155,7 +155,7 @@ pub fn transposed_gradients(
     let mut for_images = operations::undefined()?;
     if wants_images {
         for_images = forward(gradient, filter, std::ptr::null_mut(), steps)?;
-        // Padding of the output may have room for one place more.
+        // Padding of the output may leave one place more.
         for (dim, &size) in sizes_of(images)?.iter().enumerate().skip(2) {
             for_images = operations::narrow(for_images.handle(), dim as i64, 0, size)?;
         }
@@ -294,9 +294,9 @@ fn check_gradient(
     let mut is_exact = true;
     for (axis, &taps) in filter.iter().enumerate() {
         let padded = images[axis + 2].saturating_add(2 * steps.padding[axis]);
-        let room = padded.saturating_sub(steps.reach(axis, taps));
+        let rest = padded.saturating_sub(steps.reach(axis, taps));
         let (found, expected) =
-            (gradient[axis + 2], if room < 0 { 0 } else { room / steps.stride[axis] + 1 });
+            (gradient[axis + 2], if rest < 0 { 0 } else { rest / steps.stride[axis] + 1 });
         // Images without elements have no gradient to fill.
         let fits = found == expected
             || found < expected && places == FilterPlaces::AtMost

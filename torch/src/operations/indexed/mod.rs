@@ -81,7 +81,7 @@ pub struct Indexed {
     pub table: StridedOperand,
     /// Where elements go or come from.
     pub other: StridedOperand,
-    /// The lists of indices, whose elements lie alike.
+    /// The lists of indices, whose elements lie in the same order.
     pub lists: Vec<IndexList>,
     /// Elements from one index to the next along each dimension of the loop.
     pub index_strides: Vec<i64>,

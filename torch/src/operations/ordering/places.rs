@@ -140,7 +140,7 @@ pub(super) fn found(
         let SoughtLines { values, bytes, kind, length, count, search, largest, to } = *shared.get();
         let values = values.wrapping_byte_add((begin * length) as usize * bytes);
         let to = to.wrapping_add((begin * of_line) as usize);
-        // SAFETY: there are so many lines of elements of this type, each at least as long as the count, and room for
+        // SAFETY: there are so many lines of elements of this type, each at least as long as the count, and entries for
         // the places of each.
         let has_memory = unsafe {
             sconce_torch_places(values, kind, end - begin, length, count, search, largest, to)

@@ -153,7 +153,7 @@ fn collected(flat: &Tensor, k: i64, order: KeyOrder) -> Result<Sorted> {
     }?;
     // SAFETY: as above.
     unsafe { launch(device, image, "sconce_torch_top_scan", of_lines, &[&count, &chunks]) }?;
-    // SAFETY: as above; there is room for `k` elements and places of each line, of which so many are chosen.
+    // SAFETY: as above; the results have `k` elements and places for each line, of which so many are chosen.
     unsafe {
         launch(
             device,

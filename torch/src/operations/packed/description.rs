@@ -105,8 +105,8 @@ impl PackedLayout {
         let (strides, blocks) = (bytes.longs(320, rank), blocks(&bytes, rank)?);
         let first = bytes.long(304);
         for (dim, &size) in own.iter().enumerate() {
-            let room = in_memory[dim].checked_sub(begins[dim]).is_some_and(|room| room >= size);
-            if !room || begins[dim] < 0 || strides[dim] < 0 || first < 0 {
+            let fits = in_memory[dim].checked_sub(begins[dim]).is_some_and(|rest| rest >= size);
+            if !fits || begins[dim] < 0 || strides[dim] < 0 || first < 0 {
                 return Err(unknown(format!("dimension {dim} lies outside of its memory")));
             }
         }

@@ -77,8 +77,8 @@ impl PoolingAxis {
             padding: narrowed(padding, "a padding")?,
             dilation: narrowed(dilation, "a dilation")?,
         };
-        let room = input + 2 * padding - span + if ceil_mode { stride - 1 } else { 0 };
-        let mut output = room.div_euclid(stride) + 1;
+        let reach = input + 2 * padding - span + if ceil_mode { stride - 1 } else { 0 };
+        let mut output = reach.div_euclid(stride) + 1;
         // The last window has to begin within the input or its padding in front.
         if ceil_mode && (output - 1) * stride >= input + padding {
             output -= 1;

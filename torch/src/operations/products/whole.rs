@@ -145,7 +145,7 @@ fn wide_dots<const COUNT: usize>(lines: &[i16], inner: usize, column: &[i16], su
     }
     for ((sum, total), row) in sums.iter_mut().zip(totals).zip(rows) {
         let mut parts = [0; STEP / 2];
-        // SAFETY: there is room for eight sums.
+        // SAFETY: the array has eight sums.
         unsafe { _mm256_storeu_si256(parts.as_mut_ptr().cast(), total) };
         let rest = dot(&row[whole..], &column[whole..]);
         *sum = parts.iter().fold(rest, |sum: i32, part| sum.wrapping_add(*part));

@@ -116,7 +116,7 @@ mod tests {
         })
     }
 
-    fn room(rows: i64, columns: i64, dtype: i32) -> Tensor {
+    fn unset(rows: i64, columns: i64, dtype: i32) -> Tensor {
         Dense::build(&[rows, columns], |_| 7.0).tensor(dtype)
     }
 
@@ -129,7 +129,7 @@ mod tests {
             let (dtype, least) = cases.one(&[(I8, -128), (U8, 0)]);
             let first = Dense::whole(&mut cases, &[rows, inner], least, least + 255);
             let second = Dense::whole(&mut cases, &[inner, columns], -128, 127);
-            let out = room(rows, columns, I32);
+            let out = unset(rows, columns, I32);
             let (a, b) = (first.either(&mut cases, dtype), second.either(&mut cases, I8));
             int_mm(a.handle(), b.handle(), out.handle()).unwrap();
             product(&first, &second).assert_near(out.handle(), 0.0, &format!("turn {turn}"));
@@ -141,7 +141,7 @@ mod tests {
         }
         // A sum that float32 does not have: it is odd and larger than 2^24.
         let [first, second] = [[1, 3073], [3073, 1]].map(|sizes| Dense::build(&sizes, |_| 127.0));
-        let out = room(1, 1, I32);
+        let out = unset(1, 1, I32);
         int_mm(first.tensor(I8).handle(), second.tensor(I8).handle(), out.handle()).unwrap();
         assert_eq!(Dense::of(out.handle()).values, [49_564_417.0]);
         let (a, b) = (first.tensor(I8), second.tensor(I8));
@@ -156,9 +156,9 @@ mod tests {
     fn operands_of_integer_products_are_checked() {
         let of = |sizes: &[i64], dtype| Dense::build(sizes, |_| 1.0).tensor(dtype);
         let (a, b, wide) = (of(&[2, 3], I8), of(&[3, 2], I8), of(&[3, 2], I32));
-        let (out, other) = (room(2, 2, I32), room(2, 2, F32));
+        let (out, other) = (unset(2, 2, I32), unset(2, 2, F32));
         let turned = crate::sconce::operations::transpose(out.handle(), 0, 1).unwrap();
-        let large = room(2, 3, I32);
+        let large = unset(2, 3, I32);
         for (first, second, into, words) in [
             (&a, &a, &out, "(2x3 and 2x3)"),
             (&wide, &a, &out, "Expected self dtype to be of type int8 but got int32"),
@@ -177,19 +177,19 @@ mod tests {
         // 1 + 2^-10 is the number after 1; its square has 21 bits, and float16 has 11.
         let near = 1.0 + 1.0 / 1024.0;
         let [first, second] = [[1, 1], [1, 1]].map(|sizes| Dense::build(&sizes, |_| near));
-        let out = room(3, 2, F32);
+        let out = unset(3, 2, F32);
         let run = |dtype, out: &Tensor| {
             let (a, b) = (first.tensor(F16), second.tensor(F16));
             mm_dtype(a.handle(), b.handle(), dtype, out.handle())
         };
         run(F32, &out).unwrap();
         assert_eq!(Dense::of(out.handle()), Dense { sizes: vec![1, 1], values: vec![near * near] });
-        let halves = room(1, 1, F16);
+        let halves = unset(1, 1, F16);
         run(F16, &halves).unwrap();
         assert_eq!(Dense::of(halves.handle()).values, [1.0 + 2.0 / 1024.0]);
         let words = "out_dtype must be the same as the dtype of the provided out tensor";
         assert!(run(F32, &halves).unwrap_err().message.contains(words));
-        let doubles = room(1, 1, api::SCONCE_DTYPE_F64);
+        let doubles = unset(1, 1, api::SCONCE_DTYPE_F64);
         let why = run(api::SCONCE_DTYPE_F64, &doubles).unwrap_err();
         assert!(why.message.contains("or fp32 for fp16/bf16 inputs"), "{why:?}");
     }

@@ -142,7 +142,7 @@ impl Selection<'_> {
             let (flat, sums, from, to) = (flat?.data, sums?.data, from?.data, to?.data);
             let all = self.mask.numel();
             // SAFETY: the kernel has these parameters; there are `all` truth values and elements of this size, a sum
-            // for each tile, and room for all that are true.
+            // for each tile, and entries for all that are true.
             unsafe {
                 launch(
                     self.mask.device,

@@ -113,14 +113,14 @@ fn sides(a: TensorHandle, b: TensorHandle) -> Result<Sides> {
 
 impl Sides {
     /// Memory for a column of as many numbers as the larger side has, which the solution is a part of.
-    fn room(&self) -> Result<Tensor> {
+    fn unfilled(&self) -> Result<Tensor> {
         let height = self.shape[0].max(self.shape[1]);
         by_columns(&[&self.batch[..], &[height, self.columns]].concat(), self.dtype, self.device)
     }
 
-    /// A part of the rows of `room`.
-    fn rows_of(room: &Tensor, begin: i64, count: i64) -> Result<Tensor> {
-        operations::narrow(room.handle(), -2, begin, count)
+    /// A part of the rows of `whole`.
+    fn rows_of(whole: &Tensor, begin: i64, count: i64) -> Result<Tensor> {
+        operations::narrow(whole.handle(), -2, begin, count)
     }
 
     /// The sums of the squares of each column.
@@ -138,8 +138,8 @@ impl Sides {
     /// By reflections: of the matrix, or of its adjoint where it has fewer rows than unknowns.
     fn by_reflections(&self) -> Result<LeastSquares> {
         let [rows, unknowns] = self.shape;
-        let room = self.room()?;
-        let x = Matrices::of(&room)?;
+        let whole = self.unfilled()?;
+        let x = Matrices::of(&whole)?;
         let real = real_type(self.dtype);
         let mut residuals = self.nothing(real)?;
         let tall =
@@ -160,13 +160,13 @@ impl Sides {
         }
         let upper = Triangle { of, is_upper: true, is_unit: false };
         if rows < unknowns {
-            operations::fill(room.handle(), &crate::sconce::values::integer(0))?;
+            operations::fill(whole.handle(), &crate::sconce::values::integer(0))?;
         }
         let given = operations::expand(
             self.b.handle(),
             &[&self.batch[..], &[rows, self.columns]].concat(),
         )?;
-        operations::copy(&Self::rows_of(&room, 0, rows)?, given.handle())?;
+        operations::copy(&Self::rows_of(&whole, 0, rows)?, given.handle())?;
         if rows < unknowns {
             upper.adjoint().solve(x.rows_of(0..least))?;
             multiply(factors, tau, x, true, false)?;
@@ -174,10 +174,10 @@ impl Sides {
             multiply(factors, tau, x, true, true)?;
             upper.solve(x.rows_of(0..least))?;
             if rows > unknowns {
-                residuals = Self::squares(&Self::rows_of(&room, unknowns, rows - unknowns)?)?;
+                residuals = Self::squares(&Self::rows_of(&whole, unknowns, rows - unknowns)?)?;
             }
         }
-        let solution = Self::rows_of(&room, 0, unknowns)?;
+        let solution = Self::rows_of(&whole, 0, unknowns)?;
         let rank = self.nothing(api::SCONCE_DTYPE_I64)?;
         self.returned(LeastSquares { solution, residuals, rank, values: self.nothing(real)? })
     }
@@ -186,8 +186,8 @@ impl Sides {
     fn by_values(&self, rcond: Option<f64>, driver: Driver) -> Result<LeastSquares> {
         let [rows, unknowns] = self.shape;
         let real = real_type(self.dtype);
-        let room = self.room()?;
-        let solution = Self::rows_of(&room, 0, unknowns)?;
+        let whole = self.unfilled()?;
+        let solution = Self::rows_of(&whole, 0, unknowns)?;
         let mut residuals = self.nothing(real)?;
         let Singular { left, values, right } = singular(self.a.handle(), false, true)?;
         let least = operations::narrow(values.handle(), -1, 0, 1)?;
@@ -217,7 +217,7 @@ impl Sides {
         let inverse = operations::to_dtype(inverse.handle(), self.dtype)?;
         let scaled = binary(api::SCONCE_BINARY_MUL, &turned, Operand::Tensor(&inverse))?;
         operations::copy(&turned, scaled.handle())?;
-        let x = Matrices::of(&room)?.rows_of(0..unknowns);
+        let x = Matrices::of(&whole)?.rows_of(0..unknowns);
         update(x, Matrices::of(&right)?.adjoint(), Matrices::of(&turned)?, UpdateMode::Set)?;
         if driver == Driver::Gelsd && rows > unknowns {
             let is_full = binary(api::SCONCE_BINARY_EQ, &rank, Operand::Whole(unknowns))?;

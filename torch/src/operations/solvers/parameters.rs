@@ -35,7 +35,7 @@ pub struct IntegerBatch {
     /// From one matrix to the next.
     pub step: i64,
     /// How many numbers there are from the first one on.
-    pub room: i64,
+    pub count: i64,
 }
 
 impl IntegerBatch {
@@ -44,13 +44,13 @@ impl IntegerBatch {
         let (handle, format) = (tensor.handle(), api::SCONCE_MEMORY_FORMAT_CONTIGUOUS);
         ensure!(dtype_of_tensor(handle)? == api::SCONCE_DTYPE_I32);
         ensure!(is_contiguous(handle, format)?);
-        Ok(IntegerBatch { data: data_of(handle)?.cast(), step, room: numel_of(handle)? })
+        Ok(IntegerBatch { data: data_of(handle)?.cast(), step, count: numel_of(handle)? })
     }
 
     /// Those from a place on.
     pub fn from(self, first: i64) -> IntegerBatch {
         let data = self.data.wrapping_offset(first as isize);
-        IntegerBatch { data, room: self.room - first, ..self }
+        IntegerBatch { data, count: self.count - first, ..self }
     }
 
     /// Those of the matrices from one on.

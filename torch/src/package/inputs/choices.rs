@@ -1,4 +1,4 @@
-//! What PyTorch decides by the sizes of the example, and notes as a bound of them. Either way the code runs any sizes.
+//! What PyTorch decides by the sizes of the example, and records as a bound of them. Either way the code runs any sizes.
 //!
 //! | what is decided | by |
 //! |---|---|

@@ -134,7 +134,7 @@ pub fn flip(tensor: TensorHandle, dim: i64) -> Result<Tensor> {
 pub fn whole_numbers(tensor: TensorHandle) -> Result<Vec<i32>> {
     let mut numbers = vec![0_i32; numel_of(tensor)? as usize];
     let (place, bytes) = (numbers.as_mut_ptr().cast(), size_of_val(numbers.as_slice()));
-    // SAFETY: there is room for that many bytes.
+    // SAFETY: the vector has that many bytes.
     check(unsafe { api::sconce_tensor_to_values(tensor, place, bytes) })?;
     Ok(numbers)
 }

@@ -10,7 +10,7 @@ const PAD: u32 = 4;
 /// Keys from which on blocks share those of a head, and the least that a block then has.
 const KEYS_TO_SHARE: i64 = 512;
 const LEAST_KEYS: i64 = 128;
-/// Shared memory that each block has beside what it asks for.
+/// Shared memory that each block has beside what it requests.
 const RESERVED_BYTES: u32 = 1024;
 
 /// What calculates, and what shared memory holds.
@@ -80,8 +80,8 @@ pub(super) struct Work {
     pub(super) changes_scores: bool,
     /// Whether tensor cores calculate it.
     pub(super) on_tensor_cores: bool,
-    /// Whether a head's result must have the same bits beside any others. Forms of tensor cores add up alike; those of
-    /// warp groups have other tiles.
+    /// Whether a head's result must have the same bits beside any others. Forms of tensor cores add up in the same order;
+    /// those of warp groups have other tiles.
     pub(super) is_invariant: bool,
 }
 
@@ -103,7 +103,7 @@ impl KernelForm {
             return Some(form);
         }
         let is_large = if work.on_tensor_cores {
-            // Where a multiprocessor has no room for two blocks, one alone waits for its memory too often.
+            // Where a multiprocessor cannot hold two blocks, one alone waits for its memory too often.
             !work.changes_scores
                 && many.at_once(device) >= 2
                 && many.blocks(work) >= 3 * multiprocessors / 2
@@ -146,8 +146,8 @@ impl KernelForm {
     /// Blocks share the keys of a head where those of the queries leave at least half of the device without work.
     pub(super) fn parts(self, work: &Work, device: &Properties) -> Parts {
         let whole = Parts { count: 1, keys: work.keys };
-        let room = i64::from(self.at_once(device)) * i64::from(device.multiprocessors);
-        let wanted = (room / self.blocks(work).max(1)).min(work.keys / LEAST_KEYS);
+        let most = i64::from(self.at_once(device)) * i64::from(device.multiprocessors);
+        let wanted = (most / self.blocks(work).max(1)).min(work.keys / LEAST_KEYS);
         if work.keys < KEYS_TO_SHARE || wanted < 2 || self.way == Way::WarpGroups {
             return whole;
         }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn many_queries_take_the_large_form_without_a_mask_and_where_two_blocks_find_room() {
+    fn many_queries_take_the_large_form_without_a_mask_and_where_two_blocks_fit() {
         let large = work(128, 4096, 16, 4096);
         let changed = Work { changes_scores: true, ..large };
         assert_eq!(KernelForm::of(&changed, &H100), Some(ON_TENSOR_CORES[1][0]));
@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn blocks_share_the_keys_of_few_queries() {
         let whole = |keys| Parts { count: 1, keys };
-        // 264 blocks have room: 8 for each of 32 heads.
+        // 264 blocks fit: 8 for each of 32 heads.
         assert_eq!(parts(work(128, 1, 32, 4096), &H100), Parts { count: 8, keys: 512 });
         // Of 8 heads there could be 33 parts, but no block has less than 128 keys.
         assert_eq!(parts(work(128, 4, 8, 4096), &H100), Parts { count: 32, keys: 128 });
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(parts(work(128, 1, 132, 4096), &H100), Parts { count: 2, keys: 2048 });
         assert_eq!(parts(work(128, 1, 32, 511), &H100), whole(511));
         assert_eq!(parts(work(128, 1, 32, 512), &H100), Parts { count: 4, keys: 128 });
-        // Three blocks of the form in float32 have room.
+        // Three blocks of the form in float32 fit.
         let singles = in_float32(work(128, 1, 32, 4096));
         assert_eq!(parts(singles, &H100), Parts { count: 12, keys: 352 });
         assert_eq!(parts(singles, &T4).count, 1);
@@ -349,8 +349,8 @@ mod tests {
                             let is_whole = parts.keys % i64::from(form.keys) == 0;
                             assert!(count == 1 || is_whole, "{work:?} {parts:?}");
                             assert!(count == 1 || parts.keys >= LEAST_KEYS.min(keys / count));
-                            let room = form.at_once(device) * device.multiprocessors;
-                            assert!(count == 1 || count * form.blocks(&work) <= i64::from(room));
+                            let most = form.at_once(device) * device.multiprocessors;
+                            assert!(count == 1 || count * form.blocks(&work) <= i64::from(most));
                         }
                     }
                 }

@@ -7,7 +7,7 @@ use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::attention::functions::{no_dropout, refuse_dropout, return_all};
-use crate::fallbacks::attention::gradients::with_room;
+use crate::fallbacks::attention::gradients::with_padded_lines;
 use crate::fallbacks::attention::spans::{Limits, SpanArguments, Spans};
 use crate::fallbacks::{give_all, operation};
 use crate::operations::layout::sum_of;
@@ -179,9 +179,9 @@ fn forward(arguments: &EfficientArguments, with_log_sums: bool) -> Result<Forwar
     sizes[3] = sizes_of(arguments.value)?[3];
     let output = empty(&sizes, &options(dtype, device))?;
     let filled = sum_of(longest, 31, "max_seqlen_q")? / 32 * 32;
-    let room = if with_log_sums { filled } else { 0 };
+    let length = if with_log_sums { filled } else { 0 };
     let single = options(api::SCONCE_DTYPE_F32, device);
-    let log_sums = operations::full(&[batch, heads, room], &real(f64::INFINITY), &single)?;
+    let log_sums = operations::full(&[batch, heads, length], &real(f64::INFINITY), &single)?;
     let wanted = if with_log_sums { LogSums::OfSequences(&log_sums) } else { LogSums::None };
     if sequences.attend_in_one_kernel(&output, wanted)? {
         return Ok(Forward { output, log_sums, longest });
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
             with_bias,
         )?;
         let of_bias = match (found, bias) {
-            (Some(found), Some(bias)) => with_room(&found, bias)?,
+            (Some(found), Some(bias)) => with_padded_lines(&found, bias)?,
             _ => operations::undefined()?,
         };
         let [of_query, of_key, of_value] = places;

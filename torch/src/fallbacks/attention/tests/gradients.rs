@@ -164,17 +164,17 @@ fn all_names_return_the_same_gradients() {
     }
     let flags = [1, 1, 1, 1];
     let flags: *const i32 = flags.as_ptr();
-    // Lines of log sums with room for a multiple of 32.
+    // Lines of log sums that lie a multiple of 32 apart.
     let options = crate::sconce::values::options(api::SCONCE_DTYPE_F32, api::SCONCE_DEVICE_CPU);
     let nan = crate::sconce::values::real(f64::NAN);
-    let room = operations::full(&[2, HEADS as i64, 32], &nan, &options).unwrap();
-    let part = operations::narrow(room.handle(), 2, 0, QUERIES as i64).unwrap();
+    let padded = operations::full(&[2, HEADS as i64, 32], &nan, &options).unwrap();
+    let part = operations::narrow(padded.handle(), 2, 0, QUERIES as i64).unwrap();
     operations::copy(&part, l).unwrap();
     // SAFETY: as above; there are four flags.
     let efficient = called(|[a, b, c, d]| unsafe {
-        let room = room.handle();
+        let padded = padded.handle();
         efficient_backward(
-            g, q, k, v, bias, o, room, none, none, 0.0, flags, 4, 1, scale, a, b, c, d,
+            g, q, k, v, bias, o, padded, none, none, 0.0, flags, 4, 1, scale, a, b, c, d,
         )
     });
     // SAFETY: as above.
@@ -188,7 +188,7 @@ fn all_names_return_the_same_gradients() {
         assert_near(&values(gradient), &case.expected(which), 2e-5);
         assert_eq!(values(gradient), values(&other[which]));
     }
-    // Lines of the bias have room for 16 elements.
+    // Lines of the bias lie 16 elements apart.
     assert_eq!(strides_of(efficient[3].handle()).unwrap(), [16, 1]);
     let column = operations::unsqueeze(l, -1).unwrap();
     // SAFETY: as above.
@@ -198,8 +198,8 @@ fn all_names_return_the_same_gradients() {
     });
     for (which, gradient) in cudnn.iter().enumerate() {
         assert_eq!(values(gradient), values(&other[which]));
-        let alike = strides_of(case.tensors[which].handle()).unwrap();
-        assert_eq!(strides_of(gradient.handle()).unwrap(), alike);
+        let strides = strides_of(case.tensors[which].handle()).unwrap();
+        assert_eq!(strides_of(gradient.handle()).unwrap(), strides);
     }
     // Without a bias, whose handle may be NULL.
     // SAFETY: as above.
@@ -213,7 +213,7 @@ fn all_names_return_the_same_gradients() {
     for (one, another) in plain.iter().zip(&flash) {
         assert_eq!(values(one), values(another));
     }
-    drop((case, on_cpu, efficient, other, room, part, column, cudnn, plain, flash));
+    drop((case, on_cpu, efficient, other, padded, part, column, cudnn, plain, flash));
     assert_eq!(live(), before);
 }
 

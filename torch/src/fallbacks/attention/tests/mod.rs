@@ -43,7 +43,7 @@ pub(super) fn values(tensor: &Tensor) -> Vec<f64> {
     let single = operations::to_dtype(tensor.handle(), api::SCONCE_DTYPE_F32).unwrap();
     let mut values = vec![0.0_f32; numel_of(tensor.handle()).unwrap() as usize];
     let bytes = size_of_val(values.as_slice());
-    // SAFETY: there is room for that many bytes.
+    // SAFETY: the buffer has that many bytes.
     check(unsafe {
         api::sconce_tensor_to_values(single.handle(), values.as_mut_ptr().cast(), bytes)
     })

@@ -1,4 +1,4 @@
-//! Attention of sequences whose keys lie in pages, or are fewer than there is room for.
+//! Attention of sequences whose keys lie in pages, or are fewer than their memory holds.
 
 use super::{assert_near, tensor, values};
 use crate::abi::tensors::sizes_of;

@@ -301,7 +301,7 @@ fn gradients_may_share_memory() {
 }
 
 #[test]
-fn sequences_have_lines_of_log_sums_with_room() {
+fn sequences_have_padded_lines_of_log_sums() {
     let case = case();
     let ([query, key, value, _], bounds) = cut(&case);
     let batch = |tensor: &Tensor| {

@@ -217,9 +217,8 @@ impl Layers<'_> {
             let (steps, batch) =
                 if self.is_batch_first { (sizes[1], sizes[0]) } else { (sizes[0], sizes[1]) };
             let mut lines = Vec::new();
-            let has_room =
-                usize::try_from(steps).is_ok_and(|it| lines.try_reserve_exact(it).is_ok());
-            if steps.checked_mul(batch).is_none() || !has_room {
+            let fits = usize::try_from(steps).is_ok_and(|it| lines.try_reserve_exact(it).is_ok());
+            if steps.checked_mul(batch).is_none() || !fits {
                 return Err(Error::invalid_argument(format!(
                     "input has {steps} steps of {batch} sequences, more than can be numbered"
                 )));

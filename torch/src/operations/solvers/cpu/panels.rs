@@ -10,7 +10,7 @@ use crate::operations::solvers::parameters::IntegerBatch;
 impl IntegerBatch {
     fn place(self, entry: i64, at: i64) -> *mut i32 {
         let place = entry * self.step + at;
-        assert!((0..self.room).contains(&place));
+        assert!((0..self.count).contains(&place));
         self.data.wrapping_offset(place as isize)
     }
 

@@ -131,7 +131,7 @@ fn read<T: Field>(tensor: TensorHandle, dtype: i32) -> Result<Vec<T>> {
     let wide = operations::to_dtype(tensor, dtype)?;
     let mut values = vec![T::ZERO; numel_of(tensor)? as usize];
     let bytes = size_of_val(values.as_slice());
-    // SAFETY: there is room for the elements, which have this type.
+    // SAFETY: the tensor has memory for the elements, which have this type.
     check(unsafe {
         api::sconce_tensor_to_values(wide.handle(), values.as_mut_ptr().cast(), bytes)
     })?;
