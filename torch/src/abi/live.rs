@@ -173,7 +173,6 @@ mod tests {
             let first = floats(100);
             let view = part(first, 50);
             let mut other = std::ptr::null_mut();
-            // SAFETY: the place is valid for a write.
             assert_eq!(aoti_torch_new_tensor_handle(view, Out::from(&mut other)), 0);
             delete(&[first]);
             let second = floats(20);

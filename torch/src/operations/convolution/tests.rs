@@ -151,7 +151,6 @@ fn gradients_agree_with_sums_on_the_cpu() {
 }
 
 #[test]
-#[allow(unsafe_code, reason = "sets a variable before the process has threads")]
 fn gradients_agree_with_sums_on_a_device() {
     crate::testing::simulate();
     compare(0, 72);

@@ -223,7 +223,6 @@ fn check_chances(chances: TensorHandle) -> Result<()> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-    #![allow(unsafe_code, reason = "calls libsconce.so")]
 
     use super::*;
     use crate::sconce::generator::without_drawing;

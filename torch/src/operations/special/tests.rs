@@ -1,7 +1,6 @@
 //! Special functions beside values that were computed with 40 digits, and at poles, infinities and NaN as in PyTorch 2.11.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![allow(unsafe_code, reason = "sets the environment")]
 
 use super::{Special, of_each, of_pairs, polygamma};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of, strides_of};

@@ -1,8 +1,6 @@
 //! Eigenvalues of matrices that are not Hermitian, least squares, pseudoinverses and exponentials beside what defines
 //! them, on the CPU and on simulated devices, which run no code: eigenvalues are the host's.
 
-#![allow(unsafe_code, reason = "sets a variable")]
-
 use super::super::eigen::eig;
 use super::super::functions::exponential::matrix_exp;
 use super::super::least_squares::{lstsq, pseudoinverse};
