@@ -44,7 +44,7 @@ pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Resu
     if !cache.home.ledger.lock().set_aside(bytes) {
         return Ok(None);
     }
-    let address = match source::of_segments().obtain(runtime, miss.device(), segment_bytes) {
+    let address = match source::plain::obtain(runtime, miss.device(), segment_bytes) {
         Ok(address) => address.0,
         Err(error) => {
             cache.home.ledger.lock().cancel(bytes);

@@ -123,7 +123,7 @@ fn give_back(
     // Noted before the call: the driver may hand the address out again at once.
     cache.note_memory(Action::SegmentFree, segment.address, segment.bytes, segment.pool);
     let device = cache.stream().device;
-    match source::of_segments().give_back(runtime, device, DevicePtr(segment.address)) {
+    match source::plain::give_back(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
             let mut ledger = cache.home.ledger.lock();
             ledger.lost(segment.kind, segment.bytes);

@@ -9,7 +9,7 @@ use sconce_base::error::{Error, Result};
 use sconce_base::lock::{Mutex, rank};
 use sconce_base::types::{DeviceIndex, DevicePtr};
 
-use super::{PLAIN, Source};
+use super::plain;
 use crate::context::Runtime;
 use crate::stream::{self, GivingBack};
 
@@ -40,7 +40,7 @@ pub(crate) fn is_on() -> bool {
 
 /// Gets memory from the driver, and notes that a caller holds it.
 pub(crate) fn obtain(runtime: &Runtime, device: DeviceIndex, bytes: usize) -> Result<usize> {
-    let address = PLAIN.obtain(runtime, device, bytes)?.0 as usize;
+    let address = plain::obtain(runtime, device, bytes)?.0 as usize;
     let allocation = UncachedAllocation { device, bytes, shared: false, holds: 0, freed: false };
     LIVE.lock().insert(address, allocation);
     Ok(address)
@@ -69,7 +69,7 @@ pub(crate) fn free(runtime: &Runtime, address: usize) -> Option<Result<()>> {
 }
 
 fn to_driver(runtime: &Runtime, address: usize, allocation: &UncachedAllocation) -> Result<()> {
-    PLAIN.give_back(runtime, allocation.device, DevicePtr(address as u64))
+    plain::give_back(runtime, allocation.device, DevicePtr(address as u64))
 }
 
 /// The allocation that holds an address: where it begins, its bytes and its device.
