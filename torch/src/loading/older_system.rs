@@ -9,11 +9,13 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use super::symbols::{number, sections};
+use object::LittleEndian;
+use object::read::elf::FileHeader as _;
+
+use super::symbols::header;
 use crate::error::{Error, Result};
 
-const NEEDED_VERSIONS: usize = 0x6fff_fffe;
-const MAY_BE_ABSENT: u8 = 2;
+const MAY_BE_ABSENT: u8 = 2; // VER_FLG_WEAK, in the first byte of the flags.
 
 /// The minor number of this system's C library.
 fn minor_of_system() -> u32 {
@@ -25,35 +27,26 @@ fn minor_of_system() -> u32 {
 }
 
 /// Places of the flags of versions that this system does not have.
-fn newer_versions(file: &[u8], minor: u32) -> Option<Vec<usize>> {
+fn newer_versions(file: &[u8], minor: u32) -> object::read::Result<Vec<usize>> {
     let mut places = Vec::new();
-    let sections = sections(file)?;
-    for needed in sections.iter().filter(|section| section.kind == NEEDED_VERSIONS) {
-        let texts = sections.get(needed.link)?;
-        let texts = file.get(texts.offset..texts.offset.checked_add(texts.bytes)?)?;
-        let end = needed.offset.checked_add(needed.bytes)?;
-        let mut library = needed.offset;
-        while library < end {
-            let mut version = library.checked_add(number(file, library + 8, 4)?)?;
-            for _ in 0..number(file, library + 2, 2)? {
-                let text = texts.get(number(file, version + 8, 4)?..)?;
-                let length = text.iter().position(|&byte| byte == 0)?;
-                let name = String::from_utf8_lossy(&text[..length]);
-                let wanted = name
-                    .strip_prefix("GLIBC_2.")
-                    .and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
-                if wanted.is_some_and(|wanted| wanted > minor) {
-                    places.push(version + 4);
-                }
-                version = version.checked_add(number(file, version + 12, 4)?)?;
-            }
-            match number(file, library + 12, 4)? {
-                0 => break,
-                next => library = library.checked_add(next)?,
+    let sections = header(file)?.sections(LittleEndian, file)?;
+    let Some((mut libraries, strings)) = sections.gnu_verneed(LittleEndian, file)? else {
+        return Ok(places);
+    };
+    let strings = sections.strings(LittleEndian, file, strings)?;
+    while let Some((_, mut versions)) = libraries.next()? {
+        while let Some(version) = versions.next()? {
+            let wanted = std::str::from_utf8(version.name(LittleEndian, strings)?)
+                .ok()
+                .and_then(|name| name.strip_prefix("GLIBC_2."))
+                .and_then(|rest| rest.split('.').next()?.parse::<u32>().ok());
+            if wanted.is_some_and(|wanted| wanted > minor) {
+                let flags = std::ptr::from_ref(&version.vna_flags).addr();
+                places.push(flags - file.as_ptr().addr());
             }
         }
     }
-    Some(places)
+    Ok(places)
 }
 
 /// Marks versions of the C library that this system does not have, in a private copy of a library.

@@ -4,46 +4,16 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use object::LittleEndian;
+use object::elf::{self, FileHeader64};
+use object::read::elf::{Dyn as _, FileHeader as _, Sym as _};
+
 use crate::error::{Error, Result};
 
-/// A 64-bit number of an ELF file, little-endian.
-pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
-    let bytes = bytes.get(at..at.checked_add(width)?)?;
-    let mut word = [0; 8];
-    word[..width].copy_from_slice(bytes);
-    usize::try_from(u64::from_le_bytes(word)).ok()
+/// The header of a 64-bit, little-endian file.
+pub(super) fn header(file: &[u8]) -> object::read::Result<&FileHeader64<LittleEndian>> {
+    FileHeader64::<LittleEndian>::parse(file)
 }
-
-/// A section: its type, offset, bytes and linked section.
-pub(super) struct Section {
-    pub(super) kind: usize,
-    pub(super) offset: usize,
-    pub(super) bytes: usize,
-    pub(super) link: usize,
-}
-
-/// The sections of a file.
-pub(super) fn sections(file: &[u8]) -> Option<Vec<Section>> {
-    let (table, entry, count) = (number(file, 40, 8)?, number(file, 58, 2)?, number(file, 60, 2)?);
-    (0..count).map(|index| section(file, table, entry, index)).collect()
-}
-
-fn section(file: &[u8], table: usize, entry: usize, index: usize) -> Option<Section> {
-    let at = table.checked_add(entry.checked_mul(index)?)?;
-    Some(Section {
-        kind: number(file, at + 4, 4)?,
-        offset: number(file, at + 24, 8)?,
-        bytes: number(file, at + 32, 8)?,
-        link: number(file, at + 40, 4)?,
-    })
-}
-
-const DYNAMIC: usize = 6;
-const DYNAMIC_BYTES: usize = 16;
-const NEEDED: usize = 1;
-const DYNAMIC_SYMBOLS: usize = 11;
-const SYMBOL_BYTES: usize = 24;
-const WEAK: u8 = 2;
 
 /// The functions of a shared library.
 #[derive(Debug, Default)]
@@ -56,41 +26,31 @@ pub struct Symbols {
     pub libraries: Vec<String>,
 }
 
-/// The bytes of a section.
-fn contents<'a>(file: &'a [u8], section: &Section) -> Option<&'a [u8]> {
-    file.get(section.offset..section.offset.checked_add(section.bytes)?)
+/// The name of a symbol or a library; one that is not UTF-8 belongs to no function that there is here.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A text of a table of texts.
-fn text_at(texts: &[u8], at: usize) -> Option<String> {
-    let text = texts.get(at..)?;
-    let end = text.iter().position(|&byte| byte == 0)?;
-    Some(String::from_utf8_lossy(&text[..end]).into_owned())
-}
-
-fn names(file: &[u8]) -> Option<Symbols> {
-    let sections = sections(file)?;
+fn names(file: &[u8]) -> object::read::Result<Symbols> {
+    let sections = header(file)?.sections(LittleEndian, file)?;
     let mut found = Symbols::default();
-    for symbols in sections.iter().filter(|section| section.kind == DYNAMIC_SYMBOLS) {
-        let texts = contents(file, sections.get(symbols.link)?)?;
-        for symbol in contents(file, symbols)?.chunks_exact(SYMBOL_BYTES).skip(1) {
-            let name = text_at(texts, number(symbol, 0, 4)?)?;
-            if number(symbol, 6, 2)? != 0 {
-                found.defined.insert(name);
-            } else if symbol[4] >> 4 != WEAK {
-                found.undefined.push(name);
-            }
+    let symbols = sections.symbols(LittleEndian, file, elf::SHT_DYNSYM)?;
+    // The first symbol has no name and no meaning.
+    for symbol in symbols.iter().skip(1) {
+        let name = text(symbol.name(LittleEndian, symbols.strings())?);
+        if symbol.st_shndx(LittleEndian) != elf::SHN_UNDEF {
+            found.defined.insert(name);
+        } else if symbol.st_bind() != elf::STB_WEAK {
+            found.undefined.push(name);
         }
     }
-    for dynamic in sections.iter().filter(|section| section.kind == DYNAMIC) {
-        let texts = contents(file, sections.get(dynamic.link)?)?;
-        for entry in contents(file, dynamic)?.chunks_exact(DYNAMIC_BYTES) {
-            if number(entry, 0, 8)? == NEEDED {
-                found.libraries.push(text_at(texts, number(entry, 8, 8)?)?);
-            }
+    if let Some((entries, strings)) = sections.dynamic(LittleEndian, file)? {
+        let strings = sections.strings(LittleEndian, file, strings)?;
+        for entry in entries.iter().filter(|entry| entry.d_tag(LittleEndian) == elf::DT_NEEDED) {
+            found.libraries.push(text(entry.string(LittleEndian, strings)?));
         }
     }
-    Some(found)
+    Ok(found)
 }
 
 /// Reads the functions of a shared library.
@@ -106,13 +66,14 @@ pub fn symbols_of(file: &[u8], path: &Path) -> Result<Symbols> {
     if !file.starts_with(b"\x7fELF\x02\x01") {
         return Err(wrong("it does not begin as a 64-bit ELF file"));
     }
-    let machine = if cfg!(target_arch = "x86_64") { 62 } else { 183 };
-    if number(file, 18, 2) != Some(machine) {
+    let cut_off = |_| wrong("its tables are cut off");
+    let machine = if cfg!(target_arch = "x86_64") { elf::EM_X86_64 } else { elf::EM_AARCH64 };
+    if header(file).map_err(cut_off)?.e_machine(LittleEndian) != machine {
         return Err(wrong(
             "it was compiled for another processor; compile the model on this kind of machine",
         ));
     }
-    names(file).ok_or_else(|| wrong("its tables are cut off"))
+    names(file).map_err(cut_off)
 }
 
 #[cfg(test)]

@@ -2,7 +2,9 @@
 //!
 //! A model passes whole numbers and tensors when it runs, one after the other. Everything else is in the file.
 
-use super::json::Json;
+use serde_json::Value;
+
+use super::json;
 use crate::error::{Error, Result};
 
 /// An argument of a call.
@@ -69,26 +71,26 @@ pub struct Node {
 
 /// The calls in a file of a package; `None` if it is another file of JSON.
 pub fn nodes(text: &str) -> Result<Option<Vec<Node>>> {
-    let file = Json::parse(text)?;
-    let nodes = file.member("nodes").and_then(Json::list);
+    let file = json::parse(text)?;
+    let nodes = file.get("nodes").and_then(Value::as_array);
     nodes.map(|nodes| nodes.iter().map(node).collect()).transpose()
 }
 
-fn node(entry: &Json) -> Result<Node> {
+fn node(entry: &Value) -> Result<Node> {
     let unknown =
         || Error::not_supported("the file of the model's custom operators is not understood");
-    let node = entry.member("node").ok_or_else(unknown)?;
-    let target = node.member("target").and_then(Json::text).ok_or_else(unknown)?;
+    let node = entry.get("node").ok_or_else(unknown)?;
+    let target = node.get("target").and_then(Value::as_str).ok_or_else(unknown)?;
     let (name, overload) = target.split_once('.').unwrap_or((target, ""));
-    let list = |what: &str| node.member(what).and_then(Json::list).ok_or_else(unknown);
+    let list = |what: &str| node.get(what).and_then(Value::as_array).ok_or_else(unknown);
     let mut inputs = Vec::new();
     for entry in list("inputs")? {
-        let name = entry.member("name").and_then(Json::text).unwrap_or_default();
-        let value = entry.member("arg").and_then(input);
+        let name = entry.get("name").and_then(Value::as_str).unwrap_or_default();
+        let value = entry.get("arg").and_then(input);
         let value = value.ok_or_else(|| {
             Error::not_supported(format!(
-                "the model passes the argument {name} of {target} in a way that is not understood: {:?}",
-                entry.member("arg")
+                "the model passes the argument {name} of {target} in a way that is not understood: {}",
+                entry["arg"]
             ))
         })?;
         inputs.push((name.to_owned(), value));
@@ -96,7 +98,7 @@ fn node(entry: &Json) -> Result<Node> {
     let outputs = list("outputs")?.iter().map(|entry| {
         output(entry).ok_or_else(|| {
             Error::not_supported(format!(
-                "{target} returns a value that is no tensor, which compiled models cannot use here: {entry:?}"
+                "{target} returns a value that is no tensor, which compiled models cannot use here: {entry}"
             ))
         })
     });
@@ -106,14 +108,14 @@ fn node(entry: &Json) -> Result<Node> {
 }
 
 /// The only member of an object, and its name.
-fn only(value: &Json) -> Option<(&str, &Json)> {
-    let Json::Object(members) = value else { return None };
+fn only(value: &Value) -> Option<(&str, &Value)> {
+    let Value::Object(members) = value else { return None };
     let mut members = members.iter();
     let (name, value) = members.next()?;
     members.next().is_none().then_some((name.as_str(), value))
 }
 
-fn input(argument: &Json) -> Option<Input> {
+fn input(argument: &Value) -> Option<Input> {
     let (kind, value) = only(argument)?;
     Some(match kind {
         "as_none" => Input::None,
@@ -121,27 +123,29 @@ fn input(argument: &Json) -> Option<Input> {
         "as_optional_tensor" => {
             is_tensor(value).map(|is| if is { Input::Tensor } else { Input::None })?
         }
-        "as_tensors" => Input::Tensors(value.list()?.len()),
+        "as_tensors" => Input::Tensors(value.as_array()?.len()),
         "as_optional_tensors" => {
-            Input::OptionalTensors(value.list()?.iter().map(is_tensor).collect::<Option<_>>()?)
+            Input::OptionalTensors(value.as_array()?.iter().map(is_tensor).collect::<Option<_>>()?)
         }
         "as_int" | "as_sym_int" => Input::Int,
-        "as_ints" | "as_sym_ints" => Input::Ints(value.list()?.len()),
-        "as_bool" => Input::Bool(truth(value)?),
-        "as_bools" => Input::Bools(value.list()?.iter().map(truth).collect::<Option<_>>()?),
-        "as_float" => Input::Float(real(value)?),
-        "as_complex" => Input::Complex(real(value.member("real")?)?, real(value.member("imag")?)?),
-        "as_floats" => Input::Floats(value.list()?.iter().map(real).collect::<Option<_>>()?),
-        "as_string" => Input::Text(value.text()?.to_owned()),
-        "as_strings" => {
-            let text = |entry: &Json| entry.text().map(str::to_owned);
-            Input::Texts(value.list()?.iter().map(text).collect::<Option<_>>()?)
+        "as_ints" | "as_sym_ints" => Input::Ints(value.as_array()?.len()),
+        "as_bool" => Input::Bool(value.as_bool()?),
+        "as_bools" => {
+            Input::Bools(value.as_array()?.iter().map(Value::as_bool).collect::<Option<_>>()?)
         }
-        "as_scalar_type" => Input::Code(scalar_type(value.int()?)?),
-        "as_memory_format" => Input::Code(memory_format(value.int()?)?),
+        "as_float" => Input::Float(real(value)?),
+        "as_complex" => Input::Complex(real(value.get("real")?)?, real(value.get("imag")?)?),
+        "as_floats" => Input::Floats(value.as_array()?.iter().map(real).collect::<Option<_>>()?),
+        "as_string" => Input::Text(value.as_str()?.to_owned()),
+        "as_strings" => {
+            let text = |entry: &Value| entry.as_str().map(str::to_owned);
+            Input::Texts(value.as_array()?.iter().map(text).collect::<Option<_>>()?)
+        }
+        "as_scalar_type" => Input::Code(scalar_type(value.as_i64()?)?),
+        "as_memory_format" => Input::Code(memory_format(value.as_i64()?)?),
         // Strided, the only one that there is here.
-        "as_layout" => (value.int()? == 7).then_some(Input::Code(0))?,
-        "as_device" => match value.member("type")?.text()? {
+        "as_layout" => (value.as_i64()? == 7).then_some(Input::Code(0))?,
+        "as_device" => match value.get("type")?.as_str()? {
             "cpu" => Input::Device { is_cpu: true },
             "cuda" => Input::Device { is_cpu: false },
             _ => return None,
@@ -150,17 +154,17 @@ fn input(argument: &Json) -> Option<Input> {
     })
 }
 
-fn output(value: &Json) -> Option<Output> {
+fn output(value: &Value) -> Option<Output> {
     let (kind, value) = only(value)?;
     Some(match kind {
         "as_tensor" => Output::Tensor,
-        "as_tensors" => Output::Tensors(value.list()?.len()),
+        "as_tensors" => Output::Tensors(value.as_array()?.len()),
         "as_none" => Output::None,
         _ => return None,
     })
 }
 
-fn is_tensor(value: &Json) -> Option<bool> {
+fn is_tensor(value: &Value) -> Option<bool> {
     match only(value)?.0 {
         "as_tensor" => Some(true),
         "as_none" => Some(false),
@@ -168,19 +172,11 @@ fn is_tensor(value: &Json) -> Option<bool> {
     }
 }
 
-fn truth(value: &Json) -> Option<bool> {
+fn real(value: &Value) -> Option<f64> {
     match value {
-        Json::Bool(value) => Some(*value),
-        _ => None,
-    }
-}
-
-fn real(value: &Json) -> Option<f64> {
-    match value {
-        Json::Real(value) => Some(*value),
-        Json::Int(value) => Some(*value as f64),
+        Value::Number(number) => number.as_f64(),
         // JSON has no other way to write these.
-        Json::Text(text) => match text.as_str() {
+        Value::String(text) => match text.as_str() {
             "Infinity" => Some(f64::INFINITY),
             "-Infinity" => Some(f64::NEG_INFINITY),
             "NaN" => Some(f64::NAN),

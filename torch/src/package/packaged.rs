@@ -5,9 +5,11 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use super::archive::{Archive, WEIGHTS};
 use super::folder::PrivateFolder;
-use super::json::Json;
+use super::json;
 use super::nodes::{Node, nodes};
 use super::unnamed::LibraryFile;
 use super::weights::{Weight, storage, weights};
@@ -220,9 +222,9 @@ impl PackagedModel {
 
 /// Members of a JSON object whose values are texts; others are left out.
 fn texts(json: &str) -> Result<BTreeMap<String, String>> {
-    let Json::Object(members) = Json::parse(json)? else { return Ok(BTreeMap::new()) };
+    let Value::Object(members) = json::parse(json)? else { return Ok(BTreeMap::new()) };
     let text = |(name, value)| match value {
-        Json::Text(text) => Some((name, text)),
+        Value::String(text) => Some((name, text)),
         _ => None,
     };
     Ok(members.into_iter().filter_map(text).collect())

@@ -8,9 +8,10 @@
 
 use std::io::{Cursor, Read};
 
+use serde_json::Value;
 use zip::ZipArchive;
 
-use super::json::Json;
+use super::json;
 use crate::error::{Error, Result};
 
 /// A weight: where it lies in the memory of its storage.
@@ -30,18 +31,18 @@ pub struct Weight {
 
 /// The weights of `weights_config.json`: `{name: [file, sizes, strides, offset]}`.
 pub fn weights(config: &str) -> Result<Vec<Weight>> {
-    let Json::Object(members) = Json::parse(config)? else {
+    let Value::Object(members) = json::parse(config)? else {
         return Err(Error::io("weights_config.json is no object"));
     };
-    let weight = |(name, entry): (String, Json)| {
+    let weight = |(name, entry): (String, Value)| {
         let read = || {
-            let [file, sizes, strides, offset] = entry.list()? else { return None };
+            let [file, sizes, strides, offset] = entry.as_array()?.as_slice() else { return None };
             Some(Weight {
                 name: name.clone(),
-                file: file.text()?.to_owned(),
-                sizes: sizes.ints()?,
-                strides: strides.ints()?,
-                offset: offset.int()?,
+                file: file.as_str()?.to_owned(),
+                sizes: json::ints(sizes)?,
+                strides: json::ints(strides)?,
+                offset: offset.as_i64()?,
             })
         };
         read().ok_or_else(|| {
