@@ -3,6 +3,7 @@
 //!
 //! `Out` and `CText` hold what C cannot say: only a C caller makes one from a pointer, and the ABI tells it which pointers
 //! it may pass. So a function with such arguments is safe to call from Rust, and to read or write through one is safe.
+//! The macros `fallbacks!` and `places!` turn the raw places of their functions into `Out` once, before the body runs.
 //! Handles of boxed objects are `Option<&T>` where a function uses the object, and `Option<Box<T>>` where it deletes it.
 
 #![allow(unsafe_code, reason = "reads through pointers of the caller")]
@@ -26,6 +27,15 @@ impl<T> Out<'_, T> {
         Out(std::ptr::null_mut(), PhantomData)
     }
 
+    /// The place behind a pointer of C.
+    ///
+    /// # Safety
+    /// The pointer is NULL, or valid for a write of a `T` until the function returns.
+    #[inline]
+    pub unsafe fn of_c(place: *mut T) -> Self {
+        Out(place, PhantomData)
+    }
+
     /// Whether there is no place.
     pub fn is_none(&self) -> bool {
         self.0.is_null()
@@ -45,6 +55,53 @@ impl<T> Out<'_, T> {
         // result, which the ABI demands to be valid for a write.
         unsafe { self.0.write(value) };
         Ok(())
+    }
+}
+
+/// An argument of a C function, which the function's body sees as a type that holds what the ABI says of it.
+pub trait Argument {
+    /// What the body sees.
+    type Seen;
+
+    /// The argument as the body sees it.
+    ///
+    /// # Safety
+    /// The argument is what the ABI says of it: a place for a result is NULL, or valid for a write until the function
+    /// returns.
+    unsafe fn seen(self) -> Self::Seen;
+}
+
+impl Argument for *mut TensorHandle {
+    type Seen = Out<'static, TensorHandle>;
+
+    #[inline]
+    unsafe fn seen(self) -> Self::Seen {
+        // SAFETY: `seen` demands that a place for a result is NULL or valid for a write.
+        unsafe { Out::of_c(self) }
+    }
+}
+
+/// Arguments that the body sees as they are.
+macro_rules! plain_arguments {
+    ($($kind:ty),*) => {$(
+        impl Argument for $kind {
+            type Seen = $kind;
+
+            #[inline]
+            unsafe fn seen(self) -> $kind {
+                self
+            }
+        }
+    )*};
+}
+plain_arguments!(bool, i32, i64, f64, TensorHandle, *mut i64);
+
+impl<T> Argument for *const T {
+    type Seen = *const T;
+
+    #[inline]
+    unsafe fn seen(self) -> *const T {
+        self
     }
 }
 

@@ -3,16 +3,13 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{give, give_all};
-use crate::abi::arguments::optional_tensor;
+use crate::abi::arguments::{Out, optional_tensor};
 use crate::error::Result;
 use crate::operations::bags::{BagMode, Bagged, Bags, Gradient, of_factors};
 use crate::sconce::tensor::TensorHandle;
 
 /// Writes the four results of an embedding.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-unsafe fn give_bags(places: [*mut TensorHandle; 4], made: Bagged) -> Result<()> {
+fn give_bags(places: [Out<'_, TensorHandle>; 4], made: Bagged) -> Result<()> {
     let [first, second, third, fourth] = places;
     let results = [
         (first, "ret0", made.rows),
@@ -20,8 +17,7 @@ unsafe fn give_bags(places: [*mut TensorHandle; 4], made: Bagged) -> Result<()> 
         (third, "ret2", made.counts),
         (fourth, "ret3", made.chosen),
     ];
-    // SAFETY: the caller's promise.
-    unsafe { give_all(results) }
+    give_all(results)
 }
 
 fallbacks! {
@@ -33,7 +29,7 @@ fallbacks! {
         _scale_grad_by_freq: i32,
         mode: i64,
         _sparse: i32,
-        per_sample_weights: *mut TensorHandle,
+        per_sample_weights: *const TensorHandle,
         include_last_offset: i32,
         padding_idx: i64,
         ret0: *mut TensorHandle,
@@ -51,8 +47,7 @@ fallbacks! {
             has_last_offset: include_last_offset != 0,
             padding: padding_idx,
         };
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_bags([ret0, ret1, ret2, ret3], bags.embed(true)?) }
+        give_bags([ret0, ret1, ret2, ret3], bags.embed(true)?)
     }
 
     /// As `_embedding_bag`, without what only the gradient needs.
@@ -63,7 +58,7 @@ fallbacks! {
         _scale_grad_by_freq: i32,
         mode: i64,
         _sparse: i32,
-        per_sample_weights: *mut TensorHandle,
+        per_sample_weights: *const TensorHandle,
         include_last_offset: i32,
         padding_idx: i64,
         ret0: *mut TensorHandle,
@@ -81,8 +76,7 @@ fallbacks! {
             has_last_offset: include_last_offset != 0,
             padding: padding_idx,
         };
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_bags([ret0, ret1, ret2, ret3], bags.embed(false)?) }
+        give_bags([ret0, ret1, ret2, ret3], bags.embed(false)?)
     }
 
     /// Returns the gradient of the table of `_embedding_bag`.
@@ -95,7 +89,7 @@ fallbacks! {
         num_weights: i64,
         scale_grad_by_freq: i32,
         mode: i64,
-        per_sample_weights: *mut TensorHandle,
+        per_sample_weights: *const TensorHandle,
         padding_idx: i64,
         ret0: *mut TensorHandle,
     ) {
@@ -111,8 +105,7 @@ fallbacks! {
             factors: unsafe { optional_tensor(per_sample_weights) },
             padding: padding_idx,
         };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, gradient.of_table(num_weights)?) }
+        give(ret0, gradient.of_table(num_weights)?)
     }
 
     /// Returns the gradient of the factors of `_embedding_bag`.
@@ -128,7 +121,6 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let vectors = [indices, offsets, offset2bag];
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, of_factors(grad, weight, vectors, BagMode::new(mode)?, padding_idx)?) }
+        give(ret0, of_factors(grad, weight, vectors, BagMode::new(mode)?, padding_idx)?)
     }
 }

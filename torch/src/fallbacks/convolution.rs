@@ -57,8 +57,7 @@ fallbacks! {
             let more = unsafe { numbers(output_padding, output_padding_len, "output_padding") }?;
             convolution::transposed(input, weight, bias, steps, more)?
         };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 
     /// Returns the gradients of a convolution for its input, its weight and its bias, as far as `output_mask` wants
@@ -110,9 +109,6 @@ fallbacks! {
         };
         let for_bias =
             if wanted[2] == 0 { undefined()? } else { convolution::bias_gradient(grad_output)? };
-        // SAFETY: the caller's promise for the places.
-        unsafe {
-            give_all([(ret0, "ret0", for_input), (ret1, "ret1", for_weight), (ret2, "ret2", for_bias)])
-        }
+        give_all([(ret0, "ret0", for_input), (ret1, "ret1", for_weight), (ret2, "ret2", for_bias)])
     }
 }

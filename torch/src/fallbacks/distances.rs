@@ -17,8 +17,7 @@ fallbacks! {
     ) {
         // It chooses between ways to the same result.
         let _ = compute_mode;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, between(x1, x2, p)?) }
+        give(ret0, between(x1, x2, p)?)
     }
 
     /// Returns the distances of each row and those behind it, in the p-norm.
@@ -27,8 +26,7 @@ fallbacks! {
         p: f64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, within(tensor, p)?) }
+        give(ret0, within(tensor, p)?)
     }
 
     /// Returns the gradient of `x1` for distances that `_cdist_forward` returned.
@@ -40,8 +38,7 @@ fallbacks! {
         cdist: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, of_between(grad, [x1, x2], p, cdist)?) }
+        give(ret0, of_between(grad, [x1, x2], p, cdist)?)
     }
 
     /// Returns the gradient of rows for distances that `_pdist_forward` returned.
@@ -52,7 +49,6 @@ fallbacks! {
         pdist: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, of_within(grad, tensor, p, pdist)?) }
+        give(ret0, of_within(grad, tensor, p, pdist)?)
     }
 }

@@ -38,8 +38,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let indices = unsafe { indices_of(indices, indices_len) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, advanced_indexing::index(tensor, &indices)?) }
+        give(ret0, advanced_indexing::index(tensor, &indices)?)
     }
 
     /// Returns a copy of `tensor` with values at the indices, or with values added there.
@@ -53,8 +52,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let indices = unsafe { indices_of(indices, indices_len) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, advanced_indexing::index_put(tensor, &indices, values, accumulate != 0)?) }
+        give(ret0, advanced_indexing::index_put(tensor, &indices, values, accumulate != 0)?)
     }
 
     /// Makes `out` a copy of `tensor` with elements of `src` at the indices along a dimension.
@@ -109,8 +107,7 @@ fallbacks! {
         // SAFETY: the caller's promise for the text.
         let reduce = unsafe { text_of(reduce) };
         let result = indexed::index_reduce(tensor, dim, [index, source], &reduce, include_self != 0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 }
 

@@ -20,8 +20,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the pointer.
         let sums = unsafe { converted(api::SCONCE_LINE_CUMSUM, tensor, dim, dtype) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, sums) }
+        give(ret0, sums)
     }
 
     /// Returns the running products along a dimension, in `dtype` if it is given.
@@ -33,8 +32,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the pointer.
         let products = unsafe { converted(api::SCONCE_LINE_CUMPROD, tensor, dim, dtype) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, products) }
+        give(ret0, products)
     }
 
     /// Returns the running logarithms of sums of exponentials along a dimension.
@@ -43,8 +41,7 @@ fallbacks! {
         dim: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, running::log_sums(tensor, dim)?) }
+        give(ret0, running::log_sums(tensor, dim)?)
     }
 
     /// Returns the running maxima along a dimension, and where each is.
@@ -54,8 +51,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], running::extremes(tensor, dim, true)?) }
+        give_both([ret0, ret1], running::extremes(tensor, dim, true)?)
     }
 
     /// Returns the running minima along a dimension, and where each is.
@@ -65,8 +61,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], running::extremes(tensor, dim, false)?) }
+        give_both([ret0, ret1], running::extremes(tensor, dim, false)?)
     }
 }
 

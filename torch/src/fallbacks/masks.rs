@@ -10,8 +10,7 @@ use crate::sconce::tensor::TensorHandle;
 fallbacks! {
     /// Returns the coordinates of all elements that are not 0.
     aoti_torch_cpu_nonzero | aoti_torch_cuda_nonzero(tensor: TensorHandle, ret0: *mut TensorHandle) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, selected::nonzero(tensor)?) }
+        give(ret0, selected::nonzero(tensor)?)
     }
 
     /// Returns the coordinates of the first `size` elements that are not 0, filled up with a value.
@@ -21,8 +20,7 @@ fallbacks! {
         fill_value: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, selected::nonzero_static(tensor, size, fill_value)?) }
+        give(ret0, selected::nonzero_static(tensor, size, fill_value)?)
     }
 
     /// Returns the elements for which the mask is true.
@@ -31,8 +29,7 @@ fallbacks! {
         mask: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, selected::masked_select(tensor, mask)?) }
+        give(ret0, selected::masked_select(tensor, mask)?)
     }
 
     /// Returns `tensor` with elements of `source`, in order, where the mask is true.
@@ -42,8 +39,7 @@ fallbacks! {
         source: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, selected::masked_scatter(tensor, mask, source)?) }
+        give(ret0, selected::masked_scatter(tensor, mask, source)?)
     }
 
     /// Returns the gradient of the source of `masked_scatter`.
@@ -56,7 +52,6 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let sizes = unsafe { numbers(sizes, sizes_len, "sizes") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, selected::masked_scatter_backward(grad_output, mask, sizes)?) }
+        give(ret0, selected::masked_scatter_backward(grad_output, mask, sizes)?)
     }
 }

@@ -40,8 +40,18 @@ macro_rules! fallbacks {
         /// Arrays have as many entries as is said beside them; other pointers are NULL or valid.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $function($($name: $kind),*) -> i32 {
+            // SAFETY: C calls this function, and passes what the ABI says of each argument until it returns.
+            $(let $name = unsafe { crate::abi::arguments::Argument::seen($name) };)*
             crate::fallbacks::operation(stringify!($function), || $body)
         }
+    };
+}
+
+/// Lets the body of a function that stands alone see its places for results as such.
+macro_rules! places {
+    ($($place:ident),*) => {
+        // SAFETY: the function is one of C's, whose places are NULL, or valid for a write until it returns.
+        $(let $place = unsafe { crate::abi::arguments::Out::of_c($place) };)*
     };
 }
 
@@ -70,7 +80,8 @@ pub mod transforms;
 #[cfg(test)]
 mod tests;
 
-use crate::error::{Error, Result, shim};
+use crate::abi::arguments::Out;
+use crate::error::{Result, shim};
 use crate::sconce::Tensor;
 use crate::sconce::tensor::TensorHandle;
 
@@ -80,44 +91,29 @@ fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
 }
 
 /// Writes a new tensor where the caller wants it.
-///
-/// # Safety
-/// The place is NULL or valid for a write.
-#[allow(unsafe_code, reason = "writes through a pointer of the caller")]
-unsafe fn give(place: *mut TensorHandle, tensor: Tensor) -> Result<()> {
-    // SAFETY: the caller's promise.
-    unsafe { crate::error::write_out(place, "ret", tensor.handle()) }?;
+fn give(place: Out<'_, TensorHandle>, tensor: Tensor) -> Result<()> {
+    place.write("ret", tensor.handle())?;
     crate::abi::live::made(tensor.into_handle());
     Ok(())
 }
 
 /// Writes new tensors where the caller wants them: all of them, or none. NULL is the place of a result that the caller
 /// does not read: compiled models pass it.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-#[allow(unsafe_code, reason = "writes through pointers of the caller")]
-unsafe fn give_all<const N: usize>(results: [(*mut TensorHandle, &str, Tensor); N]) -> Result<()> {
-    if let Some((_, name, _)) = results.iter().find(|(place, ..)| !place.is_aligned()) {
-        return Err(Error::invalid_argument(format!("{name} is misaligned")));
+fn give_all<const N: usize>(results: [(Out<'_, TensorHandle>, &str, Tensor); N]) -> Result<()> {
+    for (place, name, _) in results.iter().filter(|(place, ..)| !place.is_none()) {
+        place.check(name)?;
     }
-    for (place, _, tensor) in results.into_iter().filter(|(place, ..)| !place.is_null()) {
-        // SAFETY: the caller's promise.
-        unsafe { give(place, tensor) }?;
+    for (place, _, tensor) in results.into_iter().filter(|(place, ..)| !place.is_none()) {
+        give(place, tensor)?;
     }
     Ok(())
 }
 
 /// As [`give_all`], of two.
-///
-/// # Safety
-/// As [`give_all`].
-#[allow(unsafe_code, reason = "writes through pointers of the caller")]
-unsafe fn give_both(
-    [first, second]: [*mut TensorHandle; 2],
+fn give_both(
+    [first, second]: [Out<'_, TensorHandle>; 2],
     tensors: impl Into<(Tensor, Tensor)>,
 ) -> Result<()> {
     let tensors = tensors.into();
-    // SAFETY: the caller's promise.
-    unsafe { give_all([(first, "ret0", tensors.0), (second, "ret1", tensors.1)]) }
+    give_all([(first, "ret0", tensors.0), (second, "ret1", tensors.1)])
 }

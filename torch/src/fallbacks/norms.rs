@@ -71,8 +71,7 @@ fallbacks! {
         let weight = unsafe { optional(weight) };
         // SAFETY: as above.
         let results = rms_norm(input, shape, weight, unsafe { optional(eps) })?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], results) }
+        give_both([ret0, ret1], results)
     }
 }
 

@@ -41,8 +41,7 @@ fallbacks! {
         let bounds = [quant_min, quant_max];
         let rule = rule(averaging_const, bounds, per_row_fake_quant, symmetric_quant);
         let [output, mask] = observe(input, state, rule, ch_axis)?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], (output, mask)) }
+        give_both([ret0, ret1], (output, mask))
     }
 
     /// As `_fused_moving_avg_obs_fq_helper`, but returns the new state and leaves the old one.
@@ -87,7 +86,6 @@ fallbacks! {
             (ret4, "ret4", scale),
             (ret5, "ret5", zero),
         ];
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_all(results) }
+        give_all(results)
     }
 }

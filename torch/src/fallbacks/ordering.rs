@@ -52,8 +52,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], ordering::sort_any(tensor, dim, descending != 0)?) }
+        give_both([ret0, ret1], ordering::sort_any(tensor, dim, descending != 0)?)
     }
 
     /// As `sort`; equal elements keep their order if `stable` is set.
@@ -71,8 +70,7 @@ fallbacks! {
             true => ordering::sort(tensor, dim, descending != 0)?,
             false => ordering::sort_any(tensor, dim, descending != 0)?,
         };
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], sorted) }
+        give_both([ret0, ret1], sorted)
     }
 
     /// Returns the `k` largest or smallest elements along a dimension, and where each was.
@@ -86,8 +84,7 @@ fallbacks! {
         ret1: *mut TensorHandle,
     ) {
         let top = ordering::topk(tensor, k, dim, largest != 0, sorted != 0)?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], top) }
+        give_both([ret0, ret1], top)
     }
 
     /// Returns the `k`-th smallest element along a dimension, counted from 1, and where it was.
@@ -99,8 +96,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], ordering::kthvalue(tensor, k, dim, keepdim != 0)?) }
+        give_both([ret0, ret1], ordering::kthvalue(tensor, k, dim, keepdim != 0)?)
     }
 
     /// Returns the element that occurs most often along a dimension, and its last place.
@@ -111,20 +107,17 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], ordering::mode(tensor, dim, keepdim != 0)?) }
+        give_both([ret0, ret1], ordering::mode(tensor, dim, keepdim != 0)?)
     }
 
     /// Returns the median of all elements.
     aoti_torch_cpu_median | aoti_torch_cuda_median(tensor: TensorHandle, ret0: *mut TensorHandle) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, ordering::median(tensor)?) }
+        give(ret0, ordering::median(tensor)?)
     }
 
     /// Returns the median of all elements that are no NaN.
     aoti_torch_cpu_nanmedian | aoti_torch_cuda_nanmedian(tensor: TensorHandle, ret0: *mut TensorHandle) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, ordering::nanmedian(tensor)?) }
+        give(ret0, ordering::nanmedian(tensor)?)
     }
 
     /// Returns where values belong in sorted lines.
@@ -142,8 +135,7 @@ fallbacks! {
         // SAFETY: the caller's promise for the pointer.
         let sorter = unsafe { optional_tensor(sorter) };
         let found = search::search_sorted(sorted_sequence, tensor, sorter, search)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, found) }
+        give(ret0, found)
     }
 
     /// Returns where a number belongs in a sorted line.
@@ -161,8 +153,7 @@ fallbacks! {
         // SAFETY: the caller's promise for the pointer.
         let sorter = unsafe { optional_tensor(sorter) };
         let found = search::search_sorted_number(sorted_sequence, value, sorter, search)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, found) }
+        give(ret0, found)
     }
 
     /// Returns the bucket of each value, whose boundaries are sorted.
@@ -174,8 +165,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let search = Search::new(right != 0, None, out_int32 != 0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, search::search_sorted(boundaries, tensor, None, search)?) }
+        give(ret0, search::search_sorted(boundaries, tensor, None, search)?)
     }
 
     /// Returns each index as often as `repeats` says.
@@ -186,8 +176,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the pointer.
         let size = unsafe { optional(output_size) };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, search::repeat_interleave(repeats, size)?) }
+        give(ret0, search::repeat_interleave(repeats, size)?)
     }
 
     /// Returns how many elements are in each of the bins.
@@ -198,8 +187,7 @@ fallbacks! {
         max: f64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, counting::histc(tensor, bins, min, max)?) }
+        give(ret0, counting::histc(tensor, bins, min, max)?)
     }
 
     /// Returns tensors joined along a dimension.
@@ -213,8 +201,7 @@ fallbacks! {
             .map_err(|_| Error::invalid_argument(format!("tensors has {tensors_len} entries")))?;
         // SAFETY: the caller's promise for the array.
         let tensors = unsafe { array(tensors, count, "tensors") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::cat(tensors, dim)?) }
+        give(ret0, operations::cat(tensors, dim)?)
     }
 }
 
@@ -233,14 +220,14 @@ pub unsafe extern "C" fn aoti_torch_cpu_histogram_bin_ct(
     ret0: *mut TensorHandle,
     ret1: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1);
     operation("aoti_torch_cpu_histogram_bin_ct", || {
         // SAFETY: the caller's promise for the pointer.
         let range = unsafe { range_of(range, range_len) }?;
         // SAFETY: the caller's promise for the pointer.
         let weight = unsafe { optional_tensor(weight) };
         let bins = counting::Bins { bins, range, weight, is_density: density != 0 };
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], bins.count(tensor)?) }
+        give_both([ret0, ret1], bins.count(tensor)?)
     })
 }
 
@@ -260,6 +247,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__histogramdd_from_bin_cts(
     density: i32,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__histogramdd_from_bin_cts", || {
         // SAFETY: the caller's promise for the array.
         let bins = unsafe { numbers(bins, bins_len, "bins") }?;
@@ -268,7 +256,6 @@ pub unsafe extern "C" fn aoti_torch_cpu__histogramdd_from_bin_cts(
         // SAFETY: as above.
         let weight = unsafe { optional_tensor(weight) };
         let rows = RowCounting { bins, range, weight, is_density: density != 0 };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, rows.count(tensor)?) }
+        give(ret0, rows.count(tensor)?)
     })
 }

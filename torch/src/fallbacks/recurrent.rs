@@ -29,6 +29,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__thnn_fused_lstm_cell(
     ret1: *mut TensorHandle,
     ret2: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2);
     operation("_thnn_fused_lstm_cell", || {
         // SAFETY: the caller's promise.
         let bias = [input_bias, hidden_bias].map(|bias| unsafe { optional_tensor(bias) });
@@ -40,8 +41,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__thnn_fused_lstm_cell(
         let Stepped { hidden, state, gates } =
             step(&Cell { input_gates, hidden_gates, state: cx, bias })?;
         let results = [(ret0, "ret0", hidden), (ret1, "ret1", state), (ret2, "ret2", gates)];
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_all(results) }
+        give_all(results)
     })
 }
 
@@ -77,6 +77,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
     ret3: *mut TensorHandle,
     ret4: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3, ret4);
     operation("_cudnn_rnn", || {
         if dropout != 0.0 && train != 0 && num_layers > 1 {
             return Err(Error::not_supported(format!(
@@ -117,8 +118,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
             (ret3, "ret3", nothing(api::SCONCE_DTYPE_U8)?),
             (ret4, "ret4", buffer),
         ];
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_all(results) }
+        give_all(results)
     })
 }
 
@@ -152,6 +152,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
     ret2: *mut TensorHandle,
     ret3: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3);
     operation("aoti_torch_cpu_mkldnn_rnn_layer", || {
         // SAFETY: the caller's promise.
         let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
@@ -198,8 +199,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
             (ret2, "ret2", cells),
             (ret3, "ret3", empty(&[0], &nothing)?),
         ];
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_all(results) }
+        give_all(results)
     })
 }
 

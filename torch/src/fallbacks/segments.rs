@@ -52,8 +52,7 @@ fallbacks! {
             // SAFETY: as above.
             initial: unsafe { optional(initial) },
         };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, segmented.reduce(is_unsafe != 0)?) }
+        give(ret0, segmented.reduce(is_unsafe != 0)?)
     }
 
     /// Returns the gradient of the elements for what `segment_reduce` returned.
@@ -80,7 +79,6 @@ fallbacks! {
             // SAFETY: as above.
             initial: unsafe { optional(initial) },
         };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, segmented.gradient(grad, output)?) }
+        give(ret0, segmented.gradient(grad, output)?)
     }
 }

@@ -18,8 +18,7 @@ fallbacks! {
         ret1: *mut TensorHandle,
     ) {
         let how = [upper, transpose, unitriangular].map(|flag| flag != 0);
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], triangles::triangular_solve(b, a, how)?) }
+        give_both([ret0, ret1], triangles::triangular_solve(b, a, how)?)
     }
 
     /// Returns the inverse of a matrix of which a factor of Cholesky is passed.
@@ -28,8 +27,7 @@ fallbacks! {
         upper: i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, definite::cholesky_inverse(factor, upper != 0)?) }
+        give(ret0, definite::cholesky_inverse(factor, upper != 0)?)
     }
 
     /// Returns the solution of equations with a matrix of which a factor of Cholesky is passed.
@@ -39,8 +37,7 @@ fallbacks! {
         upper: i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, definite::cholesky_solve(b, factor, upper != 0)?) }
+        give(ret0, definite::cholesky_solve(b, factor, upper != 0)?)
     }
 
     /// Returns the upper factor with reflections below its diagonal, and their factors.
@@ -50,8 +47,7 @@ fallbacks! {
         ret1: *mut TensorHandle,
     ) {
         let [factors, tau] = reflections::geqrf(matrices)?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], (factors, tau)) }
+        give_both([ret0, ret1], (factors, tau))
     }
 
     /// Returns the product of a tensor with the reflections of `geqrf`.
@@ -64,8 +60,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let product = reflections::ormqr(matrices, tau, other, left != 0, transpose != 0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, product) }
+        give(ret0, product)
     }
 
     /// Returns the exchanges and both triangles of LU factors.
@@ -80,7 +75,6 @@ fallbacks! {
     ) {
         let [exchanges, lower, upper] =
             lu::unpack(factors, pivots, unpack_data != 0, unpack_pivots != 0)?;
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_all([(ret0, "ret0", exchanges), (ret1, "ret1", lower), (ret2, "ret2", upper)]) }
+        give_all([(ret0, "ret0", exchanges), (ret1, "ret1", lower), (ret2, "ret2", upper)])
     }
 }

@@ -20,8 +20,7 @@ fallbacks! {
         // SAFETY: the caller's promise for the array.
         let dims = unsafe { numbers(dim, dim_len, "dim") }?;
         let result = complex(tensor, dims, normalization, forward != 0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 
     /// Returns the transform of real numbers over dimensions, of the last one the first half if it is one-sided.
@@ -36,7 +35,6 @@ fallbacks! {
         // SAFETY: the caller's promise for the array.
         let dims = unsafe { numbers(dim, dim_len, "dim") }?;
         let result = real(tensor, dims, normalization, onesided != 0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 }

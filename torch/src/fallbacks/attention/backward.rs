@@ -6,7 +6,7 @@ use super::Attention;
 use super::functions::refuse_dropout;
 use super::gradients::{Returned, like, with_padded_lines};
 use super::spans::present;
-use crate::abi::arguments::{array, optional, optional_tensor};
+use crate::abi::arguments::{Out, array, optional, optional_tensor};
 use crate::abi::tensors::dtype_of_tensor;
 use crate::error::{Error, Result};
 use crate::fallbacks::{give_all, operation};
@@ -14,37 +14,28 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, operations};
 
 /// Writes the gradients of query, keys and values where the caller wants them.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-unsafe fn return_gradients(
+fn return_gradients(
     [query, key, value]: [Tensor; 3],
-    places: [*mut TensorHandle; 3],
+    [of_query, of_key, of_value]: [Out<'_, TensorHandle>; 3],
 ) -> Result<()> {
-    let results =
-        [(places[0], "ret0", query), (places[1], "ret1", key), (places[2], "ret2", value)];
-    // SAFETY: the caller's promise.
-    unsafe { give_all(results) }
+    let results = [(of_query, "ret0", query), (of_key, "ret1", key), (of_value, "ret2", value)];
+    give_all(results)
 }
 
 /// As [`return_gradients`], with that of the bias, which is undefined if there is none.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-unsafe fn return_with_bias(
+fn return_with_bias(
     [query, key, value]: [Tensor; 3],
     bias: Option<Tensor>,
-    places: [*mut TensorHandle; 4],
+    [of_query, of_key, of_value, of_bias]: [Out<'_, TensorHandle>; 4],
 ) -> Result<()> {
     let bias = bias.map_or_else(operations::undefined, Ok)?;
     let results = [
-        (places[0], "ret0", query),
-        (places[1], "ret1", key),
-        (places[2], "ret2", value),
-        (places[3], "ret3", bias),
+        (of_query, "ret0", query),
+        (of_key, "ret1", key),
+        (of_value, "ret2", value),
+        (of_bias, "ret3", bias),
     ];
-    // SAFETY: the caller's promise.
-    unsafe { give_all(results) }
+    give_all(results)
 }
 
 /// Returns the gradients of query, keys and values, whose positions lie before the heads in memory.
@@ -67,6 +58,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
     ret1: *mut TensorHandle,
     ret2: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2);
     operation("_scaled_dot_product_flash_attention_for_cpu_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -77,8 +69,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
         let results = gradients.positions_first(dtype_of_tensor(query)?)?;
-        // SAFETY: the caller's promise.
-        unsafe { return_gradients(results, [ret0, ret1, ret2]) }
+        return_gradients(results, [ret0, ret1, ret2])
     })
 }
 
@@ -109,6 +100,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
     ret2: *mut TensorHandle,
     ret3: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3);
     operation("_scaled_dot_product_efficient_attention_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -122,8 +114,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         let bias =
             gradients.bias.as_ref().map(|bias| with_padded_lines(bias, attn_bias)).transpose()?;
         let results = gradients.positions_first(dtype_of_tensor(query)?)?;
-        // SAFETY: the caller's promise.
-        unsafe { return_with_bias(results, bias, [ret0, ret1, ret2, ret3]) }
+        return_with_bias(results, bias, [ret0, ret1, ret2, ret3])
     })
 }
 
@@ -167,6 +158,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention_bac
     ret1: *mut TensorHandle,
     ret2: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2);
     operation("_scaled_dot_product_flash_attention_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -175,8 +167,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention_bac
         let attention = Attention { query, key, value, mask: None, is_causal, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
-        // SAFETY: the caller's promise.
-        unsafe { return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2]) }
+        return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2])
     })
 }
 
@@ -206,6 +197,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention_bac
     ret1: *mut TensorHandle,
     ret2: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2);
     operation("_scaled_dot_product_cudnn_attention_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -214,8 +206,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention_bac
         let attention = Attention { query, key, value, mask, is_causal, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
         let gradients = attention.gradients(&returned, false)?;
-        // SAFETY: the caller's promise.
-        unsafe { return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2]) }
+        return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2])
     })
 }
 
@@ -257,7 +248,6 @@ fallbacks! {
         let gradients = attention.gradients(&returned, with_bias)?;
         let bias = gradients.bias.as_ref().map(|bias| like(bias, attn_bias)).transpose()?;
         let results = gradients.in_layout_of_inputs(&attention)?;
-        // SAFETY: the caller's promise.
-        unsafe { return_with_bias(results, bias, [ret0, ret1, ret2, ret3]) }
+        return_with_bias(results, bias, [ret0, ret1, ret2, ret3])
     }
 }

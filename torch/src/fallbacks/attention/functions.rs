@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{Attended, Attention, ResultOrder};
-use crate::abi::arguments::{optional, optional_tensor};
+use crate::abi::arguments::{Out, optional, optional_tensor};
 use crate::abi::devices::{current_stream, is_capturing};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
@@ -39,19 +39,15 @@ pub(super) fn no_dropout(query: TensorHandle) -> Result<[Tensor; 2]> {
 }
 
 /// As `give_all`; the first result has to be read.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-pub(super) unsafe fn return_all<const N: usize>(
-    results: [(*mut TensorHandle, &str, Tensor); N],
+pub(super) fn return_all<const N: usize>(
+    results: [(Out<'_, TensorHandle>, &str, Tensor); N],
 ) -> Result<()> {
     if let Some((place, name, _)) = results.first()
-        && place.is_null()
+        && place.is_none()
     {
         return Err(Error::invalid_argument(format!("{name} is NULL")));
     }
-    // SAFETY: the caller's promise.
-    unsafe { give_all(results) }
+    give_all(results)
 }
 
 /// Log sums in float32, with lines filled up to a multiple of 32 as PyTorch's kernel leaves them.
@@ -88,6 +84,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
     ret2: *mut TensorHandle,
     ret3: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3);
     operation("_scaled_dot_product_efficient_attention", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -95,7 +92,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
+        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
         let attended = attention.run(ResultOrder::PositionsFirst, with_log_sums)?;
         let device = device_of_tensor(query)?;
         let log_sums = aligned_log_sums(&attended, device)?;
@@ -106,8 +103,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
             (ret2, "ret2", seed),
             (ret3, "ret3", offset),
         ];
-        // SAFETY: the caller's promise.
-        unsafe { return_all(results) }
+        return_all(results)
     })
 }
 
@@ -127,6 +123,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
     ret0: *mut TensorHandle,
     ret1: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1);
     operation("_scaled_dot_product_flash_attention_for_cpu", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -134,11 +131,10 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
         // SAFETY: as above.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let attended = attention.run(ResultOrder::OfQuery, !ret1.is_null())?;
+        let attended = attention.run(ResultOrder::OfQuery, !ret1.is_none())?;
         let log_sums = position_first(&attended, device_of_tensor(query)?)?;
         let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
-        // SAFETY: the caller's promise.
-        unsafe { return_all(results) }
+        return_all(results)
     })
 }
 
@@ -157,14 +153,14 @@ fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
 }
 
 /// Where results of attention go that a backward pass alone reads. NULL for those that the caller does not read.
-struct AuxiliaryResults {
-    log_sums: *mut TensorHandle,
+struct AuxiliaryResults<'a> {
+    log_sums: Out<'a, TensorHandle>,
     /// Whether the log sums have one more dimension, of one element.
     with_column: bool,
     /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
-    undefined: [*mut TensorHandle; 2],
+    undefined: [Out<'a, TensorHandle>; 2],
     /// Seed, offset and mask of dropout, which have no values.
-    dropout: [*mut TensorHandle; 3],
+    dropout: [Out<'a, TensorHandle>; 3],
     /// Whether they are those of flash attention: two numbers and one of U64, and an empty mask. Others have one number
     /// of I64 each, and no mask.
     is_flash: bool,
@@ -173,14 +169,11 @@ struct AuxiliaryResults {
 }
 
 /// Returns the result of attention and what a backward pass reads, all of it or nothing.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-unsafe fn return_with(
+fn return_with(
     attention: &Attention,
     with_log_sums: bool,
-    output: *mut TensorHandle,
-    places: &AuxiliaryResults,
+    output: Out<'_, TensorHandle>,
+    places: AuxiliaryResults<'_>,
 ) -> Result<()> {
     let attended = attention.run(ResultOrder::OfQuery, with_log_sums)?;
     let shapes = attended.shapes;
@@ -205,20 +198,21 @@ unsafe fn return_with(
             operations::undefined()?,
         ),
     };
+    let [lengths, starts] = places.undefined;
+    let [of_seed, of_offset, of_mask] = places.dropout;
     let results = [
         (output, "ret0", attended.output),
         (places.log_sums, "ret1", log_sums),
-        (places.undefined[0], "ret2", operations::undefined()?),
-        (places.undefined[1], "ret3", operations::undefined()?),
-        (places.dropout[0], "ret6", seed),
-        (places.dropout[1], "ret7", offset),
-        (places.dropout[2], "ret8", mask),
+        (lengths, "ret2", operations::undefined()?),
+        (starts, "ret3", operations::undefined()?),
+        (of_seed, "ret6", seed),
+        (of_offset, "ret7", offset),
+        (of_mask, "ret8", mask),
     ];
-    // SAFETY: the caller's promise.
-    unsafe { return_all(results) }?;
+    return_all(results)?;
     for (place, length) in places.lengths.into_iter().zip([shapes.queries, shapes.keys]) {
         if !place.is_null() {
-            // SAFETY: as above; it is not NULL.
+            // SAFETY: the place is not NULL, and a function of C has it from its caller as one for this number.
             unsafe { place.write_unaligned(length) };
         }
     }
@@ -248,6 +242,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
     ret7: *mut TensorHandle,
     ret8: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3, ret6, ret7, ret8);
     operation("_scaled_dot_product_flash_attention", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -255,6 +250,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
         let attention =
             Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let with_log_sums = !ret1.is_none();
         let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: false,
@@ -263,8 +259,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
             is_flash: true,
             lengths: [ret4, ret5],
         };
-        // SAFETY: the caller's promise.
-        unsafe { return_with(&attention, !ret1.is_null(), ret0, &places) }
+        return_with(&attention, with_log_sums, ret0, places)
     })
 }
 
@@ -293,6 +288,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
     ret7: *mut TensorHandle,
     ret8: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3, ret6, ret7, ret8);
     operation("_scaled_dot_product_cudnn_attention", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -301,6 +297,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
         let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: true,
@@ -309,9 +306,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
             is_flash: false,
             lengths: [ret4, ret5],
         };
-        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
-        // SAFETY: the caller's promise.
-        unsafe { return_with(&attention, with_log_sums, ret0, &places) }
+        return_with(&attention, with_log_sums, ret0, places)
     })
 }
 
@@ -345,6 +340,7 @@ fallbacks! {
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
+        let with_log_sums = !ret1.is_none();
         let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: false,
@@ -353,7 +349,6 @@ fallbacks! {
             is_flash: false,
             lengths: [ret4, ret5],
         };
-        // SAFETY: the caller's promise.
-        unsafe { return_with(&attention, !ret1.is_null(), ret0, &places) }
+        return_with(&attention, with_log_sums, ret0, places)
     }
 }

@@ -36,8 +36,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Number(other), alpha)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, sum) }
+        give(ret0, sum)
     }
 
     /// Returns `self + alpha * other`.
@@ -48,8 +47,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Handle(other), alpha)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, sum) }
+        give(ret0, sum)
     }
 
     /// Returns `self * other`.
@@ -59,8 +57,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Number(other), 1.0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, product) }
+        give(ret0, product)
     }
 
     /// Returns `self * other`.
@@ -70,8 +67,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Handle(other), 1.0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, product) }
+        give(ret0, product)
     }
 
     /// Returns the greatest common divisors of whole numbers.
@@ -80,8 +76,7 @@ fallbacks! {
         other: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, gcd(tensor, other)?) }
+        give(ret0, gcd(tensor, other)?)
     }
 
     /// Returns a number to the powers of a tensor.
@@ -93,8 +88,7 @@ fallbacks! {
         let power = combine(api::SCONCE_BINARY_POW, Number(number), Handle(exponent), 1.0)?;
         // As PyTorch's, whatever the order of the exponent's dimensions.
         let power = operations::contiguous(power.handle())?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, power) }
+        give(ret0, power)
     }
 
     /// Returns a tensor to the power of a number.
@@ -104,8 +98,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Number(exponent), 1.0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, power) }
+        give(ret0, power)
     }
 
     /// Returns a tensor to the powers of another.
@@ -115,8 +108,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Handle(exponent), 1.0)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, power) }
+        give(ret0, power)
     }
 
     /// Sets all elements to a number.
@@ -127,14 +119,12 @@ fallbacks! {
     /// Returns the sizes of numbers, without their signs.
     aoti_torch_cpu_abs | aoti_torch_cuda_abs(tensor: TensorHandle, ret0: *mut TensorHandle) {
         let sizes = operations::unary(api::SCONCE_UNARY_ABS, &Tensor::retained(tensor)?)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, sizes) }
+        give(ret0, sizes)
     }
 
     /// Returns the angles of real numbers: 0 or π.
     aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor: TensorHandle, ret0: *mut TensorHandle) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, angle(tensor)?) }
+        give(ret0, angle(tensor)?)
     }
 
     /// Returns one period of a raised cosine, from 0 to nearly 0.
@@ -150,8 +140,7 @@ fallbacks! {
         let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
         // SAFETY: the caller's promise for the pointers.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, hann_window(window_length, &options)?) }
+        give(ret0, hann_window(window_length, &options)?)
     }
 
     /// Returns complex numbers of given sizes and angles.
@@ -160,8 +149,7 @@ fallbacks! {
         angle: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, polar(abs, angle)?) }
+        give(ret0, polar(abs, angle)?)
     }
 
     /// Returns the gradient of `soft_margin_loss` for its input.
@@ -173,8 +161,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let result = soft_margin_backward(grad_output, tensor, target, reduction)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 
     /// Returns the sum over dimensions of the product of three tensors.
@@ -207,7 +194,6 @@ fallbacks! {
             unroll: unroll_dim,
         };
         let result = trilinear([i1, i2, i3], &how)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 }

@@ -203,8 +203,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the pointers.
         let result = unsafe { read_and_pad(tensor, pad, pad_len, mode, value) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { crate::fallbacks::give(ret0, result) }
+        crate::fallbacks::give(ret0, result)
     }
 }
 

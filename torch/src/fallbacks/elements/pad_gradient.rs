@@ -97,8 +97,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let padding = unsafe { numbers(padding, padding_len, "padding") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, replicated(grad_output, tensor, padding, 1)?) }
+        give(ret0, replicated(grad_output, tensor, padding, 1)?)
     }
 
     /// Returns the gradient of padding the last two dimensions with their outermost elements.
@@ -111,8 +110,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let padding = unsafe { numbers(padding, padding_len, "padding") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, replicated(grad_output, tensor, padding, 2)?) }
+        give(ret0, replicated(grad_output, tensor, padding, 2)?)
     }
 }
 

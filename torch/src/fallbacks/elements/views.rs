@@ -26,8 +26,7 @@ fallbacks! {
         tensor: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, views::as_complex(tensor)?) }
+        give(ret0, views::as_complex(tensor)?)
     }
 
     /// Returns the same memory as real numbers, with a last dimension of real and imaginary part.
@@ -35,8 +34,7 @@ fallbacks! {
         tensor: TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, views::as_real(tensor)?) }
+        give(ret0, views::as_real(tensor)?)
     }
 
     /// Returns the same memory as elements of another type.
@@ -46,8 +44,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let result = views::of_dtype(tensor, dtype_of(dtype)?)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, result) }
+        give(ret0, result)
     }
 
     /// Returns a view of a part of a dimension.
@@ -58,8 +55,7 @@ fallbacks! {
         length: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::narrow(tensor, dim, start, length)?) }
+        give(ret0, operations::narrow(tensor, dim, start, length)?)
     }
 
     /// Returns the elements with other sizes, of which one may be -1: a view if there is one, else a copy.
@@ -71,8 +67,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let sizes = unsafe { numbers(shape, shape_len, "shape") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::reshape(tensor, sizes)?) }
+        give(ret0, operations::reshape(tensor, sizes)?)
     }
 
     /// Returns a view with the dimensions in another order.
@@ -84,8 +79,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let dims = unsafe { numbers(dims, dims_len, "dims") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::permute(tensor, dims)?) }
+        give(ret0, operations::permute(tensor, dims)?)
     }
 
     /// Returns a view of every `step`-th part of a dimension; NULL is its begin or its end.
@@ -101,8 +95,7 @@ fallbacks! {
         let start = unsafe { optional(start) };
         // SAFETY: as above.
         let end = unsafe { optional(end) };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::slice(tensor, dim, start, end, step)?) }
+        give(ret0, operations::slice(tensor, dim, start, end, step)?)
     }
 
     /// Returns a view without a dimension, if that has one element.
@@ -111,8 +104,7 @@ fallbacks! {
         dim: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::squeeze(tensor, dim)?) }
+        give(ret0, operations::squeeze(tensor, dim)?)
     }
 
     /// Makes a tensor another view of the memory of `source`.
@@ -162,7 +154,6 @@ fallbacks! {
         let sizes = unsafe { numbers(size, size_len, "size") }?;
         // SAFETY: the caller's promise for the pointers.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::full(sizes, &integer(0), &options)?) }
+        give(ret0, operations::full(sizes, &integer(0), &options)?)
     }
 }

@@ -107,14 +107,14 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise(
     algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise.
         let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
         // SAFETY: as above.
         let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -143,6 +143,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
     unary_algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         let numbers = (unary_scalars, unary_scalars_len);
@@ -151,8 +152,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
         // SAFETY: as above.
         let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -182,6 +182,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
     unary_algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary_", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         let numbers = (unary_scalars, unary_scalars_len);
@@ -191,8 +192,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
         // SAFETY: as above.
         let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         copy(&Tensor::retained(other)?, made.handle())?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, another_handle(other)?) }
+        give(ret0, another_handle(other)?)
     })
 }
 
@@ -220,6 +220,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
     algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu_mkldnn__convolution_transpose_pointwise", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise.
@@ -233,8 +234,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
         let made = transposed_convolution(images, filter, bias, moved.steps(), &more, after)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -253,13 +253,13 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise(
     algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__linear_pointwise", || {
         // SAFETY: the caller's promise.
         let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, linear(input, weights, bias, after)?) }
+        give(ret0, linear(input, weights, bias, after)?)
     })
 }
 
@@ -276,6 +276,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise_binary(
     attr: *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__linear_pointwise_binary", || {
         // SAFETY: the caller's promise.
         let combination = Combination::of(&unsafe { text_of(attr) })?;
@@ -290,8 +291,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise_binary(
         // SAFETY: as above.
         let bias = unsafe { optional_tensor(bias) };
         let made = linear(input, weights, bias, after)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -308,11 +308,11 @@ pub unsafe extern "C" fn aoti_torch_cpu__mkl_linear(
     _prepack_batch_size: i64,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__mkl_linear", || {
         // SAFETY: the caller's promise.
         let bias = unsafe { optional_tensor(bias) };
         let made = linear(input, weights, bias, After::only(Activation::None))?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }

@@ -49,6 +49,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
     post_op_algorithm: *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__qlinear_pointwise_tensor", || {
         let (name, numbers, algorithm) = (post_op_name, post_op_args, post_op_algorithm);
         let function = ElementFunction { name, numbers, count: post_op_args_len, algorithm };
@@ -61,8 +62,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
         let bias = unsafe { optional_tensor(bias) };
         let given = Scale::of(act_scale, act_zero_point)?;
         let made = linear(input, given, weights, weight_scales, bias, &behind)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -93,6 +93,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
     unary_post_op_algorithm: *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__qlinear_pointwise_binary_tensor", || {
         let function = ElementFunction {
             name: unary_post_op,
@@ -115,8 +116,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
         let bias = unsafe { optional_tensor(bias) };
         let given = Scale::of(act_scale, act_zero_point)?;
         let made = linear(input, given, weights, weight_scales, bias, &behind)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -149,6 +149,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
     algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__qconv_pointwise_tensor", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise.
@@ -166,8 +167,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
         let bias = unsafe { optional_tensor(bias) };
         let (given, steps) = (Scale::of(act_scale, act_zero_point)?, moved.steps());
         let made = convolution(images, given, filter, weight_scales, bias, steps, &behind)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }
 
@@ -205,6 +205,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
     unary_algorithm: *const *const c_char,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cpu__qconv2d_pointwise_binary_tensor", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise.
@@ -230,7 +231,6 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
         let bias = unsafe { optional_tensor(bias) };
         let (given, steps) = (Scale::of(act_scale, act_zero_point)?, moved.steps());
         let made = convolution(images, given, filter, weight_scales, bias, steps, &behind)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     })
 }

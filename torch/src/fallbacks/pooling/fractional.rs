@@ -41,8 +41,7 @@ macro_rules! fractional {
                 // SAFETY: the caller's promise for the arrays.
                 let windows = unsafe { windows($dims, kernel, output) }?;
                 let largest = windows.largest(tensor, random_samples)?;
-                // SAFETY: the caller's promise for the places.
-                unsafe { give_both([ret0, ret1], largest) }
+                give_both([ret0, ret1], largest)
             }
 
             /// Returns the gradient of the input: each element gets the gradients of the windows that it was the
@@ -61,8 +60,7 @@ macro_rules! fractional {
                 // SAFETY: the caller's promise for the arrays.
                 let windows = unsafe { windows($dims, kernel, output) }?;
                 let gradient = windows.gradient(grad_output, tensor, indices)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, gradient) }
+                give(ret0, gradient)
             }
             )*
         }

@@ -66,8 +66,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the array.
         let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, unpooled(tensor, indices, output, 2)?) }
+        give(ret0, unpooled(tensor, indices, output, 2)?)
     }
 
     /// Returns volumes with zeros and, where `max_pool3d` found them, the largest elements.
@@ -94,8 +93,7 @@ fallbacks! {
                 "stride is {stride:?} and padding {padding:?}; both need three entries, and steps of at least 1"
             )));
         }
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, unpooled(tensor, indices, output, 3)?) }
+        give(ret0, unpooled(tensor, indices, output, 3)?)
     }
 }
 

@@ -79,8 +79,7 @@ macro_rules! max_pools {
                 // SAFETY: the caller's promise for the arrays.
                 let windows = unsafe { fixed($name, $dims, all, dilation, ceil_mode) }?;
                 let results = pooling::max(tensor, &windows)?;
-                // SAFETY: the caller's promise for the places.
-                unsafe { give_both([ret0, ret1], results) }
+                give_both([ret0, ret1], results)
             }
 
             /// Returns the gradient of the largest elements for the input.
@@ -104,8 +103,7 @@ macro_rules! max_pools {
                 // SAFETY: the caller's promise for the arrays.
                 let windows = unsafe { fixed($name, $dims, all, dilation, ceil_mode) }?;
                 let result = pooling::max_backward(grad_output, tensor, indices, &windows)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, result) }
+                give(ret0, result)
             }
         }
     )*};
@@ -135,8 +133,7 @@ macro_rules! mean_pools {
                 // SAFETY: the caller's promise for the pointer.
                 let divisor = unsafe { divisor(count_include_pad, divisor_override) };
                 let result = pooling::mean(tensor, &windows, divisor)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, result) }
+                give(ret0, result)
             }
 
             /// Returns the gradient of the means for the input.
@@ -160,8 +157,7 @@ macro_rules! mean_pools {
                 // SAFETY: the caller's promise for the pointer.
                 let divisor = unsafe { divisor(count_include_pad, divisor_override) };
                 let result = pooling::mean_backward(grad_output, tensor, &windows, divisor)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, result) }
+                give(ret0, result)
             }
         }
     )*};
@@ -184,8 +180,7 @@ macro_rules! adaptive_pools {
                 let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
                 let windows = adaptive($mean, $dims, output);
                 let result = pooling::mean(tensor, &windows, Divisor::OF_INPUTS)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, result) }
+                give(ret0, result)
             }
 
             /// Returns the gradient of the means for the input.
@@ -197,8 +192,7 @@ macro_rules! adaptive_pools {
                 let windows = adaptive_of($mean, $dims, grad_output)?;
                 let result =
                     pooling::mean_backward(grad_output, tensor, &windows, Divisor::OF_INPUTS)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, result) }
+                give(ret0, result)
             }
 
             /// Returns the largest element of each of so many windows, and its number within the plane.
@@ -212,8 +206,7 @@ macro_rules! adaptive_pools {
                 // SAFETY: the caller's promise for the array.
                 let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
                 let results = pooling::max(tensor, &adaptive($max, $dims, output))?;
-                // SAFETY: the caller's promise for the places.
-                unsafe { give_both([ret0, ret1], results) }
+                give_both([ret0, ret1], results)
             }
 
             /// Returns the gradient of the largest elements for the input.
@@ -225,8 +218,7 @@ macro_rules! adaptive_pools {
             ) {
                 let windows = adaptive_of($max, $dims, grad_output)?;
                 let result = pooling::max_backward(grad_output, tensor, indices, &windows)?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, result) }
+                give(ret0, result)
             }
         }
     )*};

@@ -72,8 +72,7 @@ fallbacks! {
             return Err(Error::not_supported("Bias not supported yet; add it to the product"));
         }
         let products = grouped_mm(first, second, offsets, dtype)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, products) }
+        give(ret0, products)
     }
 
     /// Returns `beta * tensor + alpha * s`, where `s` is the sum of the products of two batches of matrices.
@@ -100,8 +99,7 @@ fallbacks! {
         let side_by_side = operations::reshape(side_by_side.handle(), &[*rows, batch * inner])?;
         let stacked = operations::reshape(second, &[batch * inner, *columns])?;
         let sum = operations::addmm(tensor, [side_by_side.handle(), stacked.handle()], beta, alpha)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, sum) }
+        give(ret0, sum)
     }
 
     /// Returns `beta * tensor + alpha * (mat @ vec)` of a matrix and a vector.
@@ -127,8 +125,7 @@ fallbacks! {
         };
         let vector = operations::unsqueeze(vec, 1)?;
         let sum = operations::addmm(column.handle(), [mat, vector.handle()], beta, alpha)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::reshape(sum.handle(), &matrix[..1])?) }
+        give(ret0, operations::reshape(sum.handle(), &matrix[..1])?)
     }
 
     /// Returns `beta * tensor + alpha * (first @ second)` of matrices, through GELU if `use_gelu` is not 0, else
@@ -149,8 +146,7 @@ fallbacks! {
             (true, true) => api::SCONCE_UNARY_GELU,
             (true, false) => api::SCONCE_UNARY_GELU_TANH,
         };
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, operations::unary(activation, &sum)?) }
+        give(ret0, operations::unary(activation, &sum)?)
     }
 }
 

@@ -25,10 +25,10 @@ macro_rules! functions {
             /// Pointers are NULL or valid.
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $function($($name: $kind,)* $place: *mut TensorHandle) -> i32 {
+                places!($place);
                 operation(stringify!($function), || {
                     let made = $body;
-                    // SAFETY: the caller's promise for the place.
-                    unsafe { give($place, made) }
+                    give($place, made)
                 })
             }
         )*

@@ -60,8 +60,7 @@ fallbacks! {
             None => dtype_of_tensor(first)?,
         };
         let product = scaled_mm(first, second, &scales, dtype)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, product) }
+        give(ret0, product)
     }
 
     /// Writes the product of two matrices of 8-bit floating-point numbers, times their scales.
@@ -91,8 +90,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let product = int8_weights(input, weights, scales)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, product) }
+        give(ret0, product)
     }
 }
 
@@ -126,6 +124,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_grouped_mm(
     _use_fast_accum: i32,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("aoti_torch_cuda__scaled_grouped_mm", || {
         // SAFETY: the caller's promise.
         let offsets = unsafe { optional_tensor(offs) };
@@ -148,7 +147,6 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_grouped_mm(
         }
         let (factors, scales) = ([first, second], [scale_a, scale_b]);
         let product = ScaledGroups { factors, scales, offsets }.multiply()?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, product) }
+        give(ret0, product)
     })
 }

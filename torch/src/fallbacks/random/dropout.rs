@@ -19,7 +19,6 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the pointer.
         let train = unsafe { optional(train) }.is_none_or(|train| train != 0);
-        // SAFETY: the caller's promise for the places.
-        unsafe { give_both([ret0, ret1], dropout(input, p, train)?) }
+        give_both([ret0, ret1], dropout(input, p, train)?)
     }
 }

@@ -61,8 +61,7 @@ macro_rules! factories {
                 let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
                 // SAFETY: the caller's promise for the pointers.
                 let tensor = unsafe { drawn($numbers, size, size_len, generators[0], wanted) }?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, tensor) }
+                give(ret0, tensor)
             })*
         }
     };
@@ -112,7 +111,6 @@ fallbacks! {
         let tensor = Tensor::made(|made| unsafe {
             api::sconce_tensor_randperm(n, generator, &options, made)
         })?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, tensor) }
+        give(ret0, tensor)
     }
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
 use super::{Handle, chosen};
-use crate::abi::arguments::numbers;
+use crate::abi::arguments::{Out, numbers};
 use crate::abi::tensors::sizes_of;
 use crate::error::Result;
 use crate::fallbacks::give;
@@ -16,18 +16,17 @@ use crate::sconce::tensor::TensorHandle;
 /// Returns a tensor like another one that is filled from a generator.
 ///
 /// # Safety
-/// The generator's pointer is NULL or valid for a read; the result's place is valid for a write.
+/// The generator's pointer is NULL or valid for a read.
 unsafe fn like(
     tensor: TensorHandle,
     generator: *const Handle,
-    ret0: *mut TensorHandle,
+    ret0: Out<'_, TensorHandle>,
     numbers: Distribution,
 ) -> Result<()> {
     let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
     // SAFETY: the caller's promise.
     numbers.fill(filled.handle(), unsafe { chosen(generator) })?;
-    // SAFETY: the caller's promise.
-    unsafe { give(ret0, filled) }
+    give(ret0, filled)
 }
 
 fallbacks! {

@@ -65,8 +65,7 @@ macro_rules! likes {
                 let drawn = unsafe {
                     drawn_like($numbers, tensor, generators[0], wanted, memory_format)
                 }?;
-                // SAFETY: the caller's promise for the place.
-                unsafe { give(ret0, drawn) }
+                give(ret0, drawn)
             })*
         }
     };

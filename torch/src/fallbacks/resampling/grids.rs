@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::array;
+use crate::abi::arguments::{Out, array};
 use crate::error::{Error, Result};
 use crate::fallbacks::{give, give_all};
 use crate::operations::sampling::{Sampling, SamplingGradients};
@@ -25,17 +25,13 @@ unsafe fn wanted(output_mask: *const i32, output_mask_len: i64) -> Result<[bool;
 }
 
 /// Writes both gradients, of which one may be undefined.
-///
-/// # Safety
-/// The places are NULL or valid for writes.
-unsafe fn give_gradients(
-    [image, grid]: [*mut TensorHandle; 2],
+fn give_gradients(
+    [image, grid]: [Out<'_, TensorHandle>; 2],
     gradients: SamplingGradients,
 ) -> Result<()> {
     let of_image = gradients.image.map_or_else(undefined, Ok)?;
     let of_grid = gradients.grid.map_or_else(undefined, Ok)?;
-    // SAFETY: the caller's promise.
-    unsafe { give_all([(image, "ret0", of_image), (grid, "ret1", of_grid)]) }
+    give_all([(image, "ret0", of_image), (grid, "ret1", of_grid)])
 }
 
 fallbacks! {
@@ -50,8 +46,7 @@ fallbacks! {
     ) {
         let sampling = Sampling::new(3, interpolation_mode, padding_mode, align_corners != 0)?;
         let sampled = sampling.sample(input, grid)?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, sampled) }
+        give(ret0, sampled)
     }
 }
 
@@ -77,8 +72,7 @@ macro_rules! gradients {
                 // SAFETY: the caller's promise for the array.
                 let wanted = unsafe { wanted(output_mask, output_mask_len) }?;
                 let gradients = sampling.gradients(grad_output, input, grid, wanted)?;
-                // SAFETY: the caller's promise for the places.
-                unsafe { give_gradients([ret0, ret1], gradients) }
+                give_gradients([ret0, ret1], gradients)
             })*
         }
     };

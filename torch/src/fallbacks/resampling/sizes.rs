@@ -64,8 +64,7 @@ fallbacks! {
         };
         // SAFETY: the caller's promise for arrays and scales.
         let made = unsafe { arguments.gradient(ResamplingKind::Linear, [scales]) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     }
 
     /// Returns the gradient of an image that was resampled with cubic polynomials along two dimensions.
@@ -88,8 +87,7 @@ fallbacks! {
         };
         // SAFETY: the caller's promise for arrays and scales.
         let made = unsafe { arguments.gradient(ResamplingKind::Cubic, [scales_h, scales_w]) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     }
 
     /// Returns the gradient of a volume that was resampled between its elements along three dimensions.
@@ -114,7 +112,6 @@ fallbacks! {
         let scales = [scales_d, scales_h, scales_w];
         // SAFETY: the caller's promise for arrays and scales.
         let made = unsafe { arguments.gradient(ResamplingKind::Linear, scales) }?;
-        // SAFETY: the caller's promise for the place.
-        unsafe { give(ret0, made) }
+        give(ret0, made)
     }
 }

@@ -114,6 +114,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
     ret4: *mut i64,
     ret5: *mut i64,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3);
     operation("_efficient_attention_forward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -139,7 +140,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
             window,
             scale,
         };
-        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_null();
+        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
         let forward = forward(&arguments, with_log_sums)?;
         let [seed, offset] = no_dropout(query)?;
         let keys = longest[1].unwrap_or(sizes_of(key)?[1]);
@@ -149,8 +150,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
             (ret2, "ret2", seed),
             (ret3, "ret3", offset),
         ];
-        // SAFETY: the caller's promise.
-        unsafe { return_all(results) }?;
+        return_all(results)?;
         for (place, length) in [(ret4, forward.longest), (ret5, keys)] {
             if !place.is_null() {
                 // SAFETY: the caller's promise; it is not NULL.
@@ -234,6 +234,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
     ret2: *mut TensorHandle,
     ret3: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3);
     operation("_efficient_attention_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -287,8 +288,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
             (ret2, "ret2", of_value),
             (ret3, "ret3", of_bias),
         ];
-        // SAFETY: the caller's promise.
-        unsafe { give_all(results) }
+        give_all(results)
     })
 }
 

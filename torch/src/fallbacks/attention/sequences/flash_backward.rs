@@ -41,6 +41,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
     ret1: *mut TensorHandle,
     ret2: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2);
     operation("_flash_attention_backward", || {
         refuse_dropout(dropout_p)?;
         // SAFETY: the caller's promise.
@@ -64,8 +65,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
         };
         let [of_query, of_key, of_value] = backward(&arguments, [grad_out, out, logsumexp])?;
         let results = [(ret0, "ret0", of_query), (ret1, "ret1", of_key), (ret2, "ret2", of_value)];
-        // SAFETY: the caller's promise.
-        unsafe { give_all(results) }
+        give_all(results)
     })
 }
 

@@ -4,7 +4,7 @@
 
 use super::behind;
 use super::flash::FlashArguments;
-use crate::abi::arguments::optional;
+use crate::abi::arguments::{Out, optional};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
 use crate::fallbacks::attention::functions::{refuse_dropout, return_all};
@@ -66,12 +66,9 @@ impl Optionals {
 }
 
 /// Returns attention in the order of the query, the log sums, and what only PyTorch's own backward pass would read.
-///
-/// # Safety
-/// Results' places are NULL or valid for writes.
-unsafe fn give_forward(arguments: &FlashArguments, places: [*mut TensorHandle; 5]) -> Result<()> {
+fn give_forward(arguments: &FlashArguments, places: [Out<'_, TensorHandle>; 5]) -> Result<()> {
     let [ret0, ret1, ret2, ret3, ret4] = places;
-    let (output, log_sums) = arguments.forward(None, !ret1.is_null())?;
+    let (output, log_sums) = arguments.forward(None, !ret1.is_none())?;
     let device = device_of_tensor(arguments.query)?;
     let state = |sizes: &[i64], dtype| empty(sizes, &options(dtype, device));
     let results = [
@@ -81,8 +78,7 @@ unsafe fn give_forward(arguments: &FlashArguments, places: [*mut TensorHandle; 5
         (ret3, "ret3", state(&[], api::SCONCE_DTYPE_U64)?),
         (ret4, "ret4", state(&[0], dtype_of_tensor(arguments.query)?)?),
     ];
-    // SAFETY: the caller's promise.
-    unsafe { return_all(results) }
+    return_all(results)
 }
 
 /// Returns attention in the order of the query, and the log sums: batch, heads, positions, or of several sequences heads,
@@ -171,6 +167,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_v2(
     ret3: *mut TensorHandle,
     ret4: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0, ret1, ret2, ret3, ret4);
     operation("_flash_attention_forward", || {
         refuse_dropout(dropout_p)?;
         let optionals = Optionals {
@@ -187,8 +184,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_v2(
         // SAFETY: the caller's promise.
         let arguments =
             unsafe { optionals.arguments([query, key, value], [max_q, max_k], is_causal) }?;
-        // SAFETY: as above.
-        unsafe { give_forward(&arguments, [ret0, ret1, ret2, ret3, ret4]) }
+        give_forward(&arguments, [ret0, ret1, ret2, ret3, ret4])
     })
 }
 
@@ -269,6 +265,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_no_dropout_inp
     num_splits: *const i64,
     ret0: *mut TensorHandle,
 ) -> i32 {
+    places!(ret0);
     operation("_flash_attention_forward_no_dropout_inplace", || {
         refuse_dropout(dropout_p)?;
         let optionals = Optionals {
@@ -285,8 +282,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_no_dropout_inp
         // SAFETY: the caller's promise.
         let arguments =
             unsafe { optionals.arguments([query, key, value], [max_q, max_k], is_causal) }?;
-        let (_, log_sums) = arguments.forward(Some(Tensor::retained(out)?), !ret0.is_null())?;
-        // SAFETY: as above.
-        unsafe { give_all([(ret0, "ret0", log_sums)]) }
+        let (_, log_sums) = arguments.forward(Some(Tensor::retained(out)?), !ret0.is_none())?;
+        give_all([(ret0, "ret0", log_sums)])
     })
 }
