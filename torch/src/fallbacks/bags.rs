@@ -42,7 +42,7 @@ fallbacks! {
             indices,
             offsets,
             mode: BagMode::new(mode)?,
-            // SAFETY: the caller's promise for the pointer.
+            // SAFETY: `per_sample_weights` is an optional tensor of the ABI: NULL, or the address of a handle.
             factors: unsafe { optional_tensor(per_sample_weights) },
             has_last_offset: include_last_offset != 0,
             padding: padding_idx,
@@ -71,7 +71,7 @@ fallbacks! {
             indices,
             offsets,
             mode: BagMode::new(mode)?,
-            // SAFETY: the caller's promise for the pointer.
+            // SAFETY: `per_sample_weights` is an optional tensor of the ABI: NULL, or the address of a handle.
             factors: unsafe { optional_tensor(per_sample_weights) },
             has_last_offset: include_last_offset != 0,
             padding: padding_idx,
@@ -101,7 +101,7 @@ fallbacks! {
             chosen: maximum_indices,
             mode: BagMode::new(mode)?,
             by_frequency: scale_grad_by_freq != 0,
-            // SAFETY: the caller's promise for the pointer.
+            // SAFETY: `per_sample_weights` is an optional tensor of the ABI: NULL, or the address of a handle.
             factors: unsafe { optional_tensor(per_sample_weights) },
             padding: padding_idx,
         };

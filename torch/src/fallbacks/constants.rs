@@ -36,12 +36,12 @@ impl PackedConstant {
         if self.device_type != DEVICE_TYPE_CPU {
             return Err(Error::not_supported("weights are packed for the CPU alone"));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of `self.sizes` in `self.ndim`.
         let sizes = unsafe { numbers(self.sizes, self.ndim, "sizes_ptr") }?;
         let length = usize::try_from(self.description_bytes).map_err(|_| {
             Error::invalid_argument(format!("opaque_metadata_size is {}", self.description_bytes))
         })?;
-        // SAFETY: as above.
+        // SAFETY: the ABI gives `self.description` as many entries as `length` says.
         let bytes = unsafe { array(self.description, length, "opaque_metadata") }?;
         let description = PackedLayout::read(bytes, sizes)?;
         let dtype = dtype_of(self.dtype)?;

@@ -18,11 +18,11 @@ unsafe fn steps<'a>(
     [stride, padding, dilation]: [(*const i64, i64); 3],
     groups: i64,
 ) -> Result<Steps<'a>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI has the number of entries of `stride.0` in `stride.1`.
     let stride = unsafe { numbers(stride.0, stride.1, "stride") }?;
-    // SAFETY: as above.
+    // SAFETY: the ABI has the number of entries of `padding.0` in `padding.1`.
     let padding = unsafe { numbers(padding.0, padding.1, "padding") }?;
-    // SAFETY: as above.
+    // SAFETY: the ABI has the number of entries of `dilation.0` in `dilation.1`.
     let dilation = unsafe { numbers(dilation.0, dilation.1, "dilation") }?;
     Ok(Steps { stride, padding, dilation, groups })
 }
@@ -45,7 +45,7 @@ fallbacks! {
         groups: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `bias` is an optional argument of the ABI: NULL, or the address of a value.
         let bias = unsafe { optional(bias) }.unwrap_or(std::ptr::null_mut());
         let arrays = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         // SAFETY: the caller's promise for the arrays.
@@ -53,7 +53,7 @@ fallbacks! {
         let result = if transposed == 0 {
             convolution::forward(input, weight, bias, steps)?
         } else {
-            // SAFETY: the caller's promise for the array.
+            // SAFETY: the ABI has the number of entries of `output_padding` in `output_padding_len`.
             let more = unsafe { numbers(output_padding, output_padding_len, "output_padding") }?;
             convolution::transposed(input, weight, bias, steps, more)?
         };
@@ -92,7 +92,7 @@ fallbacks! {
                 "output_mask must have 3 entries, but has {output_mask_len}"
             )));
         }
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI gives `output_mask` 3 entries.
         let wanted = unsafe { array(output_mask, 3, "output_mask") }?;
         let (sizes, weights) = (sizes_of(input)?, sizes_of(weight)?);
         let wants = [wanted[0] != 0, wanted[1] != 0];

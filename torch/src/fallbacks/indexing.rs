@@ -21,7 +21,7 @@ unsafe fn indices_of(
 ) -> Result<Vec<Option<TensorHandle>>> {
     let count = usize::try_from(count)
         .map_err(|_| Error::invalid_argument(format!("indices has {count} entries")))?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI gives `indices` as many entries as `count` says.
     let indices = unsafe { array(indices, count, "indices") }?;
     // SAFETY: as above.
     let read = |index: &*const TensorHandle| unsafe { index.as_ref() }.copied();
@@ -36,7 +36,7 @@ fallbacks! {
         indices_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `indices` in `indices_len`.
         let indices = unsafe { indices_of(indices, indices_len) }?;
         give(ret0, advanced_indexing::index(tensor, &indices)?)
     }
@@ -50,7 +50,7 @@ fallbacks! {
         accumulate: i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `indices` in `indices_len`.
         let indices = unsafe { indices_of(indices, indices_len) }?;
         give(ret0, advanced_indexing::index_put(tensor, &indices, values, accumulate != 0)?)
     }
@@ -88,7 +88,7 @@ fallbacks! {
         include_self: i32,
     ) {
         not_null(reduce, "reduce")?;
-        // SAFETY: the caller's promise for the text.
+        // SAFETY: `reduce` is a text of the ABI: NULL, or bytes that end with NUL.
         let reduce = unsafe { text_of(reduce) };
         indexed::scatter_reduce(out, tensor, [index, src], dim, &reduce, include_self != 0)
     }
@@ -104,7 +104,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         not_null(reduce, "reduce")?;
-        // SAFETY: the caller's promise for the text.
+        // SAFETY: `reduce` is a text of the ABI: NULL, or bytes that end with NUL.
         let reduce = unsafe { text_of(reduce) };
         let result = indexed::index_reduce(tensor, dim, [index, source], &reduce, include_self != 0)?;
         give(ret0, result)
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn aoti_torch_scatter_reduce_out(
     reduce: *const c_char,
     include_self: i32,
 ) -> i32 {
-    // SAFETY: the caller's promise for the text.
+    // SAFETY: `reduce` is a text of the ABI: NULL, or bytes that end with NUL.
     let reduce = unsafe { text_of(reduce) };
     operation("aoti_torch_scatter_reduce_out", || {
         indexed::scatter_reduce(out, tensor, [index, src], dim, &reduce, include_self != 0)

@@ -73,7 +73,7 @@ unsafe fn converted(
     dim: i64,
     dtype: *const i32,
 ) -> Result<Tensor> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dtype` is an optional argument of the ABI: NULL, or the address of a value.
     let dtype = unsafe { optional(dtype) }.map_or(Ok(api::SCONCE_DTYPE_DEFAULT), dtype_of)?;
     operations::along(operation, tensor, dim, dtype)
 }

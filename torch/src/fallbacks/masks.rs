@@ -50,7 +50,7 @@ fallbacks! {
         sizes_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `sizes` in `sizes_len`.
         let sizes = unsafe { numbers(sizes, sizes_len, "sizes") }?;
         give(ret0, selected::masked_scatter_backward(grad_output, mask, sizes)?)
     }

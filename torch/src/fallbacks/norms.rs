@@ -65,11 +65,11 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `normalized_shape` in `normalized_shape_len`.
         let shape = unsafe { numbers(normalized_shape, normalized_shape_len, "normalized_shape") }?;
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `weight` is an optional argument of the ABI: NULL, or the address of a value.
         let weight = unsafe { optional(weight) };
-        // SAFETY: as above.
+        // SAFETY: `eps` is an optional argument of the ABI: NULL, or the address of a value.
         let results = rms_norm(input, shape, weight, unsafe { optional(eps) })?;
         give_both([ret0, ret1], results)
     }

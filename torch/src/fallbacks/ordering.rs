@@ -20,9 +20,9 @@ use crate::sconce::tensor::TensorHandle;
 /// # Safety
 /// `side` is NULL, or points to NULL or to a text that ends with NUL.
 unsafe fn search_of(out_int32: i32, right: i32, side: *const *const c_char) -> Result<Search> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `side` is an optional argument of the ABI: NULL, or the address of a value.
     let side = unsafe { optional(side) }.filter(|text| !text.is_null());
-    // SAFETY: as above.
+    // SAFETY: `text` is a text of the ABI: NULL, or bytes that end with NUL.
     let side = side.map(|text| unsafe { text_of(text) });
     Search::new(right != 0, side.as_deref(), out_int32 != 0)
 }
@@ -32,13 +32,13 @@ unsafe fn search_of(out_int32: i32, right: i32, side: *const *const c_char) -> R
 /// # Safety
 /// `range` is NULL, or points to NULL or to `count` entries, which stay as they are.
 unsafe fn range_of<'a>(range: *const *const f64, count: i64) -> Result<&'a [f64]> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `range` is an optional argument of the ABI: NULL, or the address of a value.
     let range = unsafe { optional(range) }.filter(|range| !range.is_null());
     let count = usize::try_from(count)
         .map_err(|_| Error::invalid_argument(format!("range has {count} entries")))?;
     match range {
         None => Ok(&[]),
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI gives `range` as many entries as `count` says.
         Some(range) => unsafe { array(range, count, "range") },
     }
 }
@@ -64,7 +64,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `stable` is an optional argument of the ABI: NULL, or the address of a value.
         let stable = unsafe { optional(stable) };
         let sorted = match stable.is_some_and(|stable| stable != 0) {
             true => ordering::sort(tensor, dim, descending != 0)?,
@@ -132,7 +132,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the text.
         let search = unsafe { search_of(out_int32, right, side) }?;
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `sorter` is an optional tensor of the ABI: NULL, or the address of a handle.
         let sorter = unsafe { optional_tensor(sorter) };
         let found = search::search_sorted(sorted_sequence, tensor, sorter, search)?;
         give(ret0, found)
@@ -150,7 +150,7 @@ fallbacks! {
     ) {
         // SAFETY: the caller's promise for the text.
         let search = unsafe { search_of(out_int32, right, side) }?;
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `sorter` is an optional tensor of the ABI: NULL, or the address of a handle.
         let sorter = unsafe { optional_tensor(sorter) };
         let found = search::search_sorted_number(sorted_sequence, value, sorter, search)?;
         give(ret0, found)
@@ -174,7 +174,7 @@ fallbacks! {
         output_size: *const i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `output_size` is an optional argument of the ABI: NULL, or the address of a value.
         let size = unsafe { optional(output_size) };
         give(ret0, search::repeat_interleave(repeats, size)?)
     }
@@ -199,7 +199,7 @@ fallbacks! {
     ) {
         let count = usize::try_from(tensors_len)
             .map_err(|_| Error::invalid_argument(format!("tensors has {tensors_len} entries")))?;
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI gives `tensors` as many entries as `count` says.
         let tensors = unsafe { array(tensors, count, "tensors") }?;
         give(ret0, operations::cat(tensors, dim)?)
     }
@@ -222,9 +222,9 @@ pub unsafe extern "C" fn aoti_torch_cpu_histogram_bin_ct(
 ) -> i32 {
     places!(ret0, ret1);
     operation("aoti_torch_cpu_histogram_bin_ct", || {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `range` is NULL, or points to NULL or to as many entries as `range_len` says.
         let range = unsafe { range_of(range, range_len) }?;
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `weight` is an optional tensor of the ABI: NULL, or the address of a handle.
         let weight = unsafe { optional_tensor(weight) };
         let bins = counting::Bins { bins, range, weight, is_density: density != 0 };
         give_both([ret0, ret1], bins.count(tensor)?)
@@ -249,11 +249,11 @@ pub unsafe extern "C" fn aoti_torch_cpu__histogramdd_from_bin_cts(
 ) -> i32 {
     places!(ret0);
     operation("aoti_torch_cpu__histogramdd_from_bin_cts", || {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `bins` in `bins_len`.
         let bins = unsafe { numbers(bins, bins_len, "bins") }?;
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `range` is NULL, or points to NULL or to as many entries as `range_len` says.
         let range = unsafe { range_of(range, range_len) }?;
-        // SAFETY: as above.
+        // SAFETY: `weight` is an optional tensor of the ABI: NULL, or the address of a handle.
         let weight = unsafe { optional_tensor(weight) };
         let rows = RowCounting { bins, range, weight, is_density: density != 0 };
         give(ret0, rows.count(tensor)?)

@@ -31,7 +31,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__thnn_fused_lstm_cell(
 ) -> i32 {
     places!(ret0, ret1, ret2);
     operation("_thnn_fused_lstm_cell", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = [input_bias, hidden_bias].map(|bias| unsafe { optional_tensor(bias) });
         if bias[0].is_some() != bias[1].is_some() {
             return Err(Error::invalid_argument(
@@ -87,11 +87,11 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
         }
         let count = usize::try_from(weight_len)
             .map_err(|_| Error::invalid_argument(format!("weight has {weight_len} entries")))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI gives `weight` as many entries as `count` says.
         let weights = unsafe { array(weight, count, "weight") }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of `batch_sizes` in `batch_sizes_len`.
         let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
-        // SAFETY: as above.
+        // SAFETY: `tensor` is an optional tensor of the ABI: NULL, or the address of a handle.
         let [buffer, cells] = [weight_buf, cx].map(|tensor| unsafe { optional_tensor(tensor) });
         let layers = Layers {
             kind: CellKind::of(mode)?,
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
 ) -> i32 {
     places!(ret0, ret1, ret2, ret3);
     operation("aoti_torch_cpu_mkldnn_rnn_layer", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of `batch_sizes` in `batch_sizes_len`.
         let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
         if num_layers != 1 || bidirectional != 0 {
             return Err(Error::invalid_argument(format!(

@@ -17,7 +17,7 @@ use crate::sconce::tensor::TensorHandle;
 /// The name is NULL or ends with NUL.
 unsafe fn reduction_of(name: *const c_char) -> Result<Reduction> {
     not_null(name, "reduce")?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `name` is a text of the ABI: NULL, or bytes that end with NUL.
     Reduction::new(&unsafe { text_of(name) })
 }
 
@@ -34,7 +34,7 @@ fallbacks! {
         initial: *const f64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `indices` is an optional tensor of the ABI: NULL, or the address of a handle.
         if unsafe { optional_tensor(indices) }.is_some() {
             return Err(Error::not_supported(
                 "segment_reduce(): indices based reduction is not supported yet; pass lengths or offsets",
@@ -42,14 +42,14 @@ fallbacks! {
         }
         let segmented = Segmented {
             tensor: data,
-            // SAFETY: the caller's promise for the text.
+            // SAFETY: `reduce` is an argument of the ABI that is NULL or valid for reads.
             reduction: unsafe { reduction_of(reduce) }?,
-            // SAFETY: the caller's promise for the pointer.
+            // SAFETY: `lengths` is an optional tensor of the ABI: NULL, or the address of a handle.
             lengths: unsafe { optional_tensor(lengths) },
-            // SAFETY: as above.
+            // SAFETY: `offsets` is an optional tensor of the ABI: NULL, or the address of a handle.
             offsets: unsafe { optional_tensor(offsets) },
             axis,
-            // SAFETY: as above.
+            // SAFETY: `initial` is an optional argument of the ABI: NULL, or the address of a value.
             initial: unsafe { optional(initial) },
         };
         give(ret0, segmented.reduce(is_unsafe != 0)?)
@@ -69,14 +69,14 @@ fallbacks! {
     ) {
         let segmented = Segmented {
             tensor: data,
-            // SAFETY: the caller's promise for the text.
+            // SAFETY: `reduce` is an argument of the ABI that is NULL or valid for reads.
             reduction: unsafe { reduction_of(reduce) }?,
-            // SAFETY: the caller's promise for the pointer.
+            // SAFETY: `lengths` is an optional tensor of the ABI: NULL, or the address of a handle.
             lengths: unsafe { optional_tensor(lengths) },
-            // SAFETY: as above.
+            // SAFETY: `offsets` is an optional tensor of the ABI: NULL, or the address of a handle.
             offsets: unsafe { optional_tensor(offsets) },
             axis,
-            // SAFETY: as above.
+            // SAFETY: `initial` is an optional argument of the ABI: NULL, or the address of a value.
             initial: unsafe { optional(initial) },
         };
         give(ret0, segmented.gradient(grad, output)?)

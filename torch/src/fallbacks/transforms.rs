@@ -17,7 +17,7 @@ fallbacks! {
         forward: i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `dim` in `dim_len`.
         let dims = unsafe { numbers(dim, dim_len, "dim") }?;
         let result = complex(tensor, dims, normalization, forward != 0)?;
         give(ret0, result)
@@ -32,7 +32,7 @@ fallbacks! {
         onesided: i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `dim` in `dim_len`.
         let dims = unsafe { numbers(dim, dim_len, "dim") }?;
         let result = real(tensor, dims, normalization, onesided != 0)?;
         give(ret0, result)

@@ -61,9 +61,9 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
     places!(ret0, ret1, ret2);
     operation("_scaled_dot_product_flash_attention_for_cpu_backward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `attn_mask` is an optional tensor of the ABI: NULL, or the address of a handle.
         let mask = unsafe { optional_tensor(attn_mask) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let returned = Returned { gradient: grad_out, output: out, log_sums: logsumexp };
@@ -103,9 +103,9 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
     places!(ret0, ret1, ret2, ret3);
     operation("_scaled_dot_product_efficient_attention_backward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of `grad_input_mask` in `grad_input_mask_len`.
         let with_bias = unsafe { wants_bias(grad_input_mask, grad_input_mask_len) }?;
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let (mask, is_causal) = (present(attn_bias)?, is_causal != 0);
         let attention = Attention { query, key, value, mask, is_causal, scale };
@@ -128,7 +128,7 @@ unsafe fn wants_bias(flags: *const i32, count: i64) -> Result<bool> {
             "grad_input_mask has {count} entries; expected one for query, key, value and bias each"
         )));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI gives `flags` 4 entries.
     let flags = unsafe { array(flags, 4, "grad_input_mask") }?;
     Ok(flags[3] != 0)
 }
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention_bac
     places!(ret0, ret1, ret2);
     operation("_scaled_dot_product_flash_attention_backward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let is_causal = is_causal != 0;
         let attention = Attention { query, key, value, mask: None, is_causal, scale };
@@ -200,7 +200,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention_bac
     places!(ret0, ret1, ret2);
     operation("_scaled_dot_product_cudnn_attention_backward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let (mask, is_causal) = (present(attn_bias)?, is_causal != 0);
         let attention = Attention { query, key, value, mask, is_causal, scale };
@@ -238,9 +238,9 @@ fallbacks! {
         ret3: *mut TensorHandle,
     ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of `grad_input_mask` in `grad_input_mask_len`.
         let with_bias = unsafe { wants_bias(grad_input_mask, grad_input_mask_len) }?;
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let (mask, is_causal) = (present(attn_bias)?, is_causal != 0);
         let attention = Attention { query, key, value, mask, is_causal, scale };

@@ -87,9 +87,9 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
     places!(ret0, ret1, ret2, ret3);
     operation("_scaled_dot_product_efficient_attention", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `attn_bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let mask = unsafe { optional_tensor(attn_bias) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
@@ -126,9 +126,9 @@ pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_
     places!(ret0, ret1);
     operation("_scaled_dot_product_flash_attention_for_cpu", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `attn_mask` is an optional tensor of the ABI: NULL, or the address of a handle.
         let mask = unsafe { optional_tensor(attn_mask) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let attended = attention.run(ResultOrder::OfQuery, !ret1.is_none())?;
@@ -245,7 +245,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
     places!(ret0, ret1, ret2, ret3, ret6, ret7, ret8);
     operation("_scaled_dot_product_flash_attention", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let attention =
             Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
@@ -291,9 +291,9 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
     places!(ret0, ret1, ret2, ret3, ret6, ret7, ret8);
     operation("_scaled_dot_product_cudnn_attention", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `attn_bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let mask = unsafe { optional_tensor(attn_bias) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
@@ -334,9 +334,9 @@ fallbacks! {
         ret8: *mut TensorHandle,
     ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `attn_bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let mask = unsafe { optional_tensor(attn_bias) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);

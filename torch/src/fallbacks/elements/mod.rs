@@ -138,7 +138,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
         give(ret0, hann_window(window_length, &options)?)
     }
@@ -181,7 +181,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let read = |list, count, name| {
-            // SAFETY: the caller's promise for the arrays.
+            // SAFETY: the ABI has the number of entries of `list` in `count`.
             unsafe { numbers(list, count, name) }
         };
         let how = Trilinear {

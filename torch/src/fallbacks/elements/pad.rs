@@ -182,11 +182,11 @@ unsafe fn read_and_pad(
     value: *const f64,
 ) -> Result<Tensor> {
     not_null(mode, "mode")?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI has the number of entries of `pad` in `pad_len`.
     let pad = unsafe { numbers(pad, pad_len, "pad") }?;
-    // SAFETY: as above.
+    // SAFETY: `mode` is a text of the ABI: NULL, or bytes that end with NUL.
     let mode = unsafe { text_of(mode) };
-    // SAFETY: as above.
+    // SAFETY: `value` is an optional argument of the ABI: NULL, or the address of a value.
     let value = unsafe { optional(value) };
     padded(tensor, pad, &mode, value)
 }

@@ -95,7 +95,7 @@ fallbacks! {
         padding_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `padding` in `padding_len`.
         let padding = unsafe { numbers(padding, padding_len, "padding") }?;
         give(ret0, replicated(grad_output, tensor, padding, 1)?)
     }
@@ -108,7 +108,7 @@ fallbacks! {
         padding_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `padding` in `padding_len`.
         let padding = unsafe { numbers(padding, padding_len, "padding") }?;
         give(ret0, replicated(grad_output, tensor, padding, 2)?)
     }

@@ -16,7 +16,7 @@ use crate::sconce::{api, operations};
 /// # Safety
 /// The pointer is NULL or valid for a read.
 unsafe fn format(pointer: *const i32) -> Result<Option<i32>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` is an optional argument of the ABI: NULL, or the address of a value.
     unsafe { optional(pointer) }.map(memory_format_of).transpose()
 }
 
@@ -65,7 +65,7 @@ fallbacks! {
         shape_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `shape` in `shape_len`.
         let sizes = unsafe { numbers(shape, shape_len, "shape") }?;
         give(ret0, operations::reshape(tensor, sizes)?)
     }
@@ -77,7 +77,7 @@ fallbacks! {
         dims_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `dims` in `dims_len`.
         let dims = unsafe { numbers(dims, dims_len, "dims") }?;
         give(ret0, operations::permute(tensor, dims)?)
     }
@@ -91,9 +91,9 @@ fallbacks! {
         step: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `start` is an optional argument of the ABI: NULL, or the address of a value.
         let start = unsafe { optional(start) };
-        // SAFETY: as above.
+        // SAFETY: `end` is an optional argument of the ABI: NULL, or the address of a value.
         let end = unsafe { optional(end) };
         give(ret0, operations::slice(tensor, dim, start, end, step)?)
     }
@@ -122,9 +122,9 @@ fallbacks! {
         size_len: i64,
         memory_format: *const i32,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `size` in `size_len`.
         let sizes = unsafe { numbers(size, size_len, "size") }?;
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `memory_format` is an argument of the ABI that is NULL or valid for reads.
         views::resize(tensor, sizes, unsafe { format(memory_format) }?)
     }
 
@@ -134,7 +134,7 @@ fallbacks! {
         template: TensorHandle,
         memory_format: *const i32,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `memory_format` is an argument of the ABI that is NULL or valid for reads.
         views::resize_as(tensor, template, unsafe { format(memory_format) }?)
     }
 
@@ -150,9 +150,9 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `size` in `size_len`.
         let sizes = unsafe { numbers(size, size_len, "size") }?;
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
         give(ret0, operations::full(sizes, &integer(0), &options)?)
     }

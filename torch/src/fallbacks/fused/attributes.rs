@@ -34,14 +34,14 @@ impl ElementFunction {
     pub unsafe fn read(self) -> Result<Activation> {
         let count = usize::try_from(self.count)
             .map_err(|_| Error::invalid_argument(format!("scalars have {} entries", self.count)))?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI gives `self.numbers` as many entries as `count` says.
         let places = unsafe { array(self.numbers, count, "scalars") }?;
-        // SAFETY: as above.
+        // SAFETY: `place` is an optional argument of the ABI: NULL, or the address of a value.
         let numbers = places.iter().map(|&place| unsafe { optional(place) });
         let numbers: Vec<Option<f64>> = numbers.collect();
-        // SAFETY: as above.
+        // SAFETY: `self.name` is a text of the ABI: NULL, or bytes that end with NUL.
         let name = unsafe { text_of(self.name) };
-        // SAFETY: as above.
+        // SAFETY: `self.algorithm` is a text of the ABI: NULL, or bytes that end with NUL.
         let algorithm = unsafe { text_of(self.algorithm) };
         Activation::of(&name, &numbers, &algorithm)
     }
@@ -52,7 +52,7 @@ impl ElementFunction {
 /// # Safety
 /// The pointer is NULL or valid for a read of a text that is NULL or ends with NUL.
 pub unsafe fn optional_text(place: *const *const c_char) -> *const c_char {
-    // SAFETY: the caller's promise.
+    // SAFETY: `place` is an optional argument of the ABI: NULL, or the address of a value.
     unsafe { optional(place) }.unwrap_or(std::ptr::null())
 }
 
@@ -99,7 +99,7 @@ impl Movement<'_> {
 /// # Safety
 /// The list has as many entries as is said beside it.
 pub unsafe fn spread<'a>(list: IntList, count: usize, name: &str) -> Result<Cow<'a, [i64]>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI has the number of entries of `list.0` in `list.1`.
     let found = unsafe { numbers(list.0, list.1, name) }?;
     match found {
         [one] if count > 1 => Ok(vec![*one; count].into()),

@@ -31,18 +31,18 @@ unsafe fn combined(
     (numbers, count): (*const *const f64, i64),
     algorithm: *const *const c_char,
 ) -> Result<After> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `alpha` is an optional argument of the ABI: NULL, or the address of a value.
     let alpha = unsafe { optional(alpha) };
     if let Some(alpha) = alpha.filter(|&alpha| alpha != 1.0) {
         return Err(Error::invalid_argument(format!(
             "the alpha value should be none or 1.0, but is {alpha}"
         )));
     }
-    // SAFETY: as above.
+    // SAFETY: `name` is a text of the ABI: NULL, or bytes that end with NUL.
     let combination = Combination::of(&unsafe { text_of(name) })?;
-    // SAFETY: as above.
+    // SAFETY: `function` is an optional text of the ABI: NULL, or the address of a text.
     let name = unsafe { optional_text(function) };
-    // SAFETY: as above.
+    // SAFETY: `algorithm` is an optional text of the ABI: NULL, or the address of a text.
     let algorithm = unsafe { optional_text(algorithm) };
     let function = ElementFunction { name, numbers, count, algorithm };
     // SAFETY: as above.
@@ -59,7 +59,7 @@ unsafe fn function_alone(
     (numbers, count): (*const *const f64, i64),
     algorithm: *const *const c_char,
 ) -> Result<After> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `algorithm` is an optional text of the ABI: NULL, or the address of a text.
     let algorithm = unsafe { optional_text(algorithm) };
     let function = ElementFunction { name, numbers, count, algorithm };
     // SAFETY: as above.
@@ -80,7 +80,7 @@ unsafe fn convolved(
 ) -> Result<Tensor> {
     // SAFETY: the caller's promise.
     let moved = unsafe { Movement::read(images, stride, padding, dilation, groups) }?;
-    // SAFETY: as above.
+    // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
     let bias = unsafe { optional_tensor(bias) };
     convolution(images, filter, bias, moved.steps(), after)
 }
@@ -110,9 +110,9 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise(
     places!(ret0);
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise.
+        // SAFETY: `scalars` has `scalars_len` entries by the ABI; the texts are NULL or end with NUL.
         let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of each list beside it; `bias` is NULL or the address of a handle.
         let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         give(ret0, made)
     })
@@ -150,7 +150,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
         // SAFETY: the caller's promise.
         let after =
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of each list beside it; `bias` is NULL or the address of a handle.
         let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         give(ret0, made)
     })
@@ -189,7 +189,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
         // SAFETY: the caller's promise.
         let after =
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of each list beside it; `bias` is NULL or the address of a handle.
         let made = unsafe { convolved(images, filter, bias, lists, groups, after) }?;
         copy(&Tensor::retained(other)?, made.handle())?;
         give(ret0, another_handle(other)?)
@@ -223,15 +223,15 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
     places!(ret0);
     operation("aoti_torch_cpu_mkldnn__convolution_transpose_pointwise", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of each list beside it.
         let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
         let spatial = rank_of(images)?.saturating_sub(2);
         let list = (output_padding, output_padding_len);
         // SAFETY: as above.
         let more = unsafe { spread(list, spatial, "output_padding") }?;
-        // SAFETY: as above.
+        // SAFETY: `scalars` has `scalars_len` entries by the ABI; the texts are NULL or end with NUL.
         let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let made = transposed_convolution(images, filter, bias, moved.steps(), &more, after)?;
         give(ret0, made)
@@ -255,9 +255,9 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise(
 ) -> i32 {
     places!(ret0);
     operation("aoti_torch_cpu__linear_pointwise", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `scalars` has `scalars_len` entries by the ABI; the texts are NULL or end with NUL.
         let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         give(ret0, linear(input, weights, bias, after)?)
     })
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise_binary(
 ) -> i32 {
     places!(ret0);
     operation("aoti_torch_cpu__linear_pointwise_binary", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `attr` is a text of the ABI: NULL, or bytes that end with NUL.
         let combination = Combination::of(&unsafe { text_of(attr) })?;
         // Another tensor of as many elements may have other dimensions in front.
         let mut sizes = sizes_of(input)?;
@@ -288,7 +288,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__linear_pointwise_binary(
         let other = operations::reshape(other, &sizes)?;
         let other = Some((other.handle(), combination));
         let after = After { other, activation: Activation::None };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let made = linear(input, weights, bias, after)?;
         give(ret0, made)
@@ -310,7 +310,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__mkl_linear(
 ) -> i32 {
     places!(ret0);
     operation("aoti_torch_cpu__mkl_linear", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let made = linear(input, weights, bias, After::only(Activation::None))?;
         give(ret0, made)

@@ -22,7 +22,7 @@ use crate::sconce::tensor::TensorHandle;
 /// # Safety
 /// The type is NULL or valid for a read.
 unsafe fn of_result(factor: f64, zero_point: i64, dtype: *const i32) -> Result<(Scale, i32)> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `dtype` is an optional argument of the ABI: NULL, or the address of a value.
     let dtype = unsafe { optional(dtype) }.map(dtype_of).transpose()?;
     Ok((Scale { factor, zero_point }, dtype.unwrap_or(api::SCONCE_DTYPE_U8)))
 }
@@ -55,10 +55,11 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
         let function = ElementFunction { name, numbers, count: post_op_args_len, algorithm };
         // SAFETY: the caller's promise.
         let activation = unsafe { function.read() }?;
-        // SAFETY: as above.
+        // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
+        // of values.
         let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
         let behind = Behind { added: None, activation, dtype, scale };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let given = Scale::of(act_scale, act_zero_point)?;
         let made = linear(input, given, weights, weight_scales, bias, &behind)?;
@@ -103,16 +104,17 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
         };
         // SAFETY: the caller's promise.
         let activation = unsafe { function.read() }?;
-        // SAFETY: as above.
+        // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
+        // of values.
         let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
-        // SAFETY: as above.
+        // SAFETY: `other` is an optional tensor of the ABI: NULL, or the address of a handle.
         let other = unsafe { optional_tensor(other) };
-        // SAFETY: as above.
+        // SAFETY: `binary_post_op` is a text of the ABI: NULL, or bytes that end with NUL.
         let name = unsafe { text_of(binary_post_op) };
         let of_other = Scale { factor: other_scale, zero_point: other_zero_point };
         let added = Added::of(&name, other, of_other, binary_alpha)?;
         let behind = Behind { added, activation, dtype, scale };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let given = Scale::of(act_scale, act_zero_point)?;
         let made = linear(input, given, weights, weight_scales, bias, &behind)?;
@@ -152,18 +154,19 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
     places!(ret0);
     operation("aoti_torch_cpu__qconv_pointwise_tensor", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of each list beside it.
         let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
-        // SAFETY: as above.
+        // SAFETY: `algorithm` is an optional text of the ABI: NULL, or the address of a text.
         let algorithm = unsafe { optional_text(algorithm) };
         let (numbers, count) = (post_op_args, post_op_args_len);
         let function = ElementFunction { name: attr, numbers, count, algorithm };
         // SAFETY: as above.
         let activation = unsafe { function.read() }?;
-        // SAFETY: as above.
+        // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
+        // of values.
         let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
         let behind = Behind { added: None, activation, dtype, scale };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let (given, steps) = (Scale::of(act_scale, act_zero_point)?, moved.steps());
         let made = convolution(images, given, filter, weight_scales, bias, steps, &behind)?;
@@ -208,26 +211,27 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
     places!(ret0);
     operation("aoti_torch_cpu__qconv2d_pointwise_binary_tensor", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of each list beside it.
         let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
-        // SAFETY: as above.
+        // SAFETY: `unary_attr` is an optional text of the ABI: NULL, or the address of a text.
         let name = unsafe { optional_text(unary_attr) };
-        // SAFETY: as above.
+        // SAFETY: `unary_algorithm` is an optional text of the ABI: NULL, or the address of a text.
         let algorithm = unsafe { optional_text(unary_algorithm) };
         let (numbers, count) = (unary_scalars, unary_scalars_len);
         let function = ElementFunction { name, numbers, count, algorithm };
         // SAFETY: as above.
         let activation = unsafe { function.read() }?;
-        // SAFETY: as above.
+        // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
+        // of values.
         let (scale, dtype) = unsafe { of_result(output_scale, output_zero_point, output_dtype) }?;
-        // SAFETY: as above.
+        // SAFETY: `binary_attr` is a text of the ABI: NULL, or bytes that end with NUL.
         let name = unsafe { text_of(binary_attr) };
-        // SAFETY: as above.
+        // SAFETY: `alpha` is an optional argument of the ABI: NULL, or the address of a value.
         let alpha = unsafe { optional(alpha) };
         let of_other = Scale { factor: accum_scale, zero_point: accum_zero_point };
         let added = Added::of(&name, Some(accum), of_other, alpha.unwrap_or(1.0))?;
         let behind = Behind { added, activation, dtype, scale };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         let (given, steps) = (Scale::of(act_scale, act_zero_point)?, moved.steps());
         let made = convolution(images, given, filter, weight_scales, bias, steps, &behind)?;

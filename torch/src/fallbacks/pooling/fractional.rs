@@ -13,9 +13,9 @@ use crate::sconce::tensor::TensorHandle;
 /// # Safety
 /// The lists have as many entries as they say.
 unsafe fn windows<'a>(dims: usize, kernel: IntList, output: IntList) -> Result<Fractional<'a>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI has the number of entries of `kernel.0` in `kernel.1`.
     let kernel = unsafe { numbers(kernel.0, kernel.1, "kernel_size") }?;
-    // SAFETY: as above.
+    // SAFETY: the ABI has the number of entries of `output.0` in `output.1`.
     let output = unsafe { numbers(output.0, output.1, "output_size") }?;
     Fractional::new(dims, kernel, output)
 }

@@ -64,7 +64,7 @@ fallbacks! {
         output_size_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
         let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
         give(ret0, unpooled(tensor, indices, output, 2)?)
     }
@@ -81,11 +81,11 @@ fallbacks! {
         padding_len: i64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the arrays.
+        // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
         let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of `stride` in `stride_len`.
         let stride = unsafe { numbers(stride, stride_len, "stride") }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of `padding` in `padding_len`.
         let padding = unsafe { numbers(padding, padding_len, "padding") }?;
         // They decide nothing, as in PyTorch, which checks them all the same.
         if stride.len() != 3 || padding.len() != 3 || stride.iter().any(|&step| step < 1) {

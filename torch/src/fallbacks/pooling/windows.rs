@@ -20,7 +20,7 @@ unsafe fn fixed(
     ceil_mode: i32,
 ) -> Result<Windows> {
     let read = |(list, count): IntList, what: &str| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of `list` in `count`.
         unsafe { numbers(list, count, what) }.map(<[i64]>::to_vec)
     };
     let size = Size::Fixed {
@@ -39,7 +39,7 @@ unsafe fn fixed(
 /// # Safety
 /// The pointer is NULL or valid for a read.
 unsafe fn divisor(count_include_pad: i32, divisor_override: *const i64) -> Divisor {
-    // SAFETY: the caller's promise.
+    // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
     let fixed = unsafe { optional(divisor_override) };
     Divisor { count_padding: count_include_pad != 0, fixed }
 }
@@ -130,7 +130,7 @@ macro_rules! mean_pools {
                 let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
                 // SAFETY: the caller's promise for the arrays.
                 let windows = unsafe { fixed($name, $dims, all, None, ceil_mode) }?;
-                // SAFETY: the caller's promise for the pointer.
+                // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
                 let divisor = unsafe { divisor(count_include_pad, divisor_override) };
                 let result = pooling::mean(tensor, &windows, divisor)?;
                 give(ret0, result)
@@ -154,7 +154,7 @@ macro_rules! mean_pools {
                 let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
                 // SAFETY: the caller's promise for the arrays.
                 let windows = unsafe { fixed($name, $dims, all, None, ceil_mode) }?;
-                // SAFETY: the caller's promise for the pointer.
+                // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
                 let divisor = unsafe { divisor(count_include_pad, divisor_override) };
                 let result = pooling::mean_backward(grad_output, tensor, &windows, divisor)?;
                 give(ret0, result)
@@ -176,7 +176,7 @@ macro_rules! adaptive_pools {
                 output_size_len: i64,
                 ret0: *mut TensorHandle,
             ) {
-                // SAFETY: the caller's promise for the array.
+                // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
                 let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
                 let windows = adaptive($mean, $dims, output);
                 let result = pooling::mean(tensor, &windows, Divisor::OF_INPUTS)?;
@@ -203,7 +203,7 @@ macro_rules! adaptive_pools {
                 ret0: *mut TensorHandle,
                 ret1: *mut TensorHandle,
             ) {
-                // SAFETY: the caller's promise for the array.
+                // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
                 let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
                 let results = pooling::max(tensor, &adaptive($max, $dims, output))?;
                 give_both([ret0, ret1], results)

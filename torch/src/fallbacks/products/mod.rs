@@ -62,11 +62,11 @@ fallbacks! {
         out_dtype: *const i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: `offs` is an optional tensor of the ABI: NULL, or the address of a handle.
         let offsets = unsafe { optional_tensor(offs) };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
-        // SAFETY: as above.
+        // SAFETY: `out_dtype` is an optional argument of the ABI: NULL, or the address of a value.
         let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
         if bias.is_some() {
             return Err(Error::not_supported("Bias not supported yet; add it to the product"));

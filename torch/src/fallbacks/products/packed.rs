@@ -66,7 +66,7 @@ functions! {
         in_features: i64,
         out_features: i64,
     ) -> ret0 {
-        // SAFETY: the caller's promise.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
         dynamic::pack(weights, scales_zeros, bias, [block_size, in_features, out_features])?
     }

@@ -23,9 +23,9 @@ unsafe fn scales(
     bias: *const TensorHandle,
     result: *const TensorHandle,
 ) -> Scales {
-    // SAFETY: the caller's promise.
+    // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
     let bias = unsafe { optional_tensor(bias) };
-    // SAFETY: as above.
+    // SAFETY: `result` is an optional tensor of the ABI: NULL, or the address of a handle.
     let result = unsafe { optional_tensor(result) };
     Scales { of, bias, result }
 }
@@ -52,9 +52,9 @@ fallbacks! {
         _use_fast_accum: i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: bias and scale of the result are optional tensors of the ABI: NULL, or addresses of handles.
         let scales = unsafe { scales([scale_a, scale_b], bias, scale_result) };
-        // SAFETY: as above.
+        // SAFETY: `out_dtype` is an optional argument of the ABI: NULL, or the address of a value.
         let dtype = match unsafe { optional(out_dtype) } {
             Some(number) => dtype_of(number)?,
             None => dtype_of_tensor(first)?,
@@ -75,9 +75,9 @@ fallbacks! {
         out_dtype: *const i32,
         _use_fast_accum: i32,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: bias and scale of the result are optional tensors of the ABI: NULL, or addresses of handles.
         let scales = unsafe { scales([scale_a, scale_b], bias, scale_result) };
-        // SAFETY: as above.
+        // SAFETY: `out_dtype` is an optional argument of the ABI: NULL, or the address of a value.
         let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
         scaled_mm_out(first, second, &scales, dtype, out)
     }
@@ -126,13 +126,13 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_grouped_mm(
 ) -> i32 {
     places!(ret0);
     operation("aoti_torch_cuda__scaled_grouped_mm", || {
-        // SAFETY: the caller's promise.
+        // SAFETY: `offs` is an optional tensor of the ABI: NULL, or the address of a handle.
         let offsets = unsafe { optional_tensor(offs) };
-        // SAFETY: as above.
+        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
         let bias = unsafe { optional_tensor(bias) };
-        // SAFETY: as above.
+        // SAFETY: `scale_result` is an optional tensor of the ABI: NULL, or the address of a handle.
         let scale_result = unsafe { optional_tensor(scale_result) };
-        // SAFETY: as above.
+        // SAFETY: `out_dtype` is an optional argument of the ABI: NULL, or the address of a value.
         let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
         for (name, other) in [("Bias", bias), ("Scale result", scale_result)] {
             if other.is_some() {

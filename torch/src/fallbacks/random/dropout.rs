@@ -17,7 +17,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
         ret1: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `train` is an optional argument of the ABI: NULL, or the address of a value.
         let train = unsafe { optional(train) }.is_none_or(|train| train != 0);
         give_both([ret0, ret1], dropout(input, p, train)?)
     }

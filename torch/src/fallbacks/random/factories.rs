@@ -22,16 +22,16 @@ unsafe fn drawn(
     generator: *const Handle,
     wanted: NewTensor,
 ) -> Result<Tensor> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI has the number of entries of `size` in `size_len`.
     let sizes = unsafe { numbers(size, size_len, "size") }?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
     let generator = unsafe { chosen(generator) };
     drawn.check()?;
     let default = match drawn {
         Distribution::Whole(..) => api::SCONCE_DTYPE_I64,
         _ => api::SCONCE_DTYPE_F32,
     };
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
     let options = unsafe { wanted.options(default, api::SCONCE_DEVICE_CPU) }?;
     let tensor = operations::empty(sizes, &options)?;
     drawn.fill(tensor.handle(), generator)?;
@@ -104,7 +104,7 @@ fallbacks! {
         ret0: *mut TensorHandle,
     ) {
         let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
         let options = unsafe { wanted.options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU) }?;
         let generator = Generator::DEFAULT.handle_on(options.device)?;
         // SAFETY: NULL is the default generator; the options live during the call; the place is valid for a write.

@@ -24,7 +24,7 @@ unsafe fn like(
     numbers: Distribution,
 ) -> Result<()> {
     let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
     numbers.fill(filled.handle(), unsafe { chosen(generator) })?;
     give(ret0, filled)
 }
@@ -38,7 +38,7 @@ fallbacks! {
         size: *const i64,
         size_len: i64,
     ) {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `size` in `size_len`.
         let size = unsafe { numbers(size, size_len, "size") }?;
         let drawn = Distribution::Whole(low, high);
         drawn.check()?;
@@ -56,7 +56,7 @@ fallbacks! {
         generator: *const Handle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
         unsafe { like(tensor, generator, ret0, Distribution::Uniform(from, to)) }
     }
 
@@ -68,7 +68,7 @@ fallbacks! {
         generator: *const Handle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
         unsafe { like(tensor, generator, ret0, Distribution::Normal(mean, std)) }
     }
 
@@ -79,7 +79,7 @@ fallbacks! {
         generator: *const Handle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
         unsafe { like(tensor, generator, ret0, Distribution::Exponential(lambd)) }
     }
 
@@ -89,7 +89,7 @@ fallbacks! {
         p: f64,
         generator: *const Handle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
         Distribution::Bernoulli(p).fill(tensor, unsafe { chosen(generator) })
     }
 
@@ -99,7 +99,7 @@ fallbacks! {
         p: TensorHandle,
         generator: *const Handle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
         bernoulli(tensor, p, unsafe { chosen(generator) })
     }
 }

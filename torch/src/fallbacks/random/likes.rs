@@ -25,17 +25,17 @@ unsafe fn drawn_like(
     memory_format: *const i32,
 ) -> Result<Tensor> {
     numbers.check()?;
-    // SAFETY: the caller's promise.
+    // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
     let mut options =
         unsafe { wanted.options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?) }?;
-    // SAFETY: as above.
+    // SAFETY: `memory_format` is an optional argument of the ABI: NULL, or the address of a value.
     if let Some(format) = unsafe { optional(memory_format) } {
         options.memory_format = memory_format_of(format)?;
     }
     // SAFETY: the options live during the call; the place is valid for a write.
     let drawn =
         Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
     numbers.fill(drawn.handle(), unsafe { chosen(generator) })?;
     Ok(drawn)
 }

@@ -31,6 +31,6 @@ type Handle = *mut api::sconce_generator;
 /// The pointer is NULL or valid for a read.
 #[allow(unsafe_code, reason = "reads through a pointer of the caller")]
 unsafe fn chosen(generator: *const Handle) -> Generator {
-    // SAFETY: the caller's promise.
+    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a value.
     unsafe { optional(generator) }.map_or(Generator::DEFAULT, Generator::of)
 }

@@ -19,7 +19,7 @@ unsafe fn wanted(output_mask: *const i32, output_mask_len: i64) -> Result<[bool;
             "output_mask must have 2 entries, but has {output_mask_len}"
         )));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI gives `output_mask` 2 entries.
     let mask = unsafe { array(output_mask, 2, "output_mask") }?;
     Ok([mask[0] != 0, mask[1] != 0])
 }
@@ -69,7 +69,7 @@ macro_rules! gradients {
             ) {
                 let sampling =
                     Sampling::new($dims, interpolation_mode, padding_mode, align_corners != 0)?;
-                // SAFETY: the caller's promise for the array.
+                // SAFETY: the ABI has the number of entries of `output_mask` in `output_mask_len`.
                 let wanted = unsafe { wanted(output_mask, output_mask_len) }?;
                 let gradients = sampling.gradients(grad_output, input, grid, wanted)?;
                 give_gradients([ret0, ret1], gradients)

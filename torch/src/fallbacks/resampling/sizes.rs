@@ -27,9 +27,9 @@ impl ResamplingArguments {
         kind: ResamplingKind,
         scales: [*const f64; DIMS],
     ) -> Result<Tensor> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of entries of `self.output.0` in `self.output.1`.
         let output = unsafe { numbers(self.output.0, self.output.1, "output_size") }?;
-        // SAFETY: as above.
+        // SAFETY: the ABI has the number of entries of `self.input.0` in `self.input.1`.
         let input = unsafe { numbers(self.input.0, self.input.1, "input_size") }?;
         if output.len() != DIMS {
             return Err(Error::invalid_argument(format!(
@@ -37,7 +37,7 @@ impl ResamplingArguments {
                 output.len()
             )));
         }
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scales = scales.map(|scale| unsafe { optional(scale) });
         let align_corners = self.align_corners != 0;
         Resampling { kind, output, input, align_corners, scales: &scales }.gradient(self.gradient)

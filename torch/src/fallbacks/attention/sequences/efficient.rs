@@ -120,11 +120,11 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
         // SAFETY: the caller's promise.
         let [bias, queries, keys, counts] =
             [bias, cu_seqlens_q, cu_seqlens_k, seqlen_k].map(|one| unsafe { behind(one) });
-        // SAFETY: as above.
+        // SAFETY: `length` is an optional argument of the ABI: NULL, or the address of a value.
         let longest = [max_seqlen_q, max_seqlen_k].map(|length| unsafe { optional(length) });
-        // SAFETY: as above.
+        // SAFETY: `window_size` is an optional argument of the ABI: NULL, or the address of a value.
         let window = unsafe { optional(window_size) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let cumulated = [queries?, keys?];
         let (bias, counts, mask_type) = (bias?, counts?, custom_mask_type);
@@ -240,9 +240,9 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
         // SAFETY: the caller's promise.
         let [bias, queries, keys] =
             [bias, cu_seqlens_q, cu_seqlens_k].map(|one| unsafe { behind(one) });
-        // SAFETY: as above.
+        // SAFETY: `window_size` is an optional argument of the ABI: NULL, or the address of a value.
         let window = unsafe { optional(window_size) };
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let cumulated = [queries?, keys?];
         let (bias, mask_type) = (bias?, custom_mask_type);

@@ -44,9 +44,9 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
     places!(ret0, ret1, ret2);
     operation("_flash_attention_backward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: `limit` is an optional argument of the ABI: NULL, or the address of a value.
         let window = [window_size_left, window_size_right].map(|limit| unsafe { optional(limit) });
-        // SAFETY: as above.
+        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
         let scale = unsafe { optional(scale) };
         let cumulated = [present(cum_seq_q)?, present(cum_seq_k)?];
         let is_causal = is_causal != 0;

@@ -54,12 +54,12 @@ impl Optionals {
             counts: counts?,
             pages: pages?,
             most,
-            // SAFETY: as above.
+            // SAFETY: `self.num_splits` is an optional argument of the ABI: NULL, or the address of a value.
             splits: unsafe { optional(self.num_splits) },
             is_causal: is_causal != 0,
-            // SAFETY: as above.
+            // SAFETY: `limit` is an optional argument of the ABI: NULL, or the address of a value.
             window: window.map(|limit| unsafe { optional(limit) }),
-            // SAFETY: as above.
+            // SAFETY: `self.scale` is an optional argument of the ABI: NULL, or the address of a value.
             scale: unsafe { optional(self.scale) },
         })
     }

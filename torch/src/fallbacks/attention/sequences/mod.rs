@@ -218,7 +218,7 @@ impl Sequences {
 /// # Safety
 /// The pointer is NULL or valid for a read.
 unsafe fn behind(pointer: *const TensorHandle) -> Result<Option<TensorHandle>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pointer` is an optional argument of the ABI: NULL, or the address of a value.
     match unsafe { optional(pointer) } {
         Some(handle) => present(handle),
         None => Ok(None),
