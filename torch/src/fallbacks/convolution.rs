@@ -48,7 +48,7 @@ fallbacks! {
         // SAFETY: `bias` is an optional argument of the ABI: NULL, or the address of a value.
         let bias = unsafe { optional(bias) }.unwrap_or(std::ptr::null_mut());
         let arrays = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise for the arrays.
+        // SAFETY: each of `arrays` comes from the ABI with its number of entries.
         let steps = unsafe { steps(arrays, groups) }?;
         let result = if transposed == 0 {
             convolution::forward(input, weight, bias, steps)?
@@ -85,7 +85,7 @@ fallbacks! {
         ret2: *mut TensorHandle,
     ) {
         let arrays = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
-        // SAFETY: the caller's promise for the arrays.
+        // SAFETY: each of `arrays` comes from the ABI with its number of entries.
         let steps = unsafe { steps(arrays, groups) }?;
         if output_mask_len != 3 {
             return Err(Error::invalid_argument(format!(

@@ -23,7 +23,7 @@ unsafe fn indices_of(
         .map_err(|_| Error::invalid_argument(format!("indices has {count} entries")))?;
     // SAFETY: the ABI gives `indices` as many entries as `count` says.
     let indices = unsafe { array(indices, count, "indices") }?;
-    // SAFETY: as above.
+    // SAFETY: each entry is an optional tensor of the ABI: NULL, or the address of a handle.
     let read = |index: &*const TensorHandle| unsafe { index.as_ref() }.copied();
     Ok(indices.iter().map(read).collect())
 }
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn aoti_torch_index_put_out(
     accumulate: bool,
 ) -> i32 {
     operation("aoti_torch_index_put_out", || {
-        // SAFETY: the caller's promise for the array.
+        // SAFETY: the ABI has the number of entries of `indices` in `num_indices`.
         let indices = unsafe { array(indices, num_indices as usize, "indices") }?;
         let indices: Vec<_> =
             indices.iter().map(|index| Some(*index).filter(|index| !index.is_null())).collect();

@@ -18,7 +18,7 @@ fallbacks! {
         dtype: *const i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `dtype` is an optional argument of the ABI: NULL, or the address of a value.
         let sums = unsafe { converted(api::SCONCE_LINE_CUMSUM, tensor, dim, dtype) }?;
         give(ret0, sums)
     }
@@ -30,7 +30,7 @@ fallbacks! {
         dtype: *const i32,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointer.
+        // SAFETY: `dtype` is an optional argument of the ABI: NULL, or the address of a value.
         let products = unsafe { converted(api::SCONCE_LINE_CUMPROD, tensor, dim, dtype) }?;
         give(ret0, products)
     }

@@ -130,7 +130,7 @@ fallbacks! {
         sorter: *const TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the text.
+        // SAFETY: `side` is an optional text of the ABI: NULL, or the address of a text.
         let search = unsafe { search_of(out_int32, right, side) }?;
         // SAFETY: `sorter` is an optional tensor of the ABI: NULL, or the address of a handle.
         let sorter = unsafe { optional_tensor(sorter) };
@@ -148,7 +148,7 @@ fallbacks! {
         sorter: *const TensorHandle,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the text.
+        // SAFETY: `side` is an optional text of the ABI: NULL, or the address of a text.
         let search = unsafe { search_of(out_int32, right, side) }?;
         // SAFETY: `sorter` is an optional tensor of the ABI: NULL, or the address of a handle.
         let sorter = unsafe { optional_tensor(sorter) };

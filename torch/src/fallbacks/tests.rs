@@ -64,7 +64,8 @@ fn sums_with_products_agree_with_loops() {
 
         let first = crate::sconce::operations::narrow(x.handle(), 0, 0, 1).unwrap();
         let first = crate::sconce::operations::reshape(first.handle(), &[rows, inner]).unwrap();
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let sum = returned(|made| unsafe {
             aoti_torch_cpu_addmv(c.handle(), first.handle(), v.handle(), beta, alpha, made)
         });
@@ -77,7 +78,8 @@ fn sums_with_products_agree_with_loops() {
         let second = crate::sconce::operations::narrow(y.handle(), 0, 0, 1).unwrap();
         let second =
             crate::sconce::operations::reshape(second.handle(), &[inner, columns]).unwrap();
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let sum = returned(|made| unsafe {
             aoti_torch_cpu__addmm_activation(
                 w.handle(),
@@ -108,7 +110,8 @@ fn sums_with_products_refuse_shapes_with_words() {
         unsafe { aoti_torch_cpu_addmv(v, m, v, 1.0, 1.0, &mut made) },
         &["[2, 2] and [3]"],
     );
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let status = unsafe { aoti_torch_cpu_addbmm(v, m, m, 1.0, 1.0, &mut made) };
     assert_refused(status, &["batch1 and batch2 must be 3D"]);
 }
@@ -142,17 +145,20 @@ fn products_agree_with_loops() {
         check("mm", &flat(&product(&c, &d)), &|out| unsafe {
             aoti_torch_cpu_mm_out(out.handle(), p.handle(), q.handle())
         });
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         check("bmm", &product(&a, &b), &|out| unsafe {
             aoti_torch_cpu_bmm_out(out.handle(), x.handle(), y.handle())
         });
         let sum = plus(&flat(&product(&c, &d)), alpha, &bias, beta);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         check("addmm", &sum, &|out| unsafe {
             aoti_torch_cpu_addmm_out(out.handle(), t.handle(), p.handle(), q.handle(), beta, alpha)
         });
         let sum = plus(&product(&a, &b), alpha, &one, beta);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         check("baddbmm", &sum, &|out| unsafe {
             aoti_torch_cpu_baddbmm_out(
                 out.handle(),
@@ -200,19 +206,24 @@ fn wrong_operands_of_products_are_named() {
         unsafe { aoti_torch_cpu_mm_out(o, m, l) },
         "mat2 must be a matrix, but has 1 dimensions",
     );
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     refused(
         unsafe { aoti_torch_cpu_mm_out(o, b, m) },
         "self must be a matrix, but has 3 dimensions",
     );
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     refused(unsafe { aoti_torch_cpu_mm_out(o, m, w) }, "aoti_torch_cpu_mm_out");
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     refused(unsafe { aoti_torch_cpu_bmm_out(o, m, m) }, "aoti_torch_cpu_bmm_out");
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     refused(unsafe { aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0) }, "aoti_torch_cpu_addmm_out");
     refused(aoti_torch__mm_plus_mm_out(o, m, l, m, l), "mat2 must be a matrix");
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     refused(unsafe { aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m) }, "aoti_torch_cpu_mm_out");
     drop((matrix, wide, line, batch, out));
     assert_eq!(live(), before);
@@ -249,7 +260,8 @@ fn running_sums_agree_with_loops() {
         .assert_near(sums.handle(), 1e-6, "cumsum");
         let mut none = std::ptr::null_mut();
         let far = sizes.len() as i64;
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         assert_ne!(unsafe { aoti_torch_cpu_cumsum(tensor.handle(), far, place, &mut none) }, 0);
         assert!(newest().unwrap().contains("aoti_torch_cpu_cumsum"));
     }

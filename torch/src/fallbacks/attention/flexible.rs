@@ -54,7 +54,7 @@ pub extern "C" fn in_parallel_region() -> bool {
 /// The place is valid for a write.
 #[unsafe(export_name = "_ZN3c1013ParallelGuardC1Eb")]
 pub unsafe extern "C" fn enter_parallel(guard: *mut bool, state: bool) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the generated code has a guard on its stack, and passes the address.
     unsafe { guard.write(IS_PARALLEL.replace(state)) };
 }
 
@@ -64,7 +64,7 @@ pub unsafe extern "C" fn enter_parallel(guard: *mut bool, state: bool) {
 /// The guard was constructed.
 #[unsafe(export_name = "_ZN3c1013ParallelGuardD1Ev")]
 pub unsafe extern "C" fn leave_parallel(guard: *mut bool) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the generated code has a guard on its stack, and passes the address.
     IS_PARALLEL.set(unsafe { guard.read() });
 }
 

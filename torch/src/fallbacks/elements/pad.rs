@@ -201,7 +201,7 @@ fallbacks! {
         value: *const f64,
         ret0: *mut TensorHandle,
     ) {
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: `pad` has `pad_len` entries by the ABI, `mode` ends with NUL, and `value` is NULL or an address.
         let result = unsafe { read_and_pad(tensor, pad, pad_len, mode, value) }?;
         crate::fallbacks::give(ret0, result)
     }
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn aoti_torch_aten_pad(
     ret0: Out<'_, TensorHandle>,
 ) -> i32 {
     let make = || {
-        // SAFETY: the caller's promise for the pointers.
+        // SAFETY: `pad` has `pad_len` entries by the ABI, `mode` ends with NUL, and `value` is NULL or an address.
         let result = unsafe { read_and_pad(this, pad, pad_len, mode, value) };
         result.map_err(|error| error.within("aten::pad"))
     };

@@ -28,40 +28,51 @@ fn sums_products_and_powers_agree_with_loops() {
         // SAFETY: any numbers may be passed as handles, here and below.
         let found = returned(|ret| unsafe { aoti_torch_cpu_add_Tensor(x, y, 3.0, ret) });
         check("add", &|a, b| a + 3.0 * b, found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_add_Scalar(x, 0.5, 2.0, ret) });
         check("add_Scalar", &|a, _| a + 1.0, found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_mul_Tensor(x, y, ret) });
         check("mul", &|a, b| a * b, found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_pow_Scalar(2.0, x, ret) });
         check("pow_Scalar", &|a, _| a.exp2(), found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_pow_Tensor_Scalar(x, 2.0, ret) });
         check("pow_Tensor_Scalar", &|a, _| a * a, found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_mul_Scalar(x, -1.5, ret) });
         check("mul_Scalar", &|a, _| a * -1.5, found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let bases = returned(|ret| unsafe { aoti_torch_cpu_pow_Scalar(2.0, x, ret) });
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found =
             returned(|ret| unsafe { aoti_torch_cpu_pow_Tensor_Tensor(bases.handle(), y, ret) });
         check("pow_Tensor_Tensor", &|a, b| a.exp2().powf(b), found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_angle(x, ret) });
         check("angle", &|a, _| if a < 0.0 { std::f64::consts::PI } else { 0.0 }, found);
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let turned = returned(|ret| unsafe { aoti_torch_cpu_polar(x, y, ret) });
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let parts = returned(|ret| unsafe { aoti_torch_cpu_view_as_real(turned.handle(), ret) });
         let expected = Dense::build(&[sizes[0], sizes[1], 2], |at| {
             let (size, angle) = (a.at(&at[..2]), b.at(&at[1..2]));
             if at[2] == 0 { size * angle.cos() } else { size * angle.sin() }
         });
         expected.assert_near(parts.handle(), 1e-12, "polar");
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let slope =
             returned(|ret| unsafe { aoti_torch_cpu_soft_margin_loss_backward(x, x, y, 2, ret) });
         let loss = |a: f64, b: f64| -a * b * (-a * b).exp() / (1.0 + (-a * b).exp());
@@ -77,22 +88,28 @@ fn views_show_the_same_memory() {
     // SAFETY: any numbers may be passed as handles, and the pointers are valid, here and below.
     let part =
         returned(|ret| unsafe { aoti_torch_cpu_slice_Tensor(x.handle(), 1, &2, &4, 1, ret) });
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let complex = returned(|ret| unsafe { aoti_torch_cpu_view_as_complex(part.handle(), ret) });
     assert_eq!(strides_of(complex.handle()).unwrap(), [2]);
     assert_eq!(offset_of(complex.handle()).unwrap(), 1);
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let real = returned(|ret| unsafe { aoti_torch_cpu_view_as_real(complex.handle(), ret) });
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     assert_eq!(unsafe { aoti_torch_cpu_fill__Scalar(x.handle(), 5.0) }, 0);
     assert_eq!(Dense::of(real.handle()).values, [5.0; 4]);
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let bytes = returned(|ret| unsafe { aoti_torch_cpu_view_dtype(x.handle(), 0, ret) });
     assert_eq!(sizes_of(bytes.handle()).unwrap(), [2, 16]);
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     assert_eq!(unsafe { aoti_torch_cpu_resize_(x.handle(), [1, 3, 1, 2].as_ptr(), 4, &2) }, 0);
     assert_eq!(strides_of(x.handle()).unwrap(), [6, 1, 6, 3]);
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     assert_eq!(unsafe { aoti_torch_cpu_set__source_Tensor(x.handle(), part.handle()) }, 0);
     assert_eq!((sizes_of(x.handle()).unwrap(), offset_of(x.handle()).unwrap()), (vec![2, 2], 2));
     drop((x, part, complex, real, bytes));
@@ -108,18 +125,22 @@ fn views_have_other_dimensions() {
         returned(|ret| unsafe { aoti_torch_cpu_permute(x.handle(), [2, 0, 1].as_ptr(), 3, ret) });
     assert_eq!(sizes_of(turned.handle()).unwrap(), [3, 2, 1]);
     assert_eq!(Dense::of(turned.handle()).values, [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]);
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let flat = returned(|ret| unsafe { aoti_torch_cpu_squeeze_dim(x.handle(), -2, ret) });
     assert_eq!(sizes_of(flat.handle()).unwrap(), [2, 3]);
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let kept = returned(|ret| unsafe { aoti_torch_cpu_squeeze_dim(x.handle(), 0, ret) });
     assert_eq!(sizes_of(kept.handle()).unwrap(), [2, 1, 3]);
     let (other, none) = (Dense::build(&[5], |_| 7.0).tensor(F32), std::ptr::null());
-    // SAFETY: as above; NULL leaves the memory format.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     assert_eq!(unsafe { aoti_torch_cpu_resize_as_(other.handle(), x.handle(), none) }, 0);
     assert_eq!(sizes_of(other.handle()).unwrap(), [2, 1, 3]);
     assert_eq!(Dense::of(other.handle()).values[..5], [7.0; 5]);
-    // SAFETY: as above; NULL leaves the options.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let zeros = returned(|ret| unsafe {
         aoti_torch_cpu__efficientzerotensor([2, 2].as_ptr(), 2, none, none, none, -1, none, ret)
     });
@@ -137,13 +158,15 @@ fn channels_stay_innermost_in_memory() {
         aoti_torch_cpu_permute(rows.handle(), [0, 3, 1, 2].as_ptr(), 4, ret)
     });
     let larger = Dense::build(&[120], |_| 0.0).tensor(F32);
-    // SAFETY: as above; 1 is c10's number of the format preserve.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let status = unsafe { aoti_torch_cpu_resize_as_(larger.handle(), images.handle(), &1) };
     assert_eq!(status, 0, "{:?}", crate::error::newest());
     assert_eq!(strides_of(larger.handle()).unwrap(), [60, 1, 15, 3]);
     let none = std::ptr::null();
     let padded = returned(|ret| {
-        // SAFETY: as above; the text ends with NUL.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         unsafe {
             let mode = c"constant".as_ptr();
             pad::aoti_torch_cpu_pad(images.handle(), [1, 1].as_ptr(), 2, mode, none, ret)
@@ -229,7 +252,8 @@ fn what_does_not_fit_is_refused() {
     // A call whose handles are any numbers, and whose pointers are valid.
     macro_rules! refuse {
         ($call:expr, $words:literal $(,)?) => {
-            // SAFETY: as above.
+            // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables
+            // of the test.
             assert_refused(unsafe { $call }, &[$words]);
         };
     }
@@ -259,12 +283,14 @@ fn windows_parts_and_sizes_agree_with_formulas() {
         // SAFETY: any number may be passed as a handle; the place is valid for a write, here and below.
         let found = returned(|ret| unsafe { aoti_torch_cpu_abs(x, ret) });
         Dense::build(&sizes, |at| a.at(at).abs()).assert_near(found.handle(), 0.0, "abs");
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_narrow(x, -1, 1, sizes[1] - 1, ret) });
         let expected = Dense::build(&[sizes[0], sizes[1] - 1], |at| a.at(&[at[0], at[1] + 1]));
         expected.assert_near(found.handle(), 0.0, "narrow");
         let wanted = [sizes[1], -1];
-        // SAFETY: as above; the array has two entries.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe { aoti_torch_cpu_reshape(x, wanted.as_ptr(), 2, ret) });
         let expected = Dense { sizes: vec![sizes[1], sizes[0]], values: a.values.clone() };
         expected.assert_near(found.handle(), 0.0, "reshape");
@@ -272,7 +298,8 @@ fn windows_parts_and_sizes_agree_with_formulas() {
         let null = std::ptr::null();
         // PyTorch's number of float64.
         let double = 7;
-        // SAFETY: as above; NULL stands for a default.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let found = returned(|ret| unsafe {
             aoti_torch_cpu_hann_window(length, &double, null, null, 0, null, ret)
         });
@@ -284,7 +311,8 @@ fn windows_parts_and_sizes_agree_with_formulas() {
     }
     assert_eq!(live(), before);
     let (null, mut place) = (std::ptr::null(), std::ptr::null_mut());
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let status = unsafe { aoti_torch_cpu_hann_window(-1, null, null, null, 0, null, &mut place) };
     assert_refused(status, &["non-negative window_length"]);
 }

@@ -77,7 +77,7 @@ impl Movement<'_> {
         groups: i64,
     ) -> Result<Movement<'a>> {
         let spatial = rank_of(images)?.saturating_sub(2);
-        // SAFETY: the caller's promise.
+        // SAFETY: `list` is a list of the ABI with its number of entries.
         let list = |list, name| unsafe { spread(list, spatial, name) };
         Ok(Movement {
             stride: list(stride, "stride")?,

@@ -45,7 +45,7 @@ unsafe fn combined(
     // SAFETY: `algorithm` is an optional text of the ABI: NULL, or the address of a text.
     let algorithm = unsafe { optional_text(algorithm) };
     let function = ElementFunction { name, numbers, count, algorithm };
-    // SAFETY: as above.
+    // SAFETY: `function` holds arguments of the ABI: texts that end with NUL, and numbers with their count.
     let activation = unsafe { function.read() }?;
     Ok(After { other: Some((other, combination)), activation })
 }
@@ -62,7 +62,7 @@ unsafe fn function_alone(
     // SAFETY: `algorithm` is an optional text of the ABI: NULL, or the address of a text.
     let algorithm = unsafe { optional_text(algorithm) };
     let function = ElementFunction { name, numbers, count, algorithm };
-    // SAFETY: as above.
+    // SAFETY: `function` holds arguments of the ABI: texts that end with NUL, and numbers with their count.
     Ok(After::only(unsafe { function.read() }?))
 }
 
@@ -78,7 +78,7 @@ unsafe fn convolved(
     groups: i64,
     after: After,
 ) -> Result<Tensor> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the ABI has the number of entries of each list beside it.
     let moved = unsafe { Movement::read(images, stride, padding, dilation, groups) }?;
     // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
     let bias = unsafe { optional_tensor(bias) };
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary(
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         let numbers = (unary_scalars, unary_scalars_len);
-        // SAFETY: the caller's promise.
+        // SAFETY: texts of the ABI end with NUL, `alpha` is NULL or a value's address, and `numbers` has its count.
         let after =
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
         // SAFETY: the ABI has the number of entries of each list beside it; `bias` is NULL or the address of a handle.
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
     operation("aoti_torch_cpu_mkldnn__convolution_pointwise_binary_", || {
         let lists = [(stride, stride_len), (padding, padding_len), (dilation, dilation_len)];
         let numbers = (unary_scalars, unary_scalars_len);
-        // SAFETY: the caller's promise.
+        // SAFETY: texts of the ABI end with NUL, `alpha` is NULL or a value's address, and `numbers` has its count.
         let after =
             unsafe { combined(other, binary_attr, alpha, unary_attr, numbers, unary_algorithm) }?;
         // SAFETY: the ABI has the number of entries of each list beside it; `bias` is NULL or the address of a handle.
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn__convolution_transpose_pointwise(
         let moved = unsafe { Movement::read(images, lists[0], lists[1], lists[2], groups) }?;
         let spatial = rank_of(images)?.saturating_sub(2);
         let list = (output_padding, output_padding_len);
-        // SAFETY: as above.
+        // SAFETY: `list` is a list of the ABI with its number of entries.
         let more = unsafe { spread(list, spatial, "output_padding") }?;
         // SAFETY: `scalars` has `scalars_len` entries by the ABI; the texts are NULL or end with NUL.
         let after = unsafe { function_alone(attr, (scalars, scalars_len), algorithm) }?;

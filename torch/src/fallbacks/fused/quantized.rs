@@ -53,7 +53,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_tensor(
     operation("aoti_torch_cpu__qlinear_pointwise_tensor", || {
         let (name, numbers, algorithm) = (post_op_name, post_op_args, post_op_algorithm);
         let function = ElementFunction { name, numbers, count: post_op_args_len, algorithm };
-        // SAFETY: the caller's promise.
+        // SAFETY: `function` holds arguments of the ABI: texts that end with NUL, and numbers with their count.
         let activation = unsafe { function.read() }?;
         // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
         // of values.
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qlinear_pointwise_binary_tensor(
             count: unary_post_op_args_len,
             algorithm: unary_post_op_algorithm,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: `function` holds arguments of the ABI: texts that end with NUL, and numbers with their count.
         let activation = unsafe { function.read() }?;
         // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
         // of values.
@@ -160,7 +160,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv_pointwise_tensor(
         let algorithm = unsafe { optional_text(algorithm) };
         let (numbers, count) = (post_op_args, post_op_args_len);
         let function = ElementFunction { name: attr, numbers, count, algorithm };
-        // SAFETY: as above.
+        // SAFETY: `function` holds arguments of the ABI: texts that end with NUL, and numbers with their count.
         let activation = unsafe { function.read() }?;
         // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
         // of values.
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn aoti_torch_cpu__qconv2d_pointwise_binary_tensor(
         let algorithm = unsafe { optional_text(unary_algorithm) };
         let (numbers, count) = (unary_scalars, unary_scalars_len);
         let function = ElementFunction { name, numbers, count, algorithm };
-        // SAFETY: as above.
+        // SAFETY: `function` holds arguments of the ABI: texts that end with NUL, and numbers with their count.
         let activation = unsafe { function.read() }?;
         // SAFETY: `output_scale`, `output_zero_point` and `output_dtype` are arguments of the ABI, NULL or addresses
         // of values.

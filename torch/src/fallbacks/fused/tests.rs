@@ -73,12 +73,14 @@ fn functions_of_the_abi_agree_with_each_other() {
     let plain = returned(|made| unsafe {
         aoti_torch_cpu__linear_pointwise(x, w, b, name(c"none"), null(), 0, no_algorithm, made)
     });
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let packed =
         returned(|made| unsafe { aoti_torch_cpu__mkl_linear(x, null_mut(), w, b, 6, made) });
     assert_eq!(Dense::of(plain.handle()), Dense::of(packed.handle()));
     // Another tensor of as many elements counts, whatever its dimensions in front.
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let sum = returned(|made| unsafe {
         aoti_torch_cpu__linear_pointwise_binary(x, other.handle(), w, b, name(c"sub"), made)
     });
@@ -87,7 +89,8 @@ fn functions_of_the_abi_agree_with_each_other() {
         numbers.at(at) - other_numbers.at(&[at[0] * 3 + at[1], at[2]])
     });
     expected.assert_near(sum.handle(), 1e-6, "sub");
-    // SAFETY: as above.
+    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
+    // test.
     let status = unsafe {
         aoti_torch_cpu__linear_pointwise(
             x,

@@ -38,7 +38,7 @@ macro_rules! fractional {
                 ret1: *mut TensorHandle,
             ) {
                 let (kernel, output) = ((kernel_size, kernel_size_len), (output_size, output_size_len));
-                // SAFETY: the caller's promise for the arrays.
+                // SAFETY: each list of the windows comes from the ABI with its number of entries.
                 let windows = unsafe { windows($dims, kernel, output) }?;
                 let largest = windows.largest(tensor, random_samples)?;
                 give_both([ret0, ret1], largest)
@@ -57,7 +57,7 @@ macro_rules! fractional {
                 ret0: *mut TensorHandle,
             ) {
                 let (kernel, output) = ((kernel_size, kernel_size_len), (output_size, output_size_len));
-                // SAFETY: the caller's promise for the arrays.
+                // SAFETY: each list of the windows comes from the ABI with its number of entries.
                 let windows = unsafe { windows($dims, kernel, output) }?;
                 let gradient = windows.gradient(grad_output, tensor, indices)?;
                 give(ret0, gradient)

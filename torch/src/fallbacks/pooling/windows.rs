@@ -76,7 +76,7 @@ macro_rules! max_pools {
             ) {
                 let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
                 let dilation = Some((dilation, dilation_len));
-                // SAFETY: the caller's promise for the arrays.
+                // SAFETY: each list of the windows comes from the ABI with its number of entries.
                 let windows = unsafe { fixed($name, $dims, all, dilation, ceil_mode) }?;
                 let results = pooling::max(tensor, &windows)?;
                 give_both([ret0, ret1], results)
@@ -100,7 +100,7 @@ macro_rules! max_pools {
             ) {
                 let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
                 let dilation = Some((dilation, dilation_len));
-                // SAFETY: the caller's promise for the arrays.
+                // SAFETY: each list of the windows comes from the ABI with its number of entries.
                 let windows = unsafe { fixed($name, $dims, all, dilation, ceil_mode) }?;
                 let result = pooling::max_backward(grad_output, tensor, indices, &windows)?;
                 give(ret0, result)
@@ -128,7 +128,7 @@ macro_rules! mean_pools {
                 ret0: *mut TensorHandle,
             ) {
                 let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
-                // SAFETY: the caller's promise for the arrays.
+                // SAFETY: each list of the windows comes from the ABI with its number of entries.
                 let windows = unsafe { fixed($name, $dims, all, None, ceil_mode) }?;
                 // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
                 let divisor = unsafe { divisor(count_include_pad, divisor_override) };
@@ -152,7 +152,7 @@ macro_rules! mean_pools {
                 ret0: *mut TensorHandle,
             ) {
                 let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
-                // SAFETY: the caller's promise for the arrays.
+                // SAFETY: each list of the windows comes from the ABI with its number of entries.
                 let windows = unsafe { fixed($name, $dims, all, None, ceil_mode) }?;
                 // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
                 let divisor = unsafe { divisor(count_include_pad, divisor_override) };

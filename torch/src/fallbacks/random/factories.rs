@@ -59,7 +59,8 @@ macro_rules! factories {
                 let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
                 // The generator if one is an argument, else NULL.
                 let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
-                // SAFETY: the caller's promise for the pointers.
+                // SAFETY: pointers of `wanted` and of generators are NULL or addresses of values; the sizes have
+                // their count.
                 let tensor = unsafe { drawn($numbers, size, size_len, generators[0], wanted) }?;
                 give(ret0, tensor)
             })*

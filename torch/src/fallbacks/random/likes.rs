@@ -61,7 +61,8 @@ macro_rules! likes {
                 let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
                 // The generator if one is an argument, else NULL.
                 let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
-                // SAFETY: the caller's promise for the pointers.
+                // SAFETY: pointers of `wanted` and of generators are NULL or addresses of values; the sizes have
+                // their count.
                 let drawn = unsafe {
                     drawn_like($numbers, tensor, generators[0], wanted, memory_format)
                 }?;

@@ -118,7 +118,8 @@ fn numbers_like_a_tensor_have_its_sizes_its_type_and_its_order() {
         assert_eq!(dtype_of_tensor(chosen.handle()).unwrap(), F64);
         assert_eq!(strides_of(chosen.handle()).unwrap(), [2, 1]);
         let mut none = null_mut();
-        // SAFETY: as above.
+        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
+        // the test.
         let status = unsafe {
             aoti_torch_cpu_randint_like_low_dtype(
                 five.handle(),

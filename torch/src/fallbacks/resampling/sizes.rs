@@ -62,7 +62,7 @@ fallbacks! {
             input: (input_size, input_size_len),
             align_corners,
         };
-        // SAFETY: the caller's promise for arrays and scales.
+        // SAFETY: lists of the ABI have their count beside them; each scale is NULL or the address of a value.
         let made = unsafe { arguments.gradient(ResamplingKind::Linear, [scales]) }?;
         give(ret0, made)
     }
@@ -85,7 +85,7 @@ fallbacks! {
             input: (input_size, input_size_len),
             align_corners,
         };
-        // SAFETY: the caller's promise for arrays and scales.
+        // SAFETY: lists of the ABI have their count beside them; each scale is NULL or the address of a value.
         let made = unsafe { arguments.gradient(ResamplingKind::Cubic, [scales_h, scales_w]) }?;
         give(ret0, made)
     }
@@ -110,7 +110,7 @@ fallbacks! {
             align_corners,
         };
         let scales = [scales_d, scales_h, scales_w];
-        // SAFETY: the caller's promise for arrays and scales.
+        // SAFETY: lists of the ABI have their count beside them; each scale is NULL or the address of a value.
         let made = unsafe { arguments.gradient(ResamplingKind::Linear, scales) }?;
         give(ret0, made)
     }

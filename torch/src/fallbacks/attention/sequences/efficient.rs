@@ -117,7 +117,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
     places!(ret0, ret1, ret2, ret3);
     operation("_efficient_attention_forward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: optional tensors of the ABI are NULL, or addresses of handles.
         let [bias, queries, keys, counts] =
             [bias, cu_seqlens_q, cu_seqlens_k, seqlen_k].map(|one| unsafe { behind(one) });
         // SAFETY: `length` is an optional argument of the ABI: NULL, or the address of a value.
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
         return_all(results)?;
         for (place, length) in [(ret4, forward.longest), (ret5, keys)] {
             if !place.is_null() {
-                // SAFETY: the caller's promise; it is not NULL.
+                // SAFETY: the place is not NULL, so the ABI has it valid for a write of a number.
                 unsafe { place.write_unaligned(length) };
             }
         }
@@ -237,7 +237,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
     places!(ret0, ret1, ret2, ret3);
     operation("_efficient_attention_backward", || {
         refuse_dropout(dropout_p)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: optional tensors of the ABI are NULL, or addresses of handles.
         let [bias, queries, keys] =
             [bias, cu_seqlens_q, cu_seqlens_k].map(|one| unsafe { behind(one) });
         // SAFETY: `window_size` is an optional argument of the ABI: NULL, or the address of a value.

@@ -38,12 +38,12 @@ impl Optionals {
         most: [i64; 2],
         is_causal: i32,
     ) -> Result<FlashArguments> {
-        // SAFETY: the caller's promise.
+        // SAFETY: optional tensors of the ABI are NULL, or addresses of handles.
         if unsafe { behind(self.alibi_slopes) }?.is_some() {
             return Err(Error::not_supported("alibi_slopes is not offered by Sconce"));
         }
         let tensors = [self.cum_seq_q, self.cum_seq_k, self.seqused_k, self.block_table];
-        // SAFETY: as above.
+        // SAFETY: optional tensors of the ABI are NULL, or addresses of handles.
         let [queries, keys, counts, pages] = tensors.map(|one| unsafe { behind(one) });
         let window = [self.window_size_left, self.window_size_right];
         Ok(FlashArguments {
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward(
     ret3: *mut TensorHandle,
     ret4: *mut TensorHandle,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: all pointers are this function's own arguments, which the ABI describes as it does those of the callee.
     unsafe {
         aoti_torch_cuda__flash_attention_forward_v2(
             query,
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_v2(
             block_table,
             num_splits,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the fields of `optionals` are optional arguments of the ABI: NULL, or addresses of values.
         let arguments =
             unsafe { optionals.arguments([query, key, value], [max_q, max_k], is_causal) }?;
         give_forward(&arguments, [ret0, ret1, ret2, ret3, ret4])
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_no_dropout_inp
     block_table: *const TensorHandle,
     ret0: *mut TensorHandle,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: all pointers are this function's own arguments, which the ABI describes as it does those of the callee.
     unsafe {
         aoti_torch_cuda__flash_attention_forward_no_dropout_inplace_v2(
             out,
@@ -279,7 +279,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_forward_no_dropout_inp
             block_table,
             num_splits,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the fields of `optionals` are optional arguments of the ABI: NULL, or addresses of values.
         let arguments =
             unsafe { optionals.arguments([query, key, value], [max_q, max_k], is_causal) }?;
         let (_, log_sums) = arguments.forward(Some(Tensor::retained(out)?), !ret0.is_none())?;
