@@ -110,7 +110,8 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CSt
 /// # Safety
 /// As [`text`].
 pub(crate) unsafe fn path_of<'a>(path: *const c_char, name: &str) -> Result<&'a Path> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: C passes `path` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+    // during the call.
     let path = unsafe { text(path, name) }?;
     Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }

@@ -179,14 +179,15 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
     out_sizes: *mut i64,
 ) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
         let sizes = request.output_sizes()?;
         for (i, size) in sizes.into_iter().enumerate().take(request.spatial) {
-            // SAFETY: the caller promises that three numbers may be written.
             let place = out_sizes.wrapping_add(i);
-            // SAFETY: as above.
+            // SAFETY: `i` is less than the rank in `desc`, and the function's comment in the header says that
+            // `out_sizes` receives so many numbers.
             unsafe { Out::new(place, "out_sizes") }?.write(size);
         }
         Ok(())
@@ -228,7 +229,8 @@ pub unsafe extern "C" fn sconce_convolution(
     result: *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let desc = unsafe { described(desc, "desc") }?;
         dnn::convolution(&desc.request()?, a as usize, b as usize, result as usize)
     })
@@ -253,7 +255,8 @@ pub unsafe extern "C" fn sconce_convolution_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
         stream.run(|| dnn::convolution(&request, a as usize, b as usize, result as usize))

@@ -45,7 +45,7 @@ impl<T: Grows> OutStruct<T> {
         let reserved = unsafe { place.add(size_of::<u32>()) };
         // SAFETY: the struct is aligned to at least four bytes, so its second word is.
         unsafe { reserved.cast::<u32>().write(0) };
-        // SAFETY: as above.
+        // SAFETY: the first version of each struct is longer than the head, which is its size and a reserved word.
         let to = unsafe { place.add(HEAD) };
         let from = std::ptr::from_ref(twin).cast::<u8>();
         // SAFETY: both have so many bytes after the head, and the twin is not the caller's.

@@ -97,7 +97,8 @@ fn check_size<T: Grows>(size: usize, name: &str) -> Result<()> {
 /// field, a `u32`, says.
 #[inline]
 pub(super) unsafe fn described<T: Grows>(pointer: *const T, name: &str) -> Result<T> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: unless C passes NULL, `pointer` has as many readable bytes as its first field, the struct's
+    // size, says; the header demands it of every struct.
     let value = unsafe { read(pointer, name) }?;
     refuse_zeroed(&value, name)?;
     Ok(value)
@@ -116,7 +117,9 @@ pub(super) fn refuse_zeroed<T: Grows>(value: &T, name: &str) -> Result<()> {
 #[inline]
 pub(super) unsafe fn read<T: Grows>(pointer: *const T, name: &str) -> Result<T> {
     let mut place = None;
-    // SAFETY: the caller promises what this function requires; the reference is not kept.
+    // SAFETY: `pointer`, if it is neither NULL nor misaligned, has as many readable bytes as its first
+    // field says: this function demands it. The value is copied at once, so the struct may change
+    // afterwards.
     unsafe { read_at(pointer, &mut place, name) }.copied()
 }
 

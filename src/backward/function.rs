@@ -48,7 +48,8 @@ pub(super) struct CFunction {
 
 // SAFETY: whoever adds a node promises that function and deleter may run on any thread.
 unsafe impl Send for CFunction {}
-// SAFETY: as above; several passes may call the function at once.
+// SAFETY: shared use only calls the function, and whoever adds a node promises that several passes may call it at
+// once; `owned` is an atomic.
 unsafe impl Sync for CFunction {}
 
 impl Drop for CFunction {

@@ -52,7 +52,8 @@ pub struct sconce_backward_root {
 /// # Safety
 /// As [`text`].
 unsafe fn name_of(name: *const c_char) -> Result<String> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+    // during the call.
     unsafe { text(name, "name") }.map(|name| name.to_string_lossy().into_owned())
 }
 

@@ -151,7 +151,8 @@ pub unsafe extern "C" fn sconce_matmul(
     c: *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let desc = unsafe { described(desc, "desc") }?;
         blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
     })
@@ -176,7 +177,8 @@ pub unsafe extern "C" fn sconce_matmul_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let desc = unsafe { described(desc, "desc") }?;
         let request = desc.request()?;
         stream.run(|| blas::matmul(&request, a as usize, b as usize, c as usize))

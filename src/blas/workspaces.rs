@@ -61,7 +61,8 @@ pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
     out_stats: *mut sconce_blas_workspace_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
+        // struct's size, says; the header demands it of every struct.
         let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         place.write(blas::workspace_figures(device)?.into());
         Ok(())

@@ -57,7 +57,8 @@ pub(super) unsafe fn config_of(config: *const sconce_comm_config) -> Result<Comm
     if config.is_null() {
         return Ok(CommConfig::default());
     }
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
+    // size, says; the header demands it of every struct.
     let config = unsafe { read(config, "config") }?;
     let limit = match config.timeout_ms {
         0 => Limit::Usual,

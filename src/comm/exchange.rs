@@ -34,7 +34,8 @@ pub unsafe extern "C" fn sconce_comm_broadcast(
     guard(|| {
         let (send, recv) = (send as usize, recv as usize);
         let request = CommRequest::Broadcast { send, recv, count, dtype: dtype_of(dtype)?, root };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -61,7 +62,8 @@ pub unsafe extern "C" fn sconce_comm_all_gather(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, send_count);
         let request = CommRequest::AllGather { send, recv, count, dtype: dtype_of(dtype)? };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -88,7 +90,8 @@ pub unsafe extern "C" fn sconce_comm_all_to_all(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, count_per_rank);
         let request = CommRequest::AllToAll { send, recv, count, dtype: dtype_of(dtype)? };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -132,7 +135,8 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
         let send = PartsOf { base: send as usize, counts: send_counts, offsets: send_offsets };
         let recv = PartsOf { base: recv as usize, counts: recv_counts, offsets: recv_offsets };
         let request = CommRequest::AllToAllV { send, recv, dtype: dtype_of(dtype)? };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -161,7 +165,8 @@ pub unsafe extern "C" fn sconce_comm_gather(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, send_count);
         let request = CommRequest::Gather { send, recv, count, dtype: dtype_of(dtype)?, root };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -190,7 +195,8 @@ pub unsafe extern "C" fn sconce_comm_scatter(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, recv_count);
         let request = CommRequest::Scatter { send, recv, count, dtype: dtype_of(dtype)?, root };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -218,7 +224,8 @@ pub unsafe extern "C" fn sconce_comm_send(
     guard(|| {
         let request =
             CommRequest::Send { send: send as usize, count, dtype: dtype_of(dtype)?, peer };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -245,7 +252,8 @@ pub unsafe extern "C" fn sconce_comm_recv(
     guard(|| {
         let request =
             CommRequest::Recv { recv: recv as usize, count, dtype: dtype_of(dtype)?, peer };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }

@@ -96,7 +96,8 @@ pub unsafe extern "C" fn sconce_comm_init_rank(
         }
         // SAFETY: not NULL, of bytes, and the caller promises that it is readable.
         let id = CommId(unsafe { id.read() }.bytes);
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let config = unsafe { config_of(config) }?;
         let key = collectives::init_rank(&id, ranks, rank, device, &config)?;
         out_comm.write(sconce_comm::from_key(key));
@@ -137,7 +138,8 @@ pub unsafe extern "C" fn sconce_comm_init_store(
         let store = sconce_compute::store::get(sconce_store::key(store, "store")?)?;
         // SAFETY: the caller promises a text.
         let name = unsafe { text(name, "name") }?.to_bytes();
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let config = unsafe { config_of(config) }?;
         let key = collectives::init_store(&store, name, ranks, rank, device, &config)?;
         out_comm.write(sconce_comm::from_key(key));
@@ -194,7 +196,8 @@ pub unsafe extern "C" fn sconce_comm_init_all(
         };
         let devices = numbers.into_iter().map(|number| device::resolve(runtime, number));
         let devices = devices.collect::<Result<Vec<_>>>()?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let config = unsafe { config_of(config) }?;
         let keys = collectives::init_all(&devices, &config)?;
         for (index, key) in keys.into_iter().enumerate() {
@@ -232,7 +235,8 @@ pub unsafe extern "C" fn sconce_comm_split(
     guard(|| {
         let out_comm = out!(out_comm);
         let comm = sconce_comm::key(comm, "comm")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let config = unsafe { config_of(config) }?;
         let color = (color >= 0).then_some(color);
         let new = collectives::split(comm, color, key, &config)?;

@@ -118,7 +118,8 @@ pub unsafe extern "C" fn sconce_comm_all_reduce(
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let request = CommRequest::AllReduce { send, recv, count, dtype: dtype_of(dtype)?, op };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -149,7 +150,8 @@ pub unsafe extern "C" fn sconce_comm_reduce(
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let request = CommRequest::Reduce { send, recv, count, dtype: dtype_of(dtype)?, op, root };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -180,7 +182,8 @@ pub unsafe extern "C" fn sconce_comm_reduce_scatter(
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let (count, dtype) = (recv_count, dtype_of(dtype)?);
         let request = CommRequest::ReduceScatter { send, recv, count, dtype, op };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+        // `submit` checks NULL and alignment before it writes.
         unsafe { submit(comm, stream, out_work, &request) }
     })
 }
@@ -198,6 +201,7 @@ pub unsafe extern "C" fn sconce_comm_barrier(
     stream: sconce_stream,
     out_work: *mut *mut sconce_comm_work,
 ) -> sconce_status {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
+    // `submit` checks NULL and alignment before it writes.
     guard(|| unsafe { submit(comm, stream, out_work, &CommRequest::Barrier) })
 }

@@ -35,7 +35,8 @@ pub unsafe extern "C" fn sconce_comm_tensors_reduce_add(
         let out_tensor = out!(out_tensor);
         // SAFETY: the caller promises so many handles.
         let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
-        // SAFETY: the same handles once more.
+        // SAFETY: `tensors` has `count` handles, which stay as they are during the call; the first reading
+        // of them has checked that it is neither NULL nor misaligned.
         let handles = unsafe { entries(tensors, count, "tensors") }?;
         out_tensor.write(match comm_tensors::reduce_add(&inputs, destination)? {
             Some(sum) => returned(sum)?,

@@ -101,7 +101,8 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_coalesced(
         // SAFETY: the caller promises so many numbers.
         let devices = unsafe { entries(devices, device_count, "devices") }?;
         check_place(out_tensors, count.saturating_mul(device_count))?;
-        // SAFETY: the same handles once more.
+        // SAFETY: `tensors` has `count` handles, which stay as they are during the call; the first reading
+        // of them has checked that it is neither NULL nor misaligned.
         let handles = unsafe { entries(tensors, count, "tensors") }?;
         let received = comm_tensors::broadcast_coalesced(&sources, devices, buffer_bytes)?;
         let mut results = Vec::with_capacity(count.saturating_mul(device_count));

@@ -39,9 +39,11 @@ pub unsafe extern "C" fn sconce_copy(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `dst` is an address of the host, its `bytes` bytes stay valid until the copy is done: the
+        // function's comment in the header demands it of both ranges.
         let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, bytes) };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `src` is an address of the host, its `bytes` bytes stay valid until the copy is done: the
+        // function's comment in the header demands it of both ranges.
         let src = unsafe { RawAddress::from_caller_within(src as usize, 0, bytes) };
         copy::copy(dst, src, bytes, non_blocking.is_true())
     })
@@ -67,7 +69,8 @@ pub unsafe extern "C" fn sconce_memory_set(
     bytes: usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `ptr` is an address of the host, its `bytes` bytes may be written: the function's comment
+        // in the header demands it.
         let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
         copy::set(ptr, value, bytes)
     })
@@ -95,9 +98,11 @@ pub unsafe extern "C" fn sconce_copy_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `dst` is an address of the host, its `bytes` bytes stay valid until the copy is done: the
+        // function's comment in the header demands it of both ranges.
         let dst = unsafe { RawAddress::from_caller_within(dst as usize, 0, bytes) };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `src` is an address of the host, its `bytes` bytes stay valid until the copy is done: the
+        // function's comment in the header demands it of both ranges.
         let src = unsafe { RawAddress::from_caller_within(src as usize, 0, bytes) };
         stream.run(|| copy::copy(dst, src, bytes, non_blocking.is_true()))
     })
@@ -119,7 +124,8 @@ pub unsafe extern "C" fn sconce_memory_set_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `ptr` is an address of the host, its `bytes` bytes may be written: the function's comment
+        // in the header demands it.
         let ptr = unsafe { RawAddress::from_caller_within(ptr as usize, 0, bytes) };
         stream.run(|| copy::set(ptr, value, bytes))
     })

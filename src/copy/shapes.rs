@@ -84,9 +84,11 @@ pub unsafe extern "C" fn sconce_copy_2d(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `dst` is an address of the host, its rows stay valid until the copy is done: the
+        // function's comment in the header demands it of both sides.
         let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `src` is an address of the host, its rows stay valid until the copy is done: the
+        // function's comment in the header demands it of both sides.
         let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
         copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true())
     })
@@ -114,9 +116,11 @@ pub unsafe extern "C" fn sconce_copy_strided(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `shape` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let shape = unsafe { described(shape, "shape") }?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: elements of the host at `dst` and `src` stay valid until the copy is done: the function's
+        // comment in the header demands it of both sides.
         unsafe { copy_strided(&shape, dst, src, non_blocking) }
     })
 }
@@ -141,7 +145,8 @@ pub unsafe extern "C" fn sconce_memory_set_2d(
     height: usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `ptr` is an address of the host, its rows may be written: the function's comment in the
+        // header demands it.
         let rows = unsafe { rows_of(ptr as usize, pitch_bytes, width_bytes, height) };
         copy::set_2d(rows, value, width_bytes, height)
     })
@@ -166,9 +171,11 @@ pub unsafe extern "C" fn sconce_copy_2d_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `dst` is an address of the host, its rows stay valid until the copy is done: the
+        // function's comment in the header demands it of both sides.
         let dst = unsafe { rows_of(dst as usize, dst_pitch_bytes, width_bytes, height) };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `src` is an address of the host, its rows stay valid until the copy is done: the
+        // function's comment in the header demands it of both sides.
         let src = unsafe { rows_of(src as usize, src_pitch_bytes, width_bytes, height) };
         stream.run(|| copy::copy_2d(dst, src, width_bytes, height, non_blocking.is_true()))
     })
@@ -190,9 +197,11 @@ pub unsafe extern "C" fn sconce_copy_strided_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `shape` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let shape = unsafe { described(shape, "shape") }?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: elements of the host at `dst` and `src` stay valid until the copy is done: the function's
+        // comment in the header demands it of both sides.
         stream.run(|| unsafe { copy_strided(&shape, dst, src, non_blocking) })
     })
 }
@@ -214,7 +223,8 @@ pub unsafe extern "C" fn sconce_memory_set_2d_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: if `ptr` is an address of the host, its rows may be written: the function's comment in the
+        // header demands it.
         let rows = unsafe { rows_of(ptr as usize, pitch_bytes, width_bytes, height) };
         stream.run(|| copy::set_2d(rows, value, width_bytes, height))
     })
@@ -231,9 +241,11 @@ unsafe fn copy_strided(
     non_blocking: CBool,
 ) -> Result<()> {
     let (axes, element) = (shape.axes()?, shape.element_bytes);
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: elements of the host at `dst` are valid until the copy is done, as this function demands,
+    // and `axes` are those of the copy.
     let dst = unsafe { reaching(dst as usize, &axes, |axis| axis.dst_stride, element) };
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: elements of the host at `src` are valid until the copy is done, as this function demands,
+    // and `axes` are those of the copy.
     let src = unsafe { reaching(src as usize, &axes, |axis| axis.src_stride, element) };
     copy::copy_strided(dst, src, element, &axes, non_blocking.is_true())
 }
@@ -249,7 +261,8 @@ fn rows_span(pitch: usize, width: usize, height: usize) -> usize {
 /// If the rows are host memory, they are valid until the copy is done.
 unsafe fn rows_of(address: usize, pitch: usize, width: usize, height: usize) -> Rows {
     let bytes = rows_span(pitch, width, height);
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: the range ends with the last row's last byte, so it holds the rows alone (and what is
+    // between them), which are valid until the copy is done.
     Rows { address: unsafe { RawAddress::from_caller_within(address, 0, bytes) }, pitch }
 }
 
@@ -272,6 +285,7 @@ unsafe fn reaching(
         let side = if stride(axis) < 0 { &mut below } else { &mut above };
         *side = side.saturating_add(reach);
     }
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `below` and `above` were found from the same axes as the elements, so the range holds those
+    // elements alone, and they are valid until the copy is done.
     unsafe { RawAddress::from_caller_within(address, below, above) }
 }

@@ -39,7 +39,8 @@ pub unsafe extern "C" fn sconce_dlpack_allocator(
 ) -> i32 {
     let status = guard(|| {
         let place = out!(out_managed);
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `prototype` is NULL or misaligned, which is refused, or as DLPack describes it; the
+        // function's comment demands it.
         let made = unsafe { allocated(prototype.cast()) };
         place.write(*made.as_ref().unwrap_or(&std::ptr::null_mut()));
         made.map(drop)

@@ -22,7 +22,8 @@ use crate::{guard, sconce_status, sconce_tensor};
 /// `native` is NULL, 1, 2, -1 or a live stream of the device.
 unsafe fn stream_of(native: *mut c_void, place: Place, name: &str) -> Result<Option<Stream>> {
     let native = native as usize;
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `native` is a live stream of the device or a number that stands for one: this function
+    // demands it.
     let handle = unsafe { StreamHandle::from_native(native) };
     named_stream(handle, matches!(native, 0 | usize::MAX), place, name)
 }
@@ -66,7 +67,8 @@ pub unsafe extern "C" fn sconce_tensor_to_dlpack(
     guard(|| {
         let out_managed = out!(out_managed);
         let tensor = defined(tensor, "tensor")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `consumer_stream` is a number of DLPack's protocol or a live stream of the tensor's device,
+        // as the function's comment in the header demands.
         let consumer = unsafe { stream_of(consumer_stream, tensor.place(), "consumer_stream") }?;
         export_stream(&tensor, consumer)?;
         out_managed.write(DlpackExport::versioned(tensor, None, Some(delete_versioned))?);
@@ -95,7 +97,8 @@ pub unsafe extern "C" fn sconce_tensor_to_dlpack_unversioned(
     guard(|| {
         let out_managed = out!(out_managed);
         let tensor = defined(tensor, "tensor")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `consumer_stream` is a number of DLPack's protocol or a live stream of the tensor's device,
+        // as the function's comment in the header demands.
         let consumer = unsafe { stream_of(consumer_stream, tensor.place(), "consumer_stream") }?;
         export_stream(&tensor, consumer)?;
         out_managed.write(DlpackExport::unversioned(tensor, Some(delete_unversioned))?);
@@ -155,7 +158,9 @@ pub unsafe extern "C" fn sconce_tensor_from_dlpack(
         // SAFETY: neither NULL nor misaligned, and of the version with this layout.
         let described = unsafe { managed.read() }.dl_tensor;
         let owner = deleter.map(|deleter| (deleter, managed.cast()));
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the struct was read as the version that it is, and DLPack binds its producer: the tensor's
+        // memory and lists stay until the deleter is called. `producer_stream` is a stream of the device or a
+        // number for one.
         let tensor = unsafe { imported(&described, flags, owner, producer_stream) }?;
         out_tensor.write(tensor);
         Ok(())
@@ -186,7 +191,9 @@ pub unsafe extern "C" fn sconce_tensor_from_dlpack_unversioned(
         // SAFETY: neither NULL nor misaligned, and the caller promises the rest.
         let DlpackManaged { dl_tensor, deleter, .. } = unsafe { managed.read() };
         let owner = deleter.map(|deleter| (deleter, managed.cast()));
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the struct was read as the version that it is, and DLPack binds its producer: the tensor's
+        // memory and lists stay until the deleter is called. `producer_stream` is a stream of the device or a
+        // number for one.
         let tensor = unsafe { imported(&dl_tensor, 0, owner, producer_stream) }?;
         out_tensor.write(tensor);
         Ok(())

@@ -214,7 +214,8 @@ pub unsafe extern "C" fn sconce_fft(
 ) -> sconce_status {
     guard(|| {
         let mut place = None;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field says, and they
+        // stay as they are during the call, which is as long as the reference lives.
         let desc = unsafe { read_at(desc, &mut place, "desc") }?;
         let (input, output) = (input as usize, output as usize);
         match fft::transform_known(&desc.raw(), input, output) {
@@ -243,7 +244,8 @@ pub unsafe extern "C" fn sconce_fft_on(
 ) -> sconce_status {
     guard(|| {
         let mut place = None;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field says, and they
+        // stay as they are during the call, which is as long as the reference lives.
         let desc = unsafe { read_at(desc, &mut place, "desc") }?;
         stream.run(|| {
             let (input, output) = (input as usize, output as usize);

@@ -184,7 +184,8 @@ pub unsafe extern "C" fn sconce_graph_warm_up(
         let runtime = runtime()?;
         graph::warm_up(runtime, device::resolve(runtime, device)?, || {
             refuse_held("the function of a warm-up");
-            // SAFETY: the caller promises what this function requires.
+            // SAFETY: the comment of `sconce_graph_warm_up` demands that `function` may be called with `user` and
+            // does not unwind; this is the thread of the call, which has not returned yet.
             unsafe { function(user) };
         })
     })

@@ -148,7 +148,8 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats(
     out_stats: *mut sconce_host_memory_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
+        // struct's size, says; the header demands it of every struct.
         let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         out_stats.write((&host_memory::stats()?).into());
         Ok(())

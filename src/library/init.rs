@@ -113,7 +113,8 @@ pub extern "C" fn sconce_init() -> sconce_status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `options` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let options = unsafe { read(options, "options") }?;
         context::initialize_with(options.to_core()?).map(|_| ())
     })

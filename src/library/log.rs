@@ -53,7 +53,8 @@ pub type sconce_log_callback =
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_log_set_callback(callback: sconce_log_callback, user: *mut c_void) {
     guard_value((), || {
-        // SAFETY: the caller promises what `Callback::new` requires.
+        // SAFETY: the function's comment demands that several threads may call `callback` with `user`, that it
+        // does not unwind, and that both stay usable until another one is set and the last call has ended.
         log::set_callback(callback.map(|function| unsafe { log::Callback::new(function, user) }));
     });
 }

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn sconce_torch_malloc(
     allocate("sconce_torch_malloc", || {
         let bytes = usize::try_from(bytes)
             .map_err(|_| Error::invalid_argument(format!("bytes is {bytes}, less than 0")))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `stream` is NULL or a live stream of the device: the function's comment demands it.
         let handle = unsafe { StreamHandle::from_native(stream as usize) };
         memory::alloc_native(bytes, device, handle)
     })

@@ -81,7 +81,8 @@ pub unsafe extern "C" fn sconce_memory_get_page_figures(
     out_figures: *mut sconce_memory_page_figures,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `out_figures` has as many writable bytes as its first field, the
+        // struct's size, says; the header demands it of every struct.
         let out_figures = unsafe { OutStruct::new(out_figures, "out_figures") }?;
         out_figures.write(memory::page_figures(device)?.into());
         Ok(())

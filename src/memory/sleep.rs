@@ -111,14 +111,16 @@ impl From<Option<SleepState>> for sconce_memory_sleep_state {
 /// # Safety
 /// `desc` is NULL or points to `desc.struct_size` readable bytes, and its path is NULL or a NUL-terminated string.
 unsafe fn place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+    // size, says; the header demands it of every struct.
     let sconce_sleep_desc { mode, path, .. } = unsafe { described(desc, "desc") }?;
     let place = match mode {
         SCONCE_SLEEP_DISCARD => SleepPlace::Discard,
         SCONCE_SLEEP_HOST_PINNED => SleepPlace::HostPinned,
         SCONCE_SLEEP_HOST_PAGEABLE => SleepPlace::HostPageable,
         SCONCE_SLEEP_FILE => {
-            // SAFETY: the caller promises what this function requires.
+            // SAFETY: C passes `path` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+            // during the call.
             let path = unsafe { path_of(path, "desc.path") }?;
             if path.as_os_str().is_empty() {
                 return Err(Error::invalid_argument(
@@ -179,7 +181,8 @@ pub unsafe extern "C" fn sconce_memory_pool_sleep(
     desc: *const sconce_sleep_desc,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as `struct_size` says, and its path
+        // is NULL or NUL-terminated, as its fields' comments demand.
         let place = unsafe { place(desc) }?;
         sleep::sleep(sconce_memory_pool::optional(pool), device, &place)
     })
@@ -218,7 +221,8 @@ pub unsafe extern "C" fn sconce_memory_pool_get_sleep_state(
     out_state: *mut sconce_memory_sleep_state,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `out_state` has as many writable bytes as its first field, the
+        // struct's size, says; the header demands it of every struct.
         let out_state = unsafe { OutStruct::new(out_state, "out_state") }?;
         out_state.write(sleep::state(sconce_memory_pool::optional(pool), device)?.into());
         Ok(())
@@ -263,7 +267,8 @@ pub unsafe extern "C" fn sconce_memory_sleep(
     desc: *const sconce_sleep_desc,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as `struct_size` says, and its path
+        // is NULL or NUL-terminated, as its fields' comments demand.
         let place = unsafe { place(desc) }?;
         sleep::sleep_device(device, &place)
     })

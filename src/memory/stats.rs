@@ -24,7 +24,8 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
     out_stats: *mut sconce_memory_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
+        // struct's size, says; the header demands it of every struct.
         let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
         memory::with_stats(device, |stats| out_stats.write_twin(stats))
     })
@@ -77,7 +78,8 @@ pub unsafe extern "C" fn sconce_memory_get_allocated(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
+    // and nothing else is written.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.current) })
 }
 
@@ -92,7 +94,8 @@ pub unsafe extern "C" fn sconce_memory_get_max_allocated(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
+    // and nothing else is written.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.peak) })
 }
 
@@ -106,7 +109,8 @@ pub unsafe extern "C" fn sconce_memory_get_reserved(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
+    // and nothing else is written.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.current) })
 }
 
@@ -121,7 +125,8 @@ pub unsafe extern "C" fn sconce_memory_get_max_reserved(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
+    // and nothing else is written.
     guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.peak) })
 }
 

@@ -51,7 +51,8 @@ pub unsafe extern "C" fn sconce_kernel_get_attributes(
     out_attributes: *mut sconce_kernel_attributes,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `out_attributes` has as many writable bytes as its first field, the
+        // struct's size, says; the header demands it of every struct.
         let out_attributes = unsafe { OutStruct::new(out_attributes, "out_attributes") }?;
         let found = module::attributes(sconce_kernel::key(kernel, "kernel")?, device)?;
         out_attributes.write(sconce_kernel_attributes {

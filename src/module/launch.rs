@@ -78,9 +78,11 @@ unsafe fn values<'a>(
     if argument_count > MOST_ARGUMENTS {
         return Err(too_many(argument_count));
     }
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: the list has `argument_count` entries, which stay as they are during the launch: this
+    // function demands it. Any bytes are an entry.
     let addresses = unsafe { entries(arguments, argument_count, "arguments") }?;
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: the list has `argument_count` entries, which stay as they are during the launch: this
+    // function demands it. Any bytes are an entry.
     let bytes = unsafe { entries(argument_bytes, argument_count, "argument_bytes") }?;
     if addresses.iter().any(|address| address.is_null()) {
         return Err(missing(addresses));
@@ -112,7 +114,8 @@ fn missing(addresses: &[*const c_void]) -> Error {
 #[inline(always)]
 unsafe fn request(desc: *const sconce_launch_desc) -> Result<LaunchConfig> {
     let mut place = None;
-    // SAFETY: the caller promises what this function requires; the reference is not kept.
+    // SAFETY: `desc`, if it is neither NULL nor misaligned, has as many readable bytes as its first field
+    // says. The reference ends with this function, during the call of C.
     let desc = unsafe { read_at(desc, &mut place, "desc") }?;
     refuse_zeroed(desc, "desc")?;
     desc.request()
@@ -153,9 +156,11 @@ pub unsafe extern "C" fn sconce_kernel_launch(
         // First of all it refuses a forked child.
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let config = unsafe { request(desc) }?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes two lists of `argument_count` entries; each address is that of as many readable
+        // bytes as its size says, which the function's comment demands. `values` refuses NULL.
         let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
         module::launch(runtime, kernel, &config, &values)
     })
@@ -184,9 +189,11 @@ pub unsafe extern "C" fn sconce_kernel_launch_on(
     guard_runtime(|| {
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let config = unsafe { request(desc) }?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes two lists of `argument_count` entries; each address is that of as many readable
+        // bytes as its size says, which the function's comment demands. `values` refuses NULL.
         let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
         module::launch_on(runtime, stream.resolve(runtime)?, kernel, &config, &values)
     })

@@ -80,7 +80,8 @@ pub unsafe extern "C" fn sconce_module_load_file(
 ) -> sconce_status {
     guard(|| {
         let out_module = out!(out_module);
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `path` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+        // during the call.
         let path = unsafe { path_of(path, "path") }?;
         out_module.write(sconce_module::from_key(module::load_file(path)?));
         Ok(())
@@ -130,7 +131,8 @@ pub unsafe extern "C" fn sconce_kernel_get(
 ) -> sconce_status {
     guard(|| {
         let out_kernel = out!(out_kernel);
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+        // during the call.
         let name = unsafe { text(name, "name") }?;
         let name = name.to_str().map_err(|_| Error::invalid_argument("name is not UTF-8"))?;
         let kernel = module::kernel(sconce_module::key(module, "module")?, name)?;

@@ -39,11 +39,13 @@ pub unsafe extern "C" fn sconce_kernel_source_create(
 ) -> sconce_status {
     guard(|| {
         let out_source = out!(out_source);
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `code` as NULL, which is refused, or as a NUL-terminated text; it is copied before
+        // the call returns.
         let code = unsafe { owned(code, "code") }?;
         let name = match name.is_null() {
             true => c"source.cu".to_owned(),
-            // SAFETY: the caller promises what this function requires.
+            // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text; it is copied before
+            // the call returns.
             false => unsafe { owned(name, "name") }?,
         };
         out_source.write(sconce_kernel_source::from_key(source::create(name, code)?));
@@ -81,9 +83,11 @@ pub unsafe extern "C" fn sconce_kernel_source_add_header(
 ) -> sconce_status {
     guard(|| {
         let key = sconce_kernel_source::key(source, "source")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text; it is copied before
+        // the call returns.
         let name = unsafe { owned(name, "name") }?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `code` as NULL, which is refused, or as a NUL-terminated text; it is copied before
+        // the call returns.
         source::add_header(key, name, unsafe { owned(code, "code") }?)
     })
 }
@@ -104,7 +108,8 @@ pub unsafe extern "C" fn sconce_kernel_source_add_option(
 ) -> sconce_status {
     guard(|| {
         let key = sconce_kernel_source::key(source, "source")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `option` as NULL, which is refused, or as a NUL-terminated text; it is copied
+        // before the call returns.
         source::add_option(key, unsafe { owned(option, "option") }?)
     })
 }
@@ -127,7 +132,8 @@ pub unsafe extern "C" fn sconce_kernel_source_add_kernel(
 ) -> sconce_status {
     guard(|| {
         let key = sconce_kernel_source::key(source, "source")?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `expression` as NULL, which is refused, or as a NUL-terminated text; it is copied
+        // before the call returns.
         source::add_kernel(key, unsafe { owned(expression, "expression") }?)
     })
 }
@@ -199,6 +205,7 @@ pub unsafe extern "C" fn sconce_kernel_source_get_log(
 /// # Safety
 /// As [`text`].
 unsafe fn owned(given: *const c_char, name: &str) -> sconce_base::error::Result<CString> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: C passes `given` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+    // during the call.
     Ok(unsafe { text(given, name) }?.to_owned())
 }

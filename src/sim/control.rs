@@ -13,7 +13,8 @@ use crate::{CBool, guard, sconce_status, sconce_stream, text};
 /// # Safety
 /// If `call` is not NULL, it is NUL-terminated and stays as it is during the call.
 unsafe fn call_name<'a>(call: *const c_char) -> Result<&'a str> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: C passes `call` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+    // during the call.
     let name = unsafe { text(call, "call") }?;
     name.to_str().map_err(|_| Error::invalid_argument("call is not UTF-8"))
 }

@@ -56,7 +56,8 @@ struct Registered {
 
 // SAFETY: the caller of `sconce_sim_register_kernel` promises that the functions may run on any thread.
 unsafe impl Send for Registered {}
-// SAFETY: as above; launches on several streams call the function at the same time.
+// SAFETY: shared use only calls `function`, and `sconce_sim_register_kernel` demands that several threads may call it
+// at once, each with `user`.
 unsafe impl Sync for Registered {}
 
 impl Drop for Registered {
@@ -119,7 +120,8 @@ fn with_running<R>(action: impl FnOnce(&SimLaunch<'_>) -> R) -> Result<R> {
     })?;
     // SAFETY: `run` takes the two off before they end.
     let launch = unsafe { &*launch };
-    // SAFETY: as above; the function, which is the other user of the struct, runs on this thread.
+    // SAFETY: `run` takes the struct off the thread's list before it ends. The function, which is its other user, runs
+    // on this thread, so nothing changes the struct meanwhile.
     let described = unsafe { &*described };
     launch.position.set((described.block_index, described.thread_index));
     Ok(action(launch))
@@ -170,7 +172,8 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
     deleter: sconce_deleter,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+        // during the call.
         let name = unsafe { text(name, "name") }?;
         let name = name.to_str().map_err(|_| Error::invalid_argument("name is not UTF-8"))?;
         let function = function.ok_or_else(|| null_argument("function"))?;
@@ -212,7 +215,8 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_unregister_kernel(name: *const c_char) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+        // during the call.
         let name = unsafe { text(name, "name") }?;
         sim::unregister_kernel(&name.to_string_lossy());
         Ok(())
@@ -300,7 +304,8 @@ pub unsafe extern "C" fn sconce_sim_kernel_fail(
     message: *const c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: C passes `message` as NULL, which is refused, or as a NUL-terminated text that stays as it
+        // is during the call.
         let message = unsafe { text(message, "message") }?.to_string_lossy();
         if code == 0 {
             return Err(Error::invalid_argument("code is 0, which the driver returns for success"));

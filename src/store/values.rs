@@ -29,7 +29,8 @@ unsafe fn bytes_of<'a>(value: *const c_void, bytes: usize, name: &str) -> Result
 /// # Safety
 /// As [`text`].
 unsafe fn key_of<'a>(key: *const c_char) -> Result<&'a [u8]> {
-    // SAFETY: the caller promises what this function requires.
+    // SAFETY: C passes `key` as NULL, which is refused, or as a NUL-terminated text that stays as it is
+    // during the call.
     unsafe { text(key, "key") }.map(std::ffi::CStr::to_bytes)
 }
 

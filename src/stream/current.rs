@@ -193,7 +193,8 @@ pub unsafe extern "C" fn sconce_stream_get_from_external(
 ) -> sconce_status {
     guard(|| {
         let out_stream = out!(out_stream);
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `native` is a live stream of the device or a number that stands for one: the function's
+        // comment demands it.
         let handle = unsafe { StreamHandle::from_native(native as usize) };
         let stream = stream::from_external(handle, device)?;
         out_stream.write(sconce_stream::of(stream));

@@ -215,7 +215,8 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function(
         let function = function.ok_or_else(|| null("function"))?;
         let runtime = runtime()?;
         let stream = stream.resolve(runtime)?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the function's comment demands that `function` may be called with `user` on another thread,
+        // at each launch if it is captured, and that it does not unwind.
         let function = unsafe { HostFunction::new(function, user) };
         stream::launch_host_function(runtime, stream, function)
     })
@@ -249,7 +250,8 @@ pub unsafe extern "C" fn sconce_stream_launch_host_function_or(
         let otherwise = otherwise.ok_or_else(|| null("otherwise"))?;
         let runtime = runtime()?;
         let stream = stream.resolve(runtime)?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the function's comment demands that `function` and `otherwise` may be called with `user` on
+        // another thread, at each launch if they are captured, and that they do not unwind.
         let function = unsafe { HostFunction::with_alternative(function, otherwise, user) };
         stream::launch_host_function(runtime, stream, function)
     })
@@ -284,7 +286,8 @@ pub unsafe extern "C" fn sconce_stream_run(
         let runtime = runtime()?;
         stream::run(runtime, stream.resolve(runtime)?, || {
             refuse_held("the function of a scope");
-            // SAFETY: the caller promises what this function requires.
+            // SAFETY: the comment of `sconce_stream_run` demands that `function` may be called with `user` and
+            // does not unwind; this is the thread of the call, which has not returned yet.
             unsafe { function(user) };
         })
     })

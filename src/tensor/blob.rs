@@ -61,7 +61,8 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
         let sizes = numbers!(sizes, rank);
         let strides = if strides.is_null() { None } else { Some(numbers!(strides, rank)) };
         let memory = ForeignMemory { address, name: "address", bytes, dtype, place };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the memory is valid until the deleter is called, or without one as long as a tensor uses it:
+        // the function's comment demands it.
         out_tensor.write(unsafe { memory.tensor(sizes, strides, deleter, context) }?);
         Ok(())
     })
@@ -113,7 +114,8 @@ pub unsafe extern "C" fn sconce_tensor_from_blob(
         let bytes = reached(sizes, strides, dtype);
         let place = asked.place.map_or_else(|| place_of(data, bytes), Ok)?;
         let memory = ForeignMemory { address: data, name: "data", bytes, dtype, place };
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the memory is valid until the deleter is called, or without one as long as a tensor uses it:
+        // the function's comment demands it.
         out_tensor.write(unsafe { memory.tensor(sizes, strides, deleter, user) }?);
         Ok(())
     })
@@ -172,7 +174,8 @@ impl ForeignMemory<'_> {
         let address = self.address.expose_provenance();
         self.check_place(address)?;
         // Made without an owner first, so that a refusal does not call the deleter.
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: nobody calls the deleter before the tensor has its owner, and without a deleter the memory
+        // outlives the tensors, so the bytes are valid; `check_place` has looked up where they are.
         let plain = unsafe { Storage::foreign(address, bytes, place, None) };
         let strides = strides.unwrap_or(&packed);
         let checked = Tensor::checked(StorageRef::new(plain)?, dtype, sizes, strides, 0)?;
@@ -181,7 +184,8 @@ impl ForeignMemory<'_> {
         let room = ReservedStorage::new()?;
         let handle = returned(Tensor::default())?;
         let owner = Some(ForeignOwner { deleter, context });
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: the bytes are valid until `deleter` is called. The owner calls it once, on the thread that
+        // releases the last tensor, which the function's comment says.
         let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
         let tensor = checked.over(room.fill(owned));
         sconce_tensors::tensor::handle::assign(

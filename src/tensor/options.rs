@@ -98,7 +98,8 @@ impl Asked {
             let format = MemoryFormat::Preserve;
             return Ok(Asked { dtype: None, place: None, pinned: false, format });
         }
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: unless C passes NULL, `options` has as many readable bytes as its first field, the struct's
+        // size, says; the header demands it of every struct.
         let options = unsafe { read(options, "options") }?;
         if options.reserved != [0; 7] {
             return Err(Error::invalid_argument(

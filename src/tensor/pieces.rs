@@ -74,7 +74,8 @@ pub unsafe extern "C" fn sconce_tensor_chunk(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, room))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        // views than that before it writes.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
 }
@@ -98,7 +99,8 @@ pub unsafe extern "C" fn sconce_tensor_split(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, room))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        // views than that before it writes.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
 }
@@ -127,7 +129,8 @@ pub unsafe extern "C" fn sconce_tensor_split_with_sizes(
         let sizes = numbers!(sizes, count);
         let pieces =
             look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, room))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        // views than that before it writes.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
 }
@@ -149,7 +152,8 @@ pub unsafe extern "C" fn sconce_tensor_unbind(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, room))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        // views than that before it writes.
         unsafe { write_pieces(pieces, out_tensors, room, out_count) }
     })
 }

@@ -53,7 +53,8 @@ unsafe fn calculated(
         let result = calculate(Some(into))?;
         Ok((!into.is_same_view(&result)).then_some(result))
     };
-    // SAFETY: as the caller promises.
+    // SAFETY: `into` and `out_tensor` are the C function's parameters: a handle, which is checked, and NULL or a place
+    // for one handle.
     unsafe { written(into, None, out_tensor, calculate) }
 }
 

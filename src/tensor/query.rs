@@ -124,7 +124,8 @@ pub unsafe extern "C" fn sconce_tensor_get_sizes(
     guard(|| {
         let mut sizes = Dims::new();
         look_at_words(tensor, "tensor", |words| words.sizes(&mut sizes))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_sizes` has as many places as C states in `room`, and `write_dims` refuses more
+        // dimensions than that before it writes.
         unsafe { write_dims(&sizes, out_sizes, room, "out_sizes") }
     })
 }
@@ -145,7 +146,8 @@ pub unsafe extern "C" fn sconce_tensor_get_strides(
     guard(|| {
         let mut strides = Dims::new();
         look_at_words(tensor, "tensor", |words| words.strides(&mut strides))?;
-        // SAFETY: the caller promises what this function requires.
+        // SAFETY: `out_strides` has as many places as C states in `room`, and `write_dims` refuses more
+        // dimensions than that before it writes.
         unsafe { write_dims(&strides, out_strides, room, "out_strides") }
     })
 }

@@ -6,6 +6,7 @@ use crate::source::{files, text};
 
 /// The folders of the libraries and of what tests them.
 const ROOTS: &[&str] = &[
+    "src",
     "crates",
     "testkit",
     "tests",
@@ -39,6 +40,7 @@ const NO_REASONS: &[&str] = &[
     "ditto",
     "see above",
     "the caller promises it",
+    "the caller promises what this",
     "the caller's promise",
     "the caller’s promise",
     "the promise of the caller",
