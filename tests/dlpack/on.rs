@@ -45,8 +45,8 @@ fn the_current_stream_is_ordered_with_the_other_library() {
     assert_waits(other, named);
     // The named stream waits for the producer.
     work(other, &place);
-    // SAFETY: a live struct and stream.
     let shared = made(|out| {
+        // SAFETY: a live struct and stream, and a place that `made` passes.
         under(named, || unsafe { sconce_tensor_from_dlpack(managed, native(other), out) })
     });
     work(named, &place);
@@ -57,8 +57,8 @@ fn the_current_stream_is_ordered_with_the_other_library() {
     work(other, &place);
     assert_waits(other, named);
     work(other, &place);
-    // SAFETY: a live struct and stream.
     let again = made(|out| {
+        // SAFETY: a live struct and stream, and a place that `made` passes.
         under(named, || unsafe {
             sconce_tensor_from_dlpack_unversioned(managed, native(other), out)
         })

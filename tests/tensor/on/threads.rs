@@ -37,8 +37,8 @@ fn combined(
     number: f64,
 ) -> Outcome<Handle> {
     let (tensor, number) = (tensor.raw(), real(number));
-    // SAFETY: a number and a writable place.
     returned(|out| {
+        // SAFETY: a number and a writable place.
         under(stream, || unsafe {
             sconce_tensor_binary(
                 operation,
@@ -61,8 +61,8 @@ fn task(number: u64, workers: &[Sender<Call>]) {
     let mut any = || &workers[random.below(WORKERS) as usize];
     let start = real(number as f64);
     let mut tensor = elsewhere(any(), move || {
-        // SAFETY: sizes, a number and a writable place.
         returned(|out| {
+            // SAFETY: sizes, a number and a writable place.
             under(stream, || unsafe {
                 sconce_tensor_full(SIZES.as_ptr(), 1, &raw const start, null(), out)
             })
@@ -79,8 +79,8 @@ fn task(number: u64, workers: &[Sender<Call>]) {
         expected = (expected + step as f64) * 0.5;
     }
     let value = elsewhere(any(), move || {
-        // SAFETY: a writable place.
         written(sconce_scalar::default(), |out| {
+            // SAFETY: a writable place.
             under(stream, || unsafe { sconce_tensor_item(tensor.raw(), out) })
         })
     });
