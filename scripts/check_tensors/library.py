@@ -1,5 +1,6 @@
 """The C API of tensors over ctypes. Types of parameters are those of the header's prototypes."""
 
+import contextlib
 import ctypes
 import re
 from collections import Counter
@@ -87,20 +88,31 @@ class Library:
         return stream
 
     def call(self, function, *arguments):
-        if self.stream is not None:
-            # Two names of one function, whose form with a stream has one.
-            function = "copy" if function == "copy_" else function
-            if f"sconce_tensor_{function}_on" in self.functions:
-                function, arguments = f"{function}_on", (self.stream, *arguments)
         name = f"sconce_tensor_{function}"
         self.called[name] += 1
         passed = [
             byref(argument) if isinstance(argument, ctypes.Structure) and not isinstance(argument, Stream) else argument
             for argument in arguments
         ]
-        status = getattr(self.shared, name)(*passed)
+        with self.current_stream():
+            status = getattr(self.shared, name)(*passed)
+            if status != 0:
+                raise Refused(name, status, self.shared.sconce_last_error_message().decode())
+
+    @contextlib.contextmanager
+    def current_stream(self):
+        """Makes the stream of the calls current, if they have one, and then the one that was current before."""
+        if self.stream is None:
+            yield
+            return
+        previous, device = Stream(), ctypes.c_int32()
+        status = self.shared.sconce_stream_exchange(self.stream, byref(previous), byref(device))
         if status != 0:
-            raise Refused(name, status, self.shared.sconce_last_error_message().decode())
+            raise Refused("sconce_stream_exchange", status, self.shared.sconce_last_error_message().decode())
+        try:
+            yield
+        finally:
+            self.shared.sconce_stream_restore(previous, device)
 
     def out(self, kind, function, *arguments):
         """What a call returns in its last parameter."""
