@@ -13,14 +13,14 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// What the code of a file holds. Comments are left out, and so is what only tests compile, but for `is_unsafe`.
+/// What the code of a file holds. Comments are left out, and so is what only tests compile, except for `is_unsafe`.
 #[derive(Default)]
 pub(crate) struct Code {
     /// The paths. Those into the crate begin with `crate`, however they are written.
     pub(crate) paths: Vec<Vec<String>>,
-    /// The methods that are called, but for those of `self`: `name()`, or `name(…)` with arguments.
+    /// The methods that are called, except those of `self`: `name()`, or `name(…)` with arguments.
     pub(crate) calls: Vec<String>,
-    /// The texts, as written but for the quotes, each on one line.
+    /// The texts, as written without the quotes, each on one line.
     pub(crate) texts: Vec<String>,
     pub(crate) is_unsafe: bool,
 }

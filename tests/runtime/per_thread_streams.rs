@@ -40,7 +40,7 @@ fn allocate() -> *mut c_void {
     address
 }
 
-/// A thread that does what it is told, and says what came of it.
+/// A thread that makes the calls that it receives, and returns their results.
 struct Helper {
     tasks: Sender<Box<dyn FnOnce() -> usize + Send>>,
     results: Receiver<usize>,

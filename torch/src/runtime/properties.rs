@@ -20,7 +20,7 @@ const UUID: usize = 256;
 const MEMORY: usize = 288;
 const NAME_BYTES: usize = 256;
 
-/// The numbers that both layouts have, but for the sizes of textures and surfaces, which stay 0.
+/// The numbers that both layouts have, except the sizes of textures and surfaces, which stay 0.
 #[rustfmt::skip]
 const FIELDS: &[DeviceNumber] = &[
     DeviceNumber { attribute: 9, bytes: 8, at: [352, 352] }, // totalConstMem

@@ -24,7 +24,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// What an argument is, but for how its default is written.
+/// What an argument is, apart from how its default is written.
 fn described(argument: &Argument) -> String {
     let default = argument.default.as_ref().map(|default| {
         match Value::from_default(default, &argument.kind) {

@@ -18,7 +18,7 @@ pub(super) struct Unused {
     pub(super) segments: u64,
     /// In pages of the default pool that are partly in use.
     pub(super) pages: u64,
-    /// Whole segments and pages of the default pool, which would have gone back but for a capture.
+    /// Whole segments and pages of the default pool, which would have gone back if nothing were captured.
     pub(super) whole: u64,
     /// In private pools, which can give it back.
     pub(super) pools: u64,
