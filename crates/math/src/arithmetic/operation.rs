@@ -293,10 +293,12 @@ impl ElementOperation {
     /// Those of two inputs.
     pub const BINARY: [ElementOperation; 22] = in_c(2);
 
+    #[inline]
     const fn row(self) -> &'static Row {
         &ElementOperation::ROWS[self as usize]
     }
 
+    #[inline]
     const fn traits(self) -> Traits {
         match self.row().kernel {
             Own(_, _, traits) => traits,
@@ -305,6 +307,7 @@ impl ElementOperation {
     }
 
     /// How many inputs the operation has.
+    #[inline]
     pub const fn inputs(self) -> usize {
         self.row().inputs
     }
@@ -325,6 +328,7 @@ impl ElementOperation {
     }
 
     /// Whether torch defines the operation on elements of a type.
+    #[inline]
     pub const fn takes(self, dtype: Dtype) -> bool {
         let kind = match dtype.kind() {
             DtypeKind::Bool => BOOL,
@@ -336,11 +340,13 @@ impl ElementOperation {
     }
 
     /// The type of the result.
+    #[inline]
     pub const fn result(self) -> ResultType {
         self.row().result
     }
 
     /// The operation that kernels compute for this one, and from which inputs.
+    #[inline]
     pub const fn lowered(self) -> (ElementOperation, Lowering) {
         match self.row().kernel {
             Own(..) => (self, Plain),
@@ -349,6 +355,7 @@ impl ElementOperation {
     }
 
     /// The number of the kernels that compute the operation.
+    #[inline]
     pub const fn kernel_number(self) -> u8 {
         match self.row().kernel {
             Own(_, number, _) => number,
@@ -370,31 +377,37 @@ impl ElementOperation {
     }
 
     /// Whether the kernels for contiguous elements have the operation.
+    #[inline]
     pub const fn is_flat(self) -> bool {
         self.traits() & FLAT != 0
     }
 
     /// Whether the kernels for few elements have the operation.
+    #[inline]
     pub const fn is_small(self) -> bool {
         self.traits() & (FLAT | SMALL | PREDICATE) != 0
     }
 
     /// Whether kernels compute 0 or 1, whatever the type of the inputs is.
+    #[inline]
     pub const fn is_predicate(self) -> bool {
         self.traits() & PREDICATE != 0
     }
 
     /// Whether an element takes ten times as long as a sum, or longer.
+    #[inline]
     pub const fn is_slow(self) -> bool {
         self.traits() & SLOW != 0
     }
 
     /// Whether the result depends on the indices of elements.
+    #[inline]
     pub const fn is_numbered(self) -> bool {
         self.row().inputs == 0
     }
 
     /// Whether kernels compute the operation on the numbers of a domain.
+    #[inline]
     pub const fn is_defined_on(self, domain: Domain) -> bool {
         let kind = match domain {
             Domain::F32 | Domain::F64 => REAL,
