@@ -249,4 +249,18 @@ mod tests {
             assert!(!is_of_torch(name), "{name}");
         }
     }
+
+    /// A test program that held a copy of libsconce would use it beside the loaded one: handles and messages of the one
+    /// are unknown to the other.
+    #[test]
+    fn the_functions_of_sconce_are_those_of_the_shared_library() {
+        let functions = [
+            crate::api::sconce_tensor_empty as *const c_void,
+            crate::api::sconce_last_error_message as *const c_void,
+        ];
+        for function in functions {
+            let file = file_of(function).unwrap();
+            assert!(file.contains("libsconce.so"), "{file}");
+        }
+    }
 }
