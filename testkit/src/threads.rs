@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::panic::resume_unwind;
 use std::thread::{Scope, ScopedJoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The value of `SCONCE_TEST_SECONDS`, which lets tests of many threads run longer.
 pub fn asked_seconds() -> Option<f64> {
@@ -15,9 +15,24 @@ pub fn seconds(default: f64) -> Duration {
     Duration::from_secs_f64(asked_seconds().unwrap_or(default))
 }
 
-/// What threads must do at least in their time: so much, or a tenth of it under ThreadSanitizer, which slows them down.
-pub fn least_work(amount: i64) -> i64 {
-    if std::env::var_os("TSAN_OPTIONS").is_some() { amount / 10 } else { amount }
+/// How long a test goes on: for its time, and longer on a slow machine that has not done enough in it.
+#[derive(Clone, Copy)]
+pub struct Run {
+    end: Instant,
+    /// The test then ends in any case, and says what it has not reached.
+    last: Instant,
+}
+
+impl Run {
+    pub fn of(time: Duration) -> Run {
+        let end = Instant::now() + time;
+        Run { end, last: end + Duration::from_secs(40) }
+    }
+
+    pub fn goes_on(self, enough: impl FnOnce() -> bool) -> bool {
+        let now = Instant::now();
+        now < self.end || now < self.last && !enough()
+    }
 }
 
 /// A small generator of pseudo-random numbers, one for each thread. The seed must not be 0.

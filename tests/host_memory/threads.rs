@@ -14,7 +14,7 @@ use sconce_runtime::context::runtime;
 use sconce_runtime::host_memory::{self, check};
 use sconce_runtime::stream::{self, Stream};
 use sconce_runtime::{device, memory};
-use testkit::threads::{self, Xorshift, seconds};
+use testkit::threads::{self, Run, Xorshift, seconds};
 
 const THREADS: u64 = 8;
 
@@ -57,12 +57,14 @@ impl Block {
     }
 }
 
+/// The fewest allocations that put the cache to the test.
+const LEAST: u64 = 1000;
+
 /// One thread's part; `passed` takes blocks from thread to thread.
-fn work(number: u64, streams: &[Stream], passed: &Mutex<Vec<Block>>, count: &AtomicU64) {
+fn work(run: Run, number: u64, streams: &[Stream], passed: &Mutex<Vec<Block>>, count: &AtomicU64) {
     let mut random = Xorshift(0x9E37_79B9 + number * 77_777);
     let mut held: Vec<Block> = Vec::new();
-    let begin = Instant::now();
-    while begin.elapsed() < seconds(1.0) {
+    while run.goes_on(|| count.load(Ordering::Relaxed) > LEAST) {
         let stream = streams[random.below(streams.len())];
         match random.below(100) {
             0..45 => {
@@ -98,10 +100,11 @@ fn eight_threads() {
     let streams: Vec<Stream> = [0, 0, 1].map(|on| stream::from_pool(on, 0).unwrap()).into();
     let passed = Mutex::new(Vec::new());
     let count = AtomicU64::new(0);
+    let run = Run::of(seconds(1.0));
     threads::scope(|scope| {
         for number in 0..THREADS {
             let (streams, passed, count) = (&streams, &passed, &count);
-            scope.spawn(move || work(number, streams, passed, count));
+            scope.spawn(move || work(run, number, streams, passed, count));
         }
     });
     passed.into_inner().into_iter().for_each(Block::free);
@@ -122,7 +125,7 @@ fn eight_threads() {
     assert_eq!((stats.active_bytes.current, stats.requested_bytes.current), (0, 0));
     assert_eq!((stats.allocations.current, stats.allocated_bytes.current), (0, 0));
     assert_eq!(stats.num_host_alloc, stats.num_host_free);
-    assert!(stats.active_requests.allocated > 1000, "{:?}", stats.active_requests);
+    assert!(stats.active_requests.allocated > LEAST as i64, "{:?}", stats.active_requests);
 }
 
 const ENVIRONMENT: [(&str, &str); 3] =

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use testkit::memory::structure;
-use testkit::threads::{self, Xorshift, least_work, seconds};
+use testkit::threads::{self, Run, Xorshift, seconds};
 
 use parking_lot::Mutex;
 use sconce_base::error::Status;
@@ -44,7 +44,12 @@ struct Ranges {
     /// The sums of all allocations.
     all_count: AtomicI64,
     all_bytes: AtomicI64,
+    /// Requests for which there was no memory.
+    refused: AtomicI64,
 }
+
+/// The fewest allocations that put the allocator to the test.
+const LEAST: i64 = 1000;
 
 /// Windows are larger than any block, so that a range is in one or two.
 const WINDOW: usize = 32 << 20;
@@ -60,7 +65,14 @@ impl Ranges {
             most_bytes: none(),
             all_count: none(),
             all_bytes: none(),
+            refused: none(),
         }
+    }
+
+    /// The threads have met what the test is about.
+    fn are_enough(&self, may_fail: bool) -> bool {
+        self.all_count.load(Ordering::Relaxed) > LEAST
+            && (!may_fail || self.refused.load(Ordering::Relaxed) > 0)
     }
 
     fn windows(
@@ -141,7 +153,10 @@ impl Worker<'_> {
             pool::end(self.pool, 0).unwrap();
         }
         let address = match address {
-            Err(error) if self.may_fail && error.status() == Status::OutOfMemory => return,
+            Err(error) if self.may_fail && error.status() == Status::OutOfMemory => {
+                self.ranges.refused.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
             address => address.unwrap(),
         };
         let block = Block { address, bytes };
@@ -213,7 +228,7 @@ impl Worker<'_> {
     }
 }
 
-/// Runs the threads for a time; gives what was handed out.
+/// Runs the threads for a time, longer if they have not met enough; gives what was handed out.
 fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
     let ranges = Ranges::new();
     let shared: Vec<Stream> = (0..2)
@@ -223,7 +238,7 @@ fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
     let (senders, inboxes): (Vec<_>, Vec<_>) = (0..THREADS).map(|_| channel()).unzip();
     let failed = AtomicBool::new(false);
     let left: Mutex<Vec<Receiver<Block>>> = Mutex::default();
-    let deadline = Instant::now() + time;
+    let run = Run::of(time);
     threads::scope(|scope| {
         for (number, inbox) in inboxes.into_iter().enumerate() {
             let mut worker = Worker {
@@ -241,7 +256,9 @@ fn stress(driver: Driver, time: Duration, may_fail: bool) -> Ranges {
             let (failed, left) = (&failed, &left);
             scope.spawn(move || {
                 let guard = Alarm(failed);
-                while Instant::now() < deadline && !failed.load(Ordering::Relaxed) {
+                while !failed.load(Ordering::Relaxed)
+                    && run.goes_on(|| worker.ranges.are_enough(may_fail))
+                {
                     for _ in 0..50 {
                         worker.step();
                     }
@@ -303,7 +320,7 @@ fn check_policy(
         sconce_runtime::device::synchronize(0).unwrap();
         structure::assert_sound();
         let (count, bytes) = (ranges.all_count.into_inner(), ranges.all_bytes.into_inner());
-        assert!(count > least_work(1000), "only {count} allocations");
+        assert!(count > LEAST, "only {count} allocations");
         structure::assert_all_given_back(&[free_at_start]);
         let stats = memory::stats(0).unwrap();
         assert_eq!(stats.allocation.all.allocated, count);
