@@ -215,13 +215,13 @@ fn threads_with_streams_of_their_own_never_wait_for_each_other() {
             round();
         }
         let warm = sconce_runtime::memory::contention();
-        assert!(warm.settlements > begin.settlements, "the first rounds must have been counted");
+        assert!(warm.refills > begin.refills, "the first rounds must have been counted");
         round();
         let after = sconce_runtime::memory::contention();
-        let (asked, waits) = (after.settlements - warm.settlements, after.waits - warm.waits);
+        let (asked, waits) = (after.refills - warm.refills, after.waits - warm.waits);
         // Of 100,000 pairs. How far the threads' highest moments coincide differs each round; who
-        // asks for room looks into the other caches, and their threads may meet it there.
-        assert!(asked <= 500, "{asked} requests to the ledger");
+        // asks for quota looks into the other caches, and their threads may meet it there.
+        assert!(asked <= 500, "{asked} refills of quotas");
         assert!(waits <= asked, "{waits} waits");
 
         // That the counter counts: eight threads in one cache do meet.

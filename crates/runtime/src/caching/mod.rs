@@ -25,7 +25,7 @@ pub mod settings;
 pub mod size_class;
 
 pub use biased_lock::{BiasedGuard, BiasedLock};
-pub(crate) use contention::count_settlement;
+pub(crate) use contention::count_refill;
 pub use contention::{Contention, contention};
 pub(crate) use counted_lock::CountedLock;
 pub use deferred_frees::{CompleteFree, DeferredFrees, wait_for_devices};

@@ -6,7 +6,7 @@ use sconce_base::types::DeviceIndex;
 
 use super::addresses::address_map;
 use super::addresses::block_numbers::NumberChunk;
-use super::figures::account::{ALL, FIGURES, ROWS, Row, row_of};
+use super::figures::stream_stats::{ALL, FIGURES, ROWS, Row, row_of};
 use super::heap::block::RecordState;
 use super::heap::request::kind_of;
 use super::heap::stream_heap::StreamHeap;
@@ -59,17 +59,17 @@ fn device_caches(device: DeviceIndex) -> Result<(), String> {
         waiting |= cache.delays().has_waiting();
         for (row, sums) in granted.iter_mut().enumerate() {
             for (figure, sum) in sums.iter_mut().enumerate() {
-                *sum += inner.heap.account.granted(row, figure);
+                *sum += inner.heap.stats.granted(row, figure);
             }
         }
     }
     if waiting != home.has_waiting() {
         return Err(format!("blocks wait for events: {waiting}; the device counts otherwise"));
     }
-    let ledger = home.ledger.lock();
+    let stats = home.stats.lock();
     for (row, sums) in granted.iter().enumerate() {
         for (figure, sum) in sums.iter().enumerate() {
-            let known = ledger.credit.granted(row, figure);
+            let known = stats.quotas.granted(row, figure);
             if *sum != known {
                 return Err(format!("figure {figure} of row {row}: {sum} granted, {known} known"));
             }
@@ -225,8 +225,8 @@ fn stream(cache: &StreamCache, inner: &StreamMemory) -> Result<(), String> {
     }
     for (row, counts) in counted.iter().enumerate() {
         for (figure, count) in counts.iter().enumerate() {
-            let value = heap.account.value(row, figure);
-            if value != *count || heap.account.room(row, figure) < 0 {
+            let value = heap.stats.value(row, figure);
+            if value != *count || heap.stats.quota(row, figure) < 0 {
                 return Err(format!("figure {figure} of row {row} is {value}, counted {count}"));
             }
         }

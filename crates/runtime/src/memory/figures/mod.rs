@@ -3,19 +3,17 @@
 //! | file | idea |
 //! |---|---|
 //! | `stats` | the figures as callers read them |
-//! | `account` | one stream's figures, kept as what each may still rise |
-//! | `credit` | what the device has granted to the accounts of its streams |
-//! | `ledger` | the device's own figures, its limit, and the sums over its streams |
-//! | `ledger_lock` | the lock of a ledger, which counts changes |
-//! | `settle` | room for an account that has run out of it |
+//! | `stream_stats` | one stream's figures, kept as what each may still rise |
+//! | `peak_quotas` | what the device has granted to its streams |
+//! | `device_stats` | the device's own figures, its limit, the sums over its streams, and the lock that counts changes |
+//! | `refill` | more quota for a stream that has run out of it |
 //! | `last_reading` | the figures of a device as they were read last |
 
-pub(super) mod account;
-pub(super) mod credit;
+pub(super) mod device_stats;
 pub(super) mod last_reading;
-pub(super) mod ledger;
-pub(super) mod ledger_lock;
-pub(super) mod settle;
+pub(super) mod peak_quotas;
+pub(super) mod refill;
 mod stats;
+pub(super) mod stream_stats;
 
 pub use stats::{MemoryStats, PoolStats, Stat};

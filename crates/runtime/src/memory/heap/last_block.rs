@@ -4,15 +4,15 @@
 //! heap back to what it was before the allocation, and the next request of that size would find
 //! and cut the same block. So the block is left cut off, and handed out again as it is. Nor are the
 //! figures changed: the fall and the rise cancel, and how often they did is counted. Anything else
-//! that is asked of the heap, or of its account, first ends this ([`super::stream_heap::StreamHeap::finish_last`]): the block joins its neighbours, the
-//! figures are booked, and the heap is what it would have been.
+//! that is asked of the heap, or of its statistics, first ends this ([`super::stream_heap::StreamHeap::finish_last`]):
+//! the block joins its neighbours, the figures are booked, and the heap is what it would have been.
 
 use super::block::NONE;
 use super::request::BlockRequest;
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::entry::{EntryContent, MapEntry};
-use crate::memory::figures::account::Row;
+use crate::memory::figures::stream_stats::Row;
 
 /// The block that was handed out last.
 pub(crate) struct LastBlock {
@@ -64,8 +64,8 @@ impl LastBlock {
     /// Another block was handed out, and this one was finished.
     #[inline(always)]
     pub(crate) fn is_now(&mut self, block: LastBlock) {
-        // What counts is 0 when a block is settled, and stays as it is.
-        debug_assert!(self.is_settled() && self.again_requested == 0);
+        // What counts is 0 when a block is finished, and stays as it is.
+        debug_assert!(self.is_finished() && self.again_requested == 0);
         self.id = block.id;
         self.bins = block.bins;
         self.kind = block.kind;
@@ -89,7 +89,7 @@ impl LastBlock {
 
     /// True if no free and no reuse of this block is still to be booked.
     #[inline]
-    pub(crate) fn is_settled(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         self.held && self.again == 0
     }
 

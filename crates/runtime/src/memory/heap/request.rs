@@ -45,8 +45,8 @@ pub(crate) struct HandedOut {
     pub(crate) address: u64,
     /// The size of the block.
     pub(crate) bytes: u64,
-    /// Whether the account still has room; if not, it must be settled.
-    pub(crate) settled: bool,
+    /// False if a quota must be refilled.
+    pub(crate) within_quota: bool,
 }
 
 impl BlockFit {

@@ -1,4 +1,4 @@
-//! One stream's memory: segments cut into blocks, free blocks in bins, and the account of both.
+//! One stream's memory: segments cut into blocks, free blocks in bins, and the statistics of both.
 //!
 //! Nothing here locks or calls a driver. A thread that changes a heap holds its cache's lock.
 
@@ -12,7 +12,7 @@ use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::{BlockNumbers, NumberOwner};
 use crate::memory::addresses::entry::note_bytes;
-use crate::memory::figures::account::{self, Account, FIGURES, falls};
+use crate::memory::figures::stream_stats::{self, FIGURES, StreamStats, falls};
 
 /// The index of the default pool in every heap's table.
 pub(crate) const DEFAULT_POOL: u16 = 0;
@@ -45,7 +45,7 @@ pub(crate) struct StreamHeap {
     /// The free blocks, two places for each pool ([`BlockRecord::bins`]): small ones, large ones. `None` until
     /// there is one, and when the heap has become empty.
     pub(super) bins: Vec<Option<Box<Bins>>>,
-    pub(crate) account: Account,
+    pub(crate) stats: StreamStats,
     pub(crate) numbers: BlockNumbers,
     last: LastBlock,
 }
@@ -57,7 +57,7 @@ impl StreamHeap {
             segments: SegmentRecords::new(),
             pools: Vec::new(),
             bins: Vec::new(),
-            account: Account::default(),
+            stats: StreamStats::default(),
             numbers: BlockNumbers::new(),
             last: LastBlock::NOTHING,
         };
@@ -111,8 +111,8 @@ impl StreamHeap {
     fn take_last(&mut self, request: &BlockRequest) -> HandedOut {
         let more = self.last.hand_out(request.bytes);
         let LastBlock { id, address, bytes, kind, .. } = self.last;
-        let settled = more == 0 || self.account.book_requested(kind, more);
-        HandedOut { id, address, bytes, settled }
+        let within_quota = more == 0 || self.stats.book_requested(kind, more);
+        HandedOut { id, address, bytes, within_quota }
     }
 
     /// Hands out the last block again for a request of the same bytes. The settings have not changed.
@@ -143,7 +143,7 @@ impl StreamHeap {
         id: BlockId,
         request: &BlockRequest,
     ) -> HandedOut {
-        debug_assert!(self.last.is_settled(), "a heap changes before its last block was finished");
+        debug_assert!(self.last.is_finished(), "a heap changes before its last block was finished");
         let found = &mut self.blocks[id];
         let BlockRecord { address, bytes: whole_bytes, paged, fills_windows: alone, .. } = *found;
         let (whole, spare) = (found.is_whole(), whole_bytes - request.rounded);
@@ -176,8 +176,8 @@ impl StreamHeap {
             inactive,
             ..LastBlock::NOTHING
         });
-        let settled = self.account.book_hand_out(kind, bytes, request.bytes, inactive);
-        HandedOut { id, address, bytes, settled }
+        let within_quota = self.stats.book_hand_out(kind, bytes, request.bytes, inactive);
+        HandedOut { id, address, bytes, within_quota }
     }
 
     /// Cuts off what is above the first `bytes` of a block that is in no bin, and puts it into its bin. It keeps what
@@ -208,8 +208,8 @@ impl StreamHeap {
         bins_of(&mut self.bins, whole.bins).insert(blocks, above);
     }
 
-    /// Takes back a block that a caller held and nothing uses any more. `false` when the account
-    /// must be settled.
+    /// Takes back a block that a caller held and nothing uses any more. `false` when a quota
+    /// must be refilled.
     #[inline(always)]
     #[must_use]
     pub(crate) fn give_back(&mut self, id: BlockId, now: u32) -> bool {
@@ -222,7 +222,7 @@ impl StreamHeap {
         let (bytes, requested) = (block.bytes, block.requested);
         let kind = block.counted_in();
         let inactive = self.merge_here(id, now);
-        self.account.book_falls(kind, &falls(bytes, requested, inactive))
+        self.stats.book_falls(kind, &falls(bytes, requested, inactive))
     }
 
     /// Takes back a block that has waited for events.
@@ -234,16 +234,16 @@ impl StreamHeap {
         let kind = block.counted_in();
         let inactive = self.merge(id, now);
         let mut changes = falls(bytes, requested, inactive);
-        changes[account::ALLOCATION] = 0;
-        changes[account::ALLOCATED_BYTES] = 0;
-        self.account.book_falls(kind, &changes)
+        changes[stream_stats::ALLOCATION] = 0;
+        changes[stream_stats::ALLOCATED_BYTES] = 0;
+        self.stats.book_falls(kind, &changes)
     }
 
     /// Ends the special treatment of the last block: if it was freed, it joins its neighbours, and what was not
     /// booked is booked.
     #[inline]
     pub(crate) fn finish_last(&mut self) {
-        if self.last.is_settled() {
+        if self.last.is_finished() {
             self.last.id = NONE;
         } else {
             self.finish_last_slowly();
@@ -255,17 +255,20 @@ impl StreamHeap {
         let last = std::mem::replace(&mut self.last, LastBlock::NOTHING);
         let kind = last.kind;
         if let Some(rises) = last.unbooked() {
-            self.account.book_repeated(kind, &rises);
+            self.stats.book_repeated(kind, &rises);
         }
         let block = &mut self.blocks[last.id];
         block.requested = last.requested;
         if !last.held {
             let inactive = self.merge(last.id, last.freed_at);
-            // The figures go back to what they were, and no other thread takes room from an account
+            // The figures go back to what they were, and no other thread takes quota from a stream
             // without finishing its last block first.
             let falls = falls(last.bytes, last.requested, inactive);
-            let settled = self.account.book_falls(kind, &falls);
-            debug_assert!(settled, "room was taken from a heap whose last block was not finished");
+            let within_quota = self.stats.book_falls(kind, &falls);
+            debug_assert!(
+                within_quota,
+                "quota was taken from a heap whose last block was not finished"
+            );
         }
     }
 
@@ -324,11 +327,11 @@ impl StreamHeap {
         let block = &mut self.blocks[id];
         block.state = RecordState::Pending;
         let mut falls = [0; FIGURES];
-        falls[account::ALLOCATION] = -1;
-        falls[account::ALLOCATED_BYTES] = -(block.bytes as i64);
+        falls[stream_stats::ALLOCATION] = -1;
+        falls[stream_stats::ALLOCATED_BYTES] = -(block.bytes as i64);
         let kind = block.counted_in();
-        // Nothing rises, so no room can run out.
-        let _ = self.account.book_falls(kind, &falls);
+        // Nothing rises, so no quota can run out.
+        let _ = self.stats.book_falls(kind, &falls);
     }
 
     /// Puts a free block that is in no bin into its bin.

@@ -5,7 +5,7 @@ use super::block::RecordState;
 use super::request::kind_of;
 use super::stream_heap::StreamHeap;
 use crate::caching::BlockId;
-use crate::memory::figures::account::{self, FIGURES};
+use crate::memory::figures::stream_stats::{self, FIGURES};
 
 impl StreamHeap {
     /// All blocks of a pool that is awake, in whatever state.
@@ -20,7 +20,7 @@ impl StreamHeap {
     }
 
     /// Takes a free block out of its bin, since streams use it. It waits like a block that was freed while streams use
-    /// it, and counts as one, for which nothing was asked. `false` when the account must be settled.
+    /// it, and counts as one, for which nothing was asked. `false` when a quota must be refilled.
     #[must_use]
     pub(crate) fn suspend_free(&mut self, id: BlockId) -> bool {
         self.pull(id);
@@ -30,14 +30,14 @@ impl StreamHeap {
         block.requested = 0;
         let bytes = block.bytes as i64;
         let mut changes = [0; FIGURES];
-        changes[account::ACTIVE] = 1;
-        changes[account::ACTIVE_BYTES] = bytes;
+        changes[stream_stats::ACTIVE] = 1;
+        changes[stream_stats::ACTIVE_BYTES] = bytes;
         // Free pieces of pages do not count as inactive, nor do whole segments.
         if !block.paged && !block.is_whole() {
-            changes[account::INACTIVE_SPLIT] = -1;
-            changes[account::INACTIVE_SPLIT_BYTES] = -bytes;
+            changes[stream_stats::INACTIVE_SPLIT] = -1;
+            changes[stream_stats::INACTIVE_SPLIT_BYTES] = -bytes;
         }
         let kind = if block.paged { block.counted_in() } else { kind_of(block.bins) };
-        self.account.book_rises(kind, &changes)
+        self.stats.book_rises(kind, &changes)
     }
 }

@@ -90,7 +90,7 @@ fn climb(miss: &Miss<'_>) -> Result<u64> {
     if let Some(address) = other_rooms::ask(miss)? {
         return Ok(address);
     }
-    home.ledger.lock().num_ooms += 1;
+    home.stats.lock().num_ooms += 1;
     let rounded = miss.request.rounded;
     Err(out_of_memory::report(runtime, cache, miss.segment_bytes, wanted, rounded))
 }

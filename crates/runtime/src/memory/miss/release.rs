@@ -125,10 +125,10 @@ fn give_back(
     let device = cache.stream().device;
     match source::plain::give_back(runtime, device, DevicePtr(segment.address)) {
         Ok(()) => {
-            let mut ledger = cache.home.ledger.lock();
-            ledger.lost(segment.kind, segment.bytes);
+            let mut stats = cache.home.stats.lock();
+            stats.lost(segment.kind, segment.bytes);
             if segment.oversize {
-                ledger.oversize_segments.decrease(1);
+                stats.oversize_segments.decrease(1);
             }
             Ok(())
         }

@@ -1,5 +1,5 @@
-//! One allocation of the driver for each segment. The functions are called with no cache and no ledger locked, since the
-//! driver may wait for the device.
+//! One allocation of the driver for each segment. The functions are called with no cache and no statistics locked,
+//! since the driver may wait for the device.
 
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::{DeviceIndex, DevicePtr};

@@ -8,10 +8,10 @@ use super::device::DeviceMemory;
 use super::device::gate::ExclusivePassage;
 use crate::caching::settings;
 use crate::memory::figures::MemoryStats;
-use crate::memory::figures::account::{ALLOCATED_BYTES, Account};
+use crate::memory::figures::device_stats::Sums;
 use crate::memory::figures::last_reading::{LastReading, StateNumbers, max_split};
-use crate::memory::figures::ledger::Sums;
-use crate::memory::figures::settle::OtherAccounts;
+use crate::memory::figures::refill::OtherStreams;
+use crate::memory::figures::stream_stats::{ALLOCATED_BYTES, StreamStats};
 
 /// Whether freed blocks of a device wait for events, or are parked.
 pub(crate) fn have_delayed(device: DeviceIndex) -> bool {
@@ -26,7 +26,7 @@ pub(crate) fn lock_all(
     device: DeviceIndex,
     _: &ExclusivePassage<'_>,
 ) -> Vec<(&'static StreamCache, LockedCache)> {
-    // First one after the other: a cache that takes up frees may need room in the account of others,
+    // First one after the other: a cache that takes up frees may need quota of others,
     // which it only gets of those that are not locked.
     StreamCache::all_of(device).for_each(|cache| drop(cache.visit()));
     StreamCache::all_of(device).map(|cache| (cache, cache.visit())).collect()
@@ -40,7 +40,7 @@ fn sums(device: DeviceIndex) -> (Sums, u64) {
         let mut inner = cache.memory().lock_to_read(owner_word());
         cache.take_up(&mut inner);
         inner.heap.finish_last();
-        sums.add(&inner.heap.account);
+        sums.add(&inner.heap.stats);
         changes += cache.memory().changes();
     }
     (sums, changes)
@@ -70,8 +70,8 @@ pub(crate) fn with_stats<R>(
     let home = DeviceMemory::of(device);
     let mut last = home.reading();
     if let Some(caches) = changes(device) {
-        let ledger = home.ledger.changes();
-        let state = StateNumbers { caches, ledger, settings: settings::generation() };
+        let device_stats = home.stats.changes();
+        let state = StateNumbers { caches, device_stats, settings: settings::generation() };
         if let Some(stats) = last.of(state) {
             stats.sleeping_bytes = sleeping_bytes;
             return copy(stats);
@@ -86,9 +86,9 @@ pub(crate) fn with_stats<R>(
 fn read(device: DeviceIndex, last: &mut LastReading) -> &mut MemoryStats {
     let (settings, max_split) = max_split();
     let (sums, caches) = sums(device);
-    DeviceMemory::of(device).ledger.read(|ledger, changes| {
-        let state = StateNumbers { caches, ledger: changes, settings };
-        last.keep(state, ledger.stats(&sums, max_split))
+    DeviceMemory::of(device).stats.read(|stats, changes| {
+        let state = StateNumbers { caches, device_stats: changes, settings };
+        last.keep(state, stats.stats(&sums, max_split))
     })
 }
 
@@ -108,11 +108,11 @@ pub(crate) fn reset_peaks(device: DeviceIndex) {
     let home = DeviceMemory::of(device);
     for cache in StreamCache::all_of(device) {
         let mut inner = cache.visit();
-        home.ledger.lock().credit.collect(&mut inner.heap.account);
+        home.stats.lock().quotas.collect(&mut inner.heap.stats);
     }
-    let mut ledger = home.ledger.lock();
-    ledger.credit.forget_unspent();
-    ledger.reset_own_peaks();
+    let mut stats = home.stats.lock();
+    stats.quotas.forget_unspent();
+    stats.reset_own_peaks();
 }
 
 /// All sums of rises and falls of a device begin again.
@@ -120,29 +120,29 @@ pub(crate) fn reset_accumulated(device: DeviceIndex) {
     let home = DeviceMemory::of(device);
     let _reading = home.reading();
     let (sums, _) = sums(device);
-    home.ledger.lock().reset_accumulated(&sums);
+    home.stats.lock().reset_accumulated(&sums);
 }
 
 /// Bytes that callers hold, and bytes got from the driver.
 pub(crate) fn bytes_in_use(device: DeviceIndex) -> (u64, u64) {
     let allocated = sums(device).0.value(ALLOCATED_BYTES);
-    (allocated as u64, DeviceMemory::of(device).ledger.lock().reserved())
+    (allocated as u64, DeviceMemory::of(device).stats.lock().reserved())
 }
 
-/// The accounts of the other caches of the cache's device. No thread is waited for.
-impl OtherAccounts for StreamCache {
+/// The statistics of the other caches of the cache's device. No thread is waited for.
+impl OtherStreams for StreamCache {
     fn book_remote_frees(&self) {
         for cache in StreamCache::all_of(self.device()).filter(|cache| cache.has_remote_frees()) {
             drop(cache.try_visit());
         }
     }
 
-    fn each_idle(&self, mut act: impl FnMut(&mut Account)) {
+    fn each_idle(&self, mut act: impl FnMut(&mut StreamStats)) {
         for cache in StreamCache::all_of(self.device()).filter(|cache| !std::ptr::eq(*cache, self))
         {
             if let Some(mut inner) = cache.memory().try_lock(owner_word()) {
                 inner.heap.finish_last();
-                act(&mut inner.heap.account);
+                act(&mut inner.heap.stats);
             }
         }
     }

@@ -18,7 +18,7 @@ use crate::caching::{BiasedGuard, BlockId, CountedLock, DeferredFrees, DelayCoun
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
 use crate::memory::addresses::entry::{EntryContent, MapEntry};
-use crate::memory::figures::settle;
+use crate::memory::figures::refill;
 use crate::memory::heap::block::RecordState;
 use crate::memory::heap::request::{BlockRequest, HandedOut};
 use crate::memory::heap::stream_heap::{DEFAULT_POOL, StreamHeap};
@@ -235,12 +235,12 @@ impl StreamCache {
         request: &BlockRequest,
         handed: &HandedOut,
     ) {
-        if !handed.settled {
-            self.settle(inner);
+        if !handed.within_quota {
+            self.refill(inner);
         }
         if handed.bytes >= request.fit.max_split {
             inner.heap.blocks[handed.id].oversize = true;
-            self.home.ledger.lock().oversize_allocations.increase(1);
+            self.home.stats.lock().oversize_allocations.increase(1);
         }
     }
 
@@ -290,7 +290,7 @@ impl StreamCache {
         }
         let now = self.home.requests();
         if !inner.heap.give_back(id, now) {
-            self.settle(inner);
+            self.refill(inner);
         }
     }
 
@@ -299,7 +299,7 @@ impl StreamCache {
     fn take_back_slowly(&'static self, inner: &mut StreamMemory, id: BlockId) {
         self.note(Action::FreeRequested, inner, id);
         if std::mem::take(&mut inner.heap.blocks[id].oversize) {
-            self.home.ledger.lock().oversize_allocations.decrease(1);
+            self.home.stats.lock().oversize_allocations.decrease(1);
         }
         if inner.heap.blocks[id].used_elsewhere {
             self.defer(inner, id);
@@ -317,7 +317,7 @@ impl StreamCache {
         let now = self.home.requests();
         let heap = &mut inner.heap;
         if !if held { heap.give_back(id, now) } else { heap.give_back_late(id, now) } {
-            self.settle(inner);
+            self.refill(inner);
         }
     }
 
@@ -354,8 +354,8 @@ impl StreamCache {
         }
     }
 
-    /// Takes up every claimed block, in a list or not. One that is in a list is no longer claimed when that is taken up,
-    /// which leads here again.
+    /// Takes up every claimed block, in a list or not. One that is in a list is no longer claimed when that is taken
+    /// up, which leads here again.
     #[cold]
     #[inline(never)]
     fn take_up_lost(&'static self, inner: &mut StreamMemory) {
@@ -380,11 +380,11 @@ impl StreamCache {
         Some(content)
     }
 
-    /// Gets room for the account from the device's ledger.
+    /// Refills the quotas of the stream's statistics.
     #[cold]
     #[inline(never)]
-    pub(super) fn settle(&'static self, inner: &mut StreamMemory) {
-        settle::settle(&self.home.ledger, &mut inner.heap.account, self);
+    pub(super) fn refill(&'static self, inner: &mut StreamMemory) {
+        refill::refill(&self.home.stats, &mut inner.heap.stats, self);
     }
 
     /// Whether other threads have freed blocks that no thread has taken up yet.

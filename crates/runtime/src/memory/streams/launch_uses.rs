@@ -2,8 +2,8 @@
 //! had during the capture, in a block that is held now or not.
 //!
 //! While the graph holds the pool, its memory stays. When the graph lets go, launches may still be queued. Then the
-//! streams become users of each block: a held block waits for them when it is freed, and every other block waits for them
-//! from now on. So it is neither handed out nor given back to the driver, whatever happens to the pool.
+//! streams become users of each block: a held block waits for them when it is freed, and every other block waits for
+//! them from now on. So it is neither handed out nor given back to the driver, whatever happens to the pool.
 
 use super::cache::{StreamCache, StreamMemory};
 use super::{block_uses, deferred};
@@ -96,7 +96,7 @@ impl StreamCache {
         let block = &inner.heap.blocks[id];
         let (bytes, is_free) = (block.bytes as usize, block.state == RecordState::Free);
         if is_free && !inner.heap.suspend_free(id) {
-            self.settle(inner);
+            self.refill(inner);
         }
         if streams.iter().any(|by| by.is_foreign()) {
             deferred::register();

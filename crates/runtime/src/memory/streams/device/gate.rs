@@ -1,7 +1,7 @@
 //! The gate of a device: a lock that every segment passes on its way from or to the driver.
 //!
 //! A thread shares it while it moves segments: from before it asks the limit until the new segment is in
-//! its heap, and from when it takes a segment out of its heap until the driver and the ledger know.
+//! its heap, and from when it takes a segment out of its heap until the driver and the statistics of the device know.
 //! A thread that holds it exclusively therefore finds every segment of the device in a heap, and no other
 //! thread changes what the driver has. Allocations from cached blocks and frees do not pass the gate.
 
@@ -31,7 +31,7 @@ impl SegmentGate {
         SegmentGate(RwLock::new(()))
     }
 
-    /// Waits for a thread that holds the gate exclusively. No cache and no ledger may be locked, and
+    /// Waits for a thread that holds the gate exclusively. No cache and no statistics may be locked, and
     /// the calling thread must not hold the gate already.
     pub(crate) fn shared(&self) -> SharedPassage<'_> {
         SharedPassage(self.0.read())

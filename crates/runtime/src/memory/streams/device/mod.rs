@@ -1,4 +1,4 @@
-//! The state of a device that its caches share: the ledger, the locks, and what makes a request take the
+//! The state of a device that its caches share: the statistics, the locks, and what makes a request take the
 //! long way. Nothing here knows the caches.
 //!
 //! | file | idea |
@@ -20,8 +20,8 @@ use sconce_base::types::DeviceIndex;
 
 use self::rescue::RescueLock;
 use crate::caching::{Guard, Lock, settings};
+use crate::memory::figures::device_stats::DeviceStatsLock;
 use crate::memory::figures::last_reading::LastReading;
-use crate::memory::figures::ledger_lock::LedgerLock;
 use crate::stream::GivingBack;
 
 /// Bits of [`DeviceMemory::detours`]: old blocks are collected; the device is closed to requests; its default pool is
@@ -44,7 +44,7 @@ pub(crate) struct DeviceMemory {
     requests: AtomicU32,
     /// The device's memory in bytes; 0 while nothing has been allocated on it.
     pub(crate) total_bytes: AtomicUsize,
-    pub(crate) ledger: LedgerLock,
+    pub(crate) stats: DeviceStatsLock,
     /// Passed by every segment that comes from the driver or goes back to it.
     pub(crate) gate: SegmentGate,
     /// Serialises rescues: waiting for deferred frees, and returning segments to the driver.
@@ -60,7 +60,7 @@ impl DeviceMemory {
             detours: AtomicU32::new(0),
             requests: AtomicU32::new(0),
             total_bytes: AtomicUsize::new(0),
-            ledger: LedgerLock::new(),
+            stats: DeviceStatsLock::new(),
             gate: SegmentGate::new(),
             rescue: RescueLock::new(),
             reading: Lock::new(LastReading::NONE),
@@ -95,7 +95,7 @@ impl DeviceMemory {
     }
 
     /// Closes the device to requests: those that begin from now on wait until the result is dropped,
-    /// even for cached blocks. Frees go on. The gate is held exclusively. No cache and no ledger may
+    /// even for cached blocks. Frees go on. The gate is held exclusively. No cache and no statistics may
     /// be locked.
     pub(crate) fn close(&self) -> ClosedDevice<'_> {
         let exclusive = self.gate.exclusive();
@@ -133,16 +133,16 @@ impl DeviceMemory {
 
     /// Finds out again whether old blocks are collected: only with a limit and a threshold.
     pub(crate) fn review(&self) {
-        let ledger = self.ledger.lock();
+        let stats = self.stats.lock();
         let threshold = settings::current().garbage_collection_threshold;
-        if ledger.limit.is_some() && threshold > 0.0 {
+        if stats.limit.is_some() && threshold > 0.0 {
             self.detours.fetch_or(COLLECTS, Ordering::Relaxed);
         } else {
             self.detours.fetch_and(!COLLECTS, Ordering::Relaxed);
         }
     }
 
-    /// Begins a rescue, once no other thread is in one on this device. No cache and no ledger may be
+    /// Begins a rescue, once no other thread is in one on this device. No cache and no statistics may be
     /// locked, and the thread has asked before whether it may give back.
     pub(crate) fn rescue(&self, asked_before: Option<&GivingBack<'_>>) -> Rescue<'_> {
         self.rescue.begin(asked_before)
@@ -155,7 +155,7 @@ impl DeviceMemory {
 
     /// Counts that all streams were waited for.
     pub(crate) fn count_sync(&self) {
-        self.ledger.lock().num_sync_all_streams += 1;
+        self.stats.lock().num_sync_all_streams += 1;
     }
 
     /// Held while sums are read or begin again, so that no reader sees half of a reset.
@@ -181,7 +181,7 @@ impl Drop for ClosedDevice<'_> {
 /// segment on its way. Waits for driver allocations in flight. The calling thread must not hold the gate.
 pub fn reserved_as_seen<R>(device: DeviceIndex, look: impl FnOnce() -> R) -> (u64, R) {
     let home = DeviceMemory::of(device);
-    let _settled = home.gate.exclusive();
+    let _gate = home.gate.exclusive();
     let found = look();
-    (home.ledger.lock().reserved(), found)
+    (home.stats.lock().reserved(), found)
 }

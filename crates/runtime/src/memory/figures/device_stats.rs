@@ -1,17 +1,21 @@
-//! A device's books: what was got from the driver, the limit, and the peaks of the streams' sums.
+//! The memory statistics of a device: what was got from the driver, the limit, and the peaks of the streams' sums.
 
-use super::account::{self, ALL, Account, FIGURES, Row, row_of};
-use super::credit::Credit;
+use sconce_base::lock::{Mutex, MutexGuard, rank};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::peak_quotas::PeakQuotas;
 use super::stats::{MemoryStats, PoolStats, Stat};
+use super::stream_stats::{self, ALL, FIGURES, Row, StreamStats, row_of};
 use crate::caching::size_class::PoolKind;
 
 /// What has happened to a device's memory, apart from what streams count themselves.
 #[derive(Clone, Debug)]
-pub(crate) struct Ledger {
-    pub(crate) credit: Credit,
-    /// The thread that took room back from other streams last, and when, in nanoseconds of `settle`'s clock. An
-    /// `Instant` in an option has no state of zeros, and the ledgers of all devices would stand in the library's file.
-    pub(crate) last_settled: Option<(usize, u64)>,
+pub(crate) struct DeviceStats {
+    pub(crate) quotas: PeakQuotas,
+    /// The thread that took quotas back from other streams last, and when, in nanoseconds of `refill`'s clock. An
+    /// `Instant` in an option has no state of zeros, and the statistics of all devices would stand in the library's
+    /// file.
+    pub(crate) last_refill: Option<(usize, u64)>,
     segment: PoolStats,
     reserved_bytes: PoolStats,
     pub(crate) oversize_allocations: Stat,
@@ -47,11 +51,11 @@ pub(crate) struct Sums {
 impl Sums {
     /// Adds a stream.
     #[inline]
-    pub(crate) fn add(&mut self, account: &Account) {
+    pub(crate) fn add(&mut self, stream: &StreamStats) {
         for row in 0..2 {
             for figure in 0..FIGURES {
-                self.values[row][figure] += account.value(row, figure);
-                self.risen[row][figure] += account.risen(row)[figure];
+                self.values[row][figure] += stream.value(row, figure);
+                self.risen[row][figure] += stream.risen(row)[figure];
             }
         }
     }
@@ -68,11 +72,11 @@ fn both(stats: &mut PoolStats, kind: PoolKind, change: impl Fn(&mut Stat)) {
     change(stats.of(kind));
 }
 
-impl Ledger {
-    pub(crate) const fn new() -> Ledger {
-        Ledger {
-            credit: Credit::new(),
-            last_settled: None,
+impl DeviceStats {
+    pub(crate) const fn new() -> DeviceStats {
+        DeviceStats {
+            quotas: PeakQuotas::new(),
+            last_refill: None,
             segment: PoolStats::NONE,
             reserved_bytes: PoolStats::NONE,
             oversize_allocations: Stat::NONE,
@@ -146,15 +150,15 @@ impl Ledger {
     #[inline]
     pub(crate) fn stats(&self, sums: &Sums, max_split: Option<u64>) -> MemoryStats {
         MemoryStats {
-            allocation: self.pool_stats(sums, account::ALLOCATION),
+            allocation: self.pool_stats(sums, stream_stats::ALLOCATION),
             segment: self.segment,
-            active: self.pool_stats(sums, account::ACTIVE),
-            inactive_split: self.pool_stats(sums, account::INACTIVE_SPLIT),
-            allocated_bytes: self.pool_stats(sums, account::ALLOCATED_BYTES),
+            active: self.pool_stats(sums, stream_stats::ACTIVE),
+            inactive_split: self.pool_stats(sums, stream_stats::INACTIVE_SPLIT),
+            allocated_bytes: self.pool_stats(sums, stream_stats::ALLOCATED_BYTES),
             reserved_bytes: self.reserved_bytes,
-            active_bytes: self.pool_stats(sums, account::ACTIVE_BYTES),
-            inactive_split_bytes: self.pool_stats(sums, account::INACTIVE_SPLIT_BYTES),
-            requested_bytes: self.pool_stats(sums, account::REQUESTED_BYTES),
+            active_bytes: self.pool_stats(sums, stream_stats::ACTIVE_BYTES),
+            inactive_split_bytes: self.pool_stats(sums, stream_stats::INACTIVE_SPLIT_BYTES),
+            requested_bytes: self.pool_stats(sums, stream_stats::REQUESTED_BYTES),
             oversize_allocations: self.oversize_allocations,
             oversize_segments: self.oversize_segments,
             num_alloc_retries: self.num_alloc_retries,
@@ -175,7 +179,7 @@ impl Ledger {
         let all = Stat {
             current,
             // A stream may have risen since its part of the sum was read.
-            peak: self.credit.peak(ALL, figure).max(current),
+            peak: self.quotas.peak(ALL, figure).max(current),
             allocated: small.allocated + large.allocated,
             freed: small.freed + large.freed,
         };
@@ -187,13 +191,13 @@ impl Ledger {
         let (current, risen) = (sums.values[row][figure], sums.risen[row][figure]);
         Stat {
             current,
-            peak: self.credit.peak(row, figure).max(current),
+            peak: self.quotas.peak(row, figure).max(current),
             allocated: risen - self.base.risen[row][figure],
             freed: risen - current - self.base.fallen[row][figure],
         }
     }
 
-    /// The peaks that the ledger keeps itself become the values of now.
+    /// The peaks that the device keeps itself become the values of now.
     pub(crate) fn reset_own_peaks(&mut self) {
         for stats in [&mut self.segment, &mut self.reserved_bytes] {
             for stat in [&mut stats.all, &mut stats.small_pool, &mut stats.large_pool] {
@@ -224,5 +228,38 @@ impl Ledger {
         self.num_sync_all_streams = 0;
         self.num_device_alloc = 0;
         self.num_device_free = 0;
+    }
+}
+
+/// The statistics of a device under a lock, which counts how often a call that may change them took it.
+pub(crate) struct DeviceStatsLock {
+    stats: Mutex<rank::DeviceStats, DeviceStats>,
+    changes: AtomicU64,
+}
+
+impl DeviceStatsLock {
+    pub(crate) const fn new() -> DeviceStatsLock {
+        DeviceStatsLock { stats: Mutex::new(DeviceStats::new()), changes: AtomicU64::new(0) }
+    }
+
+    /// Locks the statistics for a call that may change them.
+    #[inline]
+    pub(crate) fn lock(&self) -> MutexGuard<'_, rank::DeviceStats, DeviceStats> {
+        let stats = self.stats.lock();
+        let changes = self.changes.load(Ordering::Relaxed);
+        self.changes.store(changes + 1, Ordering::Relaxed);
+        stats
+    }
+
+    /// Passes the statistics to a reader, with the number of changes so far.
+    pub(crate) fn read<R>(&self, reader: impl FnOnce(&DeviceStats, u64) -> R) -> R {
+        let stats = self.stats.lock();
+        reader(&stats, self.changes.load(Ordering::Relaxed))
+    }
+
+    /// The number of changes so far: not less than that of those which the calling thread knows of.
+    #[inline]
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 }

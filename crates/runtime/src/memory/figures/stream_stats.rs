@@ -1,10 +1,9 @@
-//! The memory figures of one stream, such as the bytes that callers hold.
+//! The memory statistics of one stream, such as the bytes that callers hold.
 //!
-//! A device reports exact peaks of the sums over its streams, but calls must not share a counter. So the account of a
-//! stream works as a prepaid card. The device's ledger grants each figure an amount by which it may rise, its *room*,
-//! and counts the grant towards the peak at once. An allocation subtracts its size from the room, a free adds it back:
-//! `value = granted − room`. Only when a room has become negative does the stream ask the ledger for more
-//! ([`super::settle`]).
+//! A device reports exact peaks of the sums over its streams, but calls must not share a counter. So each figure of a
+//! stream has a *quota*: the amount by which it may rise. The device counts a quota towards the peak when it grants it.
+//! An allocation subtracts its size from the quota, a free adds it back: `value = granted − quota`. Only when a quota
+//! has become negative does the stream ask the device for more ([`super::refill`]).
 //!
 //! Each figure is kept three times: for the small pool, for the large pool, and for both together, since the peak of a
 //! sum is not the sum of the peaks.
@@ -26,7 +25,7 @@ pub(crate) const INACTIVE_SPLIT_BYTES: usize = 6;
 /// A number for each figure.
 pub(crate) type Row = [i64; FIGURES];
 
-/// The rows of an account: the small pool, the large pool, both together.
+/// The rows of the statistics: the small pool, the large pool, both together.
 pub(crate) const ROWS: usize = 3;
 const SMALL: usize = 0;
 const LARGE: usize = 1;
@@ -69,20 +68,20 @@ fn subtract(own: &mut Row, all: &mut Row, changes: &Row) -> bool {
     signs >= 0
 }
 
-/// One stream's figures.
+/// One stream's statistics.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Account {
-    /// By how much each figure may rise before the ledger must be asked.
-    room: [Row; ROWS],
-    /// What the ledger has granted in all: the present value and the room together.
+pub(crate) struct StreamStats {
+    /// By how much each figure may rise before the device must be asked.
+    quota: [Row; ROWS],
+    /// What the device has granted in all: the present value and the quota together.
     granted: [Row; ROWS],
     /// The sum of all rises since the start, for each pool.
     risen: [Row; 2],
 }
 
-impl Account {
-    /// Books changes of any kind, for models. `false` when room has run out: the account must
-    /// then be settled with the ledger before the cache is unlocked.
+impl StreamStats {
+    /// Books changes of any kind, for models. `false` when a quota has run out: it must then be refilled
+    /// before the cache is unlocked.
     #[cfg(test)]
     pub(crate) fn book(&mut self, kind: PoolKind, changes: &Row) -> bool {
         let risen = &mut self.risen[row_of(kind)];
@@ -92,8 +91,8 @@ impl Account {
         self.move_values(kind, changes)
     }
 
-    /// Books that a block is handed out. `false` when room has run out: the account must then be settled with the
-    /// ledger before the cache is unlocked.
+    /// Books that a block is handed out. `false` when a quota has run out: it must then be refilled before
+    /// the cache is unlocked.
     #[inline(always)]
     #[must_use]
     pub(crate) fn book_hand_out(
@@ -138,9 +137,9 @@ impl Account {
     #[must_use]
     pub(crate) fn book_requested(&mut self, kind: PoolKind, more: i64) -> bool {
         let row = row_of(kind);
-        self.room[row][REQUESTED_BYTES] -= more;
-        self.room[ALL][REQUESTED_BYTES] -= more;
-        (self.room[row][REQUESTED_BYTES] | self.room[ALL][REQUESTED_BYTES]) >= 0
+        self.quota[row][REQUESTED_BYTES] -= more;
+        self.quota[ALL][REQUESTED_BYTES] -= more;
+        (self.quota[row][REQUESTED_BYTES] | self.quota[ALL][REQUESTED_BYTES]) >= 0
     }
 
     /// Adds to the sums of rises for allocations that were freed again, so that their values are as before.
@@ -153,7 +152,7 @@ impl Account {
 
     #[inline(always)]
     fn move_values(&mut self, kind: PoolKind, changes: &Row) -> bool {
-        let [small, large, all] = &mut self.room;
+        let [small, large, all] = &mut self.quota;
         let own = match kind {
             PoolKind::Small => small,
             PoolKind::Large => large,
@@ -164,7 +163,7 @@ impl Account {
     /// The value of a figure.
     #[inline]
     pub(crate) fn value(&self, row: usize, figure: usize) -> i64 {
-        self.granted[row][figure] - self.room[row][figure]
+        self.granted[row][figure] - self.quota[row][figure]
     }
 
     /// The sums of all rises of a pool's figures.
@@ -174,25 +173,25 @@ impl Account {
     }
 
     /// By how much a figure may still rise; negative if it has risen further than was granted.
-    pub(crate) fn room(&self, row: usize, figure: usize) -> i64 {
-        self.room[row][figure]
+    pub(crate) fn quota(&self, row: usize, figure: usize) -> i64 {
+        self.quota[row][figure]
     }
 
-    /// Gives a figure more room.
+    /// Raises the quota of a figure.
     pub(crate) fn grant(&mut self, row: usize, figure: usize, by: i64) {
-        self.room[row][figure] += by;
+        self.quota[row][figure] += by;
         self.granted[row][figure] += by;
     }
 
-    /// Gives back the room of a figure, if there is any.
+    /// Gives back the quota of a figure, if there is any.
     pub(crate) fn give_back(&mut self, row: usize, figure: usize) -> i64 {
-        let room = self.room[row][figure].max(0);
-        self.room[row][figure] -= room;
-        self.granted[row][figure] -= room;
-        room
+        let quota = self.quota[row][figure].max(0);
+        self.quota[row][figure] -= quota;
+        self.granted[row][figure] -= quota;
+        quota
     }
 
-    /// What the ledger has granted.
+    /// What the device has granted.
     pub(crate) fn granted(&self, row: usize, figure: usize) -> i64 {
         self.granted[row][figure]
     }
@@ -203,21 +202,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_what_was_booked_and_a_rise_past_the_room_is_told() {
-        let mut account = Account::default();
-        account.grant(SMALL, ALLOCATION, 1);
-        account.grant(ALL, ALLOCATION, 2);
+    fn values_are_what_was_booked_and_a_rise_past_the_quota_is_told() {
+        let mut stats = StreamStats::default();
+        stats.grant(SMALL, ALLOCATION, 1);
+        stats.grant(ALL, ALLOCATION, 2);
         let one = [1, 0, 0, 0, 0, 0, 0, 0];
-        assert!(account.book_rises(PoolKind::Small, &one));
-        assert!(!account.book_rises(PoolKind::Large, &one));
-        account.grant(LARGE, ALLOCATION, 1);
-        assert!(account.book_falls(PoolKind::Small, &one.map(|figure: i64| -figure)));
-        assert_eq!(account.value(SMALL, ALLOCATION), 0);
-        assert_eq!(account.value(LARGE, ALLOCATION), 1);
-        assert_eq!(account.value(ALL, ALLOCATION), 1);
-        assert_eq!(account.risen(SMALL)[ALLOCATION], 1);
-        assert_eq!(account.give_back(ALL, ALLOCATION), 1);
-        assert_eq!(account.give_back(LARGE, ALLOCATION), 0);
-        assert_eq!(account.value(ALL, ALLOCATION), 1);
+        assert!(stats.book_rises(PoolKind::Small, &one));
+        assert!(!stats.book_rises(PoolKind::Large, &one));
+        stats.grant(LARGE, ALLOCATION, 1);
+        assert!(stats.book_falls(PoolKind::Small, &one.map(|figure: i64| -figure)));
+        assert_eq!(stats.value(SMALL, ALLOCATION), 0);
+        assert_eq!(stats.value(LARGE, ALLOCATION), 1);
+        assert_eq!(stats.value(ALL, ALLOCATION), 1);
+        assert_eq!(stats.risen(SMALL)[ALLOCATION], 1);
+        assert_eq!(stats.give_back(ALL, ALLOCATION), 1);
+        assert_eq!(stats.give_back(LARGE, ALLOCATION), 0);
+        assert_eq!(stats.value(ALL, ALLOCATION), 1);
     }
 }

@@ -7,21 +7,21 @@
 //! does the peak rise. With one thread at a time the peak is exactly that of the true sum. See
 //! `docs/design/memory.md`.
 
-use super::account::{Account, FIGURES, ROWS, Row};
+use super::stream_stats::{FIGURES, ROWS, Row, StreamStats};
 
 /// For threads that ask in quick succession the peak is raised by more than needed: by the value divided by this.
 const SURPLUS: i64 = 16;
 
-/// The peaks of a device, and how much of each is granted to accounts. The rest is unspent.
+/// The peaks of a device, and how much of each is granted to streams. The rest is unspent.
 #[derive(Clone, Debug)]
-pub(crate) struct Credit {
+pub(crate) struct PeakQuotas {
     granted: [Row; ROWS],
     peaks: [Row; ROWS],
 }
 
-impl Credit {
-    pub(crate) const fn new() -> Credit {
-        Credit { granted: [[0; FIGURES]; ROWS], peaks: [[0; FIGURES]; ROWS] }
+impl PeakQuotas {
+    pub(crate) const fn new() -> PeakQuotas {
+        PeakQuotas { granted: [[0; FIGURES]; ROWS], peaks: [[0; FIGURES]; ROWS] }
     }
 
     /// The peak of a figure.
@@ -34,13 +34,13 @@ impl Credit {
         self.peaks[row][figure] - self.granted[row][figure]
     }
 
-    /// Grants an account what its figures lack, where enough is unspent, and half of what remains unspent then. `true`
+    /// Grants a stream what its figures lack, where enough is unspent, and half of what remains unspent then. `true`
     /// when no figure lacks anything any more.
-    pub(crate) fn grant(&mut self, account: &mut Account) -> bool {
+    pub(crate) fn grant(&mut self, stats: &mut StreamStats) -> bool {
         let mut enough = true;
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                let lacking = -account.room(row, figure);
+                let lacking = -stats.quota(row, figure);
                 if lacking <= 0 {
                     continue;
                 }
@@ -49,68 +49,69 @@ impl Credit {
                     enough = false;
                     continue;
                 }
-                self.move_to(account, row, figure, lacking + (unspent - lacking) / 2);
+                self.move_to(stats, row, figure, lacking + (unspent - lacking) / 2);
             }
         }
         enough
     }
 
-    fn move_to(&mut self, account: &mut Account, row: usize, figure: usize, by: i64) {
+    fn move_to(&mut self, stats: &mut StreamStats, row: usize, figure: usize, by: i64) {
         self.granted[row][figure] += by;
-        account.grant(row, figure, by);
+        stats.grant(row, figure, by);
     }
 
-    /// Takes back what another account does not use of the figures that `asking` lacks.
-    pub(crate) fn take_back(&mut self, other: &mut Account, asking: &Account) {
+    /// Takes back what another stream does not use of the figures that `asking` lacks.
+    pub(crate) fn take_back(&mut self, other: &mut StreamStats, asking: &StreamStats) {
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                if asking.room(row, figure) < 0 {
+                if asking.quota(row, figure) < 0 {
                     self.take(other, row, figure);
                 }
             }
         }
     }
 
-    fn take(&mut self, other: &mut Account, row: usize, figure: usize) {
-        let room = other.give_back(row, figure);
-        self.granted[row][figure] -= room;
+    fn take(&mut self, other: &mut StreamStats, row: usize, figure: usize) {
+        let quota = other.give_back(row, figure);
+        self.granted[row][figure] -= quota;
     }
 
-    /// Grants an account what it lacks, and raises the peaks where nothing is left. With `surplus`
-    /// they rise by more than needed, so that the account does not ask again soon.
-    pub(crate) fn raise(&mut self, account: &mut Account, surplus: bool) {
+    /// Grants a stream what it lacks, and raises the peaks where nothing is left. With `surplus`
+    /// they rise by more than needed, so that the stream does not ask again soon.
+    pub(crate) fn raise(&mut self, stats: &mut StreamStats, surplus: bool) {
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                let lacking = -account.room(row, figure);
+                let lacking = -stats.quota(row, figure);
                 if lacking <= 0 {
                     continue;
                 }
                 let mut wanted = lacking;
                 if surplus {
-                    wanted += account.value(row, figure) / SURPLUS;
+                    wanted += stats.value(row, figure) / SURPLUS;
                 }
                 let missing = (wanted - self.unspent(row, figure)).max(0);
                 self.peaks[row][figure] += missing;
-                self.move_to(account, row, figure, wanted);
+                self.move_to(stats, row, figure, wanted);
             }
         }
     }
 
-    /// Takes back all that an account does not use: the first step of resetting the peaks.
-    pub(crate) fn collect(&mut self, account: &mut Account) {
+    /// Takes back all that a stream does not use: the first step of resetting the peaks.
+    pub(crate) fn collect(&mut self, stats: &mut StreamStats) {
         for row in 0..ROWS {
             for figure in 0..FIGURES {
-                self.take(account, row, figure);
+                self.take(stats, row, figure);
             }
         }
     }
 
-    /// Resets the peaks to the present values. All accounts have been collected, so the grants are the values.
+    /// Resets the peaks to the present values. The quotas of all streams have been collected, so the grants are the
+    /// values.
     pub(crate) fn forget_unspent(&mut self) {
         self.peaks = self.granted;
     }
 
-    /// What is granted to all accounts together, for the check of the allocator's state.
+    /// What is granted to all streams together, for the check of the allocator's state.
     pub(crate) fn granted(&self, row: usize, figure: usize) -> i64 {
         self.granted[row][figure]
     }
@@ -120,21 +121,21 @@ impl Credit {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::account::{ALL, ALLOCATED_BYTES};
+    use super::super::stream_stats::{ALL, ALLOCATED_BYTES};
     use super::*;
     use crate::caching::size_class::PoolKind;
 
-    fn settle(credit: &mut Credit, accounts: &mut [Account], asking: usize) {
-        let mut account = std::mem::take(&mut accounts[asking]);
-        if !credit.grant(&mut account) {
-            for (i, other) in accounts.iter_mut().enumerate() {
+    fn refill(quotas: &mut PeakQuotas, streams: &mut [StreamStats], asking: usize) {
+        let mut stats = std::mem::take(&mut streams[asking]);
+        if !quotas.grant(&mut stats) {
+            for (i, other) in streams.iter_mut().enumerate() {
                 if i != asking {
-                    credit.take_back(other, &account);
+                    quotas.take_back(other, &stats);
                 }
             }
-            credit.raise(&mut account, false);
+            quotas.raise(&mut stats, false);
         }
-        accounts[asking] = account;
+        streams[asking] = stats;
     }
 
     proptest! {
@@ -142,8 +143,8 @@ mod tests {
         fn peaks_are_those_of_the_true_sums(
             steps in prop::collection::vec((0_usize..4, any::<bool>(), -50_i64..60), 1..400)
         ) {
-            let mut accounts = vec![Account::default(); 4];
-            let mut credit = Credit::new();
+            let mut streams = vec![StreamStats::default(); 4];
+            let mut quotas = PeakQuotas::new();
             let mut values = [[0_i64; 2]; 4];
             let mut peaks = [0_i64; 3];
             for (i, (at, large, change)) in steps.into_iter().enumerate() {
@@ -153,25 +154,25 @@ mod tests {
                 *value += change;
                 let mut changes = [0; FIGURES];
                 changes[ALLOCATED_BYTES] = change;
-                if !accounts[at].book(kind, &changes) {
-                    settle(&mut credit, &mut accounts, at);
+                if !streams[at].book(kind, &changes) {
+                    refill(&mut quotas, &mut streams, at);
                 }
                 if i % 97 == 96 {
-                    for account in &mut accounts {
-                        credit.collect(account);
+                    for stats in &mut streams {
+                        quotas.collect(stats);
                     }
-                    credit.forget_unspent();
+                    quotas.forget_unspent();
                     peaks = [0; 3];
                 }
                 let sums = [0, 1].map(|row| values.iter().map(|v| v[row]).sum::<i64>());
                 for (row, now) in [sums[0], sums[1], sums[0] + sums[1]].into_iter().enumerate() {
                     peaks[row] = peaks[row].max(now);
-                    prop_assert_eq!(credit.peak(row, ALLOCATED_BYTES), peaks[row]);
+                    prop_assert_eq!(quotas.peak(row, ALLOCATED_BYTES), peaks[row]);
                     let granted: i64 =
-                        accounts.iter().map(|a| a.granted(row, ALLOCATED_BYTES)).sum();
-                    prop_assert_eq!(granted, credit.granted(row, ALLOCATED_BYTES));
+                        streams.iter().map(|a| a.granted(row, ALLOCATED_BYTES)).sum();
+                    prop_assert_eq!(granted, quotas.granted(row, ALLOCATED_BYTES));
                 }
-                prop_assert!(accounts.iter().all(|a| a.room(ALL, ALLOCATED_BYTES) >= 0));
+                prop_assert!(streams.iter().all(|a| a.quota(ALL, ALLOCATED_BYTES) >= 0));
             }
         }
     }
