@@ -49,7 +49,7 @@ impl FftRoute {
     ) -> Result<FftRoute> {
         let FftSides { input: from, output: to } = sides;
         let operands = [from.operand(input, &INPUT)?, to.operand(output, &OUTPUT)?];
-        let in_place = input == output && sides.lie_alike(request);
+        let in_place = input == output && sides.have_one_layout(request);
         // Libraries use the real side as pairs, and C2R transforms what they do not keep.
         let in_pairs =
             |side: &FftSide, address| side.is_complex || address & (side.pair_bytes() - 1) == 0;
@@ -94,7 +94,7 @@ fn told(side: &FftSide, rank: usize, direct: bool) -> Option<(FftLayout, Option<
 impl FftSides {
     /// Whether each element of the output lies where one of the same transform's input lies, given
     /// that the first ones do.
-    fn lie_alike(&self, request: &Transform) -> bool {
+    fn have_one_layout(&self, request: &Transform) -> bool {
         let last = request.rank;
         let (complex, real) = match request.kind {
             FftKind::R2C => (&self.output, &self.input),

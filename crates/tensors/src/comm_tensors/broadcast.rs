@@ -47,8 +47,8 @@ pub fn broadcast_out(tensor: &Tensor, outputs: &[Tensor]) -> Result<()> {
 /// Gives a tensor to others of its shape: as one collective call where that is better, else copy by copy.
 fn send(tensor: &Tensor, others: &[&Tensor]) -> Result<()> {
     let all: Vec<&Tensor> = std::iter::once(tensor).chain(others.iter().copied()).collect();
-    let is_alike = others.iter().all(|other| other.dtype() == tensor.dtype());
-    if is_alike && let Some(team) = Team::of(&all)? {
+    let have_one_type = others.iter().all(|other| other.dtype() == tensor.dtype());
+    if have_one_type && let Some(team) = Team::of(&all)? {
         let count = tensor.packed_bytes();
         // As bytes: so every type can be sent.
         return team.call(|rank| CommRequest::Broadcast {

@@ -47,13 +47,13 @@ pub fn reduce_add(inputs: &[Tensor], destination: i32) -> Result<Option<Tensor>>
     }
     let root = &inputs[root];
     let lanes = Lanes::to(destination)?;
-    let is_alike = |input: &&Tensor| {
+    let is_summand = |input: &&Tensor| {
         input.is_contiguous() && input.dtype() == root.dtype() && input.place() != place
     };
     let bytes = root.packed_bytes();
     let in_parts = bytes > LEAST_PART_BYTES
         && root.is_contiguous()
-        && others.iter().all(is_alike)
+        && others.iter().all(is_summand)
         && lanes.has_lane(others[0].place(), bytes)?;
     let sum = if in_parts {
         add_parts(root, &others, &lanes)?

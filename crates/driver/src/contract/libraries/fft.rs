@@ -93,7 +93,7 @@ pub struct FftCall {
     pub workspace: DevicePtr,
     /// What is transformed.
     pub input: DevicePtr,
-    /// Where the result goes; may be the input where both sides lie alike. Memory between its elements is
+    /// Where the result goes; may be the input where both sides have one layout. Memory between its elements is
     /// not written.
     pub output: DevicePtr,
     /// The sign of the exponent; it fits the kind.

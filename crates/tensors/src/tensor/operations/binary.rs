@@ -4,7 +4,6 @@ use sconce_base::element::Dtype;
 use sconce_base::error::Result;
 use sconce_compute::pointwise::{ElementOperation, Scalar};
 
-use super::alike::{new_alike, written_alike};
 use super::checks::{check, refuse_zero_divisor};
 use super::operand::{TensorOperand, at_place, common_place, common_type};
 use super::output::{Destination, InPlace, Output};
@@ -13,8 +12,9 @@ use crate::tensor::iteration::{
     broadcast, result_strides, result_strides_with_number, strides_over,
 };
 use crate::tensor::launch::{self, Input};
+use crate::tensor::overlap::refuse_unwritable;
 use crate::tensor::promotion::is_complex;
-use crate::tensor::{Dims, Place, Tensor, TensorOptions};
+use crate::tensor::{Dims, Place, Tensor, TensorOptions, dims};
 
 /// The operation on every pair of elements, into a new tensor, which `result` becomes: a tensor is 200 bytes, which are
 /// not moved about. `alpha` is the factor of the second operand of a sum or difference.
@@ -24,7 +24,7 @@ pub fn binary_new(
     alpha: Scalar,
     result: &mut Tensor,
 ) -> Result<()> {
-    if !new_alike(operation, operands, alpha, result)? {
+    if !flat_new(operation, operands, alpha, result)? {
         *result = binary_of_any(operation, operands, alpha, None)?;
     }
     Ok(())
@@ -38,7 +38,7 @@ pub fn binary_into(
     alpha: Scalar,
     into: &Tensor,
 ) -> Result<Option<Tensor>> {
-    if written_alike(operation, operands, alpha, into)? {
+    if flat_into(operation, operands, alpha, into)? {
         return Ok(None);
     }
     let result = binary_of_any(operation, operands, alpha, Some(into))?;
@@ -63,6 +63,96 @@ pub fn binary(
             Ok(result)
         }
     }
+}
+
+/// The operands of a flat operation, and what kernels compute for them.
+struct FlatOperands<'a> {
+    operands: [&'a Tensor; 2],
+    plan: Plan,
+}
+
+/// The operands and the plan, if the operands are contiguous tensors of one floating-point type, shape and place, and the
+/// result has their type: an operation on such tensors is *flat*, and most of what other operations find out is known.
+/// `None` for all other operands.
+#[inline]
+fn flat_operands<'a>(
+    operation: ElementOperation,
+    operands: [TensorOperand<'a>; 2],
+    alpha: Scalar,
+) -> Result<Option<FlatOperands<'a>>> {
+    let [TensorOperand::Tensor(first), TensorOperand::Tensor(second)] = operands else {
+        return Ok(None);
+    };
+    let common = first.dtype();
+    let is_float = matches!(common, Dtype::F32 | Dtype::F16 | Dtype::Bf16 | Dtype::F64);
+    if !is_float || !first.is_contiguous() || !have_same_layout(first, second) {
+        return Ok(None);
+    }
+    check(operation, operands, alpha, common)?;
+    let plan = plan(operation, common)?;
+    Ok((plan.result == common).then_some(FlatOperands { operands: [first, second], plan }))
+}
+
+/// A flat operation into a new tensor, which `result` becomes; `false` if the operation is not flat.
+#[inline]
+fn flat_new(
+    operation: ElementOperation,
+    operands: [TensorOperand<'_>; 2],
+    alpha: Scalar,
+    result: &mut Tensor,
+) -> Result<bool> {
+    let Some(FlatOperands { operands, plan }) = flat_operands(operation, operands, alpha)? else {
+        return Ok(false);
+    };
+    let [first, _] = operands;
+    let options = TensorOptions { dtype: plan.result, place: first.place(), pinned: false };
+    options.empty_in_place(first.sizes(), result)?;
+    launch::run_flat(plan.kernel, plan.compute, result, operands, alpha)?;
+    Ok(true)
+}
+
+/// A flat operation into a tensor of the same layout; `false` if the operation is not flat, or the layout another.
+#[inline]
+fn flat_into(
+    operation: ElementOperation,
+    operands: [TensorOperand<'_>; 2],
+    alpha: Scalar,
+    into: &Tensor,
+) -> Result<bool> {
+    let [TensorOperand::Tensor(first), TensorOperand::Tensor(second)] = operands else {
+        return Ok(false);
+    };
+    if !into.is_defined()
+        || !have_same_layout(first, into)
+        || !is_whole(into, first)
+        || !is_whole(into, second)
+    {
+        return Ok(false);
+    }
+    let Some(FlatOperands { operands, plan }) = flat_operands(operation, operands, alpha)? else {
+        return Ok(false);
+    };
+    refuse_unwritable(into)?;
+    launch::run_flat(plan.kernel, plan.compute, into, operands, alpha)?;
+    Ok(true)
+}
+
+/// Whether two tensors have one type, place and layout.
+#[inline]
+fn have_same_layout(one: &Tensor, other: &Tensor) -> bool {
+    let is_same = || {
+        one.dtype() == other.dtype()
+            && one.place() == other.place()
+            && dims::are_equal(one.sizes(), other.sizes())
+            && dims::are_equal(one.strides(), other.strides())
+    };
+    std::ptr::eq(one, other) || is_same()
+}
+
+/// Whether a tensor that is written shares with one of the same layout that is read all of its memory or none.
+#[inline]
+fn is_whole(written: &Tensor, read: &Tensor) -> bool {
+    !written.storage().is(read.storage()) || written.offset() == read.offset()
 }
 
 /// The operation on operands of any types and layouts.

@@ -6,7 +6,6 @@
 //! | `output` | the tensor that a result is written to: a new one, or the caller's |
 //! | `unary`, `binary`, `ternary` | elementwise operations of one, two and three operands; what kernels compute for a type |
 //! | `checks` | operands that torch refuses for an operation of two |
-//! | `alike` | operations on two tensors that lie alike |
 //! | `elementwise` | elementwise operations that are made of others |
 //! | `reduce` | sums, extremes and the like over dimensions |
 //! | `line` | softmax and running sums along a dimension |
@@ -18,7 +17,6 @@
 //! | `compare` | whether two tensors are equal, or close |
 //! | `product/` | products of matrices: torch's rules; on the CPU |
 
-mod alike;
 mod binary;
 mod checks;
 mod compare;
