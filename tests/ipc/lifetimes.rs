@@ -151,7 +151,7 @@ fn streams_and_processes_that_use_a_block_are_both_awaited() {
             ipc::collect().unwrap();
             assert_eq!(waiting_bytes(), 4 * MIB as i64, "the stream's work has not finished");
             finish();
-            // A request that takes the long way looks at the events.
+            // A request that takes the slow path looks at the events.
             memory::free(memory::alloc(100).unwrap()).unwrap();
         } else {
             finish();

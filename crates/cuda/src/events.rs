@@ -1,6 +1,6 @@
 //! Events. Recording and querying are the hot calls of the library: on an explicit stream they add
 //! two predictable branches to the driver's own call, and switch no context. Whatever is not plain
-//! success goes the long way once more, out of line.
+//! success takes the slow path once more, out of line.
 
 use std::ptr::{from_mut, null_mut};
 

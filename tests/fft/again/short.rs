@@ -1,4 +1,4 @@
-//! A transform that is repeated takes the short way: nothing else would notice if it did not.
+//! A transform that is repeated takes the fast path: nothing else would notice if it did not.
 
 use std::ffi::c_void;
 
@@ -9,7 +9,7 @@ use testkit::libraries::fft::{fresh, rows, run, stats};
 use testkit::libraries::repeats::Block;
 use testkit::places::{alone, default_stream, own_stream};
 
-/// Transforms if the short way does it.
+/// Transforms if the fast path does it.
 fn is_short(desc: &sconce_fft_desc, input: *mut c_void, output: *mut c_void) -> bool {
     // SAFETY: up to the last field there are integers without a gap, as many bytes as 15 words.
     let words = unsafe { &*std::ptr::from_ref(desc).cast::<[u64; 15]>() };

@@ -149,7 +149,7 @@ mod tests {
             let is_unique = places.len() == all;
             prop_assert!(view.overlap().is_some() || is_unique);
             prop_assert_eq!(view.is_dense(), is_unique && all as i64 == high - low + 1);
-            // The short way says nothing else than the long one.
+            // The fast path says nothing else than the slow one.
             prop_assert_eq!(view.overlap(), view.first_overlap());
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn with<R>(
 /// or is inside [`with`].
 pub(super) fn insert(descriptor: &RawDescriptor, known: KnownTransform) {
     let is_it = |other: &KnownTransform| other.is_of(descriptor);
-    // An ending thread has no memo. Its transforms go the long way.
+    // An ending thread has no memo. Its transforms take the slow path.
     let _ = MEMO.try_with(|memo| memo.insert(set_of(descriptor), is_it, known));
 }
 

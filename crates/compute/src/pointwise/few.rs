@@ -9,7 +9,7 @@ use super::call::{PointwiseCall, PointwiseInput};
 use super::lower::{choose, factor_of};
 
 /// What launches the call with the kernel for few elements in single precision: the grid, and what is written to
-/// `arguments`. `None` if the call takes the long way.
+/// `arguments`. `None` if the call takes the slow path.
 #[inline]
 pub(super) fn few(
     call: &PointwiseCall<'_>,
@@ -78,7 +78,7 @@ mod tests {
         })
     }
 
-    /// Whether the call takes the short way. Then it has the launch of the long way.
+    /// Whether the call takes the fast path. Then it has the launch of the slow path.
     fn is_short(call: &PointwiseCall<'_>) -> bool {
         // What was there before does not stay.
         let mut arguments = KernelArguments::new().u64(7).u64(8).u64(9);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_leads_to_the_launch_of_the_long_one() {
+    fn the_fast_path_has_the_launch_of_the_slow_one() {
         use Dtype::{Bf16, Bool, C64, F16, F32, F64, I32};
         use ElementOperation::{
             Add, Cast, Div, Exp, GeluErf, Lt, Maximum, Mul, Neg, Sin, Sub, Where,
@@ -118,7 +118,7 @@ mod tests {
                 }
             }
         }
-        assert!(short > 500, "{short} calls took the short way");
+        assert!(short > 500, "{short} calls took the fast path");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Allocating and freeing: the short way, and where the long one begins.
+//! Allocating and freeing: the fast path, and where the slow one begins.
 
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::lock::rank;
@@ -29,7 +29,7 @@ pub fn alloc(bytes: usize) -> Result<usize> {
             }
         }
     }
-    the_long_way(cache, bytes)
+    slow_path(cache, bytes)
 }
 
 /// Hands out another block than the last one, if any fits.
@@ -41,7 +41,7 @@ fn find(mut inner: Guard<'static, rank::PinnedHeap, PinnedMemory>, bytes: usize)
 
 #[cold]
 #[inline(never)]
-fn the_long_way(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
+fn slow_path(cache: &'static PinnedCache, bytes: usize) -> Result<usize> {
     let runtime = runtime()?;
     if bytes == 0 {
         return Ok(0);

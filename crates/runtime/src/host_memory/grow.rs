@@ -53,8 +53,8 @@ pub(super) fn grow(
 ) -> Result<usize> {
     // Giving back waits for the devices, and an allocation must not: it may be what they wait for.
     let tight = cache.enter().heap.excess(rounded, keep) != 0;
-    let calm = tight && stream::are_devices_idle(runtime);
-    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep, calm);
+    let devices_idle = tight && stream::are_devices_idle(runtime);
+    let (kind, size, outgoing) = cache.enter().heap.plan(rounded, keep, devices_idle);
     give_back(runtime, cache, outgoing);
     let segment = match source::pin(runtime, cache, kind, size) {
         Err(error) if error.status() == Status::OutOfMemory => {

@@ -12,7 +12,7 @@
 //! | `deferred` | blocks freed while streams use them: polling, and waiting |
 //! | `graphs` | memory that graphs copy |
 //! | `grow` | when nothing fits |
-//! | `allocate` | allocating and freeing: the short way, and where the long one begins |
+//! | `allocate` | allocating and freeing: the fast path, and where the slow one begins |
 //! | `check` | the walker |
 
 mod allocate;

@@ -1,4 +1,4 @@
-//! Allocating and freeing: the short way, and where it branches off to the long one.
+//! Allocating and freeing: the fast path, and where it branches off to the slow one.
 
 use sconce_base::error::Result;
 use sconce_base::thread_state::{self, ForAllocation};
@@ -49,7 +49,7 @@ fn alloc_behind_other_code(bytes: usize) -> Result<usize> {
     {
         return Ok(address as usize);
     }
-    the_long_way(thread.stream_id, device, bytes)
+    slow_path(thread.stream_id, device, bytes)
 }
 
 /// Memory for a stream, on its device.
@@ -64,7 +64,7 @@ pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
     let thread = thread_state::for_allocation();
     match hit(device, id, &thread, bytes) {
         Some(address) => Ok(address as usize),
-        None => the_long_way(id, device, bytes),
+        None => slow_path(id, device, bytes),
     }
 }
 
@@ -73,7 +73,7 @@ pub fn alloc_on_named(bytes: usize, id: i64, device: i32) -> Result<usize> {
 #[inline(always)]
 fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64> {
     let cache = lookup::existing(device, id)?;
-    let plain = !thread.diverted && cache.home.is_calm() && !history::is_on();
+    let plain = !thread.diverted && cache.home.allows_fast_path() && !history::is_on();
     if plain && nothing_to_check() { cache.hit(thread.user, bytes) } else { None }
 }
 
@@ -81,7 +81,7 @@ fn hit(device: i32, id: i64, thread: &ForAllocation, bytes: usize) -> Option<u64
 /// pools, a history, old blocks to collect, and what is refused.
 #[cold]
 #[inline(never)]
-fn the_long_way(id: i64, device: i32, bytes: usize) -> Result<usize> {
+fn slow_path(id: i64, device: i32, bytes: usize) -> Result<usize> {
     let runtime = runtime()?;
     let stream = Stream::from_parts(runtime, id, device)?;
     if bytes == 0 {

@@ -21,7 +21,7 @@
 //! | `pool` | memory kept apart from the default pool |
 //! | `shared_pages` | the pages of blocks that other processes use |
 //! | `shared_blocks` | blocks that other processes use |
-//! | `allocate` | the calls: the short way, and where the long one begins |
+//! | `allocate` | the calls: the fast path, and where the slow one begins |
 //! | `temporary` | memory that work of one stream passes through |
 //! | `take_snapshot`, `report/` | what can be read |
 //! | `check` | the walker |

@@ -282,7 +282,7 @@ impl FakeDevice {
     /// Seed and offset of a generator, wherever they are.
     pub(super) fn truth(&self, key: Key) -> (u64, u64) {
         with_state(key, |state| {
-            state.settle(self)?;
+            state.return_to_host(self)?;
             match state.at.record() {
                 None => Ok((state.seed, state.offset)),
                 Some(record) => record.read(self),

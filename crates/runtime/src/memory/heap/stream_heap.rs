@@ -272,7 +272,7 @@ impl StreamHeap {
         }
     }
 
-    /// [`StreamHeap::merge_here`] for callers that are not on the short way.
+    /// [`StreamHeap::merge_here`] for callers that are not on the fast path.
     #[inline(never)]
     fn merge(&mut self, id: BlockId, now: u32) -> (i64, i64) {
         self.merge_here(id, now)

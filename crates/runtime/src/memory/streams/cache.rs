@@ -197,7 +197,7 @@ impl StreamCache {
         self.last_user.load(Ordering::Relaxed) == token
     }
 
-    /// Hands out a block of the default pool if one fits; `None` leaves the rest to the long way.
+    /// Hands out a block of the default pool if one fits; `None` leaves the rest to the slow path.
     #[inline(always)]
     pub(crate) fn hit(&'static self, user: ThreadUser, bytes: usize) -> Option<u64> {
         let mut inner = self.inner.0.lock(user.owner_word);

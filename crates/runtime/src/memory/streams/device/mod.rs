@@ -38,7 +38,7 @@ shared_static! {
 pub(crate) struct DeviceMemory {
     /// Blocks waiting for events, on all streams.
     waiting: AtomicUsize,
-    /// Other reasons for requests to take the long way: [`COLLECTS`], [`CLOSED`], [`ASLEEP`].
+    /// Other reasons for requests to take the slow path: [`COLLECTS`], [`CLOSED`], [`ASLEEP`].
     detours: AtomicU32,
     /// Requests to the large pool, counted while old blocks are collected.
     requests: AtomicU32,
@@ -73,9 +73,9 @@ impl DeviceMemory {
         &DEVICES[device]
     }
 
-    /// Whether nothing of the device makes requests take the long way.
+    /// False while the state of the device makes requests take the slow path.
     #[inline]
-    pub(crate) fn is_calm(&self) -> bool {
+    pub(crate) fn allows_fast_path(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) == 0 && self.detours.load(Ordering::Relaxed) == 0
     }
 
@@ -111,7 +111,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Whether the default pool is asleep. Requests take the long way then, and are refused there.
+    /// Notes whether the default pool is asleep. Requests take the slow path then, and are refused there.
     pub(crate) fn set_asleep(&self, asleep: bool) {
         if asleep {
             self.detours.fetch_or(ASLEEP, Ordering::Relaxed);
