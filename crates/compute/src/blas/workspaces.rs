@@ -63,7 +63,7 @@ pub(super) fn obtain(
 ) -> Result<Option<Arc<Workspace>>> {
     let device = stream.device();
     if let Some(found) = find(&mut table(device).lock(), purpose, handle, alone) {
-        return Ok(Some(settled(found, alone)));
+        return Ok(Some(wait_for_other_threads(found, alone)));
     }
     let (has_room, evicted) = table(device).lock().reserve(bytes);
     drop(evicted);
@@ -103,7 +103,7 @@ pub(super) fn obtain(
         let kept = Arc::new(GraphWorkspace { device, workspace: Arc::clone(&found) });
         stream::keep_for_capture(&CaptureSeen::Own { capture, is_body: false }, kept);
     }
-    Ok(Some(settled(found, alone)))
+    Ok(Some(wait_for_other_threads(found, alone)))
 }
 
 /// A graph's part in a workspace. Dropped when neither a launch nor a later one uses it.
@@ -143,7 +143,7 @@ fn find(
 }
 
 /// Waits until no other thread is queuing a product with a workspace that one handle owns now.
-fn settled(workspace: Arc<Workspace>, alone: bool) -> Arc<Workspace> {
+fn wait_for_other_threads(workspace: Arc<Workspace>, alone: bool) -> Arc<Workspace> {
     if alone {
         drop(workspace.gone.lock());
     }

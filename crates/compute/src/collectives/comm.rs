@@ -146,7 +146,7 @@ impl Comm {
     }
 
     /// Notes the rank's number and the number of ranks, once the communicator is ready.
-    pub(super) fn settle(&self) -> Result<()> {
+    pub(super) fn note_place(&self) -> Result<()> {
         let place = match &mut self.lock().endpoint {
             Some(endpoint) => endpoint.place()?,
             None => return Err(aborted()),

@@ -108,7 +108,7 @@ fn make(
         .collect();
     Comm::wait_ready(&comms, config.limit, "making a communicator")?;
     for comm in &comms {
-        comm.settle()?;
+        comm.note_place()?;
     }
     publish(comms)
 }
@@ -128,7 +128,7 @@ pub fn split(key: Key, color: Option<i32>, order: i32, config: &CommConfig) -> R
     comms.extend(child.clone());
     Comm::wait_ready(&comms, config.limit, "splitting a communicator")?;
     let Some(child) = child else { return Ok(None) };
-    child.settle()?;
+    child.note_place()?;
     Ok(publish(vec![child])?.first().copied())
 }
 

@@ -88,7 +88,7 @@ mod tests {
         let strides =
             |sizes, strides| packed(&ConvolutionTensor { sizes, strides, alignment: 4 }, 2, 4);
         assert_eq!(strides([4, 3, 2, 2, 1], [90, 20, 9, 2, 1]), Some(([12, 4, 2, 1, 1], 192)));
-        // Channels last, and sizes of 1 as they are settled for packed filters.
+        // Channels last, and sizes of 1 with the strides of packed filters.
         assert_eq!(strides([4, 3, 2, 2, 1], [99, 1, 40, 10, 1]), Some(([12, 1, 6, 3, 1], 192)));
         assert_eq!(strides([4, 3, 1, 2, 1], [90, 20, 10, 5, 1]), Some(([6, 2, 2, 1, 1], 96)));
         // In another order.

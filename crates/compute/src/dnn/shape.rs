@@ -112,7 +112,7 @@ impl ConvolutionRequest {
         if (0..3).any(is_empty) {
             return Ok(ConvolutionTask::Zero(tensors[result], bytes));
         }
-        self.settle_sizes_of_one(&mut tensors);
+        self.set_strides_of_size_one(&mut tensors);
         let [input, filter, output] = tensors;
         let up_to_rank = |values: [i64; MOST_SPATIAL], rest: i64| {
             std::array::from_fn(|i| if i < self.spatial { values[i] } else { rest })
@@ -213,7 +213,7 @@ impl ConvolutionRequest {
     /// Gives dimensions of size 1 the strides that they would have if the tensors were packed, with
     /// the channels last if any of the tensors has them there: equal problems are then equal, and a
     /// library recognises the layout.
-    fn settle_sizes_of_one(&self, tensors: &mut [ConvolutionTensor; 3]) {
+    fn set_strides_of_size_one(&self, tensors: &mut [ConvolutionTensor; 3]) {
         // From the innermost.
         let order: [usize; MOST_AXES] =
             if tensors.iter().any(has_channels_last) { [1, 4, 3, 2, 0] } else { [4, 3, 2, 1, 0] };

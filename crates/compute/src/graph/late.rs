@@ -71,11 +71,11 @@ pub(super) fn let_go(runtime: &Runtime, kept: KeptByCapture, users: Vec<Named>) 
 /// lock held.
 pub(super) fn give_back_all(runtime: &Runtime) {
     pool::give_back_late(runtime);
-    settle(runtime);
+    release_unused(runtime);
 }
 
 /// Lets go of what no queued launch uses any more; says of how much. Called with no lock held.
-fn settle(runtime: &Runtime) -> usize {
+fn release_unused(runtime: &Runtime) -> usize {
     let done = {
         let mut late = LATE.lock();
         if late.kept.is_empty() {
@@ -93,12 +93,12 @@ fn settle(runtime: &Runtime) -> usize {
 
 /// The program has waited for a device.
 fn at_rest(runtime: &Runtime) {
-    settle(runtime);
+    release_unused(runtime);
 }
 
 /// Memory is short.
 fn give_back(_: DeviceIndex, _: usize) -> usize {
-    opened().map_or(0, settle)
+    opened().map_or(0, release_unused)
 }
 
 /// Drops shares. That may destroy plans, which a capture under way must not forbid, nor be spoilt by.

@@ -149,11 +149,11 @@ impl DeferredFrees {
         } else if !block.streams.is_empty() {
             self.put_off.push(id);
         }
-        self.settle(counters, id);
+        self.recount(counters, id);
     }
 
     /// Counts a block anew, and moves it to the complete ones if it waits for nothing.
-    fn settle(&mut self, counters: &DelayCounters, id: BlockId) {
+    fn recount(&mut self, counters: &DelayCounters, id: BlockId) {
         let Some(block) = self.blocks.get_mut(&id) else { return };
         let counts = block.events != 0 || !block.is_parked();
         match (block.counted, counts) {
@@ -173,7 +173,7 @@ impl DeferredFrees {
         if let Some(block) = self.blocks.get_mut(&id) {
             block.events -= 1;
         }
-        self.settle(counters, id);
+        self.recount(counters, id);
     }
 
     /// Takes out a block that no stream uses any more. Its owner takes it back, and then calls
@@ -260,7 +260,7 @@ impl DeferredFrees {
         let due: Vec<BlockId> = self.parked.extract_if(.., lacks_none).collect();
         counters.unpark(due.len());
         for id in due {
-            self.settle(counters, id);
+            self.recount(counters, id);
         }
     }
 

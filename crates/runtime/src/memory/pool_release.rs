@@ -117,7 +117,7 @@ fn end(number: u64, waits: bool) -> Result<()> {
         give_back_unused(runtime, number)
     };
     sleep::pool_destroyed(runtime, number);
-    if !settled(outcome)? {
+    if !went_back(outcome)? {
         be_late(number);
     }
     Ok(())
@@ -132,7 +132,7 @@ fn give_back_unused(runtime: &Runtime, number: u64) -> Result<bool> {
 }
 
 /// Whether memory went back. A stream that is being captured only puts that off.
-fn settled(outcome: Result<bool>) -> Result<bool> {
+fn went_back(outcome: Result<bool>) -> Result<bool> {
     match outcome {
         Err(error) if error.status() == Status::InvalidState => Ok(false),
         outcome => outcome,
@@ -149,7 +149,7 @@ fn be_late(number: u64) {
 pub fn give_back_late(runtime: &Runtime) {
     let numbers = std::mem::take(&mut *LATE.lock());
     for number in numbers {
-        match settled(give_back_unused(runtime, number)) {
+        match went_back(give_back_unused(runtime, number)) {
             Ok(true) => {}
             Ok(false) => be_late(number),
             Err(error) => {

@@ -74,7 +74,7 @@ impl SavedBytes for PinnedCopy {
     ) -> Result<()> {
         let mut transfers = Transfers::new(runtime, device, Way::Save)?;
         let outcome = self.copy(&mut transfers, blocks, &mut |_| Ok(()), saved);
-        if !transfers.settle() {
+        if !transfers.wait_for_all() {
             self.parcels.iter_mut().for_each(PinnedStore::lose);
         }
         outcome
@@ -90,7 +90,7 @@ impl SavedBytes for PinnedCopy {
         let mut transfers = Transfers::new(runtime, device, Way::Restore)?;
         let outcome = self.copy(&mut transfers, blocks, reach, &mut |_| Ok(()));
         // The memory is only read, and stays while the pool sleeps.
-        transfers.settle();
+        transfers.wait_for_all();
         outcome
     }
 

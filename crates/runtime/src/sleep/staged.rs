@@ -213,7 +213,7 @@ impl<S: ByteShelf> ShelvedCopy<S> {
             })
         };
         let movers = Movers::new(slices.len(), &work);
-        let (outcome, settled) = std::thread::scope(|scope| {
+        let (outcome, done) = std::thread::scope(|scope| {
             let threads = movers.start(scope);
             let mut passage =
                 SlotPassage { slices: &slices, staging: &staging, transfers, movers: &movers };
@@ -222,9 +222,9 @@ impl<S: ByteShelf> ShelvedCopy<S> {
                 Way::Restore => passage.restore(step),
             };
             movers.end(threads);
-            (outcome, passage.transfers.settle())
+            (outcome, passage.transfers.wait_for_all())
         });
-        if !settled {
+        if !done {
             staging.block.lose();
         }
         outcome

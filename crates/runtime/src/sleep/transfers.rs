@@ -93,7 +93,7 @@ impl<'a> Transfers<'a> {
     }
 
     /// Waits for everything; `false` if the driver does not say when it is done.
-    pub(super) fn settle(&self) -> bool {
+    pub(super) fn wait_for_all(&self) -> bool {
         if self.open || !self.events.is_empty() {
             return self.runtime.driver().stream_synchronize(self.stream).is_ok();
         }

@@ -49,7 +49,7 @@ pub(crate) struct Engine {
     pub(crate) ready: VecDeque<StreamKey>,
     /// Work that ended without running, and has something to do about it.
     pub(crate) abandoned: VecDeque<Arc<dyn QueuedWork>>,
-    /// Streams that are not resting.
+    /// Streams that are not idle.
     pub(crate) active: usize,
     pub(crate) workers: WorkerThreads,
     /// Called for every operation.
@@ -140,7 +140,7 @@ impl Engine {
             non_blocking: flags.non_blocking,
             destroyed: false,
             queue: VecDeque::new(),
-            phase: StreamPhase::Resting,
+            phase: StreamPhase::Idle,
             last: None,
             end_ns: 0,
             slot: None,
@@ -288,7 +288,7 @@ impl Engine {
 
     pub(crate) fn forget_if_drained(&mut self, key: StreamKey) {
         let Some(stream) = self.streams.get(&key) else { return };
-        if stream.destroyed && stream.phase == StreamPhase::Resting && stream.queue.is_empty() {
+        if stream.destroyed && stream.phase == StreamPhase::Idle && stream.queue.is_empty() {
             self.devices[stream.device.as_usize()].streams.retain(|other| *other != key);
             self.streams.remove(&key);
         }

@@ -59,7 +59,7 @@ impl Engine {
 
     fn can_step(&self, key: StreamKey) -> bool {
         self.streams.get(&key).is_some_and(|stream| {
-            stream.phase == StreamPhase::Resting
+            stream.phase == StreamPhase::Idle
                 && stream.queue.front().is_some_and(|head| head.is_runnable())
         })
     }

@@ -14,7 +14,7 @@ use super::token::{StreamKey, Token};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamPhase {
     /// Empty, or its head cannot run yet.
-    Resting,
+    Idle,
     /// Its head is a kernel that waits for an execution slot.
     AwaitingSlot,
     /// Its head waits for a worker.

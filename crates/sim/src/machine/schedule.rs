@@ -106,7 +106,7 @@ impl Engine {
             return None;
         }
         let stream = self.streams.get_mut(&key)?;
-        if stream.phase != StreamPhase::Resting {
+        if stream.phase != StreamPhase::Idle {
             return None;
         }
         let head = stream.queue.front_mut()?;
@@ -150,8 +150,8 @@ impl Engine {
 
     fn set_phase(&mut self, key: StreamKey, phase: StreamPhase) {
         let Some(stream) = self.streams.get_mut(&key) else { return };
-        let was = std::mem::replace(&mut stream.phase, phase) != StreamPhase::Resting;
-        self.active = self.active + usize::from(phase != StreamPhase::Resting) - usize::from(was);
+        let was = std::mem::replace(&mut stream.phase, phase) != StreamPhase::Idle;
+        self.active = self.active + usize::from(phase != StreamPhase::Idle) - usize::from(was);
     }
 
     /// The slot that has been free for longest, now busy.
@@ -195,7 +195,7 @@ impl Engine {
     fn end(&mut self, started: Started, end_ns: u64, result: Result<(), i32>) -> Vec<StreamKey> {
         let Started { key, operation, complaint, .. } = started;
         self.clock.advance_to(end_ns);
-        self.set_phase(key, StreamPhase::Resting);
+        self.set_phase(key, StreamPhase::Idle);
         let mut more = Vec::new();
         let mut failed = None;
         if let Some(stream) = self.streams.get_mut(&key) {
@@ -246,7 +246,7 @@ impl Engine {
     /// Takes the stream of the highest priority out of the line for a slot.
     fn next_for_slot(&mut self, device: usize) -> Option<StreamKey> {
         let (.., key) = self.devices[device].awaiting.pop_first()?;
-        self.set_phase(key, StreamPhase::Resting);
+        self.set_phase(key, StreamPhase::Idle);
         Some(key)
     }
 
@@ -270,7 +270,7 @@ impl Engine {
                     self.devices[device.as_usize()].slots[slot].busy = false;
                 }
                 self.ready.retain(|ready| *ready != key);
-                self.set_phase(key, StreamPhase::Resting);
+                self.set_phase(key, StreamPhase::Idle);
             }
             for operation in dropped {
                 more.extend(self.release(operation, end_ns, Err(code)));
@@ -301,14 +301,14 @@ impl Engine {
         let keys: Vec<_> = self.streams.keys().copied().collect();
         for key in keys {
             let Some(stream) = self.streams.get_mut(&key) else { continue };
-            if stream.phase == StreamPhase::Running || stream.phase == StreamPhase::Resting {
+            if stream.phase == StreamPhase::Running || stream.phase == StreamPhase::Idle {
                 continue;
             }
             let (slot, device) = (stream.slot.take(), stream.device.as_usize());
             if let Some(slot) = slot {
                 self.devices[device].slots[slot].busy = false;
             }
-            self.set_phase(key, StreamPhase::Resting);
+            self.set_phase(key, StreamPhase::Idle);
         }
     }
 }

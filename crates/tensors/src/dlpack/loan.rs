@@ -68,7 +68,7 @@ impl LoanOrder {
     }
 
     /// Makes home wait for all users.
-    fn settle(&self) -> Result<()> {
+    fn wait_for_users(&self) -> Result<()> {
         let users = std::mem::take(&mut *self.users.lock());
         if users.is_empty() {
             return Ok(());
@@ -114,7 +114,7 @@ impl Lender for Loan {
 impl Drop for Loan {
     fn drop(&mut self) {
         if let Some(order) = &self.order
-            && let Err(error) = order.settle()
+            && let Err(error) = order.wait_for_users()
         {
             log::warn(format_args!(
                 "memory of a DLPack producer is returned without waiting for the streams that used it: {error}"

@@ -1,4 +1,4 @@
-//! The threads that help with copies: started when first needed, resting between copies, never
+//! The threads that help with copies: started when first needed, idle between copies, never
 //! ended.
 //!
 //! A copy never depends on them: its caller works too, and alone when no thread could be started.
@@ -54,7 +54,7 @@ pub(super) fn most_helpers() -> usize {
 
 fn help(linger: Duration) {
     loop {
-        while let Some(helper) = jobs().take_or_rest() {
+        while let Some(helper) = jobs().take_or_idle() {
             // The calling thread must not wait for ever for a piece that is lost.
             if catch_unwind(AssertUnwindSafe(|| helper.work().help())).is_err() {
                 helper.work().stop();

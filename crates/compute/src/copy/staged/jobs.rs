@@ -95,7 +95,7 @@ pub(super) struct JobQueue<T> {
 
 struct Inner<T> {
     queued: VecDeque<(Arc<Job<T>>, usize)>,
-    resting: Vec<Thread>,
+    idle: Vec<Thread>,
 }
 
 impl<T> Inner<T> {
@@ -104,7 +104,7 @@ impl<T> Inner<T> {
         let mut left = wanted;
         [(); WAKES].map(|()| {
             left = left.checked_sub(1)?;
-            self.resting.pop()
+            self.idle.pop()
         })
     }
 }
@@ -117,7 +117,7 @@ impl<T> JobQueue<T> {
     #[cfg(not(loom))]
     pub(super) const fn new() -> JobQueue<T> {
         JobQueue {
-            inner: Mutex::new(Inner { queued: VecDeque::new(), resting: Vec::new() }),
+            inner: Mutex::new(Inner { queued: VecDeque::new(), idle: Vec::new() }),
             wanted: AtomicUsize::new(0),
         }
     }
@@ -125,7 +125,7 @@ impl<T> JobQueue<T> {
     #[cfg(loom)]
     pub(super) fn new() -> JobQueue<T> {
         JobQueue {
-            inner: Mutex::new(Inner { queued: VecDeque::new(), resting: Vec::new() }),
+            inner: Mutex::new(Inner { queued: VecDeque::new(), idle: Vec::new() }),
             wanted: AtomicUsize::new(0),
         }
     }
@@ -149,15 +149,14 @@ impl<T> JobQueue<T> {
         self.wanted.load(Ordering::Relaxed) > 0
     }
 
-    /// Something to help with. With none the calling thread counts as resting: it parks, and looks
-    /// again when it wakes.
-    pub(super) fn take_or_rest(&self) -> Option<Helper<T>> {
+    /// Takes a job to help with. Without one the calling thread counts as idle: it parks, and looks again when it wakes.
+    pub(super) fn take_or_idle(&self) -> Option<Helper<T>> {
         let mut inner = self.inner.lock();
         let me = thread::current();
         // It may have woken by itself.
-        inner.resting.retain(|thread| thread.id() != me.id());
+        inner.idle.retain(|thread| thread.id() != me.id());
         let Some((job, wanted)) = inner.queued.pop_front() else {
-            inner.resting.push(me);
+            inner.idle.push(me);
             return None;
         };
         if wanted > 1 {
@@ -217,7 +216,7 @@ mod tests {
         let (one, two) = (Job::new(1), Job::new(2));
         jobs.post(&one, 3);
         jobs.post(&two, 2);
-        let helpers: Vec<_> = std::iter::from_fn(|| jobs.take_or_rest()).collect();
+        let helpers: Vec<_> = std::iter::from_fn(|| jobs.take_or_idle()).collect();
         let order: Vec<i32> = helpers.iter().map(|helper| *helper.work()).collect();
         assert_eq!(order, [1, 2, 1, 2, 1]);
         assert!(!jobs.wants_help());
@@ -230,8 +229,8 @@ mod tests {
         jobs.post(&mine, 3);
         jobs.post(&other, 1);
         drop(jobs.finish_later(&mine));
-        assert!(jobs.take_or_rest().is_some_and(|helper| Arc::ptr_eq(&helper.0, &other)));
-        assert!(jobs.take_or_rest().is_none());
+        assert!(jobs.take_or_idle().is_some_and(|helper| Arc::ptr_eq(&helper.0, &other)));
+        assert!(jobs.take_or_idle().is_none());
         assert_eq!(jobs.wanted.load(Ordering::Relaxed), 0);
     }
 
@@ -240,7 +239,7 @@ mod tests {
         let jobs = JobQueue::new();
         let job = Job::new(());
         jobs.post(&job, 1);
-        let helper = jobs.take_or_rest().unwrap();
+        let helper = jobs.take_or_idle().unwrap();
         let panicked = catch_unwind(AssertUnwindSafe(|| {
             let _helper = helper;
             panic!("on purpose");
@@ -265,7 +264,7 @@ mod loom_models {
     /// Helps once, or returns when no job will come.
     fn help(jobs: &JobQueue<Seen>, closed: &AtomicBool) -> bool {
         loop {
-            if let Some(helper) = jobs.take_or_rest() {
+            if let Some(helper) = jobs.take_or_idle() {
                 helper.work().helped.fetch_add(1, Ordering::Relaxed);
                 assert!(!helper.work().over.load(Ordering::Relaxed));
                 return true;

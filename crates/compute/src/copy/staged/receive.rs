@@ -57,7 +57,7 @@ impl StagedCopy<'_> {
                 patience.wait();
             }
         }
-        ring.settle();
+        ring.mark_done();
         Ok(())
     }
 }

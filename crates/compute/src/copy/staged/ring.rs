@@ -98,8 +98,8 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// All transfers are known to be done.
-    pub(super) fn settle(&mut self) {
+    /// Notes that all transfers are done.
+    pub(super) fn mark_done(&mut self) {
         self.pending = false;
     }
 }

@@ -162,7 +162,7 @@ fn from_mappings(
     chosen.sort_unstable_by_key(|page| page.address);
     let lent = lent_pages::take(pages, miss.cache, inner, &chosen);
     pages.count_hit();
-    match settle(miss, pages, inner, &moved, &lent, 0) {
+    match adopt_run(miss, pages, inner, &moved, &lent, 0) {
         Attempt::At(address) => Some(address),
         // The window has the size of the request.
         Attempt::NoMemory | Attempt::Again => None,
@@ -274,7 +274,7 @@ fn build(
         address += bytes;
     }
     let mut inner = cache.enter();
-    let attempt = settle(miss, pages, &mut inner, &run, &lent, fresh_bytes);
+    let attempt = adopt_run(miss, pages, &mut inner, &run, &lent, fresh_bytes);
     drop(inner);
     for lent in &lent {
         lent.of.cache().visit().heap.shrink_if_empty();
@@ -283,7 +283,7 @@ fn build(
 }
 
 /// Makes mapped pages part of the cache, which is locked, and hands out a block of them.
-fn settle(
+fn adopt_run(
     miss: &Miss<'_>,
     pages: &mut DevicePages,
     inner: &mut LockedCache,
