@@ -48,6 +48,7 @@ MENU = """
 docs/guide/first_steps
 docs/guide/memory
 docs/guide/tensors
+docs/guide/operations
 docs/guide/own_kernels
 docs/guide/graphs
 docs/guide/streams_and_threads
