@@ -59,6 +59,7 @@ docs/guide/from_pytorch
 docs/guide/code_for_c10
 docs/guide/other_languages
 docs/guide/compiled_models
+docs/guide/model_checks
 docs/guide/kernel_libraries
 docs/guide/choosing_an_allocator
 docs/guide/platforms
