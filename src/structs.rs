@@ -185,7 +185,7 @@ impl<T: Grows> OutStruct<T> {
         Ok(OutStruct { place, bytes })
     }
 
-    /// Writes the results that fit, and zeros where the caller has room for more. The caller's
+    /// Writes the results that fit, and zeros where the caller's struct is larger. The caller's
     /// `struct_size` stays.
     #[inline]
     pub(super) fn write(self, value: T) {
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn results_fill_what_the_caller_has_room_for() {
+    fn results_fill_the_struct_of_the_caller() {
         let value = Second { flag: CBool::TRUE, sizes: [5, 6], ..second() };
         assert_eq!(written(&value, First { count: 9, factor: 9.0, ..first() }), first());
         assert_eq!(written(&value, Second { count: 9, sizes: [9; 2], ..second() }), value);

@@ -3170,7 +3170,7 @@ sconce_status sconce_device_get_capability(int32_t device,
  * Reports the name of a device. Makes no context.
  *
  * - `buffer`: receives the name, NUL-terminated.
- * - `length`: bytes that `buffer` has room for; 256 always suffice. If they do not suffice, the
+ * - `length`: bytes that `buffer` can hold; 256 always suffice. If they do not suffice, the
  *   call returns INVALID_ARGUMENT, and the message states the number of bytes needed.
  * - torch: `torch.cuda.get_device_name()`.
  */
@@ -6385,27 +6385,27 @@ sconce_status sconce_tensor_get_rank(struct sconce_tensor *tensor,
  * Returns the sizes.
  *
  * - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
- * - `room`: capacity of `out_sizes`, in entries.
- * - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
+ * - `capacity`: entries that `out_sizes` can hold.
+ * - Errors: INVALID_ARGUMENT: `capacity` is less than the number of dimensions.
  * - torch: `torch.Tensor.size()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_tensor_get_sizes(struct sconce_tensor *tensor,
                                       int64_t *out_sizes,
-                                      size_t room);
+                                      size_t capacity);
 
 /**
  * Returns the strides, in elements.
  *
  * - `out_strides`: receives an entry for each dimension; may be NULL without dimensions.
- * - `room`: capacity of `out_strides`, in entries.
- * - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
+ * - `capacity`: entries that `out_strides` can hold.
+ * - Errors: INVALID_ARGUMENT: `capacity` is less than the number of dimensions.
  * - torch: `torch.Tensor.stride()`.
  */
 SCONCE_NODISCARD
 sconce_status sconce_tensor_get_strides(struct sconce_tensor *tensor,
                                         int64_t *out_strides,
-                                        size_t room);
+                                        size_t capacity);
 
 /**
  * Returns the address of the sizes: `sconce_tensor_get_rank` numbers.
@@ -7285,9 +7285,9 @@ sconce_status sconce_tensor_diagonal(struct sconce_tensor *tensor,
  *
  * - `chunks`: at least 1.
  * - `out_tensors`: receives the views.
- * - `room`: capacity of `out_tensors`, in entries.
+ * - `capacity`: entries that `out_tensors` can hold.
  * - `out_count`: receives the number of views.
- * - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `room` is less than the number of pieces.
+ * - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `capacity` is less than the number of pieces.
  * - Ownership: the caller releases each view with `sconce_tensor_release`; it keeps the memory alive.
  * - torch: `torch.chunk`.
  */
@@ -7296,7 +7296,7 @@ sconce_status sconce_tensor_chunk(struct sconce_tensor *tensor,
                                   int64_t chunks,
                                   int64_t dim,
                                   struct sconce_tensor **out_tensors,
-                                  size_t room,
+                                  size_t capacity,
                                   size_t *out_count);
 
 /**
@@ -7312,7 +7312,7 @@ sconce_status sconce_tensor_split(struct sconce_tensor *tensor,
                                   int64_t size,
                                   int64_t dim,
                                   struct sconce_tensor **out_tensors,
-                                  size_t room,
+                                  size_t capacity,
                                   size_t *out_count);
 
 /**
@@ -7331,7 +7331,7 @@ sconce_status sconce_tensor_split_with_sizes(struct sconce_tensor *tensor,
                                              size_t count,
                                              int64_t dim,
                                              struct sconce_tensor **out_tensors,
-                                             size_t room,
+                                             size_t capacity,
                                              size_t *out_count);
 
 /**
@@ -7345,7 +7345,7 @@ SCONCE_NODISCARD
 sconce_status sconce_tensor_unbind(struct sconce_tensor *tensor,
                                    int64_t dim,
                                    struct sconce_tensor **out_tensors,
-                                   size_t room,
+                                   size_t capacity,
                                    size_t *out_count);
 
 /**
@@ -8090,7 +8090,7 @@ sconce_status sconce_comm_tensors_broadcast_coalesced(struct sconce_tensor *cons
  *   may be smaller. With NULL there may be fewer parts than devices.
  * - `streams`: `count` pointers, each NULL or to a stream of the device, which is used instead of
  *   the current one there; NULL to use the current streams.
- * - `out_tensors`: receives the parts; has room for `count` tensors.
+ * - `out_tensors`: receives the parts; can hold `count` tensors.
  * - `out_count`: receives the number of parts.
  * - Errors: INVALID_ARGUMENT: the sum of the sizes is not the size of the dimension, a stream is
  *   of another device, or an index is negative.
@@ -9329,10 +9329,10 @@ sconce_status sconce_store_set(struct sconce_store *store,
  *
  * - `key`: a text, at most 8,192 bytes with its prefixes.
  * - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
- * - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL
- *   if `room` is 0.
- * - `room`: the size of `buffer`, in bytes.
- * - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with
+ * - `buffer`: receives the value, or its beginning if it has more than `capacity` bytes; may be NULL
+ *   if `capacity` is 0.
+ * - `capacity`: bytes that `buffer` can hold.
+ * - `out_bytes`: receives the size of the whole value. If it is more than `capacity`, call again with
  *   a larger buffer.
  * - Errors: TIMEOUT: the key does not exist; the message names it. REMOTE: the server has ended.
  *   IO. INVALID_STATE: the store was destroyed during the call.
@@ -9344,7 +9344,7 @@ sconce_status sconce_store_get(struct sconce_store *store,
                                const char *key,
                                int64_t timeout_ms,
                                void *buffer,
-                               size_t room,
+                               size_t capacity,
                                size_t *out_bytes);
 
 /**
@@ -9373,7 +9373,7 @@ sconce_status sconce_store_add(struct sconce_store *store,
  * - `key`: a text, at most 8,192 bytes with its prefixes.
  * - `expected`, `desired`: any bytes; may be NULL if they have none.
  * - `expected_bytes`, `desired_bytes`: their sizes, at most 8 MiB.
- * - `buffer`, `room`: receive the value; as for `sconce_store_get`.
+ * - `buffer`, `capacity`: receive the value; as for `sconce_store_get`.
  * - `out_bytes`: receives the size of the value.
  * - Errors: as `sconce_store_set`.
  * - torch: `torch.distributed.Store.compare_set`.
@@ -9386,7 +9386,7 @@ sconce_status sconce_store_compare_set(struct sconce_store *store,
                                        const void *desired,
                                        size_t desired_bytes,
                                        void *buffer,
-                                       size_t room,
+                                       size_t capacity,
                                        size_t *out_bytes);
 
 /**

@@ -127,7 +127,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_coalesced(
 ///   may be smaller. With NULL there may be fewer parts than devices.
 /// - `streams`: `count` pointers, each NULL or to a stream of the device, which is used instead of
 ///   the current one there; NULL to use the current streams.
-/// - `out_tensors`: receives the parts; has room for `count` tensors.
+/// - `out_tensors`: receives the parts; can hold `count` tensors.
 /// - `out_count`: receives the number of parts.
 /// - Errors: INVALID_ARGUMENT: the sum of the sizes is not the size of the dimension, a stream is
 ///   of another device, or an index is negative.

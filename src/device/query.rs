@@ -51,7 +51,7 @@ pub unsafe extern "C" fn sconce_device_get_capability(
 /// Reports the name of a device. Makes no context.
 ///
 /// - `buffer`: receives the name, NUL-terminated.
-/// - `length`: bytes that `buffer` has room for; 256 always suffice. If they do not suffice, the
+/// - `length`: bytes that `buffer` can hold; 256 always suffice. If they do not suffice, the
 ///   call returns INVALID_ARGUMENT, and the message states the number of bytes needed.
 /// - torch: `torch.cuda.get_device_name()`.
 #[must_use]

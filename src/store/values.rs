@@ -51,29 +51,29 @@ unsafe fn keys_of<'a>(keys: *const *const c_char, count: usize) -> Result<Vec<&'
     keys.iter().enumerate().map(named).collect()
 }
 
-/// The place of a value.
-struct Room {
-    buffer: *mut u8,
-    bytes: usize,
+/// The caller's buffer for a value.
+struct ValueBuffer {
+    bytes: *mut u8,
+    capacity: usize,
 }
 
-impl Room {
-    fn new(buffer: *mut c_void, room: usize) -> Result<Room> {
-        if room != 0 && buffer.is_null() {
+impl ValueBuffer {
+    fn new(buffer: *mut c_void, capacity: usize) -> Result<ValueBuffer> {
+        if capacity != 0 && buffer.is_null() {
             return Err(null("buffer"));
         }
-        Ok(Room { buffer: buffer.cast(), bytes: room })
+        Ok(ValueBuffer { bytes: buffer.cast(), capacity })
     }
 
-    /// Writes as many bytes as there is room for.
+    /// Writes as many bytes as fit.
     ///
     /// # Safety
-    /// The caller has promised `room` writable bytes.
+    /// The caller has promised `capacity` writable bytes.
     unsafe fn write(self, value: &[u8]) {
-        let bytes = value.len().min(self.bytes);
+        let bytes = value.len().min(self.capacity);
         if bytes != 0 {
-            // SAFETY: not NULL, since there is room, and the caller promises so many bytes.
-            unsafe { self.buffer.copy_from_nonoverlapping(value.as_ptr(), bytes) };
+            // SAFETY: not NULL, since the capacity is not 0, and the caller promises so many bytes.
+            unsafe { self.bytes.copy_from_nonoverlapping(value.as_ptr(), bytes) };
         }
     }
 }
@@ -107,10 +107,10 @@ pub unsafe extern "C" fn sconce_store_set(
 ///
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
 /// - `timeout_ms`: the timeout; 0 checks once; -1 for the store's timeout.
-/// - `buffer`: receives the value, or its beginning if it has more than `room` bytes; may be NULL
-///   if `room` is 0.
-/// - `room`: the size of `buffer`, in bytes.
-/// - `out_bytes`: receives the size of the whole value. If it is more than `room`, call again with
+/// - `buffer`: receives the value, or its beginning if it has more than `capacity` bytes; may be NULL
+///   if `capacity` is 0.
+/// - `capacity`: bytes that `buffer` can hold.
+/// - `out_bytes`: receives the size of the whole value. If it is more than `capacity`, call again with
 ///   a larger buffer.
 /// - Errors: TIMEOUT: the key does not exist; the message names it. REMOTE: the server has ended.
 ///   IO. INVALID_STATE: the store was destroyed during the call.
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn sconce_store_get(
     key: *const c_char,
     timeout_ms: i64,
     buffer: *mut c_void,
-    room: usize,
+    capacity: usize,
     out_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
@@ -131,10 +131,10 @@ pub unsafe extern "C" fn sconce_store_get(
         let store = store_of(store)?;
         // SAFETY: the caller promises a text.
         let key = unsafe { key_of(key) }?;
-        let room = Room::new(buffer, room)?;
+        let buffer = ValueBuffer::new(buffer, capacity)?;
         let value = store.get(key, timeout_of(timeout_ms)?)?;
         // SAFETY: the caller promises a writable buffer.
-        unsafe { room.write(&value) };
+        unsafe { buffer.write(&value) };
         out_bytes.write(value.len());
         Ok(())
     })
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn sconce_store_add(
 /// - `key`: a text, at most 8,192 bytes with its prefixes.
 /// - `expected`, `desired`: any bytes; may be NULL if they have none.
 /// - `expected_bytes`, `desired_bytes`: their sizes, at most 8 MiB.
-/// - `buffer`, `room`: receive the value; as for `sconce_store_get`.
+/// - `buffer`, `capacity`: receive the value; as for `sconce_store_get`.
 /// - `out_bytes`: receives the size of the value.
 /// - Errors: as `sconce_store_set`.
 /// - torch: `torch.distributed.Store.compare_set`.
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn sconce_store_compare_set(
     desired: *const c_void,
     desired_bytes: usize,
     buffer: *mut c_void,
-    room: usize,
+    capacity: usize,
     out_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
@@ -196,14 +196,14 @@ pub unsafe extern "C" fn sconce_store_compare_set(
         let store = store_of(store)?;
         // SAFETY: the caller promises a text.
         let key = unsafe { key_of(key) }?;
-        let room = Room::new(buffer, room)?;
+        let buffer = ValueBuffer::new(buffer, capacity)?;
         // SAFETY: the caller promises so many bytes.
         let expected = unsafe { bytes_of(expected, expected_bytes, "expected") }?;
         // SAFETY: the caller promises so many bytes.
         let desired = unsafe { bytes_of(desired, desired_bytes, "desired") }?;
         let value = store.compare_set(key, expected, desired)?;
         // SAFETY: the caller promises a writable buffer.
-        unsafe { room.write(&value) };
+        unsafe { buffer.write(&value) };
         out_bytes.write(value.len());
         Ok(())
     })

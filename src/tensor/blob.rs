@@ -181,13 +181,13 @@ impl ForeignMemory<'_> {
         let checked = Tensor::checked(StorageRef::new(plain)?, dtype, sizes, strides, 0)?;
         let Some(deleter) = deleter else { return returned(checked) };
         // The places of storage and handle come first: nothing after the owner can fail.
-        let room = ReservedStorage::new()?;
+        let reserved = ReservedStorage::new()?;
         let handle = returned(Tensor::default())?;
         let owner = Some(ForeignOwner { deleter, context });
         // SAFETY: the bytes are valid until `deleter` is called. The owner calls it once, on the thread that
         // releases the last tensor, which the function's comment says.
         let owned = unsafe { Storage::foreign(address, bytes, place, owner) };
-        let tensor = checked.over(room.fill(owned));
+        let tensor = checked.over(reserved.fill(owned));
         sconce_tensors::tensor::handle::assign(
             sconce_tensor::key(handle, "tensor")?,
             "tensor",

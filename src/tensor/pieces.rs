@@ -10,16 +10,16 @@ use crate::{guard, misaligned, null, sconce_status};
 /// Writes the handles of the pieces to the caller's array, and their number.
 ///
 /// # Safety
-/// If `out_tensors` is neither NULL nor misaligned, it points to `room` writable handles.
+/// If `out_tensors` is neither NULL nor misaligned, it points to `capacity` writable handles.
 unsafe fn write_pieces(
     pieces: Vec<Tensor>,
     out_tensors: *mut *mut sconce_tensor,
-    room: usize,
+    capacity: usize,
     out_count: crate::arguments::Out<usize>,
 ) -> Result<()> {
-    if pieces.len() > room {
+    if pieces.len() > capacity {
         return Err(Error::invalid_argument(format!(
-            "room is {room}, but there are {} views",
+            "capacity is {capacity}, but there are {} views",
             pieces.len()
         )));
     }
@@ -45,7 +45,7 @@ unsafe fn write_pieces(
     let handles: Vec<*mut sconce_tensor> =
         handles.into_iter().map(sconce_tensor::from_key).collect();
     if count != 0 {
-        // SAFETY: neither NULL nor misaligned; the caller promises `room` handles, and there are no more, as was checked.
+        // SAFETY: neither NULL nor misaligned; the caller promises `capacity` handles, and there are no more, as was checked.
         unsafe { out_tensors.copy_from_nonoverlapping(handles.as_ptr(), count) };
     }
     out_count.write(count);
@@ -56,9 +56,9 @@ unsafe fn write_pieces(
 ///
 /// - `chunks`: at least 1.
 /// - `out_tensors`: receives the views.
-/// - `room`: capacity of `out_tensors`, in entries.
+/// - `capacity`: entries that `out_tensors` can hold.
 /// - `out_count`: receives the number of views.
-/// - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `room` is less than the number of pieces.
+/// - Errors: INVALID_ARGUMENT: `chunks` is less than 1, or `capacity` is less than the number of pieces.
 /// - Ownership: the caller releases each view with `sconce_tensor_release`; it keeps the memory alive.
 /// - torch: `torch.chunk`.
 #[must_use]
@@ -68,15 +68,15 @@ pub unsafe extern "C" fn sconce_tensor_chunk(
     chunks: i64,
     dim: i64,
     out_tensors: *mut *mut sconce_tensor,
-    room: usize,
+    capacity: usize,
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, room))?;
-        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, capacity))?;
+        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
         // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
     })
 }
 
@@ -93,15 +93,15 @@ pub unsafe extern "C" fn sconce_tensor_split(
     size: i64,
     dim: i64,
     out_tensors: *mut *mut sconce_tensor,
-    room: usize,
+    capacity: usize,
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, room))?;
-        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, capacity))?;
+        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
         // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
     })
 }
 
@@ -121,17 +121,17 @@ pub unsafe extern "C" fn sconce_tensor_split_with_sizes(
     count: usize,
     dim: i64,
     out_tensors: *mut *mut sconce_tensor,
-    room: usize,
+    capacity: usize,
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
         let sizes = numbers!(sizes, count);
         let pieces =
-            look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, room))?;
-        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+            look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, capacity))?;
+        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
         // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
     })
 }
 
@@ -146,14 +146,14 @@ pub unsafe extern "C" fn sconce_tensor_unbind(
     tensor: *mut sconce_tensor,
     dim: i64,
     out_tensors: *mut *mut sconce_tensor,
-    room: usize,
+    capacity: usize,
     out_count: *mut usize,
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, room))?;
-        // SAFETY: `out_tensors` has as many places as C states in `room`, and `write_pieces` refuses more
+        let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, capacity))?;
+        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
         // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, room, out_count) }
+        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
     })
 }

@@ -81,16 +81,16 @@ pub unsafe extern "C" fn sconce_tensor_get_rank(
 /// Writes sizes or strides to the caller's array.
 ///
 /// # Safety
-/// If `out` is neither NULL nor misaligned, it points to `room` writable numbers.
+/// If `out` is neither NULL nor misaligned, it points to `capacity` writable numbers.
 unsafe fn write_dims(
     values: &[i64],
     out: *mut i64,
-    room: usize,
+    capacity: usize,
     name: &str,
 ) -> sconce_base::error::Result<()> {
-    if room < values.len() {
+    if capacity < values.len() {
         return Err(Error::invalid_argument(format!(
-            "room is {room}, but the tensor has {} dimensions; {name} needs room for all",
+            "capacity is {capacity}, but the tensor has {} dimensions; {name} needs one entry for each",
             values.len()
         )));
     }
@@ -103,7 +103,7 @@ unsafe fn write_dims(
     if !out.is_aligned() {
         return Err(crate::misaligned(name));
     }
-    // SAFETY: neither NULL nor misaligned, and there is room, as the caller promises.
+    // SAFETY: neither NULL nor misaligned, and checked against the capacity, which the caller promises.
     unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), out, values.len()) };
     Ok(())
 }
@@ -111,44 +111,44 @@ unsafe fn write_dims(
 /// Returns the sizes.
 ///
 /// - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
-/// - `room`: capacity of `out_sizes`, in entries.
-/// - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
+/// - `capacity`: entries that `out_sizes` can hold.
+/// - Errors: INVALID_ARGUMENT: `capacity` is less than the number of dimensions.
 /// - torch: `torch.Tensor.size()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_tensor_get_sizes(
     tensor: *mut sconce_tensor,
     out_sizes: *mut i64,
-    room: usize,
+    capacity: usize,
 ) -> sconce_status {
     guard(|| {
         let mut sizes = Dims::new();
         look_at_words(tensor, "tensor", |words| words.sizes(&mut sizes))?;
-        // SAFETY: `out_sizes` has as many places as C states in `room`, and `write_dims` refuses more
+        // SAFETY: `out_sizes` has as many places as C states in `capacity`, and `write_dims` refuses more
         // dimensions than that before it writes.
-        unsafe { write_dims(&sizes, out_sizes, room, "out_sizes") }
+        unsafe { write_dims(&sizes, out_sizes, capacity, "out_sizes") }
     })
 }
 
 /// Returns the strides, in elements.
 ///
 /// - `out_strides`: receives an entry for each dimension; may be NULL without dimensions.
-/// - `room`: capacity of `out_strides`, in entries.
-/// - Errors: INVALID_ARGUMENT: `room` is less than the number of dimensions.
+/// - `capacity`: entries that `out_strides` can hold.
+/// - Errors: INVALID_ARGUMENT: `capacity` is less than the number of dimensions.
 /// - torch: `torch.Tensor.stride()`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_tensor_get_strides(
     tensor: *mut sconce_tensor,
     out_strides: *mut i64,
-    room: usize,
+    capacity: usize,
 ) -> sconce_status {
     guard(|| {
         let mut strides = Dims::new();
         look_at_words(tensor, "tensor", |words| words.strides(&mut strides))?;
-        // SAFETY: `out_strides` has as many places as C states in `room`, and `write_dims` refuses more
+        // SAFETY: `out_strides` has as many places as C states in `capacity`, and `write_dims` refuses more
         // dimensions than that before it writes.
-        unsafe { write_dims(&strides, out_strides, room, "out_strides") }
+        unsafe { write_dims(&strides, out_strides, capacity, "out_strides") }
     })
 }
 

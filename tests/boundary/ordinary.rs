@@ -29,7 +29,7 @@ pub(crate) fn number(function: &str, name: &str) -> u64 {
         "gradient_count" | "nth" | "milliseconds" => 1,
         "bytes" if function.contains("from_values") || function.contains("to_values") => 16,
         "bytes" if function.contains("graph_condition_set") => 4,
-        "bytes" | "room" | "max_entries" | "width_bytes" => 8,
+        "bytes" | "capacity" | "max_entries" | "width_bytes" => 8,
         "dst_pitch_bytes" | "src_pitch_bytes" | "pitch_bytes" => 16,
         "image_bytes" => 27,
         "buffer_bytes" => 64,

@@ -47,7 +47,7 @@ fn counts_memory_of_the_caller(function: &str, name: &str) -> bool {
     let reads = ["values", "sconce_store_", "sconce_sim_memory_", "sconce_sim_kernel_"];
     let is_comm = function.starts_with("sconce_comm_") && !function.contains("comm_tensors");
     match name {
-        "rank" | "dims" | "room" | "spatial" | "lists" | "device_count" | "edge_count"
+        "rank" | "dims" | "capacity" | "spatial" | "lists" | "device_count" | "edge_count"
         | "argument_count" | "parameter_count" | "image_bytes" | "expected_bytes"
         | "desired_bytes" => true,
         "length" => !function.contains("tensor"),

@@ -180,7 +180,7 @@ fn null_and_misaligned_arrays() {
     // SAFETY: no entry is written where there is room for none.
     let status = unsafe { sconce_tensor_get_sizes(tensor.raw(), room.as_mut_ptr(), 0) };
     assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT);
-    assert!(last_message().contains("room"), "{}", last_message());
+    assert!(last_message().contains("capacity"), "{}", last_message());
     assert_eq!(room, [7]);
     let mut views = [null_mut(); 1];
     let mut count = 9;
@@ -240,7 +240,7 @@ fn more_pieces_than_there_is_room_for() {
     let start = Figures::now();
     let wide = from_i32(&[1], &[1], CPU).expand(&[1 << 50]).unwrap();
     let none = from_i32(&[], &[0], CPU);
-    let text = format!("room is 64, but there are {} pieces", 1_u64 << 50);
+    let text = format!("capacity is 64, but there are {} pieces", 1_u64 << 50);
     assert!(refusal(wide.unbind(0)).contains(&text));
     assert!(refusal(wide.split(1, 0)).contains(&text));
     assert!(refusal(wide.chunk(1 << 50, 0)).contains(&text));

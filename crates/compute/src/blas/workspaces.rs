@@ -65,9 +65,9 @@ pub(super) fn obtain(
     if let Some(found) = find(&mut table(device).lock(), purpose, handle, alone) {
         return Ok(Some(wait_for_other_threads(found, alone)));
     }
-    let (has_room, evicted) = table(device).lock().reserve(bytes);
+    let (fits, evicted) = table(device).lock().reserve(bytes);
     drop(evicted);
-    if !has_room {
+    if !fits {
         return Ok(None);
     }
     let address =

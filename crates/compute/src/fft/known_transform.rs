@@ -150,8 +150,8 @@ impl KnownTransform {
     /// The block that begins at an address, if a side fits into it.
     #[inline]
     fn block_at(&self, address: usize, side: usize) -> Option<BlockRef> {
-        let (sighting, device, room) = BlockRef::of(address)?;
-        (device == self.device && self.bytes[side] <= room).then_some(sighting)
+        let (sighting, device, available) = BlockRef::of(address)?;
+        (device == self.device && self.bytes[side] <= available).then_some(sighting)
     }
 
     /// [`KnownTransform::accepts`] for sides inside of blocks, or in memory of others.

@@ -133,20 +133,21 @@ impl Descriptor {
     /// Reads an attribute, and says how many elements there are.
     ///
     /// # Safety
-    /// `array` has room for `room` elements of the type.
+    /// `array` can hold `capacity` elements of the type.
     unsafe fn get(
         &self,
         attribute: Attribute,
         of: Type,
-        room: usize,
+        capacity: usize,
         array: *mut c_void,
     ) -> Result<usize> {
         let get = self.session.functions.cudnnBackendGetAttribute()?;
         let mut count = 0_i64;
         // SAFETY: a live descriptor, room for the number of elements that is passed, and a place for their
         // number.
-        let code =
-            unsafe { get(self.raw(), attribute as i32, of as i32, room as i64, &mut count, array) };
+        let code = unsafe {
+            get(self.raw(), attribute as i32, of as i32, capacity as i64, &mut count, array)
+        };
         self.check("cudnnBackendGetAttribute", attribute, code)?;
         Ok(usize::try_from(count).unwrap_or(0))
     }

@@ -23,7 +23,7 @@ library_functions! {
     required cudnnBackendSetAttribute(
         cudnnBackendDescriptor_t, c_int, c_int, i64, *const c_void,
     ) -> i32;
-    // descriptor, attribute, type, room in the array, elements there are, array
+    // descriptor, attribute, type, capacity of the array, elements there are, array
     required cudnnBackendGetAttribute(
         cudnnBackendDescriptor_t, c_int, c_int, i64, *mut i64, *mut c_void,
     ) -> i32;

@@ -104,21 +104,21 @@ impl Nvml {
         let code = unsafe { (self.device_by_pci_bus_id)(bus_id.as_ptr(), &mut device) };
         self.check("nvmlDeviceGetHandleByPciBusId_v2", code)?;
 
-        let mut room = 64;
+        let mut capacity = 64;
         for _ in 0..ATTEMPTS {
             // More than the struct needs, so that a larger one cannot be written past the end.
-            let entries = (room * LARGEST_INFO).div_ceil(size_of::<ProcessInfo>());
+            let entries = (capacity * LARGEST_INFO).div_ceil(size_of::<ProcessInfo>());
             let mut infos = vec![ProcessInfo::default(); entries];
-            let mut count = room as c_uint;
+            let mut count = capacity as c_uint;
             let list = self.compute_processes;
             // SAFETY: the device's handle, and room for as many entries as `count` says.
             match unsafe { list(device, &mut count, infos.as_mut_ptr()) } {
                 SUCCESS => {
-                    infos.truncate((count as usize).min(room));
+                    infos.truncate((count as usize).min(capacity));
                     return Ok(infos.into_iter().map(ProcessUsage::from).collect());
                 }
                 // More processes may start before the next attempt: leave room for them.
-                INSUFFICIENT_SIZE => room = room.max(count as usize) * 2,
+                INSUFFICIENT_SIZE => capacity = capacity.max(count as usize) * 2,
                 code => self.check("nvmlDeviceGetComputeRunningProcesses", code)?,
             }
         }

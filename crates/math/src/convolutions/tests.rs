@@ -11,9 +11,9 @@ fn problems() -> impl Strategy<Value = Geometry> {
         "the filter does not fit",
         |(input, filter, stride, padding, dilation)| {
             let reach = dilation * (filter as i64 - 1) + 1;
-            let room = input as i64 + 2 * padding - reach;
-            (room >= 0)
-                .then(|| (input, filter, stride, padding, dilation, (room / stride + 1) as usize))
+            let span = input as i64 + 2 * padding - reach;
+            (span >= 0)
+                .then(|| (input, filter, stride, padding, dilation, (span / stride + 1) as usize))
         },
     );
     let single = Just((1, 1, 1, 0, 1, 1));

@@ -66,8 +66,8 @@ fn map_all(
             return Err(torn());
         }
         for page in pages {
-            let room = (bytes - *mapped) as u64;
-            if page.bytes == 0 || page.bytes > room {
+            let left = (bytes - *mapped) as u64;
+            if page.bytes == 0 || page.bytes > left {
                 return Err(torn());
             }
             map_page(driver, device, ptr.offset(*mapped as u64), page, mapped)?;

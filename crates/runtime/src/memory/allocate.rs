@@ -262,8 +262,8 @@ fn block_around(address: usize) -> Option<(DeviceIndex, usize)> {
     };
     let reaching = |start: u64| {
         let (_, device, bytes) = BlockRef::of(start as usize)?;
-        let room = (start as usize + bytes).checked_sub(address).filter(|room| *room > 0)?;
-        Some((device, room))
+        let rest = (start as usize + bytes).checked_sub(address).filter(|rest| *rest > 0)?;
+        Some((device, rest))
     };
     // Most segments are one block, or small.
     reaching(base).or_else(|| match address_map::nearest_below(address as u64, base) {

@@ -38,7 +38,7 @@ pub enum MemoryKind {
 pub fn kind_of(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> Result<MemoryKind> {
     // Most memory is this library's own, and known without the driver.
     match memory::block_at(start) {
-        Some((device, room)) if bytes <= room => Ok(MemoryKind::Device(device)),
+        Some((device, available)) if bytes <= available => Ok(MemoryKind::Device(device)),
         Some(_) => Err(out_of_reach(start, bytes, what)),
         None => kind_of_others(runtime, start, bytes, what),
     }
@@ -51,7 +51,7 @@ fn kind_of_others(runtime: &Runtime, start: usize, bytes: usize, what: &str) -> 
     }
     let end = start.checked_add(bytes).ok_or_else(|| too_far(start, bytes, what))?;
     match host_memory::look_up(start) {
-        PinnedAddress::Held(room) if bytes <= room => return Ok(MemoryKind::Pinned),
+        PinnedAddress::Held(available) if bytes <= available => return Ok(MemoryKind::Pinned),
         PinnedAddress::Held(_) => return Err(too_far(start, bytes, what)),
         PinnedAddress::Freed => return Err(freed(start, what)),
         PinnedAddress::Nothing => {}

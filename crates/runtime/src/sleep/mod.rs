@@ -56,7 +56,7 @@ impl SleepPlace {
         }
     }
 
-    /// Room for the bytes of blocks.
+    /// Makes storage for the bytes of blocks.
     fn make(&self, blocks: &[LiveBlock]) -> Result<Box<dyn SavedBytes>> {
         Ok(match self {
             SleepPlace::Discard => Box::new(discarded::Discarded),

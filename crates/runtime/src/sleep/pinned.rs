@@ -19,7 +19,7 @@ pub(super) struct PinnedCopy {
 }
 
 impl PinnedCopy {
-    /// Room for blocks.
+    /// Makes pinned storage for blocks.
     pub(super) fn new(blocks: &[LiveBlock]) -> Result<PinnedCopy> {
         let layout = StorageLayout::new(blocks);
         let parcels = layout.parcels.iter().map(|bytes| PinnedStore::new(*bytes as usize));

@@ -44,20 +44,20 @@ impl Slice {
     /// The slices of pieces: each piece is cut to fit, and each slice takes what fits.
     fn all_of(pieces: &[StoredPiece]) -> Vec<Slice> {
         let mut slices: Vec<Slice> = Vec::new();
-        let mut room = 0;
+        let mut unused = 0;
         for piece in pieces {
             let mut rest = *piece;
             while rest.bytes > 0 {
-                if room == 0 {
+                if unused == 0 {
                     slices.push(Slice { pieces: Vec::new() });
-                    room = SLOT;
+                    unused = SLOT;
                 }
-                let bytes = rest.bytes.min(room);
-                let (at, now) = ((SLOT - room) as usize, StoredPiece { bytes, ..rest });
+                let bytes = rest.bytes.min(unused);
+                let (at, now) = ((SLOT - unused) as usize, StoredPiece { bytes, ..rest });
                 if let Some(slice) = slices.last_mut() {
                     slice.pieces.push((now, at));
                 }
-                room -= bytes;
+                unused -= bytes;
                 rest = StoredPiece {
                     address: rest.address + bytes,
                     bytes: rest.bytes - bytes,
@@ -179,7 +179,7 @@ impl SlotPassage<'_> {
 }
 
 impl<S: ByteShelf> ShelvedCopy<S> {
-    /// Blocks that `make` makes room for, given the bytes of each parcel.
+    /// Blocks whose storage `make` makes, given the bytes of each parcel.
     pub(super) fn new(
         blocks: &[LiveBlock],
         make: impl FnOnce(&[u64]) -> Result<S>,

@@ -17,7 +17,7 @@ use crate::memory::sleep::LiveBlock;
 /// Ordinary memory.
 pub(super) struct MemoryShelf(Vec<PageableStore>);
 
-/// Room for blocks in ordinary memory.
+/// Storage of blocks in ordinary memory.
 pub(super) fn in_memory(blocks: &[LiveBlock]) -> Result<ShelvedCopy<MemoryShelf>> {
     ShelvedCopy::new(blocks, |parcels| {
         let parcels = parcels.iter().map(|bytes| PageableStore::new(*bytes as usize));
@@ -56,7 +56,7 @@ pub(super) struct FileShelf {
     folder: PathBuf,
 }
 
-/// Room for blocks in a file in a folder.
+/// Storage of blocks in a file in a folder.
 pub(super) fn in_file(blocks: &[LiveBlock], folder: &Path) -> Result<ShelvedCopy<FileShelf>> {
     ShelvedCopy::new(blocks, |parcels| {
         let file =
@@ -68,14 +68,14 @@ pub(super) fn in_file(blocks: &[LiveBlock], folder: &Path) -> Result<ShelvedCopy
             end += bytes;
         }
         let shelf = FileShelf { file, begins, folder: folder.to_owned() };
-        shelf.make_room(end)?;
+        shelf.reserve(end)?;
         Ok(shelf)
     })
 }
 
 impl FileShelf {
-    /// Has the system reserve room, where its file system can, so that a full one is known now.
-    fn make_room(&self, bytes: u64) -> Result<()> {
+    /// Has the system reserve space, where its file system can, so that a full one is known now.
+    fn reserve(&self, bytes: u64) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }

@@ -103,9 +103,9 @@ struct StackText {
 
 impl Write for StackText {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let room = &mut self.bytes[self.used..];
-        let count = room.len().min(text.len());
-        room[..count].copy_from_slice(&text.as_bytes()[..count]);
+        let rest = &mut self.bytes[self.used..];
+        let count = rest.len().min(text.len());
+        rest[..count].copy_from_slice(&text.as_bytes()[..count]);
         self.used += count;
         Ok(())
     }

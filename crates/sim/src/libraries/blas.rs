@@ -215,7 +215,7 @@ impl QueuedProduct {
             b.load(memory, index, tf32)?;
             c.forget();
             match gemm.beta == 0.0 {
-                true => c.make_room(memory, index)?,
+                true => c.make_values(memory, index)?,
                 false => c.load(memory, index, false)?,
             }
             let a = Factor { values: &a.values, transposed: gemm.transpose[0] };
@@ -260,8 +260,8 @@ impl<T: RealNumber> LoadedMatrix<T> {
         address_of(self.matrix.address.0, self.element, offset.unwrap_or(i64::MAX))
     }
 
-    /// Makes as much room as the matrix takes, once it is known to be there.
-    fn make_room(
+    /// Makes the values of a matrix, once all of its memory is known to exist.
+    fn make_values(
         &mut self,
         memory: &DeviceMemoryView<'_>,
         index: i64,
@@ -288,7 +288,7 @@ impl<T: RealNumber> LoadedMatrix<T> {
         if self.at == Some(first) {
             return Ok(());
         }
-        self.make_room(memory, index)?;
+        self.make_values(memory, index)?;
         let (part, parts) = self.element.real();
         for run in 0..self.count / self.run {
             let address = self.address(index, run)?;

@@ -70,7 +70,7 @@ fn places(tensor: &ConvolutionTensor) -> Vec<(Sizes, usize)> {
     all
 }
 
-fn room(tensor: &ConvolutionTensor) -> usize {
+fn extent(tensor: &ConvolutionTensor) -> usize {
     1 + places(tensor).iter().map(|(_, place)| *place).max().unwrap()
 }
 
@@ -147,8 +147,8 @@ pub(super) fn problem(
         filter[axis] = shape.filter[axis];
         let reach = shape.dilation[axis] * (filter[axis] - 1) + 1;
         input[axis] = shape.input[axis].max(reach - 2 * shape.padding[axis]);
-        let room = input[axis] + 2 * shape.padding[axis] - reach;
-        output[axis] = room / shape.stride[axis] + 1;
+        let span = input[axis] + 2 * shape.padding[axis] - reach;
+        output[axis] = span / shape.stride[axis] + 1;
     }
     let sizes = |first: [i64; 2], rest: [i64; 3]| [first[0], first[1], rest[0], rest[1], rest[2]];
     Convolution {
@@ -206,7 +206,7 @@ impl Placed {
     ) -> Placed {
         let mut seed = seed;
         let mut held = [problem.input, problem.filter, problem.output].map(|tensor| {
-            let drawn = values(problem.element, room(&tensor), &mut seed);
+            let drawn = values(problem.element, extent(&tensor), &mut seed);
             let mut all = vec![MARK; drawn.len()];
             places(&tensor).iter().for_each(|(_, at)| all[*at] = drawn[*at]);
             all

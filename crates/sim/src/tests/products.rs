@@ -96,7 +96,7 @@ fn gemms() -> impl Strategy<Value = Gemm> {
 }
 
 /// How many elements to hold for a matrix with up to this many columns.
-fn room(matrix: &Matrix, columns: i64, batch: i64) -> usize {
+fn extent(matrix: &Matrix, columns: i64, batch: i64) -> usize {
     ((matrix.batch * (batch - 1)) + matrix.column * columns + 1) as usize
 }
 
@@ -108,8 +108,8 @@ proptest! {
         let stream = stream(&sim);
         let widest = gemm.m.max(gemm.n).max(gemm.k);
         let (element, mut seed) = (gemm.element, seed);
-        let rooms = [gemm.a, gemm.b, gemm.c].map(|matrix| room(&matrix, widest, gemm.batch));
-        let mut held = rooms.map(|count| values(element, count, &mut seed));
+        let extents = [gemm.a, gemm.b, gemm.c].map(|matrix| extent(&matrix, widest, gemm.batch));
+        let mut held = extents.map(|count| values(element, count, &mut seed));
         if gemm.beta == 0.0 {
             held[2].fill(f64::NAN);
         }
@@ -119,7 +119,7 @@ proptest! {
         let on_device = held.each_ref().map(|values| upload(&sim, element, values, stream));
         (gemm.a.address, gemm.b.address, gemm.c.address) = on_device.into();
         handle(&sim, stream).gemm(&gemm).unwrap();
-        let got = download(&sim, element, on_device[2], rooms[2], stream);
+        let got = download(&sim, element, on_device[2], extents[2], stream);
         let wanted = expected(&gemm, held.each_ref().map(|values| &values[..]));
         for (index, (got, wanted)) in got.iter().zip(&wanted).enumerate() {
             let tolerance = step(element) * (wanted.abs() + 1.0) + 4e-6 * f64::from(element != Dtype::F64);

@@ -32,7 +32,7 @@ pub struct DlpackImport {
     /// The tensor, over memory without an owner.
     plain: Tensor,
     /// For the storage with an owner.
-    room: ReservedStorage,
+    storage: ReservedStorage,
     read_only: bool,
     order: Option<LoanOrder>,
 }
@@ -62,8 +62,8 @@ pub fn check(offer: &Offer<'_>) -> Result<DlpackImport> {
     // SAFETY: nothing uses this storage; `DlpackImport::accept` replaces it.
     let storage = unsafe { Storage::foreign(address, bytes, place, None) };
     let plain = Tensor::checked(StorageRef::new(storage)?, dtype, offer.sizes, &strides, 0)?;
-    let room = ReservedStorage::new()?;
-    Ok(DlpackImport { plain, room, read_only: offer.flags & READ_ONLY != 0, order: None })
+    let storage = ReservedStorage::new()?;
+    Ok(DlpackImport { plain, storage, read_only: offer.flags & READ_ONLY != 0, order: None })
 }
 
 fn dtype_of(offer: &Offer<'_>) -> Result<Dtype> {
@@ -185,6 +185,6 @@ impl DlpackImport {
         // SAFETY: this function demands of the memory exactly what `lent` does, and the loan drops the owner only with
         // the storage.
         let storage = unsafe { Storage::lent(address, bytes, place, loan, self.read_only) };
-        self.plain.over(self.room.fill(storage))
+        self.plain.over(self.storage.fill(storage))
     }
 }

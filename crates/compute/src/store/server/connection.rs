@@ -116,8 +116,8 @@ impl<S: Read + Write> Connection<S> {
             self.served = 0;
         }
         let length = self.input.len() + bytes.len();
-        let room = grown(self.input.capacity(), length, MOST_REQUEST_BYTES + READ_BYTES);
-        self.input.reserve_exact(room - self.input.len());
+        let capacity = grown(self.input.capacity(), length, MOST_REQUEST_BYTES + READ_BYTES);
+        self.input.reserve_exact(capacity - self.input.len());
         self.input.extend(bytes);
     }
 

@@ -17,7 +17,7 @@ pub struct Dialogue {
     connections: BTreeMap<Peer, (Connection<Pipe>, Pipe)>,
 }
 
-/// Bytes in both directions; the peer reads at most `room` bytes of replies.
+/// Bytes in both directions; the peer reads at most `readable` bytes of replies.
 #[derive(Clone, Default)]
 struct Pipe(Rc<RefCell<Bytes>>);
 
@@ -25,7 +25,7 @@ struct Pipe(Rc<RefCell<Bytes>>);
 struct Bytes {
     sent: Vec<u8>,
     received: Vec<u8>,
-    room: usize,
+    readable: usize,
 }
 
 impl Read for Pipe {
@@ -44,11 +44,11 @@ impl Read for Pipe {
 impl Write for Pipe {
     fn write(&mut self, buffer: &[u8]) -> Result<usize> {
         let bytes = &mut *self.0.borrow_mut();
-        let count = buffer.len().min(bytes.room);
+        let count = buffer.len().min(bytes.readable);
         if count == 0 {
             return Err(Error::from(ErrorKind::WouldBlock));
         }
-        bytes.room -= count;
+        bytes.readable -= count;
         bytes.received.extend(&buffer[..count]);
         Ok(count)
     }
@@ -61,13 +61,13 @@ impl Write for Pipe {
 impl Dialogue {
     /// A peer sends bytes and is ready to read so many bytes more. Returns what it has received, or `None` if the
     /// server has closed the connection. A peer that sends for the first time has just connected.
-    pub fn send(&mut self, peer: u64, bytes: &[u8], room: usize) -> Option<Vec<u8>> {
+    pub fn send(&mut self, peer: u64, bytes: &[u8], readable: usize) -> Option<Vec<u8>> {
         let (connection, pipe) = self.connections.entry(peer).or_insert_with(|| {
             let pipe = Pipe::default();
             (Connection::new(pipe.clone(), peer), pipe)
         });
         pipe.0.borrow_mut().sent.extend(bytes);
-        pipe.0.borrow_mut().room += room;
+        pipe.0.borrow_mut().readable += readable;
         let mut awake = VecDeque::new();
         let mut buffer = [0; READ_BYTES];
         let mut result = connection.turn(&mut self.table, &mut awake, &mut buffer);
@@ -185,7 +185,7 @@ mod tests {
         let gets = with_key(kind::GET, b"v").repeat(2);
         assert_eq!(dialogue.send(1, &[greeting(), wait, gets].concat(), 0), Some(Vec::new()));
         // The peer has read, and the wait ends before the server notices.
-        dialogue.connections[&1].1.0.borrow_mut().room = 100;
+        dialogue.connections[&1].1.0.borrow_mut().readable = 100;
         dialogue.send(2, &set(b"k", b""), 0).unwrap();
         let mut expected = Vec::new();
         put_bytes(&mut expected, b"value");
@@ -206,8 +206,8 @@ mod tests {
             for peer in 0..3 {
                 dialogue.send(peer, &greeting(), 0);
             }
-            for (peer, bytes, room) in pieces {
-                dialogue.send(peer, &bytes, room);
+            for (peer, bytes, readable) in pieces {
+                dialogue.send(peer, &bytes, readable);
             }
         }
     }

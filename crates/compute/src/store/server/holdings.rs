@@ -1,7 +1,7 @@
 //! The memory of a table: what its entries are counted as, and containers that give memory back when they empty.
 //!
-//! Entries are counted with the room that their containers keep for more, so the count is not below what the table
-//! takes from the system's allocator. A container has at most three times as much room as it holds ([`has_excess`]).
+//! Entries are counted with the capacity of their containers, so the count is not below what the table
+//! takes from the system's allocator. A container has a capacity of at most three times what it holds ([`has_excess`]).
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -19,9 +19,9 @@ const QUEUED_BYTES: usize = 128;
 /// What a wait for a key takes besides the key, which is stored twice: places in two sets and a map.
 const WAIT_BYTES: usize = 512;
 
-/// The memory of a value, with the room that it has.
-pub(super) fn entry_bytes(key: &[u8], room: usize) -> usize {
-    key.len() + room + ENTRY_BYTES
+/// The memory of a value, with its capacity.
+pub(super) fn entry_bytes(key: &[u8], capacity: usize) -> usize {
+    key.len() + capacity + ENTRY_BYTES
 }
 
 /// The memory of a queue without its values.
@@ -73,11 +73,11 @@ impl Budget {
     }
 }
 
-/// Whether a container has so much more room than it needs that it shall give memory back. It then keeps half as much
+/// Whether a container has so much more capacity than it needs that it gives memory back. It then keeps half as much
 /// again as it holds, so giving back costs no more than the removals that led to it.
-fn has_excess(length: usize, room: usize) -> bool {
+fn has_excess(length: usize, capacity: usize) -> bool {
     const LEAST: usize = 32;
-    room > LEAST && length < room / 3
+    capacity > LEAST && length < capacity / 3
 }
 
 /// Gives back the memory of a map from which entries were removed.
@@ -103,9 +103,9 @@ pub(super) fn shrink_bytes(bytes: &mut Vec<u8>) {
     }
 }
 
-/// The room that bytes get which grow to `length`: twice as much as before, within a limit.
-pub(super) fn grown(room: usize, length: usize, most: usize) -> usize {
-    if length <= room { room } else { (2 * room).min(most).max(length) }
+/// The new capacity of bytes that grow to `length`: twice as much as before, within a limit.
+pub(super) fn grown(capacity: usize, length: usize, most: usize) -> usize {
+    if length <= capacity { capacity } else { (2 * capacity).min(most).max(length) }
 }
 
 #[cfg(test)]
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn containers_have_at_most_three_times_as_much_room_as_they_hold() {
+    fn containers_have_a_capacity_of_at_most_three_times_what_they_hold() {
         let mut map: HashMap<u32, u32> = (0..100_000).map(|key| (key, key)).collect();
         let mut queue: VecDeque<u32> = (0..100_000).collect();
         let mut bytes = vec![0; 100_000];

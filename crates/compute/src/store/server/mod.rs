@@ -5,7 +5,7 @@
 //! | file | idea |
 //! |---|---|
 //! | `refusal` | why connections end, and how that is logged |
-//! | `room` | how many connections leave room for the process |
+//! | `connection_limit` | how many connections are accepted |
 //! | `frame` | where a request ends |
 //! | `holdings` | the memory of a table, counted and given back |
 //! | `unused` | when freed memory is given back to the system |
@@ -15,11 +15,11 @@
 //! | `dialogue` | the server's side without sockets, for tests and the fuzzer |
 
 mod connection;
+mod connection_limit;
 pub mod dialogue;
 mod frame;
 mod holdings;
 mod refusal;
-mod room;
 mod table;
 mod unused;
 mod waits;
@@ -38,8 +38,8 @@ use sconce_base::log;
 use sconce_base::process::give_free_memory_back;
 
 use connection::{Closing, Connection, READ_BYTES};
+use connection_limit::most_connections;
 use refusal::{Complaints, Refusal};
-use room::most_connections;
 use table::StoreTable;
 use unused::UnusedMemory;
 use waits::Peer;

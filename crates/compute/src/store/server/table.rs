@@ -177,9 +177,9 @@ impl StoreTable {
             return Err(Refusal::new("a value that grows too long", why));
         }
         let Some(old) = self.values.get_mut(key) else { return self.set(key, value.to_vec()) };
-        let room = grown(old.capacity(), length, MOST_VALUE_BYTES);
-        self.budget.take(room, old.capacity())?;
-        old.reserve_exact(room - old.len());
+        let capacity = grown(old.capacity(), length, MOST_VALUE_BYTES);
+        self.budget.take(capacity, old.capacity())?;
+        old.reserve_exact(capacity - old.len());
         old.extend(value);
         Ok(self.wake(key, usize::MAX))
     }
@@ -322,7 +322,7 @@ mod tests {
         let pairs = vec![(&b"small"[..], &b""[..]), (b"large", &value[..])];
         assert!(table.execute(1, Request::MultiSet(pairs)).is_err());
         assert!(!table.has(b"small"), "all pairs are set or none");
-        // What makes room is always possible.
+        // What frees memory is always possible.
         run(&mut table, 1, Request::Set { key, value: b"" });
     }
 

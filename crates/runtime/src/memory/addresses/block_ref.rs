@@ -28,18 +28,18 @@ impl BlockRef {
             return None;
         }
         let sighting = BlockRef { address, word, content, bytes: chunk.bytes(content.number()) };
-        Some((sighting, chunk.device, sighting.room()?))
+        Some((sighting, chunk.device, sighting.bytes()?))
     }
 
     #[inline(always)]
-    fn room(&self) -> Option<usize> {
+    fn bytes(&self) -> Option<usize> {
         self.word.bytes_of(self.content, self.bytes).map(|bytes| bytes as usize)
     }
 
-    /// Whether the block still begins at this address and has room for so much: it, or one that is like
+    /// Whether the block still begins at this address and has so many bytes: it, or one that is like
     /// it in all that was asked.
     #[inline(always)]
     pub fn is_still(&self, address: usize, bytes: usize) -> bool {
-        address == self.address && self.room().is_some_and(|room| bytes <= room)
+        address == self.address && self.bytes().is_some_and(|all| bytes <= all)
     }
 }

@@ -12,7 +12,7 @@
 //! | `reclaim` | 4 | other modules free blocks that they keep for reuse; search again |
 //! | `rescue` | 5 | wait for deferred frees and search again; oversize blocks go back |
 //! | `empty` | 6 | all segments without live blocks go back, with the device closed to requests |
-//! | `other_rooms` | 7 | other modules destroy plans and the like; step 6 again |
+//! | `other_modules` | 7 | other modules destroy plans and the like; step 6 again |
 //! | `out_of_memory/` | 8 | the figures and the message of the failure, and what it advises |
 //! | `uncached_request` | | the same in the mode without caching, in two steps |
 //! | `observers` | | functions that are called when memory has run out |
@@ -25,7 +25,7 @@ mod lent_pages;
 mod new_pages;
 mod new_segment;
 pub mod observers;
-mod other_rooms;
+mod other_modules;
 pub(super) mod out_of_memory;
 pub mod reclaim;
 pub(super) mod release;
@@ -87,7 +87,7 @@ fn climb(miss: &Miss<'_>) -> Result<u64> {
     if let Some(address) = rescue::rescue(miss, rescues)? {
         return Ok(address);
     }
-    if let Some(address) = other_rooms::ask(miss)? {
+    if let Some(address) = other_modules::ask(miss)? {
         return Ok(address);
     }
     home.stats.lock().num_ooms += 1;

@@ -23,7 +23,7 @@ use crate::stream::{self, GivingBack};
 /// How many pages are taken before other threads get at the pages.
 const AT_ONCE: usize = 64;
 
-/// Puts a pool to sleep on a device, and returns whether there was one. `make` makes room for the bytes of the live
+/// Puts a pool to sleep on a device, and returns whether there was one. `make` makes storage for the bytes of the live
 /// blocks.
 pub(crate) fn sleep(
     runtime: &Runtime,

@@ -99,6 +99,6 @@ fn fits(tensor: &ConvolutionTensor, element: Dtype, spatial: usize) -> bool {
 fn output_size(size: i64, width: i64, [stride, padding, dilation]: [i64; 3]) -> Option<i64> {
     let padded = padding.checked_mul(2)?.checked_add(size)?;
     let reach = dilation.checked_mul(width - 1)?.checked_add(1)?;
-    let room = padded.checked_sub(reach)?;
-    (room >= 0).then_some(room / stride + 1)
+    let span = padded.checked_sub(reach)?;
+    (span >= 0).then_some(span / stride + 1)
 }

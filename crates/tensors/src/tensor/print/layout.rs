@@ -13,21 +13,27 @@ const LINE_WIDTH: usize = 80;
 
 /// The elements in nested brackets.
 pub(super) fn brackets(excerpt: &Excerpt, texts: &Texts, indent: usize) -> String {
-    slice(excerpt, texts.room, 0, &texts.elements, indent)
+    slice(excerpt, texts.width, 0, &texts.elements, indent)
 }
 
 /// The elements of one index of the dimensions before `dim`.
-fn slice(excerpt: &Excerpt, room: usize, dim: usize, elements: &[String], indent: usize) -> String {
+fn slice(
+    excerpt: &Excerpt,
+    width: usize,
+    dim: usize,
+    elements: &[String],
+    indent: usize,
+) -> String {
     let dims_left = excerpt.sizes.len() - dim;
     match dims_left {
         0 => return elements.concat(),
-        1 => return vector(excerpt.is_cut[dim], room, elements, indent),
+        1 => return vector(excerpt.is_cut[dim], width, elements, indent),
         _ => {}
     }
     let size = excerpt.sizes[dim] as usize;
     let mut slices: Vec<String> = elements
         .chunks(elements.len() / size)
-        .map(|part| slice(excerpt, room, dim + 1, part, indent + 1))
+        .map(|part| slice(excerpt, width, dim + 1, part, indent + 1))
         .collect();
     if excerpt.is_cut[dim] {
         slices.insert(EDGE as usize, "...".to_owned());
@@ -36,9 +42,9 @@ fn slice(excerpt: &Excerpt, room: usize, dim: usize, elements: &[String], indent
     format!("[{}]", slices.join(&separator))
 }
 
-/// The elements of the last dimension, as many on a line as have room.
-fn vector(is_cut: bool, room: usize, elements: &[String], indent: usize) -> String {
-    let per_line = (LINE_WIDTH.saturating_sub(indent) / room).max(1);
+/// The elements of the last dimension, as many on a line as fit.
+fn vector(is_cut: bool, width: usize, elements: &[String], indent: usize) -> String {
+    let per_line = (LINE_WIDTH.saturating_sub(indent) / width).max(1);
     let mut shown: Vec<&str> = elements.iter().map(String::as_str).collect();
     if is_cut {
         shown.insert(EDGE as usize, " ...");

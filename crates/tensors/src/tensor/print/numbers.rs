@@ -10,7 +10,7 @@ const PRECISION: usize = 4;
 pub(super) struct Texts {
     pub(super) elements: Vec<String>,
     /// Characters that are reserved for an element on its line, with what separates it from the next.
-    pub(super) room: usize,
+    pub(super) width: usize,
 }
 
 impl Texts {
@@ -30,13 +30,13 @@ impl Texts {
         let texts: Vec<String> = texts.collect();
         let width = texts.iter().map(String::len).max().unwrap_or(0).max(1);
         let elements = texts.iter().map(|text| format!("{text:>width$}")).collect();
-        Texts { elements, room: width + 2 }
+        Texts { elements, width: width + 2 }
     }
 
     fn of_reals(values: impl Iterator<Item = f64> + Clone) -> Texts {
         let style = RealStyle::of(values.clone());
         let elements = values.map(|value| style.text(value)).collect();
-        Texts { elements, room: style.width + 2 }
+        Texts { elements, width: style.width + 2 }
     }
 
     fn of_pairs(numbers: &[AnyNumber]) -> Texts {
@@ -49,7 +49,7 @@ impl Texts {
             format!("{}{plus}{second}j", real.text(first))
         };
         let elements = part(0).zip(part(1)).map(pair).collect();
-        Texts { elements, room: real.width + 2 + imaginary.width + 1 }
+        Texts { elements, width: real.width + 2 + imaginary.width + 1 }
     }
 }
 

@@ -8,13 +8,13 @@ use super::shape::view_in_place;
 use crate::tensor::Tensor;
 use crate::tensor::dims::wrap_dim;
 
-/// Refuses more pieces than the caller has room for, before there are any: there may be more than fit into memory.
-fn check_room(pieces: i64, room: usize) -> Result<()> {
-    if usize::try_from(pieces).is_ok_and(|pieces| pieces <= room) {
+/// Refuses more pieces than the caller has capacity for, before there are any: there may be more than fit into memory.
+fn check_capacity(pieces: i64, capacity: usize) -> Result<()> {
+    if usize::try_from(pieces).is_ok_and(|pieces| pieces <= capacity) {
         return Ok(());
     }
     Err(Error::invalid_argument(format!(
-        "room is {room}, but there are {pieces} pieces; out_tensors needs room for all"
+        "capacity is {capacity}, but there are {pieces} pieces; out_tensors needs an entry for each"
     )))
 }
 
@@ -27,7 +27,7 @@ fn part(tensor: &Tensor, at: usize, start: i64, length: i64) -> Result<Tensor> {
 }
 
 /// At most `count` pieces of equal size, the last one as large as what is left.
-pub fn chunk(tensor: &Tensor, count: i64, dim: i64, room: usize) -> Result<Vec<Tensor>> {
+pub fn chunk(tensor: &Tensor, count: i64, dim: i64, capacity: usize) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("chunk expects at least a 1-dimensional tensor"));
     }
@@ -41,14 +41,14 @@ pub fn chunk(tensor: &Tensor, count: i64, dim: i64, room: usize) -> Result<Vec<T
     let each = (size.saturating_add(count - 1)) / count;
     if each == 0 {
         // A dimension of no elements gives as many empty pieces as were asked for.
-        check_room(count, room)?;
+        check_capacity(count, capacity)?;
         return (0..count).map(|_| part(tensor, at, 0, 0)).collect();
     }
-    split(tensor, each, dim, room)
+    split(tensor, each, dim, capacity)
 }
 
 /// Pieces of a size, the last one as large as what is left.
-pub fn split(tensor: &Tensor, each: i64, dim: i64, room: usize) -> Result<Vec<Tensor>> {
+pub fn split(tensor: &Tensor, each: i64, dim: i64, capacity: usize) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument("split expects at least a 1-dimensional tensor"));
     }
@@ -65,7 +65,7 @@ pub fn split(tensor: &Tensor, each: i64, dim: i64, room: usize) -> Result<Vec<Te
         )));
     }
     let pieces = if each == 0 { 1 } else { ((size - 1).div_euclid(each) + 1).max(1) };
-    check_room(pieces, room)?;
+    check_capacity(pieces, capacity)?;
     let piece = |index: i64| {
         let start = index * each;
         part(tensor, at, start, each.min(size - start))
@@ -78,7 +78,7 @@ pub fn split_with_sizes(
     tensor: &Tensor,
     sizes: &[i64],
     dim: i64,
-    room: usize,
+    capacity: usize,
 ) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument(
@@ -99,7 +99,7 @@ pub fn split_with_sizes(
              {dim}), but got split_sizes={sizes:?}"
         )));
     }
-    check_room(sizes.len() as i64, room)?;
+    check_capacity(sizes.len() as i64, capacity)?;
     let mut start = 0;
     let piece = |size: &i64| {
         start += size;
@@ -111,7 +111,7 @@ pub fn split_with_sizes(
 /// Pieces of a tensor of one dimension with the shapes of other tensors, one after another.
 pub fn split_flat(flat: &Tensor, shapes: &[&Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;
-    // With room for all: tensors are large, and a vector that grows would move them.
+    // With capacity for all: tensors are large, and a vector that grows would move them.
     let mut pieces = Vec::with_capacity(shapes.len());
     for like in shapes {
         pieces.push(flat.viewed(|layout| {
@@ -124,13 +124,13 @@ pub fn split_flat(flat: &Tensor, shapes: &[&Tensor]) -> Result<Vec<Tensor>> {
 }
 
 /// A view for each index of a dimension, without that dimension.
-pub fn unbind(tensor: &Tensor, dim: i64, room: usize) -> Result<Vec<Tensor>> {
+pub fn unbind(tensor: &Tensor, dim: i64, capacity: usize) -> Result<Vec<Tensor>> {
     if tensor.rank() == 0 {
         return Err(Error::invalid_argument(
             "Dimension specified as 0 but tensor has no dimensions",
         ));
     }
     let at = wrap_dim(dim, tensor.rank())?;
-    check_room(tensor.sizes()[at], room)?;
+    check_capacity(tensor.sizes()[at], capacity)?;
     (0..tensor.sizes()[at]).map(|index| select(tensor, at as i64, index)).collect()
 }

@@ -87,7 +87,7 @@ impl DevicePages {
     /// Refuses many pages for which the device has no memory, before any of them is made: thousands would have to be
     /// given back. The driver may have more memory than it reports as free, so the refusal is the driver's, to a
     /// request for all of it in one piece.
-    fn check_room(
+    fn check_free_memory(
         &mut self,
         driver: &dyn Driver,
         device: DeviceIndex,
@@ -120,7 +120,7 @@ impl DevicePages {
         device: DeviceIndex,
         sizes: &[u64],
     ) -> Result<Vec<PageId>> {
-        self.check_room(driver, device, sizes)?;
+        self.check_free_memory(driver, device, sizes)?;
         let mut made = Vec::with_capacity(sizes.len());
         for &bytes in sizes {
             let of_size = |id: &PageId| self.table.page(*id).is_some_and(|it| it.bytes == bytes);

@@ -26,7 +26,7 @@ impl PageAddresses {
         PageAddresses { reservations: Vec::new(), unused: BTreeMap::new() }
     }
 
-    /// Takes a range for new mappings, with room to grow on both sides where there is such room.
+    /// Takes a range for new mappings, with unused addresses on both sides where there are enough.
     /// `device_bytes` is the memory of the device.
     pub(super) fn take(
         &mut self,
@@ -58,8 +58,8 @@ impl PageAddresses {
     }
 
     fn find(&mut self, bytes: u64) -> Option<u64> {
-        let roomy = bytes + 2 * MARGIN;
-        let found = self.unused.iter().find(|(_, unused)| **unused >= roomy);
+        let with_margins = bytes + 2 * MARGIN;
+        let found = self.unused.iter().find(|(_, unused)| **unused >= with_margins);
         let address = match found {
             Some((address, _)) => *address + MARGIN,
             None => *self.unused.iter().find(|(_, unused)| **unused >= bytes)?.0,
@@ -72,32 +72,32 @@ impl PageAddresses {
         if !self.is_unused(address, bytes) {
             return false;
         }
-        let Some((&base, &room)) = self.unused.range(..=address).next_back() else { return false };
+        let Some((&base, &size)) = self.unused.range(..=address).next_back() else { return false };
         self.unused.remove(&base);
         if base < address {
             self.unused.insert(base, address - base);
         }
-        if address + bytes < base + room {
-            self.unused.insert(address + bytes, base + room - address - bytes);
+        if address + bytes < base + size {
+            self.unused.insert(address + bytes, base + size - address - bytes);
         }
         true
     }
 
     /// Whether all of a range is unused.
     pub(super) fn is_unused(&self, address: u64, bytes: u64) -> bool {
-        let Some((&base, &room)) = self.unused.range(..=address).next_back() else { return false };
-        address.checked_add(bytes).is_some_and(|end| end <= base + room)
+        let Some((&base, &size)) = self.unused.range(..=address).next_back() else { return false };
+        address.checked_add(bytes).is_some_and(|end| end <= base + size)
     }
 
     /// A range is unused again.
     pub(super) fn give_back(&mut self, address: u64, bytes: u64) {
-        let (mut base, mut room) = (address, bytes);
+        let (mut base, mut size) = (address, bytes);
         // Two reservations may be neighbours, and no mapping may lie in both.
         let is_border = |at: u64| self.reservations.iter().any(|(start, _)| *start == at);
         if !is_border(address + bytes)
             && let Some(more) = self.unused.remove(&(address + bytes))
         {
-            room += more;
+            size += more;
         }
         if !is_border(address)
             && let Some((&before, &more)) = self.unused.range(..address).next_back()
@@ -105,9 +105,9 @@ impl PageAddresses {
         {
             self.unused.remove(&before);
             base = before;
-            room += more;
+            size += more;
         }
-        self.unused.insert(base, room);
+        self.unused.insert(base, size);
     }
 
     /// Releases the reservations that nothing is mapped in.
