@@ -3,7 +3,8 @@
 //!
 //! `Out` and `CText` hold what C cannot say: only a C caller makes one from a pointer, and the ABI tells it which pointers
 //! it may pass. So a function with such arguments is safe to call from Rust, and to read or write through one is safe.
-//! The macros `fallbacks!` and `places!` turn the raw places of their functions into `Out` once, before the body runs.
+//! The macro `abi_functions!` turns the raw arguments of its functions into what `Argument` and `List` have for their
+//! bodies, in one place, before a body runs.
 //! Handles of boxed objects are `Option<&T>` where a function uses the object, and `Option<Box<T>>` where it deletes it.
 
 #![allow(unsafe_code, reason = "reads through pointers of the caller")]
@@ -58,50 +59,192 @@ impl<T> Out<'_, T> {
     }
 }
 
-/// An argument of a C function, which the function's body sees as a type that holds what the ABI says of it.
-pub trait Argument {
-    /// What the body sees.
-    type Seen;
+impl Out<'_, i64> {
+    /// Writes a number, unless the caller has no place for one. The place needs no alignment.
+    pub fn write_if_wanted(self, value: i64) {
+        if !self.0.is_null() {
+            // SAFETY: the place is not NULL, so it is one for this number, which the ABI demands to be valid for a write.
+            unsafe { self.0.write_unaligned(value) };
+        }
+    }
+}
+
+/// What the body of a function of [`abi_functions!`](crate::fallbacks) sees of an argument: a type that holds what the
+/// ABI says of it.
+pub trait Argument: Sized {
+    /// The argument in C.
+    type C;
 
     /// The argument as the body sees it.
     ///
     /// # Safety
-    /// The argument is what the ABI says of it: a place for a result is NULL, or valid for a write until the function
-    /// returns.
-    unsafe fn seen(self) -> Self::Seen;
+    /// The argument is what the ABI says of it: a pointer is NULL, or valid until the function returns for a read of
+    /// what it points to, or for a write if it is a place for a result. A text ends with NUL.
+    unsafe fn of_c(argument: Self::C) -> Self;
 }
 
-impl Argument for *mut TensorHandle {
-    type Seen = Out<'static, TensorHandle>;
-
-    #[inline]
-    unsafe fn seen(self) -> Self::Seen {
-        // SAFETY: `seen` demands that a place for a result is NULL or valid for a write.
-        unsafe { Out::of_c(self) }
-    }
-}
-
-/// Arguments that the body sees as they are.
+/// Arguments that the body sees as they are, and such as may be missing, which are behind a pointer.
 macro_rules! plain_arguments {
     ($($kind:ty),*) => {$(
         impl Argument for $kind {
-            type Seen = $kind;
+            type C = $kind;
 
             #[inline]
-            unsafe fn seen(self) -> $kind {
-                self
+            unsafe fn of_c(argument: $kind) -> $kind {
+                argument
+            }
+        }
+
+        impl Argument for Option<$kind> {
+            type C = *const $kind;
+
+            #[inline]
+            unsafe fn of_c(argument: *const $kind) -> Option<$kind> {
+                // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
+                unsafe { optional(argument) }
             }
         }
     )*};
 }
-plain_arguments!(bool, i32, i64, f64, TensorHandle, *mut i64);
+plain_arguments!(i32, i64, f64);
 
-impl<T> Argument for *const T {
-    type Seen = *const T;
+impl Argument for TensorHandle {
+    type C = TensorHandle;
 
     #[inline]
-    unsafe fn seen(self) -> *const T {
-        self
+    unsafe fn of_c(argument: TensorHandle) -> TensorHandle {
+        argument
+    }
+}
+
+/// A tensor that may be missing. NULL and the address of NULL are none.
+impl Argument for Option<TensorHandle> {
+    type C = *const TensorHandle;
+
+    #[inline]
+    unsafe fn of_c(argument: *const TensorHandle) -> Option<TensorHandle> {
+        // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
+        unsafe { optional_tensor(argument) }
+    }
+}
+
+/// A flag, which C has as a number.
+impl Argument for bool {
+    type C = i32;
+
+    #[inline]
+    unsafe fn of_c(argument: i32) -> bool {
+        argument != 0
+    }
+}
+
+impl Argument for Option<bool> {
+    type C = *const i32;
+
+    #[inline]
+    unsafe fn of_c(argument: *const i32) -> Option<bool> {
+        // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
+        unsafe { optional(argument) }.map(|flag| flag != 0)
+    }
+}
+
+impl<T> Argument for Out<'_, T> {
+    type C = *mut T;
+
+    #[inline]
+    unsafe fn of_c(argument: *mut T) -> Self {
+        // SAFETY: `of_c` demands that a place for a result is NULL, or valid for a write.
+        unsafe { Out::of_c(argument) }
+    }
+}
+
+impl Argument for CText<'_> {
+    type C = *const c_char;
+
+    #[inline]
+    unsafe fn of_c(argument: *const c_char) -> Self {
+        CText(argument, PhantomData)
+    }
+}
+
+/// A text that may be missing. NULL and the address of NULL are none.
+impl Argument for Option<CText<'_>> {
+    type C = *const *const c_char;
+
+    #[inline]
+    unsafe fn of_c(argument: *const *const c_char) -> Self {
+        // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
+        let text = unsafe { optional(argument) }.filter(|text| !text.is_null());
+        text.map(|text| CText(text, PhantomData))
+    }
+}
+
+/// What the body of a function sees of a list, which C passes as the address of entries and their number.
+pub trait List: Sized {
+    /// An entry in C.
+    type Entry;
+
+    /// The list as the body sees it.
+    ///
+    /// # Safety
+    /// The array has `count` entries, which stay as they are until the function returns. Entries that are pointers are
+    /// NULL or valid for a read.
+    unsafe fn of_c(entries: *const Self::Entry, count: i64, name: &str) -> Result<Self>;
+}
+
+impl<T> List for &[T] {
+    type Entry = T;
+
+    #[inline]
+    unsafe fn of_c(entries: *const T, count: i64, name: &str) -> Result<Self> {
+        // SAFETY: `List::of_c` demands as many entries as the number says.
+        unsafe { list(entries, count, name) }
+    }
+}
+
+/// A list that may be missing.
+impl<T> List for Option<&[T]> {
+    type Entry = *const T;
+
+    #[inline]
+    unsafe fn of_c(place: *const *const T, count: i64, name: &str) -> Result<Self> {
+        // SAFETY: `List::of_c` demands that the address of the list is NULL, or valid for a read.
+        let entries = unsafe { optional(place) }.filter(|entries| !entries.is_null());
+        // SAFETY: `List::of_c` demands as many entries as the number says.
+        entries.map(|entries| unsafe { list(entries, count, name) }).transpose()
+    }
+}
+
+/// A list of which each entry may be missing.
+impl<T: Copy> List for Vec<Option<T>>
+where
+    Option<T>: Argument<C = *const T>,
+{
+    type Entry = *const T;
+
+    #[inline]
+    unsafe fn of_c(entries: *const *const T, count: i64, name: &str) -> Result<Self> {
+        // SAFETY: `List::of_c` demands as many entries as the number says.
+        let entries = unsafe { list(entries, count, name) }?;
+        // SAFETY: `List::of_c` demands that each entry is NULL, or valid for a read.
+        Ok(entries.iter().map(|&entry| unsafe { Argument::of_c(entry) }).collect())
+    }
+}
+
+/// So many flags.
+impl<const N: usize> List for [bool; N] {
+    type Entry = i32;
+
+    #[inline]
+    unsafe fn of_c(entries: *const i32, count: i64, name: &str) -> Result<Self> {
+        if usize::try_from(count) != Ok(N) {
+            return Err(Error::invalid_argument(format!(
+                "{name} must have {N} entries, but has {count}"
+            )));
+        }
+        // SAFETY: `List::of_c` demands as many entries as the number says, which was compared with `N`.
+        let flags = unsafe { array(entries, N, name) }?;
+        Ok(std::array::from_fn(|at| flags[at] != 0))
     }
 }
 
@@ -235,52 +378,55 @@ pub unsafe fn array<'a, T>(array: *const T, count: usize, name: &str) -> Result<
     Ok(unsafe { std::slice::from_raw_parts(array, count) })
 }
 
-/// A list of whole numbers as functions of the ABI take it: where the numbers lie, and how many there are.
-pub type IntList = (*const i64, i64);
-
-/// As [`array()`], of numbers whose count the ABI passes with a sign.
+/// As [`array()`], of a list whose number of entries the ABI passes with a sign.
 ///
 /// # Safety
 /// As [`array()`].
-pub unsafe fn numbers<'a>(numbers: *const i64, count: i64, name: &str) -> Result<&'a [i64]> {
+pub unsafe fn list<'a, T>(entries: *const T, count: i64, name: &str) -> Result<&'a [T]> {
     let length = usize::try_from(count)
         .map_err(|_| Error::invalid_argument(format!("{name} has {count} entries")))?;
     // SAFETY: `array` demands as many entries as this function does; the number is only read as another type.
-    unsafe { array(numbers, length, name) }
+    unsafe { array(entries, length, name) }
 }
 
-/// What the ABI says of a new tensor: NULL leaves the default.
+/// What the ABI says of a new tensor. What is missing leaves the default.
 #[derive(Clone, Copy)]
 pub struct NewTensor {
     /// c10's number of the data type.
-    pub dtype: *const i32,
+    dtype: Option<i32>,
     /// c10's number of the layout.
-    pub layout: *const i32,
+    layout: Option<i32>,
     /// c10's kind of device.
-    pub device: *const i32,
+    device: Option<i32>,
     /// The index of the device; -1 is the current one.
-    pub device_index: i32,
+    device_index: i32,
     /// Whether memory of the CPU is page-locked.
-    pub pin_memory: *const i32,
+    pin_memory: Option<i32>,
 }
 
 impl NewTensor {
-    /// The options, with defaults that have Sconce's numbers.
+    /// What a caller says, who may leave out all but the index.
     ///
     /// # Safety
     /// The pointers are NULL or valid for a read.
-    pub unsafe fn options(self, dtype: i32, device: i32) -> Result<api::sconce_tensor_options> {
-        let pointers = [self.dtype, self.layout, self.device, self.pin_memory];
+    #[inline]
+    pub unsafe fn of_c(pointers: [*const i32; 4], device_index: i32) -> NewTensor {
         // SAFETY: each pointer is NULL or valid for a read, which this function demands of all four.
-        let [new_dtype, layout, kind, pinned] =
-            pointers.map(|pointer| unsafe { optional(pointer) });
-        if layout.is_some_and(|layout| layout != 0) {
+        let values = pointers.map(|pointer| unsafe { optional(pointer) });
+        let [dtype, layout, device, pin_memory] = values;
+        NewTensor { dtype, layout, device, device_index, pin_memory }
+    }
+
+    /// The options, with defaults that have Sconce's numbers.
+    pub fn options(self, dtype: i32, device: i32) -> Result<api::sconce_tensor_options> {
+        if self.layout.is_some_and(|layout| layout != 0) {
             return Err(Error::not_supported("the only layout that Sconce has is strided (0)"));
         }
-        let dtype = new_dtype.map_or(Ok(dtype), dtype_of)?;
-        let device = kind.map_or(Ok(device), |kind| named_device_of(kind, self.device_index))?;
+        let dtype = self.dtype.map_or(Ok(dtype), dtype_of)?;
+        let named = |kind| named_device_of(kind, self.device_index);
+        let device = self.device.map_or(Ok(device), named)?;
         let mut options = options(dtype, device);
-        options.pinned = pinned.is_some_and(|pinned| pinned != 0);
+        options.pinned = self.pin_memory.is_some_and(|pinned| pinned != 0);
         Ok(options)
     }
 }

@@ -3,7 +3,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::{NewTensor, Out, numbers};
+use crate::abi::arguments::{NewTensor, Out, list};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::shim;
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn aoti_torch_aten_amax(
 ) -> i32 {
     let make = || {
         // SAFETY: C passed an array of `dim_len` dimensions.
-        let dims = unsafe { numbers(dim, dim_len, "dim") }?;
+        let dims = unsafe { list(dim, dim_len, "dim") }?;
         let (operation, dtype) = (api::SCONCE_REDUCE_AMAX, api::SCONCE_DTYPE_DEFAULT);
         operations::reduce(operation, this, dims, keepdim != 0, dtype)
     };
@@ -81,12 +81,12 @@ pub unsafe extern "C" fn aoti_torch_aten_full(
     pin_memory: *const i32,
     ret0: Out<'_, TensorHandle>,
 ) -> i32 {
-    let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+    // SAFETY: each pointer is an optional argument of the ABI: NULL, or the address of a value.
+    let wanted = unsafe { NewTensor::of_c([dtype, layout, device, pin_memory], device_index) };
     let make = || {
         // SAFETY: C passed an array of `size_len` sizes.
-        let sizes = unsafe { numbers(size, size_len, "size") }?;
-        // SAFETY: C passed NULL or places of numbers.
-        let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
+        let sizes = unsafe { list(size, size_len, "size") }?;
+        let options = wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU)?;
         operations::full(sizes, &real(fill_value), &options)
     };
     return_tensor(ret0, "ret0", make)
@@ -112,14 +112,14 @@ macro_rules! new_functions {
                 pin_memory: *const i32,
                 ret0: Out<'_, TensorHandle>,
             ) -> i32 {
-                let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
+                let pointers = [dtype, layout, device, pin_memory];
+                // SAFETY: each pointer is an optional argument of the ABI: NULL, or the address of a value.
+                let wanted = unsafe { NewTensor::of_c(pointers, device_index) };
                 let make = || {
                     // SAFETY: C passed an array of `size_len` sizes.
-                    let sizes = unsafe { numbers(size, size_len, "size") }?;
-                    // SAFETY: C passed NULL or places of numbers.
-                    let options = unsafe {
-                        wanted.options(dtype_of_tensor(this)?, device_of_tensor(this)?)
-                    }?;
+                    let sizes = unsafe { list(size, size_len, "size") }?;
+                    let options =
+                        wanted.options(dtype_of_tensor(this)?, device_of_tensor(this)?)?;
                     let made = operations::empty(sizes, &options)?;
                     if $zero {
                         operations::fill(made.handle(), &integer(0))?;

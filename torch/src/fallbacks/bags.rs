@@ -2,14 +2,13 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::{give, give_all};
-use crate::abi::arguments::{Out, optional_tensor};
+use super::{Place, give, give_all};
 use crate::error::Result;
 use crate::operations::bags::{BagMode, Bagged, Bags, Gradient, of_factors};
 use crate::sconce::tensor::TensorHandle;
 
 /// Writes the four results of an embedding.
-fn give_bags(places: [Out<'_, TensorHandle>; 4], made: Bagged) -> Result<()> {
+fn give_bags(places: [Place<'_>; 4], made: Bagged) -> Result<()> {
     let [first, second, third, fourth] = places;
     let results = [
         (first, "ret0", made.rows),
@@ -20,31 +19,21 @@ fn give_bags(places: [Out<'_, TensorHandle>; 4], made: Bagged) -> Result<()> {
     give_all(results)
 }
 
-fallbacks! {
+abi_functions! {
     /// Returns the sum, the mean or the largest elements of rows of `weight`, for each bag of indices.
     aoti_torch_cpu__embedding_bag | aoti_torch_cuda__embedding_bag(
-        weight: TensorHandle,
-        indices: TensorHandle,
-        offsets: TensorHandle,
-        _scale_grad_by_freq: i32,
-        mode: i64,
-        _sparse: i32,
-        per_sample_weights: *const TensorHandle,
-        include_last_offset: i32,
-        padding_idx: i64,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
-        ret2: *mut TensorHandle,
-        ret3: *mut TensorHandle,
+        weight: TensorHandle, indices: TensorHandle, offsets: TensorHandle,
+        _scale_grad_by_freq: bool, mode: i64, _sparse: bool,
+        per_sample_weights: Option<TensorHandle>, include_last_offset: bool, padding_idx: i64,
+        ret0: Place, ret1: Place, ret2: Place, ret3: Place,
     ) {
         let bags = Bags {
             table: weight,
             indices,
             offsets,
             mode: BagMode::new(mode)?,
-            // SAFETY: `per_sample_weights` is an optional tensor of the ABI: NULL, or the address of a handle.
-            factors: unsafe { optional_tensor(per_sample_weights) },
-            has_last_offset: include_last_offset != 0,
+            factors: per_sample_weights,
+            has_last_offset: include_last_offset,
             padding: padding_idx,
         };
         give_bags([ret0, ret1, ret2, ret3], bags.embed(true)?)
@@ -52,28 +41,18 @@ fallbacks! {
 
     /// As `_embedding_bag`, without what only the gradient needs.
     aoti_torch_cpu__embedding_bag_forward_only | aoti_torch_cuda__embedding_bag_forward_only(
-        weight: TensorHandle,
-        indices: TensorHandle,
-        offsets: TensorHandle,
-        _scale_grad_by_freq: i32,
-        mode: i64,
-        _sparse: i32,
-        per_sample_weights: *const TensorHandle,
-        include_last_offset: i32,
-        padding_idx: i64,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
-        ret2: *mut TensorHandle,
-        ret3: *mut TensorHandle,
+        weight: TensorHandle, indices: TensorHandle, offsets: TensorHandle,
+        _scale_grad_by_freq: bool, mode: i64, _sparse: bool,
+        per_sample_weights: Option<TensorHandle>, include_last_offset: bool, padding_idx: i64,
+        ret0: Place, ret1: Place, ret2: Place, ret3: Place,
     ) {
         let bags = Bags {
             table: weight,
             indices,
             offsets,
             mode: BagMode::new(mode)?,
-            // SAFETY: `per_sample_weights` is an optional tensor of the ABI: NULL, or the address of a handle.
-            factors: unsafe { optional_tensor(per_sample_weights) },
-            has_last_offset: include_last_offset != 0,
+            factors: per_sample_weights,
+            has_last_offset: include_last_offset,
             padding: padding_idx,
         };
         give_bags([ret0, ret1, ret2, ret3], bags.embed(false)?)
@@ -81,17 +60,9 @@ fallbacks! {
 
     /// Returns the gradient of the table of `_embedding_bag`.
     aoti_torch_cpu__embedding_bag_dense_backward | aoti_torch_cuda__embedding_bag_dense_backward(
-        grad: TensorHandle,
-        indices: TensorHandle,
-        offset2bag: TensorHandle,
-        bag_size: TensorHandle,
-        maximum_indices: TensorHandle,
-        num_weights: i64,
-        scale_grad_by_freq: i32,
-        mode: i64,
-        per_sample_weights: *const TensorHandle,
-        padding_idx: i64,
-        ret0: *mut TensorHandle,
+        grad: TensorHandle, indices: TensorHandle, offset2bag: TensorHandle, bag_size: TensorHandle,
+        maximum_indices: TensorHandle, num_weights: i64, scale_grad_by_freq: bool, mode: i64,
+        per_sample_weights: Option<TensorHandle>, padding_idx: i64, ret0: Place,
     ) {
         let gradient = Gradient {
             rows: grad,
@@ -100,9 +71,8 @@ fallbacks! {
             counts: bag_size,
             chosen: maximum_indices,
             mode: BagMode::new(mode)?,
-            by_frequency: scale_grad_by_freq != 0,
-            // SAFETY: `per_sample_weights` is an optional tensor of the ABI: NULL, or the address of a handle.
-            factors: unsafe { optional_tensor(per_sample_weights) },
+            by_frequency: scale_grad_by_freq,
+            factors: per_sample_weights,
             padding: padding_idx,
         };
         give(ret0, gradient.of_table(num_weights)?)
@@ -111,14 +81,8 @@ fallbacks! {
     /// Returns the gradient of the factors of `_embedding_bag`.
     aoti_torch_cpu__embedding_bag_per_sample_weights_backward
         | aoti_torch_cuda__embedding_bag_per_sample_weights_backward(
-        grad: TensorHandle,
-        weight: TensorHandle,
-        indices: TensorHandle,
-        offsets: TensorHandle,
-        offset2bag: TensorHandle,
-        mode: i64,
-        padding_idx: i64,
-        ret0: *mut TensorHandle,
+        grad: TensorHandle, weight: TensorHandle, indices: TensorHandle, offsets: TensorHandle,
+        offset2bag: TensorHandle, mode: i64, padding_idx: i64, ret0: Place,
     ) {
         let vectors = [indices, offsets, offset2bag];
         give(ret0, of_factors(grad, weight, vectors, BagMode::new(mode)?, padding_idx)?)

@@ -4,7 +4,7 @@
 
 use std::ffi::c_void;
 
-use crate::abi::arguments::{Out, array, numbers};
+use crate::abi::arguments::{Out, list};
 use crate::abi::blobs::{
     aoti_torch_create_tensor_from_blob, check_strided, constant, name_of_constant,
 };
@@ -37,12 +37,9 @@ impl PackedConstant {
             return Err(Error::not_supported("weights are packed for the CPU alone"));
         }
         // SAFETY: the ABI has the number of entries of `self.sizes` in `self.ndim`.
-        let sizes = unsafe { numbers(self.sizes, self.ndim, "sizes_ptr") }?;
-        let length = usize::try_from(self.description_bytes).map_err(|_| {
-            Error::invalid_argument(format!("opaque_metadata_size is {}", self.description_bytes))
-        })?;
-        // SAFETY: the ABI gives `self.description` as many entries as `length` says.
-        let bytes = unsafe { array(self.description, length, "opaque_metadata") }?;
+        let sizes = unsafe { list(self.sizes, self.ndim, "sizes_ptr") }?;
+        // SAFETY: the ABI has the number of bytes of the description beside it.
+        let bytes = unsafe { list(self.description, self.description_bytes, "opaque_metadata") }?;
         let description = PackedLayout::read(bytes, sizes)?;
         let dtype = dtype_of(self.dtype)?;
         if description.dtype != dtype {

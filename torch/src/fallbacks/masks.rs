@@ -2,56 +2,41 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::give;
-use crate::abi::arguments::numbers;
+use super::{Place, give};
 use crate::operations::selected;
 use crate::sconce::tensor::TensorHandle;
 
-fallbacks! {
+abi_functions! {
     /// Returns the coordinates of all elements that are not 0.
-    aoti_torch_cpu_nonzero | aoti_torch_cuda_nonzero(tensor: TensorHandle, ret0: *mut TensorHandle) {
+    aoti_torch_cpu_nonzero | aoti_torch_cuda_nonzero(tensor: TensorHandle, ret0: Place) {
         give(ret0, selected::nonzero(tensor)?)
     }
 
     /// Returns the coordinates of the first `size` elements that are not 0, filled up with a value.
     aoti_torch_cpu_nonzero_static | aoti_torch_cuda_nonzero_static(
-        tensor: TensorHandle,
-        size: i64,
-        fill_value: i64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, size: i64, fill_value: i64, ret0: Place,
     ) {
         give(ret0, selected::nonzero_static(tensor, size, fill_value)?)
     }
 
     /// Returns the elements for which the mask is true.
     aoti_torch_cpu_masked_select | aoti_torch_cuda_masked_select(
-        tensor: TensorHandle,
-        mask: TensorHandle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, mask: TensorHandle, ret0: Place,
     ) {
         give(ret0, selected::masked_select(tensor, mask)?)
     }
 
     /// Returns `tensor` with elements of `source`, in order, where the mask is true.
     aoti_torch_cpu_masked_scatter | aoti_torch_cuda_masked_scatter(
-        tensor: TensorHandle,
-        mask: TensorHandle,
-        source: TensorHandle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, mask: TensorHandle, source: TensorHandle, ret0: Place,
     ) {
         give(ret0, selected::masked_scatter(tensor, mask, source)?)
     }
 
     /// Returns the gradient of the source of `masked_scatter`.
     aoti_torch_cpu_masked_scatter_backward | aoti_torch_cuda_masked_scatter_backward(
-        grad_output: TensorHandle,
-        mask: TensorHandle,
-        sizes: *const i64,
-        sizes_len: i64,
-        ret0: *mut TensorHandle,
+        grad_output: TensorHandle, mask: TensorHandle, sizes: &[i64], ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `sizes` in `sizes_len`.
-        let sizes = unsafe { numbers(sizes, sizes_len, "sizes") }?;
         give(ret0, selected::masked_scatter_backward(grad_output, mask, sizes)?)
     }
 }

@@ -25,33 +25,99 @@
 //! | `solvers` | linear equations and factors of matrices |
 //! | `random` | random numbers, with torch's bits; dropout |
 
-/// Functions of the ABI under the names of the CPU and of CUDA, with one body that returns a result.
-macro_rules! fallbacks {
-    ($($(#[$doc:meta])* $cpu:ident | $cuda:ident ($($name:ident: $kind:ty),* $(,)?) $body:block)*) => {
-        $(
-            fallbacks!(@one $(#[$doc])* $cpu($($name: $kind),*) $body);
-            fallbacks!(@one $(#[$doc])* $cuda($($name: $kind),*) $body);
-        )*
+/// Functions of the ABI: a name, or the names of the CPU and of CUDA, whose body is one; the arguments as the body sees
+/// them; and a body that returns a result.
+///
+/// | as the body sees it | in C |
+/// |---|---|
+/// | `i32`, `i64`, `f64`, `TensorHandle` | the same |
+/// | `bool` | a number that is not 0 |
+/// | `Option<T>` | the address of a value, or NULL |
+/// | `CText` | the address of a text that ends with NUL |
+/// | `Place`, `Out<T>` | the address of a place for a result |
+/// | `&[T]`, `Option<&[T]>`, `[bool; N]` | the address of a list, and the number of its entries |
+/// | `[Option<T>]` (a vector) | the address of a list of addresses, and the number of its entries |
+/// | `NewTensor` | the five arguments that say what a new tensor is to be |
+macro_rules! abi_functions {
+    ($($(#[$doc:meta])* $function:ident $(| $other:ident)? ($($arguments:tt)*) $body:block)*) => {
+        $(abi_functions!(@named [$(#[$doc])*] [$function $($other)?] ($($arguments)*) $body);)*
     };
-    (@one $(#[$doc:meta])* $function:ident($($name:ident: $kind:ty),*) $body:block) => {
-        $(#[$doc])*
+    (@named $docs:tt [$($function:ident)*] $arguments:tt $body:block) => {
+        $(abi_functions!(@next $docs $function $body [] [] $arguments);)*
+    };
+    (@next [$($doc:tt)*] $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*] ()) => {
+        $($doc)*
         ///
         /// # Safety
-        /// Arrays have as many entries as is said beside them; other pointers are NULL or valid.
+        /// Arrays have as many entries as is said beside them, texts end with NUL, and other pointers are NULL or valid.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $function($($name: $kind),*) -> i32 {
-            // SAFETY: C calls this function, and passes what the ABI says of each argument until it returns.
-            $(let $name = unsafe { crate::abi::arguments::Argument::seen($name) };)*
-            crate::fallbacks::operation(stringify!($function), || $body)
+        pub unsafe extern "C" fn $function($($in_c)*) -> i32 {
+            crate::fallbacks::operation(stringify!($function), || {
+                $($seen)*
+                $body
+            })
         }
     };
-}
-
-/// Lets the body of a function that stands alone see its places for results as such.
-macro_rules! places {
-    ($($place:ident),*) => {
-        // SAFETY: the function is one of C's, whose places are NULL, or valid for a write until it returns.
-        $(let $place = unsafe { crate::abi::arguments::Out::of_c($place) };)*
+    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        ($name:ident: &[$entry:ty] $(, $($rest:tt)*)?)) => {
+        abi_functions!(@list $docs $function $body [$($in_c)*] [$($seen)*] $name (&[$entry]) ($($($rest)*)?));
+    };
+    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        ($name:ident: Option<&[$entry:ty]> $(, $($rest:tt)*)?)) => {
+        abi_functions!(
+            @list $docs $function $body [$($in_c)*] [$($seen)*] $name (Option<&[$entry]>) ($($($rest)*)?)
+        );
+    };
+    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        ($name:ident: [bool; $count:literal] $(, $($rest:tt)*)?)) => {
+        abi_functions!(
+            @list $docs $function $body [$($in_c)*] [$($seen)*] $name ([bool; $count]) ($($($rest)*)?)
+        );
+    };
+    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        ($name:ident: [$entry:ty] $(, $($rest:tt)*)?)) => {
+        abi_functions!(@list $docs $function $body [$($in_c)*] [$($seen)*] $name (Vec<$entry>) ($($($rest)*)?));
+    };
+    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        ($name:ident: NewTensor $(, $($rest:tt)*)?)) => {
+        abi_functions!(@next $docs $function $body
+            [
+                $($in_c)* dtype: *const i32, layout: *const i32, device: *const i32, device_index: i32,
+                pin_memory: *const i32,
+            ]
+            [
+                $($seen)*
+                let pointers = [dtype, layout, device, pin_memory];
+                // SAFETY: C calls this function, and passes pointers that are NULL, or valid until it returns.
+                let $name = unsafe { crate::abi::arguments::NewTensor::of_c(pointers, device_index) };
+            ]
+            ($($($rest)*)?)
+        );
+    };
+    (@next $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        ($name:ident: $kind:ty $(, $($rest:tt)*)?)) => {
+        abi_functions!(@next $docs $function $body
+            [$($in_c)* $name: <$kind as crate::abi::arguments::Argument>::C,]
+            [
+                $($seen)*
+                // SAFETY: C calls this function, and passes what the ABI says of the argument until it returns.
+                let $name = unsafe { <$kind as crate::abi::arguments::Argument>::of_c($name) };
+            ]
+            ($($($rest)*)?)
+        );
+    };
+    (@list $docs:tt $function:ident $body:block [$($in_c:tt)*] [$($seen:tt)*]
+        $name:ident ($kind:ty) $rest:tt) => {
+        abi_functions!(@next $docs $function $body
+            [$($in_c)* $name: *const <$kind as crate::abi::arguments::List>::Entry, count: i64,]
+            [
+                $($seen)*
+                let name = stringify!($name);
+                // SAFETY: C calls this function, and passes as many entries as it says, which stay until it returns.
+                let $name = unsafe { <$kind as crate::abi::arguments::List>::of_c($name, count, name) }?;
+            ]
+            $rest
+        );
     };
 }
 
@@ -90,8 +156,11 @@ fn operation(name: &str, body: impl FnOnce() -> Result<()>) -> i32 {
     shim(|| body().map_err(|error| error.within(name)))
 }
 
+/// The place of a tensor that a function returns.
+type Place<'a> = Out<'a, TensorHandle>;
+
 /// Writes a new tensor where the caller wants it.
-fn give(place: Out<'_, TensorHandle>, tensor: Tensor) -> Result<()> {
+fn give(place: Place<'_>, tensor: Tensor) -> Result<()> {
     place.write("ret", tensor.handle())?;
     crate::abi::live::made(tensor.into_handle());
     Ok(())
@@ -99,7 +168,7 @@ fn give(place: Out<'_, TensorHandle>, tensor: Tensor) -> Result<()> {
 
 /// Writes new tensors where the caller wants them: all of them, or none. NULL is the place of a result that the caller
 /// does not read: compiled models pass it.
-fn give_all<const N: usize>(results: [(Out<'_, TensorHandle>, &str, Tensor); N]) -> Result<()> {
+fn give_all<const N: usize>(results: [(Place<'_>, &str, Tensor); N]) -> Result<()> {
     for (place, name, _) in results.iter().filter(|(place, ..)| !place.is_none()) {
         place.check(name)?;
     }
@@ -110,10 +179,7 @@ fn give_all<const N: usize>(results: [(Out<'_, TensorHandle>, &str, Tensor); N])
 }
 
 /// As [`give_all`], of two.
-fn give_both(
-    [first, second]: [Out<'_, TensorHandle>; 2],
-    tensors: impl Into<(Tensor, Tensor)>,
-) -> Result<()> {
+fn give_both([first, second]: [Place<'_>; 2], tensors: impl Into<(Tensor, Tensor)>) -> Result<()> {
     let tensors = tensors.into();
     give_all([(first, "ret0", tensors.0), (second, "ret1", tensors.1)])
 }

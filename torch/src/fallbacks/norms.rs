@@ -2,8 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::give_both;
-use crate::abi::arguments::{numbers, optional};
+use super::{Place, give_both};
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
 use crate::operations::tensors::refused_type;
@@ -54,23 +53,13 @@ fn rms_norm(
     Ok((operations::to_dtype(result.handle(), dtype)?, inverse))
 }
 
-fallbacks! {
+abi_functions! {
     /// Returns a tensor divided by the roots of the mean squares of its last dimensions, and 1 over these roots.
     aoti_torch_cpu__fused_rms_norm | aoti_torch_cuda__fused_rms_norm(
-        input: TensorHandle,
-        normalized_shape: *const i64,
-        normalized_shape_len: i64,
-        weight: *const TensorHandle,
-        eps: *const f64,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
+        input: TensorHandle, normalized_shape: &[i64], weight: Option<TensorHandle>,
+        eps: Option<f64>, ret0: Place, ret1: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `normalized_shape` in `normalized_shape_len`.
-        let shape = unsafe { numbers(normalized_shape, normalized_shape_len, "normalized_shape") }?;
-        // SAFETY: `weight` is an optional argument of the ABI: NULL, or the address of a value.
-        let weight = unsafe { optional(weight) };
-        // SAFETY: `eps` is an optional argument of the ABI: NULL, or the address of a value.
-        let results = rms_norm(input, shape, weight, unsafe { optional(eps) })?;
+        let results = rms_norm(input, normalized_shape, weight, eps)?;
         give_both([ret0, ret1], results)
     }
 }

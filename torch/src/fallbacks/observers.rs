@@ -2,33 +2,22 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::fallbacks::{give_all, give_both};
+use crate::fallbacks::{Place, give_all, give_both};
 use crate::operations::quantized::observer::{Rule, State, observe, observed};
 use crate::sconce::tensor::TensorHandle;
 
 /// The rule as the ABI passes it.
-fn rule(share: f64, [least, most]: [i64; 2], by_row: i32, is_symmetric: i32) -> Rule {
-    Rule { share, least, most, by_row: by_row != 0, is_symmetric: is_symmetric != 0 }
+fn rule(share: f64, [least, most]: [i64; 2], by_row: bool, is_symmetric: bool) -> Rule {
+    Rule { share, least, most, by_row, is_symmetric }
 }
 
-fallbacks! {
+abi_functions! {
     /// Follows the range of a tensor's elements, and returns them rounded, and which of them are within the range.
     aoti_torch_cpu__fused_moving_avg_obs_fq_helper | aoti_torch_cuda__fused_moving_avg_obs_fq_helper(
-        input: TensorHandle,
-        observer_on: TensorHandle,
-        fake_quant_on: TensorHandle,
-        running_min: TensorHandle,
-        running_max: TensorHandle,
-        scale: TensorHandle,
-        zero_point: TensorHandle,
-        averaging_const: f64,
-        quant_min: i64,
-        quant_max: i64,
-        ch_axis: i64,
-        per_row_fake_quant: i32,
-        symmetric_quant: i32,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
+        input: TensorHandle, observer_on: TensorHandle, fake_quant_on: TensorHandle,
+        running_min: TensorHandle, running_max: TensorHandle, scale: TensorHandle,
+        zero_point: TensorHandle, averaging_const: f64, quant_min: i64, quant_max: i64,
+        ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool, ret0: Place, ret1: Place,
     ) {
         let state = State {
             observes: observer_on,
@@ -47,25 +36,11 @@ fallbacks! {
     /// As `_fused_moving_avg_obs_fq_helper`, but returns the new state and leaves the old one.
     aoti_torch_cpu__fused_moving_avg_obs_fq_helper_functional |
     aoti_torch_cuda__fused_moving_avg_obs_fq_helper_functional(
-        input: TensorHandle,
-        observer_on: TensorHandle,
-        fake_quant_on: TensorHandle,
-        running_min: TensorHandle,
-        running_max: TensorHandle,
-        scale: TensorHandle,
-        zero_point: TensorHandle,
-        averaging_const: f64,
-        quant_min: i64,
-        quant_max: i64,
-        ch_axis: i64,
-        per_row_fake_quant: i32,
-        symmetric_quant: i32,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
-        ret2: *mut TensorHandle,
-        ret3: *mut TensorHandle,
-        ret4: *mut TensorHandle,
-        ret5: *mut TensorHandle,
+        input: TensorHandle, observer_on: TensorHandle, fake_quant_on: TensorHandle,
+        running_min: TensorHandle, running_max: TensorHandle, scale: TensorHandle,
+        zero_point: TensorHandle, averaging_const: f64, quant_min: i64, quant_max: i64,
+        ch_axis: i64, per_row_fake_quant: bool, symmetric_quant: bool, ret0: Place, ret1: Place,
+        ret2: Place, ret3: Place, ret4: Place, ret5: Place,
     ) {
         let state = State {
             observes: observer_on,

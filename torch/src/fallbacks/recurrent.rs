@@ -2,10 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use crate::abi::arguments::{array, numbers, optional_tensor};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::fallbacks::{give_all, operation};
+use crate::fallbacks::{Place, give_all};
 use crate::operations::recurrent::cell::{Cell, Stepped, step};
 use crate::operations::recurrent::layers::{CellKind, Layers};
 use crate::sconce::operations::{empty, flip, permute, reshape};
@@ -13,26 +12,15 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api};
 
-/// Returns the hidden state and the state of a cell after a step, and the gates behind their functions. The ABI has no
-/// such function of the CPU.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__thnn_fused_lstm_cell(
-    input_gates: TensorHandle,
-    hidden_gates: TensorHandle,
-    cx: TensorHandle,
-    input_bias: *const TensorHandle,
-    hidden_bias: *const TensorHandle,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2);
-    operation("_thnn_fused_lstm_cell", || {
-        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let bias = [input_bias, hidden_bias].map(|bias| unsafe { optional_tensor(bias) });
+abi_functions! {
+    /// Returns the hidden state and the state of a cell after a step, and the gates behind their functions. The ABI has
+    /// no such function of the CPU.
+    aoti_torch_cuda__thnn_fused_lstm_cell(
+        input_gates: TensorHandle, hidden_gates: TensorHandle, cx: TensorHandle,
+        input_bias: Option<TensorHandle>, hidden_bias: Option<TensorHandle>, ret0: Place,
+        ret1: Place, ret2: Place,
+    ) {
+        let bias = [input_bias, hidden_bias];
         if bias[0].is_some() != bias[1].is_some() {
             return Err(Error::invalid_argument(
                 "input_bias and hidden_bias must both be there, or neither",
@@ -42,72 +30,38 @@ pub unsafe extern "C" fn aoti_torch_cuda__thnn_fused_lstm_cell(
             step(&Cell { input_gates, hidden_gates, state: cx, bias })?;
         let results = [(ret0, "ret0", hidden), (ret1, "ret1", state), (ret2, "ret2", gates)];
         give_all(results)
-    })
-}
+    }
 
-/// Returns the outputs of layers of a recurrent network, their last hidden states and states of cells, nothing for a
-/// backward pass, and the buffer of the weights that was passed. The ABI has no such function of the CPU.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes; arrays have as many entries
-/// as is said.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
-    input: TensorHandle,
-    weight: *const TensorHandle,
-    weight_len: i64,
-    weight_stride0: i64,
-    weight_buf: *const TensorHandle,
-    hx: TensorHandle,
-    cx: *const TensorHandle,
-    mode: i64,
-    hidden_size: i64,
-    proj_size: i64,
-    num_layers: i64,
-    batch_first: i32,
-    dropout: f64,
-    train: i32,
-    bidirectional: i32,
-    batch_sizes: *const i64,
-    batch_sizes_len: i64,
-    _dropout_state: *const TensorHandle,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-    ret4: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3, ret4);
-    operation("_cudnn_rnn", || {
-        if dropout != 0.0 && train != 0 && num_layers > 1 {
+    /// Returns the outputs of layers of a recurrent network, their last hidden states and states of cells, nothing for
+    /// a backward pass, and the buffer of the weights that was passed. The ABI has no such function of the CPU.
+    aoti_torch_cuda__cudnn_rnn(
+        input: TensorHandle, weight: &[TensorHandle], weight_stride0: i64,
+        weight_buf: Option<TensorHandle>, hx: TensorHandle, cx: Option<TensorHandle>, mode: i64,
+        hidden_size: i64, proj_size: i64, num_layers: i64, batch_first: bool, dropout: f64,
+        train: bool, bidirectional: bool, batch_sizes: &[i64], _dropout_state: Option<TensorHandle>,
+        ret0: Place, ret1: Place, ret2: Place, ret3: Place, ret4: Place,
+    ) {
+        if dropout != 0.0 && train && num_layers > 1 {
             return Err(Error::not_supported(format!(
                 "a dropout of {dropout} between layers is not offered by Sconce: export the model in evaluation mode \
                  (model.eval())"
             )));
         }
-        let count = usize::try_from(weight_len)
-            .map_err(|_| Error::invalid_argument(format!("weight has {weight_len} entries")))?;
-        // SAFETY: the ABI gives `weight` as many entries as `count` says.
-        let weights = unsafe { array(weight, count, "weight") }?;
-        // SAFETY: the ABI has the number of entries of `batch_sizes` in `batch_sizes_len`.
-        let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
-        // SAFETY: `tensor` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let [buffer, cells] = [weight_buf, cx].map(|tensor| unsafe { optional_tensor(tensor) });
         let layers = Layers {
             kind: CellKind::of(mode)?,
-            weights,
+            weights: weight,
             weights_each: weight_stride0,
             layers: num_layers,
-            directions: if bidirectional != 0 { 2 } else { 1 },
+            directions: if bidirectional { 2 } else { 1 },
             hidden: hidden_size,
             projected: proj_size,
             batch_sizes,
-            is_batch_first: batch_first != 0,
+            is_batch_first: batch_first,
         };
-        let results = layers.run(input, hx, cells)?;
+        let results = layers.run(input, hx, cx)?;
         let (dtype, device) = (dtype_of_tensor(input)?, device_of_tensor(input)?);
         let nothing = |dtype| empty(&[0], &options(dtype, device));
-        let buffer = match buffer {
+        let buffer = match weight_buf {
             Some(buffer) => Tensor::retained(buffer)?,
             None => nothing(dtype)?,
         };
@@ -119,50 +73,25 @@ pub unsafe extern "C" fn aoti_torch_cuda__cudnn_rnn(
             (ret4, "ret4", buffer),
         ];
         give_all(results)
-    })
-}
+    }
 
-/// Returns the outputs of a layer of a recurrent network in one direction, its last hidden state and state of cells, and
-/// nothing for a backward pass. PyTorch's decomposition of an LSTM on the CPU calls it. The ABI has no such function of
-/// CUDA.
-///
-/// # Safety
-/// Results' places are NULL or valid for writes; the array has as many entries as is said.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
-    input: TensorHandle,
-    weight0: TensorHandle,
-    weight1: TensorHandle,
-    weight2: TensorHandle,
-    weight3: TensorHandle,
-    hx: TensorHandle,
-    cx: TensorHandle,
-    reverse: i32,
-    batch_sizes: *const i64,
-    batch_sizes_len: i64,
-    mode: i64,
-    hidden_size: i64,
-    num_layers: i64,
-    has_biases: i32,
-    bidirectional: i32,
-    batch_first: i32,
-    train: i32,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3);
-    operation("aoti_torch_cpu_mkldnn_rnn_layer", || {
-        // SAFETY: the ABI has the number of entries of `batch_sizes` in `batch_sizes_len`.
-        let batch_sizes = unsafe { numbers(batch_sizes, batch_sizes_len, "batch_sizes") }?;
-        if num_layers != 1 || bidirectional != 0 {
+    /// Returns the outputs of a layer of a recurrent network in one direction, its last hidden state and state of
+    /// cells, and nothing for a backward pass. PyTorch's decomposition of an LSTM on the CPU calls it. The ABI has no
+    /// such function of CUDA.
+    aoti_torch_cpu_mkldnn_rnn_layer(
+        input: TensorHandle, weight0: TensorHandle, weight1: TensorHandle, weight2: TensorHandle,
+        weight3: TensorHandle, hx: TensorHandle, cx: TensorHandle, reverse: bool,
+        batch_sizes: &[i64], mode: i64, hidden_size: i64, num_layers: i64, has_biases: bool,
+        bidirectional: bool, batch_first: bool, train: bool, ret0: Place, ret1: Place, ret2: Place,
+        ret3: Place,
+    ) {
+        if num_layers != 1 || bidirectional {
             return Err(Error::invalid_argument(format!(
                 "num_layers is {num_layers} and bidirectional {bidirectional}; the weights are those of one layer in \
                  one direction"
             )));
         }
-        if train != 0 || !batch_sizes.is_empty() {
+        if train || !batch_sizes.is_empty() {
             return Err(Error::not_supported(
                 "a layer in training mode, or of sequences of several lengths, is not offered by Sconce: export the \
                  model in evaluation mode (model.eval()), with sequences of one length",
@@ -171,7 +100,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
         let kind = CellKind::of(mode)?;
         let (first, second) = (rows_of(weight0)?, rows_of(weight1)?);
         let all = [first.handle(), second.handle(), weight2, weight3];
-        let weights = if has_biases != 0 { &all[..] } else { &all[..2] };
+        let weights = if has_biases { &all[..] } else { &all[..2] };
         let layers = Layers {
             kind,
             weights,
@@ -181,16 +110,16 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
             hidden: hidden_size,
             projected: 0,
             batch_sizes,
-            is_batch_first: batch_first != 0,
+            is_batch_first: batch_first,
         };
-        let steps = i64::from(batch_first != 0);
+        let steps = i64::from(batch_first);
         let cells = (kind == CellKind::Lstm).then_some(cx);
-        let (output, hidden, cells) = if reverse == 0 {
-            let made = layers.run(input, hx, cells)?;
-            (made.output, made.hidden, made.cells)
-        } else {
+        let (output, hidden, cells) = if reverse {
             let made = layers.run(flip(input, steps)?.handle(), hx, cells)?;
             (flip(made.output.handle(), steps)?, made.hidden, made.cells)
+        } else {
+            let made = layers.run(input, hx, cells)?;
+            (made.output, made.hidden, made.cells)
         };
         let nothing = options(api::SCONCE_DTYPE_U8, device_of_tensor(input)?);
         let results = [
@@ -200,7 +129,7 @@ pub unsafe extern "C" fn aoti_torch_cpu_mkldnn_rnn_layer(
             (ret3, "ret3", empty(&[0], &nothing)?),
         ];
         give_all(results)
-    })
+    }
 }
 
 /// The weights of a layer as PyTorch's modules have them: a row for each gate and output. oneDNN's packed ones have a

@@ -172,7 +172,8 @@ fn products_agree_with_loops() {
         let sum = plus(&flat(&product(&c, &d)), 1.0, &flat(&product(&e, &f)), 1.0);
         check("mm_plus_mm", &sum, &|out| {
             let [p, q, r, s] = [&p, &q, &r, &s].map(Tensor::handle);
-            aoti_torch__mm_plus_mm_out(out.handle(), p, q, r, s)
+            // SAFETY: any numbers may be handles.
+            unsafe { aoti_torch__mm_plus_mm_out(out.handle(), p, q, r, s) }
         });
     }
     assert_eq!(live(), before);
@@ -221,7 +222,8 @@ fn wrong_operands_of_products_are_named() {
     // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
     // test.
     refused(unsafe { aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0) }, "aoti_torch_cpu_addmm_out");
-    refused(aoti_torch__mm_plus_mm_out(o, m, l, m, l), "mat2 must be a matrix");
+    // SAFETY: any numbers may be handles.
+    refused(unsafe { aoti_torch__mm_plus_mm_out(o, m, l, m, l) }, "mat2 must be a matrix");
     // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
     // test.
     refused(unsafe { aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m) }, "aoti_torch_cpu_mm_out");

@@ -2,39 +2,24 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::give;
-use crate::abi::arguments::numbers;
+use super::{Place, give};
 use crate::operations::signals::transforms::{complex, real};
 use crate::sconce::tensor::TensorHandle;
 
-fallbacks! {
+abi_functions! {
     /// Returns the transform of complex numbers over dimensions.
     aoti_torch_cpu__fft_c2c | aoti_torch_cuda__fft_c2c(
-        tensor: TensorHandle,
-        dim: *const i64,
-        dim_len: i64,
-        normalization: i64,
-        forward: i32,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, dim: &[i64], normalization: i64, forward: bool, ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `dim` in `dim_len`.
-        let dims = unsafe { numbers(dim, dim_len, "dim") }?;
-        let result = complex(tensor, dims, normalization, forward != 0)?;
+        let result = complex(tensor, dim, normalization, forward)?;
         give(ret0, result)
     }
 
     /// Returns the transform of real numbers over dimensions, of the last one the first half if it is one-sided.
     aoti_torch_cpu__fft_r2c | aoti_torch_cuda__fft_r2c(
-        tensor: TensorHandle,
-        dim: *const i64,
-        dim_len: i64,
-        normalization: i64,
-        onesided: i32,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, dim: &[i64], normalization: i64, onesided: bool, ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `dim` in `dim_len`.
-        let dims = unsafe { numbers(dim, dim_len, "dim") }?;
-        let result = real(tensor, dims, normalization, onesided != 0)?;
+        let result = real(tensor, dim, normalization, onesided)?;
         give(ret0, result)
     }
 }

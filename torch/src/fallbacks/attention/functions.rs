@@ -3,11 +3,11 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{Attended, Attention, ResultOrder};
-use crate::abi::arguments::{Out, optional, optional_tensor};
+use crate::abi::arguments::Out;
 use crate::abi::devices::{current_stream, is_capturing};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::{Error, Result};
-use crate::fallbacks::{give_all, operation};
+use crate::fallbacks::{Place, give_all};
 use crate::sconce::operations;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{options, real};
@@ -39,9 +39,7 @@ pub(super) fn no_dropout(query: TensorHandle) -> Result<[Tensor; 2]> {
 }
 
 /// As `give_all`; the first result has to be read.
-pub(super) fn return_all<const N: usize>(
-    results: [(Out<'_, TensorHandle>, &str, Tensor); N],
-) -> Result<()> {
+pub(super) fn return_all<const N: usize>(results: [(Place<'_>, &str, Tensor); N]) -> Result<()> {
     if let Some((place, name, _)) = results.first()
         && place.is_none()
     {
@@ -65,34 +63,16 @@ fn aligned_log_sums(attended: &Attended, device: i32) -> Result<Tensor> {
     Ok(filled)
 }
 
-/// Returns attention, and the log sums if they are asked for. Seed and offset are those of no dropout.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention(
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    attn_bias: *const TensorHandle,
-    compute_log_sumexp: i32,
-    dropout_p: f64,
-    is_causal: i32,
-    scale: *const f64,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3);
-    operation("_scaled_dot_product_efficient_attention", || {
+abi_functions! {
+    /// Returns attention, and the log sums if they are asked for. Seed and offset are those of no dropout.
+    aoti_torch_cuda__scaled_dot_product_efficient_attention(
+        query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        attn_bias: Option<TensorHandle>, compute_log_sumexp: bool, dropout_p: f64, is_causal: bool,
+        scale: Option<f64>, ret0: Place, ret1: Place, ret2: Place, ret3: Place,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: `attn_bias` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let mask = unsafe { optional_tensor(attn_bias) };
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
-        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
+        let attention = Attention { query, key, value, mask: attn_bias, is_causal, scale };
+        let with_log_sums = compute_log_sumexp && !ret1.is_none();
         let attended = attention.run(ResultOrder::PositionsFirst, with_log_sums)?;
         let device = device_of_tensor(query)?;
         let log_sums = aligned_log_sums(&attended, device)?;
@@ -104,38 +84,21 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_efficient_attention
             (ret3, "ret3", offset),
         ];
         return_all(results)
-    })
-}
+    }
 
-/// Returns attention in the order of the query, and the log sums, whose positions lie before the heads in memory.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    dropout_p: f64,
-    is_causal: i32,
-    attn_mask: *const TensorHandle,
-    scale: *const f64,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1);
-    operation("_scaled_dot_product_flash_attention_for_cpu", || {
+    /// Returns attention in the order of the query, and the log sums, whose positions lie before the heads in memory.
+    aoti_torch_cpu__scaled_dot_product_flash_attention_for_cpu(
+        query: TensorHandle, key: TensorHandle, value: TensorHandle, dropout_p: f64,
+        is_causal: bool, attn_mask: Option<TensorHandle>, scale: Option<f64>, ret0: Place,
+        ret1: Place,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: `attn_mask` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let mask = unsafe { optional_tensor(attn_mask) };
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let attention = Attention { query, key, value, mask: attn_mask, is_causal, scale };
         let attended = attention.run(ResultOrder::OfQuery, !ret1.is_none())?;
         let log_sums = position_first(&attended, device_of_tensor(query)?)?;
         let results = [(ret0, "ret0", attended.output), (ret1, "ret1", log_sums)];
         return_all(results)
-    })
+    }
 }
 
 fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
@@ -154,25 +117,25 @@ fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
 
 /// Where results of attention go that a backward pass alone reads. NULL for those that the caller does not read.
 struct AuxiliaryResults<'a> {
-    log_sums: Out<'a, TensorHandle>,
+    log_sums: Place<'a>,
     /// Whether the log sums have one more dimension, of one element.
     with_column: bool,
     /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
-    undefined: [Out<'a, TensorHandle>; 2],
+    undefined: [Place<'a>; 2],
     /// Seed, offset and mask of dropout, which have no values.
-    dropout: [Out<'a, TensorHandle>; 3],
+    dropout: [Place<'a>; 3],
     /// Whether they are those of flash attention: two numbers and one of U64, and an empty mask. Others have one number
     /// of I64 each, and no mask.
     is_flash: bool,
     /// The numbers of queries and keys.
-    lengths: [*mut i64; 2],
+    lengths: [Out<'a, i64>; 2],
 }
 
 /// Returns the result of attention and what a backward pass reads, all of it or nothing.
 fn return_with(
     attention: &Attention,
     with_log_sums: bool,
-    output: Out<'_, TensorHandle>,
+    output: Place<'_>,
     places: AuxiliaryResults<'_>,
 ) -> Result<()> {
     let attended = attention.run(ResultOrder::OfQuery, with_log_sums)?;
@@ -211,44 +174,21 @@ fn return_with(
     ];
     return_all(results)?;
     for (place, length) in places.lengths.into_iter().zip([shapes.queries, shapes.keys]) {
-        if !place.is_null() {
-            // SAFETY: the place is not NULL, and a function of C has it from its caller as one for this number.
-            unsafe { place.write_unaligned(length) };
-        }
+        place.write_if_wanted(length);
     }
     Ok(())
 }
 
-/// Returns attention, the log sums, and what stands for no dropout and one length.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    dropout_p: f64,
-    is_causal: i32,
-    _return_debug_mask: i32,
-    scale: *const f64,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-    ret4: *mut i64,
-    ret5: *mut i64,
-    ret6: *mut TensorHandle,
-    ret7: *mut TensorHandle,
-    ret8: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3, ret6, ret7, ret8);
-    operation("_scaled_dot_product_flash_attention", || {
+abi_functions! {
+    /// Returns attention, the log sums, and what stands for no dropout and one length.
+    aoti_torch_cuda__scaled_dot_product_flash_attention(
+        query: TensorHandle, key: TensorHandle, value: TensorHandle, dropout_p: f64,
+        is_causal: bool, _return_debug_mask: bool, scale: Option<f64>, ret0: Place, ret1: Place,
+        ret2: Place, ret3: Place, ret4: Out<i64>, ret5: Out<i64>, ret6: Place, ret7: Place,
+        ret8: Place,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let attention =
-            Attention { query, key, value, mask: None, is_causal: is_causal != 0, scale };
+        let attention = Attention { query, key, value, mask: None, is_causal, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
         let with_log_sums = !ret1.is_none();
         let places = AuxiliaryResults {
@@ -260,44 +200,19 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_flash_attention(
             lengths: [ret4, ret5],
         };
         return_with(&attention, with_log_sums, ret0, places)
-    })
-}
+    }
 
-/// As `aoti_torch_cuda__scaled_dot_product_flash_attention`, with a bias, and log sums if they are asked for.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    attn_bias: *const TensorHandle,
-    compute_log_sumexp: i32,
-    dropout_p: f64,
-    is_causal: i32,
-    _return_debug_mask: i32,
-    scale: *const f64,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-    ret4: *mut i64,
-    ret5: *mut i64,
-    ret6: *mut TensorHandle,
-    ret7: *mut TensorHandle,
-    ret8: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3, ret6, ret7, ret8);
-    operation("_scaled_dot_product_cudnn_attention", || {
+    /// As `aoti_torch_cuda__scaled_dot_product_flash_attention`, with a bias, and log sums if they are asked for.
+    aoti_torch_cuda__scaled_dot_product_cudnn_attention(
+        query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        attn_bias: Option<TensorHandle>, compute_log_sumexp: bool, dropout_p: f64, is_causal: bool,
+        _return_debug_mask: bool, scale: Option<f64>, ret0: Place, ret1: Place, ret2: Place,
+        ret3: Place, ret4: Out<i64>, ret5: Out<i64>, ret6: Place, ret7: Place, ret8: Place,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: `attn_bias` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let mask = unsafe { optional_tensor(attn_bias) };
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let attention = Attention { query, key, value, mask: attn_bias, is_causal, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
-        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
+        let with_log_sums = compute_log_sumexp && !ret1.is_none();
         let places = AuxiliaryResults {
             log_sums: ret1,
             with_column: true,
@@ -307,38 +222,21 @@ pub unsafe extern "C" fn aoti_torch_cuda__scaled_dot_product_cudnn_attention(
             lengths: [ret4, ret5],
         };
         return_with(&attention, with_log_sums, ret0, places)
-    })
+    }
 }
 
-fallbacks! {
-    /// Returns attention, the log sums, and what stands for no dropout and one length. PyTorch has no such function of the
-    /// CPU or of CUDA: other devices have it.
+abi_functions! {
+    /// Returns attention, the log sums, and what stands for no dropout and one length. PyTorch has no such function of
+    /// the CPU or of CUDA: other devices have it.
     aoti_torch_cpu__scaled_dot_product_fused_attention_overrideable
     | aoti_torch_cuda__scaled_dot_product_fused_attention_overrideable(
-        query: TensorHandle,
-        key: TensorHandle,
-        value: TensorHandle,
-        attn_bias: *const TensorHandle,
-        dropout_p: f64,
-        is_causal: i32,
-        _return_debug_mask: i32,
-        scale: *const f64,
-        ret0: *mut TensorHandle,
-        ret1: *mut TensorHandle,
-        ret2: *mut TensorHandle,
-        ret3: *mut TensorHandle,
-        ret4: *mut i64,
-        ret5: *mut i64,
-        ret6: *mut TensorHandle,
-        ret7: *mut TensorHandle,
-        ret8: *mut TensorHandle,
+        query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        attn_bias: Option<TensorHandle>, dropout_p: f64, is_causal: bool, _return_debug_mask: bool,
+        scale: Option<f64>, ret0: Place, ret1: Place, ret2: Place, ret3: Place, ret4: Out<i64>,
+        ret5: Out<i64>, ret6: Place, ret7: Place, ret8: Place,
     ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: `attn_bias` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let mask = unsafe { optional_tensor(attn_bias) };
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let attention = Attention { query, key, value, mask, is_causal: is_causal != 0, scale };
+        let attention = Attention { query, key, value, mask: attn_bias, is_causal, scale };
         let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
         let with_log_sums = !ret1.is_none();
         let places = AuxiliaryResults {

@@ -15,8 +15,7 @@ pub mod pad_gradient;
 mod tests;
 pub mod views;
 
-use crate::abi::arguments::{NewTensor, numbers};
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::elementwise::{
     Trilinear, angle, hann_window, polar, soft_margin_backward, trilinear,
 };
@@ -27,13 +26,10 @@ use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::real;
 use crate::sconce::{Tensor, api, operations};
 
-fallbacks! {
+abi_functions! {
     /// Returns `self + alpha * other`.
     aoti_torch_cpu_add_Scalar | aoti_torch_cuda_add_Scalar(
-        tensor: TensorHandle,
-        other: f64,
-        alpha: f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, other: f64, alpha: f64, ret0: Place,
     ) {
         let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Number(other), alpha)?;
         give(ret0, sum)
@@ -41,10 +37,7 @@ fallbacks! {
 
     /// Returns `self + alpha * other`.
     aoti_torch_cpu_add_Tensor | aoti_torch_cuda_add_Tensor(
-        tensor: TensorHandle,
-        other: TensorHandle,
-        alpha: f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, other: TensorHandle, alpha: f64, ret0: Place,
     ) {
         let sum = combine(api::SCONCE_BINARY_ADD, Handle(tensor), Handle(other), alpha)?;
         give(ret0, sum)
@@ -52,9 +45,7 @@ fallbacks! {
 
     /// Returns `self * other`.
     aoti_torch_cpu_mul_Scalar | aoti_torch_cuda_mul_Scalar(
-        tensor: TensorHandle,
-        other: f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, other: f64, ret0: Place,
     ) {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Number(other), 1.0)?;
         give(ret0, product)
@@ -62,9 +53,7 @@ fallbacks! {
 
     /// Returns `self * other`.
     aoti_torch_cpu_mul_Tensor | aoti_torch_cuda_mul_Tensor(
-        tensor: TensorHandle,
-        other: TensorHandle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, other: TensorHandle, ret0: Place,
     ) {
         let product = combine(api::SCONCE_BINARY_MUL, Handle(tensor), Handle(other), 1.0)?;
         give(ret0, product)
@@ -72,18 +61,14 @@ fallbacks! {
 
     /// Returns the greatest common divisors of whole numbers.
     aoti_torch_cpu_gcd | aoti_torch_cuda_gcd(
-        tensor: TensorHandle,
-        other: TensorHandle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, other: TensorHandle, ret0: Place,
     ) {
         give(ret0, gcd(tensor, other)?)
     }
 
     /// Returns a number to the powers of a tensor.
     aoti_torch_cpu_pow_Scalar | aoti_torch_cuda_pow_Scalar(
-        number: f64,
-        exponent: TensorHandle,
-        ret0: *mut TensorHandle,
+        number: f64, exponent: TensorHandle, ret0: Place,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Number(number), Handle(exponent), 1.0)?;
         // As PyTorch's, whatever the order of the exponent's dimensions.
@@ -93,9 +78,7 @@ fallbacks! {
 
     /// Returns a tensor to the power of a number.
     aoti_torch_cpu_pow_Tensor_Scalar | aoti_torch_cuda_pow_Tensor_Scalar(
-        tensor: TensorHandle,
-        exponent: f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, exponent: f64, ret0: Place,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Number(exponent), 1.0)?;
         give(ret0, power)
@@ -103,9 +86,7 @@ fallbacks! {
 
     /// Returns a tensor to the powers of another.
     aoti_torch_cpu_pow_Tensor_Tensor | aoti_torch_cuda_pow_Tensor_Tensor(
-        tensor: TensorHandle,
-        exponent: TensorHandle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, exponent: TensorHandle, ret0: Place,
     ) {
         let power = combine(api::SCONCE_BINARY_POW, Handle(tensor), Handle(exponent), 1.0)?;
         give(ret0, power)
@@ -117,48 +98,35 @@ fallbacks! {
     }
 
     /// Returns the sizes of numbers, without their signs.
-    aoti_torch_cpu_abs | aoti_torch_cuda_abs(tensor: TensorHandle, ret0: *mut TensorHandle) {
+    aoti_torch_cpu_abs | aoti_torch_cuda_abs(tensor: TensorHandle, ret0: Place) {
         let sizes = operations::unary(api::SCONCE_UNARY_ABS, &Tensor::retained(tensor)?)?;
         give(ret0, sizes)
     }
 
     /// Returns the angles of real numbers: 0 or π.
-    aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor: TensorHandle, ret0: *mut TensorHandle) {
+    aoti_torch_cpu_angle | aoti_torch_cuda_angle(tensor: TensorHandle, ret0: Place) {
         give(ret0, angle(tensor)?)
     }
 
     /// Returns one period of a raised cosine, from 0 to nearly 0.
     aoti_torch_cpu_hann_window | aoti_torch_cuda_hann_window(
-        window_length: i64,
-        dtype: *const i32,
-        layout: *const i32,
-        device: *const i32,
-        device_index: i32,
-        pin_memory: *const i32,
-        ret0: *mut TensorHandle,
+        window_length: i64, wanted: NewTensor, ret0: Place,
     ) {
-        let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-        // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
-        let options = unsafe { wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU) }?;
+        let options = wanted.options(api::SCONCE_DTYPE_DEFAULT, api::SCONCE_DEVICE_CPU)?;
         give(ret0, hann_window(window_length, &options)?)
     }
 
     /// Returns complex numbers of given sizes and angles.
     aoti_torch_cpu_polar | aoti_torch_cuda_polar(
-        abs: TensorHandle,
-        angle: TensorHandle,
-        ret0: *mut TensorHandle,
+        abs: TensorHandle, angle: TensorHandle, ret0: Place,
     ) {
         give(ret0, polar(abs, angle)?)
     }
 
     /// Returns the gradient of `soft_margin_loss` for its input.
     aoti_torch_cpu_soft_margin_loss_backward | aoti_torch_cuda_soft_margin_loss_backward(
-        grad_output: TensorHandle,
-        tensor: TensorHandle,
-        target: TensorHandle,
-        reduction: i64,
-        ret0: *mut TensorHandle,
+        grad_output: TensorHandle, tensor: TensorHandle, target: TensorHandle, reduction: i64,
+        ret0: Place,
     ) {
         let result = soft_margin_backward(grad_output, tensor, target, reduction)?;
         give(ret0, result)
@@ -166,33 +134,11 @@ fallbacks! {
 
     /// Returns the sum over dimensions of the product of three tensors.
     aoti_torch_cpu__trilinear | aoti_torch_cuda__trilinear(
-        i1: TensorHandle,
-        i2: TensorHandle,
-        i3: TensorHandle,
-        expand1: *const i64,
-        expand1_len: i64,
-        expand2: *const i64,
-        expand2_len: i64,
-        expand3: *const i64,
-        expand3_len: i64,
-        sumdim: *const i64,
-        sumdim_len: i64,
-        unroll_dim: i64,
-        ret0: *mut TensorHandle,
+        i1: TensorHandle, i2: TensorHandle, i3: TensorHandle, expand1: &[i64], expand2: &[i64],
+        expand3: &[i64], sumdim: &[i64], unroll_dim: i64, ret0: Place,
     ) {
-        let read = |list, count, name| {
-            // SAFETY: the ABI has the number of entries of `list` in `count`.
-            unsafe { numbers(list, count, name) }
-        };
-        let how = Trilinear {
-            expand: [
-                read(expand1, expand1_len, "expand1")?,
-                read(expand2, expand2_len, "expand2")?,
-                read(expand3, expand3_len, "expand3")?,
-            ],
-            sum: read(sumdim, sumdim_len, "sumdim")?,
-            unroll: unroll_dim,
-        };
+        let expand = [expand1, expand2, expand3];
+        let how = Trilinear { expand, sum: sumdim, unroll: unroll_dim };
         let result = trilinear([i1, i2, i3], &how)?;
         give(ret0, result)
     }

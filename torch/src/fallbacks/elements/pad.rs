@@ -2,13 +2,11 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use std::ffi::c_char;
-
-use crate::abi::arguments::{Out, numbers, optional};
-use crate::abi::errors::{not_null, text_of};
+use crate::abi::arguments::{CText, list, optional};
 use crate::abi::handles::return_tensor;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
+use crate::fallbacks::{Place, give};
 use crate::operations::tensors::format_of;
 use crate::sconce::operations::{self, Operand};
 use crate::sconce::tensor::TensorHandle;
@@ -170,40 +168,22 @@ fn padded(tensor: TensorHandle, pad: &[i64], mode: &str, value: Option<f64>) -> 
     repeated(tensor, pad, mode)
 }
 
-/// As [`aoti_torch_aten_pad`].
-///
-/// # Safety
-/// `pad` has `pad_len` entries; the mode ends with NUL; the value is NULL or valid for a read.
-unsafe fn read_and_pad(
+/// As [`padded`], in a mode as the ABI has it.
+fn padded_as(
     tensor: TensorHandle,
-    pad: *const i64,
-    pad_len: i64,
-    mode: *const c_char,
-    value: *const f64,
+    pad: &[i64],
+    mode: CText<'_>,
+    value: Option<f64>,
 ) -> Result<Tensor> {
-    not_null(mode, "mode")?;
-    // SAFETY: the ABI has the number of entries of `pad` in `pad_len`.
-    let pad = unsafe { numbers(pad, pad_len, "pad") }?;
-    // SAFETY: `mode` is a text of the ABI: NULL, or bytes that end with NUL.
-    let mode = unsafe { text_of(mode) };
-    // SAFETY: `value` is an optional argument of the ABI: NULL, or the address of a value.
-    let value = unsafe { optional(value) };
-    padded(tensor, pad, &mode, value)
+    padded(tensor, pad, &mode.required("mode")?.to_string_lossy(), value)
 }
 
-fallbacks! {
+abi_functions! {
     /// As [`aoti_torch_aten_pad`].
     aoti_torch_cpu_pad | aoti_torch_cuda_pad(
-        tensor: TensorHandle,
-        pad: *const i64,
-        pad_len: i64,
-        mode: *const c_char,
-        value: *const f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, pad: &[i64], mode: CText, value: Option<f64>, ret0: Place,
     ) {
-        // SAFETY: `pad` has `pad_len` entries by the ABI, `mode` ends with NUL, and `value` is NULL or an address.
-        let result = unsafe { read_and_pad(tensor, pad, pad_len, mode, value) }?;
-        crate::fallbacks::give(ret0, result)
+        give(ret0, padded_as(tensor, pad, mode, value)?)
     }
 }
 
@@ -217,13 +197,16 @@ pub unsafe extern "C" fn aoti_torch_aten_pad(
     this: TensorHandle,
     pad: *const i64,
     pad_len: i64,
-    mode: *const c_char,
+    mode: CText<'_>,
     value: *const f64,
-    ret0: Out<'_, TensorHandle>,
+    ret0: Place<'_>,
 ) -> i32 {
     let make = || {
-        // SAFETY: `pad` has `pad_len` entries by the ABI, `mode` ends with NUL, and `value` is NULL or an address.
-        let result = unsafe { read_and_pad(this, pad, pad_len, mode, value) };
+        // SAFETY: the ABI has the number of entries of `pad` in `pad_len`.
+        let pad = unsafe { list(pad, pad_len, "pad") };
+        // SAFETY: `value` is an optional argument of the ABI: NULL, or the address of a value.
+        let value = unsafe { optional(value) };
+        let result = pad.and_then(|pad| padded_as(this, pad, mode, value));
         result.map_err(|error| error.within("aten::pad"))
     };
     return_tensor(ret0, "ret0", make)
@@ -251,9 +234,9 @@ mod tests {
                 tensor.handle(),
                 pad.as_ptr(),
                 length,
-                mode.as_ptr(),
+                mode.into(),
                 value,
-                Out::from(&mut made),
+                Place::from(&mut made),
             )
         };
         (status == 0).then(|| Tensor::from_handle(made))

@@ -2,10 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::layout::sum_of;
 use crate::sconce::operations::{self, Operand, binary, reduce};
 use crate::sconce::tensor::TensorHandle;
@@ -86,30 +85,18 @@ fn replicated(
     operations::to_dtype(result.handle(), dtype)
 }
 
-fallbacks! {
+abi_functions! {
     /// Returns the gradient of padding the last dimension with its outermost elements.
     aoti_torch_cpu_replication_pad1d_backward | aoti_torch_cuda_replication_pad1d_backward(
-        grad_output: TensorHandle,
-        tensor: TensorHandle,
-        padding: *const i64,
-        padding_len: i64,
-        ret0: *mut TensorHandle,
+        grad_output: TensorHandle, tensor: TensorHandle, padding: &[i64], ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `padding` in `padding_len`.
-        let padding = unsafe { numbers(padding, padding_len, "padding") }?;
         give(ret0, replicated(grad_output, tensor, padding, 1)?)
     }
 
     /// Returns the gradient of padding the last two dimensions with their outermost elements.
     aoti_torch_cpu_replication_pad2d_backward | aoti_torch_cuda_replication_pad2d_backward(
-        grad_output: TensorHandle,
-        tensor: TensorHandle,
-        padding: *const i64,
-        padding_len: i64,
-        ret0: *mut TensorHandle,
+        grad_output: TensorHandle, tensor: TensorHandle, padding: &[i64], ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `padding` in `padding_len`.
-        let padding = unsafe { numbers(padding, padding_len, "padding") }?;
         give(ret0, replicated(grad_output, tensor, padding, 2)?)
     }
 }

@@ -6,11 +6,12 @@
 use std::ffi::c_char;
 use std::ptr::{null, null_mut};
 
-use super::attributes::{ElementFunction, Movement, spread};
+use super::attributes::{Movement, function_of, spread};
 use super::plain::{
     aoti_torch_cpu__linear_pointwise, aoti_torch_cpu__linear_pointwise_binary,
     aoti_torch_cpu__mkl_linear, aoti_torch_cpu_mkldnn__convolution_pointwise_binary_,
 };
+use crate::abi::arguments::{CText, List};
 use crate::operations::fused::activation::Activation;
 use crate::sconce::api;
 use crate::testing::{Cases, Dense, assert_refused, live, returned};
@@ -20,40 +21,31 @@ const F32: i32 = api::SCONCE_DTYPE_F32;
 #[test]
 fn functions_and_their_numbers_are_read() {
     let (least, most) = (-1.5_f64, 2.5_f64);
-    let numbers = [&raw const least, &raw const most];
-    let function = ElementFunction {
-        name: c"hardtanh".as_ptr(),
-        numbers: numbers.as_ptr(),
-        count: 2,
-        algorithm: null(),
+    let read = |numbers: &[*const f64]| {
+        // SAFETY: the array has its length, and its entries are NULL or addresses of numbers.
+        unsafe { Vec::<Option<f64>>::of_c(numbers.as_ptr(), numbers.len() as i64, "scalars") }
     };
-    // SAFETY: the texts and numbers are valid.
-    assert_eq!(unsafe { function.read() }.unwrap(), Activation::HardTanh(-1.5, 2.5));
-    let missing = [null(), &raw const most];
-    let function = ElementFunction { numbers: missing.as_ptr(), ..function };
-    // SAFETY: as above.
-    let why = unsafe { function.read() }.unwrap_err();
+    let name = Some(CText::from(c"hardtanh"));
+    let numbers = read(&[&raw const least, &raw const most]).unwrap();
+    assert_eq!(function_of(name, &numbers, None).unwrap(), Activation::HardTanh(-1.5, 2.5));
+    let missing = read(&[null(), &raw const most]).unwrap();
+    let why = function_of(name, &missing, None).unwrap_err();
     assert!(why.message.contains("lack the one at 0"), "{why:?}");
-    let nothing = ElementFunction { name: null(), numbers: null(), count: 0, algorithm: null() };
-    // SAFETY: as above.
-    assert_eq!(unsafe { nothing.read() }.unwrap(), Activation::None);
-    let wrong = ElementFunction { count: -1, ..nothing };
-    // SAFETY: as above.
-    assert!(unsafe { wrong.read() }.unwrap_err().message.contains("scalars have -1 entries"));
+    let nothing = read(&[]).unwrap();
+    let none = function_of(Some(CText::none()), &nothing, None).unwrap();
+    assert_eq!(none, Activation::None);
+    // SAFETY: a list whose number of entries is refused is not read.
+    let wrong = unsafe { Vec::<Option<f64>>::of_c(null(), -1, "scalars") };
+    assert!(wrong.unwrap_err().message.contains("scalars has -1 entries"));
 }
 
 #[test]
 fn one_step_stands_for_all_dimensions() {
     let images = Dense::build(&[1, 1, 2, 2], |_| 1.0).tensor(F32);
-    let (two, ones, three) = ([2_i64], [1_i64, 1], [1_i64; 3]);
-    let lists = [(two.as_ptr(), 1), (ones.as_ptr(), 2)];
-    // SAFETY: the lists have these lengths.
-    let moved =
-        unsafe { Movement::read(images.handle(), lists[0], lists[1], lists[1], 1) }.unwrap();
+    let moved = Movement::read(images.handle(), [&[2], &[1, 1], &[1, 1]], 1).unwrap();
     assert_eq!(moved.steps().stride, [2, 2]);
     assert_eq!(moved.steps().padding, [1, 1]);
-    // SAFETY: as above.
-    let why = unsafe { spread((three.as_ptr(), 3), 2, "padding") }.unwrap_err();
+    let why = spread(&[1; 3], 2, "padding").unwrap_err();
     assert!(why.message.contains("padding has 3 entries, but the images 2"), "{why:?}");
 }
 

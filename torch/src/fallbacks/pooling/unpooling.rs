@@ -2,10 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use crate::abi::arguments::numbers;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::indexed::scatter;
 use crate::operations::layout::count_of;
 use crate::sconce::tensor::TensorHandle;
@@ -55,45 +54,26 @@ fn unpooled(
     operations::reshape(at, &with(output))
 }
 
-fallbacks! {
+abi_functions! {
     /// Returns images with zeros and, where `max_pool2d` found them, the largest elements.
     aoti_torch_cpu_max_unpool2d | aoti_torch_cuda_max_unpool2d(
-        tensor: TensorHandle,
-        indices: TensorHandle,
-        output_size: *const i64,
-        output_size_len: i64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, indices: TensorHandle, output_size: &[i64], ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
-        let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
-        give(ret0, unpooled(tensor, indices, output, 2)?)
+        give(ret0, unpooled(tensor, indices, output_size, 2)?)
     }
 
     /// Returns volumes with zeros and, where `max_pool3d` found them, the largest elements.
     aoti_torch_cpu_max_unpool3d | aoti_torch_cuda_max_unpool3d(
-        tensor: TensorHandle,
-        indices: TensorHandle,
-        output_size: *const i64,
-        output_size_len: i64,
-        stride: *const i64,
-        stride_len: i64,
-        padding: *const i64,
-        padding_len: i64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, indices: TensorHandle, output_size: &[i64], stride: &[i64],
+        padding: &[i64], ret0: Place,
     ) {
-        // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
-        let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
-        // SAFETY: the ABI has the number of entries of `stride` in `stride_len`.
-        let stride = unsafe { numbers(stride, stride_len, "stride") }?;
-        // SAFETY: the ABI has the number of entries of `padding` in `padding_len`.
-        let padding = unsafe { numbers(padding, padding_len, "padding") }?;
         // They decide nothing, as in PyTorch, which checks them all the same.
         if stride.len() != 3 || padding.len() != 3 || stride.iter().any(|&step| step < 1) {
             return Err(Error::invalid_argument(format!(
                 "stride is {stride:?} and padding {padding:?}; both need three entries, and steps of at least 1"
             )));
         }
-        give(ret0, unpooled(tensor, indices, output, 3)?)
+        give(ret0, unpooled(tensor, indices, output_size, 3)?)
     }
 }
 

@@ -2,46 +2,24 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use crate::abi::arguments::{IntList, numbers, optional};
 use crate::error::Result;
-use crate::fallbacks::{give, give_both};
+use crate::fallbacks::{Place, give, give_both};
 use crate::operations::pooling::{self, Divisor, Size, Windows};
 use crate::sconce::tensor::TensorHandle;
 
 /// Windows of a fixed size.
-///
-/// # Safety
-/// The lists have as many entries as they say.
-unsafe fn fixed(
+fn fixed(
     name: &'static str,
     dims: usize,
-    [kernel, stride, padding]: [IntList; 3],
-    dilation: Option<IntList>,
-    ceil_mode: i32,
-) -> Result<Windows> {
-    let read = |(list, count): IntList, what: &str| {
-        // SAFETY: the ABI has the number of entries of `list` in `count`.
-        unsafe { numbers(list, count, what) }.map(<[i64]>::to_vec)
-    };
-    let size = Size::Fixed {
-        kernel: read(kernel, "kernel_size")?,
-        stride: read(stride, "stride")?,
-        padding: read(padding, "padding")?,
-        dilation: dilation.map_or(Ok(vec![1]), |dilation| read(dilation, "dilation"))?,
-        ceil_mode: ceil_mode != 0,
-    };
+    [kernel, stride, padding, dilation]: [&[i64]; 4],
+    ceil_mode: bool,
+) -> Windows {
+    let [kernel, stride, padding, dilation] =
+        [kernel, stride, padding, dilation].map(<[i64]>::to_vec);
     // PyTorch's mean of volumes is contiguous.
-    Ok(Windows { name, dims, size, keeps_order: dims == 2 || name.starts_with("max") })
-}
-
-/// What a mean divides by.
-///
-/// # Safety
-/// The pointer is NULL or valid for a read.
-unsafe fn divisor(count_include_pad: i32, divisor_override: *const i64) -> Divisor {
-    // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
-    let fixed = unsafe { optional(divisor_override) };
-    Divisor { count_padding: count_include_pad != 0, fixed }
+    let keeps_order = dims == 2 || name.starts_with("max");
+    let size = Size::Fixed { kernel, stride, padding, dilation, ceil_mode };
+    Windows { name, dims, size, keeps_order }
 }
 
 /// A number of windows.
@@ -58,50 +36,26 @@ fn adaptive_of(name: &'static str, dims: usize, gradient: TensorHandle) -> Resul
 macro_rules! max_pools {
     ($($dims:literal, $name:literal:
        $cpu:ident | $cuda:ident, $cpu_backward:ident | $cuda_backward:ident;)*) => {$(
-        fallbacks! {
+        abi_functions! {
             /// Returns the largest element of each window, and its number within the plane.
             $cpu | $cuda(
-                tensor: TensorHandle,
-                kernel_size: *const i64,
-                kernel_size_len: i64,
-                stride: *const i64,
-                stride_len: i64,
-                padding: *const i64,
-                padding_len: i64,
-                dilation: *const i64,
-                dilation_len: i64,
-                ceil_mode: i32,
-                ret0: *mut TensorHandle,
-                ret1: *mut TensorHandle,
+                tensor: TensorHandle, kernel_size: &[i64], stride: &[i64], padding: &[i64],
+                dilation: &[i64], ceil_mode: bool, ret0: Place, ret1: Place,
             ) {
-                let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
-                let dilation = Some((dilation, dilation_len));
-                // SAFETY: each list of the windows comes from the ABI with its number of entries.
-                let windows = unsafe { fixed($name, $dims, all, dilation, ceil_mode) }?;
+                let lists = [kernel_size, stride, padding, dilation];
+                let windows = fixed($name, $dims, lists, ceil_mode);
                 let results = pooling::max(tensor, &windows)?;
                 give_both([ret0, ret1], results)
             }
 
             /// Returns the gradient of the largest elements for the input.
             $cpu_backward | $cuda_backward(
-                grad_output: TensorHandle,
-                tensor: TensorHandle,
-                kernel_size: *const i64,
-                kernel_size_len: i64,
-                stride: *const i64,
-                stride_len: i64,
-                padding: *const i64,
-                padding_len: i64,
-                dilation: *const i64,
-                dilation_len: i64,
-                ceil_mode: i32,
-                indices: TensorHandle,
-                ret0: *mut TensorHandle,
+                grad_output: TensorHandle, tensor: TensorHandle, kernel_size: &[i64],
+                stride: &[i64], padding: &[i64], dilation: &[i64], ceil_mode: bool,
+                indices: TensorHandle, ret0: Place,
             ) {
-                let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
-                let dilation = Some((dilation, dilation_len));
-                // SAFETY: each list of the windows comes from the ABI with its number of entries.
-                let windows = unsafe { fixed($name, $dims, all, dilation, ceil_mode) }?;
+                let lists = [kernel_size, stride, padding, dilation];
+                let windows = fixed($name, $dims, lists, ceil_mode);
                 let result = pooling::max_backward(grad_output, tensor, indices, &windows)?;
                 give(ret0, result)
             }
@@ -112,50 +66,28 @@ macro_rules! max_pools {
 macro_rules! mean_pools {
     ($($dims:literal, $name:literal:
        $cpu:ident | $cuda:ident, $cpu_backward:ident | $cuda_backward:ident;)*) => {$(
-        fallbacks! {
+        abi_functions! {
             /// Returns the mean of each window.
             $cpu | $cuda(
-                tensor: TensorHandle,
-                kernel_size: *const i64,
-                kernel_size_len: i64,
-                stride: *const i64,
-                stride_len: i64,
-                padding: *const i64,
-                padding_len: i64,
-                ceil_mode: i32,
-                count_include_pad: i32,
-                divisor_override: *const i64,
-                ret0: *mut TensorHandle,
+                tensor: TensorHandle, kernel_size: &[i64], stride: &[i64], padding: &[i64],
+                ceil_mode: bool, count_include_pad: bool, divisor_override: Option<i64>, ret0: Place,
             ) {
-                let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
-                // SAFETY: each list of the windows comes from the ABI with its number of entries.
-                let windows = unsafe { fixed($name, $dims, all, None, ceil_mode) }?;
-                // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
-                let divisor = unsafe { divisor(count_include_pad, divisor_override) };
+                let lists = [kernel_size, stride, padding, &[1]];
+                let windows = fixed($name, $dims, lists, ceil_mode);
+                let divisor = Divisor { count_padding: count_include_pad, fixed: divisor_override };
                 let result = pooling::mean(tensor, &windows, divisor)?;
                 give(ret0, result)
             }
 
             /// Returns the gradient of the means for the input.
             $cpu_backward | $cuda_backward(
-                grad_output: TensorHandle,
-                tensor: TensorHandle,
-                kernel_size: *const i64,
-                kernel_size_len: i64,
-                stride: *const i64,
-                stride_len: i64,
-                padding: *const i64,
-                padding_len: i64,
-                ceil_mode: i32,
-                count_include_pad: i32,
-                divisor_override: *const i64,
-                ret0: *mut TensorHandle,
+                grad_output: TensorHandle, tensor: TensorHandle, kernel_size: &[i64],
+                stride: &[i64], padding: &[i64], ceil_mode: bool, count_include_pad: bool,
+                divisor_override: Option<i64>, ret0: Place,
             ) {
-                let all = [(kernel_size, kernel_size_len), (stride, stride_len), (padding, padding_len)];
-                // SAFETY: each list of the windows comes from the ABI with its number of entries.
-                let windows = unsafe { fixed($name, $dims, all, None, ceil_mode) }?;
-                // SAFETY: `divisor_override` is an optional argument of the ABI: NULL, or the address of a value.
-                let divisor = unsafe { divisor(count_include_pad, divisor_override) };
+                let lists = [kernel_size, stride, padding, &[1]];
+                let windows = fixed($name, $dims, lists, ceil_mode);
+                let divisor = Divisor { count_padding: count_include_pad, fixed: divisor_override };
                 let result = pooling::mean_backward(grad_output, tensor, &windows, divisor)?;
                 give(ret0, result)
             }
@@ -168,26 +100,19 @@ macro_rules! adaptive_pools {
        $mean:literal $cpu_mean:ident | $cuda_mean:ident,
        $cpu_mean_backward:ident | $cuda_mean_backward:ident;
        $max:literal $cpu_max:ident | $cuda_max:ident, $cpu_max_backward:ident | $cuda_max_backward:ident;)*) => {$(
-        fallbacks! {
+        abi_functions! {
             /// Returns the mean of each of so many windows.
             $cpu_mean | $cuda_mean(
-                tensor: TensorHandle,
-                output_size: *const i64,
-                output_size_len: i64,
-                ret0: *mut TensorHandle,
+                tensor: TensorHandle, output_size: &[i64], ret0: Place,
             ) {
-                // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
-                let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
-                let windows = adaptive($mean, $dims, output);
+                let windows = adaptive($mean, $dims, output_size);
                 let result = pooling::mean(tensor, &windows, Divisor::OF_INPUTS)?;
                 give(ret0, result)
             }
 
             /// Returns the gradient of the means for the input.
             $cpu_mean_backward | $cuda_mean_backward(
-                grad_output: TensorHandle,
-                tensor: TensorHandle,
-                ret0: *mut TensorHandle,
+                grad_output: TensorHandle, tensor: TensorHandle, ret0: Place,
             ) {
                 let windows = adaptive_of($mean, $dims, grad_output)?;
                 let result =
@@ -197,24 +122,15 @@ macro_rules! adaptive_pools {
 
             /// Returns the largest element of each of so many windows, and its number within the plane.
             $cpu_max | $cuda_max(
-                tensor: TensorHandle,
-                output_size: *const i64,
-                output_size_len: i64,
-                ret0: *mut TensorHandle,
-                ret1: *mut TensorHandle,
+                tensor: TensorHandle, output_size: &[i64], ret0: Place, ret1: Place,
             ) {
-                // SAFETY: the ABI has the number of entries of `output_size` in `output_size_len`.
-                let output = unsafe { numbers(output_size, output_size_len, "output_size") }?;
-                let results = pooling::max(tensor, &adaptive($max, $dims, output))?;
+                let results = pooling::max(tensor, &adaptive($max, $dims, output_size))?;
                 give_both([ret0, ret1], results)
             }
 
             /// Returns the gradient of the largest elements for the input.
             $cpu_max_backward | $cuda_max_backward(
-                grad_output: TensorHandle,
-                tensor: TensorHandle,
-                indices: TensorHandle,
-                ret0: *mut TensorHandle,
+                grad_output: TensorHandle, tensor: TensorHandle, indices: TensorHandle, ret0: Place,
             ) {
                 let windows = adaptive_of($max, $dims, grad_output)?;
                 let result = pooling::max_backward(grad_output, tensor, indices, &windows)?;

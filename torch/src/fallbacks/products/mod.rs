@@ -6,18 +6,17 @@
 pub mod packed;
 pub mod quantized;
 
-use crate::abi::arguments::{optional, optional_tensor};
 use crate::abi::constants::dtype_of;
 use crate::abi::tensors::{device_of_tensor, sizes_of};
 use crate::error::{Error, Result};
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::products::grouped::grouped_mm;
 use crate::sconce::operations::{self, Operand, widened};
 use crate::sconce::precision::with_precision;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, check};
 
-fallbacks! {
+abi_functions! {
     /// Writes `first @ second` of two matrices to `out`.
     aoti_torch_cpu_mm_out | aoti_torch_cuda_mm_out(out: TensorHandle, first: TensorHandle, second: TensorHandle) {
         operations::mm_out(first, second, out)
@@ -25,12 +24,8 @@ fallbacks! {
 
     /// Writes `beta * tensor + alpha * (first @ second)` to `out`.
     aoti_torch_cpu_addmm_out | aoti_torch_cuda_addmm_out(
-        out: TensorHandle,
-        tensor: TensorHandle,
-        first: TensorHandle,
-        second: TensorHandle,
-        beta: f64,
-        alpha: f64,
+        out: TensorHandle, tensor: TensorHandle, first: TensorHandle, second: TensorHandle,
+        beta: f64, alpha: f64,
     ) {
         with_precision(|| check(api::sconce_tensor_addmm_out(tensor, first, second, beta, alpha, out)))
     }
@@ -42,12 +37,8 @@ fallbacks! {
 
     /// Writes `beta * tensor + alpha * (first @ second)` of batches of matrices to `out`.
     aoti_torch_cpu_baddbmm_out | aoti_torch_cuda_baddbmm_out(
-        out: TensorHandle,
-        tensor: TensorHandle,
-        first: TensorHandle,
-        second: TensorHandle,
-        beta: f64,
-        alpha: f64,
+        out: TensorHandle, tensor: TensorHandle, first: TensorHandle, second: TensorHandle,
+        beta: f64, alpha: f64,
     ) {
         add_batches(out, tensor, [first, second], beta, alpha)
     }
@@ -55,34 +46,21 @@ fallbacks! {
     /// Returns the products of groups of matrices. `offs` has the ends of the groups in an operand that is one matrix;
     /// `bias` must be missing.
     aoti_torch_cpu__grouped_mm | aoti_torch_cuda__grouped_mm(
-        first: TensorHandle,
-        second: TensorHandle,
-        offs: *const TensorHandle,
-        bias: *const TensorHandle,
-        out_dtype: *const i32,
-        ret0: *mut TensorHandle,
+        first: TensorHandle, second: TensorHandle, offs: Option<TensorHandle>,
+        bias: Option<TensorHandle>, out_dtype: Option<i32>, ret0: Place,
     ) {
-        // SAFETY: `offs` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let offsets = unsafe { optional_tensor(offs) };
-        // SAFETY: `bias` is an optional tensor of the ABI: NULL, or the address of a handle.
-        let bias = unsafe { optional_tensor(bias) };
-        // SAFETY: `out_dtype` is an optional argument of the ABI: NULL, or the address of a value.
-        let dtype = unsafe { optional(out_dtype) }.map(dtype_of).transpose()?;
+        let dtype = out_dtype.map(dtype_of).transpose()?;
         if bias.is_some() {
             return Err(Error::not_supported("Bias not supported yet; add it to the product"));
         }
-        let products = grouped_mm(first, second, offsets, dtype)?;
+        let products = grouped_mm(first, second, offs, dtype)?;
         give(ret0, products)
     }
 
     /// Returns `beta * tensor + alpha * s`, where `s` is the sum of the products of two batches of matrices.
     aoti_torch_cpu_addbmm | aoti_torch_cuda_addbmm(
-        tensor: TensorHandle,
-        first: TensorHandle,
-        second: TensorHandle,
-        beta: f64,
-        alpha: f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, first: TensorHandle, second: TensorHandle, beta: f64, alpha: f64,
+        ret0: Place,
     ) {
         let (left, right) = (sizes_of(first)?, sizes_of(second)?);
         let ([batch, rows, inner], [other, depth, columns]) = (&left[..], &right[..]) else {
@@ -104,12 +82,8 @@ fallbacks! {
 
     /// Returns `beta * tensor + alpha * (mat @ vec)` of a matrix and a vector.
     aoti_torch_cpu_addmv | aoti_torch_cuda_addmv(
-        tensor: TensorHandle,
-        mat: TensorHandle,
-        vec: TensorHandle,
-        beta: f64,
-        alpha: f64,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, mat: TensorHandle, vec: TensorHandle, beta: f64, alpha: f64,
+        ret0: Place,
     ) {
         let (matrix, vector) = (sizes_of(mat)?, sizes_of(vec)?);
         if matrix.len() != 2 || vector.len() != 1 || matrix[1] != vector[0] {
@@ -131,17 +105,12 @@ fallbacks! {
     /// Returns `beta * tensor + alpha * (first @ second)` of matrices, through GELU if `use_gelu` is not 0, else
     /// through ReLU.
     aoti_torch_cpu__addmm_activation | aoti_torch_cuda__addmm_activation(
-        tensor: TensorHandle,
-        first: TensorHandle,
-        second: TensorHandle,
-        beta: f64,
-        alpha: f64,
-        use_gelu: i32,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, first: TensorHandle, second: TensorHandle, beta: f64, alpha: f64,
+        use_gelu: bool, ret0: Place,
     ) {
         let sum = operations::addmm(tensor, [first, second], beta, alpha)?;
         // PyTorch approximates GELU on devices only.
-        let activation = match (use_gelu != 0, device_of_tensor(first)? == api::SCONCE_DEVICE_CPU) {
+        let activation = match (use_gelu, device_of_tensor(first)? == api::SCONCE_DEVICE_CPU) {
             (false, _) => api::SCONCE_UNARY_RELU,
             (true, true) => api::SCONCE_UNARY_GELU,
             (true, false) => api::SCONCE_UNARY_GELU_TANH,
@@ -174,21 +143,16 @@ fn add_batches(
     operations::copy(&Tensor::retained(out)?, sum.handle())
 }
 
-/// Writes `a @ b + c @ d` of matrices to `out`.
-#[unsafe(no_mangle)]
-pub extern "C" fn aoti_torch__mm_plus_mm_out(
-    out: TensorHandle,
-    a: TensorHandle,
-    b: TensorHandle,
-    c: TensorHandle,
-    d: TensorHandle,
-) -> i32 {
-    crate::fallbacks::operation("aoti_torch__mm_plus_mm_out", || {
+abi_functions! {
+    /// Writes `a @ b + c @ d` of matrices to `out`.
+    aoti_torch__mm_plus_mm_out(
+        out: TensorHandle, a: TensorHandle, b: TensorHandle, c: TensorHandle, d: TensorHandle,
+    ) {
         let product =
             |first, second| operations::mm(widened(first)?.handle(), widened(second)?.handle());
         let (first, second) = (product(a, b)?, product(c, d)?);
         let add = api::SCONCE_BINARY_ADD;
         let sum = operations::binary(add, &first, Operand::Tensor(&second))?;
         operations::copy(&Tensor::retained(out)?, sum.handle())
-    })
+    }
 }

@@ -2,37 +2,26 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::{Handle, chosen};
-use crate::abi::arguments::{NewTensor, numbers};
+use crate::abi::arguments::NewTensor;
 use crate::error::Result;
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::random::Distribution;
 use crate::sconce::generator::Generator;
-use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
 
 /// A new tensor of random numbers.
-///
-/// # Safety
-/// The pointers are NULL or valid for a read; the array has as many entries as is said beside it.
-unsafe fn drawn(
+fn drawn(
     drawn: Distribution,
-    size: *const i64,
-    size_len: i64,
-    generator: *const Handle,
+    sizes: &[i64],
+    generator: Generator,
     wanted: NewTensor,
 ) -> Result<Tensor> {
-    // SAFETY: the ABI has the number of entries of `size` in `size_len`.
-    let sizes = unsafe { numbers(size, size_len, "size") }?;
-    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-    let generator = unsafe { chosen(generator) };
     drawn.check()?;
     let default = match drawn {
         Distribution::Whole(..) => api::SCONCE_DTYPE_I64,
         _ => api::SCONCE_DTYPE_F32,
     };
-    // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
-    let options = unsafe { wanted.options(default, api::SCONCE_DEVICE_CPU) }?;
+    let options = wanted.options(default, api::SCONCE_DEVICE_CPU)?;
     let tensor = operations::empty(sizes, &options)?;
     drawn.fill(tensor.handle(), generator)?;
     Ok(tensor)
@@ -42,26 +31,15 @@ unsafe fn drawn(
 macro_rules! factories {
     ($($(#[$doc:meta])* $cpu:ident | $cuda:ident (
         $($first:ident),* ; $($generator:ident)?) => $numbers:expr;)*) => {
-        fallbacks! {
+        abi_functions! {
             $($(#[$doc])*
             $cpu | $cuda(
-                $($first: i64,)*
-                size: *const i64,
-                size_len: i64,
-                $($generator: *const Handle,)?
-                dtype: *const i32,
-                layout: *const i32,
-                device: *const i32,
-                device_index: i32,
-                pin_memory: *const i32,
-                ret0: *mut TensorHandle,
+                $($first: i64,)* size: &[i64], $($generator: Generator,)? wanted: NewTensor,
+                ret0: Place,
             ) {
-                let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-                // The generator if one is an argument, else NULL.
-                let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
-                // SAFETY: pointers of `wanted` and of generators are NULL or addresses of values; the sizes have
-                // their count.
-                let tensor = unsafe { drawn($numbers, size, size_len, generators[0], wanted) }?;
+                // The generator if one is an argument, else the default one.
+                let generators = [$($generator,)? Generator::DEFAULT];
+                let tensor = drawn($numbers, size, generators[0], wanted)?;
                 give(ret0, tensor)
             })*
         }
@@ -93,20 +71,12 @@ factories! {
         => Distribution::Whole(low, high);
 }
 
-fallbacks! {
+abi_functions! {
     /// Returns the numbers from 0 to `n - 1` in a random order.
     aoti_torch_cpu_randperm | aoti_torch_cuda_randperm(
-        n: i64,
-        dtype: *const i32,
-        layout: *const i32,
-        device: *const i32,
-        device_index: i32,
-        pin_memory: *const i32,
-        ret0: *mut TensorHandle,
+        n: i64, wanted: NewTensor, ret0: Place,
     ) {
-        let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-        // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
-        let options = unsafe { wanted.options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU) }?;
+        let options = wanted.options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU)?;
         let generator = Generator::DEFAULT.handle_on(options.device)?;
         // SAFETY: NULL is the default generator; the options live during the call; the place is valid for a write.
         let tensor = Tensor::made(|made| unsafe {

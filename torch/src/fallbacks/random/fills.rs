@@ -2,11 +2,9 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and arrays")]
 
-use super::{Handle, chosen};
-use crate::abi::arguments::{Out, numbers};
 use crate::abi::tensors::sizes_of;
 use crate::error::Result;
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::random::{Distribution, bernoulli};
 use crate::sconce::api;
 use crate::sconce::generator::Generator;
@@ -14,32 +12,22 @@ use crate::sconce::operations::{empty_like, resize};
 use crate::sconce::tensor::TensorHandle;
 
 /// Returns a tensor like another one that is filled from a generator.
-///
-/// # Safety
-/// The generator's pointer is NULL or valid for a read.
-unsafe fn like(
+fn like(
     tensor: TensorHandle,
-    generator: *const Handle,
-    ret0: Out<'_, TensorHandle>,
+    generator: Generator,
+    ret0: Place<'_>,
     numbers: Distribution,
 ) -> Result<()> {
     let filled = empty_like(tensor, api::SCONCE_DTYPE_DEFAULT)?;
-    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-    numbers.fill(filled.handle(), unsafe { chosen(generator) })?;
+    numbers.fill(filled.handle(), generator)?;
     give(ret0, filled)
 }
 
-fallbacks! {
+abi_functions! {
     /// Fills `out` with whole numbers from `low` to `high`, excluding `high`.
     aoti_torch_cpu_randint_low_out | aoti_torch_cuda_randint_low_out(
-        out: TensorHandle,
-        low: i64,
-        high: i64,
-        size: *const i64,
-        size_len: i64,
+        out: TensorHandle, low: i64, high: i64, size: &[i64],
     ) {
-        // SAFETY: the ABI has the number of entries of `size` in `size_len`.
-        let size = unsafe { numbers(size, size_len, "size") }?;
         let drawn = Distribution::Whole(low, high);
         drawn.check()?;
         if sizes_of(out)? != size {
@@ -50,56 +38,36 @@ fallbacks! {
 
     /// Returns numbers from `from` to `to`, excluding `to`.
     aoti_torch_cpu_uniform | aoti_torch_cuda_uniform(
-        tensor: TensorHandle,
-        from: f64,
-        to: f64,
-        generator: *const Handle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, from: f64, to: f64, generator: Generator, ret0: Place,
     ) {
-        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-        unsafe { like(tensor, generator, ret0, Distribution::Uniform(from, to)) }
+        like(tensor, generator, ret0, Distribution::Uniform(from, to))
     }
 
     /// Returns normally distributed numbers.
     aoti_torch_cpu_normal_functional | aoti_torch_cuda_normal_functional(
-        tensor: TensorHandle,
-        mean: f64,
-        std: f64,
-        generator: *const Handle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, mean: f64, std: f64, generator: Generator, ret0: Place,
     ) {
-        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-        unsafe { like(tensor, generator, ret0, Distribution::Normal(mean, std)) }
+        like(tensor, generator, ret0, Distribution::Normal(mean, std))
     }
 
     /// Returns exponentially distributed numbers of rate `lambd`.
     aoti_torch_cpu_exponential | aoti_torch_cuda_exponential(
-        tensor: TensorHandle,
-        lambd: f64,
-        generator: *const Handle,
-        ret0: *mut TensorHandle,
+        tensor: TensorHandle, lambd: f64, generator: Generator, ret0: Place,
     ) {
-        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-        unsafe { like(tensor, generator, ret0, Distribution::Exponential(lambd)) }
+        like(tensor, generator, ret0, Distribution::Exponential(lambd))
     }
 
     /// Fills a tensor with ones of probability `p`, else zeros.
     aoti_torch_cpu_bernoulli__float | aoti_torch_cuda_bernoulli__float(
-        tensor: TensorHandle,
-        p: f64,
-        generator: *const Handle,
+        tensor: TensorHandle, p: f64, generator: Generator,
     ) {
-        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-        Distribution::Bernoulli(p).fill(tensor, unsafe { chosen(generator) })
+        Distribution::Bernoulli(p).fill(tensor, generator)
     }
 
     /// Fills a tensor with ones whose probabilities are the elements of `p`, else zeros.
     aoti_torch_cpu_bernoulli__Tensor | aoti_torch_cuda_bernoulli__Tensor(
-        tensor: TensorHandle,
-        p: TensorHandle,
-        generator: *const Handle,
+        tensor: TensorHandle, p: TensorHandle, generator: Generator,
     ) {
-        // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-        bernoulli(tensor, p, unsafe { chosen(generator) })
+        bernoulli(tensor, p, generator)
     }
 }

@@ -3,40 +3,33 @@
 
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
-use super::{Handle, chosen};
-use crate::abi::arguments::{NewTensor, optional};
+use crate::abi::arguments::NewTensor;
 use crate::abi::constants::memory_format_of;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::Result;
-use crate::fallbacks::give;
+use crate::fallbacks::{Place, give};
 use crate::operations::random::Distribution;
+use crate::sconce::generator::Generator;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
 
 /// A new tensor of random numbers like another one.
-///
-/// # Safety
-/// The pointers are NULL or valid for a read.
-unsafe fn drawn_like(
+fn drawn_like(
     numbers: Distribution,
     tensor: TensorHandle,
-    generator: *const Handle,
+    generator: Generator,
     wanted: NewTensor,
-    memory_format: *const i32,
+    memory_format: Option<i32>,
 ) -> Result<Tensor> {
     numbers.check()?;
-    // SAFETY: the pointers of `wanted` are optional arguments of the ABI: NULL, or addresses of values.
-    let mut options =
-        unsafe { wanted.options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?) }?;
-    // SAFETY: `memory_format` is an optional argument of the ABI: NULL, or the address of a value.
-    if let Some(format) = unsafe { optional(memory_format) } {
+    let mut options = wanted.options(dtype_of_tensor(tensor)?, device_of_tensor(tensor)?)?;
+    if let Some(format) = memory_format {
         options.memory_format = memory_format_of(format)?;
     }
     // SAFETY: the options live during the call; the place is valid for a write.
     let drawn =
         Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })?;
-    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a generator's handle.
-    numbers.fill(drawn.handle(), unsafe { chosen(generator) })?;
+    numbers.fill(drawn.handle(), generator)?;
     Ok(drawn)
 }
 
@@ -44,28 +37,15 @@ unsafe fn drawn_like(
 macro_rules! likes {
     ($($(#[$doc:meta])* $cpu:ident | $cuda:ident (
         $($number:ident),* ; $($generator:ident)?) => $numbers:expr;)*) => {
-        fallbacks! {
+        abi_functions! {
             $($(#[$doc])*
             $cpu | $cuda(
-                tensor: TensorHandle,
-                $($number: i64,)*
-                $($generator: *const Handle,)?
-                dtype: *const i32,
-                layout: *const i32,
-                device: *const i32,
-                device_index: i32,
-                pin_memory: *const i32,
-                memory_format: *const i32,
-                ret0: *mut TensorHandle,
+                tensor: TensorHandle, $($number: i64,)* $($generator: Generator,)?
+                wanted: NewTensor, memory_format: Option<i32>, ret0: Place,
             ) {
-                let wanted = NewTensor { dtype, layout, device, device_index, pin_memory };
-                // The generator if one is an argument, else NULL.
-                let generators: &[*const Handle] = &[$($generator,)? std::ptr::null()];
-                // SAFETY: pointers of `wanted` and of generators are NULL or addresses of values; the sizes have
-                // their count.
-                let drawn = unsafe {
-                    drawn_like($numbers, tensor, generators[0], wanted, memory_format)
-                }?;
+                // The generator if one is an argument, else the default one.
+                let generators = [$($generator,)? Generator::DEFAULT];
+                let drawn = drawn_like($numbers, tensor, generators[0], wanted, memory_format)?;
                 give(ret0, drawn)
             })*
         }

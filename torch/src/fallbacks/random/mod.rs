@@ -18,19 +18,17 @@ pub mod likes;
 #[cfg(test)]
 mod tests;
 
-use crate::abi::arguments::optional;
+use crate::abi::arguments::{Argument, optional};
 use crate::sconce::api;
 use crate::sconce::generator::Generator;
 
-/// A generator as the ABI passes it.
-type Handle = *mut api::sconce_generator;
-
-/// The generator, or none.
-///
-/// # Safety
-/// The pointer is NULL or valid for a read.
+/// A generator, or NULL for the default one.
 #[allow(unsafe_code, reason = "reads through a pointer of the caller")]
-unsafe fn chosen(generator: *const Handle) -> Generator {
-    // SAFETY: `generator` is an optional argument of the ABI: NULL, or the address of a value.
-    unsafe { optional(generator) }.map_or(Generator::DEFAULT, Generator::of)
+impl Argument for Generator {
+    type C = *const *mut api::sconce_generator;
+
+    unsafe fn of_c(argument: Self::C) -> Generator {
+        // SAFETY: `of_c` demands that an optional argument is NULL, or valid for a read.
+        unsafe { optional(argument) }.map_or(Generator::DEFAULT, Generator::of)
+    }
 }

@@ -3,13 +3,13 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{LogSums, Sequences, behind};
-use crate::abi::arguments::optional;
+use crate::abi::arguments::Out;
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::fallbacks::attention::functions::{no_dropout, refuse_dropout, return_all};
 use crate::fallbacks::attention::gradients::with_padded_lines;
 use crate::fallbacks::attention::spans::{Limits, SpanArguments, Spans};
-use crate::fallbacks::{give_all, operation};
+use crate::fallbacks::{Place, give_all};
 use crate::operations::layout::sum_of;
 use crate::sconce::operations::{self, copy, empty, empty_like, narrow, permute};
 use crate::sconce::tensor::TensorHandle;
@@ -86,61 +86,32 @@ impl EfficientArguments {
     }
 }
 
-/// Returns attention, one element after another, the log sums if they are asked for, and the longest sequences. Lines of
-/// log sums are filled up to a multiple of 32.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    bias: *const TensorHandle,
-    cu_seqlens_q: *const TensorHandle,
-    cu_seqlens_k: *const TensorHandle,
-    max_seqlen_q: *const i64,
-    max_seqlen_k: *const i64,
-    dropout_p: f64,
-    custom_mask_type: i64,
-    compute_log_sumexp: i32,
-    scale: *const f64,
-    seqlen_k: *const TensorHandle,
-    window_size: *const i64,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-    ret4: *mut i64,
-    ret5: *mut i64,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3);
-    operation("_efficient_attention_forward", || {
+abi_functions! {
+    /// Returns attention, one element after another, the log sums if they are asked for, and the longest sequences.
+    /// Lines of log sums are filled up to a multiple of 32.
+    aoti_torch_cuda__efficient_attention_forward(
+        query: TensorHandle, key: TensorHandle, value: TensorHandle, bias: Option<TensorHandle>,
+        cu_seqlens_q: Option<TensorHandle>, cu_seqlens_k: Option<TensorHandle>,
+        max_seqlen_q: Option<i64>, max_seqlen_k: Option<i64>, dropout_p: f64, custom_mask_type: i64,
+        compute_log_sumexp: bool, scale: Option<f64>, seqlen_k: Option<TensorHandle>,
+        window_size: Option<i64>, ret0: Place, ret1: Place, ret2: Place, ret3: Place,
+        ret4: Out<i64>, ret5: Out<i64>,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: optional tensors of the ABI are NULL, or addresses of handles.
-        let [bias, queries, keys, counts] =
-            [bias, cu_seqlens_q, cu_seqlens_k, seqlen_k].map(|one| unsafe { behind(one) });
-        // SAFETY: `length` is an optional argument of the ABI: NULL, or the address of a value.
-        let longest = [max_seqlen_q, max_seqlen_k].map(|length| unsafe { optional(length) });
-        // SAFETY: `window_size` is an optional argument of the ABI: NULL, or the address of a value.
-        let window = unsafe { optional(window_size) };
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let cumulated = [queries?, keys?];
-        let (bias, counts, mask_type) = (bias?, counts?, custom_mask_type);
+        let longest = [max_seqlen_q, max_seqlen_k];
         let arguments = EfficientArguments {
             query,
             key,
             value,
-            bias,
-            cumulated,
-            counts,
+            bias: behind(bias)?,
+            cumulated: [behind(cu_seqlens_q)?, behind(cu_seqlens_k)?],
+            counts: behind(seqlen_k)?,
             longest,
-            mask_type,
-            window,
+            mask_type: custom_mask_type,
+            window: window_size,
             scale,
         };
-        let with_log_sums = compute_log_sumexp != 0 && !ret1.is_none();
+        let with_log_sums = compute_log_sumexp && !ret1.is_none();
         let forward = forward(&arguments, with_log_sums)?;
         let [seed, offset] = no_dropout(query)?;
         let keys = longest[1].unwrap_or(sizes_of(key)?[1]);
@@ -152,13 +123,10 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_forward(
         ];
         return_all(results)?;
         for (place, length) in [(ret4, forward.longest), (ret5, keys)] {
-            if !place.is_null() {
-                // SAFETY: the place is not NULL, so the ABI has it valid for a write of a number.
-                unsafe { place.write_unaligned(length) };
-            }
+            place.write_if_wanted(length);
         }
         Ok(())
-    })
+    }
 }
 
 struct Forward {
@@ -202,64 +170,34 @@ fn forward(arguments: &EfficientArguments, with_log_sums: bool) -> Result<Forwar
     Ok(Forward { output, log_sums, longest })
 }
 
-/// Returns the gradients of query, keys and values, each in the order of what it is of, and that of the bias if it is
-/// wanted. With `shared_storage_dqdkdv` the first three are parts of one tensor.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
-    grad_out: TensorHandle,
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    bias: *const TensorHandle,
-    out: TensorHandle,
-    cu_seqlens_q: *const TensorHandle,
-    cu_seqlens_k: *const TensorHandle,
-    max_seqlen_q: i64,
-    max_seqlen_k: i64,
-    logsumexp: TensorHandle,
-    dropout_p: f64,
-    _philox_seed: TensorHandle,
-    _philox_offset: TensorHandle,
-    custom_mask_type: i64,
-    bias_requires_grad: i32,
-    scale: *const f64,
-    _num_splits_key: *const i64,
-    window_size: *const i64,
-    shared_storage_dqdkdv: i32,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-    ret3: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2, ret3);
-    operation("_efficient_attention_backward", || {
+abi_functions! {
+    /// Returns the gradients of query, keys and values, each in the order of what it is of, and that of the bias if it
+    /// is wanted. With `shared_storage_dqdkdv` the first three are parts of one tensor.
+    aoti_torch_cuda__efficient_attention_backward(
+        grad_out: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        bias: Option<TensorHandle>, out: TensorHandle, cu_seqlens_q: Option<TensorHandle>,
+        cu_seqlens_k: Option<TensorHandle>, max_seqlen_q: i64, max_seqlen_k: i64,
+        logsumexp: TensorHandle, dropout_p: f64, _philox_seed: TensorHandle,
+        _philox_offset: TensorHandle, custom_mask_type: i64, bias_requires_grad: bool,
+        scale: Option<f64>, _num_splits_key: Option<i64>, window_size: Option<i64>,
+        shared_storage_dqdkdv: bool, ret0: Place, ret1: Place, ret2: Place, ret3: Place,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: optional tensors of the ABI are NULL, or addresses of handles.
-        let [bias, queries, keys] =
-            [bias, cu_seqlens_q, cu_seqlens_k].map(|one| unsafe { behind(one) });
-        // SAFETY: `window_size` is an optional argument of the ABI: NULL, or the address of a value.
-        let window = unsafe { optional(window_size) };
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
-        let cumulated = [queries?, keys?];
-        let (bias, mask_type) = (bias?, custom_mask_type);
+        let bias = behind(bias)?;
         let arguments = EfficientArguments {
             query,
             key,
             value,
             bias,
-            cumulated,
+            cumulated: [behind(cu_seqlens_q)?, behind(cu_seqlens_k)?],
             counts: None,
             longest: [max_seqlen_q, max_seqlen_k].map(Some),
-            mask_type,
-            window,
+            mask_type: custom_mask_type,
+            window: window_size,
             scale,
         };
         let sequences = arguments.sequences()?;
-        let places = places(&arguments, shared_storage_dqdkdv != 0)?;
+        let places = places(&arguments, shared_storage_dqdkdv)?;
         let is_cut = sequences.spans.is_some();
         let lines = |index: usize, _, length| {
             let of_batch = match is_cut {
@@ -270,12 +208,11 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
         };
         let (gradient, output) = (Tensor::retained(grad_out)?, Tensor::retained(out)?);
         let [of_query, of_key, of_value] = &places;
-        let with_bias = bias_requires_grad != 0;
         let found = sequences.gradients(
             [&gradient, &output],
             lines,
             [of_query, of_key, of_value],
-            with_bias,
+            bias_requires_grad,
         )?;
         let of_bias = match (found, bias) {
             (Some(found), Some(bias)) => with_padded_lines(&found, bias)?,
@@ -289,7 +226,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__efficient_attention_backward(
             (ret3, "ret3", of_bias),
         ];
         give_all(results)
-    })
+    }
 }
 
 /// Tensors for the gradients of query, keys and values.

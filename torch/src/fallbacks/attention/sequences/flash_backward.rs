@@ -4,52 +4,28 @@
 
 use super::flash::FlashArguments;
 use super::in_batch;
-use crate::abi::arguments::optional;
 use crate::abi::tensors::{dtype_of_tensor, rank_of};
 use crate::error::Result;
 use crate::fallbacks::attention::functions::refuse_dropout;
 use crate::fallbacks::attention::spans::present;
-use crate::fallbacks::{give_all, operation};
+use crate::fallbacks::{Place, give_all};
 use crate::sconce::Tensor;
 use crate::sconce::operations::{empty_like, narrow, unsqueeze};
 use crate::sconce::tensor::TensorHandle;
 
-/// Returns the gradients of query, keys and values, each in the order of what it is of.
-///
-/// # Safety
-/// Optional arguments are NULL or valid for reads, results' places NULL or valid for writes.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
-    grad_out: TensorHandle,
-    query: TensorHandle,
-    key: TensorHandle,
-    value: TensorHandle,
-    out: TensorHandle,
-    logsumexp: TensorHandle,
-    cum_seq_q: TensorHandle,
-    cum_seq_k: TensorHandle,
-    max_q: i64,
-    max_k: i64,
-    dropout_p: f64,
-    is_causal: i32,
-    _rng_state: TensorHandle,
-    _unused: TensorHandle,
-    scale: *const f64,
-    window_size_left: *const i64,
-    window_size_right: *const i64,
-    ret0: *mut TensorHandle,
-    ret1: *mut TensorHandle,
-    ret2: *mut TensorHandle,
-) -> i32 {
-    places!(ret0, ret1, ret2);
-    operation("_flash_attention_backward", || {
+abi_functions! {
+    /// Returns the gradients of query, keys and values, each in the order of what it is of.
+    aoti_torch_cuda__flash_attention_backward(
+        grad_out: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
+        out: TensorHandle, logsumexp: TensorHandle, cum_seq_q: TensorHandle,
+        cum_seq_k: TensorHandle, max_q: i64, max_k: i64, dropout_p: f64, is_causal: bool,
+        _rng_state: TensorHandle, _unused: TensorHandle, scale: Option<f64>,
+        window_size_left: Option<i64>, window_size_right: Option<i64>, ret0: Place, ret1: Place,
+        ret2: Place,
+    ) {
         refuse_dropout(dropout_p)?;
-        // SAFETY: `limit` is an optional argument of the ABI: NULL, or the address of a value.
-        let window = [window_size_left, window_size_right].map(|limit| unsafe { optional(limit) });
-        // SAFETY: `scale` is an optional argument of the ABI: NULL, or the address of a value.
-        let scale = unsafe { optional(scale) };
+        let window = [window_size_left, window_size_right];
         let cumulated = [present(cum_seq_q)?, present(cum_seq_k)?];
-        let is_causal = is_causal != 0;
         let arguments = FlashArguments {
             query,
             key,
@@ -66,7 +42,7 @@ pub unsafe extern "C" fn aoti_torch_cuda__flash_attention_backward(
         let [of_query, of_key, of_value] = backward(&arguments, [grad_out, out, logsumexp])?;
         let results = [(ret0, "ret0", of_query), (ret1, "ret1", of_key), (ret2, "ret2", of_value)];
         give_all(results)
-    })
+    }
 }
 
 fn backward(

@@ -1,8 +1,6 @@
 //! The functions of the ABI that return attention, or its gradients, of tensors whose positions come before the heads.
 //! Sequences of several lengths lie one after another and have attention of their own.
 
-#![allow(unsafe_code, reason = "reads through pointers of the caller")]
-
 pub mod efficient;
 pub mod flash;
 pub mod flash_backward;
@@ -13,7 +11,6 @@ use super::fused::sequences::{LogSums, Sequenced};
 use super::gradients::Returned;
 use super::spans::{Limits, SequenceSpan, Spans, present};
 use super::{Attention, scale_or_default};
-use crate::abi::arguments::optional;
 use crate::abi::tensors::{device_of_tensor, rank_of, sizes_of};
 use crate::error::{Error, Result};
 use crate::sconce::Tensor;
@@ -158,8 +155,8 @@ impl Sequences {
         }
     }
 
-    /// Calculates attention into `output`, which has the sizes of the result, and calls `keep` with the log sums of each
-    /// sequence, if they are wanted.
+    /// Calculates attention into `output`, which has the sizes of the result, and calls `keep` with the log sums of
+    /// each sequence, if they are wanted.
     fn attend(
         &self,
         output: &Tensor,
@@ -213,14 +210,7 @@ impl Sequences {
     }
 }
 
-/// The pointer's tensor, unless that stands for none.
-///
-/// # Safety
-/// The pointer is NULL or valid for a read.
-unsafe fn behind(pointer: *const TensorHandle) -> Result<Option<TensorHandle>> {
-    // SAFETY: `pointer` is an optional argument of the ABI: NULL, or the address of a value.
-    match unsafe { optional(pointer) } {
-        Some(handle) => present(handle),
-        None => Ok(None),
-    }
+/// The tensor of an argument, unless that stands for none.
+fn behind(tensor: Option<TensorHandle>) -> Result<Option<TensorHandle>> {
+    tensor.map_or(Ok(None), present)
 }
