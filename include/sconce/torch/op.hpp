@@ -130,7 +130,9 @@ class Results {
   explicit Results(std::vector<sconce_op_value> values) noexcept : values_(std::move(values)) {}
   Results(const Results&) = delete;
   Results& operator=(const Results&) = delete;
+  /// Takes over the results; `other` has none afterwards.
   Results(Results&& other) noexcept : values_(std::exchange(other.values_, {})) {}
+  /// Exchanges the results with those of `other`.
   Results& operator=(Results&& other) noexcept {
     values_.swap(other.values_);
     return *this;
@@ -271,7 +273,9 @@ class Library {
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
+  /// Takes over the library; `other` has none afterwards.
   Library(Library&& other) noexcept : library_(std::exchange(other.library_, nullptr)) {}
+  /// Exchanges the library with that of `other`.
   Library& operator=(Library&& other) noexcept {
     std::swap(library_, other.library_);
     return *this;
