@@ -1,7 +1,8 @@
 """Sphinx's settings for the documents of this repository; scripts/build-site runs it.
 
-The pages are the Markdown files that one reads on the repository's own pages. Nothing is copied or rewritten: the
-source folder is the root, and the menu is added to the README while it is read.
+The pages are the Markdown files that one reads on the repository's own pages, and the reference in docs/reference, which
+reference.py writes. Nothing is copied or rewritten: the source folder is the root, and the menu is added to the README
+while it is read.
 """
 
 project = "Sconce"
@@ -25,14 +26,15 @@ myst_heading_anchors = 4
 nitpicky = True
 
 html_theme = "furo"
-templates_path = ["templates"]
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = ["find.js"]
 html_sidebars = {
     "**": [
         "sidebar/brand.html",
         "sidebar/search.html",
         "sidebar/scroll-start.html",
         "sidebar/navigation.html",
-        "sidebar/reference.html",
         "sidebar/scroll-end.html",
     ]
 }
@@ -65,6 +67,13 @@ docs/guide/choosing_an_allocator
 docs/guide/platforms
 docs/guide/upgrading
 docs/guide/glossary
+```
+
+```{toctree}
+:hidden:
+:caption: Reference
+
+C and C++ <docs/reference/index>
 ```
 
 ```{toctree}
