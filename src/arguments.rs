@@ -1,23 +1,77 @@
 //! Pointers that a C caller passes: places of results, and texts.
 
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::ptr::NonNull;
 
 use sconce_base::error::{Error, Result};
 
-/// Makes an [`Out`] of an out-parameter of a C function, and names the parameter in errors.
+/// Passes a pointer that a C function was passed, and the parameter's name for errors, to a function that checks the
+/// pointer and reads what is there.
 ///
-/// The macro has no `unsafe` block of its own, so it compiles only inside an `unsafe fn`: callers of the
-/// functions of this API promise what the header states once for all pointers (**Safety**), which is what
-/// [`Out::new`] demands.
-macro_rules! out {
-    ($place:ident) => {{
+/// The macro has no `unsafe` block of its own, so it compiles only inside an `unsafe fn`: callers of the functions of
+/// this API promise what the header states once for all pointers (**Safety**), which is what these functions demand.
+macro_rules! checked {
+    ($function:path, $pointer:ident $(, $more:expr)?) => {{
         #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let place = $crate::arguments::Out::new($place, stringify!($place))?;
-        place
+        let value = $function($pointer, $($more,)? stringify!($pointer))?;
+        value
     }};
+    ($function:ident($($argument:ident),+)) => {{
+        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
+        let value = $function($($argument),+)?;
+        value
+    }};
+}
+
+/// The place of a result: an [`Out`]. As [`checked`].
+macro_rules! out {
+    ($place:ident) => {
+        checked!($crate::arguments::Out::new, $place)
+    };
+}
+
+/// As [`out`], for a place that may be NULL.
+macro_rules! optional_out {
+    ($place:ident) => {
+        checked!($crate::arguments::Out::optional, $place)
+    };
+}
+
+/// The places of results: an [`OutEntries`]. As [`checked`].
+macro_rules! out_entries {
+    ($places:ident, $count:expr) => {
+        checked!($crate::arguments::OutEntries::new, $places, $count)
+    };
+}
+
+/// A text. As [`checked`].
+macro_rules! text {
+    ($text:ident) => {
+        checked!($crate::arguments::text, $text)
+    };
+}
+
+/// A path. As [`checked`].
+macro_rules! path {
+    ($path:ident) => {
+        checked!($crate::arguments::path_of, $path)
+    };
+}
+
+/// The entries of an array. As [`checked`].
+macro_rules! entries {
+    ($values:ident, $count:expr) => {
+        checked!($crate::arguments::entries, $values, $count)
+    };
+}
+
+/// The bytes of a caller's memory. As [`checked`].
+macro_rules! bytes {
+    ($values:ident, $count:expr) => {
+        checked!($crate::arguments::bytes_of, $values, $count)
+    };
 }
 
 /// The place of a result.
@@ -37,11 +91,75 @@ impl<T> Out<T> {
         }
     }
 
+    /// As [`Out::new`]; `None` for NULL.
+    ///
+    /// # Safety
+    /// As [`Out::new`].
+    #[inline]
+    pub(crate) unsafe fn optional(pointer: *mut T, name: &str) -> Result<Option<Out<T>>> {
+        if pointer.is_null() {
+            return Ok(None);
+        }
+        // SAFETY: if `pointer` is not misaligned, a `T` can be written there: this function demands it.
+        unsafe { Out::new(pointer, name) }.map(Some)
+    }
+
     /// Writes the result.
     #[inline]
     pub(crate) fn write(self, value: T) {
         // SAFETY: `new` was promised a place that may be written, and checked its alignment.
         unsafe { self.0.write(value) }
+    }
+}
+
+/// The places of results, which are checked as soon as there is a result.
+pub(crate) struct OutEntries<T> {
+    places: *mut T,
+    capacity: usize,
+    name: &'static str,
+}
+
+impl<T: Copy> OutEntries<T> {
+    /// The out-parameter `name`, which may be NULL if nothing is written to it.
+    ///
+    /// # Safety
+    /// If `places` is neither NULL nor misaligned, it is valid for writing `capacity` values during the call.
+    #[inline]
+    pub(crate) unsafe fn new(
+        places: *mut T,
+        capacity: usize,
+        name: &'static str,
+    ) -> Result<OutEntries<T>> {
+        Ok(OutEntries { places, capacity, name })
+    }
+
+    /// Refuses so many results if they have no place.
+    pub(crate) fn check(&self, count: usize) -> Result<()> {
+        let OutEntries { places, capacity, name } = *self;
+        if count > capacity {
+            return Err(Error::invalid_argument(format!(
+                "capacity is {capacity}, but {name} receives {count} entries"
+            )));
+        }
+        if count != 0 && places.is_null() {
+            return Err(null(name));
+        }
+        if count != 0 && !places.is_aligned() {
+            return Err(misaligned(name));
+        }
+        Ok(())
+    }
+
+    /// Writes results to the first places.
+    #[inline]
+    pub(crate) fn write(self, results: &[T]) -> Result<()> {
+        self.check(results.len())?;
+        if !results.is_empty() {
+            // SAFETY: neither NULL nor misaligned, and not more than `capacity`, as `check` has found; `new` was
+            // promised so many places.
+            unsafe { self.places.copy_from_nonoverlapping(results.as_ptr(), results.len()) };
+        }
+        Ok(())
     }
 }
 
@@ -89,8 +207,28 @@ pub(crate) unsafe fn entries<'a, T>(values: *const T, count: usize, name: &str) 
         return Err(misaligned(name));
     }
     check_count(count, name)?;
-    // SAFETY: neither NULL nor misaligned, and the caller promises so many values.
+    // SAFETY: neither NULL nor misaligned; this function demands `count` values, which any bytes are.
     Ok(unsafe { std::slice::from_raw_parts(values, count) })
+}
+
+/// The bytes of a caller's memory, which may be NULL if it has none.
+///
+/// # Safety
+/// If `value` is not NULL, it points to `bytes` readable bytes that stay as they are during `'a`.
+pub(crate) unsafe fn bytes_of<'a>(
+    value: *const c_void,
+    bytes: usize,
+    name: &str,
+) -> Result<&'a [u8]> {
+    match bytes {
+        0 => Ok(&[]),
+        _ if value.is_null() => Err(null(name)),
+        _ if bytes > isize::MAX as usize => {
+            Err(Error::invalid_argument(format!("{name} cannot have {bytes} bytes")))
+        }
+        // SAFETY: not NULL and not larger than memory can be; this function demands so many readable bytes.
+        _ => Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }),
+    }
 }
 
 /// Reads a caller's text.
@@ -101,7 +239,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CSt
     if text.is_null() {
         return Err(null(name));
     }
-    // SAFETY: not NULL, and the caller promises the rest.
+    // SAFETY: not NULL, and NUL-terminated, as this function demands.
     Ok(unsafe { CStr::from_ptr(text) })
 }
 
@@ -110,8 +248,7 @@ pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a CSt
 /// # Safety
 /// As [`text`].
 pub(crate) unsafe fn path_of<'a>(path: *const c_char, name: &str) -> Result<&'a Path> {
-    // SAFETY: C passes `path` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-    // during the call.
+    // SAFETY: NULL or NUL-terminated, as this function demands.
     let path = unsafe { text(path, name) }?;
     Ok(Path::new(OsStr::from_bytes(path.to_bytes())))
 }

@@ -6,7 +6,6 @@ use sconce_base::error::{Error, Result};
 use sconce_compute::dnn::{self, ConvolutionRequest};
 use sconce_driver::ConvolutionOperation;
 
-use super::structs::described;
 use super::{Out, dtype_of, guard, guard_lockless, sconce_status, sconce_stream};
 
 /// The largest number of spatial dimensions of a convolution.
@@ -179,9 +178,7 @@ pub unsafe extern "C" fn sconce_convolution_get_output_sizes(
     out_sizes: *mut i64,
 ) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let desc = unsafe { described(desc, "desc") }?;
+        let desc = described!(desc);
         let request = desc.request()?;
         let sizes = request.output_sizes()?;
         for (i, size) in sizes.into_iter().enumerate().take(request.spatial) {
@@ -229,9 +226,7 @@ pub unsafe extern "C" fn sconce_convolution(
     result: *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let desc = unsafe { described(desc, "desc") }?;
+        let desc = described!(desc);
         dnn::convolution(&desc.request()?, a as usize, b as usize, result as usize)
     })
 }
@@ -255,9 +250,7 @@ pub unsafe extern "C" fn sconce_convolution_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let desc = unsafe { described(desc, "desc") }?;
+        let desc = described!(desc);
         let request = desc.request()?;
         stream.run(|| dnn::convolution(&request, a as usize, b as usize, result as usize))
     })

@@ -8,7 +8,7 @@ use sconce_runtime::context::runtime;
 use sconce_runtime::event;
 
 use super::handle::OpaqueHandle;
-use super::{Out, guard, guard_runtime, null, sconce_status, sconce_stream};
+use super::{guard, guard_runtime, null, sconce_status, sconce_stream};
 
 /// Flags of an event; any number of them may be combined by `|`.
 #[repr(u32)]
@@ -219,9 +219,8 @@ pub unsafe extern "C" fn sconce_event_get_ipc_handle(
     out_handle: *mut u8,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_handle =
-            unsafe { Out::new(out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>(), "out_handle") }?;
+        let out_handle = out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>();
+        let out_handle = out!(out_handle);
         out_handle.write(event::ipc_handle(sconce_event::key(event, "event")?)?.0);
         Ok(())
     })
@@ -247,7 +246,7 @@ pub unsafe extern "C" fn sconce_event_from_ipc_handle(
         if handle.is_null() {
             return Err(null("handle"));
         }
-        // SAFETY: not NULL, and the caller promises 64 readable bytes.
+        // SAFETY: not NULL, and a handle has 64 bytes, which have no alignment.
         let bytes = unsafe { handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>().read() };
         out_event.write(sconce_event::from_key(event::from_ipc_handle(device, &IpcHandle(bytes))?));
         Ok(())

@@ -6,7 +6,7 @@ use std::ptr::without_provenance_mut;
 use sconce_driver::IpcHandle;
 use sconce_runtime::ipc;
 
-use super::{Out, SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
+use super::{SCONCE_IPC_HANDLE_BYTES, guard, null, sconce_status};
 
 /// Returns a handle with which another process can open the driver allocation that contains device
 /// memory, and the offset of the memory in it. For a block of pages (`policy:pages`,
@@ -36,9 +36,8 @@ pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
     out_offset_bytes: *mut usize,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises 64 writable bytes; bytes have no alignment.
-        let out_handle =
-            unsafe { Out::new(out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>(), "out_handle") }?;
+        let out_handle = out_handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>();
+        let out_handle = out!(out_handle);
         let out_offset_bytes = out!(out_offset_bytes);
         let (handle, offset) = ipc::export(ptr as usize)?;
         out_handle.write(handle.0);
@@ -74,7 +73,7 @@ pub unsafe extern "C" fn sconce_ipc_open_memory(
         if handle.is_null() {
             return Err(null("handle"));
         }
-        // SAFETY: not NULL, and the caller promises 64 readable bytes.
+        // SAFETY: not NULL, and a handle has 64 bytes, which have no alignment.
         let handle = IpcHandle(unsafe { handle.cast::<[u8; SCONCE_IPC_HANDLE_BYTES]>().read() });
         out_ptr.write(without_provenance_mut(ipc::open(device, &handle, offset_bytes)?));
         Ok(())

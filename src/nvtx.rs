@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use sconce_base::nvtx;
 
-use super::{guard_lockless, sconce_status, text};
+use super::{guard_lockless, sconce_status};
 
 /// Marks a moment for a profiling tool.
 ///
@@ -17,8 +17,7 @@ use super::{guard_lockless, sconce_status, text};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_nvtx_mark(message: *const c_char) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller promises a NUL-terminated text.
-        let message = unsafe { text(message, "message") }?;
+        let message = text!(message);
         nvtx::mark(message);
         Ok(())
     })
@@ -37,8 +36,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_push(
     out_depth: *mut i32,
 ) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller promises a NUL-terminated text.
-        let message = unsafe { text(message, "message") }?;
+        let message = text!(message);
         let out_depth = out!(out_depth);
         out_depth.write(nvtx::range_push(message));
         Ok(())
@@ -72,8 +70,7 @@ pub unsafe extern "C" fn sconce_nvtx_range_start(
     out_id: *mut u64,
 ) -> sconce_status {
     guard_lockless(|| {
-        // SAFETY: the caller promises a NUL-terminated text.
-        let message = unsafe { text(message, "message") }?;
+        let message = text!(message);
         let out_id = out!(out_id);
         out_id.write(nvtx::range_start(message));
         Ok(())

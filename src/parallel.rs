@@ -57,8 +57,8 @@ pub type sconce_range_function =
 /// Calls a function for parts of a range that together are the range, on several threads at the same time if it has
 /// more than `grain_size` numbers. Returns when all calls have.
 ///
-/// There are at most as many parts as threads. A call within a part, and one of a process that was forked from a user of
-/// devices, has one part, on the calling thread. Nothing is called for an empty range.
+/// There are at most as many parts as threads. A call within a part, and one of a process that was forked from a user
+/// of devices, has one part, on the calling thread. Nothing is called for an empty range.
 ///
 /// - `begin`, `end`: the range, without `end`.
 /// - `grain_size`: the least numbers of a part but the last; 0 is the same as 1.
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn sconce_parallel_for(
         refuse_held("a function of a range");
         parallel::for_range(begin, end, grain_size, &|begin, end| {
             let context = &context;
-            // SAFETY: the caller promises that any thread may call the function with any part of the range.
+            // SAFETY: `sconce_parallel_for` demands that any thread may call the function with any part of the range.
             unsafe { function(begin, end, context.0) };
         });
         Ok(())
@@ -93,5 +93,5 @@ pub unsafe extern "C" fn sconce_parallel_for(
 /// A pointer that other threads get.
 struct Context(*mut c_void);
 
-// SAFETY: the caller of `sconce_parallel_for` promises that its function may run on several threads.
+// SAFETY: `sconce_parallel_for` demands that several threads may use `context` at once.
 unsafe impl Sync for Context {}

@@ -40,6 +40,27 @@ pub(super) unsafe trait Grows: AnyBits {
     fn is_zeroed(&self) -> bool;
 }
 
+/// The place of a struct of results. As [`checked`].
+macro_rules! out_struct {
+    ($place:ident) => {
+        checked!($crate::structs::OutStruct::new, $place)
+    };
+}
+
+/// A struct that describes a call, which is not zeroed. As [`checked`].
+macro_rules! described {
+    ($desc:ident) => {
+        checked!($crate::structs::described, $desc)
+    };
+}
+
+/// A struct that may be zeroed. As [`checked`].
+macro_rules! read {
+    ($value:ident) => {
+        checked!($crate::structs::read, $value)
+    };
+}
+
 /// Implements [`Grows`] for a struct of the C API, from its initialiser's name, the size of its
 /// first version, and all fields after `struct_size`.
 macro_rules! grows {
@@ -97,8 +118,8 @@ fn check_size<T: Grows>(size: usize, name: &str) -> Result<()> {
 /// field, a `u32`, says.
 #[inline]
 pub(super) unsafe fn described<T: Grows>(pointer: *const T, name: &str) -> Result<T> {
-    // SAFETY: unless C passes NULL, `pointer` has as many readable bytes as its first field, the struct's
-    // size, says; the header demands it of every struct.
+    // SAFETY: `pointer`, if it is neither NULL nor misaligned, has as many readable bytes as its first field says: this
+    // function demands it.
     let value = unsafe { read(pointer, name) }?;
     refuse_zeroed(&value, name)?;
     Ok(value)
@@ -133,14 +154,14 @@ pub(super) unsafe fn read_at<'a, T: Grows>(
     place: &'a mut Option<T>,
     name: &str,
 ) -> Result<&'a T> {
-    // SAFETY: the caller promises more than this function requires.
+    // SAFETY: unless `pointer` is NULL or misaligned, its first field can be read: this function demands more.
     let size = unsafe { size_of_callers(pointer, name) }?;
     if size == size_of::<T>() {
         // SAFETY: not NULL, aligned, as large as the type, and any bytes are a value of it.
         return Ok(unsafe { &*pointer });
     }
     check_size::<T>(size, name)?;
-    // SAFETY: the caller promises that `struct_size` bytes are readable.
+    // SAFETY: not NULL; this function demands that as many bytes are readable as the first field says.
     let bytes = unsafe { slice::from_raw_parts(pointer.cast::<u8>(), size) };
     Ok(place.insert(from_bytes(bytes, name)?))
 }
@@ -176,7 +197,7 @@ impl<T: Grows> OutStruct<T> {
     /// bytes as its first field, a `u32`, says; during the call.
     #[inline]
     pub(super) unsafe fn new(pointer: *mut T, name: &str) -> Result<OutStruct<T>> {
-        // SAFETY: the caller promises more than this function requires.
+        // SAFETY: unless `pointer` is NULL or misaligned, its first field can be read: this function demands more.
         let bytes = unsafe { size_of_callers(pointer, name) }?;
         if bytes != size_of::<T>() {
             check_size::<T>(bytes, name)?;

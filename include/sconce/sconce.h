@@ -3911,8 +3911,8 @@ sconce_status sconce_memory_pool_wake(struct sconce_memory_pool *pool,
                                       int32_t mode);
 
 /**
- * Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep or
- * wakes it.
+ * Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep
+ * or wakes it.
  *
  * - `pool`: NULL is the default pool.
  * - `out_state`: receives the state; begin with `SCONCE_MEMORY_SLEEP_STATE_INIT`.
@@ -6943,8 +6943,8 @@ sconce_status sconce_tensor_randperm(int64_t n,
  * - `non_blocking`: as in `sconce_copy`.
  * - Errors: INVALID_ARGUMENT: the shape of `source` cannot be broadcast to that of `tensor`, or
  *   the two partly overlap in memory. Otherwise as `sconce_copy_strided`.
- * - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`; from the CPU to a device they
- *   are converted on the device if `non_blocking` is true. A blocking copy that converts elements of page-locked
+ * - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`; from the CPU to a device
+ *   they are converted on the device if `non_blocking` is true. A blocking copy that converts elements of page-locked
  *   memory waits for the current stream first, because earlier work may still write to them.
  * - torch: `torch.Tensor.copy_(source, non_blocking)`.
  */
@@ -9549,8 +9549,8 @@ bool sconce_parallel_in_region(void);
  * Calls a function for parts of a range that together are the range, on several threads at the same time if it has
  * more than `grain_size` numbers. Returns when all calls have.
  *
- * There are at most as many parts as threads. A call within a part, and one of a process that was forked from a user of
- * devices, has one part, on the calling thread. Nothing is called for an empty range.
+ * There are at most as many parts as threads. A call within a part, and one of a process that was forked from a user
+ * of devices, has one part, on the calling thread. Nothing is called for an empty range.
  *
  * - `begin`, `end`: the range, without `end`.
  * - `grain_size`: the least numbers of a part but the last; 0 is the same as 1.

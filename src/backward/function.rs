@@ -58,7 +58,7 @@ impl Drop for CFunction {
             && *self.owned.get_mut()
         {
             refuse_held("the deleter of a backward function");
-            // SAFETY: it is dropped once, and the caller promised that the deleter takes the context.
+            // SAFETY: it is dropped once, and `sconce_backward_add_node` demands that the deleter takes the context.
             unsafe { deleter(self.context) }
         }
     }
@@ -90,7 +90,7 @@ impl CFunction {
         let mut outputs = GradientHandles(vec![null_mut(); self.results]);
         let (from, to) = (&inputs.0, &mut outputs.0);
         refuse_held("a backward function");
-        // SAFETY: the caller promised that the function takes its context and so many tensors.
+        // SAFETY: `sconce_backward_add_node` demands that the function takes its context and so many tensors.
         let call = || unsafe {
             (self.function)(self.context, from.as_ptr(), from.len(), to.as_mut_ptr(), to.len())
         };

@@ -9,7 +9,7 @@ use sconce_tensors::backward::{Edge, Graph, Root, handle, run};
 use sconce_tensors::tensor::{Place, Tensor};
 
 use super::function::{CFunction, sconce_backward_function};
-use crate::arguments::{check_count, entries, null, text};
+use crate::arguments::{check_count, null, text};
 use crate::handle::OpaqueHandle;
 use crate::tensor::handle::{returned, tensor_of};
 use crate::{CBool, guard, sconce_deleter, sconce_status, sconce_tensor};
@@ -133,8 +133,7 @@ pub unsafe extern "C" fn sconce_backward_add_leaf(
 ) -> sconce_status {
     guard(|| {
         let out_node = out!(out_node);
-        // SAFETY: the header states the promise for all functions.
-        let name = unsafe { name_of(name) }?;
+        let name = checked!(name_of(name));
         let graph = graph_of(graph)?;
         out_node.write(graph.add_leaf(name, Place::resolve(device)?)?);
         Ok(())
@@ -177,16 +176,14 @@ pub unsafe extern "C" fn sconce_backward_add_node(
 ) -> sconce_status {
     guard(|| {
         let out_node = out!(out_node);
-        // SAFETY: the header states the promise for all functions.
-        let name = unsafe { name_of(name) }?;
+        let name = checked!(name_of(name));
         if gradient_count == 0 {
             return Err(Error::invalid_argument(
                 "gradient_count is 0; an operation has at least one result",
             ));
         }
         check_count(gradient_count, "gradient_count")?;
-        // SAFETY: the header states the promise for all functions, and any numbers are an edge.
-        let edges = unsafe { entries(edges, edge_count, "edges") }?;
+        let edges = entries!(edges, edge_count);
         let function = function.ok_or_else(|| null("function"))?;
         let graph = graph_of(graph)?;
         let owned = AtomicBool::new(false);
@@ -283,8 +280,7 @@ pub unsafe extern "C" fn sconce_backward_run(
     keep_graph: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the header states the promise for all functions, and any numbers are a root.
-        let given = unsafe { entries(roots, count, "roots") }?;
+        let given = entries!(roots, count);
         let keep = keep_graph.is_true();
         let graph = graph_of(graph)?;
         let root = |(index, root): (usize, &sconce_backward_root)| {

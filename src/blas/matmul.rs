@@ -4,7 +4,6 @@ use std::ffi::c_void;
 
 use sconce_compute::blas::{self, Matmul};
 
-use crate::structs::described;
 use crate::{CBool, dtype_of, guard, sconce_status, sconce_stream};
 
 /// Describes products of matrices, row-major as in torch: `c = alpha * op(a) @ op(b) + beta * c`.
@@ -151,9 +150,7 @@ pub unsafe extern "C" fn sconce_matmul(
     c: *mut c_void,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let desc = unsafe { described(desc, "desc") }?;
+        let desc = described!(desc);
         blas::matmul(&desc.request()?, a as usize, b as usize, c as usize)
     })
 }
@@ -177,9 +174,7 @@ pub unsafe extern "C" fn sconce_matmul_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let desc = unsafe { described(desc, "desc") }?;
+        let desc = described!(desc);
         let request = desc.request()?;
         stream.run(|| blas::matmul(&request, a as usize, b as usize, c as usize))
     })

@@ -4,7 +4,6 @@ use std::mem::size_of;
 
 use sconce_compute::blas;
 
-use crate::structs::OutStruct;
 use crate::{guard, sconce_status};
 
 /// Statistics of one device's cuBLAS workspaces.
@@ -61,9 +60,7 @@ pub unsafe extern "C" fn sconce_blas_get_workspace_stats(
     out_stats: *mut sconce_blas_workspace_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
+        let place = out_struct!(out_stats);
         place.write(blas::workspace_figures(device)?.into());
         Ok(())
     })

@@ -6,7 +6,6 @@ use sconce_base::error::{Error, Result};
 use sconce_compute::collectives::{CommConfig, CommOptions, Limit};
 
 use crate::CBool;
-use crate::structs::read;
 
 /// Configuration of a communicator. All ranks must pass the same. Begin with
 /// `SCONCE_COMM_CONFIG_INIT`; a field that is 0 has its default.
@@ -57,9 +56,7 @@ pub(super) unsafe fn config_of(config: *const sconce_comm_config) -> Result<Comm
     if config.is_null() {
         return Ok(CommConfig::default());
     }
-    // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
-    // size, says; the header demands it of every struct.
-    let config = unsafe { read(config, "config") }?;
+    let config = read!(config);
     let limit = match config.timeout_ms {
         0 => Limit::Usual,
         -1 => Limit::Never,

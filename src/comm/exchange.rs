@@ -34,9 +34,7 @@ pub unsafe extern "C" fn sconce_comm_broadcast(
     guard(|| {
         let (send, recv) = (send as usize, recv as usize);
         let request = CommRequest::Broadcast { send, recv, count, dtype: dtype_of(dtype)?, root };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -62,9 +60,7 @@ pub unsafe extern "C" fn sconce_comm_all_gather(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, send_count);
         let request = CommRequest::AllGather { send, recv, count, dtype: dtype_of(dtype)? };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -90,9 +86,7 @@ pub unsafe extern "C" fn sconce_comm_all_to_all(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, count_per_rank);
         let request = CommRequest::AllToAll { send, recv, count, dtype: dtype_of(dtype)? };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -125,7 +119,7 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
     guard(|| {
         let ranks = collectives::size(sconce_comm::key(comm, "comm")?)?;
         let list = |list, name| {
-            // SAFETY: the caller promises as many values as there are ranks.
+            // SAFETY: each of the four lists that are passed below has an entry for each rank.
             unsafe { entries(list, ranks, name) }
         };
         let (send_counts, send_offsets) =
@@ -135,9 +129,7 @@ pub unsafe extern "C" fn sconce_comm_all_to_all_v(
         let send = PartsOf { base: send as usize, counts: send_counts, offsets: send_offsets };
         let recv = PartsOf { base: recv as usize, counts: recv_counts, offsets: recv_offsets };
         let request = CommRequest::AllToAllV { send, recv, dtype: dtype_of(dtype)? };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -165,9 +157,7 @@ pub unsafe extern "C" fn sconce_comm_gather(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, send_count);
         let request = CommRequest::Gather { send, recv, count, dtype: dtype_of(dtype)?, root };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -195,9 +185,7 @@ pub unsafe extern "C" fn sconce_comm_scatter(
     guard(|| {
         let (send, recv, count) = (send as usize, recv as usize, recv_count);
         let request = CommRequest::Scatter { send, recv, count, dtype: dtype_of(dtype)?, root };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -224,9 +212,7 @@ pub unsafe extern "C" fn sconce_comm_send(
     guard(|| {
         let request =
             CommRequest::Send { send: send as usize, count, dtype: dtype_of(dtype)?, peer };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -252,8 +238,6 @@ pub unsafe extern "C" fn sconce_comm_recv(
     guard(|| {
         let request =
             CommRequest::Recv { recv: recv as usize, count, dtype: dtype_of(dtype)?, peer };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }

@@ -9,7 +9,7 @@ use sconce_runtime::device;
 
 use super::config::{config_of, sconce_comm_config};
 use crate::handle::OpaqueHandle;
-use crate::{guard, misaligned, null, sconce_status, sconce_store, text};
+use crate::{guard, null, sconce_status, sconce_store};
 
 /// Bytes of a `sconce_comm_id`.
 pub const SCONCE_COMM_ID_BYTES: usize = 128;
@@ -94,11 +94,9 @@ pub unsafe extern "C" fn sconce_comm_init_rank(
         if id.is_null() {
             return Err(null("id"));
         }
-        // SAFETY: not NULL, of bytes, and the caller promises that it is readable.
+        // SAFETY: not NULL, and of bytes, which have no alignment; C passes a whole id.
         let id = CommId(unsafe { id.read() }.bytes);
-        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let config = unsafe { config_of(config) }?;
+        let config = checked!(config_of(config));
         let key = collectives::init_rank(&id, ranks, rank, device, &config)?;
         out_comm.write(sconce_comm::from_key(key));
         Ok(())
@@ -136,11 +134,8 @@ pub unsafe extern "C" fn sconce_comm_init_store(
     guard(|| {
         let out_comm = out!(out_comm);
         let store = sconce_compute::store::get(sconce_store::key(store, "store")?)?;
-        // SAFETY: the caller promises a text.
-        let name = unsafe { text(name, "name") }?.to_bytes();
-        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let config = unsafe { config_of(config) }?;
+        let name = text!(name).to_bytes();
+        let config = checked!(config_of(config));
         let key = collectives::init_store(&store, name, ranks, rank, device, &config)?;
         out_comm.write(sconce_comm::from_key(key));
         Ok(())
@@ -173,12 +168,8 @@ pub unsafe extern "C" fn sconce_comm_init_all(
         let count = usize::try_from(count).ok().filter(|count| *count > 0).ok_or_else(|| {
             Error::invalid_argument(format!("count is {count}; it must be at least 1"))
         })?;
-        if out_comms.is_null() {
-            return Err(null("out_comms"));
-        }
-        if !out_comms.is_aligned() {
-            return Err(misaligned("out_comms"));
-        }
+        let out_comms = out_entries!(out_comms, count);
+        out_comms.check(count)?;
         let runtime = runtime()?;
         if count > runtime.device_count() as usize {
             return Err(Error::invalid_argument(format!(
@@ -186,27 +177,16 @@ pub unsafe extern "C" fn sconce_comm_init_all(
                 runtime.device_count()
             )));
         }
-        if !devices.is_null() && !devices.is_aligned() {
-            return Err(misaligned("devices"));
-        }
         let numbers: Vec<i32> = match devices.is_null() {
             true => (0..count as i32).collect(),
-            // SAFETY: not NULL and aligned, and the caller promises `count` values.
-            false => unsafe { std::slice::from_raw_parts(devices, count) }.to_vec(),
+            false => entries!(devices, count).to_vec(),
         };
         let devices = numbers.into_iter().map(|number| device::resolve(runtime, number));
         let devices = devices.collect::<Result<Vec<_>>>()?;
-        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let config = unsafe { config_of(config) }?;
+        let config = checked!(config_of(config));
         let keys = collectives::init_all(&devices, &config)?;
-        for (index, key) in keys.into_iter().enumerate() {
-            // SAFETY: the caller promises `count` places.
-            let place = unsafe { out_comms.add(index) };
-            // SAFETY: not NULL and aligned, and one of those places.
-            unsafe { place.write(sconce_comm::from_key(key)) };
-        }
-        Ok(())
+        let comms: Vec<_> = keys.into_iter().map(sconce_comm::from_key).collect();
+        out_comms.write(&comms)
     })
 }
 
@@ -235,9 +215,7 @@ pub unsafe extern "C" fn sconce_comm_split(
     guard(|| {
         let out_comm = out!(out_comm);
         let comm = sconce_comm::key(comm, "comm")?;
-        // SAFETY: unless C passes NULL, `config` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let config = unsafe { config_of(config) }?;
+        let config = checked!(config_of(config));
         let color = (color >= 0).then_some(color);
         let new = collectives::split(comm, color, key, &config)?;
         out_comm.write(new.map_or(std::ptr::null_mut(), sconce_comm::from_key));

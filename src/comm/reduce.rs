@@ -8,7 +8,7 @@ use sconce_runtime::context::runtime;
 
 use super::work::sconce_comm_work;
 use crate::handle::OpaqueHandle;
-use crate::{dtype_of, guard, misaligned, sconce_comm, sconce_status, sconce_stream};
+use crate::{Out, dtype_of, guard, sconce_comm, sconce_status, sconce_stream};
 
 /// How the values of all ranks are combined. NCCL chooses the order in which floating-point numbers
 /// are added; the simulator adds them in the order of the ranks. As in torch, the sum of bools is
@@ -50,26 +50,19 @@ fn op_of(op: i32, factor: f64) -> Result<CommOp> {
 }
 
 /// Queues a call, or an asynchronous one if there is an output for its work.
-///
-/// # Safety
-/// If `out_work` is neither NULL nor misaligned, a pointer can be written there.
-pub(super) unsafe fn submit(
+pub(super) fn submit(
     comm: *mut sconce_comm,
     stream: sconce_stream,
-    out_work: *mut *mut sconce_comm_work,
+    out_work: Option<Out<*mut sconce_comm_work>>,
     request: &CommRequest<'_>,
 ) -> Result<()> {
     let comm = sconce_comm::key(comm, "comm")?;
     let stream = stream.resolve(runtime()?)?;
-    if out_work.is_null() {
+    let Some(out_work) = out_work else {
         return collectives::queue(comm, request, stream);
-    }
-    if !out_work.is_aligned() {
-        return Err(misaligned("out_work"));
-    }
+    };
     let work = collectives::queue_async(comm, request, stream)?;
-    // SAFETY: not NULL and aligned; the caller promises the rest.
-    unsafe { out_work.write(sconce_comm_work::from_key(work)) };
+    out_work.write(sconce_comm_work::from_key(work));
     Ok(())
 }
 
@@ -118,9 +111,7 @@ pub unsafe extern "C" fn sconce_comm_all_reduce(
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let request = CommRequest::AllReduce { send, recv, count, dtype: dtype_of(dtype)?, op };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -150,9 +141,7 @@ pub unsafe extern "C" fn sconce_comm_reduce(
     guard(|| {
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let request = CommRequest::Reduce { send, recv, count, dtype: dtype_of(dtype)?, op, root };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -182,9 +171,7 @@ pub unsafe extern "C" fn sconce_comm_reduce_scatter(
         let (send, recv, op) = (send as usize, recv as usize, op_of(op, factor)?);
         let (count, dtype) = (recv_count, dtype_of(dtype)?);
         let request = CommRequest::ReduceScatter { send, recv, count, dtype, op };
-        // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-        // `submit` checks NULL and alignment before it writes.
-        unsafe { submit(comm, stream, out_work, &request) }
+        submit(comm, stream, optional_out!(out_work), &request)
     })
 }
 
@@ -201,7 +188,5 @@ pub unsafe extern "C" fn sconce_comm_barrier(
     stream: sconce_stream,
     out_work: *mut *mut sconce_comm_work,
 ) -> sconce_status {
-    // SAFETY: `out_work` is the parameter of that name of the C function: NULL or a place for one handle.
-    // `submit` checks NULL and alignment before it writes.
-    guard(|| unsafe { submit(comm, stream, out_work, &CommRequest::Barrier) })
+    guard(|| submit(comm, stream, optional_out!(out_work), &CommRequest::Barrier))
 }

@@ -2,7 +2,7 @@
 
 use sconce_tensors::comm_tensors;
 
-use super::{Returned, check_place, entries, lists_of, write_all};
+use super::{Returned, lists_of, write_all};
 use crate::tensor::handle::{again, defined, returned, tensors_of};
 use crate::tensor::sconce_tensor;
 use crate::{guard, sconce_status};
@@ -33,11 +33,8 @@ pub unsafe extern "C" fn sconce_comm_tensors_reduce_add(
 ) -> sconce_status {
     guard(|| {
         let out_tensor = out!(out_tensor);
-        // SAFETY: the caller promises so many handles.
-        let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
-        // SAFETY: `tensors` has `count` handles, which stay as they are during the call; the first reading
-        // of them has checked that it is neither NULL nor misaligned.
-        let handles = unsafe { entries(tensors, count, "tensors") }?;
+        let inputs = checked!(tensors_of, tensors, count);
+        let handles = entries!(tensors, count);
         out_tensor.write(match comm_tensors::reduce_add(&inputs, destination)? {
             Some(sum) => returned(sum)?,
             None => again(handles[0], "tensors[0]")?,
@@ -73,12 +70,11 @@ pub unsafe extern "C" fn sconce_comm_tensors_reduce_add_coalesced(
     out_tensors: *mut *mut sconce_tensor,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises so many handles.
-        let inputs = unsafe { lists_of(tensors, lists, count) }?;
-        check_place(out_tensors, count)?;
+        let inputs = checked!(lists_of(tensors, lists, count));
+        let out_tensors = out_entries!(out_tensors, count);
+        out_tensors.check(count)?;
         let sums = comm_tensors::reduce_add_coalesced(&inputs, destination, buffer_bytes)?;
-        // SAFETY: the caller promises so many places.
-        unsafe { write_all(sums.into_iter().map(Returned::New).collect(), out_tensors) }
+        write_all(sums.into_iter().map(Returned::New).collect(), out_tensors)
     })
 }
 
@@ -105,8 +101,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_gather(
 ) -> sconce_status {
     guard(|| {
         let out_tensor = out!(out_tensor);
-        // SAFETY: the caller promises so many handles.
-        let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
+        let inputs = checked!(tensors_of, tensors, count);
         out_tensor.write(returned(comm_tensors::gather(&inputs, dim, destination)?)?);
         Ok(())
     })
@@ -130,8 +125,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_gather_out(
     output: *mut sconce_tensor,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises so many handles.
-        let inputs = unsafe { tensors_of(tensors, count, "tensors") }?;
+        let inputs = checked!(tensors_of, tensors, count);
         comm_tensors::gather_out(&inputs, dim, &defined(output, "output")?)
     })
 }

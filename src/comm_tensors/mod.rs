@@ -14,7 +14,7 @@ pub use spread::*;
 use sconce_base::error::{Error, Result};
 use sconce_tensors::tensor::{Tensor, handle};
 
-use super::arguments::{check_count, entries, misaligned, null};
+use super::arguments::{OutEntries, check_count};
 use super::tensor::handle::tensors_of;
 use super::tensor::sconce_tensor;
 use crate::handle::OpaqueHandle;
@@ -26,11 +26,8 @@ enum Returned {
 }
 
 /// Writes the handles of results to the caller's array. If that fails, none has been made.
-///
-/// # Safety
-/// If `out_tensors` is neither NULL nor misaligned, it points to so many writable handles.
-unsafe fn write_all(results: Vec<Returned>, out_tensors: *mut *mut sconce_tensor) -> Result<()> {
-    check_place(out_tensors, results.len())?;
+fn write_all(results: Vec<Returned>, out_tensors: OutEntries<*mut sconce_tensor>) -> Result<()> {
+    out_tensors.check(results.len())?;
     let mut made = Vec::with_capacity(results.len());
     for result in results {
         let next = match result {
@@ -50,24 +47,8 @@ unsafe fn write_all(results: Vec<Returned>, out_tensors: *mut *mut sconce_tensor
             }
         }
     }
-    for (index, key) in made.into_iter().enumerate() {
-        // SAFETY: the caller promises so many places.
-        let place = unsafe { out_tensors.add(index) };
-        // SAFETY: neither NULL nor misaligned, and the caller promises that it is writable.
-        unsafe { place.write(sconce_tensor::from_key(key)) };
-    }
-    Ok(())
-}
-
-/// Checks an array of results before any work.
-fn check_place(out_tensors: *mut *mut sconce_tensor, count: usize) -> Result<()> {
-    if count != 0 && out_tensors.is_null() {
-        return Err(null("out_tensors"));
-    }
-    if !out_tensors.is_aligned() {
-        return Err(misaligned("out_tensors"));
-    }
-    Ok(())
+    let made: Vec<_> = made.into_iter().map(sconce_tensor::from_key).collect();
+    out_tensors.write(&made)
 }
 
 /// The tensors of some lists of equal length, one list after another.
@@ -83,8 +64,7 @@ unsafe fn lists_of(
         Error::invalid_argument(format!("{lists} lists of {count} tensors are too many"))
     })?;
     check_count(lists, "lists")?;
-    // SAFETY: the caller promises so many handles.
-    let all = unsafe { tensors_of(tensors, all, "tensors") }?;
+    let all = checked!(tensors_of, tensors, all);
     if count == 0 {
         return Ok(vec![Vec::new(); lists]);
     }

@@ -4,7 +4,7 @@ use sconce_base::error::{Error, Result};
 use sconce_runtime::context::runtime;
 use sconce_tensors::comm_tensors::{self, ScatterTarget};
 
-use super::{Returned, check_place, entries, write_all};
+use super::{Returned, write_all};
 use crate::tensor::handle::{defined, tensors_of};
 use crate::tensor::sconce_tensor;
 use crate::{guard, sconce_status, sconce_stream};
@@ -34,16 +34,15 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast(
 ) -> sconce_status {
     guard(|| {
         let source = defined(tensor, "tensor")?;
-        // SAFETY: the caller promises so many numbers.
-        let devices = unsafe { entries(devices, count, "devices") }?;
-        check_place(out_tensors, count)?;
+        let devices = entries!(devices, count);
+        let out_tensors = out_entries!(out_tensors, count);
+        out_tensors.check(count)?;
         let copies = comm_tensors::broadcast(&source, devices)?;
         let results = copies.into_iter().map(|copy| match copy {
             Some(copy) => Returned::New(copy),
             None => Returned::Again(tensor),
         });
-        // SAFETY: the caller promises so many places.
-        unsafe { write_all(results.collect(), out_tensors) }
+        write_all(results.collect(), out_tensors)
     })
 }
 
@@ -65,8 +64,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_out(
 ) -> sconce_status {
     guard(|| {
         let source = defined(tensor, "tensor")?;
-        // SAFETY: the caller promises so many handles.
-        comm_tensors::broadcast_out(&source, &unsafe { tensors_of(outputs, count, "outputs") }?)
+        comm_tensors::broadcast_out(&source, &checked!(tensors_of, outputs, count))
     })
 }
 
@@ -96,14 +94,11 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_coalesced(
     out_tensors: *mut *mut sconce_tensor,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises so many handles.
-        let sources = unsafe { tensors_of(tensors, count, "tensors") }?;
-        // SAFETY: the caller promises so many numbers.
-        let devices = unsafe { entries(devices, device_count, "devices") }?;
-        check_place(out_tensors, count.saturating_mul(device_count))?;
-        // SAFETY: `tensors` has `count` handles, which stay as they are during the call; the first reading
-        // of them has checked that it is neither NULL nor misaligned.
-        let handles = unsafe { entries(tensors, count, "tensors") }?;
+        let sources = checked!(tensors_of, tensors, count);
+        let devices = entries!(devices, device_count);
+        let out_tensors = out_entries!(out_tensors, count.saturating_mul(device_count));
+        out_tensors.check(count.saturating_mul(device_count))?;
+        let handles = entries!(tensors, count);
         let received = comm_tensors::broadcast_coalesced(&sources, devices, buffer_bytes)?;
         let mut results = Vec::with_capacity(count.saturating_mul(device_count));
         for of_device in received {
@@ -112,8 +107,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_coalesced(
                 Some(views) => results.extend(views.into_iter().map(Returned::New)),
             }
         }
-        // SAFETY: the caller promises so many places.
-        unsafe { write_all(results, out_tensors) }
+        write_all(results, out_tensors)
     })
 }
 
@@ -149,19 +143,17 @@ pub unsafe extern "C" fn sconce_comm_tensors_scatter(
     guard(|| {
         let out_count = out!(out_count);
         let source = defined(tensor, "tensor")?;
-        // SAFETY: the caller promises so many numbers.
-        let devices = unsafe { entries(devices, count, "devices") }?;
+        let devices = entries!(devices, count);
         let sizes = match chunk_sizes.is_null() {
             true => None,
-            // SAFETY: the caller promises so many numbers.
-            false => Some(unsafe { entries(chunk_sizes, count, "chunk_sizes") }?),
+            false => Some(entries!(chunk_sizes, count)),
         };
         let streams = match streams.is_null() {
             true => &[],
-            // SAFETY: the caller promises so many pointers.
-            false => unsafe { entries(streams, count, "streams") }?,
+            false => entries!(streams, count),
         };
-        check_place(out_tensors, count)?;
+        let out_tensors = out_entries!(out_tensors, count);
+        out_tensors.check(count)?;
         let target = |(index, device): (usize, &i32)| -> Result<ScatterTarget> {
             let stream = match streams.get(index) {
                 None => None,
@@ -171,7 +163,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_scatter(
                         "streams[{index}] is not aligned for its type"
                     )));
                 }
-                // SAFETY: neither NULL nor misaligned, and the caller promises a stream.
+                // SAFETY: neither NULL nor misaligned: an entry of `streams`, each of which is NULL or a stream.
                 Some(stream) => Some(unsafe { stream.read() }.resolve(runtime()?)?),
             };
             Ok(ScatterTarget { device: *device, stream })
@@ -180,8 +172,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_scatter(
         let parts = comm_tensors::scatter(&source, &targets?, sizes, dim)?;
         let number = parts.len();
         let results = parts.into_iter().map(Returned::New).collect();
-        // SAFETY: the caller promises more places than there are parts.
-        unsafe { write_all(results, out_tensors) }?;
+        write_all(results, out_tensors)?;
         out_count.write(number);
         Ok(())
     })
@@ -207,8 +198,7 @@ pub unsafe extern "C" fn sconce_comm_tensors_scatter_out(
 ) -> sconce_status {
     guard(|| {
         let source = defined(tensor, "tensor")?;
-        // SAFETY: the caller promises so many handles.
-        let outputs = unsafe { tensors_of(outputs, count, "outputs") }?;
+        let outputs = checked!(tensors_of, outputs, count);
         comm_tensors::scatter_out(&source, &outputs, dim)
     })
 }

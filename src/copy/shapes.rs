@@ -6,7 +6,6 @@ use sconce_base::error::{Error, Result};
 use sconce_compute::copy::{self, Axis, MOST_AXES, Rows};
 use sconce_driver::RawAddress;
 
-use crate::structs::described;
 use crate::{CBool, guard, sconce_status, sconce_stream};
 
 /// The largest number of axes of a strided copy.
@@ -116,9 +115,7 @@ pub unsafe extern "C" fn sconce_copy_strided(
     non_blocking: CBool,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `shape` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let shape = unsafe { described(shape, "shape") }?;
+        let shape = described!(shape);
         // SAFETY: elements of the host at `dst` and `src` stay valid until the copy is done: the function's
         // comment in the header demands it of both sides.
         unsafe { copy_strided(&shape, dst, src, non_blocking) }
@@ -197,9 +194,7 @@ pub unsafe extern "C" fn sconce_copy_strided_on(
     stream: sconce_stream,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `shape` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let shape = unsafe { described(shape, "shape") }?;
+        let shape = described!(shape);
         // SAFETY: elements of the host at `dst` and `src` stay valid until the copy is done: the function's
         // comment in the header demands it of both sides.
         stream.run(|| unsafe { copy_strided(&shape, dst, src, non_blocking) })

@@ -6,7 +6,6 @@ use sconce_base::error::Error;
 use sconce_runtime::device;
 
 use crate::device::properties::sconce_device_properties;
-use crate::structs::OutStruct;
 use crate::{guard, null, sconce_status, string};
 
 /// Reports the properties of a device. Makes no context.
@@ -20,8 +19,7 @@ pub unsafe extern "C" fn sconce_device_get_properties(
     out_properties: *mut sconce_device_properties,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a readable and writable struct.
-        let place = unsafe { OutStruct::new(out_properties, "out_properties") }?;
+        let place = out_struct!(out_properties);
         place.write(sconce_device_properties::from_core(&device::properties(device)?));
         Ok(())
     })
@@ -70,7 +68,7 @@ pub unsafe extern "C" fn sconce_device_get_name(
         if length <= bytes.len() {
             return Err(too_short(length, bytes.len() + 1));
         }
-        // SAFETY: the caller promises `length` writable bytes, more than the name has.
+        // SAFETY: not NULL; `buffer` can hold `length` bytes, as its comment demands, and the name has fewer.
         unsafe { buffer.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
         // SAFETY: the byte after the name is still within `length`.
         unsafe { buffer.wrapping_add(bytes.len()).write(0) };

@@ -56,7 +56,7 @@ pub unsafe extern "C" fn sconce_dlpack_allocator(
     if let Some(set_error) = set_error {
         // A copy: the function may call this library, which may replace the message.
         let message = last_error::newest_text();
-        // SAFETY: the caller promises that it takes its context and two texts.
+        // SAFETY: DLPack defines `set_error` as a function of its context and two texts, which live during this call.
         unsafe { set_error(error_ctx, kind.as_ptr(), message.as_ptr()) };
     }
     -1
@@ -68,9 +68,9 @@ pub unsafe extern "C" fn sconce_dlpack_allocator(
 /// If `prototype` is neither NULL nor misaligned, it is as DLPack describes it.
 unsafe fn allocated(prototype: *const DlpackTensor) -> Result<*mut DlpackManagedVersioned> {
     check_pointer(prototype, "prototype")?;
-    // SAFETY: neither NULL nor misaligned, and the caller promises the rest.
+    // SAFETY: neither NULL nor misaligned, so a tensor as DLPack describes it: this function demands it.
     let DlpackTensor { device, dtype, ndim, shape, .. } = unsafe { prototype.read() };
-    // SAFETY: the caller promises an array of `ndim` numbers.
+    // SAFETY: DLPack gives `shape` as many numbers as `ndim` says.
     let sizes = unsafe { array(shape, ndim, "prototype.shape") }?;
     let tensor = allocate(&Prototype { device, dtype, sizes })?;
     DlpackExport::versioned(tensor, Some(device), Some(delete_versioned))

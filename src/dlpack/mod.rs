@@ -45,7 +45,7 @@ unsafe fn array<'a>(values: *const i64, count: i32, name: &str) -> Result<&'a [i
             "ndim is {count}; it must be between 0 and {MOST_DIMENSIONS}"
         )));
     }
-    // SAFETY: the caller promises so many numbers; the pointer is neither NULL nor misaligned.
+    // SAFETY: neither NULL nor misaligned; this function demands `count` numbers.
     Ok(unsafe { std::slice::from_raw_parts(values, count as usize) })
 }
 

@@ -146,7 +146,7 @@ pub unsafe extern "C" fn sconce_tensor_from_dlpack(
         if version.major != VERSION.major {
             if let Some(deleter) = deleter {
                 refuse_held("the deleter of a managed tensor");
-                // SAFETY: it is called once, with its struct; the producer promises that it takes it.
+                // SAFETY: it is called once, with its struct, for which DLPack defines it.
                 unsafe { deleter(managed.cast()) };
             }
             return Err(Error::not_supported(format!(
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn sconce_tensor_from_dlpack_unversioned(
     guard(|| {
         let out_tensor = out!(out_tensor);
         check_pointer(managed, "managed")?;
-        // SAFETY: neither NULL nor misaligned, and the caller promises the rest.
+        // SAFETY: neither NULL nor misaligned, so a struct of this layout, as the header demands.
         let DlpackManaged { dl_tensor, deleter, .. } = unsafe { managed.read() };
         let owner = deleter.map(|deleter| (deleter, managed.cast()));
         // SAFETY: the struct was read as the version that it is, and DLPack binds its producer: the tensor's
@@ -214,20 +214,20 @@ unsafe fn imported(
     producer_stream: *mut c_void,
 ) -> Result<*mut sconce_tensor> {
     let DlpackTensor { data, device, ndim, dtype, shape, strides, byte_offset } = *described;
-    // SAFETY: the caller promises an array of `ndim` numbers.
+    // SAFETY: DLPack gives it as many numbers as `ndim` says.
     let sizes = unsafe { array(shape, ndim, "dl_tensor.shape") }?;
-    // SAFETY: the caller promises an array of `ndim` numbers.
+    // SAFETY: DLPack gives it as many numbers as `ndim` says.
     let given = || unsafe { array(strides, ndim, "dl_tensor.strides") };
     let strides = if strides.is_null() { None } else { Some(given()?) };
     let data = data.expose_provenance();
     let offer = Offer { data, byte_offset, device, dtype, sizes, strides, flags };
     let mut import = check(&offer)?;
-    // SAFETY: the caller promises a stream.
+    // SAFETY: `producer_stream` is a number of DLPack's protocol or a stream of the device: this function demands it.
     let producer = unsafe { stream_of(producer_stream, import.place(), "producer_stream") }?;
     import.wait_for(producer)?;
     returned_by(|| {
         let owner = owner.map(|(deleter, context)| ForeignOwner { deleter, context });
-        // SAFETY: the caller promises the memory until the deleter is called.
+        // SAFETY: DLPack keeps the memory until the deleter is called, which `owner` does when it is dropped.
         unsafe { import.accept(owner) }
     })
 }

@@ -4,7 +4,6 @@ use std::mem::size_of;
 
 use sconce_compute::fft;
 
-use crate::structs::OutStruct;
 use crate::{guard, sconce_status};
 
 /// Statistics of one device's plan cache.
@@ -162,9 +161,7 @@ pub unsafe extern "C" fn sconce_fft_cache_get_stats(
     out_stats: *mut sconce_fft_cache_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let place = unsafe { OutStruct::new(out_stats, "out_stats") }?;
+        let place = out_struct!(out_stats);
         place.write(fft::cache_stats(device)?.into());
         Ok(())
     })

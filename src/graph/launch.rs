@@ -10,7 +10,7 @@ use sconce_runtime::context::runtime;
 
 use super::sconce_graph;
 use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_status, sconce_stream, text};
+use crate::{guard, sconce_status, sconce_stream};
 
 /// Queues a launch of a graph. All of its work runs once, after the work queued on the stream so
 /// far and after earlier launches of the graph. Later work of the stream runs after it. Captured
@@ -155,8 +155,7 @@ pub unsafe extern "C" fn sconce_graph_debug_dump(
     flags: u32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: a NUL-terminated text, as the header requires.
-        let path = unsafe { text(path, "path") }?;
+        let path = text!(path);
         let path = path.to_str().map_err(|_| Error::invalid_argument("path: it is not UTF-8"))?;
         graph::debug_dump(sconce_graph::key(graph, "graph")?, path, flags)
     })

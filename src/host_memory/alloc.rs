@@ -6,7 +6,6 @@ use std::ptr::without_provenance_mut;
 use sconce_runtime::context::{runtime, runtime_if_any};
 use sconce_runtime::host_memory;
 
-use crate::structs::OutStruct;
 use crate::{
     guard, guard_lockless, guard_runtime, sconce_host_memory_stats, sconce_status, sconce_stream,
     string,
@@ -148,9 +147,7 @@ pub unsafe extern "C" fn sconce_host_memory_get_stats(
     out_stats: *mut sconce_host_memory_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
+        let out_stats = out_struct!(out_stats);
         out_stats.write((&host_memory::stats()?).into());
         Ok(())
     })

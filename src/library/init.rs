@@ -7,7 +7,6 @@ use sconce_base::error::{Error, Result};
 use sconce_runtime::context::Backend;
 use sconce_runtime::context::{self, Options};
 
-use crate::structs::read;
 use crate::{guard, guard_value, sconce_status};
 
 /// The backends.
@@ -113,9 +112,7 @@ pub extern "C" fn sconce_init() -> sconce_status {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_init_with(options: *const sconce_options) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `options` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let options = unsafe { read(options, "options") }?;
+        let options = read!(options);
         context::initialize_with(options.to_core()?).map(|_| ())
     })
 }

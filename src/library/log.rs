@@ -86,7 +86,7 @@ pub unsafe extern "C" fn sconce_log_failure(status: i32, what: *const c_char) {
         if what.is_null() {
             log::error(format_args!("{name}{separator}{message}"));
         } else {
-            // SAFETY: not NULL, and the caller promises a NUL-terminated text.
+            // SAFETY: not NULL, so a NUL-terminated text, as the header demands of every text.
             let what = unsafe { CStr::from_ptr(what) }.to_string_lossy();
             log::error(format_args!("{what}: {name}{separator}{message}"));
         }
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn sconce_log_message(level: i32, message: *const c_char) 
         if message.is_null() || refuse_forked_child().is_err() {
             return;
         }
-        // SAFETY: not NULL, and the caller promises a NUL-terminated text.
+        // SAFETY: not NULL, so a NUL-terminated text, as the header demands of every text.
         let message = unsafe { CStr::from_ptr(message) }.to_string_lossy();
         let level = match level {
             SCONCE_LOG_WARN => log::Level::Warn,

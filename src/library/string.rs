@@ -15,7 +15,7 @@ pub(crate) fn into_raw(text: String) -> *mut c_char {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_string_free(text: *mut c_char) {
     if !text.is_null() {
-        // SAFETY: the caller promises that `into_raw` made it and that it was not freed.
+        // SAFETY: not NULL, so `into_raw` made it and it was not freed: the function's comment demands it.
         drop(unsafe { CString::from_raw(text) });
     }
 }

@@ -4,7 +4,6 @@ use std::mem::{offset_of, size_of};
 
 use sconce_runtime::memory::{self, PageFigures};
 
-use crate::structs::OutStruct;
 use crate::{guard, sconce_status};
 
 /// Statistics of the pages of a device, under `policy:pages`. Mappings are counted separately from
@@ -81,9 +80,7 @@ pub unsafe extern "C" fn sconce_memory_get_page_figures(
     out_figures: *mut sconce_memory_page_figures,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_figures` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let out_figures = unsafe { OutStruct::new(out_figures, "out_figures") }?;
+        let out_figures = out_struct!(out_figures);
         out_figures.write(memory::page_figures(device)?.into());
         Ok(())
     })

@@ -8,7 +8,7 @@ use sconce_base::lock::refuse_held;
 use sconce_runtime::memory::observers::OutOfMemory;
 use sconce_runtime::memory::{self, attach_observer, detach_observer};
 
-use crate::{guard, null, sconce_status, text};
+use crate::{guard, null, sconce_status};
 
 /// A function that is called when an allocation fails for lack of memory, with the device, the
 /// bytes requested from the driver, the bytes that the process may use (all of the device's, or the
@@ -47,8 +47,7 @@ pub type sconce_oom_observer = Option<
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_configure(conf: *const c_char) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a NUL-terminated string.
-        let conf = unsafe { text(conf, "conf") }?;
+        let conf = text!(conf);
         let conf = conf.to_str().map_err(|_| Error::invalid_argument("conf is not UTF-8"))?;
         memory::configure(conf)
     })
@@ -91,15 +90,16 @@ struct CObserver {
     user: *mut c_void,
 }
 
-// SAFETY: the caller that attaches an observer promises that any thread may call it.
+// SAFETY: `sconce_memory_attach_oom_observer` demands that any thread may call the function with `user`.
 unsafe impl Send for CObserver {}
-// SAFETY: see `Send`; calls may overlap.
+// SAFETY: `sconce_memory_attach_oom_observer` demands that several threads may call the function at once.
 unsafe impl Sync for CObserver {}
 
 impl CObserver {
     fn call(&self, event: &OutOfMemory) {
         refuse_held("an observer of missing memory");
-        // SAFETY: the promise of `sconce_memory_attach_oom_observer`.
+        // SAFETY: `sconce_memory_attach_oom_observer` demands that the function expects `user`, which lives until it is
+        // detached, and that the function does not unwind.
         unsafe {
             (self.function)(
                 event.device,

@@ -10,7 +10,6 @@ use sconce_runtime::sleep::{self, SleepPlace, WakeMode};
 
 use crate::handle::OpaqueHandle;
 use crate::memory::sconce_memory_pool;
-use crate::structs::{OutStruct, described};
 use crate::{guard, path_of, sconce_status};
 
 /// Where the bytes of live blocks are while their pool sleeps.
@@ -111,9 +110,7 @@ impl From<Option<SleepState>> for sconce_memory_sleep_state {
 /// # Safety
 /// `desc` is NULL or points to `desc.struct_size` readable bytes, and its path is NULL or a NUL-terminated string.
 unsafe fn place(desc: *const sconce_sleep_desc) -> Result<SleepPlace> {
-    // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-    // size, says; the header demands it of every struct.
-    let sconce_sleep_desc { mode, path, .. } = unsafe { described(desc, "desc") }?;
+    let sconce_sleep_desc { mode, path, .. } = described!(desc);
     let place = match mode {
         SCONCE_SLEEP_DISCARD => SleepPlace::Discard,
         SCONCE_SLEEP_HOST_PINNED => SleepPlace::HostPinned,
@@ -181,9 +178,7 @@ pub unsafe extern "C" fn sconce_memory_pool_sleep(
     desc: *const sconce_sleep_desc,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as `struct_size` says, and its path
-        // is NULL or NUL-terminated, as its fields' comments demand.
-        let place = unsafe { place(desc) }?;
+        let place = checked!(place(desc));
         sleep::sleep(sconce_memory_pool::optional(pool), device, &place)
     })
 }
@@ -208,8 +203,8 @@ pub extern "C" fn sconce_memory_pool_wake(
     guard(|| sleep::wake(sconce_memory_pool::optional(pool), device, wake_mode(mode)?))
 }
 
-/// Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep or
-/// wakes it.
+/// Reports whether a pool is asleep on a device, and how much of it. Does not wait for a thread that puts it to sleep
+/// or wakes it.
 ///
 /// - `pool`: NULL is the default pool.
 /// - `out_state`: receives the state; begin with `SCONCE_MEMORY_SLEEP_STATE_INIT`.
@@ -221,9 +216,7 @@ pub unsafe extern "C" fn sconce_memory_pool_get_sleep_state(
     out_state: *mut sconce_memory_sleep_state,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_state` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let out_state = unsafe { OutStruct::new(out_state, "out_state") }?;
+        let out_state = out_struct!(out_state);
         out_state.write(sleep::state(sconce_memory_pool::optional(pool), device)?.into());
         Ok(())
     })
@@ -267,9 +260,7 @@ pub unsafe extern "C" fn sconce_memory_sleep(
     desc: *const sconce_sleep_desc,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as `struct_size` says, and its path
-        // is NULL or NUL-terminated, as its fields' comments demand.
-        let place = unsafe { place(desc) }?;
+        let place = checked!(place(desc));
         sleep::sleep_device(device, &place)
     })
 }

@@ -4,7 +4,7 @@ use std::ffi::c_char;
 
 use sconce_runtime::memory::{self, report};
 
-use crate::{CBool, guard, path_of, sconce_status, string};
+use crate::{CBool, guard, sconce_status, string};
 
 /// Returns every segment and block of every device, and the recorded history, as JSON for torch's
 /// viewer.
@@ -36,8 +36,7 @@ pub unsafe extern "C" fn sconce_memory_get_snapshot_json(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_memory_save_snapshot(path: *const c_char) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a NUL-terminated string.
-        let path = unsafe { path_of(path, "path") }?;
+        let path = path!(path);
         report::save_snapshot(path, &memory::snapshot()?)
     })
 }

@@ -57,18 +57,11 @@ fn dead() -> Error {
 }
 
 /// Writes an array as a pointer, NULL when it is empty, and a length.
-///
-/// # Safety
-/// `out_items` and `out_count` are each NULL or valid for writing one value.
-unsafe fn lend<T>(
-    out_items: *mut *const T,
-    name: &str,
-    out_count: *mut usize,
+fn lend<T>(
+    out_items: Out<*const T>,
+    out_count: Out<usize>,
     items: impl FnOnce() -> Result<(*const T, usize)>,
 ) -> Result<()> {
-    // SAFETY: the caller promises a writable place.
-    let out_items = unsafe { Out::new(out_items, name) }?;
-    let out_count = out!(out_count);
     let (first, count) = items()?;
     out_items.write(first);
     out_count.write(count);
@@ -140,8 +133,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_segments(
 ) -> sconce_status {
     guard(|| {
         let items = || Ok(parts(&SnapshotArrays::find(snapshot)?.segments));
-        // SAFETY: the caller promises writable places.
-        unsafe { lend(out_segments, "out_segments", out_count, items) }
+        lend(out!(out_segments), out!(out_count), items)
     })
 }
 
@@ -160,8 +152,7 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_blocks(
 ) -> sconce_status {
     guard(|| {
         let items = || Ok(parts(&SnapshotArrays::find(snapshot)?.blocks));
-        // SAFETY: the caller promises writable places.
-        unsafe { lend(out_blocks, "out_blocks", out_count, items) }
+        lend(out!(out_blocks), out!(out_count), items)
     })
 }
 
@@ -185,7 +176,6 @@ pub unsafe extern "C" fn sconce_memory_snapshot_get_trace(
             let device = device::resolve(runtime()?, device)?.as_usize();
             Ok(parts(arrays.traces.get(device).map_or(&[], Vec::as_slice)))
         };
-        // SAFETY: the caller promises writable places.
-        unsafe { lend(out_entries, "out_entries", out_count, items) }
+        lend(out!(out_entries), out!(out_count), items)
     })
 }

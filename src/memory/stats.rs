@@ -7,8 +7,7 @@ use sconce_runtime::context::runtime_if_any;
 use sconce_runtime::device;
 use sconce_runtime::memory::{self, MemoryStats, report};
 
-use crate::structs::OutStruct;
-use crate::{CBool, guard, sconce_memory_stats, sconce_status, string};
+use crate::{CBool, Out, guard, sconce_memory_stats, sconce_status, string};
 
 /// Reports all statistics of a device; zeros if nothing has been allocated on it yet.
 ///
@@ -24,9 +23,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats(
     out_stats: *mut sconce_memory_stats,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_stats` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let out_stats = unsafe { OutStruct::new(out_stats, "out_stats") }?;
+        let out_stats = out_struct!(out_stats);
         memory::with_stats(device, |stats| out_stats.write_twin(stats))
     })
 }
@@ -54,15 +51,7 @@ pub unsafe extern "C" fn sconce_memory_get_stats_json(
 }
 
 /// Writes one number, which is never negative.
-///
-/// # Safety
-/// `out_bytes` is NULL or valid for writing one value.
-unsafe fn write_bytes(
-    device: i32,
-    out_bytes: *mut usize,
-    figure: fn(&MemoryStats) -> i64,
-) -> Result<()> {
-    let out_bytes = out!(out_bytes);
+fn write_bytes(device: i32, out_bytes: Out<usize>, figure: fn(&MemoryStats) -> i64) -> Result<()> {
     let value = memory::with_stats(device, figure)?;
     out_bytes.write(usize::try_from(value).unwrap_or(0));
     Ok(())
@@ -78,9 +67,7 @@ pub unsafe extern "C" fn sconce_memory_get_allocated(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
-    // and nothing else is written.
-    guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.current) })
+    guard(|| write_bytes(device, out!(out_bytes), |stats| stats.allocated_bytes.all.current))
 }
 
 /// Reports the peak of the bytes of a device that callers hold, since the start or
@@ -94,9 +81,7 @@ pub unsafe extern "C" fn sconce_memory_get_max_allocated(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
-    // and nothing else is written.
-    guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.allocated_bytes.all.peak) })
+    guard(|| write_bytes(device, out!(out_bytes), |stats| stats.allocated_bytes.all.peak))
 }
 
 /// Reports the bytes of a device that this process has taken from the driver, in use or cached.
@@ -109,9 +94,7 @@ pub unsafe extern "C" fn sconce_memory_get_reserved(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
-    // and nothing else is written.
-    guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.current) })
+    guard(|| write_bytes(device, out!(out_bytes), |stats| stats.reserved_bytes.all.current))
 }
 
 /// Reports the peak of the bytes of a device that this process has taken from the driver, since the
@@ -125,9 +108,7 @@ pub unsafe extern "C" fn sconce_memory_get_max_reserved(
     device: i32,
     out_bytes: *mut usize,
 ) -> sconce_status {
-    // SAFETY: `out_bytes` is the parameter of that name of the C function: NULL or a place for one number,
-    // and nothing else is written.
-    guard(|| unsafe { write_bytes(device, out_bytes, |stats| stats.reserved_bytes.all.peak) })
+    guard(|| write_bytes(device, out!(out_bytes), |stats| stats.reserved_bytes.all.peak))
 }
 
 /// Sets every peak of a device to the current value.

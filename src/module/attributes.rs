@@ -3,7 +3,6 @@
 use sconce_runtime::module;
 
 use crate::handle::OpaqueHandle;
-use crate::structs::OutStruct;
 use crate::{guard, sconce_kernel, sconce_status};
 
 /// Resources that a kernel needs on a device, and the limits of a launch. Begin with
@@ -51,9 +50,7 @@ pub unsafe extern "C" fn sconce_kernel_get_attributes(
     out_attributes: *mut sconce_kernel_attributes,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: unless C passes NULL, `out_attributes` has as many writable bytes as its first field, the
-        // struct's size, says; the header demands it of every struct.
-        let out_attributes = unsafe { OutStruct::new(out_attributes, "out_attributes") }?;
+        let out_attributes = out_struct!(out_attributes);
         let found = module::attributes(sconce_kernel::key(kernel, "kernel")?, device)?;
         out_attributes.write(sconce_kernel_attributes {
             struct_size: size_of::<sconce_kernel_attributes>() as u32,

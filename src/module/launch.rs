@@ -7,7 +7,6 @@ use sconce_driver::{Dim3, KernelValues, LaunchConfig, LaunchShape};
 use sconce_runtime::context::runtime;
 use sconce_runtime::module;
 
-use crate::arguments::entries;
 use crate::handle::OpaqueHandle;
 use crate::structs::{read_at, refuse_zeroed};
 use crate::{CBool, guard_runtime, null, sconce_kernel, sconce_status, sconce_stream};
@@ -78,17 +77,12 @@ unsafe fn values<'a>(
     if argument_count > MOST_ARGUMENTS {
         return Err(too_many(argument_count));
     }
-    // SAFETY: the list has `argument_count` entries, which stay as they are during the launch: this
-    // function demands it. Any bytes are an entry.
-    let addresses = unsafe { entries(arguments, argument_count, "arguments") }?;
-    // SAFETY: the list has `argument_count` entries, which stay as they are during the launch: this
-    // function demands it. Any bytes are an entry.
-    let bytes = unsafe { entries(argument_bytes, argument_count, "argument_bytes") }?;
+    let addresses = entries!(arguments, argument_count);
+    let bytes = entries!(argument_bytes, argument_count);
     if addresses.iter().any(|address| address.is_null()) {
         return Err(missing(addresses));
     }
-    // SAFETY: the caller promises the memory of each argument; `sconce_kernel_launch` demands that they are
-    // the kernel's.
+    // SAFETY: no address is NULL, and each is that of as many bytes as its size says: this function demands it.
     Ok(unsafe { KernelValues::new(addresses, bytes) })
 }
 
@@ -156,12 +150,8 @@ pub unsafe extern "C" fn sconce_kernel_launch(
         // First of all it refuses a forked child.
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let config = unsafe { request(desc) }?;
-        // SAFETY: C passes two lists of `argument_count` entries; each address is that of as many readable
-        // bytes as its size says, which the function's comment demands. `values` refuses NULL.
-        let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
+        let config = checked!(request(desc));
+        let values = checked!(values(arguments, argument_bytes, argument_count));
         module::launch(runtime, kernel, &config, &values)
     })
 }
@@ -189,12 +179,8 @@ pub unsafe extern "C" fn sconce_kernel_launch_on(
     guard_runtime(|| {
         let runtime = runtime()?;
         let kernel = sconce_kernel::key(kernel, "kernel")?;
-        // SAFETY: unless C passes NULL, `desc` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let config = unsafe { request(desc) }?;
-        // SAFETY: C passes two lists of `argument_count` entries; each address is that of as many readable
-        // bytes as its size says, which the function's comment demands. `values` refuses NULL.
-        let values = unsafe { values(arguments, argument_bytes, argument_count) }?;
+        let config = checked!(request(desc));
+        let values = checked!(values(arguments, argument_bytes, argument_count));
         module::launch_on(runtime, stream.resolve(runtime)?, kernel, &config, &values)
     })
 }

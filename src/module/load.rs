@@ -6,7 +6,7 @@ use sconce_base::error::Error;
 use sconce_runtime::module;
 
 use crate::handle::OpaqueHandle;
-use crate::{guard, null, path_of, sconce_status, text};
+use crate::{guard, null, sconce_status};
 
 /// Code with kernels of the program. Opaque; created by `sconce_module_load`, `sconce_module_load_file`
 /// and `sconce_kernel_source_compile`.
@@ -53,13 +53,7 @@ pub unsafe extern "C" fn sconce_module_load(
         if image.is_null() {
             return Err(null("image"));
         }
-        if image_bytes > isize::MAX as usize {
-            return Err(Error::invalid_argument(format!(
-                "image_bytes is {image_bytes}; that exceeds the address space"
-            )));
-        }
-        // SAFETY: not NULL, and the caller promises so many readable bytes.
-        let code = unsafe { std::slice::from_raw_parts(image.cast::<u8>(), image_bytes) };
+        let code = bytes!(image, image_bytes);
         out_module.write(sconce_module::from_key(module::load("image", code)?));
         Ok(())
     })
@@ -80,9 +74,7 @@ pub unsafe extern "C" fn sconce_module_load_file(
 ) -> sconce_status {
     guard(|| {
         let out_module = out!(out_module);
-        // SAFETY: C passes `path` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-        // during the call.
-        let path = unsafe { path_of(path, "path") }?;
+        let path = path!(path);
         out_module.write(sconce_module::from_key(module::load_file(path)?));
         Ok(())
     })
@@ -131,9 +123,7 @@ pub unsafe extern "C" fn sconce_kernel_get(
 ) -> sconce_status {
     guard(|| {
         let out_kernel = out!(out_kernel);
-        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-        // during the call.
-        let name = unsafe { text(name, "name") }?;
+        let name = text!(name);
         let name = name.to_str().map_err(|_| Error::invalid_argument("name is not UTF-8"))?;
         let kernel = module::kernel(sconce_module::key(module, "module")?, name)?;
         out_kernel.write(sconce_kernel::from_key(kernel));

@@ -1,12 +1,12 @@
 //! Sources of kernels that are compiled at run time. See `docs/design/module.md`.
 
-use std::ffi::{CString, c_char};
+use std::ffi::c_char;
 
 use sconce_driver::CompiledForm;
 use sconce_runtime::module::source;
 
 use crate::handle::OpaqueHandle;
-use crate::{CBool, guard, sconce_module, sconce_status, string, text};
+use crate::{CBool, guard, sconce_module, sconce_status, string};
 
 /// CUDA C++ with kernels of the program, to be compiled at run time. Opaque; created by
 /// `sconce_kernel_source_create`.
@@ -39,14 +39,10 @@ pub unsafe extern "C" fn sconce_kernel_source_create(
 ) -> sconce_status {
     guard(|| {
         let out_source = out!(out_source);
-        // SAFETY: C passes `code` as NULL, which is refused, or as a NUL-terminated text; it is copied before
-        // the call returns.
-        let code = unsafe { owned(code, "code") }?;
+        let code = text!(code).to_owned();
         let name = match name.is_null() {
             true => c"source.cu".to_owned(),
-            // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text; it is copied before
-            // the call returns.
-            false => unsafe { owned(name, "name") }?,
+            false => text!(name).to_owned(),
         };
         out_source.write(sconce_kernel_source::from_key(source::create(name, code)?));
         Ok(())
@@ -83,12 +79,8 @@ pub unsafe extern "C" fn sconce_kernel_source_add_header(
 ) -> sconce_status {
     guard(|| {
         let key = sconce_kernel_source::key(source, "source")?;
-        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text; it is copied before
-        // the call returns.
-        let name = unsafe { owned(name, "name") }?;
-        // SAFETY: C passes `code` as NULL, which is refused, or as a NUL-terminated text; it is copied before
-        // the call returns.
-        source::add_header(key, name, unsafe { owned(code, "code") }?)
+        let name = text!(name).to_owned();
+        source::add_header(key, name, text!(code).to_owned())
     })
 }
 
@@ -108,9 +100,7 @@ pub unsafe extern "C" fn sconce_kernel_source_add_option(
 ) -> sconce_status {
     guard(|| {
         let key = sconce_kernel_source::key(source, "source")?;
-        // SAFETY: C passes `option` as NULL, which is refused, or as a NUL-terminated text; it is copied
-        // before the call returns.
-        source::add_option(key, unsafe { owned(option, "option") }?)
+        source::add_option(key, text!(option).to_owned())
     })
 }
 
@@ -132,9 +122,7 @@ pub unsafe extern "C" fn sconce_kernel_source_add_kernel(
 ) -> sconce_status {
     guard(|| {
         let key = sconce_kernel_source::key(source, "source")?;
-        // SAFETY: C passes `expression` as NULL, which is refused, or as a NUL-terminated text; it is copied
-        // before the call returns.
-        source::add_kernel(key, unsafe { owned(expression, "expression") }?)
+        source::add_kernel(key, text!(expression).to_owned())
     })
 }
 
@@ -198,14 +186,4 @@ pub unsafe extern "C" fn sconce_kernel_source_get_log(
         out_log.write(string::into_raw(log));
         Ok(())
     })
-}
-
-/// Copies a caller's text.
-///
-/// # Safety
-/// As [`text`].
-unsafe fn owned(given: *const c_char, name: &str) -> sconce_base::error::Result<CString> {
-    // SAFETY: C passes `given` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-    // during the call.
-    Ok(unsafe { text(given, name) }?.to_owned())
 }

@@ -4,7 +4,7 @@ use sconce_base::error::Result;
 use sconce_compute::random::{self, LaunchPiece};
 
 use crate::handle::OpaqueHandle;
-use crate::{Out, guard, null, sconce_generator, sconce_status, sconce_stream};
+use crate::{guard, null, sconce_generator, sconce_status, sconce_stream};
 
 /// Bytes of a generator's state: seed, then offset, little-endian.
 pub const SCONCE_GENERATOR_STATE_BYTES: usize = 16;
@@ -79,10 +79,8 @@ pub unsafe extern "C" fn sconce_generator_get_state(
     out_state: *mut u8,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_state = unsafe {
-            Out::new(out_state.cast::<[u8; SCONCE_GENERATOR_STATE_BYTES]>(), "out_state")
-        }?;
+        let out_state = out_state.cast::<[u8; SCONCE_GENERATOR_STATE_BYTES]>();
+        let out_state = out!(out_state);
         out_state.write(random::state(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
@@ -100,10 +98,8 @@ pub unsafe extern "C" fn sconce_generator_get_cpu_state(
     out_state: *mut u8,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a writable place.
-        let out_state = unsafe {
-            Out::new(out_state.cast::<[u8; SCONCE_GENERATOR_CPU_STATE_BYTES]>(), "out_state")
-        }?;
+        let out_state = out_state.cast::<[u8; SCONCE_GENERATOR_CPU_STATE_BYTES]>();
+        let out_state = out!(out_state);
         out_state.write(random::cpu_state(sconce_generator::key(generator, "generator")?)?);
         Ok(())
     })
@@ -131,11 +127,8 @@ pub unsafe extern "C" fn sconce_generator_set_state(
             return Err(null("state"));
         }
         // A wrong length is refused by its number; no more than a state is ever read.
-        let mut bytes = [0; SCONCE_GENERATOR_CPU_STATE_BYTES + 1];
-        let read = length.min(bytes.len());
-        // SAFETY: not NULL, and the caller promises `length` readable bytes.
-        unsafe { std::ptr::copy_nonoverlapping(state, bytes.as_mut_ptr(), read) };
-        random::set_state(key, &bytes[..read])
+        let read = length.min(SCONCE_GENERATOR_CPU_STATE_BYTES + 1);
+        random::set_state(key, entries!(state, read))
     })
 }
 

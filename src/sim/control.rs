@@ -6,16 +6,14 @@ use sconce_base::error::{Error, Result};
 use sconce_runtime::context::runtime;
 
 use crate::sim::controls as sim;
-use crate::{CBool, guard, sconce_status, sconce_stream, text};
+use crate::{CBool, guard, sconce_status, sconce_stream};
 
 /// The name of a driver call.
 ///
 /// # Safety
 /// If `call` is not NULL, it is NUL-terminated and stays as it is during the call.
 unsafe fn call_name<'a>(call: *const c_char) -> Result<&'a str> {
-    // SAFETY: C passes `call` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-    // during the call.
-    let name = unsafe { text(call, "call") }?;
+    let name = text!(call);
     name.to_str().map_err(|_| Error::invalid_argument("call is not UTF-8"))
 }
 
@@ -101,8 +99,7 @@ pub unsafe extern "C" fn sconce_sim_get_call_count(
     out_count: *mut u64,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a NUL-terminated text.
-        let call = unsafe { call_name(call) }?;
+        let call = checked!(call_name(call));
         let out_count = out!(out_count);
         out_count.write(sim::call_count(call)?);
         Ok(())
@@ -129,8 +126,7 @@ pub unsafe extern "C" fn sconce_sim_inject_fault(
     code: i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a NUL-terminated text.
-        let call = unsafe { call_name(call) }?;
+        let call = checked!(call_name(call));
         sim::fail_call(call, nth, code)
     })
 }
@@ -150,8 +146,7 @@ pub unsafe extern "C" fn sconce_sim_inject_async_fault(
     code: i32,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: the caller promises a NUL-terminated text.
-        let call = unsafe { call_name(call) }?;
+        let call = checked!(call_name(call));
         sim::fail_operation(call, nth, code)
     })
 }

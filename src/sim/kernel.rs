@@ -11,7 +11,7 @@ use sconce_sim::{SimKernel, SimLaunch};
 use sconce_tensors::tensor::ForeignOwner;
 
 use crate::sim::controls as sim;
-use crate::{guard, null as null_argument, sconce_deleter, sconce_status, text};
+use crate::{guard, null as null_argument, sconce_deleter, sconce_status};
 
 /// A launch, passed to the function that runs in place of its kernel.
 #[repr(C)]
@@ -63,7 +63,8 @@ unsafe impl Sync for Registered {}
 impl Drop for Registered {
     fn drop(&mut self) {
         if let Some(deleter) = self.deleter {
-            // The driver drops a kernel while it unloads a module, and a thread of the simulator at the end of a launch.
+            // The driver drops a kernel while it unloads a module, and a thread of the simulator at the end of a
+            // launch.
             let owner = ForeignOwner { deleter, context: self.user };
             later(move || drop(owner));
         }
@@ -172,9 +173,7 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
     deleter: sconce_deleter,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-        // during the call.
-        let name = unsafe { text(name, "name") }?;
+        let name = text!(name);
         let name = name.to_str().map_err(|_| Error::invalid_argument("name is not UTF-8"))?;
         let function = function.ok_or_else(|| null_argument("function"))?;
         if parameter_count > 1024 {
@@ -182,16 +181,7 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
                 "parameter_count is {parameter_count}; at most 1024 are possible"
             )));
         }
-        if parameter_count > 0 && (parameter_bytes.is_null() || !parameter_bytes.is_aligned()) {
-            return Err(Error::invalid_argument(
-                "parameter_bytes is NULL or misaligned; pass the bytes of each parameter",
-            ));
-        }
-        let parameters = match parameter_count {
-            0 => Vec::new(),
-            // SAFETY: neither NULL nor misaligned, and the caller promises so many values.
-            count => unsafe { std::slice::from_raw_parts(parameter_bytes, count) }.to_vec(),
-        };
+        let parameters = entries!(parameter_bytes, parameter_count).to_vec();
         let own = parameters.clone();
         let mut registered = Registered { function, user, deleter: None, parameters: own };
         // A refused registration does not call the deleter.
@@ -215,9 +205,7 @@ pub unsafe extern "C" fn sconce_sim_register_kernel(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn sconce_sim_unregister_kernel(name: *const c_char) -> sconce_status {
     guard(|| {
-        // SAFETY: C passes `name` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-        // during the call.
-        let name = unsafe { text(name, "name") }?;
+        let name = text!(name);
         sim::unregister_kernel(&name.to_string_lossy());
         Ok(())
     })
@@ -244,7 +232,7 @@ pub unsafe extern "C" fn sconce_sim_kernel_read(
             let data =
                 NonNull::new(out_data.cast::<u8>()).ok_or_else(|| null_argument("out_data"))?;
             check_bytes(bytes)?;
-            // SAFETY: the caller promises so many writable bytes.
+            // SAFETY: not NULL, and `out_data` receives `bytes` bytes, which nothing else uses during the call.
             let data = unsafe { std::slice::from_raw_parts_mut(data.as_ptr(), bytes) };
             let done = !launch.has_failed() && launch.read(address, data);
             if done { Ok(()) } else { Err(failed()) }
@@ -273,7 +261,7 @@ pub unsafe extern "C" fn sconce_sim_kernel_write(
             let data =
                 NonNull::new(data.cast_mut().cast::<u8>()).ok_or_else(|| null_argument("data"))?;
             check_bytes(bytes)?;
-            // SAFETY: the caller promises so many readable bytes.
+            // SAFETY: not NULL, and `data` has `bytes` bytes, which stay as they are during the call.
             let data = unsafe { std::slice::from_raw_parts(data.as_ptr(), bytes) };
             let done = !launch.has_failed() && launch.write(address, data);
             if done { Ok(()) } else { Err(failed()) }
@@ -304,9 +292,7 @@ pub unsafe extern "C" fn sconce_sim_kernel_fail(
     message: *const c_char,
 ) -> sconce_status {
     guard(|| {
-        // SAFETY: C passes `message` as NULL, which is refused, or as a NUL-terminated text that stays as it
-        // is during the call.
-        let message = unsafe { text(message, "message") }?.to_string_lossy();
+        let message = text!(message).to_string_lossy();
         if code == 0 {
             return Err(Error::invalid_argument("code is 0, which the driver returns for success"));
         }

@@ -64,7 +64,7 @@ pub unsafe extern "C" fn sconce_sim_memory_read(
         if out_data.is_null() {
             return Err(null("out_data"));
         }
-        // SAFETY: the caller promises `bytes` writable bytes; the call waits for the copy.
+        // SAFETY: `out_data` receives `bytes` bytes, and the call does not return before the copy is done.
         let data = unsafe { RawAddress::from_caller_within(out_data as usize, 0, bytes) };
         let device = RawAddress::from(DevicePtr(ptr as u64));
         sim::memory_copy(data, device, ptr as usize, bytes)
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn sconce_sim_memory_write(
         if data.is_null() {
             return Err(null("data"));
         }
-        // SAFETY: the caller promises `bytes` readable bytes; the call waits for the copy.
+        // SAFETY: `data` has `bytes` bytes, and the call does not return before the copy is done.
         let data = unsafe { RawAddress::from_caller_within(data as usize, 0, bytes) };
         let device = RawAddress::from(DevicePtr(ptr as u64));
         sim::memory_copy(device, data, ptr as usize, bytes)

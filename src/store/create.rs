@@ -8,7 +8,7 @@ use sconce_compute::store::{self, DEFAULT_TIMEOUT, Store, join_job};
 
 use super::{store_of, timeout_of, world_size_of};
 use crate::handle::OpaqueHandle;
-use crate::{guard, sconce_status, text};
+use crate::{guard, sconce_status};
 
 /// A table of keys and values that the processes of a job share. Opaque; created by a `sconce_store_create_`
 /// function.
@@ -52,8 +52,7 @@ pub unsafe extern "C" fn sconce_store_create_file(
 ) -> sconce_status {
     guard(|| {
         let out_store = out!(out_store);
-        // SAFETY: the caller promises a text.
-        let path = utf8(unsafe { text(path, "path") }?, "path")?;
+        let path = utf8(text!(path), "path")?;
         let world_size = world_size_of(world_size, 0)?;
         let store = Store::file(path, world_size, first_timeout(timeout_ms)?)?;
         out_store.write(sconce_store::from_key(store::insert(store)?));
@@ -83,8 +82,7 @@ pub unsafe extern "C" fn sconce_store_create_tcp_client(
 ) -> sconce_status {
     guard(|| {
         let out_store = out!(out_store);
-        // SAFETY: the caller promises a text.
-        let host = utf8(unsafe { text(host, "host") }?, "host")?;
+        let host = utf8(text!(host), "host")?;
         if port == 0 {
             return Err(Error::invalid_argument("port is 0; pass the port of the server"));
         }
@@ -118,8 +116,7 @@ pub unsafe extern "C" fn sconce_store_create_tcp_server(
 ) -> sconce_status {
     guard(|| {
         let out_store = out!(out_store);
-        // SAFETY: the caller promises a text.
-        let host = utf8(unsafe { text(host, "host") }?, "host")?;
+        let host = utf8(text!(host), "host")?;
         let store = Store::server(host, port, first_timeout(timeout_ms)?)?;
         out_store.write(sconce_store::from_key(store::insert(store)?));
         Ok(())
@@ -143,8 +140,7 @@ pub unsafe extern "C" fn sconce_store_create_prefixed(
     guard(|| {
         let out_store = out!(out_store);
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        let prefix = utf8(unsafe { text(prefix, "prefix") }?, "prefix")?;
+        let prefix = utf8(text!(prefix), "prefix")?;
         out_store.write(sconce_store::from_key(store::insert(store.prefixed(prefix)?)?));
         Ok(())
     })

@@ -5,34 +5,7 @@ use std::ffi::{c_char, c_void};
 use sconce_base::error::{Error, Result};
 
 use super::{sconce_store, store_of, timeout_of, world_size_of};
-use crate::arguments::entries;
 use crate::{guard, null, sconce_status, text};
-
-/// A caller's bytes.
-///
-/// # Safety
-/// If `value` is not NULL, it points to `bytes` readable bytes that stay as they are as long as `'a`.
-unsafe fn bytes_of<'a>(value: *const c_void, bytes: usize, name: &str) -> Result<&'a [u8]> {
-    match bytes {
-        0 => Ok(&[]),
-        _ if value.is_null() => Err(null(name)),
-        _ if bytes > isize::MAX as usize => {
-            Err(Error::invalid_argument(format!("{name} cannot have {bytes} bytes")))
-        }
-        // SAFETY: not NULL, and the caller promises the rest.
-        _ => Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }),
-    }
-}
-
-/// A caller's key.
-///
-/// # Safety
-/// As [`text`].
-unsafe fn key_of<'a>(key: *const c_char) -> Result<&'a [u8]> {
-    // SAFETY: C passes `key` as NULL, which is refused, or as a NUL-terminated text that stays as it is
-    // during the call.
-    unsafe { text(key, "key") }.map(std::ffi::CStr::to_bytes)
-}
 
 /// A caller's keys.
 ///
@@ -42,10 +15,9 @@ unsafe fn keys_of<'a>(keys: *const *const c_char, count: usize) -> Result<Vec<&'
     if count == 0 {
         return Err(Error::invalid_argument("count is 0; name at least one key"));
     }
-    // SAFETY: the caller promises so many entries, and any bytes are a pointer.
-    let keys = unsafe { entries(keys, count, "keys") }?;
+    let keys = entries!(keys, count);
     let named = |(index, key): (usize, &*const c_char)| {
-        // SAFETY: the caller promises a text or NULL.
+        // SAFETY: an entry of `keys`: NULL or a text, as this function demands.
         unsafe { text(*key, &format!("keys[{index}]")) }.map(std::ffi::CStr::to_bytes)
     };
     keys.iter().enumerate().map(named).collect()
@@ -72,7 +44,8 @@ impl ValueBuffer {
     unsafe fn write(self, value: &[u8]) {
         let bytes = value.len().min(self.capacity);
         if bytes != 0 {
-            // SAFETY: not NULL, since the capacity is not 0, and the caller promises so many bytes.
+            // SAFETY: not NULL, since the capacity is not 0, and `buffer` can hold so many bytes: this function demands
+            // it.
             unsafe { self.bytes.copy_from_nonoverlapping(value.as_ptr(), bytes) };
         }
     }
@@ -96,10 +69,8 @@ pub unsafe extern "C" fn sconce_store_set(
 ) -> sconce_status {
     guard(|| {
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        let key = unsafe { key_of(key) }?;
-        // SAFETY: the caller promises so many bytes.
-        store.set(key, unsafe { bytes_of(value, bytes, "value") }?)
+        let key = text!(key).to_bytes();
+        store.set(key, bytes!(value, bytes))
     })
 }
 
@@ -129,11 +100,10 @@ pub unsafe extern "C" fn sconce_store_get(
     guard(|| {
         let out_bytes = out!(out_bytes);
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        let key = unsafe { key_of(key) }?;
+        let key = text!(key).to_bytes();
         let buffer = ValueBuffer::new(buffer, capacity)?;
         let value = store.get(key, timeout_of(timeout_ms)?)?;
-        // SAFETY: the caller promises a writable buffer.
+        // SAFETY: `buffer` is that of the C call, which has not returned; it is NULL only if `capacity` is 0.
         unsafe { buffer.write(&value) };
         out_bytes.write(value.len());
         Ok(())
@@ -161,8 +131,7 @@ pub unsafe extern "C" fn sconce_store_add(
     guard(|| {
         let out_value = out!(out_value);
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        out_value.write(store.add(unsafe { key_of(key) }?, delta)?);
+        out_value.write(store.add(text!(key).to_bytes(), delta)?);
         Ok(())
     })
 }
@@ -194,15 +163,12 @@ pub unsafe extern "C" fn sconce_store_compare_set(
     guard(|| {
         let out_bytes = out!(out_bytes);
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        let key = unsafe { key_of(key) }?;
+        let key = text!(key).to_bytes();
         let buffer = ValueBuffer::new(buffer, capacity)?;
-        // SAFETY: the caller promises so many bytes.
-        let expected = unsafe { bytes_of(expected, expected_bytes, "expected") }?;
-        // SAFETY: the caller promises so many bytes.
-        let desired = unsafe { bytes_of(desired, desired_bytes, "desired") }?;
+        let expected = bytes!(expected, expected_bytes);
+        let desired = bytes!(desired, desired_bytes);
         let value = store.compare_set(key, expected, desired)?;
-        // SAFETY: the caller promises a writable buffer.
+        // SAFETY: `buffer` is that of the C call, which has not returned; it is NULL only if `capacity` is 0.
         unsafe { buffer.write(&value) };
         out_bytes.write(value.len());
         Ok(())
@@ -226,8 +192,7 @@ pub unsafe extern "C" fn sconce_store_check(
     guard(|| {
         let out_present = out!(out_present);
         let store = store_of(store)?;
-        // SAFETY: the caller promises so many texts.
-        out_present.write(store.check(&unsafe { keys_of(keys, count) }?)?);
+        out_present.write(store.check(&checked!(keys_of(keys, count)))?);
         Ok(())
     })
 }
@@ -251,8 +216,7 @@ pub unsafe extern "C" fn sconce_store_wait(
 ) -> sconce_status {
     guard(|| {
         let store = store_of(store)?;
-        // SAFETY: the caller promises so many texts.
-        store.wait(&unsafe { keys_of(keys, count) }?, timeout_of(timeout_ms)?)
+        store.wait(&checked!(keys_of(keys, count)), timeout_of(timeout_ms)?)
     })
 }
 
@@ -271,8 +235,7 @@ pub unsafe extern "C" fn sconce_store_delete_key(
     guard(|| {
         let out_deleted = out!(out_deleted);
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        out_deleted.write(store.delete_key(unsafe { key_of(key) }?)?);
+        out_deleted.write(store.delete_key(text!(key).to_bytes())?);
         Ok(())
     })
 }
@@ -314,8 +277,7 @@ pub unsafe extern "C" fn sconce_store_barrier(
 ) -> sconce_status {
     guard(|| {
         let store = store_of(store)?;
-        // SAFETY: the caller promises a text.
-        let name = unsafe { text(name, "name") }?;
+        let name = text!(name);
         store.barrier(name.to_bytes(), world_size_of(world_size, 1)?, timeout_of(timeout_ms)?)
     })
 }

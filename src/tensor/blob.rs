@@ -58,8 +58,8 @@ pub unsafe extern "C" fn sconce_tensor_from_memory(
         let out_tensor = out!(out_tensor);
         let dtype = Dtype::try_from(dtype)?;
         let place = Place::resolve(device)?;
-        let sizes = numbers!(sizes, rank);
-        let strides = if strides.is_null() { None } else { Some(numbers!(strides, rank)) };
+        let sizes = entries!(sizes, rank);
+        let strides = if strides.is_null() { None } else { Some(entries!(strides, rank)) };
         let memory = ForeignMemory { address, name: "address", bytes, dtype, place };
         // SAFETY: the memory is valid until the deleter is called, or without one as long as a tensor uses it:
         // the function's comment demands it.
@@ -99,8 +99,8 @@ pub unsafe extern "C" fn sconce_tensor_from_blob(
 ) -> sconce_status {
     guard(|| {
         let out_tensor = out!(out_tensor);
-        let sizes = numbers!(sizes, dims);
-        let strides = if strides.is_null() { None } else { Some(numbers!(strides, dims)) };
+        let sizes = entries!(sizes, dims);
+        let strides = if strides.is_null() { None } else { Some(entries!(strides, dims)) };
         let asked = asked!(options);
         let fixed = [MemoryFormat::Preserve, MemoryFormat::Contiguous];
         if asked.pinned || !fixed.contains(&asked.format) {

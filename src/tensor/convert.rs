@@ -19,8 +19,8 @@ use crate::{CBool, guard, sconce_status, string};
 /// - `non_blocking`: as in `sconce_copy`.
 /// - Errors: INVALID_ARGUMENT: the shape of `source` cannot be broadcast to that of `tensor`, or
 ///   the two partly overlap in memory. Otherwise as `sconce_copy_strided`.
-/// - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`; from the CPU to a device they
-///   are converted on the device if `non_blocking` is true. A blocking copy that converts elements of page-locked
+/// - Ordering: as `sconce_copy_strided`. Elements are converted on the device of `source`; from the CPU to a device
+///   they are converted on the device if `non_blocking` is true. A blocking copy that converts elements of page-locked
 ///   memory waits for the current stream first, because earlier work may still write to them.
 /// - torch: `torch.Tensor.copy_(source, non_blocking)`.
 #[must_use]
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn sconce_tensor_to_values(
         if out_values.is_null() && bytes != 0 {
             return Err(crate::null("out_values"));
         }
-        // SAFETY: the caller promises so many writable bytes during the call.
+        // SAFETY: `out_values` receives `bytes` bytes during the call, which ends after the copy.
         let values = unsafe { HostRange::new(out_values.expose_provenance(), bytes) };
         let tensor = defined(tensor, "tensor")?;
         if tensor.place() == Place::Cpu {

@@ -49,7 +49,7 @@ pub unsafe extern "C" fn sconce_tensor_empty(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        let (sizes, asked) = (entries!(sizes, rank), asked!(options));
         let options = asked.or(DEFAULT_FLOAT)?;
         match asked.format {
             MemoryFormat::Contiguous | MemoryFormat::Preserve => {
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn sconce_tensor_empty_strided(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (sizes, strides) = (numbers!(sizes, rank), numbers!(strides, rank));
+        let (sizes, strides) = (entries!(sizes, rank), entries!(strides, rank));
         let asked = asked!(options);
         asked.or(DEFAULT_FLOAT)?.empty_strided(sizes, strides)?
     })
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn sconce_tensor_full(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (sizes, value, asked) = (numbers!(sizes, rank), scalar!(value), asked!(options));
+        let (sizes, value, asked) = (entries!(sizes, rank), scalar!(value), asked!(options));
         filled(sizes, value, &asked, type_of(value))?
     })
 }
@@ -147,7 +147,7 @@ pub unsafe extern "C" fn sconce_tensor_zeros(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        let (sizes, asked) = (entries!(sizes, rank), asked!(options));
         filled(sizes, Scalar::Float(0.0), &asked, DEFAULT_FLOAT)?
     })
 }
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn sconce_tensor_ones(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        let (sizes, asked) = (entries!(sizes, rank), asked!(options));
         filled(sizes, Scalar::Float(1.0), &asked, DEFAULT_FLOAT)?
     })
 }
@@ -219,11 +219,11 @@ pub unsafe extern "C" fn sconce_tensor_from_values(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (sizes, asked) = (numbers!(sizes, rank), asked!(options));
+        let (sizes, asked) = (entries!(sizes, rank), asked!(options));
         if values.is_null() && bytes != 0 {
             return Err(crate::null("values"));
         }
-        // SAFETY: the caller promises so many readable bytes during the call.
+        // SAFETY: `values` has `bytes` bytes during the call, which ends after the copy.
         let values = unsafe { HostRange::new(values.expose_provenance(), bytes) };
         let options = asked.or(DEFAULT_FLOAT)?;
         if options.place == Place::Cpu {

@@ -17,18 +17,15 @@
 //! | `product` | products of matrices |
 //! | `outputs/` | operations whose results go to tensors of the caller's choice |
 
-/// Reads an array of numbers, such as sizes, that a C function is passed. As `out!`, it compiles only inside an
-/// `unsafe fn`, whose callers promise what the header states once for all pointers.
-macro_rules! numbers {
-    ($values:ident, $count:ident) => {{
-        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let values = $crate::arguments::entries($values, $count, stringify!($values))?;
-        values
-    }};
+/// The tensors of an array of handles. As [`checked`].
+macro_rules! tensors {
+    ($tensors:ident, $count:expr) => {
+        checked!($crate::tensor::handle::tensors_of, $tensors, $count)
+    };
 }
 
 /// Runs the body of a C function whose out-parameter receives a new handle of the tensor that the block makes.
-/// Otherwise as [`numbers`].
+/// Otherwise as [`checked`].
 macro_rules! new_tensor {
     ($place:ident, $make:block) => {
         new_handle!($place, {
@@ -39,7 +36,7 @@ macro_rules! new_tensor {
 }
 
 /// Runs the body of a C function whose out-parameter receives the new handle that the block makes. Otherwise as
-/// [`numbers`].
+/// [`checked`].
 macro_rules! new_handle {
     ($place:ident, $make:block) => {
         $crate::guard(|| {
@@ -51,7 +48,7 @@ macro_rules! new_handle {
     };
 }
 
-/// Reads the options of a new tensor. Otherwise as [`numbers`].
+/// Reads the options of a new tensor. Otherwise as [`checked`].
 macro_rules! asked {
     ($options:ident) => {{
         #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
@@ -60,29 +57,18 @@ macro_rules! asked {
     }};
 }
 
-/// Reads a number that may be NULL. Otherwise as [`numbers`].
+/// Reads a number that may be NULL. Otherwise as [`checked`].
 macro_rules! optional_scalar {
-    ($scalar:ident) => {{
-        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let scalar = $crate::tensor::scalar::optional_scalar($scalar, stringify!($scalar))?;
-        scalar
-    }};
+    ($scalar:ident) => {
+        checked!($crate::tensor::scalar::optional_scalar, $scalar)
+    };
 }
 
-/// Reads a number. Otherwise as [`numbers`].
+/// Reads a number. Otherwise as [`checked`].
 macro_rules! scalar {
     ($scalar:ident) => {
         optional_scalar!($scalar).ok_or_else(|| $crate::null(stringify!($scalar)))?
     };
-}
-
-/// Reads an array of tensors. Otherwise as [`numbers`].
-macro_rules! tensors {
-    ($tensors:ident, $count:ident) => {{
-        #[allow(unsafe_op_in_unsafe_fn, reason = "the header states the promise for all functions")]
-        let tensors = $crate::tensor::handle::tensors_of($tensors, $count, stringify!($tensors))?;
-        tensors
-    }};
 }
 
 mod blob;

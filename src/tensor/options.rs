@@ -5,7 +5,6 @@ use sconce_base::error::{Error, Result};
 use sconce_tensors::tensor::{MemoryFormat, Place, TensorOptions};
 
 use crate::CBool;
-use crate::structs::read;
 
 /// Stands for the CPU where a function of tensors takes a device.
 pub const SCONCE_DEVICE_CPU: i32 = -2;
@@ -98,9 +97,7 @@ impl Asked {
             let format = MemoryFormat::Preserve;
             return Ok(Asked { dtype: None, place: None, pinned: false, format });
         }
-        // SAFETY: unless C passes NULL, `options` has as many readable bytes as its first field, the struct's
-        // size, says; the header demands it of every struct.
-        let options = unsafe { read(options, "options") }?;
+        let options = read!(options);
         if options.reserved != [0; 7] {
             return Err(Error::invalid_argument(
                 "options.reserved is not 0; begin with SCONCE_TENSOR_OPTIONS_INIT",

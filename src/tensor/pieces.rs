@@ -1,35 +1,21 @@
 //! Several views at once, which cover a dimension.
 
-use sconce_base::error::{Error, Result};
+use sconce_base::error::Result;
 use sconce_tensors::tensor::{Tensor, handle, views};
 
 use super::handle::{look, sconce_tensor};
+use crate::arguments::{Out, OutEntries};
 use crate::handle::OpaqueHandle;
-use crate::{guard, misaligned, null, sconce_status};
+use crate::{guard, sconce_status};
 
 /// Writes the handles of the pieces to the caller's array, and their number.
-///
-/// # Safety
-/// If `out_tensors` is neither NULL nor misaligned, it points to `capacity` writable handles.
-unsafe fn write_pieces(
+fn write_pieces(
     pieces: Vec<Tensor>,
-    out_tensors: *mut *mut sconce_tensor,
-    capacity: usize,
-    out_count: crate::arguments::Out<usize>,
+    out_tensors: OutEntries<*mut sconce_tensor>,
+    out_count: Out<usize>,
 ) -> Result<()> {
-    if pieces.len() > capacity {
-        return Err(Error::invalid_argument(format!(
-            "capacity is {capacity}, but there are {} views",
-            pieces.len()
-        )));
-    }
-    if !pieces.is_empty() && out_tensors.is_null() {
-        return Err(null("out_tensors"));
-    }
-    if !out_tensors.is_aligned() {
-        return Err(misaligned("out_tensors"));
-    }
     let count = pieces.len();
+    out_tensors.check(count)?;
     let mut handles = Vec::with_capacity(count);
     for piece in pieces {
         match handle::insert(piece) {
@@ -44,10 +30,7 @@ unsafe fn write_pieces(
     }
     let handles: Vec<*mut sconce_tensor> =
         handles.into_iter().map(sconce_tensor::from_key).collect();
-    if count != 0 {
-        // SAFETY: neither NULL nor misaligned; the caller promises `capacity` handles, and there are no more, as was checked.
-        unsafe { out_tensors.copy_from_nonoverlapping(handles.as_ptr(), count) };
-    }
+    out_tensors.write(&handles)?;
     out_count.write(count);
     Ok(())
 }
@@ -74,9 +57,7 @@ pub unsafe extern "C" fn sconce_tensor_chunk(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, capacity))?;
-        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
-        // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
+        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
     })
 }
 
@@ -99,9 +80,7 @@ pub unsafe extern "C" fn sconce_tensor_split(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, capacity))?;
-        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
-        // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
+        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
     })
 }
 
@@ -126,12 +105,10 @@ pub unsafe extern "C" fn sconce_tensor_split_with_sizes(
 ) -> sconce_status {
     guard(|| {
         let out_count = out!(out_count);
-        let sizes = numbers!(sizes, count);
+        let sizes = entries!(sizes, count);
         let pieces =
             look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, capacity))?;
-        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
-        // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
+        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
     })
 }
 
@@ -152,8 +129,6 @@ pub unsafe extern "C" fn sconce_tensor_unbind(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, capacity))?;
-        // SAFETY: `out_tensors` has as many places as C states in `capacity`, and `write_pieces` refuses more
-        // views than that before it writes.
-        unsafe { write_pieces(pieces, out_tensors, capacity, out_count) }
+        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
     })
 }

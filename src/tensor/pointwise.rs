@@ -9,7 +9,7 @@ use super::handle::{
     assigned, defined, defined_in, made_in_place, optional, returned, sconce_tensor, tensor_in,
 };
 use super::scalar::sconce_scalar;
-use crate::{guard, null, sconce_status};
+use crate::{Out, guard, null, sconce_status};
 
 pub use sconce_math::arithmetic::numbers::*;
 
@@ -36,16 +36,13 @@ fn unknown(number: i32, prefix: &str, count: usize) -> Error {
 }
 
 /// The result of `calculate`: in the tensor of `into` if the caller named one, else in a new one.
-///
-/// # Safety
-/// If `out_tensor` is neither NULL nor misaligned, it is writable.
-unsafe fn calculated(
+fn calculated(
     into: *mut sconce_tensor,
-    out_tensor: *mut *mut sconce_tensor,
+    out_tensor: Option<Out<*mut sconce_tensor>>,
     calculate: impl FnOnce(Option<&Tensor>) -> Result<Tensor>,
 ) -> Result<()> {
     if optional(into).is_none() {
-        let out_tensor = out!(out_tensor);
+        let out_tensor = out_tensor.ok_or_else(|| null("out_tensor"))?;
         out_tensor.write(returned(calculate(None)?)?);
         return Ok(());
     }
@@ -53,21 +50,16 @@ unsafe fn calculated(
         let result = calculate(Some(into))?;
         Ok((!into.is_same_view(&result)).then_some(result))
     };
-    // SAFETY: `into` and `out_tensor` are the C function's parameters: a handle, which is checked, and NULL or a place
-    // for one handle.
-    unsafe { written(into, None, out_tensor, calculate) }
+    written(into, None, out_tensor, calculate)
 }
 
-/// Writes a result to the tensor of `into`, and a second owner of its handle to `out_tensor` unless that is NULL. `write`
-/// returns the tensor that the handle is to hold, if that is another one. `known` is the tensor of `into` if the call has
-/// read it already.
-///
-/// # Safety
-/// As `calculated`.
-unsafe fn written(
+/// Writes a result to the tensor of `into`, and a second owner of its handle to `out_tensor` unless that is NULL.
+/// `write` returns the tensor that the handle is to hold, if that is another one. `known` is the tensor of `into` if
+/// the call has read it already.
+fn written(
     into: *mut sconce_tensor,
     known: Option<&Tensor>,
-    out_tensor: *mut *mut sconce_tensor,
+    out_tensor: Option<Out<*mut sconce_tensor>>,
     write: impl FnOnce(&Tensor) -> Result<Option<Tensor>>,
 ) -> Result<()> {
     let write = || {
@@ -84,12 +76,10 @@ unsafe fn written(
             Some(result) => assigned(into, "into", result),
         }
     };
-    if out_tensor.is_null() {
-        return write();
-    }
-    let out_tensor = out!(out_tensor);
     write()?;
-    out_tensor.write(super::handle::again(into, "into")?);
+    if let Some(out_tensor) = out_tensor {
+        out_tensor.write(super::handle::again(into, "into")?);
+    }
     Ok(())
 }
 
@@ -163,10 +153,9 @@ pub unsafe extern "C" fn sconce_tensor_unary(
     guard(|| {
         let operation = unary_of(operation)?;
         let input = defined(tensor, "tensor")?;
-        // SAFETY: the header states the promise for all functions.
-        unsafe {
-            calculated(into, out_tensor, |into| operations::elementwise(operation, &input, into))
-        }
+        calculated(into, optional_out!(out_tensor), |into| {
+            operations::elementwise(operation, &input, into)
+        })
     })
 }
 
@@ -226,12 +215,9 @@ pub unsafe extern "C" fn sconce_tensor_binary(
             [_, TensorOperand::Tensor(tensor)] if into == second => Some(tensor),
             _ => None,
         };
-        // SAFETY: the header states the promise for all functions.
-        unsafe {
-            written(into, known, out_tensor, |into| {
-                operations::binary_into(operation, operands, alpha, into)
-            })
-        }
+        written(into, known, optional_out!(out_tensor), |into| {
+            operations::binary_into(operation, operands, alpha, into)
+        })
     })
 }
 

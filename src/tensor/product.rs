@@ -103,9 +103,9 @@ pub unsafe extern "C" fn sconce_tensor_convolution(
         let (input, filter) = (defined(tensor, "tensor")?, defined(filter, "filter")?);
         let bias = if bias.is_null() { None } else { Some(defined(bias, "bias")?) };
         let steps = FilterSteps {
-            stride: numbers!(stride, spatial),
-            padding: numbers!(padding, spatial),
-            dilation: numbers!(dilation, spatial),
+            stride: entries!(stride, spatial),
+            padding: entries!(padding, spatial),
+            dilation: entries!(dilation, spatial),
             groups,
         };
         operations::convolution(&input, &filter, bias.as_ref(), &steps)?
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn sconce_tensor_fft(
             kind: kind_of(kind)?,
             direction: direction_of(direction)?,
             normalization: normalization_of(normalization)?,
-            dims: numbers!(dims, count),
+            dims: entries!(dims, count),
             length: (length != -1).then_some(length),
         };
         operations::fourier(&defined(tensor, "tensor")?, &asked, None)?

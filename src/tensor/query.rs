@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 
-use sconce_base::error::Error;
 use sconce_tensors::tensor::{Dims, handle, transfer};
 
 use super::handle::{look, look_at_words, sconce_tensor};
@@ -78,36 +77,6 @@ pub unsafe extern "C" fn sconce_tensor_get_rank(
     })
 }
 
-/// Writes sizes or strides to the caller's array.
-///
-/// # Safety
-/// If `out` is neither NULL nor misaligned, it points to `capacity` writable numbers.
-unsafe fn write_dims(
-    values: &[i64],
-    out: *mut i64,
-    capacity: usize,
-    name: &str,
-) -> sconce_base::error::Result<()> {
-    if capacity < values.len() {
-        return Err(Error::invalid_argument(format!(
-            "capacity is {capacity}, but the tensor has {} dimensions; {name} needs one entry for each",
-            values.len()
-        )));
-    }
-    if values.is_empty() {
-        return Ok(());
-    }
-    if out.is_null() {
-        return Err(crate::null(name));
-    }
-    if !out.is_aligned() {
-        return Err(crate::misaligned(name));
-    }
-    // SAFETY: neither NULL nor misaligned, and checked against the capacity, which the caller promises.
-    unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), out, values.len()) };
-    Ok(())
-}
-
 /// Returns the sizes.
 ///
 /// - `out_sizes`: receives an entry for each dimension; may be NULL without dimensions.
@@ -124,9 +93,7 @@ pub unsafe extern "C" fn sconce_tensor_get_sizes(
     guard(|| {
         let mut sizes = Dims::new();
         look_at_words(tensor, "tensor", |words| words.sizes(&mut sizes))?;
-        // SAFETY: `out_sizes` has as many places as C states in `capacity`, and `write_dims` refuses more
-        // dimensions than that before it writes.
-        unsafe { write_dims(&sizes, out_sizes, capacity, "out_sizes") }
+        out_entries!(out_sizes, capacity).write(&sizes)
     })
 }
 
@@ -146,9 +113,7 @@ pub unsafe extern "C" fn sconce_tensor_get_strides(
     guard(|| {
         let mut strides = Dims::new();
         look_at_words(tensor, "tensor", |words| words.strides(&mut strides))?;
-        // SAFETY: `out_strides` has as many places as C states in `capacity`, and `write_dims` refuses more
-        // dimensions than that before it writes.
-        unsafe { write_dims(&strides, out_strides, capacity, "out_strides") }
+        out_entries!(out_strides, capacity).write(&strides)
     })
 }
 

@@ -40,7 +40,7 @@ pub unsafe extern "C" fn sconce_tensor_reduce(
 ) -> sconce_status {
     new_tensor!(out_tensor, {
         let op = operation_of(operation, &ReduceOp::IN_C, "SCONCE_REDUCE")?;
-        let dims = numbers!(dims, count);
+        let dims = entries!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
         let mut place = Tensor::default();

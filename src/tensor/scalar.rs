@@ -90,6 +90,6 @@ pub(super) unsafe fn optional_scalar(
     if !scalar.is_aligned() {
         return Err(misaligned(name));
     }
-    // SAFETY: neither NULL nor misaligned; the caller promises the rest, and any bytes are a value of it.
+    // SAFETY: neither NULL nor misaligned, so it points to a number, as this function demands; any bytes are one.
     unsafe { scalar.read() }.value(name).map(Some)
 }

@@ -25,7 +25,7 @@ pub unsafe extern "C" fn sconce_tensor_view(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        let sizes = numbers!(sizes, rank);
+        let sizes = entries!(sizes, rank);
         viewed_directly(
             tensor,
             "tensor",
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn sconce_tensor_reshape(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let sizes = numbers!(sizes, rank);
+        let sizes = entries!(sizes, rank);
         transfer::reshape(&defined(tensor, "tensor")?, sizes)?
     })
 }
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn sconce_tensor_as_strided(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_tensor!(out_tensor, {
-        let (sizes, strides) = (numbers!(sizes, rank), numbers!(strides, rank));
+        let (sizes, strides) = (entries!(sizes, rank), entries!(strides, rank));
         let offset = (storage_offset != -1).then_some(storage_offset);
         look(tensor, "tensor", |tensor| views::as_strided(tensor, sizes, strides, offset))?
     })
@@ -191,7 +191,7 @@ pub unsafe extern "C" fn sconce_tensor_permute(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        let dims = numbers!(dims, count);
+        let dims = entries!(dims, count);
         viewed(tensor, "tensor", |view| views::permute_in_place(view, dims))
     })
 }
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn sconce_tensor_expand(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        let sizes = numbers!(sizes, rank);
+        let sizes = entries!(sizes, rank);
         viewed(tensor, "tensor", |view| views::expand_in_place(view, sizes))
     })
 }
@@ -234,7 +234,7 @@ pub unsafe extern "C" fn sconce_tensor_squeeze(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        let dims = if dims.is_null() && count == 0 { None } else { Some(numbers!(dims, count)) };
+        let dims = if dims.is_null() && count == 0 { None } else { Some(entries!(dims, count)) };
         viewed(tensor, "tensor", |view| match dims {
             None => {
                 views::squeeze_all_in_place(view);
@@ -304,7 +304,7 @@ pub unsafe extern "C" fn sconce_tensor_unflatten(
     out_tensor: *mut *mut sconce_tensor,
 ) -> sconce_status {
     new_handle!(out_tensor, {
-        let sizes = numbers!(sizes, count);
+        let sizes = entries!(sizes, count);
         viewed(tensor, "tensor", |view| views::unflatten_in_place(view, dim, sizes))
     })
 }

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn sconce_tensor_reduce_out(
 ) -> sconce_status {
     guard(|| {
         let op = operation_of(operation, &ReduceOp::IN_C, "SCONCE_REDUCE")?;
-        let dims = numbers!(dims, count);
+        let dims = entries!(dims, count);
         let dtype = optional_dtype(dtype, "dtype")?;
         let reduction = Reduction { op, dims, keep: keep_dims.is_true(), dtype };
         let input = defined(tensor, "tensor")?;

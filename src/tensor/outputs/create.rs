@@ -38,7 +38,7 @@ pub unsafe extern "C" fn sconce_tensor_resize(
     rank: usize,
 ) -> sconce_status {
     guard(|| {
-        let sizes = numbers!(sizes, rank);
+        let sizes = entries!(sizes, rank);
         let before = defined(tensor, "tensor")?;
         let result = transfer::resize(&before, sizes)?;
         assign_result(tensor, "tensor", &before, result)

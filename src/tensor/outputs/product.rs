@@ -107,7 +107,7 @@ pub unsafe extern "C" fn sconce_tensor_fft_out(
             kind: kind_of(kind)?,
             direction: direction_of(direction)?,
             normalization: normalization_of(normalization)?,
-            dims: numbers!(dims, count),
+            dims: entries!(dims, count),
             length: (length != -1).then_some(length),
         };
         let input = defined(tensor, "tensor")?;
