@@ -2,12 +2,13 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::driver::{Address, IpcHandle, RowCopy, RowSide, Stream};
 use super::images::variable_of;
 use super::memory::check_direction;
 use super::runtime;
 use super::state::{check, codes, ready};
+use crate::abi::arguments::Out;
 
 /// `cudaPointerAttributes`, as far as both CUDA 12 and 13 have it.
 #[repr(C)]
@@ -116,7 +117,7 @@ runtime! {
                 AddressProperties { kind, device, on_device, on_host }
             }
         };
-        place.write(found)
+        place.give(found)
     }
 
     /// The device's address of page-locked memory.

@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::driver::{Code, driver};
 use super::state::{self, check, codes, ready, started};
 use super::{NamedFunction, runtime};
+use crate::abi::arguments::Out;
 
 /// The version that `cudaRuntimeGetVersion` returns: that of CUDA 12.0, whose driver these functions need.
 const VERSION: c_int = 12_000;
@@ -13,7 +14,7 @@ const VERSION: c_int = 12_000;
 runtime! {
     /// The calling thread's device.
     fn cudaGetDevice(device: Out<c_int>) {
-        device.write(state::device()?)
+        device.give(state::device()?)
     }
 
     /// Sets the calling thread's device.
@@ -73,7 +74,7 @@ runtime! {
 
     /// The version of CUDA that these functions are of.
     fn cudaRuntimeGetVersion(version: Out<c_int>) {
-        version.write(VERSION)
+        version.give(VERSION)
     }
 }
 

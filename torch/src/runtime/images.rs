@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::driver::{Address, Driver, Function, Kernel, Library, Stream};
 use super::state::{Outcome, check, codes, ready};
 use super::{NamedFunction, runtime};
+use crate::abi::arguments::Out;
 
 /// What nvcc registers: a wrapper around the code.
 #[repr(C)]
@@ -175,7 +176,7 @@ pub(super) fn function_of(driver: &Driver, host: *const c_void) -> Result<Functi
 runtime! {
     /// The kernel that a function of the host stands for.
     fn __cudaGetKernel(kernel: Out<Kernel>, host: *const c_void) {
-        kernel.write(kernel_of(ready()?, host)?)
+        kernel.give(kernel_of(ready()?, host)?)
     }
 
     /// Queues a kernel that `__cudaGetKernel` returned.
@@ -246,15 +247,15 @@ runtime! {
         /// `cudaErrorMissingConfiguration`.
         const MISSING: i32 = 52;
         let launch = PUSHED.with_borrow_mut(Vec::pop).ok_or(MISSING)?;
-        grid.write(launch.grid)?;
-        block.write(launch.block)?;
-        shared_bytes.write(launch.shared_bytes)?;
-        stream.write(launch.stream)
+        grid.give(launch.grid)?;
+        block.give(launch.block)?;
+        shared_bytes.give(launch.shared_bytes)?;
+        stream.give(launch.stream)
     }
 }
 
 fn occupancy(
-    blocks: Out<c_int>,
+    blocks: Out<'_, c_int>,
     host: *const c_void,
     threads: c_int,
     shared_bytes: usize,

@@ -2,11 +2,12 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::driver::{LaunchConfig, Stream};
 use super::images::{Dim3, function_of, kernel_of};
 use super::runtime;
 use super::state::{check, codes, ready};
+use crate::abi::arguments::Out;
 
 /// `cudaLaunchConfig_t`.
 #[repr(C)]
@@ -107,6 +108,6 @@ runtime! {
         for (value, attribute) in found.others.iter_mut().zip(OTHERS) {
             *value = get(attribute)?;
         }
-        place.write(found)
+        place.give(found)
     }
 }

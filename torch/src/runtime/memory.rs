@@ -2,10 +2,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::driver::{Address, Stream};
 use super::runtime;
 use super::state::{Outcome, check, ready};
+use crate::abi::arguments::Out;
 
 /// The directions of a copy, `cudaMemcpyHostToHost` to `cudaMemcpyDefault`: the driver sees from the addresses which one
 /// it is.
@@ -125,7 +126,7 @@ runtime! {
     }
 }
 
-fn pinned(pointer: Out<*mut c_void>, bytes: usize, flags: c_uint) -> Outcome {
+fn pinned(pointer: Out<'_, *mut c_void>, bytes: usize, flags: c_uint) -> Outcome {
     pointer.fill(std::ptr::null_mut(), |address| match bytes {
         0 => ready().map(drop),
         bytes => check((ready()?.allocate_host)(address, bytes, flags)),

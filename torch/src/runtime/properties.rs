@@ -2,9 +2,10 @@
 
 use std::ffi::c_int;
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::runtime;
 use super::state::{Outcome, check, codes, started};
+use crate::abi::arguments::Out;
 
 /// A number of `cudaDeviceProp`: the driver's attribute, its bytes, and its offset in the layouts of CUDA 12 and 13.
 struct DeviceNumber {

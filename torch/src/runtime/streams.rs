@@ -2,16 +2,17 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use super::arguments::Out;
+use super::arguments::CudaPlace;
 use super::driver::{Event, Stream};
 use super::runtime;
-use super::state::{Outcome, check, ready};
+use super::state::{Outcome, check, codes, ready};
+use crate::abi::arguments::Out;
 
-fn make_stream(place: Out<Stream>, flags: c_uint, priority: c_int) -> Outcome {
+fn make_stream(place: Out<'_, Stream>, flags: c_uint, priority: c_int) -> Outcome {
     place.fill(Stream::NONE, |made| check((ready()?.stream_create)(made, flags, priority)))
 }
 
-fn make_event(place: Out<Event>, flags: c_uint) -> Outcome {
+fn make_event(place: Out<'_, Event>, flags: c_uint) -> Outcome {
     place.fill(Event::NONE, |made| check((ready()?.event_create)(made, flags)))
 }
 
@@ -76,8 +77,12 @@ runtime! {
     }
 
     /// Exchanges what captures of other threads forbid this one; the numbers are the driver's.
-    fn cudaThreadExchangeStreamCaptureMode(mode: Out<c_int>) {
-        mode.change(|mode| check((ready()?.exchange_mode)(mode)))
+    fn cudaThreadExchangeStreamCaptureMode(mode: Option<&mut c_int>) {
+        let mode = mode.ok_or(codes::INVALID_VALUE)?;
+        let mut exchanged = *mode;
+        check((ready()?.exchange_mode)(&mut exchanged))?;
+        *mode = exchanged;
+        Ok(())
     }
 
     /// An event that measures times.
