@@ -6,6 +6,10 @@ use std::ffi::c_void;
 
 use half::{bf16, f16};
 
+use crate::error::Result;
+use crate::sconce::properties::{data_of, numel_of};
+use crate::sconce::tensor::TensorHandle;
+
 /// A type of real numbers that tensors have.
 pub trait Element: Copy + PartialEq + Send + Sync + 'static {
     /// What is calculated in: F32 for 16-bit types, else the type itself.
@@ -142,7 +146,7 @@ impl Number for TruthValue {
 /// # Safety
 /// `data` is a tensor's of the CPU, which has an element of this size at `place`.
 pub unsafe fn read<T: Copy>(data: *const c_void, place: i64) -> T {
-    // SAFETY: the caller's promise. Memory of the program may be aligned as it likes.
+    // SAFETY: `read` demands that the tensor has an element there. Memory of the program may be aligned as it likes.
     unsafe { data.cast::<T>().wrapping_offset(place as isize).read_unaligned() }
 }
 
@@ -151,8 +155,40 @@ pub unsafe fn read<T: Copy>(data: *const c_void, place: i64) -> T {
 /// # Safety
 /// As [`read`]; no one else uses the element.
 pub unsafe fn write<T: Copy>(data: *mut c_void, place: i64, value: T) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `write` demands that the tensor has an element there which nobody else uses. Memory of the program may be
+    // aligned as it likes.
     unsafe { data.cast::<T>().wrapping_offset(place as isize).write_unaligned(value) };
+}
+
+/// The elements of a tensor, one after another.
+///
+/// # Safety
+/// The tensor is contiguous, is one of the CPU, has elements of `T`, and lives as long as the result. Nobody writes its
+/// elements meanwhile.
+pub unsafe fn elements<'a, T: Number>(tensor: TensorHandle) -> Result<&'a [T]> {
+    let count = numel_of(tensor)? as usize;
+    if count == 0 {
+        return Ok(&[]);
+    }
+    let data = data_of(tensor)?.cast::<T>();
+    // SAFETY: `elements` demands of the tensor that its `count` elements of `T` lie one after another, live as long as
+    // the result, and are written by nobody.
+    Ok(unsafe { std::slice::from_raw_parts(data, count) })
+}
+
+/// As [`elements`], to write them.
+///
+/// # Safety
+/// As [`elements`], and nobody else uses the elements meanwhile.
+pub unsafe fn elements_to_write<'a, T: Number>(tensor: TensorHandle) -> Result<&'a mut [T]> {
+    let count = numel_of(tensor)? as usize;
+    if count == 0 {
+        return Ok(&mut []);
+    }
+    let data = data_of(tensor)?.cast::<T>();
+    // SAFETY: `elements_to_write` demands of the tensor that its `count` elements of `T` lie one after another, live as
+    // long as the result, and are used by nobody else.
+    Ok(unsafe { std::slice::from_raw_parts_mut(data, count) })
 }
 
 /// Evaluates an expression with `$T` as the type of the elements: all real types and truth values. Other types are an

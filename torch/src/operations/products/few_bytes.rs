@@ -7,6 +7,7 @@ use crate::abi::tensors::{
     data_of, device_of_tensor, dtype_of_tensor, is_contiguous, numel_of, sizes_of,
 };
 use crate::error::{Result, ensure};
+use crate::operations::element::elements;
 use crate::operations::tensors::empty;
 use crate::sconce::operations::{contiguous, to_dtype};
 use crate::sconce::parallel::{GRAIN, OnThreads, for_range};
@@ -80,12 +81,12 @@ pub fn product(input: TensorHandle, weights: TensorHandle, scales: TensorHandle)
     let lines = contiguous(to_dtype(input, single)?.handle())?;
     let factors = contiguous(to_dtype(scales, single)?.handle())?;
     let operands = ByteProduct {
-        // SAFETY: the elements lie one after another.
-        rows: unsafe { elements(lines.handle(), rows * inner) }?,
-        // SAFETY: the weights are a contiguous matrix of I8 with these sizes, as was checked.
-        weights: unsafe { elements(weights, columns * inner) }?,
-        // SAFETY: as above.
-        scales: unsafe { elements(factors.handle(), columns) }?,
+        // SAFETY: the tensor was made contiguous, in float32, and lives until the product is done.
+        rows: unsafe { elements::<f32>(lines.handle()) }?,
+        // SAFETY: the weights are a contiguous matrix of I8, as was checked, which the caller keeps.
+        weights: unsafe { elements::<i8>(weights) }?,
+        // SAFETY: the tensor was made contiguous, in float32, and lives until the product is done.
+        scales: unsafe { elements::<f32>(factors.handle()) }?,
         sizes: [rows, inner, columns].map(|size| size as usize),
         into: data_of(result.handle())?.cast(),
     };
@@ -111,14 +112,4 @@ fn dot(first: &[f32], second: &[f32]) -> f32 {
         }
     }
     sums.iter().sum::<f32>() + last
-}
-
-/// # Safety
-/// The tensor has that many elements of this type, one after another, and lives as long as the result.
-unsafe fn elements<'a, T>(tensor: TensorHandle, count: i64) -> Result<&'a [T]> {
-    if count == 0 {
-        return Ok(&[]);
-    }
-    // SAFETY: the caller's promise.
-    Ok(unsafe { std::slice::from_raw_parts(data_of(tensor)?.cast::<T>(), count as usize) })
 }

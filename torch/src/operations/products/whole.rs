@@ -5,6 +5,7 @@
 
 use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, is_contiguous, sizes_of};
 use crate::error::{Result, ensure};
+use crate::operations::element::elements;
 use crate::sconce::operations::{contiguous, transpose};
 use crate::sconce::parallel::{GRAIN, OnThreads, for_range};
 use crate::sconce::tensor::TensorHandle;
@@ -31,13 +32,8 @@ pub fn product(first: TensorHandle, second: TensorHandle, out: TensorHandle) -> 
     // Columns one after another; weights usually are stored like that.
     let turned = contiguous(transpose(second, 0, 1)?.handle())?;
     let into = data_of(out)?.cast::<i32>();
-    let from: &[i8] = match inner * columns {
-        0 => &[],
-        // SAFETY: the elements lie one after another.
-        count => unsafe {
-            std::slice::from_raw_parts(data_of(turned.handle())?.cast(), count as usize)
-        },
-    };
+    // SAFETY: the tensor was made contiguous, its type was checked, and nobody writes it.
+    let from = unsafe { elements::<i8>(turned.handle()) }?;
     let sizes = [rows, inner, columns].map(|size| size as usize);
     // SAFETY: each thread writes the columns of its part alone.
     let shared = unsafe { OnThreads::new(IntegerProduct { lines: &lines, from, into, sizes }) };

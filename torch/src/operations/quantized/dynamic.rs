@@ -3,8 +3,9 @@
 
 #![allow(unsafe_code, reason = "reads and writes tensors of the CPU")]
 
-use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
+use crate::operations::element::{elements, elements_to_write};
 use crate::operations::layout::count_of;
 use crate::operations::products::check_type;
 use crate::operations::tensors::{check_device, empty, name_of};
@@ -99,14 +100,12 @@ pub fn matmul(
         *last = outputs;
     }
     let result = empty(&made, F32, api::SCONCE_DEVICE_CPU)?;
-    let count = numel_of(lines.handle())? as usize;
-    let made = count / inputs as usize * outputs as usize;
-    // SAFETY: the elements lie one after another.
-    let lines = unsafe { elements(&lines, count) }?;
-    // SAFETY: as above.
-    let weights = unsafe { elements(&weights, found as usize) }?;
-    // SAFETY: as above, in a tensor that nobody else has.
-    let into = unsafe { std::slice::from_raw_parts_mut(start(&result)?, made) };
+    // SAFETY: the tensor was made contiguous, in float32, and nobody writes it.
+    let lines = unsafe { elements::<f32>(lines.handle()) }?;
+    // SAFETY: the tensor was made contiguous, its type was checked, and nobody writes it.
+    let weights = unsafe { elements::<f32>(weights.handle()) }?;
+    // SAFETY: the tensor is new, so nobody else uses it.
+    let into = unsafe { elements_to_write::<f32>(result.handle()) }?;
     let (bytes, scales) = weights.split_at(bytes as usize);
     let weights: Vec<i32> = bytes
         .iter()
@@ -134,18 +133,6 @@ pub fn matmul(
         }
     }
     to_dtype(result.handle(), dtype)
-}
-
-fn start(tensor: &Tensor) -> Result<*mut f32> {
-    let data = data_of(tensor.handle())?;
-    Ok(if data.is_null() { std::ptr::dangling_mut() } else { data.cast() })
-}
-
-/// # Safety
-/// So many elements of float32 lie one after another.
-unsafe fn elements(tensor: &Tensor, count: usize) -> Result<&[f32]> {
-    // SAFETY: the caller's promise; the tensor lives as long as the result.
-    Ok(unsafe { std::slice::from_raw_parts(start(tensor)?, count) })
 }
 
 /// Integers of 8 bits for a line, less the one that stands for 0, and the real number from one to the next. Of a zero

@@ -7,8 +7,9 @@
 
 use super::few_rows::{self, MOST_ROWS, PackedWeights};
 use super::packing::{Packing, check_scales, matrix, scaled};
-use crate::abi::tensors::{data_of, device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
+use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, numel_of, sizes_of};
 use crate::error::{Error, Result};
+use crate::operations::element::{elements, elements_to_write};
 use crate::operations::products::check_type;
 use crate::operations::tensors::{check_device, empty, is_floating, name_of};
 use crate::sconce::operations::{contiguous, matmul, to_dtype};
@@ -77,31 +78,19 @@ fn few_rows(
     }
     let lines = contiguous(to_dtype(input, F32)?.handle())?;
     let (bytes, scales) = (contiguous(packed)?, contiguous(to_dtype(scales, F32)?.handle())?);
-    // SAFETY: the elements of these tensors lie one after another.
-    let numbers = unsafe { elements::<f32>(&lines) }?;
-    // SAFETY: as above.
-    let bytes = unsafe { elements::<u8>(&bytes) }?;
-    // SAFETY: as above.
-    let scales = unsafe { elements::<f32>(&scales) }?;
-    let into = data_of(result.handle())?.cast::<f32>();
-    // SAFETY: the tensor is new, and has that many elements.
-    let into = unsafe { std::slice::from_raw_parts_mut(into, (rows * outputs) as usize) };
+    // SAFETY: the tensor was made contiguous, in float32, and nobody writes it.
+    let numbers = unsafe { elements::<f32>(lines.handle()) }?;
+    // SAFETY: the tensor was made contiguous, has bytes, and nobody writes it.
+    let bytes = unsafe { elements::<u8>(bytes.handle()) }?;
+    // SAFETY: the tensor was made contiguous, in float32, and nobody writes it.
+    let scales = unsafe { elements::<f32>(scales.handle()) }?;
+    // SAFETY: the tensor is new, so nobody else uses it.
+    let into = unsafe { elements_to_write::<f32>(result.handle()) }?;
     let (inputs, outputs, group) =
         (numbers.len() / rows as usize, outputs as usize, group as usize);
     let weights = PackedWeights { bytes, scales, group, inputs, outputs, packing };
     few_rows::product(numbers, weights, into);
     Ok(result)
-}
-
-/// # Safety
-/// The elements are of this type, and lie one after another.
-unsafe fn elements<T>(tensor: &Tensor) -> Result<&[T]> {
-    let (data, count) = (data_of(tensor.handle())?, numel_of(tensor.handle())? as usize);
-    if count == 0 {
-        return Ok(&[]);
-    }
-    // SAFETY: the caller's promise; the tensor lives as long as the result.
-    Ok(unsafe { std::slice::from_raw_parts(data.cast::<T>(), count) })
 }
 
 /// The bits of all weights, less 8, as a matrix of inputs times outputs in float32.
@@ -113,11 +102,10 @@ fn bits_of(packed: TensorHandle, packing: Packing) -> Result<Tensor> {
         return Ok(bits);
     }
     let lines = contiguous(packed)?;
-    // SAFETY: the packed weights lie one after another.
-    let from = unsafe { elements::<u8>(&lines) }?;
-    let to = data_of(bits.handle())?.cast::<f32>();
-    // SAFETY: the tensor is new, and has that many elements.
-    let to = unsafe { std::slice::from_raw_parts_mut(to, outputs * inputs) };
+    // SAFETY: the tensor was made contiguous, has bytes, and nobody writes it.
+    let from = unsafe { elements::<u8>(lines.handle()) }?;
+    // SAFETY: the tensor is new, so nobody else uses it.
+    let to = unsafe { elements_to_write::<f32>(bits.handle()) }?;
     for begin in (0..outputs).step_by(packing.block) {
         let count = packing.block.min(outputs - begin);
         let places: Vec<(usize, bool)> =
