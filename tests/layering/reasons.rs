@@ -14,19 +14,8 @@ const ROOTS: &[&str] = &[
     "examples",
     "benches",
     "torch/build",
+    "torch/src",
     "torch/tests",
-    "torch/src/abi",
-    "torch/src/capi",
-    "torch/src/dispatcher",
-    "torch/src/foreign",
-    "torch/src/kernels",
-    "torch/src/loading",
-    "torch/src/model",
-    "torch/src/package",
-    "torch/src/registry",
-    "torch/src/runtime",
-    "torch/src/sconce",
-    "torch/src/vectors",
 ];
 
 /// How a comment begins that gives no reason: it points to another, or says that somebody has one.

@@ -52,7 +52,7 @@ impl PackedConstant {
         if sizes.iter().all(|&size| size != 0) {
             not_null(self.data, "data")?;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: `tensor` demands that the memory has the elements which the description reaches.
         unsafe { unpacked(self.data, &description, sizes) }
     }
 }
@@ -82,7 +82,8 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
         if let Err(refused) = check_strided(layout) {
             return shim(|| Err(refused));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the arguments are those that this function got from C, of which the ABI demands what it does for the
+        // other function.
         return unsafe {
             aoti_torch_create_tensor_from_blob(
                 data,
@@ -107,7 +108,8 @@ pub unsafe extern "C" fn aoti_torch_create_tensor_from_blob_v2(
             description: opaque_metadata,
             description_bytes: opaque_metadata_size,
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: the ABI has the number of sizes and of bytes of the description beside them, and the memory has what
+        // this describes.
         constant(|| unsafe { packed.tensor() }).map_err(|error| Error {
             message: format!(
                 "{} was packed for oneDNN and cannot be unpacked: {}. Compile the model with \

@@ -287,7 +287,7 @@ fn a_result_that_is_not_read_is_not_returned() {
         "indices alone",
     );
     let (two, pool) = (2, super::pooling::windows::aoti_torch_cpu_adaptive_max_pool2d);
-    // SAFETY: as above; there is one size.
+    // SAFETY: the places are NULL or valid for writes, and there is one size.
     assert_eq!(unsafe { pool(tensor.handle(), &two, 1, &mut values, none) }, 0);
     let values = Tensor::from_handle(values);
     input.assert_near(values.handle(), 0.0, "values alone");

@@ -79,8 +79,8 @@ pub unsafe fn launch(
         cooperative: false,
         reserved: [0; 3],
     };
-    // SAFETY: the lists have the length that is passed, and point to values that live during the call; the rest is
-    // the caller's promise.
+    // SAFETY: the lists have the length that is passed, and point to values that live during the call; `launch` demands
+    // that the kernel has these parameters, and that memory has what it reaches.
     check(unsafe {
         api::sconce_kernel_launch_on(
             kernel.handle(),

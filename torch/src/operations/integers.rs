@@ -101,11 +101,11 @@ pub fn gcd(first: TensorHandle, second: TensorHandle) -> Result<Tensor> {
 /// All three have so many elements of the type.
 unsafe fn on_cpu<T: Whole>([first, second]: [*mut c_void; 2], result: *mut c_void, count: i64) {
     for at in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function demands that the first operand has `count` elements of the type.
         let a: T = unsafe { read(first, at) };
-        // SAFETY: as above.
+        // SAFETY: this function demands that the second operand has `count` elements of the type.
         let b: T = unsafe { read(second, at) };
-        // SAFETY: as above.
+        // SAFETY: this function demands that the result has `count` elements of the type.
         unsafe { write(result, at, a.common_divisor(b)) };
     }
 }

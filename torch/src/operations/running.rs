@@ -123,9 +123,9 @@ fn extremes_on_cpu<T: Element>(
                 _ => (here, at),
             };
             newest = Some(chosen);
-            // SAFETY: as above.
+            // SAFETY: the values have the sizes of the lines, and this thread alone writes this line.
             unsafe { write(values.data, begin + at, chosen.0) };
-            // SAFETY: as above.
+            // SAFETY: the indices have the sizes of the lines, and this thread alone writes this line.
             unsafe { write(indices.data, begin + at, chosen.1) };
         }
     })
@@ -174,7 +174,7 @@ fn log_sums_on_cpu<T: Element>(lines: &Lines, to: &Layout) -> Result<()> {
             // SAFETY: the line has that many elements.
             let here: T = unsafe { read(lines.layout.data, at) };
             sum = log_sum(sum, here.widen().to_f64());
-            // SAFETY: as above.
+            // SAFETY: the result has the sizes of the lines, and this thread alone writes this line.
             unsafe { write(to.data, at, T::narrow(T::Wide::from_f64(sum))) };
         }
     })

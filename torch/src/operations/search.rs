@@ -212,7 +212,7 @@ impl Run {
                 // SAFETY: there is a result for each value.
                 unsafe { write(self.result.data, at, low as i32) };
             } else {
-                // SAFETY: as above.
+                // SAFETY: there is a result for each value, of 8 bytes where `narrow` is not set.
                 unsafe { write(self.result.data, at, low) };
             }
         }

@@ -98,10 +98,12 @@ pub unsafe extern "C" fn pack(
     for row in 0..inner + inner % 2 {
         for column in 0..columns {
             let from = from.wrapping_offset((row * from_stride + column) as isize);
-            // SAFETY: the caller's promise.
+            // SAFETY: the generated code's matrix has `inner` rows of `columns` numbers, which `row` and `column` are
+            // below.
             let value = if row < inner { unsafe { from.read_unaligned() } } else { 0 };
             let place = ((row / 2 * into_stride + column) * 2 + row % 2) as isize;
-            // SAFETY: as above.
+            // SAFETY: the result has `inner` rows, rounded up to an even number, of `columns` numbers each, as two rows
+            // side by side.
             unsafe { into.wrapping_offset(place).write_unaligned(value) };
         }
     }
@@ -132,7 +134,7 @@ pub unsafe extern "C" fn brgemm_float(
     let block = |data, stride: i64| Block { data, stride: stride as usize };
     let sizes = [rows, columns, inner].map(|size| size.max(0) as usize);
     let (first, second) = (block(first, first_stride), block(second, second_stride));
-    // SAFETY: the caller's promise.
+    // SAFETY: the generated code has matrices of these sizes and strides, and the result is no part of the others.
     unsafe { multiply(sizes, first, second, block(into, into_stride), adds) };
 }
 
@@ -154,7 +156,8 @@ unsafe fn widened(
                 true => (row / 2 * stride + column) * 2 + row % 2,
                 false => row * stride + column,
             };
-            // SAFETY: the caller's promise.
+            // SAFETY: the matrix has `rows` rows of `columns` numbers, which `row` and `column` are below, and pairs of
+            // rows lie side by side if it is packed.
             let bits = unsafe { data.wrapping_offset(place as isize).read_unaligned() };
             numbers.push(number(bits));
         }
@@ -184,13 +187,16 @@ macro_rules! products_of_16_bits {
                 into: *mut f32,
                 is_packed: bool,
             ) {
-                // SAFETY: the caller's promise.
+                // SAFETY: the generated code has a first matrix of `rows` rows and `inner` columns, which is never
+                // packed.
                 let first = unsafe { widened([rows, inner], first, first_stride, false, $number) };
                 let sizes = [inner, columns];
-                // SAFETY: as above.
+                // SAFETY: the generated code has a second matrix of `inner` rows and `columns` columns, packed if the
+                // flag says so.
                 let second = unsafe { widened(sizes, second, second_stride, is_packed, $number) };
                 let (first, second) = (first.as_ptr(), second.as_ptr());
-                // SAFETY: as above.
+                // SAFETY: both matrices were made here with these sizes, and the result is the one that the generated
+                // code passed.
                 unsafe {
                     brgemm_float(
                         rows, columns, inner, inner, columns, into_stride, adds, first, second, into, false,
@@ -217,13 +223,13 @@ mod tests {
         // SAFETY: the places are valid for writes.
         unsafe { enter_parallel(&mut outer, true) };
         assert!(in_parallel_region());
-        // SAFETY: as above.
+        // SAFETY: the place is valid for a write.
         unsafe { enter_parallel(&mut inner, false) };
         assert!(!in_parallel_region());
         // SAFETY: both were constructed.
         unsafe { leave_parallel(&mut inner) };
         assert!(in_parallel_region());
-        // SAFETY: as above.
+        // SAFETY: the guard was constructed.
         unsafe { leave_parallel(&mut outer) };
         assert!(!in_parallel_region());
         set_thread_num(3);

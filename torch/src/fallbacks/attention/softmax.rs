@@ -58,7 +58,8 @@ pub(super) fn in_place(scores: &Tensor) -> Result<Tensor> {
         // SAFETY: both tensors are contiguous, have this type, and belong to this function.
         unsafe { each_line_of::<f64>(&layout, &sums) }?;
     } else {
-        // SAFETY: as above, with the other type of real numbers that scores have.
+        // SAFETY: both tensors are contiguous, belong to this function, and have F32, the other type of real numbers
+        // that scores have.
         unsafe { each_line_of::<f32>(&layout, &sums) }?;
     }
     Ok(log_sums)
@@ -72,9 +73,9 @@ unsafe fn each_line_of<T: Real>(scores: &Layout, sums: &Layout) -> Result<()> {
     let (scores, sums) = (SharedLines(scores.data.cast::<T>()), SharedLines(sums.data.cast::<T>()));
     parallel::for_range(0, lines, GRAIN / width as i64, &|begin, end| {
         let (begin, end) = (begin as usize, end as usize);
-        // SAFETY: the caller's promise. No two parts have the same lines.
+        // SAFETY: both tensors have elements of `T` one after another, and no two parts have the same lines.
         let values = unsafe { scores.slice(begin * width..end * width) };
-        // SAFETY: as above.
+        // SAFETY: the sums have an element of `T` for each line, and no two parts have the same lines.
         let log_sums = unsafe { sums.slice(begin..end) };
         for (line, log_sum) in values.chunks_exact_mut(width).zip(log_sums) {
             *log_sum = to_weights(line);
@@ -97,9 +98,10 @@ impl<T> SharedLines<T> {
     /// The elements are there, and nobody else uses them during the result's life.
     #[allow(clippy::mut_from_ref, reason = "the caller promises that nobody else has them")]
     unsafe fn slice(&self, range: Range<usize>) -> &mut [T] {
-        // SAFETY: the caller's promise.
+        // SAFETY: `slice` demands that the elements of the range are there, so the first is within the memory or at its
+        // end.
         let first = unsafe { self.0.add(range.start) };
-        // SAFETY: as above.
+        // SAFETY: `slice` demands that the elements of the range are there, and that nobody else uses them.
         unsafe { std::slice::from_raw_parts_mut(first, range.len()) }
     }
 }

@@ -20,7 +20,7 @@ use crate::sconce::parallel::{self, GRAIN, OnThreads};
 /// As for `Indexed::run`.
 pub(super) unsafe fn run(indexed: &Indexed, access: Access) -> Result<()> {
     let Some(dim) = shared_dimension(indexed, access) else {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function demands what `run_part` does, of the same loop.
         return unsafe { run_part(indexed, access) };
     };
     let size = indexed.sizes[dim];
@@ -36,7 +36,7 @@ pub(super) unsafe fn run(indexed: &Indexed, access: Access) -> Result<()> {
     match outcome {
         Ok(()) => Ok(()),
         // The first index that is out of bounds, whichever thread has found one first.
-        // SAFETY: the caller's promise.
+        // SAFETY: `run` demands that the indices can be read, and `visit` touches no operand.
         Err(error) => unsafe { each(indexed, |_, _| {}) }.and(Err(error)),
     }
 }
@@ -77,15 +77,15 @@ fn part_of(indexed: &Indexed, dim: usize, bytes: usize, range: Range<i64>) -> In
 unsafe fn run_part(indexed: &Indexed, access: Access) -> Result<()> {
     match access {
         Access::Get => with_bytes!(bytes_of(indexed.dtype)?, T => {
-            // SAFETY: the caller's promise.
+            // SAFETY: this function demands what `get` does, and `T` has the size of an element.
             unsafe { get::<T>(indexed) }
         }),
         Access::Put => with_bytes!(bytes_of(indexed.dtype)?, T => {
-            // SAFETY: the caller's promise.
+            // SAFETY: this function demands what `put` does, and `T` has the size of an element.
             unsafe { put::<T>(indexed) }
         }),
         Access::Combine(how) => with_element!(indexed.dtype, T => {
-            // SAFETY: the caller's promise.
+            // SAFETY: this function demands what `combine` does, and `T` is the type of the elements.
             unsafe { combine::<T>(indexed, how) }
         }),
     }
@@ -102,10 +102,12 @@ unsafe fn each(indexed: &Indexed, mut visit: impl FnMut(i64, i64)) -> Result<()>
         let mut place = table;
         for list in &indexed.lists {
             let index = if indexed.wide {
-                // SAFETY: the caller's promise.
+                // SAFETY: the list has an index at each place that the strides of the indices reach, and `wide` says
+                // that it has 8 bytes.
                 unsafe { read::<i64>(list.data, at) }
             } else {
-                // SAFETY: as above.
+                // SAFETY: the list has an index at each place that the strides of the indices reach, of 4 bytes where
+                // `wide` is not set.
                 i64::from(unsafe { read::<i32>(list.data, at) })
             };
             place += checked(index, list, indexed.from_end)? * list.step;
@@ -131,12 +133,12 @@ fn checked(index: i64, list: &IndexList, from_end: bool) -> Result<i64> {
 unsafe fn get<T: Copy>(indexed: &Indexed) -> Result<()> {
     let (table, result) = (indexed.table.data, indexed.other.data);
     let visit = |from, to| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the index was checked against the size of its dimension, so the table has an element there.
         let value: T = unsafe { read(table, from) };
-        // SAFETY: as above.
+        // SAFETY: the result has an element at each place that its strides reach, which nobody else uses.
         unsafe { write(result, to, value) };
     };
-    // SAFETY: as above.
+    // SAFETY: this function demands what `each` does, of the same loop.
     unsafe { each(indexed, visit) }
 }
 
@@ -145,12 +147,13 @@ unsafe fn get<T: Copy>(indexed: &Indexed) -> Result<()> {
 unsafe fn put<T: Copy>(indexed: &Indexed) -> Result<()> {
     let (table, values) = (indexed.table.data, indexed.other.data);
     let visit = |to, from| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the values have an element at each place that their strides reach.
         let value: T = unsafe { read(values, from) };
-        // SAFETY: as above.
+        // SAFETY: the index was checked against the size of its dimension, so the table has an element there, which
+        // nobody else uses.
         unsafe { write(table, to, value) };
     };
-    // SAFETY: as above.
+    // SAFETY: this function demands what `each` does, of the same loop.
     unsafe { each(indexed, visit) }
 }
 
@@ -159,15 +162,15 @@ unsafe fn put<T: Copy>(indexed: &Indexed) -> Result<()> {
 unsafe fn combine<T: Element>(indexed: &Indexed, how: Combine) -> Result<()> {
     let (table, values) = (indexed.table.data, indexed.other.data);
     let visit = |to, from| {
-        // SAFETY: the caller's promise.
+        // SAFETY: the index was checked against the size of its dimension, so the table has an element there.
         let old: T = unsafe { read(table, to) };
-        // SAFETY: as above.
+        // SAFETY: the values have an element at each place that their strides reach.
         let value: T = unsafe { read(values, from) };
         let both = combined(old.widen(), value.widen(), how);
-        // SAFETY: as above.
+        // SAFETY: the table has the element, which was read before, and nobody else uses it.
         unsafe { write(table, to, T::narrow(both)) };
     };
-    // SAFETY: as above.
+    // SAFETY: this function demands what `each` does, of the same loop.
     unsafe { each(indexed, visit) }
 }
 

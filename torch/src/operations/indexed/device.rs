@@ -139,7 +139,8 @@ pub(super) unsafe fn run(indexed: &Indexed, access: Access) -> Result<()> {
         }
     };
     let mut walk = walk(indexed, bytes)?;
-    // SAFETY: the caller's promise.
+    // SAFETY: `run` demands that the operands have the elements which sizes and strides reach; the axes are those of
+    // all of them.
     unsafe { launch_parts(indexed.device, &kernel, access, &mut walk, &axes) }
 }
 
@@ -199,7 +200,8 @@ unsafe fn launch_parts(
             if size > 1 {
                 part.push(LoopAxis { size, ..*outermost });
             }
-            // SAFETY: the caller's promise, of a part.
+            // SAFETY: the part is a range of the outermost axis, so it has no elements that the axes of this call do
+            // not reach.
             unsafe { launch_parts(device, kernel, access, walk, &part) }?;
             done += size;
         }
@@ -221,11 +223,11 @@ unsafe fn launch_parts(
     let how = match access {
         Access::Combine(how) => how as u32,
         Access::Get | Access::Put => {
-            // SAFETY: the kernel has this parameter; the rest is the caller's promise.
+            // SAFETY: the kernel has this parameter, and `run` demands that the operands have the elements it reaches.
             return unsafe { launch(device, &images::INDEXED, kernel, grid, &[walk]) };
         }
     };
-    // SAFETY: the kernel has these parameters; the rest is the caller's promise.
+    // SAFETY: the kernel has these parameters, and `run` demands that the operands have the elements it reaches.
     unsafe { launch(device, &images::INDEXED, kernel, grid, &[walk, &how]) }
 }
 

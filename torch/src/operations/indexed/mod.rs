@@ -103,10 +103,10 @@ impl Indexed {
             return Ok(());
         }
         if self.device == api::SCONCE_DEVICE_CPU {
-            // SAFETY: the caller's promise.
+            // SAFETY: this function demands what `cpu::run` does, and the memory is that of the CPU.
             return unsafe { cpu::run(self, access) };
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: this function demands what `device::run` does, and the memory is that of the device.
         unsafe { device::run(self, access) }
     }
 }

@@ -130,7 +130,7 @@ fn collected(flat: &Tensor, k: i64, order: KeyOrder) -> Result<Sorted> {
                 &[&from.data, &search, &bin, &length, &pass, &mask, &infinity],
             )
         }?;
-        // SAFETY: as above.
+        // SAFETY: the kernel has these parameters; there is a search and a row of bins for each line.
         unsafe {
             launch(
                 device,
@@ -141,7 +141,8 @@ fn collected(flat: &Tensor, k: i64, order: KeyOrder) -> Result<Sorted> {
             )
         }?;
     }
-    // SAFETY: as above; there is a count for each chunk of each line.
+    // SAFETY: the kernel has these parameters; there are `lines` lines of `length` elements of this size, a search for
+    // each, and a count for each chunk of each line.
     unsafe {
         launch(
             device,
@@ -151,9 +152,10 @@ fn collected(flat: &Tensor, k: i64, order: KeyOrder) -> Result<Sorted> {
             &[&from.data, &search, &count, &length, &mask, &infinity],
         )
     }?;
-    // SAFETY: as above.
+    // SAFETY: the kernel has these parameters; there is a count for each of `chunks` chunks of each line.
     unsafe { launch(device, image, "sconce_torch_top_scan", of_lines, &[&count, &chunks]) }?;
-    // SAFETY: as above; the results have `k` elements and places for each line, of which so many are chosen.
+    // SAFETY: the kernel has these parameters; the results have `k` elements and places for each line, of which so many
+    // are chosen.
     unsafe {
         launch(
             device,

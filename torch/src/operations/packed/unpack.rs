@@ -87,7 +87,8 @@ pub unsafe fn unpacked(
         let from = description.place(&index) as usize * element;
         let from = data.cast::<u8>().wrapping_add(from);
         let into = base.wrapping_add(to as usize * element);
-        // SAFETY: the caller's promise for the element; there are as many places as elements.
+        // SAFETY: `unpacked` demands that the memory has the elements which the description reaches, and there are as
+        // many places as elements.
         unsafe { std::ptr::copy_nonoverlapping(from, into, element) };
     });
     let address = base.cast::<c_void>();

@@ -120,7 +120,7 @@ fn max<T: Element>(pool: &Pool) -> Result<()> {
             if let Some((value, number)) = best {
                 // SAFETY: the result has an element a window.
                 unsafe { write(pool.small.data, to + place(&pool.small, at), value) };
-                // SAFETY: as above, for indices.
+                // SAFETY: the tensor of indices has an element a window, as the result.
                 unsafe { write(pool.indices.data, index_to + place(&pool.indices, at), number) };
             }
         });

@@ -25,7 +25,7 @@ impl Block {
     /// The element may be read.
     #[inline(always)]
     unsafe fn read(self, row: usize, column: usize) -> f32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: `read` demands that the element at this row and column may be read.
         unsafe { self.data.wrapping_add(row * self.stride + column).read_unaligned() }
     }
 }
@@ -43,11 +43,11 @@ pub unsafe fn multiply(
 ) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has these instructions; otherwise the caller's promise.
+        // SAFETY: the processor has these instructions, and this function demands of the blocks what `wide` does.
         unsafe { wide([rows, columns, inner], first, second, into, adds) };
         return;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: this function demands of the blocks what `tiles` does.
     unsafe { tiles([rows, columns, inner], first, second, into, adds, |a, b, sum| a * b + sum) };
 }
 
@@ -56,7 +56,7 @@ pub unsafe fn multiply(
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 unsafe fn wide(sizes: [usize; 3], first: Block, second: Block, into: Block, adds: bool) {
-    // SAFETY: the caller's promise.
+    // SAFETY: this function demands of the blocks what `tiles` does.
     unsafe { tiles(sizes, first, second, into, adds, f32::mul_add) };
 }
 
@@ -77,10 +77,12 @@ unsafe fn tiles(
             let height = ROWS.min(rows - row);
             let (a, b, c) = (first.at(row, 0), second.at(0, column), into.at(row, column));
             if height == ROWS && width == COLUMNS {
-                // SAFETY: the caller's promise; the sizes are those of the tile.
+                // SAFETY: the tile lies within the blocks, because its first row and column and its height and width
+                // do, and it has the most rows and columns that `tile` takes.
                 unsafe { tile([ROWS, COLUMNS, inner], a, b, c, adds, combine) };
             } else {
-                // SAFETY: as above.
+                // SAFETY: the tile lies within the blocks, and `height` and `width` are at most the rows and columns
+                // that `tile` takes.
                 unsafe { tile([height, width, inner], a, b, c, adds, combine) };
             }
         }
@@ -102,11 +104,11 @@ unsafe fn tile(
     for at in 0..inner {
         let mut line = [0.0_f32; COLUMNS];
         for (column, number) in line.iter_mut().enumerate().take(columns) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `second` has `inner` rows and `columns` columns, which `at` and `column` are below.
             *number = unsafe { second.read(at, column) };
         }
         for (row, sums) in sums.iter_mut().enumerate().take(rows) {
-            // SAFETY: the caller's promise.
+            // SAFETY: `first` has `rows` rows and `inner` columns, which `row` and `at` are below.
             let factor = unsafe { first.read(row, at) };
             for (sum, number) in sums.iter_mut().zip(line) {
                 *sum = combine(factor, number, *sum);
@@ -116,9 +118,11 @@ unsafe fn tile(
     for (row, sums) in sums.iter().enumerate().take(rows) {
         for (column, sum) in sums.iter().enumerate().take(columns) {
             let place = into.at(row, column).data.cast_mut();
-            // SAFETY: the caller's promise.
+            // SAFETY: `into` has `rows` rows and `columns` columns, which `row` and `column` are below, and may be
+            // written.
             let before = if adds { unsafe { place.read_unaligned() } } else { 0.0 };
-            // SAFETY: as above.
+            // SAFETY: `into` has `rows` rows and `columns` columns, which `row` and `column` are below, and is no part
+            // of the others.
             unsafe { place.write_unaligned(before + sum) };
         }
     }
@@ -160,7 +164,7 @@ mod tests {
                 // SAFETY: the vectors have the sizes of the blocks.
                 unsafe { multiply(sizes, first, second, into, adds) };
             } else {
-                // SAFETY: as above.
+                // SAFETY: the vectors have the sizes of the blocks.
                 unsafe { tiles(sizes, first, second, into, adds, |a, b, sum| a * b + sum) };
             }
             let found: Vec<f64> = c.iter().map(|value| f64::from(*value)).collect();

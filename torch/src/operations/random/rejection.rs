@@ -103,7 +103,7 @@ pub fn dirichlet(shapes: TensorHandle, generator: Generator) -> Result<Tensor> {
         for place in 0..to.numel() {
             // SAFETY: this has as many elements of F64.
             let own: f64 = unsafe { read(from.data, place) };
-            // SAFETY: as above.
+            // SAFETY: the sums were expanded to the sizes of the shapes, so there are as many elements of F64.
             let whole: f64 = unsafe { read(by.data, place) };
             let share = T::narrow(Number::from_f64(own / whole)).widen().to_f64();
             let share = T::narrow(Number::from_f64(at_least(least, share).min(most)));

@@ -23,7 +23,8 @@ pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
             Ok(())
         });
     }
-    // SAFETY: as in `update`; there is a number for each matrix.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a number
+    // for each matrix.
     unsafe {
         launched(
             &images::SOLVERS,
@@ -56,7 +57,8 @@ pub fn lu(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, first: i64) -> 
             Ok(())
         });
     }
-    // SAFETY: as in `update`; there are numbers for each matrix.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are numbers
+    // for each matrix.
     unsafe {
         launched(
             &images::SOLVERS_PANELS,
@@ -97,7 +99,8 @@ pub fn swap_rows(
         });
     }
     let threads = i64::from(THREADS);
-    // SAFETY: as in `lu`.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are `count`
+    // numbers for each matrix.
     unsafe {
         launched(
             &images::SOLVERS_PANELS,
@@ -134,7 +137,8 @@ pub fn reflect(a: Matrices, tau: Matrices) -> Result<()> {
             Ok(())
         });
     }
-    // SAFETY: as in `update`; there is a factor for each column.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a factor
+    // for each column.
     unsafe {
         launched(
             &images::SOLVERS_PANELS,
@@ -169,7 +173,8 @@ pub fn join(t: Matrices, gram: Matrices, tau: Matrices) -> Result<()> {
             Ok(())
         });
     }
-    // SAFETY: as in `reflect`.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a factor
+    // for each column.
     unsafe {
         launched(
             &images::SOLVERS_PANELS,
@@ -209,7 +214,8 @@ pub fn permutation(
         });
     }
     let (name, _) = suffix(to.dtype)?;
-    // SAFETY: as in `lu`; there is a number for each row of each matrix.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a number
+    // for each row of each matrix.
     unsafe {
         launch(
             to.device,

@@ -66,7 +66,8 @@ pub unsafe fn launched<'a>(
         let grid = Grid { blocks, threads: [THREADS, 1, 1], shared_bytes: shared(bytes) };
         let owned = arguments(first, count);
         let borrowed: Vec<&dyn KernelArgument> = owned.iter().map(|one| &**one).collect();
-        // SAFETY: the caller's promise.
+        // SAFETY: this function demands that the kernel has the parameters which `arguments` returns, for the `count`
+        // matrices from `first` on.
         unsafe { launch(matrices.device, image, &kernel, grid, &borrowed) }?;
         first += count;
     }
@@ -136,7 +137,7 @@ pub fn substitute(l: Matrices, x: Matrices, is_unit: bool) -> Result<()> {
         });
     }
     let bits = if is_unit { UNIT } else { 0 } | if l.is_conjugate { CONJUGATE } else { 0 };
-    // SAFETY: as in `update`.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
     unsafe {
         launched(
             &images::SOLVERS,
@@ -171,7 +172,7 @@ pub fn part(to: Matrices, from: Matrices, parts: u32) -> Result<()> {
         });
     }
     let threads = i64::from(THREADS);
-    // SAFETY: as in `update`.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
     unsafe {
         launched(
             &images::SOLVERS,

@@ -66,7 +66,8 @@ fn solve(a: Matrices, pivots: IntegerBatch, x: Matrices, is_hermitian: bool) -> 
         });
     }
     let threads = i64::from(THREADS);
-    // SAFETY: as in `factor`.
+    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are numbers
+    // for each matrix.
     unsafe {
         launched(
             &images::SOLVERS_SYMMETRIC,

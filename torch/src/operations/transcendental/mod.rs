@@ -119,16 +119,16 @@ fn replace(function: Transcendental, tensor: &Tensor) -> Result<()> {
             unsafe { each(data, count, of) };
         }
         api::SCONCE_DTYPE_F64 => {
-            // SAFETY: as above.
+            // SAFETY: the tensor has so many elements of the type, which lie one after another.
             unsafe { each(data, count, |x: f64| of_real(function, x)) };
         }
         api::SCONCE_DTYPE_C64 => {
             let of = |z: [f32; 2]| of_complex(function, z.map(f64::from)).map(|part| part as f32);
-            // SAFETY: as above.
+            // SAFETY: the tensor has so many elements of the type, which lie one after another.
             unsafe { each(data, count, of) };
         }
         _ => {
-            // SAFETY: as above.
+            // SAFETY: the tensor has so many elements of the type, which lie one after another.
             unsafe { each(data, count, |z: [f64; 2]| of_complex(function, z)) };
         }
     }
@@ -139,9 +139,9 @@ fn replace(function: Transcendental, tensor: &Tensor) -> Result<()> {
 /// There are so many elements of the type.
 unsafe fn each<T: Copy>(data: *mut c_void, count: i64, of: impl Fn(T) -> T) {
     for at in 0..count {
-        // SAFETY: the caller's promise.
+        // SAFETY: this function demands `count` elements of the type, one after another.
         let value: T = unsafe { read(data, at) };
-        // SAFETY: as above.
+        // SAFETY: this function demands `count` elements of the type, one after another, and this one was read before.
         unsafe { write(data, at, of(value)) };
     }
 }

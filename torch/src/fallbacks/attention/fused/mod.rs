@@ -155,7 +155,8 @@ fn calculate(
     unsafe { launch(device, image, &names.attention, grid, &[argument]) }?;
     if parts.is_some() {
         let grid = Grid { blocks: [plan.lines, 1, 1], threads: [THREADS, 1, 1], shared_bytes: 0 };
-        // SAFETY: as above.
+        // SAFETY: the parts and the result have the lines that the kernel combines, and live as long as for the launch
+        // before.
         unsafe { launch(device, image, &names.combine, grid, &[argument]) }?;
     }
     Ok(())

@@ -170,14 +170,14 @@ fn all_names_return_the_same_gradients() {
     let padded = operations::full(&[2, HEADS as i64, 32], &nan, &options).unwrap();
     let part = operations::narrow(padded.handle(), 2, 0, QUERIES as i64).unwrap();
     operations::copy(&part, l).unwrap();
-    // SAFETY: as above; there are four flags.
+    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes; there are four flags.
     let efficient = called(|[a, b, c, d]| unsafe {
         let padded = padded.handle();
         efficient_backward(
             g, q, k, v, bias, o, padded, none, none, 0.0, flags, 4, 1, scale, a, b, c, d,
         )
     });
-    // SAFETY: as above.
+    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes; there are four flags.
     let other = called(|[a, b, c, d]| unsafe {
         other_backward(
             g, q, k, v, bias, flags, 4, o, l, none, none, 5, 6, 0.0, 1, none, none, scale, a, b, c,
@@ -191,7 +191,7 @@ fn all_names_return_the_same_gradients() {
     // Lines of the bias lie 16 elements apart.
     assert_eq!(strides_of(efficient[3].handle()).unwrap(), [16, 1]);
     let column = operations::unsqueeze(l, -1).unwrap();
-    // SAFETY: as above.
+    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes.
     let cudnn = called(|[a, b, c]| unsafe {
         let l = column.handle();
         cudnn_backward(g, q, k, v, o, l, none, none, bias, none, none, 5, 6, 0.0, 1, scale, a, b, c)
@@ -202,11 +202,11 @@ fn all_names_return_the_same_gradients() {
         assert_eq!(strides_of(gradient.handle()).unwrap(), strides);
     }
     // Without a bias, whose handle may be NULL.
-    // SAFETY: as above.
+    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes.
     let plain = called(|[a, b, c]| unsafe {
         cudnn_backward(g, q, k, v, o, l, none, none, none, none, none, 5, 6, 0.0, 1, scale, a, b, c)
     });
-    // SAFETY: as above.
+    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes.
     let flash = called(|[a, b, c]| unsafe {
         flash_backward(g, q, k, v, o, l, none, none, 5, 6, 0.0, 1, none, none, scale, a, b, c)
     });

@@ -188,14 +188,14 @@ fn abi(case: &Case, splits: Option<i64>, out: Option<&Tensor>) -> (i32, Vec<Tens
                 )
             }
         }
-        // SAFETY: as above.
+        // SAFETY: the handles are alive, and the place is valid for a write.
         (Some(out), None) => unsafe {
             inplace(
                 out, query, key, value, &queries, none, 3, 7, 0.0, 1, 0, scale, window, unlimited,
                 &counts, none, &table, a,
             )
         },
-        // SAFETY: as above.
+        // SAFETY: the handles are alive, and the place is valid for a write.
         (Some(out), Some(splits)) => unsafe {
             inplace_v2(
                 out, query, key, value, &queries, none, 3, 7, 0.0, 1, 0, scale, window, unlimited,

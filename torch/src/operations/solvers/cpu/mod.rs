@@ -40,7 +40,7 @@ impl<T: Field> Matrix<T> {
 
     /// Writes an element.
     pub fn set(self, i: i64, j: i64, value: T) {
-        // SAFETY: as above; nobody else uses the element.
+        // SAFETY: the matrix has the element, the tensor lives, and nobody else uses the element.
         unsafe { self.place(i, j).write(value) };
     }
 

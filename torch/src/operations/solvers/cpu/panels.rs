@@ -21,7 +21,7 @@ impl IntegerBatch {
     }
 
     pub(super) fn set(self, entry: i64, at: i64, value: i32) {
-        // SAFETY: as above; nobody else uses the number.
+        // SAFETY: the place is one of the batch's numbers, whose tensor lives, and nobody else uses the number.
         unsafe { self.place(entry, at).write(value) };
     }
 
