@@ -4,7 +4,7 @@
     reference.py XML PAGES    scripts/build-site runs it before Sphinx
 
 A page has what belongs to one noun: a folder or file of src/, its header include/sconce/c/<noun>.h, and the C++ headers
-that are named after it or listed in HEADERS. The pages are Markdown, so they have the design, the menu and the search of
+that are named after it, or that HEADERS and FOLDERS give it. The pages are Markdown, so they have the design, the menu and the search of
 the guide. Doxygen's own warnings ensure that every public name has a comment.
 """
 import itertools
@@ -55,6 +55,7 @@ HEADERS = {
     "data_parallel": "comm_tensors",
     "dim_vector": "tensor",
     "error": "library",
+    "fftn": "fft",
     "fwd": "library",
     "generator": "random",
     "guard": "stream",
@@ -77,10 +78,17 @@ HEADERS = {
     "simulator": "sim",
     "span": "memory",
     "structs": "library",
+    "sconce_all": "library",
     "tape": "backward",
-    "tape_fft": "backward",
+    "tensor_fft": "fft",
+    "tensor_fftn": "fft",
 }
-DEVICE_HEADER = "sconce/device.cuh"  # Random numbers in kernels.
+# Folders of headers that are on one page.
+FOLDERS = {"compat": "c10_compat", "sim": "sim", "torch": "torch"}
+DEVICE_HEADER = "device.cuh"  # Random numbers in kernels.
+# The files one of whose comments says what holds for every function of C.
+RULES = ("sconce/c/library.h", "sconce/sconce.h")
+PARAGRAPH = "\n\n"
 # How the entries of a C function's comment begin that say the same of each function.
 LABELS = re.compile(r"^(Errors|Ordering|Ownership|Safety|Threads|torch):")
 
@@ -108,17 +116,18 @@ class Reference:
     def noun(self, name, file):
         """The page of a name that a file declares."""
         path = pathlib.PurePath(file)
-        stem = path.stem
+        folder, stem = path.parent.name, path.stem
+        if path.name == DEVICE_HEADER:
+            return "random"
         if file == "sconce/sconce.h":
             described = re.sub(r"_INIT$", "", name).lower()
             stem = self.source.get(described) or self.source.get(described.removeprefix("sconce_")) or "library"
-        if file == DEVICE_HEADER:
-            return "random"
-        while stem not in HEADERS and stem not in self.nouns:
-            if "_" not in stem:
-                sys.exit(f"reference.py: {name} of {file} has no page: give {path.stem} a noun in HEADERS, or in TITLES")
-            stem = stem.rpartition("_")[0]
-        return HEADERS.get(stem, stem)
+        # The file's own name, that with the folder's, then what they begin with.
+        parts = [f"{folder}_{stem}", stem, *beginnings(stem), folder]
+        for part in [FOLDERS.get(folder), *parts]:
+            if part in HEADERS or part in self.nouns:
+                return HEADERS.get(part, part)
+        sys.exit(f"reference.py: {name} of {file} has no page: give {stem} a noun in HEADERS, or in TITLES")
 
     def collected(self):
         """All documented names: (noun, is C, file, line, scope, name, elements). Overloads are one entry."""
@@ -230,7 +239,7 @@ class Reference:
     def comment(self, element, own):
         found = [block for part in ("briefdescription", "detaileddescription")
                  for block in self.blocks(element.find(part), own)]
-        return "\n\n".join(found)
+        return PARAGRAPH.join(found)
 
     # Pages.
 
@@ -271,10 +280,12 @@ class Reference:
             if not own:
                 continue
             yield f"## {language}"
-            for file in dict.fromkeys(entry["file"] for entry in own):
-                about = next(self.file_comment(file), "")
-                if about and file != "sconce/sconce.h":
-                    yield f"`{file}`: {about}"
+            about = [(file, comment) for file in dict.fromkeys(entry["file"] for entry in own) if file not in RULES
+                     for comment in self.file_comment(file)]
+            if len(about) == 1:
+                yield f"`{about[0][0]}`: {about[0][1]}"
+            elif about:
+                yield "\n".join(f"- `{file}`: {comment.partition(PARAGRAPH)[0]}" for file, comment in about)
             for scope in dict.fromkeys(entry["scope"] for entry in own):
                 here = [entry for entry in own if entry["scope"] == scope]
                 if scope:
@@ -297,7 +308,7 @@ class Reference:
         nouns = sorted({entry["noun"] for entry in self.entries}, key=lambda each: title(each).lower())
         for noun in nouns:
             entries = [entry for entry in self.entries if entry["noun"] == noun]
-            (folder / f"{noun}.md").write_text("\n\n".join(self.page(noun, entries)) + "\n")
+            (folder / f"{noun}.md").write_text(PARAGRAPH.join(self.page(noun, entries)) + "\n")
             files = ", ".join(f"`{file}`" for file in dict.fromkeys(entry["file"] for entry in entries)
                               if file != "sconce/sconce.h")
             rows.append(f"| [{title(noun)}]({noun}.md) | {sum(e['is_c'] for e in entries)} | "
@@ -308,14 +319,13 @@ class Reference:
     def front(self, rows, pages):
         names = [[shown, f"{entry['noun']}.html#{entry['label']}", about] for shown, entry, about in self.index]
         data = json.dumps(names, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-        rules = "\n\n".join(self.file_comment("sconce/sconce.h"))
+        rules = next(comment for file in RULES for comment in self.file_comment(file))
         return INDEX.format(data=data, rows="\n".join(rows), rules=rules, toctree="\n".join(pages))
 
 
 INDEX = """# Reference
 
-All names of the C API (`sconce/sconce.h`, `sconce/sconce_torch.h`) and of the C++ headers over it, a page a noun. Type a
-part of a name, or words of what it does:
+All names of the C API and of the C++ headers over it, a page a noun. Type a part of a name, or words of what it does:
 
 ```{{toctree}}
 :hidden:
@@ -340,6 +350,12 @@ part of a name, or words of what it does:
 """
 
 
+def beginnings(name):
+    """`a_b` and `a` of `a_b_c`."""
+    parts = name.split("_")
+    return ["_".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+
+
 def title(noun):
     return TITLES.get(noun, noun.replace("_", " ").capitalize())
 
@@ -357,7 +373,7 @@ def escaped(text):
 
 def summary(comment):
     """The first sentence of a comment, as plain text."""
-    plain = re.sub(r"\]\(#[^)]*\)|[\[`]|\\(?=[^\w\s])", "", comment.split("\n\n")[0]).replace("]", "")
+    plain = re.sub(r"\]\(#[^)]*\)|[\[`]|\\(?=[^\w\s])", "", comment.split(PARAGRAPH)[0]).replace("]", "")
     sentence = re.match(r"(?:e\.g\.|i\.e\.|[^.]|\.(?!\s))*\.?", plain, re.DOTALL)
     return " ".join(sentence.group(0).split())[:200]
 
