@@ -14,16 +14,22 @@ def flat(element):
         yield child.tail or ""
 
 
+def tidy(text):
+    """A type or a list of parameters without the spaces that Doxygen puts into `A< B >`."""
+    return re.sub(r"(?<=[^<])< |<$", "<", re.sub(r" >(?!=)", ">", " ".join((text or "").split())))
+
+
 def template_of(element):
     parameters = element.find("templateparamlist")
     if parameters is None:
         return ""
     shown = []
     for each in parameters.findall("param"):
-        text = " ".join("".join(flat(each.find("type"))).split())
-        name = each.findtext("declname")
+        text, name = tidy("".join(flat(each.find("type")))), each.findtext("declname")
+        if "enable_if_t<" in text or re.match(r"(typename )?detail::If", text):
+            continue  # The comment says in words which types are accepted.
         shown.append(text if not name or re.search(rf"\b{re.escape(name)}$", text) else f"{text} {name}")
-    return f"template <{', '.join(shown)}>\n"
+    return f"template <{', '.join(shown)}>\n" if shown else ""
 
 
 def class_line(element):
@@ -37,7 +43,7 @@ def class_line(element):
 def member_line(element):
     """A member as C++ declares it, a parameter a line if it is long."""
     kind, name = element.get("kind"), element.findtext("name")
-    result = " ".join("".join(flat(element.find("type"))).split()) if element.find("type") is not None else ""
+    result = tidy("".join(flat(element.find("type")))) if element.find("type") is not None else ""
     if kind == "define":
         parameters = [each.findtext("defname") for each in element.findall("param") if each.findtext("defname")]
         value = (element.findtext("initializer") or "").strip()
@@ -47,8 +53,10 @@ def member_line(element):
         strong = "class " if element.get("strong") == "yes" else ""
         return f"enum {strong}{name}" + (f" : {result}" if result else "") + ";"
     if kind == "typedef":
-        definition = " ".join((element.findtext("definition") or "").split())
-        return re.sub(r"(using )(?:\w+::)+", r"\1", definition) + (element.findtext("argsstring") or "") + ";"
+        definition = tidy(element.findtext("definition"))
+        if result.endswith("(*"):
+            return folded(f"typedef {result[:-2]} (*{name})", tidy(element.findtext("argsstring")).removeprefix(")"))
+        return re.sub(r"(using )(?:\w+::)+", r"\1", definition).replace("= typedef ", "= ") + ";"
     if kind == "variable":
         array = element.findtext("argsstring") or ""
         value = " ".join((element.findtext("initializer") or "").split())
@@ -59,7 +67,12 @@ def member_line(element):
     if kind == "friend":
         static = ""
     head = template_of(element) + f"{static}{explicit}{result} ".replace("  ", " ").lstrip() + name
-    arguments = " ".join((element.findtext("argsstring") or "()").split())
+    return folded(head, tidy(element.findtext("argsstring") or "()"))
+
+
+def folded(head, arguments):
+    """A declaration, a parameter a line if it is long."""
+    arguments = re.sub(r"(?<=\w)=(?=[\w{\"-])", " = ", arguments)
     line = f"{head}{arguments};"
     if len(line.splitlines()[-1]) <= WIDTH:
         return line
