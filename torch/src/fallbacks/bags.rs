@@ -3,61 +3,50 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::{Place, give, give_all};
-use crate::error::Result;
-use crate::operations::bags::{BagMode, Bagged, Bags, Gradient, of_factors};
+use crate::operations::bags::{BagMode, Bags, Gradient, of_factors};
 use crate::sconce::tensor::TensorHandle;
 
-/// Writes the four results of an embedding.
-fn give_bags(places: [Place<'_>; 4], made: Bagged) -> Result<()> {
-    let [first, second, third, fourth] = places;
-    let results = [
-        (first, "ret0", made.rows),
-        (second, "ret1", made.bag_of_index),
-        (third, "ret2", made.counts),
-        (fourth, "ret3", made.chosen),
-    ];
-    give_all(results)
+/// Embeddings, with or without what only the gradient needs.
+macro_rules! embeddings {
+    ($($(#[$doc:meta])* $with_counts:literal: $cpu:ident | $cuda:ident;)*) => {
+        abi_functions! {
+            $($(#[$doc])*
+            $cpu | $cuda(
+                weight: TensorHandle, indices: TensorHandle, offsets: TensorHandle,
+                _scale_grad_by_freq: bool, mode: i64, _sparse: bool,
+                per_sample_weights: Option<TensorHandle>, include_last_offset: bool,
+                padding_idx: i64, ret0: Place, ret1: Place, ret2: Place, ret3: Place,
+            ) {
+                let bags = Bags {
+                    table: weight,
+                    indices,
+                    offsets,
+                    mode: BagMode::new(mode)?,
+                    factors: per_sample_weights,
+                    has_last_offset: include_last_offset,
+                    padding: padding_idx,
+                };
+                let made = bags.embed($with_counts)?;
+                give_all([
+                    (ret0, "ret0", made.rows),
+                    (ret1, "ret1", made.bag_of_index),
+                    (ret2, "ret2", made.counts),
+                    (ret3, "ret3", made.chosen),
+                ])
+            })*
+        }
+    };
+}
+
+embeddings! {
+    /// Returns the sum, the mean or the largest elements of rows of `weight`, for each bag of indices.
+    true: aoti_torch_cpu__embedding_bag | aoti_torch_cuda__embedding_bag;
+
+    /// As `_embedding_bag`, without what only the gradient needs.
+    false: aoti_torch_cpu__embedding_bag_forward_only | aoti_torch_cuda__embedding_bag_forward_only;
 }
 
 abi_functions! {
-    /// Returns the sum, the mean or the largest elements of rows of `weight`, for each bag of indices.
-    aoti_torch_cpu__embedding_bag | aoti_torch_cuda__embedding_bag(
-        weight: TensorHandle, indices: TensorHandle, offsets: TensorHandle,
-        _scale_grad_by_freq: bool, mode: i64, _sparse: bool,
-        per_sample_weights: Option<TensorHandle>, include_last_offset: bool, padding_idx: i64,
-        ret0: Place, ret1: Place, ret2: Place, ret3: Place,
-    ) {
-        let bags = Bags {
-            table: weight,
-            indices,
-            offsets,
-            mode: BagMode::new(mode)?,
-            factors: per_sample_weights,
-            has_last_offset: include_last_offset,
-            padding: padding_idx,
-        };
-        give_bags([ret0, ret1, ret2, ret3], bags.embed(true)?)
-    }
-
-    /// As `_embedding_bag`, without what only the gradient needs.
-    aoti_torch_cpu__embedding_bag_forward_only | aoti_torch_cuda__embedding_bag_forward_only(
-        weight: TensorHandle, indices: TensorHandle, offsets: TensorHandle,
-        _scale_grad_by_freq: bool, mode: i64, _sparse: bool,
-        per_sample_weights: Option<TensorHandle>, include_last_offset: bool, padding_idx: i64,
-        ret0: Place, ret1: Place, ret2: Place, ret3: Place,
-    ) {
-        let bags = Bags {
-            table: weight,
-            indices,
-            offsets,
-            mode: BagMode::new(mode)?,
-            factors: per_sample_weights,
-            has_last_offset: include_last_offset,
-            padding: padding_idx,
-        };
-        give_bags([ret0, ret1, ret2, ret3], bags.embed(false)?)
-    }
-
     /// Returns the gradient of the table of `_embedding_bag`.
     aoti_torch_cpu__embedding_bag_dense_backward | aoti_torch_cuda__embedding_bag_dense_backward(
         grad: TensorHandle, indices: TensorHandle, offset2bag: TensorHandle, bag_size: TensorHandle,

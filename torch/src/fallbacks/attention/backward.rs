@@ -72,9 +72,7 @@ abi_functions! {
         let results = gradients.positions_first(dtype_of_tensor(query)?)?;
         return_with_bias(results, bias, [ret0, ret1, ret2, ret3])
     }
-}
 
-abi_functions! {
     /// Returns the gradients of query, keys and values.
     aoti_torch_cuda__scaled_dot_product_flash_attention_backward(
         grad_out: TensorHandle, query: TensorHandle, key: TensorHandle, value: TensorHandle,
@@ -105,9 +103,7 @@ abi_functions! {
         let gradients = attention.gradients(&returned, false)?;
         return_gradients(gradients.in_layout_of_inputs(&attention)?, [ret0, ret1, ret2])
     }
-}
 
-abi_functions! {
     /// Returns the gradients of query, keys and values, and that of the bias if it is wanted.
     aoti_torch_cpu__scaled_dot_product_fused_attention_overrideable_backward
     | aoti_torch_cuda__scaled_dot_product_fused_attention_overrideable_backward(

@@ -115,28 +115,26 @@ fn position_first(attended: &Attended, device: i32) -> Result<Tensor> {
     Ok(result)
 }
 
-/// Where results of attention go that a backward pass alone reads. NULL for those that the caller does not read.
-struct AuxiliaryResults<'a> {
-    log_sums: Place<'a>,
-    /// Whether the log sums have one more dimension, of one element.
-    with_column: bool,
-    /// Cumulated lengths of sequences of several lengths, of which there are none: undefined.
-    undefined: [Place<'a>; 2],
-    /// Seed, offset and mask of dropout, which have no values.
-    dropout: [Place<'a>; 3],
-    /// Whether they are those of flash attention: two numbers and one of U64, and an empty mask. Others have one number
-    /// of I64 each, and no mask.
-    is_flash: bool,
-    /// The numbers of queries and keys.
-    lengths: [Out<'a, i64>; 2],
+/// What a backward pass gets from a function beside attention.
+#[derive(PartialEq)]
+enum Auxiliary {
+    /// Seed and offset of dropout, two numbers and one of U64, and an empty mask.
+    Flash,
+    /// A number of I64 each, and no mask; the log sums have one more dimension, of one element.
+    Cudnn,
+    /// A number of I64 each, and no mask.
+    Other,
 }
 
-/// Returns the result of attention and what a backward pass reads, all of it or nothing.
+/// Returns attention and what a backward pass reads, all of it or nothing: the log sums, cumulated lengths of sequences of
+/// several lengths, of which there are none, seed, offset and mask of dropout, which have no values, and the numbers of
+/// queries and keys. NULL is the place of what the caller does not read.
 fn return_with(
     attention: &Attention,
     with_log_sums: bool,
-    output: Place<'_>,
-    places: AuxiliaryResults<'_>,
+    auxiliary: Auxiliary,
+    [ret0, ret1, ret2, ret3, ret6, ret7, ret8]: [Place<'_>; 7],
+    lengths: [Out<'_, i64>; 2],
 ) -> Result<()> {
     let attended = attention.run(ResultOrder::OfQuery, with_log_sums)?;
     let shapes = attended.shapes;
@@ -146,34 +144,32 @@ fn return_with(
         Some(log_sums) => log_sums,
         None => empty(&lines, api::SCONCE_DTYPE_F32, device)?,
     };
-    if places.with_column {
+    if auxiliary == Auxiliary::Cudnn {
         log_sums = operations::unsqueeze(log_sums.handle(), -1)?;
     }
-    let (seed, offset, mask) = match places.is_flash {
-        true => (
+    let (seed, offset, mask) = match auxiliary {
+        Auxiliary::Flash => (
             empty(&[2], api::SCONCE_DTYPE_U64, device)?,
             empty(&[], api::SCONCE_DTYPE_U64, device)?,
             empty(&[0], dtype_of_tensor(attention.query)?, device)?,
         ),
-        false => (
+        Auxiliary::Cudnn | Auxiliary::Other => (
             empty(&[], api::SCONCE_DTYPE_I64, device)?,
             empty(&[], api::SCONCE_DTYPE_I64, device)?,
             operations::undefined()?,
         ),
     };
-    let [lengths, starts] = places.undefined;
-    let [of_seed, of_offset, of_mask] = places.dropout;
     let results = [
-        (output, "ret0", attended.output),
-        (places.log_sums, "ret1", log_sums),
-        (lengths, "ret2", operations::undefined()?),
-        (starts, "ret3", operations::undefined()?),
-        (of_seed, "ret6", seed),
-        (of_offset, "ret7", offset),
-        (of_mask, "ret8", mask),
+        (ret0, "ret0", attended.output),
+        (ret1, "ret1", log_sums),
+        (ret2, "ret2", operations::undefined()?),
+        (ret3, "ret3", operations::undefined()?),
+        (ret6, "ret6", seed),
+        (ret7, "ret7", offset),
+        (ret8, "ret8", mask),
     ];
     return_all(results)?;
-    for (place, length) in places.lengths.into_iter().zip([shapes.queries, shapes.keys]) {
+    for (place, length) in lengths.into_iter().zip([shapes.queries, shapes.keys]) {
         place.write_if_wanted(length);
     }
     Ok(())
@@ -189,17 +185,9 @@ abi_functions! {
     ) {
         refuse_dropout(dropout_p)?;
         let attention = Attention { query, key, value, mask: None, is_causal, scale };
-        let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
         let with_log_sums = !ret1.is_none();
-        let places = AuxiliaryResults {
-            log_sums: ret1,
-            with_column: false,
-            undefined,
-            dropout,
-            is_flash: true,
-            lengths: [ret4, ret5],
-        };
-        return_with(&attention, with_log_sums, ret0, places)
+        let places = [ret0, ret1, ret2, ret3, ret6, ret7, ret8];
+        return_with(&attention, with_log_sums, Auxiliary::Flash, places, [ret4, ret5])
     }
 
     /// As `aoti_torch_cuda__scaled_dot_product_flash_attention`, with a bias, and log sums if they are asked for.
@@ -211,21 +199,11 @@ abi_functions! {
     ) {
         refuse_dropout(dropout_p)?;
         let attention = Attention { query, key, value, mask: attn_bias, is_causal, scale };
-        let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
         let with_log_sums = compute_log_sumexp && !ret1.is_none();
-        let places = AuxiliaryResults {
-            log_sums: ret1,
-            with_column: true,
-            undefined,
-            dropout,
-            is_flash: false,
-            lengths: [ret4, ret5],
-        };
-        return_with(&attention, with_log_sums, ret0, places)
+        let places = [ret0, ret1, ret2, ret3, ret6, ret7, ret8];
+        return_with(&attention, with_log_sums, Auxiliary::Cudnn, places, [ret4, ret5])
     }
-}
 
-abi_functions! {
     /// Returns attention, the log sums, and what stands for no dropout and one length. PyTorch has no such function of
     /// the CPU or of CUDA: other devices have it.
     aoti_torch_cpu__scaled_dot_product_fused_attention_overrideable
@@ -237,16 +215,8 @@ abi_functions! {
     ) {
         refuse_dropout(dropout_p)?;
         let attention = Attention { query, key, value, mask: attn_bias, is_causal, scale };
-        let (undefined, dropout) = ([ret2, ret3], [ret6, ret7, ret8]);
         let with_log_sums = !ret1.is_none();
-        let places = AuxiliaryResults {
-            log_sums: ret1,
-            with_column: false,
-            undefined,
-            dropout,
-            is_flash: false,
-            lengths: [ret4, ret5],
-        };
-        return_with(&attention, with_log_sums, ret0, places)
+        let places = [ret0, ret1, ret2, ret3, ret6, ret7, ret8];
+        return_with(&attention, with_log_sums, Auxiliary::Other, places, [ret4, ret5])
     }
 }

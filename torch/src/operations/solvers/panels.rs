@@ -4,7 +4,7 @@
 
 use super::cpu::panels as on_cpu;
 use super::matrices::Matrices;
-use super::steps::{PANEL, THREADS, at, launched, suffix};
+use super::steps::{PANEL, THREADS, at, blocks_for, launched, step, suffix};
 use crate::error::{Result, ensure};
 use crate::kernels::{Grid, images, launch};
 
@@ -14,33 +14,11 @@ pub use super::parameters::IntegerBatch;
 /// adjoint. `info` has a number for each matrix: `first`, plus that of the leading part that is not positive definite.
 pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
     ensure!(a.rows == a.columns && a.rows <= PANEL && !a.is_conjugate);
-    if a.is_empty() {
-        return Ok(());
-    }
-    if a.is_on_cpu() {
-        return with_field!(a.dtype, T => {
-            on_cpu::cholesky::<T>(&a, info, first);
-            Ok(())
-        });
-    }
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a number
-    // for each matrix.
-    unsafe {
-        launched(
-            &images::SOLVERS,
-            "cholesky",
-            &a,
-            [0, 0],
-            |bytes| PANEL as u32 * (PANEL as u32 + 1) * bytes,
-            |entry, _| {
-                vec![
-                    at(&a, entry),
-                    Box::new(a.rows as u32),
-                    Box::new(info.entries(entry).data),
-                    Box::new(first as u32),
-                ]
-            },
-        )
+    step! {
+        a on the CPU: T => on_cpu::cholesky::<T>(&a, info, first);
+        on devices: images::SOLVERS, "cholesky", [0, 0],
+            |bytes| PANEL as u32 * (PANEL as u32 + 1) * bytes;
+        |entry| at(&a, entry), a.rows as u32, info.entries(entry).data, first as u32
     }
 }
 
@@ -48,36 +26,11 @@ pub fn cholesky(a: Matrices, info: IntegerBatch, first: i64) -> Result<()> {
 /// upper triangles with pivots. `info` gets the number, from 1, of the first pivot that is 0.
 pub fn lu(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, first: i64) -> Result<()> {
     ensure!(a.columns <= PANEL && !a.is_conjugate);
-    if a.is_empty() {
-        return Ok(());
-    }
-    if a.is_on_cpu() {
-        return with_field!(a.dtype, T => {
-            on_cpu::lu::<T>(&a, pivots, info, first);
-            Ok(())
-        });
-    }
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are numbers
-    // for each matrix.
-    unsafe {
-        launched(
-            &images::SOLVERS_PANELS,
-            "lu",
-            &a,
-            [0, 0],
-            |_| 16 * THREADS,
-            |entry, _| {
-                vec![
-                    at(&a, entry),
-                    Box::new(a.rows),
-                    Box::new(a.columns as u32),
-                    Box::new(pivots.entries(entry).data),
-                    Box::new(pivots.step),
-                    Box::new(info.entries(entry).data),
-                    Box::new(first as u32),
-                ]
-            },
-        )
+    step! {
+        a on the CPU: T => on_cpu::lu::<T>(&a, pivots, info, first);
+        on devices: images::SOLVERS_PANELS, "lu", [0, 0], |_| 16 * THREADS;
+        |entry| at(&a, entry), a.rows, a.columns as u32, pivots.entries(entry).data, pivots.step,
+            info.entries(entry).data, first as u32
     }
 }
 
@@ -89,37 +42,11 @@ pub fn swap_rows(
     first: i64,
     backwards: bool,
 ) -> Result<()> {
-    if a.is_empty() {
-        return Ok(());
-    }
-    if a.is_on_cpu() {
-        return with_field!(a.dtype, T => {
-            on_cpu::swap_rows::<T>(&a, pivots, count, first, backwards);
-            Ok(())
-        });
-    }
-    let threads = i64::from(THREADS);
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are `count`
-    // numbers for each matrix.
-    unsafe {
-        launched(
-            &images::SOLVERS_PANELS,
-            "swap_rows",
-            &a,
-            [(a.columns + threads - 1) / threads, 1],
-            |_| 0,
-            |entry, _| {
-                vec![
-                    at(&a, entry),
-                    Box::new(a.columns),
-                    Box::new(pivots.entries(entry).data),
-                    Box::new(pivots.step),
-                    Box::new(count),
-                    Box::new(first),
-                    Box::new(u32::from(backwards)),
-                ]
-            },
-        )
+    step! {
+        a on the CPU: T => on_cpu::swap_rows::<T>(&a, pivots, count, first, backwards);
+        on devices: images::SOLVERS_PANELS, "swap_rows", [blocks_for(a.columns), 1], |_| 0;
+        |entry| at(&a, entry), a.columns, pivots.entries(entry).data, pivots.step, count, first,
+            u32::from(backwards)
     }
 }
 
@@ -128,34 +55,10 @@ pub fn swap_rows(
 pub fn reflect(a: Matrices, tau: Matrices) -> Result<()> {
     ensure!(a.columns <= PANEL && tau.rows == a.rows.min(a.columns) && tau.view.row == 1);
     ensure!(a.is_like(&tau) && !a.is_conjugate);
-    if a.is_empty() {
-        return Ok(());
-    }
-    if a.is_on_cpu() {
-        return with_field!(a.dtype, T => {
-            on_cpu::reflect::<T>(&a, &tau);
-            Ok(())
-        });
-    }
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a factor
-    // for each column.
-    unsafe {
-        launched(
-            &images::SOLVERS_PANELS,
-            "reflect",
-            &a,
-            [0, 0],
-            |_| 16 * THREADS,
-            |entry, _| {
-                vec![
-                    at(&a, entry),
-                    Box::new(a.rows),
-                    Box::new(a.columns as u32),
-                    Box::new(at(&tau, entry).data),
-                    Box::new(tau.view.batch),
-                ]
-            },
-        )
+    step! {
+        a on the CPU: T => on_cpu::reflect::<T>(&a, &tau);
+        on devices: images::SOLVERS_PANELS, "reflect", [0, 0], |_| 16 * THREADS;
+        |entry| at(&a, entry), a.rows, a.columns as u32, at(&tau, entry).data, tau.view.batch
     }
 }
 
@@ -164,34 +67,12 @@ pub fn join(t: Matrices, gram: Matrices, tau: Matrices) -> Result<()> {
     ensure!(t.rows == t.columns && t.rows == tau.rows && tau.view.row == 1 && t.rows <= PANEL);
     ensure!(t.rows == gram.rows && t.rows == gram.columns);
     ensure!(t.is_like(&gram) && t.is_like(&tau));
-    if t.is_empty() {
-        return Ok(());
-    }
-    if t.is_on_cpu() {
-        return with_field!(t.dtype, T => {
-            on_cpu::join::<T>(&t, &gram, &tau);
-            Ok(())
-        });
-    }
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there is a factor
-    // for each column.
-    unsafe {
-        launched(
-            &images::SOLVERS_PANELS,
-            "join",
-            &t,
-            [0, 0],
-            |bytes| PANEL as u32 * (PANEL as u32 + 1) * bytes,
-            |entry, _| {
-                vec![
-                    at(&t, entry),
-                    at(&gram, entry),
-                    Box::new(at(&tau, entry).data),
-                    Box::new(tau.view.batch),
-                    Box::new(t.rows as u32),
-                ]
-            },
-        )
+    step! {
+        t on the CPU: T => on_cpu::join::<T>(&t, &gram, &tau);
+        on devices: images::SOLVERS_PANELS, "join", [0, 0],
+            |bytes| PANEL as u32 * (PANEL as u32 + 1) * bytes;
+        |entry| at(&t, entry), at(&gram, entry), at(&tau, entry).data, tau.view.batch,
+            t.rows as u32
     }
 }
 

@@ -5,7 +5,7 @@
 use super::cpu::Matrix;
 use super::field::Field;
 use super::matrices::{Matrices, real_type};
-use super::steps::{THREADS, at, launched};
+use super::steps::{THREADS, at, launched, step};
 use crate::error::{Result, ensure};
 use crate::kernels::images;
 
@@ -17,11 +17,8 @@ const LEAST: f64 = 1e-292;
 /// Rotates pairs of columns of `w` until all are orthogonal, and the columns of `v` with them.
 pub fn rotate(w: Matrices, v: Matrices) -> Result<()> {
     ensure!(w.columns == v.columns && v.rows == v.columns && w.is_like(&v));
-    if w.is_empty() {
-        return Ok(());
-    }
-    if w.is_on_cpu() {
-        return with_field!(w.dtype, T => {
+    step! {
+        w on the CPU: T => {
             let epsilon = match real_type(w.dtype) {
                 api::SCONCE_DTYPE_F32 => f64::from(f32::EPSILON),
                 _ => f64::EPSILON,
@@ -30,19 +27,9 @@ pub fn rotate(w: Matrices, v: Matrices) -> Result<()> {
                 let (own, other) = (Matrix::<T>::of(&w, entry), Matrix::<T>::of(&v, entry));
                 on_cpu(own, other, [w.rows, w.columns], epsilon);
             }
-            Ok(())
-        });
-    }
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
-    unsafe {
-        launched(
-            &images::SOLVERS_JACOBI,
-            "rotate",
-            &w,
-            [0, 0],
-            |_| 32 * THREADS + 16,
-            |entry, _| vec![at(&w, entry), at(&v, entry), Box::new(w.rows), Box::new(w.columns)],
-        )
+        };
+        on devices: images::SOLVERS_JACOBI, "rotate", [0, 0], |_| 32 * THREADS + 16;
+        |entry| at(&w, entry), at(&v, entry), w.rows, w.columns
     }
 }
 

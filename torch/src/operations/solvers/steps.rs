@@ -46,13 +46,13 @@ pub fn suffix(dtype: i32) -> Result<(&'static str, u32)> {
 ///
 /// # Safety
 /// As `launch`; `arguments` returns those for the matrices from one on.
-pub unsafe fn launched<'a>(
+pub unsafe fn launched(
     image: &'static Image,
     step: &str,
     matrices: &Matrices,
     [x, y]: [i64; 2],
     shared: impl Fn(u32) -> u32,
-    arguments: impl Fn(i64, i64) -> Vec<Box<dyn KernelArgument + 'a>>,
+    arguments: impl Fn(i64) -> Vec<Box<dyn KernelArgument>>,
 ) -> Result<()> {
     let (name, bytes) = suffix(matrices.dtype)?;
     let kernel = format!("sconce_torch_solvers_{step}_{name}");
@@ -64,7 +64,7 @@ pub unsafe fn launched<'a>(
             _ => [x as u32, y as u32, count as u32],
         };
         let grid = Grid { blocks, threads: [THREADS, 1, 1], shared_bytes: shared(bytes) };
-        let owned = arguments(first, count);
+        let owned = arguments(first);
         let borrowed: Vec<&dyn KernelArgument> = owned.iter().map(|one| &**one).collect();
         // SAFETY: this function demands that the kernel has the parameters which `arguments` returns, for the `count`
         // matrices from `first` on.
@@ -74,24 +74,49 @@ pub unsafe fn launched<'a>(
     Ok(())
 }
 
-/// The matrices of a batch from one on, as a parameter.
-pub fn at(matrices: &Matrices, first: i64) -> Box<View> {
-    Box::new(matrices.entries(first..first + 1).view)
+/// The blocks whose threads are as many as these.
+pub fn blocks_for(threads: i64) -> i64 {
+    (threads + i64::from(THREADS) - 1) / i64::from(THREADS)
 }
+
+/// The matrices of a batch from one on, as a parameter.
+pub fn at(matrices: &Matrices, first: i64) -> View {
+    matrices.entries(first..first + 1).view
+}
+
+/// A step of matrices that are not empty: on the CPU an expression with `$T` as the type of their elements, on devices
+/// a launch of a kernel, with the parameters for the matrices from `$first` on.
+///
+/// The kernel has to have these parameters, and sizes and strides are those of tensors that live.
+macro_rules! step {
+    (
+        $matrices:ident on the CPU: $T:ident => $on_cpu:expr;
+        on devices: $image:expr, $step:literal, $blocks:expr, $shared:expr;
+        |$first:ident| $($parameter:expr),*
+    ) => {{
+        if $matrices.is_empty() {
+            return Ok(());
+        }
+        if $matrices.is_on_cpu() {
+            return with_field!($matrices.dtype, $T => {
+                $on_cpu;
+                Ok(())
+            });
+        }
+        let parameters = |$first| -> Vec<Box<dyn $crate::kernels::KernelArgument>> {
+            vec![$(Box::new($parameter)),*]
+        };
+        // SAFETY: the step says what parameters the kernel of its name has, and has checked the sizes of the matrices,
+        // whose tensors live.
+        unsafe { launched(&$image, $step, &$matrices, $blocks, $shared, parameters) }
+    }};
+}
+pub(super) use step;
 
 /// `c = a b`, or what the mode says. `c` shares no element with the factors.
 pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: UpdateMode) -> Result<()> {
     ensure!(c.rows == a.rows && c.columns == b.columns && a.columns == b.rows);
     ensure!(c.is_like(&a) && c.is_like(&b) && !c.is_conjugate);
-    if c.is_empty() {
-        return Ok(());
-    }
-    if c.is_on_cpu() {
-        return with_field!(c.dtype, T => {
-            cpu::update::<T>(&c, &a, &b, mode);
-            Ok(())
-        });
-    }
     let mut bits = match mode {
         UpdateMode::Set => 0,
         UpdateMode::Subtract => SUBTRACT,
@@ -100,26 +125,11 @@ pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: UpdateMode) -> Result
     bits |= if a.is_conjugate { CONJUGATE_FIRST } else { 0 };
     bits |= if b.is_conjugate { CONJUGATE_SECOND } else { 0 };
     let tiles = |size: i64| (size + TILE - 1) / TILE;
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
-    unsafe {
-        launched(
-            &images::SOLVERS,
-            "update",
-            &c,
-            [tiles(c.rows), tiles(c.columns)],
-            |bytes| 2 * DEPTH * (TILE as u32 + 1) * bytes,
-            |first, _| {
-                vec![
-                    at(&c, first),
-                    at(&a, first),
-                    at(&b, first),
-                    Box::new(c.rows),
-                    Box::new(c.columns),
-                    Box::new(a.columns),
-                    Box::new(bits),
-                ]
-            },
-        )
+    step! {
+        c on the CPU: T => cpu::update::<T>(&c, &a, &b, mode);
+        on devices: images::SOLVERS, "update", [tiles(c.rows), tiles(c.columns)],
+            |bytes| 2 * DEPTH * (TILE as u32 + 1) * bytes;
+        |first| at(&c, first), at(&a, first), at(&b, first), c.rows, c.columns, a.columns, bits
     }
 }
 
@@ -127,34 +137,12 @@ pub fn update(c: Matrices, a: Matrices, b: Matrices, mode: UpdateMode) -> Result
 pub fn substitute(l: Matrices, x: Matrices, is_unit: bool) -> Result<()> {
     ensure!(l.rows == l.columns && l.rows == x.rows && l.rows <= PANEL);
     ensure!(l.is_like(&x) && !x.is_conjugate);
-    if x.is_empty() {
-        return Ok(());
-    }
-    if x.is_on_cpu() {
-        return with_field!(x.dtype, T => {
-            cpu::substitute::<T>(&l, &x, is_unit);
-            Ok(())
-        });
-    }
     let bits = if is_unit { UNIT } else { 0 } | if l.is_conjugate { CONJUGATE } else { 0 };
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
-    unsafe {
-        launched(
-            &images::SOLVERS,
-            "substitute",
-            &x,
-            [(x.columns + PANEL - 1) / PANEL, 1],
-            |bytes| 2 * PANEL as u32 * (PANEL as u32 + 1) * bytes,
-            |first, _| {
-                vec![
-                    at(&l, first),
-                    at(&x, first),
-                    Box::new(l.rows as u32),
-                    Box::new(x.columns),
-                    Box::new(bits),
-                ]
-            },
-        )
+    step! {
+        x on the CPU: T => cpu::substitute::<T>(&l, &x, is_unit);
+        on devices: images::SOLVERS, "substitute", [(x.columns + PANEL - 1) / PANEL, 1],
+            |bytes| 2 * PANEL as u32 * (PANEL as u32 + 1) * bytes;
+        |first| at(&l, first), at(&x, first), l.rows as u32, x.columns, bits
     }
 }
 
@@ -162,34 +150,10 @@ pub fn substitute(l: Matrices, x: Matrices, is_unit: bool) -> Result<()> {
 pub fn part(to: Matrices, from: Matrices, parts: u32) -> Result<()> {
     ensure!(to.rows == from.rows && to.columns == from.columns && to.is_like(&from));
     ensure!(!to.is_conjugate && !from.is_conjugate);
-    if to.is_empty() {
-        return Ok(());
-    }
-    if to.is_on_cpu() {
-        return with_field!(to.dtype, T => {
-            cpu::part::<T>(&to, &from, parts);
-            Ok(())
-        });
-    }
-    let threads = i64::from(THREADS);
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live.
-    unsafe {
-        launched(
-            &images::SOLVERS,
-            "part",
-            &to,
-            [(to.rows * to.columns + threads - 1) / threads, 1],
-            |_| 0,
-            |first, _| {
-                vec![
-                    at(&to, first),
-                    at(&from, first),
-                    Box::new(to.rows),
-                    Box::new(to.columns),
-                    Box::new(parts),
-                ]
-            },
-        )
+    step! {
+        to on the CPU: T => cpu::part::<T>(&to, &from, parts);
+        on devices: images::SOLVERS, "part", [blocks_for(to.rows * to.columns), 1], |_| 0;
+        |first| at(&to, first), at(&from, first), to.rows, to.columns, parts
     }
 }
 

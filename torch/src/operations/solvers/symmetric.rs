@@ -9,7 +9,7 @@ use super::checks;
 use super::cpu::symmetric as on_cpu;
 use super::matrices::{Matrices, check_field, copied_by_columns, zeros_of_i32};
 use super::parameters::{BELOW, DIAGONAL, IntegerBatch};
-use super::steps::{THREADS, at, launched, part};
+use super::steps::{THREADS, at, blocks_for, launched, part, step};
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::error::{Error, Result, ensure};
 use crate::kernels::images;
@@ -21,72 +21,22 @@ use crate::sconce::{Tensor, api, operations};
 /// that is 0.
 fn factor(a: Matrices, pivots: IntegerBatch, info: IntegerBatch, is_hermitian: bool) -> Result<()> {
     ensure!(a.rows == a.columns && !a.is_conjugate);
-    if a.is_empty() {
-        return Ok(());
-    }
-    if a.is_on_cpu() {
-        return with_field!(a.dtype, T => {
-            on_cpu::factor::<T>(&a, pivots, info, is_hermitian);
-            Ok(())
-        });
-    }
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are numbers
-    // for each matrix.
-    unsafe {
-        launched(
-            &images::SOLVERS_SYMMETRIC,
-            "symmetric_factor",
-            &a,
-            [0, 0],
-            |_| 16 * THREADS,
-            |entry, _| {
-                vec![
-                    at(&a, entry),
-                    Box::new(a.rows),
-                    Box::new(pivots.entries(entry).data),
-                    Box::new(pivots.step),
-                    Box::new(info.entries(entry).data),
-                    Box::new(u32::from(is_hermitian)),
-                ]
-            },
-        )
+    step! {
+        a on the CPU: T => on_cpu::factor::<T>(&a, pivots, info, is_hermitian);
+        on devices: images::SOLVERS_SYMMETRIC, "symmetric_factor", [0, 0], |_| 16 * THREADS;
+        |entry| at(&a, entry), a.rows, pivots.entries(entry).data, pivots.step,
+            info.entries(entry).data, u32::from(is_hermitian)
     }
 }
 
 /// Solves `a y = x` with the factors of `a`, and writes `y` where `x` was.
 fn solve(a: Matrices, pivots: IntegerBatch, x: Matrices, is_hermitian: bool) -> Result<()> {
     ensure!(a.rows == a.columns && a.rows == x.rows && a.is_like(&x) && !x.is_conjugate);
-    if x.is_empty() {
-        return Ok(());
-    }
-    if x.is_on_cpu() {
-        return with_field!(x.dtype, T => {
-            on_cpu::solve::<T>(&a, pivots, &x, is_hermitian);
-            Ok(())
-        });
-    }
-    let threads = i64::from(THREADS);
-    // SAFETY: the kernel has these parameters; sizes and strides are those of tensors that live, and there are numbers
-    // for each matrix.
-    unsafe {
-        launched(
-            &images::SOLVERS_SYMMETRIC,
-            "symmetric_solve",
-            &x,
-            [(x.columns + threads - 1) / threads, 1],
-            |_| 0,
-            |entry, _| {
-                vec![
-                    at(&a, entry),
-                    Box::new(a.rows),
-                    Box::new(pivots.entries(entry).data),
-                    Box::new(pivots.step),
-                    at(&x, entry),
-                    Box::new(x.columns),
-                    Box::new(u32::from(is_hermitian)),
-                ]
-            },
-        )
+    step! {
+        x on the CPU: T => on_cpu::solve::<T>(&a, pivots, &x, is_hermitian);
+        on devices: images::SOLVERS_SYMMETRIC, "symmetric_solve", [blocks_for(x.columns), 1], |_| 0;
+        |entry| at(&a, entry), a.rows, pivots.entries(entry).data, pivots.step, at(&x, entry),
+            x.columns, u32::from(is_hermitian)
     }
 }
 
