@@ -173,6 +173,24 @@ pub(crate) fn returned(call: impl FnOnce(*mut TensorHandle) -> i32) -> Tensor {
     Tensor::from_handle(handle)
 }
 
+/// The status of a function of the ABI, which is called with arguments of the test.
+macro_rules! call {
+    ($($function:ident)::+($($argument:expr),* $(,)?)) => {
+        // SAFETY: any numbers may be handles; arrays of a test have the lengths that it passes, texts end with NUL, and
+        // other pointers are NULL or those of its variables.
+        unsafe { $($function)::+($($argument),*) }
+    };
+}
+pub(crate) use call;
+
+/// The tensor that a function of the ABI returns, whose last argument is the place for it.
+macro_rules! returned_by {
+    ($($function:ident)::+($($argument:expr),* $(,)?)) => {
+        $crate::testing::returned(|place| $crate::testing::call!($($function)::+($($argument,)* place)))
+    };
+}
+pub(crate) use returned_by;
+
 /// A function of the ABI has failed with a text that has these words.
 pub(crate) fn assert_refused(status: i32, words: &[&str]) {
     assert_ne!(status, 0, "{words:?}");

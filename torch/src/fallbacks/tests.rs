@@ -15,7 +15,7 @@ use crate::sconce::api::{
     SCONCE_DTYPE_BF16 as BF16, SCONCE_DTYPE_F16 as F16, SCONCE_DTYPE_F32 as F32,
     SCONCE_DTYPE_F64 as F64, SCONCE_DTYPE_I32 as I32, SCONCE_DTYPE_I64 as I64,
 };
-use crate::testing::{Cases, Dense, assert_refused, live, returned};
+use crate::testing::{Cases, Dense, assert_refused, call, live, returned_by};
 
 /// The products of batches, the first dimension; `first` and `second` have three dimensions.
 fn product(first: &Dense, second: &Dense) -> Dense {
@@ -55,20 +55,15 @@ fn sums_with_products_agree_with_loops() {
         let sums = Dense::build(&[rows, columns], |at| {
             (0..batch).map(|one| all.at(&[one, at[0], at[1]])).sum()
         });
-        // SAFETY: the places are valid for writes.
-        let sum = returned(|made| unsafe {
-            aoti_torch_cpu_addbmm(w.handle(), x.handle(), y.handle(), beta, alpha, made)
-        });
+        let sum =
+            returned_by!(aoti_torch_cpu_addbmm(w.handle(), x.handle(), y.handle(), beta, alpha));
         let expected = plus(&sums, alpha, &bias, beta);
         expected.assert_near(sum.handle(), 1e-5, &format!("addbmm {turn}"));
 
         let first = crate::sconce::operations::narrow(x.handle(), 0, 0, 1).unwrap();
         let first = crate::sconce::operations::reshape(first.handle(), &[rows, inner]).unwrap();
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        let sum = returned(|made| unsafe {
-            aoti_torch_cpu_addmv(c.handle(), first.handle(), v.handle(), beta, alpha, made)
-        });
+        let sum =
+            returned_by!(aoti_torch_cpu_addmv(c.handle(), first.handle(), v.handle(), beta, alpha));
         let expected = Dense::build(&[rows], |at| {
             let dot: f64 = (0..inner).map(|k| a.at(&[0, at[0], k]) * vector.at(&[k])).sum();
             alpha * dot + beta * column.at(at)
@@ -78,19 +73,14 @@ fn sums_with_products_agree_with_loops() {
         let second = crate::sconce::operations::narrow(y.handle(), 0, 0, 1).unwrap();
         let second =
             crate::sconce::operations::reshape(second.handle(), &[inner, columns]).unwrap();
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        let sum = returned(|made| unsafe {
-            aoti_torch_cpu__addmm_activation(
-                w.handle(),
-                first.handle(),
-                second.handle(),
-                beta,
-                alpha,
-                0,
-                made,
-            )
-        });
+        let sum = returned_by!(aoti_torch_cpu__addmm_activation(
+            w.handle(),
+            first.handle(),
+            second.handle(),
+            beta,
+            alpha,
+            0
+        ));
         let expected = Dense::build(&[rows, columns], |at| {
             (alpha * all.at(&[0, at[0], at[1]]) + beta * bias.at(&at[1..])).max(0.0)
         });
@@ -105,14 +95,8 @@ fn sums_with_products_refuse_shapes_with_words() {
         (Dense::build(&[3], |_| 0.0).tensor(F32), Dense::build(&[2, 2], |_| 0.0).tensor(F32));
     let mut made = std::ptr::null_mut();
     let (v, m) = (vector.handle(), matrix.handle());
-    // SAFETY: the place is valid for a write.
-    assert_refused(
-        unsafe { aoti_torch_cpu_addmv(v, m, v, 1.0, 1.0, &mut made) },
-        &["[2, 2] and [3]"],
-    );
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    let status = unsafe { aoti_torch_cpu_addbmm(v, m, m, 1.0, 1.0, &mut made) };
+    assert_refused(call!(aoti_torch_cpu_addmv(v, m, v, 1.0, 1.0, &mut made)), &["[2, 2] and [3]"]);
+    let status = call!(aoti_torch_cpu_addbmm(v, m, m, 1.0, 1.0, &mut made));
     assert_refused(status, &["batch1 and batch2 must be 3D"]);
 }
 
@@ -141,39 +125,38 @@ fn products_agree_with_loops() {
             assert_eq!(run(&out), 0, "{name}: {:?}", newest());
             expected.assert_near(out.handle(), within, &format!("{name}, turn {turn}"));
         };
-        // SAFETY: any numbers may be passed as handles, here and below.
-        check("mm", &flat(&product(&c, &d)), &|out| unsafe {
-            aoti_torch_cpu_mm_out(out.handle(), p.handle(), q.handle())
+        check("mm", &flat(&product(&c, &d)), &|out| {
+            call!(aoti_torch_cpu_mm_out(out.handle(), p.handle(), q.handle()))
         });
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        check("bmm", &product(&a, &b), &|out| unsafe {
-            aoti_torch_cpu_bmm_out(out.handle(), x.handle(), y.handle())
+        check("bmm", &product(&a, &b), &|out| {
+            call!(aoti_torch_cpu_bmm_out(out.handle(), x.handle(), y.handle()))
         });
         let sum = plus(&flat(&product(&c, &d)), alpha, &bias, beta);
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        check("addmm", &sum, &|out| unsafe {
-            aoti_torch_cpu_addmm_out(out.handle(), t.handle(), p.handle(), q.handle(), beta, alpha)
+        check("addmm", &sum, &|out| {
+            call!(aoti_torch_cpu_addmm_out(
+                out.handle(),
+                t.handle(),
+                p.handle(),
+                q.handle(),
+                beta,
+                alpha
+            ))
         });
         let sum = plus(&product(&a, &b), alpha, &one, beta);
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        check("baddbmm", &sum, &|out| unsafe {
-            aoti_torch_cpu_baddbmm_out(
+        check("baddbmm", &sum, &|out| {
+            call!(aoti_torch_cpu_baddbmm_out(
                 out.handle(),
                 u.handle(),
                 x.handle(),
                 y.handle(),
                 beta,
-                alpha,
-            )
+                alpha
+            ))
         });
         let sum = plus(&flat(&product(&c, &d)), 1.0, &flat(&product(&e, &f)), 1.0);
         check("mm_plus_mm", &sum, &|out| {
             let [p, q, r, s] = [&p, &q, &r, &s].map(Tensor::handle);
-            // SAFETY: any numbers may be handles.
-            unsafe { aoti_torch__mm_plus_mm_out(out.handle(), p, q, r, s) }
+            call!(aoti_torch__mm_plus_mm_out(out.handle(), p, q, r, s))
         });
     }
     assert_eq!(live(), before);
@@ -185,8 +168,7 @@ fn what_is_multiplied_by_nothing_does_not_count() {
     let two = Dense::build(&[1, 1, 1], |_| 2.0).tensor(F32);
     let out = Dense::build(&[1, 1, 1], |_| 0.0).tensor(F32);
     let [n, t, o] = [&nan, &two, &out].map(Tensor::handle);
-    // SAFETY: any numbers may be passed as handles.
-    assert_eq!(unsafe { aoti_torch_cpu_baddbmm_out(o, n, t, t, 0.0, 1.0) }, 0);
+    assert_eq!(call!(aoti_torch_cpu_baddbmm_out(o, n, t, t, 0.0, 1.0)), 0);
     assert_eq!(Dense::of(o).values, [4.0]);
 }
 
@@ -202,31 +184,13 @@ fn wrong_operands_of_products_are_named() {
         let why = newest().unwrap();
         assert!(why.contains(words), "expected {words:?} in {why:?}");
     };
-    // SAFETY: any numbers may be passed as handles, here and below.
-    refused(
-        unsafe { aoti_torch_cpu_mm_out(o, m, l) },
-        "mat2 must be a matrix, but has 1 dimensions",
-    );
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    refused(
-        unsafe { aoti_torch_cpu_mm_out(o, b, m) },
-        "self must be a matrix, but has 3 dimensions",
-    );
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    refused(unsafe { aoti_torch_cpu_mm_out(o, m, w) }, "aoti_torch_cpu_mm_out");
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    refused(unsafe { aoti_torch_cpu_bmm_out(o, m, m) }, "aoti_torch_cpu_bmm_out");
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    refused(unsafe { aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0) }, "aoti_torch_cpu_addmm_out");
-    // SAFETY: any numbers may be handles.
-    refused(unsafe { aoti_torch__mm_plus_mm_out(o, m, l, m, l) }, "mat2 must be a matrix");
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    refused(unsafe { aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m) }, "aoti_torch_cpu_mm_out");
+    refused(call!(aoti_torch_cpu_mm_out(o, m, l)), "mat2 must be a matrix, but has 1 dimensions");
+    refused(call!(aoti_torch_cpu_mm_out(o, b, m)), "self must be a matrix, but has 3 dimensions");
+    refused(call!(aoti_torch_cpu_mm_out(o, m, w)), "aoti_torch_cpu_mm_out");
+    refused(call!(aoti_torch_cpu_bmm_out(o, m, m)), "aoti_torch_cpu_bmm_out");
+    refused(call!(aoti_torch_cpu_addmm_out(o, l, m, w, 1.0, 1.0)), "aoti_torch_cpu_addmm_out");
+    refused(call!(aoti_torch__mm_plus_mm_out(o, m, l, m, l)), "mat2 must be a matrix");
+    refused(call!(aoti_torch_cpu_mm_out(std::ptr::null_mut(), m, m)), "aoti_torch_cpu_mm_out");
     drop((matrix, wide, line, batch, out));
     assert_eq!(live(), before);
 }
@@ -245,10 +209,12 @@ fn running_sums_agree_with_loops() {
         let wanted = cases.one(&[None, Some(7_i32)]);
         let place = wanted.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let mut made = std::ptr::null_mut();
-        // SAFETY: the pointers are valid.
-        let status = unsafe {
-            aoti_torch_cpu_cumsum(tensor.handle(), dim - sizes.len() as i64, place, &mut made)
-        };
+        let status = call!(aoti_torch_cpu_cumsum(
+            tensor.handle(),
+            dim - sizes.len() as i64,
+            place,
+            &mut made
+        ));
         assert_eq!(status, 0, "{:?}", newest());
         let sums = Tensor::from_handle(made);
         Dense::build(&sizes, |at| {
@@ -262,9 +228,7 @@ fn running_sums_agree_with_loops() {
         .assert_near(sums.handle(), 1e-6, "cumsum");
         let mut none = std::ptr::null_mut();
         let far = sizes.len() as i64;
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        assert_ne!(unsafe { aoti_torch_cpu_cumsum(tensor.handle(), far, place, &mut none) }, 0);
+        assert_ne!(call!(aoti_torch_cpu_cumsum(tensor.handle(), far, place, &mut none)), 0);
         assert!(newest().unwrap().contains("aoti_torch_cpu_cumsum"));
     }
     assert_eq!(live(), before);
@@ -278,8 +242,7 @@ fn a_result_that_is_not_read_is_not_returned() {
     let (mut values, mut indices) = (std::ptr::null_mut(), std::ptr::null_mut());
     let none = std::ptr::null_mut();
     let sort = super::ordering::aoti_torch_cpu_sort;
-    // SAFETY: the places are NULL or valid for writes.
-    assert_eq!(unsafe { sort(tensor.handle(), -1, 0, none, &mut indices) }, 0);
+    assert_eq!(call!(sort(tensor.handle(), -1, 0, none, &mut indices)), 0);
     let indices = Tensor::from_handle(indices);
     Dense { values: vec![1.0, 0.0, 1.0, 0.0], ..input.clone() }.assert_near(
         indices.handle(),
@@ -287,8 +250,7 @@ fn a_result_that_is_not_read_is_not_returned() {
         "indices alone",
     );
     let (two, pool) = (2, super::pooling::windows::aoti_torch_cpu_adaptive_max_pool2d);
-    // SAFETY: the places are NULL or valid for writes, and there is one size.
-    assert_eq!(unsafe { pool(tensor.handle(), &two, 1, &mut values, none) }, 0);
+    assert_eq!(call!(pool(tensor.handle(), &two, 1, &mut values, none)), 0);
     let values = Tensor::from_handle(values);
     input.assert_near(values.handle(), 0.0, "values alone");
     drop((tensor, indices, values));

@@ -106,7 +106,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::testing::{Cases, Dense, assert_refused, live, returned};
+    use crate::testing::{Cases, Dense, assert_refused, call, live, returned_by};
 
     #[test]
     fn each_element_gets_the_gradients_of_its_copies() {
@@ -129,10 +129,12 @@ mod tests {
             let input = Dense::build(&sizes, |_| 0.0).tensor(dtype);
             let gradient = gradient.either(&mut cases, dtype);
             let (tensor, gradient) = (input.handle(), gradient.handle());
-            // SAFETY: the array has its length; the place is valid for a write.
-            let found = returned(|ret| unsafe {
-                aoti_torch_cpu_replication_pad2d_backward(gradient, tensor, pad.as_ptr(), 4, ret)
-            });
+            let found = returned_by!(aoti_torch_cpu_replication_pad2d_backward(
+                gradient,
+                tensor,
+                pad.as_ptr(),
+                4
+            ));
             expected.assert_near(found.handle(), 1e-6, "gradient of padding");
         }
         assert_eq!(live(), before);
@@ -144,16 +146,13 @@ mod tests {
         let (input, gradient) = (tensor(&[2, 4]), tensor(&[2, 5]));
         let mut place = std::ptr::null_mut();
         let mut refused = |input: &Tensor, pad: &[i64], words: &str| {
-            // SAFETY: the array has its length; the place is valid for a write.
-            let status = unsafe {
-                aoti_torch_cpu_replication_pad1d_backward(
-                    gradient.handle(),
-                    input.handle(),
-                    pad.as_ptr(),
-                    pad.len() as i64,
-                    &mut place,
-                )
-            };
+            let status = call!(aoti_torch_cpu_replication_pad1d_backward(
+                gradient.handle(),
+                input.handle(),
+                pad.as_ptr(),
+                pad.len() as i64,
+                &mut place
+            ));
             assert_refused(status, &[words]);
         };
         refused(&input, &[1, 1], "a padded tensor of [2, 4] has [2, 6]");

@@ -14,7 +14,7 @@ use super::plain::{
 use crate::abi::arguments::{CText, List};
 use crate::operations::fused::activation::Activation;
 use crate::sconce::api;
-use crate::testing::{Cases, Dense, assert_refused, live, returned};
+use crate::testing::{Cases, Dense, assert_refused, call, live, returned, returned_by};
 
 const F32: i32 = api::SCONCE_DTYPE_F32;
 
@@ -61,40 +61,40 @@ fn functions_of_the_abi_agree_with_each_other() {
     let (x, w, b) = (input.handle(), weights.handle(), &raw const of_bias);
     let no_algorithm: *const *const c_char = null();
     let name = |text: &'static std::ffi::CStr| text.as_ptr();
-    // SAFETY: texts and places are valid; there are no numbers.
-    let plain = returned(|made| unsafe {
-        aoti_torch_cpu__linear_pointwise(x, w, b, name(c"none"), null(), 0, no_algorithm, made)
-    });
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    let packed =
-        returned(|made| unsafe { aoti_torch_cpu__mkl_linear(x, null_mut(), w, b, 6, made) });
+    let plain = returned_by!(aoti_torch_cpu__linear_pointwise(
+        x,
+        w,
+        b,
+        name(c"none"),
+        null(),
+        0,
+        no_algorithm
+    ));
+    let packed = returned_by!(aoti_torch_cpu__mkl_linear(x, null_mut(), w, b, 6));
     assert_eq!(Dense::of(plain.handle()), Dense::of(packed.handle()));
     // Another tensor of as many elements counts, whatever its dimensions in front.
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    let sum = returned(|made| unsafe {
-        aoti_torch_cpu__linear_pointwise_binary(x, other.handle(), w, b, name(c"sub"), made)
-    });
+    let sum = returned_by!(aoti_torch_cpu__linear_pointwise_binary(
+        x,
+        other.handle(),
+        w,
+        b,
+        name(c"sub")
+    ));
     let (numbers, other_numbers) = (Dense::of(plain.handle()), Dense::of(other.handle()));
     let expected = Dense::build(&[2, 3, 5], |at| {
         numbers.at(at) - other_numbers.at(&[at[0] * 3 + at[1], at[2]])
     });
     expected.assert_near(sum.handle(), 1e-6, "sub");
-    // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of the
-    // test.
-    let status = unsafe {
-        aoti_torch_cpu__linear_pointwise(
-            x,
-            w,
-            b,
-            name(c"mish"),
-            null(),
-            0,
-            no_algorithm,
-            null_mut(),
-        )
-    };
+    let status = call!(aoti_torch_cpu__linear_pointwise(
+        x,
+        w,
+        b,
+        name(c"mish"),
+        null(),
+        0,
+        no_algorithm,
+        null_mut()
+    ));
     assert_refused(status, &["aoti_torch_cpu__linear_pointwise", "\"mish\""]);
     drop((input, weights, bias, other, plain, packed, sum));
     assert_eq!(live(), before);
@@ -109,29 +109,26 @@ fn a_sum_in_place_is_in_the_other_tensor_and_returned() {
     let (zeros, ones, alpha) = ([0_i64, 0], [1_i64, 1], [2.0_f64]);
     let relu = c"relu".as_ptr();
     let call = |alpha: *const f64, made| {
-        // SAFETY: the arrays have two entries; texts and places are valid.
-        unsafe {
-            aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
-                other.handle(),
-                images.handle(),
-                filter.handle(),
-                null(),
-                zeros.as_ptr(),
-                2,
-                ones.as_ptr(),
-                2,
-                ones.as_ptr(),
-                2,
-                1,
-                c"add".as_ptr(),
-                alpha,
-                &relu,
-                null(),
-                0,
-                null(),
-                made,
-            )
-        }
+        call!(aoti_torch_cpu_mkldnn__convolution_pointwise_binary_(
+            other.handle(),
+            images.handle(),
+            filter.handle(),
+            null(),
+            zeros.as_ptr(),
+            2,
+            ones.as_ptr(),
+            2,
+            ones.as_ptr(),
+            2,
+            1,
+            c"add".as_ptr(),
+            alpha,
+            &relu,
+            null(),
+            0,
+            null(),
+            made
+        ))
     };
     assert_refused(call(alpha.as_ptr(), null_mut()), &["alpha value should be none or 1.0"]);
     let made = returned(|made| call(null(), made));

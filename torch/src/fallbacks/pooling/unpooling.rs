@@ -82,7 +82,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::testing::{Cases, Dense, assert_refused, live, returned};
+    use crate::testing::{Cases, Dense, assert_refused, call, live, returned_by};
 
     #[test]
     fn elements_go_to_their_indices_among_zeros() {
@@ -107,10 +107,8 @@ mod tests {
             let tensor = elements.either(&mut cases, api::SCONCE_DTYPE_F32);
             let indices = places.either(&mut cases, api::SCONCE_DTYPE_I64);
             let (tensor, indices) = (tensor.handle(), indices.handle());
-            // SAFETY: the array has its length; the place is valid for a write.
-            let found = returned(|ret| unsafe {
-                aoti_torch_cpu_max_unpool2d(tensor, indices, output.as_ptr(), 2, ret)
-            });
+            let found =
+                returned_by!(aoti_torch_cpu_max_unpool2d(tensor, indices, output.as_ptr(), 2));
             expected.assert_near(found.handle(), 0.0, "unpooled");
         }
         assert_eq!(live(), before);
@@ -123,16 +121,13 @@ mod tests {
         let tensor = whole(&[1, 2, 2], f32);
         let mut place = std::ptr::null_mut();
         let mut refused = |indices: Tensor, output: &[i64], words: &str| {
-            // SAFETY: the array has its length; the place is valid for a write.
-            let status = unsafe {
-                aoti_torch_cpu_max_unpool2d(
-                    tensor.handle(),
-                    indices.handle(),
-                    output.as_ptr(),
-                    output.len() as i64,
-                    &mut place,
-                )
-            };
+            let status = call!(aoti_torch_cpu_max_unpool2d(
+                tensor.handle(),
+                indices.handle(),
+                output.as_ptr(),
+                output.len() as i64,
+                &mut place
+            ));
             assert_refused(status, &[words]);
         };
         refused(whole(&[1, 2, 2], f32), &[4, 4], "int64");

@@ -31,7 +31,7 @@ use crate::sconce::api::{
 };
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, check};
-use crate::testing::{Dense, assert_refused, live, returned};
+use crate::testing::{Dense, assert_refused, call, live, returned};
 
 /// The default generator of the CPU.
 fn generator() -> *mut api::sconce_generator {
@@ -110,30 +110,32 @@ fn numbers_like_a_tensor_have_its_sizes_its_type_and_its_order() {
         let kept = like!(aoti_torch_cpu_rand_like, turned);
         assert_eq!(strides_of(kept.handle()).unwrap(), [1, 3]);
         let chosen = drawn(|made| {
-            // SAFETY: the handle is valid, the place is valid for a write; other pointers are NULL or valid.
-            unsafe {
-                aoti_torch_cpu_rand_like(turned.handle(), &7, null(), null(), -1, null(), &0, made)
-            }
-        });
-        assert_eq!(dtype_of_tensor(chosen.handle()).unwrap(), F64);
-        assert_eq!(strides_of(chosen.handle()).unwrap(), [2, 1]);
-        let mut none = null_mut();
-        // SAFETY: any numbers may be handles; arrays have the lengths that are passed, and places are variables of
-        // the test.
-        let status = unsafe {
-            aoti_torch_cpu_randint_like_low_dtype(
-                five.handle(),
-                3,
-                3,
-                null(),
+            call!(aoti_torch_cpu_rand_like(
+                turned.handle(),
+                &7,
                 null(),
                 null(),
                 -1,
                 null(),
-                null(),
-                &mut none,
-            )
-        };
+                &0,
+                made
+            ))
+        });
+        assert_eq!(dtype_of_tensor(chosen.handle()).unwrap(), F64);
+        assert_eq!(strides_of(chosen.handle()).unwrap(), [2, 1]);
+        let mut none = null_mut();
+        let status = call!(aoti_torch_cpu_randint_like_low_dtype(
+            five.handle(),
+            3,
+            3,
+            null(),
+            null(),
+            null(),
+            -1,
+            null(),
+            null(),
+            &mut none
+        ));
         assert_refused(status, &["no number from low, 3"]);
     }
     assert_eq!(live(), before);
@@ -279,9 +281,8 @@ fn fills_draw_torchs_numbers() {
 fn results_lie_in_memory_as_the_operand_does() {
     let made = Dense::build(&[3, 5], |_| 0.0).tensor(F64);
     let turned = crate::sconce::operations::transpose(made.handle(), 0, 1).unwrap();
-    // SAFETY: the place is valid for a write; NULL is the default generator.
     let uniform =
-        drawn(|made| unsafe { aoti_torch_cpu_uniform(turned.handle(), 0.0, 1.0, null(), made) });
+        drawn(|made| call!(aoti_torch_cpu_uniform(turned.handle(), 0.0, 1.0, null(), made)));
     assert_eq!(sizes_of(uniform.handle()).unwrap(), [5, 3]);
     assert_eq!(strides_of(uniform.handle()).unwrap(), [1, 5]);
     assert_eq!(dtype_of_tensor(uniform.handle()).unwrap(), F64);
@@ -290,8 +291,7 @@ fn results_lie_in_memory_as_the_operand_does() {
 fn dropped(input: &Tensor, p: f64, train: *const i32) -> (Tensor, Tensor) {
     let mut mask = null_mut();
     let kept = drawn(|made| {
-        // SAFETY: the places are valid for writes; the pointer is NULL or valid.
-        unsafe { aoti_torch_cpu_native_dropout(input.handle(), p, train, made, &mut mask) }
+        call!(aoti_torch_cpu_native_dropout(input.handle(), p, train, made, &mut mask))
     });
     (kept, Tensor::from_handle(mask))
 }

@@ -17,7 +17,7 @@ use crate::fallbacks::attention::gradients::Returned;
 use crate::fallbacks::attention::{Attention, ResultOrder};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api, operations};
-use crate::testing::{assert_refused, live};
+use crate::testing::{assert_refused, call, live};
 
 /// Query, keys, values and what is added to scores, as numbers.
 #[derive(Clone)]
@@ -154,9 +154,8 @@ fn all_names_return_the_same_gradients() {
     let [g, o, l] = [&case.gradient, &case.output, &case.log_sums].map(Tensor::handle);
     let (none, scale) = (std::ptr::null_mut(), std::ptr::null());
     let mask: *const TensorHandle = &bias;
-    // SAFETY: the handles are alive, and the places valid for writes; here and below.
     let on_cpu =
-        called(|[a, b, c]| unsafe { cpu_backward(g, q, k, v, o, l, 0.0, 1, mask, scale, a, b, c) });
+        called(|[a, b, c]| call!(cpu_backward(g, q, k, v, o, l, 0.0, 1, mask, scale, a, b, c)));
     for (which, gradient) in on_cpu.iter().enumerate() {
         assert_near(&values(gradient), &case.expected(which), 2e-5);
         let [_, head, position, _] = strides_of(gradient.handle()).unwrap()[..] else { panic!() };
@@ -177,12 +176,11 @@ fn all_names_return_the_same_gradients() {
             g, q, k, v, bias, o, padded, none, none, 0.0, flags, 4, 1, scale, a, b, c, d,
         )
     });
-    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes; there are four flags.
-    let other = called(|[a, b, c, d]| unsafe {
-        other_backward(
+    let other = called(|[a, b, c, d]| {
+        call!(other_backward(
             g, q, k, v, bias, flags, 4, o, l, none, none, 5, 6, 0.0, 1, none, none, scale, a, b, c,
-            d,
-        )
+            d
+        ))
     });
     for (which, gradient) in efficient.iter().enumerate() {
         assert_near(&values(gradient), &case.expected(which), 2e-5);
@@ -202,13 +200,15 @@ fn all_names_return_the_same_gradients() {
         assert_eq!(strides_of(gradient.handle()).unwrap(), strides);
     }
     // Without a bias, whose handle may be NULL.
-    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes.
-    let plain = called(|[a, b, c]| unsafe {
-        cudnn_backward(g, q, k, v, o, l, none, none, none, none, none, 5, 6, 0.0, 1, scale, a, b, c)
+    let plain = called(|[a, b, c]| {
+        call!(cudnn_backward(
+            g, q, k, v, o, l, none, none, none, none, none, 5, 6, 0.0, 1, scale, a, b, c
+        ))
     });
-    // SAFETY: the handles and arrays are those of the test, and the places are valid for writes.
-    let flash = called(|[a, b, c]| unsafe {
-        flash_backward(g, q, k, v, o, l, none, none, 5, 6, 0.0, 1, none, none, scale, a, b, c)
+    let flash = called(|[a, b, c]| {
+        call!(flash_backward(
+            g, q, k, v, o, l, none, none, 5, 6, 0.0, 1, none, none, scale, a, b, c
+        ))
     });
     for (one, another) in plain.iter().zip(&flash) {
         assert_eq!(values(one), values(another));
@@ -226,8 +226,7 @@ fn what_does_not_fit_is_named() {
     let backward = |g: TensorHandle, o, l, dropout: f64| {
         let (mut a, mut b, mut c) = (std::ptr::null_mut(), none, none);
         let mask = std::ptr::null();
-        // SAFETY: the handles are alive, and the places valid for writes.
-        unsafe { cpu_backward(g, q, k, v, o, l, dropout, 0, mask, scale, &mut a, &mut b, &mut c) }
+        call!(cpu_backward(g, q, k, v, o, l, dropout, 0, mask, scale, &mut a, &mut b, &mut c))
     };
     assert_refused(backward(q, o, l, 0.0), &["grad_out has the sizes"]);
     assert_refused(backward(g, q, l, 0.0), &["out has the sizes"]);

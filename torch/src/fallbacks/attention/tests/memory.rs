@@ -16,15 +16,14 @@ use crate::fallbacks::attention::functions::{
 use crate::operations::tensors::on_device;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
-use crate::testing::captured;
+use crate::testing::{call, captured};
 
 /// The four results of attention within a tensor, without log sums.
 fn attended(query: &Tensor) -> [Tensor; 4] {
     let mut handles: [TensorHandle; 4] = [std::ptr::null_mut(); 4];
     let [a, b, c, d] = handles.each_mut().map(std::ptr::from_mut);
     let (q, none, scale) = (query.handle(), std::ptr::null(), std::ptr::null());
-    // SAFETY: the handles are alive, the places valid for writes; other pointers are NULL.
-    let status = unsafe { efficient(q, q, q, none, 0, 0.0, 0, scale, a, b, c, d) };
+    let status = call!(efficient(q, q, q, none, 0, 0.0, 0, scale, a, b, c, d));
     assert_eq!(status, 0, "{:?}", newest());
     handles.map(Tensor::from_handle)
 }

@@ -12,7 +12,7 @@ use crate::fallbacks::attention::sequences::flash_forward::aoti_torch_cuda__flas
 use crate::sconce::operations::{contiguous, narrow, reshape, squeeze, transpose, unsqueeze};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::{Tensor, api};
-use crate::testing::{Dense, assert_refused, live};
+use crate::testing::{Dense, assert_refused, call, live};
 
 const NONE: *const TensorHandle = std::ptr::null();
 
@@ -136,13 +136,10 @@ fn sequences_have_attention_of_their_own() {
         let mut handles = [std::ptr::null_mut(); 3];
         let [a, b, c] = handles.each_mut().map(std::ptr::from_mut);
         let scale = std::ptr::null();
-        // SAFETY: the handles are alive, and the places valid for writes.
-        let status = unsafe {
-            flash_backward(
-                g, q, k, v, o, l, bounds[0], bounds[1], 9, 9, 0.0, 0, none, none, scale, limit,
-                other, a, b, c,
-            )
-        };
+        let status = call!(flash_backward(
+            g, q, k, v, o, l, bounds[0], bounds[1], 9, 9, 0.0, 0, none, none, scale, limit, other,
+            a, b, c
+        ));
         assert_eq!(status, 0, "{:?}", newest());
         handles.map(Tensor::from_handle)
     };
@@ -189,13 +186,10 @@ fn efficient(
     };
     let (q, k, v) = (query.handle(), key.handle(), value.handle());
     let (scale, window) = (std::ptr::null(), std::ptr::null());
-    // SAFETY: the handles are alive, and the places valid for writes.
-    let status = unsafe {
-        efficient_forward(
-            q, k, v, bias, queries, keys, most, other, 0.0, mask_type, 1, scale, NONE, window, a,
-            b, c, d, e, f,
-        )
-    };
+    let status = call!(efficient_forward(
+        q, k, v, bias, queries, keys, most, other, 0.0, mask_type, 1, scale, NONE, window, a, b, c,
+        d, e, f
+    ));
     assert_eq!(status, 0, "{:?}", newest());
     let [output, log_sums, _, _] = handles.map(Tensor::from_handle);
     ([output, log_sums], lengths)
@@ -224,35 +218,32 @@ fn masks_and_biases_agree_with_sums() {
             [gradient, query, key, value, &output, &log_sums].map(Tensor::handle);
         let (none, mask) = (std::ptr::null_mut(), bias.handle());
         let (scale, number) = (std::ptr::null(), std::ptr::null());
-        // SAFETY: the handles are alive, and the places valid for writes.
-        let status = unsafe {
-            efficient_backward(
-                g,
-                q,
-                k,
-                v,
-                &mask,
-                o,
-                NONE,
-                NONE,
-                5,
-                6,
-                l,
-                0.0,
-                none,
-                none,
-                mask_type as i64,
-                1,
-                scale,
-                number,
-                number,
-                0,
-                a,
-                b,
-                c,
-                d,
-            )
-        };
+        let status = call!(efficient_backward(
+            g,
+            q,
+            k,
+            v,
+            &mask,
+            o,
+            NONE,
+            NONE,
+            5,
+            6,
+            l,
+            0.0,
+            none,
+            none,
+            mask_type as i64,
+            1,
+            scale,
+            number,
+            number,
+            0,
+            a,
+            b,
+            c,
+            d
+        ));
         assert_eq!(status, 0, "{:?}", newest());
         let [_, _, _, of_bias] = handles.map(Tensor::from_handle);
         // How the weighted results change with each number that is added to scores.
@@ -336,13 +327,10 @@ fn wrong_bounds_are_named() {
         let second = second.as_ref().map_or(NONE, std::ptr::from_ref);
         let mut made = std::ptr::null_mut();
         let (q, none, scale) = (query.handle(), std::ptr::null_mut(), std::ptr::null());
-        // SAFETY: the handles are alive, and the place valid for a write.
-        unsafe {
-            flash_forward(
-                q, q, q, &first, second, 9, 9, 0.0, 0, 0, scale, window, window, NONE, NONE,
-                &mut made, none, none, none, none,
-            )
-        }
+        call!(flash_forward(
+            q, q, q, &first, second, 9, 9, 0.0, 0, 0, scale, window, window, NONE, NONE, &mut made,
+            none, none, none, none
+        ))
     };
     let whole = std::ptr::null();
     let longs = of(&[0.0, 5.0], api::SCONCE_DTYPE_I64);
