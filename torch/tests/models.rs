@@ -11,8 +11,8 @@ use std::ptr::null_mut;
 
 use shared::recorded::{Recorded, models, recorded};
 use shared::{
-    live, load_model, message, read_values, run_model, run_model_into, sconce_model_unload,
-    sconce_torch_string_free,
+    described, live, load_model, message, read_values, run_model, run_model_into,
+    sconce_model_unload, sconce_torch_string_free, swap_constants, update_constants,
 };
 
 #[link(name = "sconce_torch")]
@@ -24,15 +24,6 @@ unsafe extern "C" {
         outputs: *mut usize,
         m: usize,
     ) -> i32;
-    safe fn sconce_model_describe(model: usize, text: &mut *mut c_char) -> i32;
-    fn sconce_model_update_constants(
-        model: usize,
-        names: *const *const c_char,
-        tensors: *const usize,
-        count: usize,
-        inactive: bool,
-    ) -> i32;
-    safe fn sconce_model_swap_constants(model: usize) -> i32;
     fn sconce_model_get_output(
         model: usize,
         index: usize,
@@ -222,16 +213,10 @@ fn constants_are_replaced_and_swapped() {
         bytes: vec![0; 4 * shape.iter().product::<i64>() as usize],
     };
     let (weight, bias) = (zeros(&[64, 512]).tensor(), zeros(&[64]).tensor());
-    let names = [c"f.3.weight".as_ptr(), c"f.3.bias".as_ptr()];
-    let update = |names: &[*const c_char], tensors: &[usize], inactive| {
-        let (names, count) = (names.as_ptr(), names.len());
-        // SAFETY: the arrays have their lengths.
-        unsafe { sconce_model_update_constants(model, names, tensors.as_ptr(), count, inactive) }
-    };
-    assert_ne!(update(&[c"nothing".as_ptr()], &[bias], false), 0);
-    assert!(message().contains("no constant \"nothing\""), "{}", message());
-    assert_ne!(update(&[c"f.3.bias".as_ptr()], &[weight], false), 0);
-    assert_eq!(update(&names, &[weight, bias], false), 0, "{}", message());
+    let why = update_constants(model, &[("nothing", bias)], false).unwrap_err();
+    assert!(why.contains("no constant \"nothing\""), "{why}");
+    update_constants(model, &[("f.3.bias", weight)], false).unwrap_err();
+    update_constants(model, &[("f.3.weight", weight), ("f.3.bias", bias)], false).unwrap();
     release(&[weight, bias]);
     let results = run(model, &[tensor], 1).unwrap();
     let mut bytes = vec![0_u8; 32 * 64 * 4];
@@ -243,7 +228,7 @@ fn constants_are_replaced_and_swapped() {
     release(&results);
     release(&[tensor]);
     assert_eq!(sconce_model_unload(model), 0);
-    assert_ne!(sconce_model_swap_constants(model), 0);
+    swap_constants(model).unwrap_err();
     assert_eq!(live(), before);
 }
 
@@ -336,12 +321,7 @@ fn models_of_cuda_are_inspected_without_a_device() {
 fn a_model_says_what_it_is() {
     let Some(folder) = models() else { return };
     let model = load_model(&folder.join("cpu_mlp.pt2")).unwrap();
-    let mut text = null_mut();
-    assert_eq!(sconce_model_describe(model, &mut text), 0);
-    // SAFETY: the call succeeded, so it is a text.
-    let words = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-    // SAFETY: freed once.
-    unsafe { sconce_torch_string_free(text) };
+    let words = described(model);
     for part in [
         "float32[2..64, 256] on cpu",
         "output0 float32[2..64, 64] on cpu",

@@ -1,39 +1,18 @@
 //! Both sets of a model's constants, in every order of calls.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::shared::{
-    F32, live, load_model, message, ok, read_values, release, run_model, sconce_model_unload,
-    tensor,
+    F32, as_strided, live, load_model, message, ok, read_values, release, run_model,
+    sconce_model_unload, swap_constants as swap, tensor, update_constants as update,
 };
 use super::{compiled_from, folder};
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
-    fn sconce_model_update_constants(
-        model: usize,
-        names: *const *const c_char,
-        tensors: *const usize,
-        count: usize,
-        inactive: bool,
-    ) -> i32;
-    safe fn sconce_model_swap_constants(model: usize) -> i32;
     safe fn sconce_model_free_inactive_constants(model: usize) -> i32;
-}
-
-#[link(name = "sconce")]
-unsafe extern "C" {
-    fn sconce_tensor_as_strided(
-        tensor: usize,
-        sizes: *const i64,
-        strides: *const i64,
-        rank: usize,
-        offset: i64,
-        made: *mut usize,
-    ) -> i32;
 }
 
 /// The model of `sets.cpp`, with the source that says how its constants lie.
@@ -47,28 +26,11 @@ pub(super) fn library(folder: &Path, flags: &[&str]) -> PathBuf {
     compiled_from(folder, "sets.cpp", flags)
 }
 
-fn update(model: usize, constants: &[(&str, usize)], inactive: bool) -> Result<(), String> {
-    let names: Vec<CString> =
-        constants.iter().map(|(name, _)| CString::new(*name).unwrap()).collect();
-    let pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
-    let tensors: Vec<usize> = constants.iter().map(|(_, tensor)| *tensor).collect();
-    let count = tensors.len();
-    // SAFETY: there are as many names as tensors.
-    ok(unsafe {
-        sconce_model_update_constants(model, pointers.as_ptr(), tensors.as_ptr(), count, inactive)
-    })
-}
-
 /// A run, which returns the handles of all outputs.
 pub(super) fn run(model: usize, input: usize) -> Result<[usize; 5], String> {
     let mut outputs = [0; 5];
     run_model(model, &[input], &mut outputs)?;
     Ok(outputs)
-}
-
-/// Makes the inactive set the active one.
-fn swap(model: usize) -> Result<(), String> {
-    ok(sconce_model_swap_constants(model))
 }
 
 /// Takes the values from the inactive set.
@@ -264,15 +226,9 @@ fn constants_that_do_not_fit_are_refused_in_words() {
         "a refused update changed something"
     );
     // Elements in another order are copied into the order of the model.
-    let mut strided = 0;
     let base =
         tensor(&[1.0_f32, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0, 5.0, 0.0, 6.0, 0.0], F32, &[12]);
-    let (sizes, strides) = ([2_i64, 3], [2_i64, 4]);
-    // SAFETY: sizes and strides have two entries; the place is valid for a write.
-    let status = unsafe {
-        sconce_tensor_as_strided(base, sizes.as_ptr(), strides.as_ptr(), 2, 0, &mut strided)
-    };
-    assert_eq!(status, 0);
+    let strided = as_strided(base, &[2, 3], &[2, 4]);
     update(model, &[("w", strided)], false).unwrap();
     assert_eq!(sum(model).unwrap(), [11.0, 23.0, 35.0, 12.0, 24.0, 36.0]);
     for handle in [two, three, six, turned, right, integers, base, strided] {

@@ -1,30 +1,9 @@
 //! Inputs that a model was not compiled for: what its source says is compared, in every run.
 
-use std::ffi::{CStr, c_char};
-use std::ptr::null_mut;
-
 use super::shared::{
-    F32, live, load_model, message, release, run_model, sconce_model_unload,
-    sconce_torch_string_free, tensor,
+    F32, as_strided, described, live, load_model, release, run_model, sconce_model_unload, tensor,
 };
 use super::{compiled, folder, package};
-
-#[link(name = "sconce_torch")]
-unsafe extern "C" {
-    safe fn sconce_model_describe(model: usize, text: &mut *mut c_char) -> i32;
-}
-
-#[link(name = "sconce")]
-unsafe extern "C" {
-    fn sconce_tensor_as_strided(
-        tensor: usize,
-        sizes: *const i64,
-        strides: *const i64,
-        rank: usize,
-        offset: i64,
-        made: *mut usize,
-    ) -> i32;
-}
 
 /// The source of a model as PyTorch 2.15 writes it: a batch and rows of it, twice the batch, a number, and rows whose
 /// stride is the batch.
@@ -81,19 +60,7 @@ void AOTInductorModel::run_impl(
 /// A tensor of zeros with sizes and strides.
 fn zeros(sizes: &[i64], strides: &[i64]) -> usize {
     let memory = tensor(&[0.0_f32; 4096], F32, &[4096]);
-    let mut made = 0;
-    // SAFETY: there are as many sizes as strides; the place is valid for a write.
-    let status = unsafe {
-        sconce_tensor_as_strided(
-            memory,
-            sizes.as_ptr(),
-            strides.as_ptr(),
-            sizes.len(),
-            0,
-            &mut made,
-        )
-    };
-    assert_eq!(status, 0);
+    let made = as_strided(memory, sizes, strides);
     release(memory);
     made
 }
@@ -110,16 +77,6 @@ fn run(model: usize, inputs: &[usize]) -> Result<(), String> {
     Ok(())
 }
 
-fn describe(model: usize) -> String {
-    let mut text = null_mut();
-    assert_eq!(sconce_model_describe(model, &mut text), 0, "{}", message());
-    // SAFETY: the call succeeded, so it is a text.
-    let words = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-    // SAFETY: freed once.
-    unsafe { sconce_torch_string_free(text) };
-    words
-}
-
 #[test]
 fn sizes_and_strides_are_compared_in_every_run() {
     let folder = folder("shapes");
@@ -133,7 +90,7 @@ fn sizes_and_strides_are_compared_in_every_run() {
         load_model(&path).unwrap()
     };
     let model = load(Some(SOURCE));
-    let words = describe(model);
+    let words = described(model);
     for line in [
         "input 0: x float32[2..20, 6..] on cpu",
         "input 1: x float32[4..40, 3] on cpu, where dimension 0 is 2*s0",
@@ -251,7 +208,7 @@ fn sizes_and_strides_are_compared_in_every_run() {
             .replace("{2L*s0, 3L}", "{s2, 3L}")
             .replace("int64_t s1 = a_size[1];", "int64_t s1 = a_size[1];\nint64_t s2 = 2L*s0;"),
     ));
-    let words = describe(model);
+    let words = described(model);
     for line in [
         "input 1: x float32[4..40, 3] on cpu, where dimension 0 is s2",
         "s2 is 2*s0",
@@ -268,7 +225,7 @@ fn sizes_and_strides_are_compared_in_every_run() {
 
     // Without the source nothing is compared, and the model says so.
     let model = load(None);
-    let words = describe(model);
+    let words = described(model);
     assert!(words.contains("unchecked inputs: 0, 1, 2, 3; the model's source"), "{words}");
     let given = [zeros(&[5], &[1]), zeros(&[], &[]), zeros(&[3, 3], &[3, 1]), zeros(&[1], &[1])];
     run(model, &given).unwrap();

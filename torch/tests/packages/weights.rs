@@ -1,21 +1,11 @@
 //! Weights that a package keeps beside the library, or does not have at all.
 
-use std::ffi::c_char;
 use std::path::Path;
 
-use super::shared::{F32, live, load_model, message, release, sconce_model_unload, tensor};
+use super::shared::{
+    F32, live, load_model, message, release, sconce_model_unload, tensor, update_constants,
+};
 use super::{compiled, doubled, folder, package};
-
-#[link(name = "sconce_torch")]
-unsafe extern "C" {
-    fn sconce_model_update_constants(
-        model: usize,
-        names: *const *const c_char,
-        tensors: *const usize,
-        count: usize,
-        inactive: bool,
-    ) -> i32;
-}
 
 fn unload(model: usize) {
     assert_eq!(sconce_model_unload(model), 0, "{}", message());
@@ -86,11 +76,7 @@ fn a_model_without_its_weights_runs_when_it_has_them() {
     );
     assert!(why.contains("sconce_model_update_constants"), "{why}");
     let weight = tensor(&[0.5_f32, 8.0], F32, &[2]);
-    // SAFETY: there is one name and one tensor.
-    let status = unsafe {
-        sconce_model_update_constants(model, &c"inner.weight".as_ptr(), &weight, 1, false)
-    };
-    assert_eq!(status, 0, "{}", message());
+    update_constants(model, &[("inner.weight", weight)], false).unwrap();
     release(weight);
     assert_eq!(doubled(model, &[4.0]).unwrap(), [10.0]);
     unload(model);
@@ -110,12 +96,9 @@ fn the_rounded_memory_of_a_constant_does_not_count() {
     // The source says how many elements there are.
     let update = |model, values: &[f32]| {
         let weight = tensor(values, F32, &[values.len() as i64]);
-        // SAFETY: there is one name and one tensor.
-        let status = unsafe {
-            sconce_model_update_constants(model, &c"inner.weight".as_ptr(), &weight, 1, false)
-        };
+        let outcome = update_constants(model, &[("inner.weight", weight)], false);
         release(weight);
-        if status == 0 { Ok(()) } else { Err(message()) }
+        outcome
     };
     let model = load(&folder, &library, &files).unwrap();
     assert_eq!(doubled(model, &[1.0, 2.0]).unwrap(), [4.0, 9.0]);

@@ -7,7 +7,7 @@ pub(crate) mod recorded;
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 
 #[link(name = "sconce_torch")]
 unsafe extern "C" {
@@ -31,6 +31,15 @@ unsafe extern "C" {
         outputs: *const usize,
         m: usize,
     ) -> i32;
+    fn sconce_model_update_constants(
+        model: usize,
+        names: *const *const c_char,
+        tensors: *const usize,
+        count: usize,
+        inactive: bool,
+    ) -> i32;
+    safe fn sconce_model_swap_constants(model: usize) -> i32;
+    safe fn sconce_model_describe(model: usize, text: &mut *mut c_char) -> i32;
     pub(crate) fn sconce_torch_string_free(text: *mut c_char);
     safe fn sconce_torch_last_error_message() -> *const c_char;
 }
@@ -44,6 +53,14 @@ unsafe extern "C" {
         rank: usize,
         options: *const TensorOptions,
         tensor: *mut usize,
+    ) -> i32;
+    fn sconce_tensor_as_strided(
+        tensor: usize,
+        sizes: *const i64,
+        strides: *const i64,
+        rank: usize,
+        offset: i64,
+        made: *mut usize,
     ) -> i32;
     fn sconce_tensor_to_values(tensor: usize, values: *mut c_void, bytes: usize) -> i32;
     safe fn sconce_tensor_get_numel(tensor: usize, numel: &mut i64) -> i32;
@@ -115,6 +132,49 @@ pub(crate) fn run_model_into(
     let (n, m) = (inputs.len(), outputs.len());
     // SAFETY: the arrays have the lengths that are passed.
     ok(unsafe { sconce_model_run_into(model, inputs.as_ptr(), n, outputs.as_ptr(), m) })
+}
+
+/// Gives constants of a model other values, in the active set or the other one.
+pub(crate) fn update_constants(
+    model: usize,
+    constants: &[(&str, usize)],
+    inactive: bool,
+) -> Result<(), String> {
+    let names: Vec<CString> =
+        constants.iter().map(|(name, _)| CString::new(*name).unwrap()).collect();
+    let names: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    let tensors: Vec<usize> = constants.iter().map(|(_, tensor)| *tensor).collect();
+    let (names, tensors, count) = (names.as_ptr(), tensors.as_ptr(), constants.len());
+    // SAFETY: there are as many names, which end with NUL, and tensors as constants.
+    ok(unsafe { sconce_model_update_constants(model, names, tensors, count, inactive) })
+}
+
+/// Makes the inactive set of a model's constants the active one.
+pub(crate) fn swap_constants(model: usize) -> Result<(), String> {
+    ok(sconce_model_swap_constants(model))
+}
+
+/// What a model says of itself.
+pub(crate) fn described(model: usize) -> String {
+    let mut text = null_mut();
+    assert_eq!(sconce_model_describe(model, &mut text), 0, "{}", message());
+    // SAFETY: the call succeeded, so it is a text.
+    let words = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+    // SAFETY: the text is the call's, and is freed once.
+    unsafe { sconce_torch_string_free(text) };
+    words
+}
+
+/// The memory of a tensor, seen through sizes and strides from its begin.
+pub(crate) fn as_strided(tensor: usize, sizes: &[i64], strides: &[i64]) -> usize {
+    assert_eq!(sizes.len(), strides.len());
+    let (rank, mut made) = (sizes.len(), 0);
+    // SAFETY: there are as many sizes and strides as dimensions; the place is valid for a write.
+    let status = unsafe {
+        sconce_tensor_as_strided(tensor, sizes.as_ptr(), strides.as_ptr(), rank, 0, &mut made)
+    };
+    assert_eq!(status, 0, "{}", message());
+    made
 }
 
 /// A tensor of the CPU with values of the type `dtype`.
