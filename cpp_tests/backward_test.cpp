@@ -6,7 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string_view>
 #include <utility>

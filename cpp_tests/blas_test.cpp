@@ -1,12 +1,12 @@
 // Matrix products and handles of cuBLAS: the handles of threads, the meaning of descriptions,
 // refusals. gpu/libraries_products.cpp compares products of many shapes.
 #include <complex>
-#include <sconce/blas.hpp>
-#include <sconce/context.hpp>
-#include <sconce/copy.hpp>
-#include <sconce/guard.hpp>
-#include <sconce/memory_stats.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/blas.hpp>
+#include <sconce/cuda/context.hpp>
+#include <sconce/cuda/copy.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/cuda/memory_stats.hpp>
+#include <sconce/sim/simulator.hpp>
 #include <thread>
 #include <type_traits>
 #include <vector>

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
-#include <sconce/buffer.hpp>
-#include <sconce/guard.hpp>
+#include <sconce/cuda/buffer.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -7,7 +7,7 @@
 #define SCONCE_C10_COMPAT_NO_CUDA_RUNTIME
 #endif
 #include <cstdint>
-#include <sconce/c10_compat.hpp>
+#include <sconce/compat/c10.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Communicators of which a rank aborts, fails or does not come: the others learn of it.
 #include <chrono>
 #include <cstdint>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <thread>
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 #include "comm_support.hpp"

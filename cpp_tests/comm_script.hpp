@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <numeric>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 #include "comm_model.hpp"

@@ -2,7 +2,7 @@
 // results and the same order.
 #include <chrono>
 #include <cstdint>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 #include "fixture.hpp"

@@ -1,7 +1,7 @@
 // Tensors on several devices: what is refused, in torch's words, and what a failure leaves.
 #include <cstdint>
 #include <functional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 #include "comm_support.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <optional>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

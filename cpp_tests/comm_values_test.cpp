@@ -2,7 +2,7 @@
 // beside a naive model. All ranks draw the same script from one seed.
 #include <cstdint>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 #include "comm_script.hpp"

@@ -1,5 +1,5 @@
 // The settings of the process. None of them needs a device.
-#include <sconce/context.hpp>
+#include <sconce/cuda/context.hpp>
 #include <vector>
 
 #include "fixture.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <sconce/copy_shapes.hpp>
+#include <sconce/cuda/copy_shapes.hpp>
 #include <vector>
 
 #include "copy_support.hpp"

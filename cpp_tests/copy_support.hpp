@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <ostream>
-#include <sconce/buffer.hpp>
-#include <sconce/copy.hpp>
-#include <sconce/guard.hpp>
+#include <sconce/cuda/buffer.hpp>
+#include <sconce/cuda/copy.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <string>
 #include <tuple>
 #include <variant>

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <numeric>
 #include <optional>
-#include <sconce/event.hpp>
+#include <sconce/cuda/event.hpp>
 #include <string>
 #include <tuple>
 #include <vector>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>

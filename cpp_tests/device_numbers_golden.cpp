@@ -1,5 +1,5 @@
-// Draws what PyTorch recorded on an H200 with the functions of sconce/device.cuh, compiled for the
-// host. Uses neither a device nor the library.
+// Draws what PyTorch recorded on an H200 with the functions of sconce/cuda/device.cuh, compiled for
+// the host. Uses neither a device nor the library.
 //
 //   device_numbers_golden FOLDER_WITH_RNG_TXT_AND_BIN
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
-#include <sconce/device.cuh>
+#include <sconce/cuda/device.cuh>
 #include <sstream>
 #include <stdexcept>
 #include <string>

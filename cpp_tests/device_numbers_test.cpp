@@ -1,11 +1,11 @@
-// The numbers of sconce/device.cuh: a kernel of the program's own, compiled at run time or, on
+// The numbers of sconce/cuda/device.cuh: a kernel of the program's own, compiled at run time or, on
 // simulated devices, as C++ of the host, draws what the library's fills draw.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <sconce/device.cuh>
-#include <sconce/sconce.hpp>
+#include <sconce/cuda/device.cuh>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 
@@ -100,7 +100,8 @@ class DeviceNumbers : public support::WorkFixture {
 
   template <class Real>
   void compare(const std::string& name, unsigned draws, std::uint64_t n) {
-    const std::string source = std::string("#include <sconce/device.cuh>\n") + kShared + kKernels;
+    const std::string source =
+        std::string("#include <sconce/cuda/device.cuh>\n") + kShared + kKernels;
     const cc::Module module = cc::Module::compile(source);
     const auto kernel =
         module.kernel<Real*, std::int32_t, sconce_philox_state, std::uint64_t, std::uint64_t>(name);

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <future>
 #include <limits>
-#include <sconce/device.hpp>
+#include <sconce/cuda/device.hpp>
 #include <thread>
 #include <unordered_set>
 

@@ -1,9 +1,9 @@
 // Convolutions and handles of cuDNN: the meaning of descriptions, the three operations, settings,
 // refusals. gpu/libraries_convolutions.cpp compares many shapes.
-#include <sconce/context.hpp>
-#include <sconce/dnn.hpp>
-#include <sconce/guard.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/context.hpp>
+#include <sconce/cuda/dnn.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/sim/simulator.hpp>
 #include <thread>
 #include <type_traits>
 

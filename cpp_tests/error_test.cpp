@@ -1,6 +1,6 @@
 // Errors: the exception carries the status, the message and the driver's number.
 #include <cstring>
-#include <sconce/error.hpp>
+#include <sconce/cuda/error.hpp>
 #include <set>
 #include <string>
 #include <thread>

@@ -1,7 +1,7 @@
 // Events: created at the first record, recorded in order, bound when a wait is queued, measuring
 // time by torch's rules.
-#include <sconce/event.hpp>
-#include <sconce/guard.hpp>
+#include <sconce/cuda/event.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <thread>
 #include <type_traits>
 #include <utility>

@@ -1,7 +1,7 @@
 // The class for the plan cache: figures, limits, devices, threads.
-#include <sconce/fft.hpp>
-#include <sconce/guard.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/fft.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/sim/simulator.hpp>
 #include <thread>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #define SCONCE_CPP_TESTS_FFT_SUPPORT_HPP
 
 #include <complex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 #include "fixture.hpp"
 

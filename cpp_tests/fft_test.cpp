@@ -1,8 +1,8 @@
 // Transforms: the meaning of descriptions, and refusals. gpu/libraries_transforms.cpp compares many
 // shapes.
-#include <sconce/fft.hpp>
-#include <sconce/guard.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/fft.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/sim/simulator.hpp>
 
 #include "fft_support.hpp"
 #include "library_references.hpp"

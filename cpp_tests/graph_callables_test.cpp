@@ -5,7 +5,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <thread>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

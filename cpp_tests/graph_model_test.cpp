@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <utility>
 #include <vector>

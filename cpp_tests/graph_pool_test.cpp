@@ -1,7 +1,7 @@
 // Graphs that are captured without a stream of the caller: which stream they have, and the memory
 // that they share.
 #include <functional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <sconce/device.cuh>
-#include <sconce/sconce.hpp>
+#include <sconce/cuda/device.cuh>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 #define SCONCE_CPP_TESTS_GRAPH_SUPPORT_HPP
 
 #include <cstdint>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 namespace support {

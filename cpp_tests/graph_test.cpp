@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>

@@ -1,7 +1,7 @@
 // Guards restore the state that they found, whatever happens in between, and nothing else.
 #include <optional>
-#include <sconce/guard.hpp>
-#include <sconce/tensor.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/tensor/tensor.hpp>
 #include <stdexcept>
 #include <type_traits>
 

@@ -2,7 +2,7 @@
 #ifndef SCONCE_CPP_TESTS_HOST_MEMORY_SUPPORT_HPP
 #define SCONCE_CPP_TESTS_HOST_MEMORY_SUPPORT_HPP
 
-#include <sconce/host_memory.hpp>
+#include <sconce/cuda/host_memory.hpp>
 
 #include "memory_support.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <sconce/host_memory.hpp>
+#include <sconce/cuda/host_memory.hpp>
 #include <thread>
 #include <vector>
 

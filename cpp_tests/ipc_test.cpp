@@ -2,7 +2,7 @@
 // process/ipc_memory.cpp and process/ipc_opened_memory.cpp have the second process.
 #include <cstring>
 #include <limits>
-#include <sconce/ipc.hpp>
+#include <sconce/cuda/ipc.hpp>
 #include <type_traits>
 #include <utility>
 

@@ -15,7 +15,7 @@ using support::contains;
 using support::error_of;
 
 constexpr const char* kSource = R"(
-#include <sconce/device.cuh>
+#include <sconce/cuda/device.cuh>
 #include "factor.cuh"
 namespace mine {
 template <class T>

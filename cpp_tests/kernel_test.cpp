@@ -1,7 +1,7 @@
 // The program's own kernels: typed launches and what they refuse.
 
 #include <cstdint>
-#include <sconce/device.cuh>
+#include <sconce/cuda/device.cuh>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 // The layout of every struct that crosses the C boundary, unchanged since the given version. The
 // library asserts the same numbers on its side; a change here breaks every compiled program.
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 
 #include <cstddef>
 #include <type_traits>

@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <utility>
 #include <vector>
 

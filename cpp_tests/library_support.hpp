@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 namespace support {

@@ -6,14 +6,14 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
-#include <sconce/buffer.hpp>
-#include <sconce/event.hpp>
-#include <sconce/generator.hpp>
-#include <sconce/guard.hpp>
-#include <sconce/ipc.hpp>
-#include <sconce/log.hpp>
-#include <sconce/memory_pool.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/buffer.hpp>
+#include <sconce/cuda/event.hpp>
+#include <sconce/cuda/generator.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/cuda/ipc.hpp>
+#include <sconce/cuda/log.hpp>
+#include <sconce/cuda/memory_pool.hpp>
+#include <sconce/sim/simulator.hpp>
 #include <string>
 #include <vector>
 

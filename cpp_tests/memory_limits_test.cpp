@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <sconce/guard.hpp>
-#include <sconce/log.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/cuda/log.hpp>
 #include <string>
 #include <thread>
 #include <vector>

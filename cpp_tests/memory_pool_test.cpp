@@ -1,5 +1,5 @@
 // Private pools: the allocations that they serve, and the fate of their memory.
-#include <sconce/guard.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <thread>
 #include <utility>
 #include <vector>

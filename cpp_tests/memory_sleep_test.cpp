@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <numeric>
 #include <optional>
-#include <sconce/copy.hpp>
-#include <sconce/tensor.hpp>
+#include <sconce/cuda/copy.hpp>
+#include <sconce/tensor/tensor.hpp>
 #include <string>
 #include <vector>
 

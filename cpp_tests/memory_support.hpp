@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <sconce/buffer.hpp>
+#include <sconce/cuda/buffer.hpp>
 
 #include "fixture.hpp"
 

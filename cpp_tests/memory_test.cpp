@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <sconce/guard.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <thread>
 #include <utility>
 #include <vector>

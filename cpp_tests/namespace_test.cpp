@@ -1,5 +1,5 @@
 // The inline namespace: user code and its forward declarations do not name it, symbols contain it.
-#include <sconce/fwd.hpp>
+#include <sconce/detail/fwd.hpp>
 
 // A user's header, which includes only the forward declarations.
 namespace user {
@@ -11,7 +11,7 @@ struct Number;
 
 #include <gtest/gtest.h>
 
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <type_traits>
 #include <typeinfo>

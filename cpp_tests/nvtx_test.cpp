@@ -1,6 +1,6 @@
 // Marks and ranges while no tool is attached: cheap, harmless, and with the depths that a tool
 // would show.
-#include <sconce/nvtx.hpp>
+#include <sconce/cuda/nvtx.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>

@@ -1,8 +1,8 @@
 // Work on several threads of the CPU.
 #include <atomic>
 #include <mutex>
-#include <sconce/parallel.hpp>
-#include <sconce/tensor.hpp>
+#include <sconce/tensor/parallel.hpp>
+#include <sconce/tensor/tensor.hpp>
 #include <set>
 #include <stdexcept>
 #include <thread>

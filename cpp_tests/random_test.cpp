@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <complex>
 #include <limits>
-#include <sconce/buffer.hpp>
-#include <sconce/copy.hpp>
-#include <sconce/guard.hpp>
-#include <sconce/random.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/buffer.hpp>
+#include <sconce/cuda/copy.hpp>
+#include <sconce/cuda/guard.hpp>
+#include <sconce/cuda/random.hpp>
+#include <sconce/sim/simulator.hpp>
 #include <thread>
 #include <type_traits>
 #include <vector>

@@ -1,6 +1,6 @@
 // Compiled with AddressSanitizer and warnings as errors: compilers then warn about more in inlined
 // functions.
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 double of_tensors();
 

@@ -1,6 +1,6 @@
 // The simulator's controls: completion, counts, faults.
-#include <sconce/event.hpp>
-#include <sconce/simulator.hpp>
+#include <sconce/cuda/event.hpp>
+#include <sconce/sim/simulator.hpp>
 #include <thread>
 #include <vector>
 

@@ -1,7 +1,7 @@
 // Views of elements: their sources, their parts, and what does not compile.
 #include <array>
 #include <numeric>
-#include <sconce/span.hpp>
+#include <sconce/cuda/span.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <optional>
-#include <sconce/store.hpp>
+#include <sconce/comm/store.hpp>
 #include <string>
 #include <thread>
 #include <utility>

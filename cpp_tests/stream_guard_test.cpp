@@ -1,5 +1,5 @@
 // Guards of streams restore the streams and the device that they found.
-#include <sconce/guard.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <stdexcept>
 #include <vector>
 

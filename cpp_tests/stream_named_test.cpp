@@ -2,7 +2,7 @@
 #include <complex>
 #include <functional>
 #include <optional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <utility>
 #include <vector>
 

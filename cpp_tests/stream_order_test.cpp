@@ -3,7 +3,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <thread>
 #include <utility>

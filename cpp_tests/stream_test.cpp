@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <set>
 #include <sstream>
 #include <thread>

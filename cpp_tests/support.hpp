@@ -7,7 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 

@@ -1,7 +1,7 @@
 // Each thread has its own current devices and streams, however many threads change theirs.
 #include <atomic>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <thread>
 #include <vector>

@@ -3,7 +3,7 @@
 // stepped, the program also shows what the wrong patterns read. Without a GPU: set
 // SCONCE_BACKEND=sim.
 #include <cstdio>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 namespace cc = sconce::cuda;
 

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <exception>
 #include <numeric>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 namespace ag = sconce::autograd;

@@ -5,7 +5,7 @@
 // nothing about a GPU.
 #include <chrono>
 #include <cstdio>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 #include "decode_step.hpp"

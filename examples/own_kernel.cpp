@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <sconce/device.cuh>
-#include <sconce/sconce.hpp>
+#include <sconce/cuda/device.cuh>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

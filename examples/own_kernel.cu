@@ -4,7 +4,7 @@
 //   nvcc -std=c++17 -arch=compute_75 -ptx -I include examples/own_kernel.cu
 //
 // scripts/build-kernels writes the committed file.
-#include <sconce/device.cuh>
+#include <sconce/cuda/device.cuh>
 
 extern "C" __global__ void bias_gelu_dropout(float* out, const float* x, const float* bias,
                                              long long elements, int columns, float keep,

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

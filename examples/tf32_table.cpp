@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 namespace cc = sconce::cuda;

@@ -6,7 +6,7 @@
 // checked; one that fails makes the program exit with 1.
 #include <algorithm>
 #include <cstdio>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,7 @@
 // ready on the stream that was current when backward was called. Without a GPU: set
 // SCONCE_BACKEND=sim.
 #include <cstdio>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 namespace ag = sconce::autograd;
 

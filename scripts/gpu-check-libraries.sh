@@ -40,7 +40,7 @@ libraries_against_torch() {
     return
   fi
   timeout 280 python3 "$from/bench/libraries/check_torch.py" "$lib/libsconce.so" \
-    "$from/include/sconce/sconce.h" $shapes_against_torch >"$log" 2>&1 </dev/null || status=$?
+    "$from/include/sconce/c" $shapes_against_torch >"$log" 2>&1 </dev/null || status=$?
   if [ $status -eq 77 ]; then
     row "libraries against PyTorch" skipped "$(head -n 1 "$log")" - -
     return

@@ -14,6 +14,8 @@ readonly cmake_version=3.31.10
 readonly cmake_minimum=3.25
 # The first with DLPack 1.0 is 2.1.
 readonly numpy_version=2.2.6
+readonly cffi_version=2.0.0
+readonly pycparser_version=2.23
 
 say() { printf '%s\n' "$*"; }
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
@@ -90,7 +92,7 @@ need_component() {
 # The path of a Python package's program at a pinned version, installed beside the build.
 pinned() { # pinned PACKAGE VERSION PROGRAM
   local folder="$tools_dir/$1-$2"
-  if [ ! -x "$folder/$3" ]; then
+  if [ ! -e "$folder/$3" ]; then
     need pip >&2
     say "installing $1 $2 into $folder" >&2
     python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-deps --target "$folder" "$1==$2" >&2

@@ -3,6 +3,9 @@
 use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 
+/// Where a function takes an element type: torch's default for the call, or the tensor's own.
+pub const SCONCE_DTYPE_DEFAULT: i32 = -1;
+
 /// Element type.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -115,6 +115,23 @@ pub extern "C" fn sconce_event_record(
     })
 }
 
+/// Makes work that is queued on a stream from now on wait for an event's most recent record. Later
+/// records do not change the wait. An event that was never recorded causes no wait.
+///
+/// - `event`: of any device.
+/// - torch: `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
+#[must_use]
+#[unsafe(no_mangle)]
+pub extern "C" fn sconce_stream_wait_event(
+    stream: sconce_stream,
+    event: *mut sconce_event,
+) -> sconce_status {
+    guard(|| {
+        let runtime = runtime()?;
+        event::wait(runtime, stream.resolve(runtime)?, sconce_event::key(event, "event")?)
+    })
+}
+
 /// Reports whether an event's most recent record is complete. True if the event was never recorded.
 ///
 /// - `out_complete`: receives the answer.

@@ -4,7 +4,7 @@
 // CUDA_CACHE_DISABLE=1, or the driver's cache on disk hides the compiler.
 #include <chrono>
 #include <cstdio>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 namespace cc = sconce::cuda;
 

@@ -3,12 +3,12 @@
 //
 //   SCONCE_BACKEND=sim sconce_bench          on the simulator
 //   sconce_bench --json figures.json         on a GPU, with event calls beside the driver's own
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <sconce/guard.hpp>
+#include <sconce/cuda/guard.hpp>
 #include <string>
 
 #include "bare_driver.hpp"

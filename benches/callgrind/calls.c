@@ -7,7 +7,7 @@
  * Set-up, the first call and the loop itself cost the same however many times are asked for; the
  * difference of two runs is calls alone.
  */
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <thread>
 #include <vector>

@@ -4,7 +4,7 @@
 #define SCONCE_BENCHES_COMM_TENSORS_HPP
 
 #include <cstdint>
-#include <sconce/comm_tensors.hpp>
+#include <sconce/comm/tensors.hpp>
 #include <vector>
 
 #include "calls.hpp"

@@ -1,7 +1,7 @@
 // This library's pinned memory and copies through the C ABI.
 //
 //   SCONCE_BACKEND=sim sconce_copy_bench --quick      shows on the simulator that it runs
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // This library's graphs.
 #include <dlfcn.h>
 
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 #include "program.hpp"
 

@@ -7,11 +7,11 @@ import re
 import torch
 
 
-def constants(header):
-    """The numbers of the C header's SCONCE_… macros and enumerators."""
+def constants(headers):
+    """The numbers of the SCONCE_… macros and enumerators of the C headers in a folder."""
     found = {}
     pattern = r"^(?:#define\s+|\s+)SCONCE_(\w+)(?:\s+|\s*=\s*)(-?(?:0x)?[0-9a-fA-F]+),?$"
-    for name, number in re.findall(pattern, header.read_text(), re.MULTILINE):
+    for name, number in re.findall(pattern, "".join(file.read_text() for file in headers.glob("*.h")), re.MULTILINE):
         found[name] = int(number, 0)
     return found
 
@@ -47,10 +47,10 @@ def filled(array, values):
 
 
 class Library:
-    def __init__(self, path, header):
+    def __init__(self, path, headers):
         self.shared = ctypes.CDLL(str(path))
         self.shared.sconce_last_error_message.restype = ctypes.c_char_p
-        self.numbers = constants(header)
+        self.numbers = constants(headers)
         self.dtypes = {torch.float16: self.numbers["DTYPE_F16"], torch.bfloat16: self.numbers["DTYPE_BF16"],
                        torch.float32: self.numbers["DTYPE_F32"], torch.float64: self.numbers["DTYPE_F64"],
                        torch.complex32: self.numbers["DTYPE_F16"], torch.complex64: self.numbers["DTYPE_F32"],

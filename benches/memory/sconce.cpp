@@ -4,7 +4,7 @@
 //   memory
 //                                                                     costs nothing until it is
 //                                                                     touched
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 
 #include <array>
 #include <cstddef>

@@ -2,7 +2,7 @@
 """Times the random kernels beside torch, cuRAND and a zero fill, in one run on one GPU.
 
     benches/random/bench_random.py [--explore] [--quick] [--kernels FOLDER]
-                                   [--library libsconce.so --header sconce.h]
+                                   [--library libsconce.so --header dtype.h]
 
 With `--library` the large fills go through the C API, as a user's do.
 

@@ -1,7 +1,7 @@
 // This library's tensors through the C ABI.
 //
 //   SCONCE_BACKEND=sim sconce_tensor_bench --quick      shows on the simulator that it runs
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// Code written for ATen as nvcc compiles it: c10_compat.hpp with CUDA's own headers, kernels with
+// Code written for ATen as nvcc compiles it: compat/c10.hpp with CUDA's own headers, kernels with
 // `<<<…>>>`, Philox states unpacked in a kernel, and graphs. Needs nvcc and a GPU:
 // scripts/gpu-check compiles it with `--expt-relaxed-constexpr`, as torch compiles extensions, and
 // runs it.
@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <sconce/c10_compat.hpp>
-#include <sconce/device.cuh>
+#include <sconce/compat/c10.hpp>
+#include <sconce/cuda/device.cuh>
 #include <string>
 #include <tuple>
 
@@ -143,7 +143,7 @@ void draws_continue_one_sequence() {
   for (int round = 0; round < 3; ++round) {
     draw(by_curand, gen);
     own_draw(by_header, other);
-    expect(by_curand.equal(by_header), "cuRAND and device.cuh draw the same numbers");
+    expect(by_curand.equal(by_header), "cuRAND and cuda/device.cuh draw the same numbers");
   }
   // The same in a graph: each replay finds a range of its own.
   at::cuda::CUDAGraph graph;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <iostream>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <utility>
 #include <vector>

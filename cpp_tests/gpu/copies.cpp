@@ -6,7 +6,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

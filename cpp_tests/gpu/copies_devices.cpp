@@ -2,7 +2,7 @@
 // on a GPU with SCONCE_TEST_BACKEND=cuda, else on the simulator, which has devices of both sorts.
 #include <algorithm>
 #include <iostream>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 
 #include "places.hpp"

@@ -1,7 +1,7 @@
 // Copies from and to managed memory, which only a GPU's driver has: every pair, rows and strides,
 // and onto a second device if there is one.
 #include <cstring>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 
 #include "places.hpp"

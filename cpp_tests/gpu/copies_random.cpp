@@ -8,7 +8,7 @@
 #include <iostream>
 #include <numeric>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <set>
 #include <string>
 #include <vector>

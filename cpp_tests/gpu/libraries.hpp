@@ -8,7 +8,7 @@
 #include <iostream>
 #include <map>
 #include <random>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // Convolutions of 200 random shapes and their gradients against the host: 1 to 3 dimensions,
 // groups, strides, padding, dilation, channels last, TF32 enabled and disabled, deterministic and
 // measured choices. Runs on a GPU with SCONCE_TEST_BACKEND=cuda, else on the simulator.
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 
 #include "../library_references.hpp"

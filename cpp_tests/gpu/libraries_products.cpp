@@ -3,7 +3,7 @@
 // else on the simulator.
 #include <array>
 #include <iostream>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 
 #include "../library_references.hpp"

@@ -2,7 +2,7 @@
 // inverse, every normalisation, with gaps and interleaved. Runs on a GPU with
 // SCONCE_TEST_BACKEND=cuda, else on the simulator.
 #include <complex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

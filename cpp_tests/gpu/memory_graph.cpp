@@ -3,7 +3,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <thread>
 #include <utility>

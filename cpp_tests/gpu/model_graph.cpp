@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <sconce/torch.hpp>
 #include <string>
 #include <thread>

@@ -3,7 +3,7 @@
 #define SCONCE_CPP_TESTS_GPU_PROGRAM_HPP
 
 #include <iostream>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 

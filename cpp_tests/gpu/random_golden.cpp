@@ -7,7 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <map>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <sstream>
 #include <string>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <functional>
 #include <iostream>
 #include <memory>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <set>
 #include <string>
 #include <thread>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <tuple>
 #include <utility>

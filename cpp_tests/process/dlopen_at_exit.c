@@ -4,7 +4,7 @@
  * without it the loader looks for the soname.
  */
 #include <dlfcn.h>
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

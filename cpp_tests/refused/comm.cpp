@@ -1,6 +1,6 @@
 // Calls of communicators that must not compile: each CASE_… is compiled alone and has to be refused
 // with a message that says why. Without one the file compiles.
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 
 namespace dist = sconce::distributed;
 

@@ -1,7 +1,7 @@
 // Fills that must not compile. The tests `refused_…` compile this file once for each case, and look
 // for the compiler's message.
 #include <complex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 struct Wide {

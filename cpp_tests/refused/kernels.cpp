@@ -1,6 +1,6 @@
 // Arguments that no kernel can take. The tests `refused_…` compile this file once for each case,
 // and look for the compiler's message.
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

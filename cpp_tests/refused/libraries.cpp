@@ -1,7 +1,7 @@
 // Products, convolutions and transforms that must not compile. The tests `refused_…` compile this
 // file once for each case, and look for the compiler's message.
 #include <complex>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 struct Wide {

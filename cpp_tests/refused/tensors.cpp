@@ -1,6 +1,6 @@
 // Programs with tensors that would compile with another meaning than intended. The tests
 // `refused_…` compile this file once for each case, and look for the compiler's message.
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <vector>
 

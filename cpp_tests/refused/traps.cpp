@@ -1,7 +1,7 @@
 // Programs that would compile with another meaning than intended: numbers as flags of events,
 // streams as conditions, guards without a name. The tests `refused_…` compile this file once for
 // each case, and look for the compiler's message.
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <vector>
 
 // As in CUDA's headers, which are not needed here.

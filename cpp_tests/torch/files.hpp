@@ -2,7 +2,7 @@
 #ifndef SCONCE_TORCH_TEST_FILES_HPP
 #define SCONCE_TORCH_TEST_FILES_HPP
 
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <string>
 #include <utility>
 #include <vector>

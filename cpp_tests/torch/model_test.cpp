@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <sconce/torch.hpp>
 #include <sconce/torch/op.hpp>
 #include <string>

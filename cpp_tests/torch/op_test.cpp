@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <sconce/torch/op.hpp>
 #include <string>
 #include <utility>

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>

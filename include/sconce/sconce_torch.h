@@ -10,14 +10,14 @@
  * @file
  * The C API of libsconce_torch.
  *
- * What sconce.h states once for all functions also holds here, with one difference: the message of a failure of
+ * What sconce/c/library.h states once for all functions also holds here, with one difference: the message of a failure of
  * this library is that of `sconce_torch_last_error_message()`. Tensors are those of libsconce: `sconce_tensor`.
  */
 
 #ifndef SCONCE_SCONCE_TORCH_H_
 #define SCONCE_SCONCE_TORCH_H_
 
-#include "sconce/sconce.h"
+#include "sconce/c/tensor.h"
 
 /** A `sconce_op_value`: no value. */
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 /// \file
 /// Compiled models of PyTorch without PyTorch. Needs libsconce_torch (the CMake target
 /// `Sconce::torch`).
-/// `<sconce/sconce.hpp>` does not include it.
+/// `<sconce/sconce_all.hpp>` does not include it.
 #ifndef SCONCE_TORCH_HPP
 #define SCONCE_TORCH_HPP
 
@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <sconce/tensor.hpp>
+#include <sconce/tensor/tensor.hpp>
 #include <string>
 #include <utility>
 #include <vector>

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import pathlib
 import re
 from collections import Counter
 from ctypes import byref, c_bool, c_char_p, c_double, c_int32, c_int64, c_size_t, c_void_p
@@ -46,9 +47,9 @@ TYPES = {
 
 
 class Library:
-    def __init__(self, path, header):
+    def __init__(self, path, headers):
         self.shared = open_library(path)
-        text = open(header, encoding="utf-8").read()
+        text = "".join(file.read_text(encoding="utf-8") for file in pathlib.Path(headers).glob("*.h"))
         code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
         self.constants = {name: int(value) for name, value in re.findall(r"(SCONCE_[A-Z0-9_]+) = (-?\d+)", code)}
         self.functions = {}

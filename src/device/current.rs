@@ -7,6 +7,11 @@ use sconce_runtime::stream;
 
 use crate::{guard, guard_runtime, guard_value, sconce_status};
 
+/// Stands for the CPU where a function of tensors or generators takes a device.
+pub const SCONCE_DEVICE_CPU: i32 = -2;
+
+const _: () = assert!(SCONCE_DEVICE_CPU == sconce_base::types::CPU);
+
 /// Returns the number of devices; `CUDA_VISIBLE_DEVICES` is respected. 0 without a backend, and in
 /// a forked child.
 ///

@@ -1,7 +1,6 @@
 //! Graphs, and how they are captured.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use sconce_base::lock::refuse_held;
 use sconce_compute::graph;
@@ -10,10 +9,8 @@ use sconce_runtime::device;
 
 use crate::handle::OpaqueHandle;
 use crate::stream::capture_mode;
-use crate::tensor::handle::tensor_of;
 use crate::{
     CBool, guard, null, sconce_memory_pool, sconce_scoped_function, sconce_status, sconce_stream,
-    sconce_tensor,
 };
 
 /// A CUDA graph: work that is captured from a stream once and launched any number of times. Opaque;
@@ -188,25 +185,6 @@ pub unsafe extern "C" fn sconce_graph_warm_up(
             // does not unwind; this is the thread of the call, which has not returned yet.
             unsafe { function(user) };
         })
-    })
-}
-
-/// Makes a graph keep the memory of a tensor that its work uses, such as a static input. The graph
-/// keeps it as its own memory: until it is reset or destroyed and its queued launches are done, and
-/// for graphs that were updated from it. The caller may release the tensor at once.
-///
-/// - `graph`: one that is captured or is being captured.
-/// - `tensor`: its memory is kept, even if another tensor is assigned to the handle later.
-/// - Errors: INVALID_STATE: the graph is empty.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn sconce_graph_keep_tensor(
-    graph: *mut sconce_graph,
-    tensor: *mut sconce_tensor,
-) -> sconce_status {
-    guard(|| {
-        let key = sconce_graph::key(graph, "graph")?;
-        graph::keep(key, Arc::new(tensor_of(tensor, "tensor")?))
     })
 }
 

@@ -20,7 +20,7 @@ impl OpaqueHandle for sconce_kernel_source {
 
 /// Creates a source of CUDA C++. Compiles nothing and needs no backend.
 ///
-/// The source can include `sconce/device.cuh` without an include path, and the headers of a CUDA
+/// The source can include `sconce/cuda/device.cuh` without an include path, and the headers of a CUDA
 /// toolkit (such as `cuda_fp16.h`) if one is in `CUDA_HOME` or /usr/local/cuda.
 ///
 /// - `code`: the text. NVRTC compiles device code only.
@@ -66,7 +66,7 @@ pub extern "C" fn sconce_kernel_source_destroy(source: *mut sconce_kernel_source
 ///
 /// - `source`: the source.
 /// - `name`: the name that the source includes: `mine.cuh` for `#include "mine.cuh"`. The header
-///   replaces an earlier one of that name; it may also replace `sconce/device.cuh`.
+///   replaces an earlier one of that name; it may also replace `sconce/cuda/device.cuh`.
 /// - `code`: its text.
 /// - Ownership: the texts are copied.
 /// - torch: the headers of `nvrtcCreateProgram`.

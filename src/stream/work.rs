@@ -9,8 +9,7 @@ use sconce_runtime::context::runtime;
 use sconce_runtime::{event, stream};
 
 use super::capture_mode::{capture_mode, number_of_status};
-use crate::handle::OpaqueHandle;
-use crate::{guard, null, sconce_event, sconce_status, sconce_stream};
+use crate::{guard, null, sconce_status, sconce_stream};
 
 /// A function that `sconce_stream_launch_host_function` queues on a stream.
 pub type sconce_host_function = Option<unsafe extern "C" fn(user: *mut c_void)>;
@@ -153,23 +152,6 @@ pub unsafe extern "C" fn sconce_stream_exchange_capture_mode(
         let mode = capture_mode(mode)?;
         out_previous.write(runtime()?.driver().exchange_capture_mode(mode)?.number());
         Ok(())
-    })
-}
-
-/// Makes work that is queued on a stream from now on wait for an event's most recent record. Later
-/// records do not change the wait. An event that was never recorded causes no wait.
-///
-/// - `event`: of any device.
-/// - torch: `torch.cuda.Stream.wait_event()`, `CUDAEvent::block`.
-#[must_use]
-#[unsafe(no_mangle)]
-pub extern "C" fn sconce_stream_wait_event(
-    stream: sconce_stream,
-    event: *mut sconce_event,
-) -> sconce_status {
-    guard(|| {
-        let runtime = runtime()?;
-        event::wait(runtime, stream.resolve(runtime)?, sconce_event::key(event, "event")?)
     })
 }
 

@@ -15,6 +15,7 @@
 //! | `reduce` | reductions, softmax, running sums |
 //! | `order` | tensors joined, sorted, selected, compared |
 //! | `product` | products of matrices |
+//! | `keep` | tensors whose memory a graph keeps |
 //! | `outputs/` | operations whose results go to tensors of the caller's choice |
 
 /// The tensors of an array of handles. As [`checked`].
@@ -75,6 +76,7 @@ mod blob;
 mod convert;
 mod create;
 pub(crate) mod handle;
+mod keep;
 mod options;
 mod order;
 mod outputs;
@@ -92,6 +94,7 @@ pub use convert::*;
 pub use create::*;
 pub use handle::*;
 pub(crate) use handle::{defined, returned_by};
+pub use keep::*;
 pub use options::*;
 pub use order::*;
 pub use outputs::*;

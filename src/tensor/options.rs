@@ -4,15 +4,7 @@ use sconce_base::element::Dtype;
 use sconce_base::error::{Error, Result};
 use sconce_tensors::tensor::{MemoryFormat, Place, TensorOptions};
 
-use crate::CBool;
-
-/// Stands for the CPU where a function of tensors takes a device.
-pub const SCONCE_DEVICE_CPU: i32 = -2;
-
-const _: () = assert!(SCONCE_DEVICE_CPU == sconce_base::types::CPU);
-
-/// Where a function takes an element type: torch's default for the call, or the tensor's own.
-pub const SCONCE_DTYPE_DEFAULT: i32 = -1;
+use crate::{CBool, SCONCE_DTYPE_DEFAULT};
 
 /// The order of a tensor's dimensions in memory.
 #[repr(i32)]

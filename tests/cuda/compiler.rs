@@ -79,7 +79,7 @@ fn a_source_is_handed_over_with_all_that_belongs_to_it() {
     // A toolkit of the machine may add its headers.
     assert!(options.starts_with("--use_fast_math;-DN=3;--gpu-architecture=sm_90;"), "{options}");
     let headers = given(&library, |p| &p.headers);
-    assert!(headers.starts_with("sconce/device.cuh=") && headers.contains("class Engine"));
+    assert!(headers.starts_with("sconce/cuda/device.cuh=") && headers.contains("class Engine"));
     assert!(headers.ends_with("\na.cuh=text of a\n"), "{headers}");
     assert_eq!(live_programs(&library), 0);
     assert_eq!(fake.retained(1), 0, "no context was made");
@@ -89,12 +89,12 @@ fn a_source_is_handed_over_with_all_that_belongs_to_it() {
 fn a_source_may_bring_its_own_header_of_device_code_and_choose_the_architecture() {
     let (fake, library) = beside(&[]);
     let mut source = source("");
-    source.headers = vec![(c("sconce/device.cuh"), c("mine"))];
+    source.headers = vec![(c("sconce/cuda/device.cuh"), c("mine"))];
     source.options = vec![c("-arch=compute_80")];
     let made = compile(&fake, &source, CompiledForm::MachineCode).unwrap();
     // There is no machine code for a virtual architecture.
     assert_eq!(made.code.unwrap().code.format(), ModuleFormat::Ptx);
-    assert_eq!(given(&library, |p| &p.headers), "sconce/device.cuh=mine\n");
+    assert_eq!(given(&library, |p| &p.headers), "sconce/cuda/device.cuh=mine\n");
     assert!(!given(&library, |p| &p.options).contains("gpu-architecture"));
 }
 
@@ -208,7 +208,7 @@ fn the_headers_of_a_toolkit_are_found() {
 fn an_installed_nvrtc_compiles_templates_with_the_header_of_device_code() {
     let fake = open_beside(&["CAPABILITY=90"], |_| {}).ok().unwrap();
     let mut source = source(
-        "#include <sconce/device.cuh>\n#include \"mine.cuh\"\n\
+        "#include <sconce/cuda/device.cuh>\n#include \"mine.cuh\"\n\
          template <class T> __global__ void scale(T* x, sconce_math::philox::State state) {\n\
          sconce_math::philox::Engine engine(sconce_math::philox::unpack(state), threadIdx.x);\n\
          x[threadIdx.x] *= engine.next_uniform().x * FACTOR;\nint unused;\n}",

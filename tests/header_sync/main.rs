@@ -1,9 +1,11 @@
-//! The committed C header is what the sources give. `SCONCE_BLESS=1` writes it anew.
+//! The committed C headers are what the sources give. `SCONCE_BLESS=1` writes them anew.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod abi;
 mod comments;
+mod generate;
+mod layout;
 mod marks;
 mod names;
 mod operations;
@@ -12,132 +14,40 @@ mod streams;
 use std::path::{Path, PathBuf};
 use testkit::structs;
 
+/// The texts of all headers that the sources give.
 fn generated() -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let config = cbindgen::Config::from_file(root.join("cbindgen.toml")).unwrap();
-    let mut builder = cbindgen::Builder::new().with_config(config);
-    // One file after the other in the order a reader wants them, rather than the crate's.
-    for file in [
-        "library/status",
-        "last_error",
-        "library/string",
-        "library/version",
-        "library/log",
-        "library/init",
-        "context",
-        "device/properties",
-        "device/current",
-        "device/query",
-        "stream/current",
-        "event",
-        "stream/capture_mode",
-        "stream/work",
-        "memory/alloc",
-        "memory/pool",
-        "memory/sleep",
-        "memory/settings",
-        "memory/figures",
-        "memory/stats",
-        "memory/page_figures",
-        "memory/snapshot",
-        "memory/layout",
-        "memory/snapshot_arrays",
-        "memory/drop_in",
-        "host_memory/figures",
-        "host_memory/alloc",
-        "copy/bytes",
-        "copy/shapes",
-        "ipc",
-        "module/load",
-        "module/source",
-        "module/attributes",
-        "module/launch",
-        "random/generator",
-        "random/generator_state",
-        "dtype",
-        "random/seed",
-        "random/fill",
-        "random/fill_on",
-        "graph/capture",
-        "graph/launch",
-        "graph/conditional",
-        "blas/matmul",
-        "blas/workspaces",
-        "dnn",
-        "fft/transform",
-        "tensor/handle",
-        "tensor/scalar",
-        "tensor/options",
-        "tensor/query",
-        "tensor/create",
-        "tensor/blob",
-        "tensor/random",
-        "tensor/convert",
-        "tensor/views",
-        "tensor/pieces",
-        "tensor/pointwise",
-        "tensor/reduce",
-        "tensor/order",
-        "tensor/product",
-        "tensor/outputs/calculate",
-        "tensor/outputs/order",
-        "tensor/outputs/product",
-        "tensor/outputs/create",
-        "comm_tensors/spread",
-        "comm_tensors/collect",
-        "backward/function",
-        "backward/graph",
-        "dlpack/tensors",
-        "dlpack/exchange",
-        "comm/config",
-        "comm/life",
-        "comm/reduce",
-        "comm/exchange",
-        "comm/work",
-        "fft/cache",
-        "store/create",
-        "store/values",
-        "nvtx",
-        "parallel",
-        "sim/control",
-        "sim/capture",
-        "sim/external",
-        "sim/memory",
-        "sim/comm",
-        "sim/kernel",
-    ] {
-        if file == "tensor/pointwise" {
-            builder = builder.with_src(operations::source());
-        }
-        builder = builder.with_src(root.join(format!("src/{file}.rs")));
-    }
-    let mut header = Vec::new();
-    builder.generate().unwrap().write(&mut header);
-    String::from_utf8(header).unwrap()
+    generate::headers().into_iter().map(|(_, text)| text).collect()
 }
 
 #[test]
-fn the_committed_header_is_what_the_sources_give() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/sconce/sconce.h");
-    let header = generated();
-    if std::env::var_os("SCONCE_BLESS").is_some() {
-        std::fs::write(&path, &header).unwrap();
-    }
-    let committed = std::fs::read_to_string(&path).unwrap_or_default();
-    if let Some((number, (new, old))) =
-        header.lines().zip(committed.lines()).enumerate().find(|(_, (new, old))| new != old)
-    {
-        panic!(
-            "include/sconce/sconce.h differs from the sources at line {}:\n sources: {new}\n \
-             header:  {old}\nrun SCONCE_BLESS=1 cargo test --test header_sync and commit",
-            number + 1
+fn the_committed_headers_are_what_the_sources_give() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/sconce");
+    let headers = generate::headers();
+    for (file, header) in &headers {
+        let path = folder.join(file);
+        if std::env::var_os("SCONCE_BLESS").is_some() {
+            std::fs::write(&path, header).unwrap();
+        }
+        let committed = std::fs::read_to_string(&path).unwrap_or_default();
+        if let Some((number, (new, old))) =
+            header.lines().zip(committed.lines()).enumerate().find(|(_, (new, old))| new != old)
+        {
+            panic!(
+                "include/sconce/{file} differs from the sources at line {}:\n sources: {new}\n \
+                 header:  {old}\nrun SCONCE_BLESS=1 cargo test --test header_sync and commit",
+                number + 1
+            );
+        }
+        assert_eq!(
+            header.len(),
+            committed.len(),
+            "{file} is shorter or longer than the sources say"
         );
     }
-    assert_eq!(
-        header.len(),
-        committed.len(),
-        "the header is shorter or longer than the sources say"
-    );
+    for entry in std::fs::read_dir(folder.join("c")).unwrap() {
+        let name = format!("c/{}", entry.unwrap().file_name().into_string().unwrap());
+        assert!(headers.iter().any(|(file, _)| *file == name), "no source gives {name}");
+    }
 }
 
 #[test]
@@ -203,7 +113,7 @@ fn initialisers_are_the_same_in_c_and_cpp_and_compile_without_warnings() {
         body += &format!("    if (sizeof made != {}) return 1;\n  }}\n", made.bytes);
     }
     let source = format!(
-        "#include <sconce/sconce.h>\n#include <stdio.h>\n\
+        "#include <sconce/sconce_all.h>\n#include <stdio.h>\n\
          static void show(const char *name, const void *made, size_t bytes) {{\n\
          size_t i;\n  printf(\"%s\", name);\n\
          for (i = 0; i < bytes; ++i) printf(\" %02x\", ((const unsigned char *)made)[i]);\n\
@@ -219,7 +129,7 @@ fn initialisers_are_the_same_in_c_and_cpp_and_compile_without_warnings() {
         assert!(line.starts_with(&format!("{} {} ", made.name, size.join(" "))), "{line}");
     }
     // A caller that defines the macro first keeps its definition.
-    let ignores = "#define SCONCE_NODISCARD\n#include <sconce/sconce.h>\n\
+    let ignores = "#define SCONCE_NODISCARD\n#include <sconce/sconce_all.h>\n\
                    void unused(void);\nvoid unused(void) { sconce_init(); }\n\
                    int main(void) { return 0; }\n";
     for (compiler, name, standard) in

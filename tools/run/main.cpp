@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <sconce/torch.hpp>
 #include <sconce/torch/op.hpp>
 #include <stdexcept>

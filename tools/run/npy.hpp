@@ -4,7 +4,7 @@
 #define SCONCE_TOOLS_RUN_NPY_HPP
 
 #include <cstdint>
-#include <sconce/tensor.hpp>
+#include <sconce/tensor/tensor.hpp>
 #include <string>
 
 /// Reads a tensor to memory of the CPU. An array in column-major order keeps it.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <sconce/sconce.hpp>
+#include <sconce/sconce_all.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>

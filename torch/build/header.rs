@@ -1,6 +1,16 @@
-//! Reads `sconce.h`, which a generator writes in a regular form, and declares the same in Rust.
+//! Reads the C headers of libsconce, which a generator writes in a regular form, and declares the same in Rust.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// The headers that `sconce_all.h` includes.
+pub(crate) fn files(include: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_to_string(include.join("sconce/sconce_all.h")).unwrap();
+    all.lines()
+        .filter_map(|line| line.strip_prefix("#include <")?.strip_suffix('>'))
+        .map(|file| include.join(file))
+        .collect()
+}
 
 /// What the header declares.
 pub(crate) struct Header {
@@ -29,7 +39,7 @@ struct Declared {
 
 impl Header {
     pub(crate) fn read(text: &str) -> Header {
-        let text = without_comments(text);
+        let text = without_comments(&in_cpp(text));
         let mut header = Header {
             constants: Vec::new(),
             numbers: Vec::new(),
@@ -55,10 +65,10 @@ impl Header {
                 }
             }
         }
-        for statement in statements(&code.replace("extern \"C\" {", " ")) {
+        for statement in statements(&code) {
             header.take(&statement);
         }
-        assert!(header.functions.len() > 300, "sconce.h was not understood");
+        assert!(header.functions.len() > 300, "the headers were not understood");
         header
     }
 
@@ -209,6 +219,25 @@ impl Function {
         };
         (&self.name, parameters.join(", "), result)
     }
+}
+
+/// The text as C++ reads it, in which an enum has its type, without the braces of `extern "C"`.
+fn in_cpp(text: &str) -> String {
+    let (mut cpp, mut in_branch, mut skips) = (String::new(), false, false);
+    for line in text.lines() {
+        match line {
+            "#ifdef __cplusplus" => in_branch = true,
+            "#else" if in_branch => skips = true,
+            "#endif" if in_branch => (in_branch, skips) = (false, false),
+            "extern \"C\" {" | "}  // extern \"C\"" => {}
+            _ if skips => {}
+            line => {
+                cpp.push_str(line);
+                cpp.push('\n');
+            }
+        }
+    }
+    cpp
 }
 
 fn without_comments(text: &str) -> String {

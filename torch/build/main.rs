@@ -2,7 +2,7 @@
 //!
 //! | file | what it makes |
 //! |---|---|
-//! | `header` | the functions, structs and constants of `sconce.h` as Rust declarations |
+//! | `header` | the functions, structs and constants of libsconce's C headers as Rust declarations |
 //! | `stub` | a library of the name and with the functions of libsconce.so, to link against before that is built |
 //! | `aliases` | empty libraries with the names of PyTorch's libraries |
 //! | `runtime` | libraries with the names of the CUDA runtime's functions |
@@ -32,12 +32,14 @@ fn main() {
         PLACES,
         SPECIAL_FUNCTIONS,
         "kernels/special",
-        "../include/sconce/sconce.h",
+        "../include/sconce/sconce_all.h",
+        "../include/sconce/c",
     ] {
         println!("cargo:rerun-if-changed={watched}");
     }
 
-    let text = std::fs::read_to_string(root.join("../include/sconce/sconce.h")).unwrap();
+    let headers = header::files(&root.join("../include"));
+    let text: String = headers.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
     let header = header::Header::read(&text);
     std::fs::write(out.join("sconce_api.rs"), header.rust()).unwrap();
 

@@ -9,11 +9,16 @@
 #ifndef SCONCE_TORCH_OP_HPP
 #define SCONCE_TORCH_OP_HPP
 
+#include <sconce/c/device.h>
+#include <sconce/c/library.h>
+#include <sconce/c/random.h>
+#include <sconce/c/tensor.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <sconce/generator.hpp>
+#include <sconce/cuda/generator.hpp>
 #include <sconce/torch.hpp>
 #include <string>
 #include <type_traits>

@@ -17,10 +17,10 @@ use crate::ModuleCode;
 use crate::contract::lacks;
 
 /// The name under which every source finds the header of device code.
-pub const DEVICE_HEADER_NAME: &str = "sconce/device.cuh";
+pub const DEVICE_HEADER_NAME: &str = "sconce/cuda/device.cuh";
 
 /// The text of that header.
-pub const DEVICE_HEADER: &str = include_str!("../../../../../include/sconce/device.cuh");
+pub const DEVICE_HEADER: &str = include_str!("../../../../../include/sconce/cuda/device.cuh");
 
 /// A source and all that its meaning depends on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

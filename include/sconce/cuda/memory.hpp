@@ -1,0 +1,272 @@
+/// \file
+/// Device memory: the caching allocator, under torch's names.
+///
+/// The cache keeps freed memory for later allocations on the same stream, so that few allocations
+/// call the driver. Memory may be freed while work of its stream is still queued; note work of
+/// other streams with `recordStream` first.
+#ifndef SCONCE_CUDA_MEMORY_HPP
+#define SCONCE_CUDA_MEMORY_HPP
+
+#include <sconce/c/library.h>
+#include <sconce/c/memory.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <sconce/cuda/memory_pool.hpp>
+#include <sconce/cuda/memory_snapshot.hpp>
+#include <sconce/cuda/memory_stats.hpp>
+#include <sconce/cuda/span.hpp>
+#include <sconce/cuda/stream.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda::CUDACachingAllocator {
+
+/// Allocates `nbytes` of the current device for its current stream; null for 0. The host cannot
+/// access the address.
+/// \throws OutOfMemoryError
+[[nodiscard]] inline void* raw_alloc(std::size_t nbytes) {
+  void* ptr = nullptr;
+  detail::check(::sconce_memory_alloc(nbytes, &ptr));
+  return ptr;
+}
+
+/// Allocates `nbytes` of the stream's device for that stream; null for 0.
+/// \throws OutOfMemoryError
+[[nodiscard]] inline void* raw_alloc_with_stream(std::size_t nbytes, const CUDAStream& stream) {
+  void* ptr = nullptr;
+  detail::check(::sconce_memory_alloc_on(nbytes, stream.get(), &ptr));
+  return ptr;
+}
+
+/// Frees memory of `raw_alloc` or `raw_alloc_with_stream`, on any thread; null is a no-op.
+/// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for any other address, also for freed memory
+inline void raw_delete(void* ptr) { detail::check(::sconce_memory_free(ptr)); }
+
+/// Notes that work of `stream` uses `ptr`: after the free, the memory is not reused before the work
+/// queued there at that time has finished. Memory that is not of this library is ignored.
+inline void recordStream(void* ptr, const CUDAStream& stream) {
+  detail::check(::sconce_memory_record_stream(ptr, stream.get()));
+}
+
+/// Notes that work of `stream` uses the memory of a view.
+template <class T>
+void recordStream(DeviceSpan<T> memory, const CUDAStream& stream) {
+  recordStream(const_cast<std::remove_cv_t<T>*>(memory.data()), stream);
+}
+
+/// Returns unused memory of every device to the driver: segments without a live block, and with
+/// `policy:pages` every whole free page, of the default pool and of pools that no longer exist;
+/// idle workspaces of cuBLAS, too. Unused memory of a private pool stays with the pool;
+/// `MemPool::trim` returns it. Memory of a graph's pool stays as long as the graph.
+///
+/// Beside a capture: no memory of a device goes back while one of its streams is captured, by any
+/// thread. The other devices are emptied, and the call throws; the capture is not affected.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured
+inline void emptyCache() { detail::check(::sconce_memory_empty_cache()); }
+
+/// Returns the driver allocation that contains `ptr`, and stores its size if `size` is not null.
+[[nodiscard]] inline void* getBaseAllocation(const void* ptr, std::size_t* size = nullptr) {
+  void* base = nullptr;
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_base(ptr, &base, &bytes));
+  if (size != nullptr) {
+    *size = bytes;
+  }
+  return base;
+}
+
+/// Returns the size of an allocation's block: the requested size, rounded up.
+[[nodiscard]] inline std::size_t getUsableBytes(const void* ptr) {
+  std::size_t bytes = 0;
+  detail::check(::sconce_memory_get_usable_bytes(ptr, &bytes));
+  return bytes;
+}
+
+/// Limits the share of a device's memory that this process may take, from 0 to 1.
+inline void setMemoryFraction(double fraction, DeviceIndex device = -1) {
+  detail::check(::sconce_memory_set_fraction(fraction, device));
+}
+
+/// The share of a device's memory that this process may take; 1 is no limit.
+[[nodiscard]] inline double getMemoryFraction(DeviceIndex device = -1) {
+  double fraction = 0;
+  detail::check(::sconce_memory_get_fraction(device, &fraction));
+  return fraction;
+}
+
+/// Configures the allocator from now on, in the syntax of `PYTORCH_CUDA_ALLOC_CONF`. Corresponds to
+/// `setAllocatorSettings`.
+/// \throws Error naming an unknown key or value; nothing changes then
+inline void setAllocatorSettings(const std::string& conf) {
+  detail::check(::sconce_memory_configure(conf.c_str()));
+}
+
+/// A function that is called when an allocation fails for lack of memory, with the device, the
+/// bytes requested from the driver, the bytes that may be used, and the bytes that the device has
+/// free. It must not throw.
+using OutOfMemoryObserver = std::function<void(std::int64_t device, std::size_t allocated,
+                                               std::size_t device_total, std::size_t device_free)>;
+
+}  // namespace cuda::CUDACachingAllocator
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace detail {
+
+/// The program's observers by number. If a call comes late, on another thread whose allocation
+/// failed, it finds that its observer no longer exists, instead of using a freed one.
+class OutOfMemoryObservers {
+ public:
+  using Observer = cuda::CUDACachingAllocator::OutOfMemoryObserver;
+
+  /// Never destroyed: memory can run out while a process ends.
+  static OutOfMemoryObservers& all() {
+    static auto* const observers = new OutOfMemoryObservers;
+    return *observers;
+  }
+
+  std::uintptr_t add(Observer observer) {
+    auto shared = std::make_shared<const Observer>(std::move(observer));
+    const std::lock_guard<std::mutex> lock(mutex_);
+    observers_.emplace(++newest_, std::move(shared));
+    return newest_;
+  }
+
+  void remove(std::uintptr_t number) noexcept {
+    std::shared_ptr<const Observer> removed;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = observers_.find(number);
+    if (place != observers_.end()) {
+      removed = std::move(place->second);
+      observers_.erase(place);
+    }
+  }
+
+  static void call(std::int32_t device, std::size_t allocated, std::size_t device_total,
+                   std::size_t device_free, void* user) noexcept {
+    if (const auto observer = all().find(reinterpret_cast<std::uintptr_t>(user))) {
+      (*observer)(device, allocated, device_total, device_free);
+    }
+  }
+
+ private:
+  std::shared_ptr<const Observer> find(std::uintptr_t number) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto place = observers_.find(number);
+    return place == observers_.end() ? nullptr : place->second;
+  }
+
+  std::mutex mutex_;
+  std::uintptr_t newest_ = 0;
+  std::map<std::uintptr_t, std::shared_ptr<const Observer>> observers_;
+};
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda::CUDACachingAllocator {
+
+/// An attached observer; the destructor detaches it. Movable, not copyable.
+class [[nodiscard]] AttachedObserver {
+ public:
+  /// Attaches an observer. Prefer `attachOutOfMemoryObserver`.
+  /// \throws Error `SCONCE_ERROR_INVALID_ARGUMENT` for an observer that holds no function
+  SCONCE_NODISCARD_CTOR explicit AttachedObserver(OutOfMemoryObserver observer) {
+    if (!observer) {
+      // Refused with the library's message.
+      detail::check(::sconce_memory_attach_oom_observer(nullptr, nullptr, &id_));
+    }
+    number_ = detail::OutOfMemoryObservers::all().add(std::move(observer));
+    const Status status = ::sconce_memory_attach_oom_observer(
+        detail::OutOfMemoryObservers::call, reinterpret_cast<void*>(number_), &id_);
+    if (status != SCONCE_OK) {
+      detail::OutOfMemoryObservers::all().remove(number_);
+      detail::throw_error(status);
+    }
+  }
+
+  AttachedObserver(const AttachedObserver&) = delete;
+  AttachedObserver& operator=(const AttachedObserver&) = delete;
+  /// Takes over the other's observer.
+  AttachedObserver(AttachedObserver&& other) noexcept
+      : number_(std::exchange(other.number_, 0)), id_(std::exchange(other.id_, 0)) {}
+  /// Detaches its own observer and takes over the other's.
+  AttachedObserver& operator=(AttachedObserver&& other) noexcept {
+    AttachedObserver taken(std::move(other));
+    std::swap(number_, taken.number_);
+    std::swap(id_, taken.id_);
+    return *this;
+  }
+
+  /// Detaches the observer.
+  ~AttachedObserver() { detach(); }
+
+  /// Detaches the observer. A call on another thread may still be running. A no-op if it is
+  /// detached already.
+  void detach() noexcept {
+    if (id_ != 0) {
+      detail::log_failure(::sconce_memory_detach_oom_observer(std::exchange(id_, 0)),
+                          "detaching an observer of running out of memory");
+      detail::OutOfMemoryObservers::all().remove(std::exchange(number_, 0));
+    }
+  }
+
+ private:
+  std::uintptr_t number_ = 0;
+  std::uint64_t id_ = 0;
+};
+
+/// Registers `observer`, which is called whenever an allocation fails for lack of memory, on that
+/// thread, before the failure is thrown. It stays attached as long as the returned object lives;
+/// c10's observers stay until the process ends.
+[[nodiscard]] inline AttachedObserver attachOutOfMemoryObserver(OutOfMemoryObserver observer) {
+  return AttachedObserver(std::move(observer));
+}
+
+}  // namespace cuda::CUDACachingAllocator
+}  // namespace v0
+}  // namespace sconce
+
+namespace sconce {
+inline namespace v0 {
+namespace cuda {
+
+/// Returns unused memory of every device to the driver, as `CUDACachingAllocator::emptyCache`,
+/// which says what is unused and what happens beside a capture.
+///
+/// Corresponds to `torch.cuda.empty_cache`.
+/// \throws Error `SCONCE_ERROR_INVALID_STATE` if a stream is captured
+inline void empty_cache() { CUDACachingAllocator::emptyCache(); }
+
+/// Limits the share of a device's memory that this process may take, from 0 to 1.
+///
+/// Corresponds to `torch.cuda.set_per_process_memory_fraction`.
+inline void set_per_process_memory_fraction(double fraction, DeviceIndex device = -1) {
+  CUDACachingAllocator::setMemoryFraction(fraction, device);
+}
+
+/// The share of a device's memory that this process may take; 1 is no limit.
+///
+/// Corresponds to `torch.cuda.get_per_process_memory_fraction`.
+[[nodiscard]] inline double get_per_process_memory_fraction(DeviceIndex device = -1) {
+  return CUDACachingAllocator::getMemoryFraction(device);
+}
+
+}  // namespace cuda
+}  // namespace v0
+}  // namespace sconce
+
+#endif  // SCONCE_CUDA_MEMORY_HPP

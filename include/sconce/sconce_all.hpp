@@ -1,0 +1,55 @@
+/// \file
+/// Includes all C++ headers of libsconce, except those for code that was written for c10
+/// (`<sconce/compat/c10.hpp>`).
+#ifndef SCONCE_SCONCE_ALL_HPP
+#define SCONCE_SCONCE_ALL_HPP
+
+#include <sconce/comm/base.hpp>
+#include <sconce/comm/comm.hpp>
+#include <sconce/comm/data_parallel.hpp>
+#include <sconce/comm/store.hpp>
+#include <sconce/comm/tensors.hpp>
+#include <sconce/comm/work.hpp>
+#include <sconce/cuda/blas.hpp>
+#include <sconce/cuda/dnn.hpp>
+#include <sconce/cuda/fft.hpp>
+#include <sconce/sconce.hpp>
+#include <sconce/sim/comm.hpp>
+#include <sconce/sim/kernel.hpp>
+#include <sconce/sim/simulator.hpp>
+#include <sconce/tensor/accessor.hpp>
+#include <sconce/tensor/backward.hpp>
+#include <sconce/tensor/base.hpp>
+#include <sconce/tensor/binary.hpp>
+#include <sconce/tensor/blob.hpp>
+#include <sconce/tensor/body.hpp>
+#include <sconce/tensor/class.hpp>
+#include <sconce/tensor/convolutions.hpp>
+#include <sconce/tensor/copies.hpp>
+#include <sconce/tensor/dim_vector.hpp>
+#include <sconce/tensor/dlpack.hpp>
+#include <sconce/tensor/factories.hpp>
+#include <sconce/tensor/fft.hpp>
+#include <sconce/tensor/fftn.hpp>
+#include <sconce/tensor/fills.hpp>
+#include <sconce/tensor/functions.hpp>
+#include <sconce/tensor/graph_callables.hpp>
+#include <sconce/tensor/int_array_ref.hpp>
+#include <sconce/tensor/memory_format.hpp>
+#include <sconce/tensor/operators.hpp>
+#include <sconce/tensor/options.hpp>
+#include <sconce/tensor/ordering.hpp>
+#include <sconce/tensor/outputs.hpp>
+#include <sconce/tensor/parallel.hpp>
+#include <sconce/tensor/products.hpp>
+#include <sconce/tensor/reductions.hpp>
+#include <sconce/tensor/scalar.hpp>
+#include <sconce/tensor/tape.hpp>
+#include <sconce/tensor/tape_fft.hpp>
+#include <sconce/tensor/tensor.hpp>
+#include <sconce/tensor/text.hpp>
+#include <sconce/tensor/unary.hpp>
+#include <sconce/tensor/values.hpp>
+#include <sconce/tensor/views.hpp>
+
+#endif  // SCONCE_SCONCE_ALL_HPP
