@@ -3,8 +3,8 @@
 
     reference.py XML PAGES    scripts/build-site runs it before Sphinx
 
-A page has what belongs to one noun: a folder or file of src/, its header include/sconce/c/<noun>.h, and the C++ headers
-that are named after it, or that HEADERS and FOLDERS give it. The pages are Markdown, so they have the design, the menu and the search of
+A page has what belongs to one noun: the header include/sconce/c/<noun>.h, and the C++ headers that are named after the
+noun, or that HEADERS and FOLDERS give it. The pages are Markdown, so they have the design, the menu and the search of
 the guide. Doxygen's own warnings ensure that every public name has a comment.
 """
 import itertools
@@ -60,11 +60,9 @@ HEADERS = {
     "generator": "random",
     "guard": "stream",
     "half_limits": "dtype",
-    "handle": "library",
     "int_array_ref": "tensor",
     "kernel": "module",
     "kernel_arguments": "module",
-    "last_error": "library",
     "log": "library",
     "memory_format": "tensor",
     "op": "torch",
@@ -73,41 +71,25 @@ HEADERS = {
     "scalar_type": "dtype",
     "sconce": "library",
     "sconce_torch": "torch",
-    "simulated_comm": "sim",
-    "simulated_kernel": "sim",
     "simulator": "sim",
     "span": "memory",
-    "structs": "library",
     "sconce_all": "library",
     "tape": "backward",
-    "tensor_fft": "fft",
-    "tensor_fftn": "fft",
 }
 # Folders of headers that are on one page.
 FOLDERS = {"compat": "c10_compat", "sim": "sim", "torch": "torch"}
 DEVICE_HEADER = "device.cuh"  # Random numbers in kernels.
-# The files one of whose comments says what holds for every function of C.
-RULES = ("sconce/c/library.h", "sconce/sconce.h")
+# The file whose comment says what holds for every function of C.
+RULES = "sconce/c/library.h"
 PARAGRAPH = "\n\n"
 # How the entries of a C function's comment begin that say the same of each function.
 LABELS = re.compile(r"^(Errors|Ordering|Ownership|Safety|Threads|torch):")
-
-
-def of_source():
-    """The noun of each C name, by the folder of src/ that defines it, as long as one header has all nouns."""
-    nouns = {}
-    for path in sorted((ROOT / "src").rglob("*.rs")):
-        noun = path.relative_to(ROOT / "src").parts[0].removesuffix(".rs")
-        for name in re.findall(r"\b(?:fn|struct|enum|union|type|const) (\w+)", path.read_text()):
-            nouns.setdefault(name.lower(), noun)
-    return nouns
 
 
 class Reference:
     def __init__(self, folder):
         self.parsed = [ElementTree.parse(path).getroot() for path in sorted(folder.glob("*.xml"))]
         self.compounds = {each.get("id"): each for root in self.parsed for each in root.findall("compounddef")}
-        self.source = of_source()
         self.nouns = {path.stem for path in (ROOT / "include/sconce/c").glob("*.h")} | TITLES.keys()
         self.names, self.index = {}, []
         self.entries = self.collected()
@@ -119,9 +101,6 @@ class Reference:
         folder, stem = path.parent.name, path.stem
         if path.name == DEVICE_HEADER:
             return "random"
-        if file == "sconce/sconce.h":
-            described = re.sub(r"_INIT$", "", name).lower()
-            stem = self.source.get(described) or self.source.get(described.removeprefix("sconce_")) or "library"
         # The file's own name, that with the folder's, then what they begin with.
         parts = [f"{folder}_{stem}", stem, *beginnings(stem), folder]
         for part in [FOLDERS.get(folder), *parts]:
@@ -191,7 +170,9 @@ class Reference:
         targets = self.names.get(text.removesuffix("()").removeprefix("sconce::cuda::").removeprefix("sconce::"), set())
         fence = "``" if "`" in text else "`"
         quoted = f"{fence}{text}{fence}"
-        if len(targets) == 1 and own not in targets:
+        # Another lower-case word is rather a parameter than the function of that name.
+        is_name = re.match(r"sconce_|[A-Z]", text) or "::" in text or text.endswith("()")
+        if is_name and len(targets) == 1 and own not in targets:
             return f"[{quoted}](#{next(iter(targets))})"
         return quoted
 
@@ -280,7 +261,7 @@ class Reference:
             if not own:
                 continue
             yield f"## {language}"
-            about = [(file, comment) for file in dict.fromkeys(entry["file"] for entry in own) if file not in RULES
+            about = [(file, comment) for file in dict.fromkeys(entry["file"] for entry in own) if file != RULES
                      for comment in self.file_comment(file)]
             if len(about) == 1:
                 yield f"`{about[0][0]}`: {about[0][1]}"
@@ -309,8 +290,7 @@ class Reference:
         for noun in nouns:
             entries = [entry for entry in self.entries if entry["noun"] == noun]
             (folder / f"{noun}.md").write_text(PARAGRAPH.join(self.page(noun, entries)) + "\n")
-            files = ", ".join(f"`{file}`" for file in dict.fromkeys(entry["file"] for entry in entries)
-                              if file != "sconce/sconce.h")
+            files = ", ".join(f"`{file}`" for file in dict.fromkeys(entry["file"] for entry in entries))
             rows.append(f"| [{title(noun)}]({noun}.md) | {sum(e['is_c'] for e in entries)} | "
                         f"{sum(not e['is_c'] for e in entries)} | {files} |")
         (folder / "index.md").write_text(self.front(rows, nouns))
@@ -319,8 +299,7 @@ class Reference:
     def front(self, rows, pages):
         names = [[shown, f"{entry['noun']}.html#{entry['label']}", about] for shown, entry, about in self.index]
         data = json.dumps(names, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-        rules = next(comment for file in RULES for comment in self.file_comment(file))
-        return INDEX.format(data=data, rows="\n".join(rows), rules=rules, toctree="\n".join(pages))
+        return INDEX.format(data=data, rows="\n".join(rows), rules=next(self.file_comment(RULES)), toctree="\n".join(pages))
 
 
 INDEX = """# Reference
