@@ -149,7 +149,8 @@ impl Header {
     /// The function with references for the places of its results, if no call of it can be unsound: its parameters are
     /// numbers, handles, which libsconce.so checks ("never dereferenced on the host", says the header), and `out_…`
     /// places for one number or pointer each. A place for bytes is an array, and one beside a number of bytes or entries
-    /// may be.
+    /// may be. A pointer to a struct of numbers is an optional reference, unless the struct has its size: that is read as
+    /// far as it says.
     fn checked(&self, function: &Function) -> Option<Function> {
         let mut parameters = Vec::new();
         for parameter in &function.parameters {
@@ -165,6 +166,14 @@ impl Header {
                         && function.parameters.iter().all(|other| other.rust != "usize") =>
                 {
                     format!("&mut {target}")
+                }
+                Some(target)
+                    if rust.starts_with("*const ")
+                        && self.structs.iter().any(|(name, _)| name == target)
+                        && self.is_word(target)
+                        && function.parameters.iter().all(|other| other.rust != "usize") =>
+                {
+                    format!("Option<&{target}>")
                 }
                 _ => return None,
             };

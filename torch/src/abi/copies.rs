@@ -6,7 +6,7 @@ use super::arguments::Out;
 use super::handles::return_tensor;
 use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
 use crate::error::{Error, Result, shim};
-use crate::sconce::operations::{fill, item};
+use crate::sconce::operations::{as_strided, fill, full, item};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, options, real, truth};
 use crate::sconce::{Tensor, api, check};
@@ -39,22 +39,9 @@ pub extern "C" fn aoti_torch_clone_preserve_strides(
             }
         }
         let offset = super::tensors::offset_of(tensor)?;
-        // SAFETY: one size and one stride; the place is valid for a write.
-        let whole = Tensor::made(|made| unsafe {
-            api::sconce_tensor_as_strided(tensor, &reach, &1, 1, offset, made)
-        })?;
+        let whole = as_strided(tensor, &[reach], &[1], Some(offset))?;
         let copy = cloned(whole.handle())?;
-        // SAFETY: sizes and strides have as many entries; the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_as_strided(
-                copy.handle(),
-                sizes.as_ptr(),
-                strides.as_ptr(),
-                sizes.len(),
-                0,
-                made,
-            )
-        })
+        as_strided(copy.handle(), &sizes, &strides, Some(0))
     };
     return_tensor(ret, "ret", make)
 }
@@ -161,10 +148,7 @@ fn bits_of_half(value: f64) -> u16 {
 /// A tensor of one element without dimensions, on the CPU.
 fn scalar_tensor(value: &api::sconce_scalar, dtype: i32) -> Result<Tensor> {
     let options = options(dtype, api::SCONCE_DEVICE_CPU);
-    // SAFETY: no sizes; the number, the options and the place are valid.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_full(std::ptr::null(), 0, value, &options, made)
-    })
+    full(&[], value, &options)
 }
 
 /// A complex number of two floats, as c10 passes it.
@@ -250,6 +234,7 @@ pub fn described(tensor: TensorHandle) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sconce::operations::arange;
 
     #[test]
     fn half_precision_has_its_bits() {
@@ -325,24 +310,9 @@ mod tests {
     #[test]
     fn strides_with_gaps_survive_a_clone() {
         let memory = options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU);
-        let (start, end, step) = (integer(0), integer(24), integer(1));
-        // SAFETY: numbers, options and the place are valid.
-        let all = Tensor::made(|made| unsafe {
-            api::sconce_tensor_arange(&start, &end, &step, &memory, made)
-        });
-        let all = all.unwrap();
-        // SAFETY: two sizes and strides; the place is valid for a write.
-        let view = Tensor::made(|made| unsafe {
-            api::sconce_tensor_as_strided(
-                all.handle(),
-                [2, 3].as_ptr(),
-                [12, 2].as_ptr(),
-                2,
-                5,
-                made,
-            )
-        });
-        let (view, mut handle) = (view.unwrap(), std::ptr::null_mut());
+        let all = arange(0, 24, 1, &memory).unwrap();
+        let view = as_strided(all.handle(), &[2, 3], &[12, 2], Some(5)).unwrap();
+        let mut handle = std::ptr::null_mut();
         assert_eq!(aoti_torch_clone_preserve_strides(view.handle(), Out::from(&mut handle)), 0);
         let copy = Tensor::from_handle(handle);
         assert_eq!(strides_of(copy.handle()).unwrap(), [12, 2]);

@@ -9,7 +9,7 @@ use super::constants::{device_of, dtype_of};
 use super::live;
 use super::tensors::{is_defined, offset_of, rank_of, strides_of};
 use crate::error::{Error, Result, shim};
-use crate::sconce::operations::{undefined, view_offset};
+use crate::sconce::operations::{as_strided, undefined, view_offset};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
@@ -70,14 +70,8 @@ pub fn another_handle(tensor: TensorHandle) -> Result<Tensor> {
     if !is_defined(tensor)? {
         return undefined();
     }
-    let rank = rank_of(tensor)?;
-    let offset = offset_of(tensor)?;
-    let sizes = super::tensors::sizes_of(tensor)?;
-    let strides = strides_of(tensor)?;
-    // SAFETY: sizes and strides have `rank` entries; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_as_strided(tensor, sizes.as_ptr(), strides.as_ptr(), rank, offset, made)
-    })
+    let (sizes, strides) = (super::tensors::sizes_of(tensor)?, strides_of(tensor)?);
+    as_strided(tensor, &sizes, &strides, Some(offset_of(tensor)?))
 }
 
 thread_local! {

@@ -1,7 +1,5 @@
 //! New tensors, and facts about types.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use std::cmp::Ordering;
 
 use crate::abi::constants::SCALAR_TYPES;
@@ -46,11 +44,7 @@ pub fn empty_in_order(sizes: &[i64], like: &[i64], dtype: i32, device: i32) -> R
         step *= sizes[dim].max(1);
     }
     let options = options(dtype, device);
-    // SAFETY: sizes and strides have as many entries; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        let (sizes, rank) = (sizes.as_ptr(), sizes.len());
-        api::sconce_tensor_empty_strided(sizes, strides.as_ptr(), rank, &options, made)
-    })
+    operations::empty_strided(sizes, &strides, &options)
 }
 
 /// A tensor of these sizes and one value, with the type and device of another.
@@ -91,8 +85,7 @@ pub fn on_device(tensor: TensorHandle, device: i32) -> Result<Tensor> {
         return Tensor::retained(tensor);
     }
     let options = options(dtype_of_tensor(tensor)?, device);
-    // SAFETY: the options live during the call; the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_to(tensor, &options, false, false, made) })
+    operations::to(tensor, &options)
 }
 
 /// As [`empty`], with one value everywhere. An infinity is the largest or smallest number of an integer type.

@@ -39,12 +39,7 @@ pub fn scattered_tensor(sizes: &[i64], dtype: i32, values: &[f64], random: &mut 
     for (&dim, stride) in order.iter().zip(contiguous_strides(&outer)) {
         strides[dim as usize] = 2 * stride;
     }
-    // SAFETY: sizes and strides have as many entries; the place is valid for a write.
-    let view = Tensor::made(|made| unsafe {
-        let (sizes, rank) = (sizes.as_ptr(), sizes.len());
-        api::sconce_tensor_as_strided(memory.handle(), sizes, strides.as_ptr(), rank, 0, made)
-    })
-    .unwrap();
+    let view = operations::as_strided(memory.handle(), sizes, &strides, Some(0)).unwrap();
     operations::copy(&view, tensor(sizes, dtype, values).handle()).unwrap();
     view
 }

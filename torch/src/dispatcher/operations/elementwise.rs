@@ -1,14 +1,11 @@
 //! Operations on elements: each element of a result depends on one of each operand.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use crate::abi::tensors::{dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::Arguments;
 use crate::dispatcher::results::{Function, Results, changed, made, one};
 use crate::error::{Error, Result};
 use crate::operations::transcendental::{Transcendental, transcendental};
 use crate::sconce::operations::{self, Operand};
-use crate::sconce::values::integer;
 use crate::sconce::{Tensor, api};
 
 /// Operations on pairs of elements.
@@ -151,12 +148,8 @@ pub const OTHERS: &[(&str, Function)] = &[
 ];
 
 fn binary(arguments: &Arguments, operation: i32) -> Results {
-    let (first, second, null) = (arguments.tensor(0)?, arguments.tensor(1)?, std::ptr::null());
-    let into = std::ptr::null_mut();
-    // SAFETY: two tensors and no numbers are given; the place is valid for a write.
-    made(|made| unsafe {
-        api::sconce_tensor_binary(operation, first, null, second, null, null, into, made)
-    })
+    let (first, second, into) = (arguments.tensor(0)?, arguments.tensor(1)?, std::ptr::null_mut());
+    made(|made| api::sconce_tensor_binary(operation, first, None, second, None, None, into, made))
 }
 
 fn unary(arguments: &Arguments, operation: i32) -> Results {
@@ -190,18 +183,7 @@ fn bits_of(dtype: i32) -> Result<(i64, bool)> {
 
 /// `condition ? number : tensor`
 fn number_where(condition: &Tensor, number: i64, tensor: &Tensor) -> Result<Tensor> {
-    let (none, null) = (std::ptr::null_mut(), std::ptr::null());
-    // SAFETY: a number and a tensor are given; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_where(
-            condition.handle(),
-            none,
-            &integer(number),
-            tensor.handle(),
-            null,
-            made,
-        )
-    })
+    operations::choose(condition, Operand::Whole(number), Operand::Tensor(tensor))
 }
 
 /// Both operands of a shift in the type of the result, its bits, and whether it has a sign.
@@ -218,12 +200,8 @@ impl Shift {
         bits_of(dtype_of_tensor(first)?)?;
         bits_of(dtype_of_tensor(second)?)?;
         // The type of any operation on both.
-        let (null, into) = (std::ptr::null(), std::ptr::null_mut());
-        // SAFETY: two tensors and no numbers are given; the place is valid for a write.
-        let both = Tensor::made(|made| unsafe {
-            let operation = api::SCONCE_BINARY_BITWISE_OR;
-            api::sconce_tensor_binary(operation, first, null, second, null, null, into, made)
-        })?;
+        let (one, other) = (Operand::Handle(first), Operand::Handle(second));
+        let both = operations::combine(api::SCONCE_BINARY_BITWISE_OR, one, other, 1.0)?;
         let dtype = dtype_of_tensor(both.handle())?;
         let (bits, signed) = bits_of(dtype)?;
         let (value, by) =
@@ -274,10 +252,8 @@ fn shift_right(arguments: &mut Arguments) -> Results {
 
 /// `where(condition, self, other)`
 fn choose(arguments: &mut Arguments) -> Results {
-    let null = std::ptr::null();
     let [condition, yes, no] = [arguments.tensor(0)?, arguments.tensor(1)?, arguments.tensor(2)?];
-    // SAFETY: tensors and no numbers are given; the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_where(condition, yes, null, no, null, made) })
+    made(|made| api::sconce_tensor_where(condition, yes, None, no, None, made))
 }
 
 /// The tensor with `value`, a tensor of one element without dimensions, where the mask holds.
@@ -293,11 +269,7 @@ fn filled(arguments: &Arguments) -> Result<Tensor> {
         )));
     }
     let value = operations::to_dtype(value, dtype_of_tensor(tensor)?)?;
-    let null = std::ptr::null();
-    // SAFETY: tensors and no numbers are given; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_where(mask, value.handle(), null, tensor, null, made)
-    })
+    Tensor::made(|made| api::sconce_tensor_where(mask, value.handle(), None, tensor, None, made))
 }
 
 fn masked_fill(arguments: &mut Arguments) -> Results {

@@ -107,10 +107,8 @@ fn index_fill_(arguments: &mut Arguments) -> Results {
     }
     let mask = operations::reshape(mask.handle(), &shape)?;
     let value = operations::to_dtype(value, dtype_of_tensor(tensor)?)?;
-    let null = std::ptr::null();
-    // SAFETY: tensors and no numbers are given; the place is valid for a write.
-    let filled = Tensor::made(|made| unsafe {
-        api::sconce_tensor_where(mask.handle(), value.handle(), null, tensor, null, made)
+    let filled = Tensor::made(|made| {
+        api::sconce_tensor_where(mask.handle(), value.handle(), None, tensor, None, made)
     })?;
     operations::copy(&Tensor::retained(tensor)?, filled.handle())?;
     changed(arguments)

@@ -27,10 +27,7 @@ pub const OPERATIONS: &[(&str, Function)] = &[
 ];
 
 fn full(sizes: &[i64], value: i64, options: &api::sconce_tensor_options) -> Results {
-    // SAFETY: there are as many sizes; the number is valid; the place is valid for a write.
-    made(|made| unsafe {
-        api::sconce_tensor_full(sizes.as_ptr(), sizes.len(), &integer(value), options, made)
-    })
+    one(operations::full(sizes, &integer(value), options))
 }
 
 /// Options of a tensor like another: its type and device unless others are named.
@@ -76,11 +73,7 @@ fn empty_strided(arguments: &mut Arguments) -> Results {
         )));
     }
     let options = arguments.options(2, NEW)?;
-    // SAFETY: there are as many sizes and strides; the place is valid for a write.
-    made(|made| unsafe {
-        let (sizes, strides, rank) = (sizes.as_ptr(), strides.as_ptr(), sizes.len());
-        api::sconce_tensor_empty_strided(sizes, strides, rank, &options, made)
-    })
+    one(operations::empty_strided(&sizes, &strides, &options))
 }
 
 /// The options of `empty_like`, `zeros_like`, `ones_like`.
@@ -93,8 +86,7 @@ fn options_like(arguments: &Arguments) -> Result<api::sconce_tensor_options> {
 /// `empty_like(self, …, memory_format)`
 fn empty_like(arguments: &mut Arguments) -> Results {
     let (tensor, options) = (arguments.tensor(0)?, options_like(arguments)?);
-    // SAFETY: the place is valid for a write.
-    made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
+    one(operations::empty_like_with(tensor, &options))
 }
 
 fn full_like(arguments: &Arguments, value: i64) -> Results {

@@ -1,18 +1,16 @@
 //! Random numbers. Without a generator they are those of the default one of the tensor's device.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use crate::abi::tensors::{device_of_tensor, dtype_of_tensor, sizes_of};
 use crate::dispatcher::arguments::{Arguments, NEW};
-use crate::dispatcher::results::{Function, Results, changed, made, one, two};
+use crate::dispatcher::results::{Function, Results, changed, one, two};
 use crate::error::{Error, Result};
 use crate::operations::layout::broadcast;
 use crate::operations::random::{self, Distribution, rejection};
 use crate::operations::tensors::{empty, is_floating, name_of};
+use crate::sconce::api;
 use crate::sconce::generator::Generator;
 use crate::sconce::operations::{self, Operand, binary, empty_like};
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api};
 
 /// Operations with two schemas: with a generator behind the arguments that have places, and without one. `$numbers`
 /// reads from the arguments what is drawn.
@@ -76,8 +74,7 @@ fn drawn(
     let options = arguments.options(options_at, NEW)?;
     if let (Distribution::Whole(_, n), 0) = (numbers, sizes_at) {
         let generator = generator.handle_on(options.device)?;
-        // SAFETY: the options live during the call; the place is valid for a write.
-        return made(|made| unsafe { api::sconce_tensor_randperm(n, generator, &options, made) });
+        return one(operations::randperm(n, generator, &options));
     }
     let tensor = operations::empty(&arguments.ints(sizes_at)?, &options)?;
     numbers.fill(tensor.handle(), generator)?;
@@ -98,9 +95,7 @@ fn drawn_like(
     }
     let preserved = api::SCONCE_MEMORY_FORMAT_PRESERVE;
     options.memory_format = arguments.memory_format(options_at + 4, preserved)?;
-    // SAFETY: the options live during the call; the place is valid for a write.
-    let drawn =
-        Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })?;
+    let drawn = operations::empty_like_with(tensor, &options)?;
     numbers.fill(drawn.handle(), generator)?;
     one(Ok(drawn))
 }

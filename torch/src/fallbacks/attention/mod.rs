@@ -12,7 +12,7 @@
 //! | `fused` | one kernel: a folder |
 //! | `softmax` | weights on the CPU |
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
+#![allow(unsafe_code, reason = "its files launch kernels and are called by C")]
 
 pub mod backward;
 pub mod flexible;
@@ -200,16 +200,7 @@ impl Attention {
             next *= sizes[dim].max(1);
         }
         let options = options(dtype_of_tensor(self.query)?, device_of_tensor(self.query)?);
-        // SAFETY: there are four sizes and strides; the place is valid for a write.
-        Tensor::made(|made| unsafe {
-            api::sconce_tensor_empty_strided(
-                sizes.as_ptr(),
-                strides.as_ptr(),
-                sizes.len(),
-                &options,
-                made,
-            )
-        })
+        operations::empty_strided(&sizes, &strides, &options)
     }
 
     /// Products of queries and keys, scaled and masked: batch, heads, queries, keys.

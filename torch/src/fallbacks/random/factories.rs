@@ -78,10 +78,6 @@ abi_functions! {
     ) {
         let options = wanted.options(api::SCONCE_DTYPE_I64, api::SCONCE_DEVICE_CPU)?;
         let generator = Generator::DEFAULT.handle_on(options.device)?;
-        // SAFETY: NULL is the default generator; the options live during the call; the place is valid for a write.
-        let tensor = Tensor::made(|made| unsafe {
-            api::sconce_tensor_randperm(n, generator, &options, made)
-        })?;
-        give(ret0, tensor)
+        give(ret0, operations::randperm(n, generator, &options)?)
     }
 }

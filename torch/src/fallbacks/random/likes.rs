@@ -9,9 +9,10 @@ use crate::abi::tensors::{device_of_tensor, dtype_of_tensor};
 use crate::error::Result;
 use crate::fallbacks::{Place, give};
 use crate::operations::random::Distribution;
+use crate::sconce::Tensor;
 use crate::sconce::generator::Generator;
+use crate::sconce::operations::empty_like_with;
 use crate::sconce::tensor::TensorHandle;
-use crate::sconce::{Tensor, api};
 
 /// A new tensor of random numbers like another one.
 fn drawn_like(
@@ -26,9 +27,7 @@ fn drawn_like(
     if let Some(format) = memory_format {
         options.memory_format = memory_format_of(format)?;
     }
-    // SAFETY: the options live during the call; the place is valid for a write.
-    let drawn =
-        Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })?;
+    let drawn = empty_like_with(tensor, &options)?;
     numbers.fill(drawn.handle(), generator)?;
     Ok(drawn)
 }

@@ -33,7 +33,7 @@ use crate::model::device::DeviceInUse;
 use crate::model::functions::{ConstantEntry, Container};
 use crate::model::loaded::Model;
 use crate::operations::tensors::bytes_of;
-use crate::sconce::operations::laid_out;
+use crate::sconce::operations::{self, laid_out};
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::options;
 use crate::sconce::{Tensor, api, check};
@@ -269,10 +269,7 @@ fn value_of(constant: &Constant, tensor: TensorHandle, device: i32) -> Result<Te
     let Some(wanted) = &constant.strides else {
         let mut options = options(api::SCONCE_DTYPE_DEFAULT, place);
         options.memory_format = api::SCONCE_MEMORY_FORMAT_CONTIGUOUS;
-        // SAFETY: options and place are valid.
-        return Tensor::made(|made| unsafe {
-            api::sconce_tensor_to(tensor, &options, false, false, made)
-        });
+        return operations::to(tensor, &options);
     };
     laid_out(tensor, place, wanted)
 }

@@ -83,10 +83,7 @@ impl Storage {
         let of_cpu = options(api::SCONCE_DTYPE_U8, api::SCONCE_DEVICE_CPU);
         let bytes = operations::from_values(bytes, &of_cpu)?;
         let options = options(api::SCONCE_DTYPE_U8, device);
-        // SAFETY: options and place are valid.
-        let moved = Tensor::made(|made| unsafe {
-            api::sconce_tensor_to(bytes.handle(), &options, false, false, made)
-        })?;
+        let moved = operations::to(bytes.handle(), &options)?;
         Ok(Storage(moved))
     }
 

@@ -1,7 +1,5 @@
 //! Functions of one element that follow a convolution or a product.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use crate::error::{Error, Result};
 use crate::sconce::operations::{Operand, binary, choose, unary_in_place};
 use crate::sconce::values::real;
@@ -90,8 +88,7 @@ fn gate(tensor: &Tensor) -> Result<Tensor> {
 pub fn clamped(tensor: &Tensor, least: f64, most: f64) -> Result<Tensor> {
     let (least, most) = (real(least), real(most));
     let none = std::ptr::null_mut();
-    // SAFETY: the numbers live during the call; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_clamp(tensor.handle(), none, &least, none, &most, made)
+    Tensor::made(|made| {
+        api::sconce_tensor_clamp(tensor.handle(), none, Some(&least), none, Some(&most), made)
     })
 }

@@ -1,7 +1,5 @@
 //! Batches of matrices as the steps of a solution see them, and tensors whose matrices lie column by column.
 
-#![allow(unsafe_code, reason = "makes tensors with strides")]
-
 use std::ffi::c_void;
 use std::ops::Range;
 
@@ -183,10 +181,7 @@ pub fn by_columns(sizes: &[i64], dtype: i32, device: i32) -> Result<Tensor> {
     let mut strides = contiguous_strides(&exchanged);
     strides.swap(rank - 2, rank - 1);
     let options = options(dtype, device);
-    // SAFETY: sizes and strides have as many entries; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        api::sconce_tensor_empty_strided(sizes.as_ptr(), strides.as_ptr(), rank, &options, made)
-    })
+    operations::empty_strided(sizes, &strides, &options)
 }
 
 /// A copy whose matrices lie one after another, each column by column; repeated to `batch`.

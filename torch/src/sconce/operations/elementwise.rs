@@ -1,7 +1,5 @@
 //! Operations on elements.
 
-#![allow(unsafe_code, reason = "calls libsconce.so")]
-
 use crate::error::Result;
 use crate::sconce::tensor::TensorHandle;
 use crate::sconce::values::{integer, number, real};
@@ -34,10 +32,6 @@ impl Operand<'_> {
     }
 }
 
-fn address(number: Option<&api::sconce_scalar>) -> *const api::sconce_scalar {
-    number.map_or(std::ptr::null(), std::ptr::from_ref)
-}
-
 /// `SCONCE_BINARY_…` of two operands, of which one is a tensor, in a new tensor. Sums and differences have a factor of
 /// the second one, which is 1 for all others.
 pub fn combine(
@@ -48,15 +42,14 @@ pub fn combine(
 ) -> Result<Tensor> {
     let ((one, one_number), (other, other_number)) = (first.parts(), second.parts());
     let factor = (alpha != 1.0).then(|| number(alpha));
-    // SAFETY: the numbers live during the call, or are NULL beside a tensor; the place is valid for a write.
-    Tensor::made(|made| unsafe {
+    Tensor::made(|made| {
         api::sconce_tensor_binary(
             operation,
             one,
-            address(one_number.as_ref()),
+            one_number.as_ref(),
             other,
-            address(other_number.as_ref()),
-            address(factor.as_ref()),
+            other_number.as_ref(),
+            factor.as_ref(),
             std::ptr::null_mut(),
             made,
         )
@@ -82,25 +75,22 @@ pub fn unary_in_place(operation: i32, tensor: Tensor) -> Result<Tensor> {
 
 /// [`binary`] of two tensors, whose results replace the elements of the first.
 pub fn binary_in_place(operation: i32, first: Tensor, second: &Tensor) -> Result<Tensor> {
-    let none = std::ptr::null();
-    // SAFETY: numbers are NULL beside tensors; the place is valid for a write.
-    Tensor::made(|made| unsafe {
-        let (handle, second) = (first.handle(), second.handle());
-        api::sconce_tensor_binary(operation, handle, none, second, none, none, handle, made)
+    let (handle, second) = (first.handle(), second.handle());
+    Tensor::made(|made| {
+        api::sconce_tensor_binary(operation, handle, None, second, None, None, handle, made)
     })
 }
 
 /// Elements of `if_true` where the condition holds, else those of `if_false`.
 pub fn choose(condition: &Tensor, if_true: Operand<'_>, if_false: Operand<'_>) -> Result<Tensor> {
     let ((yes, yes_number), (no, no_number)) = (if_true.parts(), if_false.parts());
-    // SAFETY: the numbers live during the call, or are NULL beside a tensor; the place is valid for a write.
-    Tensor::made(|made| unsafe {
+    Tensor::made(|made| {
         api::sconce_tensor_where(
             condition.handle(),
             yes,
-            address(yes_number.as_ref()),
+            yes_number.as_ref(),
             no,
-            address(no_number.as_ref()),
+            no_number.as_ref(),
             made,
         )
     })

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "calls libsconce.so")]
 
+use super::views::check_lengths;
 use crate::error::Result;
 use crate::sconce::properties::{device_of_tensor, dtype_of_tensor, sizes_of, strides_of};
 use crate::sconce::tensor::TensorHandle;
@@ -35,9 +36,40 @@ pub fn full(
 
 /// A tensor with the sizes of another and its order in memory, whose values are not set.
 pub fn empty_like(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
-    let options = options(dtype, -1);
+    empty_like_with(tensor, &options(dtype, -1))
+}
+
+/// As [`empty_like`], with all options.
+pub fn empty_like_with(
+    tensor: TensorHandle,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
     // SAFETY: the options live during the call; the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, &options, made) })
+    Tensor::made(|made| unsafe { api::sconce_tensor_empty_like(tensor, options, made) })
+}
+
+/// A tensor with strides, whose values are not set.
+pub fn empty_strided(
+    sizes: &[i64],
+    strides: &[i64],
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    check_lengths(sizes, strides)?;
+    let (rank, sizes, strides) = (sizes.len(), sizes.as_ptr(), strides.as_ptr());
+    // SAFETY: there are as many strides as sizes, as was checked; options and place are valid.
+    Tensor::made(|made| unsafe {
+        api::sconce_tensor_empty_strided(sizes, strides, rank, options, made)
+    })
+}
+
+/// The whole numbers below `n` in a random order; the default generator draws it if none is passed.
+pub fn randperm(
+    n: i64,
+    generator: *mut api::sconce_generator,
+    options: &api::sconce_tensor_options,
+) -> Result<Tensor> {
+    // SAFETY: any number may be passed as a generator; the options live during the call; the place is valid for a write.
+    Tensor::made(|made| unsafe { api::sconce_tensor_randperm(n, generator, options, made) })
 }
 
 /// Whole numbers from `start` up or down to `end`, which is left out.
@@ -85,11 +117,7 @@ pub fn laid_out(tensor: TensorHandle, place: i32, wanted: &[i64]) -> Result<Tens
         return Tensor::retained(tensor);
     }
     let options = options(dtype_of_tensor(tensor)?, place);
-    // SAFETY: sizes and strides have as many entries; options and place are valid.
-    let made = Tensor::made(|made| unsafe {
-        let (sizes, rank) = (sizes.as_ptr(), sizes.len());
-        api::sconce_tensor_empty_strided(sizes, wanted.as_ptr(), rank, &options, made)
-    })?;
+    let made = empty_strided(&sizes, wanted, &options)?;
     check(api::sconce_tensor_copy(made.handle(), tensor, false))?;
     Ok(made)
 }

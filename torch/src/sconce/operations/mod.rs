@@ -23,7 +23,10 @@ pub use super::products::{addmm, bmm, matmul, mm, mm_out};
 pub use elementwise::{
     Operand, binary, binary_in_place, choose, clamped_from, combine, unary, unary_in_place,
 };
-pub use factories::{arange, empty, empty_like, from_values, full, laid_out, linspace, undefined};
+pub use factories::{
+    arange, empty, empty_like, empty_like_with, empty_strided, from_values, full, laid_out,
+    linspace, randperm, undefined,
+};
 pub use views::{
     as_strided, expand, narrow, permute, reshape, select, slice, squeeze, transpose, unsqueeze,
     view_offset,
@@ -31,8 +34,7 @@ pub use views::{
 
 /// Sets all elements to a value.
 pub fn fill(tensor: TensorHandle, value: &api::sconce_scalar) -> Result<()> {
-    // SAFETY: any number may be passed as a handle.
-    check(unsafe { api::sconce_tensor_fill(tensor, value) })
+    check(api::sconce_tensor_fill(tensor, Some(value)))
 }
 
 /// The value of a tensor of one element. Waits for its device.
@@ -49,9 +51,13 @@ pub fn assign(into: TensorHandle, from: &Tensor) -> Result<()> {
 
 /// The tensor itself or a copy in another type.
 pub fn to_dtype(tensor: TensorHandle, dtype: i32) -> Result<Tensor> {
-    let options = options(dtype, -1);
+    to(tensor, &options(dtype, -1))
+}
+
+/// The tensor itself where it is what the options say, else a copy.
+pub fn to(tensor: TensorHandle, options: &api::sconce_tensor_options) -> Result<Tensor> {
     // SAFETY: the options live during the call; the place is valid for a write.
-    Tensor::made(|made| unsafe { api::sconce_tensor_to(tensor, &options, false, false, made) })
+    Tensor::made(|made| unsafe { api::sconce_tensor_to(tensor, options, false, false, made) })
 }
 
 /// The tensor in float32 if its type has 16 bits, else the tensor itself: what is calculated is then rounded once.

@@ -82,6 +82,18 @@ pub fn view_offset(offset: Option<i64>) -> Result<i64> {
     }
 }
 
+/// Refuses strides that are not as many as the sizes.
+pub(super) fn check_lengths(sizes: &[i64], strides: &[i64]) -> Result<()> {
+    if sizes.len() == strides.len() {
+        return Ok(());
+    }
+    Err(Error::invalid_argument(format!(
+        "mismatch in length of strides and shape: there are {} sizes, but {} strides",
+        sizes.len(),
+        strides.len()
+    )))
+}
+
 /// A view of the same memory with other sizes and strides, from an offset of its begin; the tensor's own if there is
 /// none.
 pub fn as_strided(
@@ -90,13 +102,7 @@ pub fn as_strided(
     strides: &[i64],
     offset: Option<i64>,
 ) -> Result<Tensor> {
-    if sizes.len() != strides.len() {
-        return Err(Error::invalid_argument(format!(
-            "mismatch in length of strides and shape: there are {} sizes, but {} strides",
-            sizes.len(),
-            strides.len()
-        )));
-    }
+    check_lengths(sizes, strides)?;
     let offset = view_offset(offset)?;
     // SAFETY: there are as many strides as sizes, as was checked; the place is valid for a write.
     Tensor::made(|made| unsafe {
