@@ -14,8 +14,8 @@ use sconce_base::log;
 use sconce_base::types::DeviceIndex;
 
 use super::fixed_pools;
+use super::heap::heap_records::HeapPool;
 use super::heap::segment::SegmentRecord;
-use super::heap::stream_heap::HeapPool;
 use super::miss::{release, release_pages};
 use super::sleep;
 use super::streams::cache::StreamCache;
@@ -108,7 +108,7 @@ fn end(number: u64, waits: bool) -> Result<()> {
     // Without a backend no memory can be in it.
     let Ok(runtime) = runtime() else { return Ok(()) };
     for cache in runtime.devices().flat_map(StreamCache::all_of) {
-        cache.visit().heap.abandon(number);
+        cache.visit().heap.finished().abandon(number);
     }
     let outcome = if waits {
         trim(runtime, number).map(|_| true)

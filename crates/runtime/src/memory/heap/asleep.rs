@@ -5,14 +5,14 @@
 //! reaches finds that it does not.
 
 use super::block::{BlockRecord, NONE, RecordState};
+use super::heap_records::HeapRecords;
 use super::segment::SegmentRecord;
-use super::stream_heap::StreamHeap;
 use crate::caching::BlockId;
 use crate::memory::addresses::address_map;
 use crate::memory::addresses::block_numbers::NumberChunk;
 use crate::memory::addresses::entry::note_bytes;
 
-impl StreamHeap {
+impl HeapRecords {
     /// Whether the pool at a place of the table is one of runs that are asleep.
     pub(crate) fn is_asleep(&self, place: u16) -> bool {
         self.pools.get(usize::from(place)).is_some_and(|pool| pool.asleep)
@@ -28,8 +28,7 @@ impl StreamHeap {
 
     /// Sets the runs of a pool apart (`asleep`), or brings back those that are apart.
     pub(crate) fn set_asleep(&mut self, number: u64, asleep: bool) {
-        self.finish_last();
-        let is_from = |heap: &StreamHeap, run: &SegmentRecord| {
+        let is_from = |heap: &HeapRecords, run: &SegmentRecord| {
             let pool = &heap.pools[usize::from(run.pool)];
             run.paged && pool.number == number && pool.asleep != asleep
         };

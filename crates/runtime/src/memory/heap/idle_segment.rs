@@ -1,8 +1,8 @@
 //! Segments without live blocks: taking them into a heap and out of it.
 
 use super::block::{BlockRecord, BlockRecords, NONE, RecordState};
+use super::heap_records::{HeapPool, HeapRecords};
 use super::segment::SegmentRecord;
-use super::stream_heap::{HeapPool, StreamHeap};
 use crate::caching::BlockId;
 use crate::caching::size_class::PoolKind;
 use crate::memory::addresses::address_map;
@@ -23,10 +23,9 @@ pub(crate) struct IdleSegment {
     pub(crate) paged: bool,
 }
 
-impl StreamHeap {
-    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`StreamHeap::keep`] it.
+impl HeapRecords {
+    /// Takes in a segment. Its one block is free and in no bin: hand it out, or [`HeapRecords::keep`] it.
     pub(crate) fn adopt(&mut self, segment: IdleSegment) -> BlockId {
-        self.finish_last();
         let IdleSegment { address, bytes, kind, oversize, paged, .. } = segment;
         // Its pool's place may have gone to another pool meanwhile.
         let pool = self.pool(segment.pool);
@@ -54,7 +53,6 @@ impl StreamHeap {
         &mut self,
         mut wanted: impl FnMut(&BlockRecord, &SegmentRecord, &HeapPool) -> bool,
     ) -> Vec<IdleSegment> {
-        self.finish_last();
         let whole: Vec<(u32, SegmentRecord)> = self
             .segments
             .iter()

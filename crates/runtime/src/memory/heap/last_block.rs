@@ -4,7 +4,7 @@
 //! heap back to what it was before the allocation, and the next request of that size would find
 //! and cut the same block. So the block is left cut off, and handed out again as it is. Nor are the
 //! figures changed: the fall and the rise cancel, and how often they did is counted. Anything else
-//! that is asked of the heap, or of its statistics, first ends this ([`super::stream_heap::StreamHeap::finish_last`]):
+//! that is asked of the heap, or of its statistics, first ends this ([`super::stream_heap::StreamHeap::finished`]):
 //! the block joins its neighbours, the figures are booked, and the heap is what it would have been.
 
 use super::block::NONE;
@@ -178,7 +178,7 @@ mod tests {
             oversize: false,
             paged: false,
         };
-        let id = heap.adopt(whole);
+        let id = heap.finished().adopt(whole);
         let fit = BlockFit {
             max_split: u64::MAX,
             max_rounding: 0,

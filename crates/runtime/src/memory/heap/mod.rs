@@ -6,7 +6,8 @@
 //! | `bins` | best fit: a bitmap over sizes, an ordered tree in each bin |
 //! | `request` | what is asked of a heap, and what it hands out |
 //! | `last_block` | the block that was handed out last, freed and handed out again as it is |
-//! | `stream_heap` | cutting, merging, handing out and taking back |
+//! | `heap_records` | blocks cut and merged |
+//! | `stream_heap` | blocks handed out and taken back |
 //! | `pools` | the pools that have memory of the stream |
 //! | `idle_segment` | segments without live blocks, on their way into a heap or out of it |
 //! | `runs` | segments of pages, which grow and shrink |
@@ -16,6 +17,7 @@
 pub(super) mod asleep;
 pub(super) mod bins;
 pub(super) mod block;
+pub(super) mod heap_records;
 pub(super) mod idle_segment;
 pub(super) mod last_block;
 pub(super) mod pools;

@@ -1,11 +1,11 @@
 //! The pools that have memory of one stream.
 
-use super::stream_heap::{HeapPool, StreamHeap};
+use super::heap_records::{HeapPool, HeapRecords};
 
 /// Pools a heap can have: their places, doubled, are kept in 16 bits.
 const MOST_POOLS: usize = 1 << 15;
 
-impl StreamHeap {
+impl HeapRecords {
     /// The place of a pool in this heap's table; made if need be.
     pub(crate) fn pool(&mut self, number: u64) -> u16 {
         self.place_of(number, false)

@@ -4,9 +4,9 @@
 //! of two; pages that leave a free block may cut a run in two. No figure of a stream changes.
 
 use super::block::{BlockRecord, NONE, RecordState};
+use super::heap_records::HeapRecords;
 use super::idle_segment::IdleSegment;
 use super::segment::SegmentRecord;
-use super::stream_heap::StreamHeap;
 use crate::caching::BlockId;
 
 /// Segments that are no longer there, and the ones in their place: addresses, and addresses with bytes.
@@ -27,9 +27,9 @@ pub(crate) struct RunEnd {
     pub(crate) is_low: bool,
 }
 
-impl StreamHeap {
+impl HeapRecords {
     /// Takes in pages, as part of the runs next to them. The result is the free block that holds them, which
-    /// is in no bin: hand it out, or [`StreamHeap::keep`] it.
+    /// is in no bin: hand it out, or [`HeapRecords::keep`] it.
     pub(crate) fn adopt_pages(&mut self, pages: IdleSegment) -> (BlockId, RunChange) {
         let id = self.adopt(pages);
         let mut change = RunChange::default();
@@ -111,7 +111,6 @@ impl StreamHeap {
 
     /// Takes pages out of a free block of a run.
     pub(crate) fn take_pages(&mut self, id: BlockId, from: u64, to: u64) -> RunChange {
-        self.finish_last();
         self.pull(id);
         let block = self.blocks[id];
         let (place, end) = (block.segment, block.address + block.bytes);

@@ -2,15 +2,14 @@
 //! pool, free or not.
 
 use super::block::RecordState;
+use super::heap_records::HeapRecords;
 use super::request::kind_of;
-use super::stream_heap::StreamHeap;
 use crate::caching::BlockId;
 use crate::memory::figures::stream_stats::{self, FIGURES};
 
-impl StreamHeap {
+impl HeapRecords {
     /// All blocks of a pool that is awake, in whatever state.
     pub(crate) fn blocks_in(&mut self, number: u64) -> Vec<BlockId> {
-        self.finish_last();
         let of = |pool: u16| {
             let pool = &self.pools[usize::from(pool)];
             pool.number == number && !pool.asleep

@@ -6,9 +6,9 @@
 use sconce_driver::StreamRef;
 
 use crate::memory::heap::block::BlockRecord;
+use crate::memory::heap::heap_records::HeapPool;
 use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::kind_of;
-use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::snapshot::Action;
 use crate::memory::source::pages::{DevicePages, FreePage, MappingUse, PageId};
 use crate::memory::streams::cache::{CacheInUse, StreamCache, StreamMemory};
@@ -42,8 +42,7 @@ pub(super) fn free_pages(
     inner: &mut StreamMemory,
     wanted: impl Fn(&HeapPool) -> bool,
 ) -> Vec<(BlockRecord, Vec<FreePage>)> {
-    inner.heap.finish_last();
-    let heap = &inner.heap;
+    let heap = inner.heap.finished();
     let blocks = heap.free_in_runs(|pool| wanted(&heap.pools[usize::from(pool)]));
     let whole = blocks.into_iter().map(|(_, block)| {
         (block, pages.table.whole_pages(block.address, block.address + block.bytes).collect())
@@ -111,7 +110,7 @@ pub(super) fn take(
             oversize: false,
             paged: true,
         };
-        let change = inner.heap.take_pages(block, was.address, end);
+        let change = inner.heap.finished().take_pages(block, was.address, end);
         live_blocks::replace(&change, cache);
         cache.note_memory(Action::SegmentUnmap, was.address, was.bytes, was.pool);
         for page in these {
@@ -136,8 +135,9 @@ pub(super) fn put_back(pages: &mut DevicePages, lent: Vec<LentPages>) {
 
 /// Puts pages into a run of a cache that is locked, as free memory.
 pub(super) fn adopt(cache: &'static StreamCache, inner: &mut StreamMemory, run: IdleSegment) {
-    let (id, change) = inner.heap.adopt_pages(run);
-    inner.heap.keep(id);
+    let heap = inner.heap.finished();
+    let (id, change) = heap.adopt_pages(run);
+    heap.keep(id);
     live_blocks::replace(&change, cache);
     cache.note_memory(Action::SegmentMap, run.address, run.bytes, run.pool);
 }

@@ -277,7 +277,7 @@ fn build(
     let attempt = adopt_run(miss, pages, &mut inner, &run, &lent, fresh_bytes);
     drop(inner);
     for lent in &lent {
-        lent.of.cache().visit().heap.shrink_if_empty();
+        lent.of.cache().visit().heap.finished().shrink_if_empty();
     }
     Ok(attempt)
 }
@@ -315,16 +315,16 @@ fn adopt_run(
             paged: true,
         };
         if let Some(before) = joined {
-            inner.heap.keep(before);
+            inner.heap.finished().keep(before);
         }
-        let (id, change) = inner.heap.adopt_pages(segment);
+        let (id, change) = inner.heap.finished().adopt_pages(segment);
         live_blocks::replace(&change, cache);
         cache.note_memory(Action::SegmentMap, segment.address, segment.bytes, segment.pool);
         joined = Some(id);
     }
     let Some(id) = joined else { return Attempt::Again };
     if inner.heap.blocks[id].bytes < request.rounded {
-        inner.heap.keep(id);
+        inner.heap.finished().keep(id);
         return Attempt::Again;
     }
     // Handed out under the same lock, so no other thread can take it.

@@ -71,7 +71,7 @@ pub(super) fn get(miss: &Miss<'_>, moves: Moves, passage: &impl Passage) -> Resu
     let pool = wanted.pool;
     let segment =
         IdleSegment { address, bytes, kind, pool, abandoned: false, oversize, paged: false };
-    let id = inner.heap.adopt(segment);
+    let id = inner.heap.finished().adopt(segment);
     // Handed out under the same lock, so no other thread can take it.
     let handed = inner.heap.hand_out(cache, id, &request);
     cache.handed_out(&mut inner, &request, &handed);

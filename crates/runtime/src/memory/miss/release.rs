@@ -10,10 +10,10 @@ use crate::caching::size_class::PoolKind;
 use crate::context::Runtime;
 use crate::memory::fixed_pools;
 use crate::memory::heap::block::BlockRecord;
+use crate::memory::heap::heap_records::HeapPool;
 use crate::memory::heap::idle_segment::IdleSegment;
 use crate::memory::heap::request::BlockRequest;
 use crate::memory::heap::segment::SegmentRecord;
-use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::history;
 use crate::memory::pool_holds;
 use crate::memory::snapshot::Action;
@@ -58,7 +58,7 @@ pub(crate) fn everything(runtime: &Runtime, device: DeviceIndex) -> Result<()> {
 pub(crate) fn take_idle(caches: &mut [(&'static StreamCache, LockedCache)]) -> Vec<TakenSegments> {
     let idle = caches.iter_mut().map(|(cache, inner)| TakenSegments {
         of: cache.use_it(),
-        whole: inner.heap.take_idle(|_, _, pool| is_common(pool)),
+        whole: inner.heap.finished().take_idle(|_, _, pool| is_common(pool)),
     });
     idle.filter(|idle| !idle.whole.is_empty()).collect()
 }
@@ -81,7 +81,10 @@ pub(crate) fn segments(
         let passage = cache.home.gate.shared();
         let idle = {
             let mut inner = cache.visit();
-            TakenSegments { of: cache.use_it(), whole: inner.heap.take_idle(&mut wanted) }
+            TakenSegments {
+                of: cache.use_it(),
+                whole: inner.heap.finished().take_idle(&mut wanted),
+            }
         };
         match to_driver(runtime, vec![idle], &passage) {
             Ok(more) => bytes += more,
@@ -136,8 +139,9 @@ fn give_back(
             history::retract(device, Action::SegmentFree, segment.address);
             live_blocks::add(segment.address, segment.bytes, cache);
             let mut inner = cache.visit();
-            let id = inner.heap.adopt(*segment);
-            inner.heap.keep(id);
+            let heap = inner.heap.finished();
+            let id = heap.adopt(*segment);
+            heap.keep(id);
             Err(error.context("cached memory could not be returned to the driver"))
         }
     }
@@ -188,7 +192,7 @@ pub(crate) fn oversize(
                 sum >= wanted
             }
         };
-        (enough, inner.heap.take_idle(|block, _, _| chosen.contains(&block.address)))
+        (enough, inner.heap.finished().take_idle(|block, _, _| chosen.contains(&block.address)))
     };
     let mut outcome = Ok(());
     for segment in &whole {

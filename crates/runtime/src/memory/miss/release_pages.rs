@@ -8,8 +8,8 @@ use sconce_driver::{EventFlags, RelaxedCapture};
 use super::lent_pages::{self, LentPages, is_common, own_stream};
 use crate::context::Runtime;
 use crate::event::NativeEvent;
+use crate::memory::heap::heap_records::HeapPool;
 use crate::memory::heap::idle_segment::IdleSegment;
-use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::source::pages::{self, DevicePages, FreePage};
 use crate::memory::streams::cache::{LockedCache, StreamCache};
 use crate::memory::streams::device::DeviceMemory;
@@ -94,7 +94,7 @@ pub(super) fn to_driver(
             of.cache().home.stats.lock().lost_pages(was.kind, gone);
         }
         bytes += gone;
-        of.cache().visit().heap.shrink_if_empty();
+        of.cache().visit().heap.finished().shrink_if_empty();
     }
     pages.release_spares(driver);
     outcome = outcome.and(pages.release_addresses(driver));

@@ -28,7 +28,7 @@ impl Wanted {
     /// The request to a heap, by the settings in force and the pool's policy.
     pub(super) fn request(&self, inner: &mut StreamMemory) -> BlockRequest {
         if inner.policy.refresh() {
-            inner.heap.finish_last();
+            inner.heap.finished();
         }
         let pool = inner.heap.pool(self.pool);
         let mut request = inner.policy.request(pool, self.bytes);

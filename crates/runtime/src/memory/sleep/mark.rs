@@ -1,5 +1,5 @@
-//! Setting the runs of a pool apart, and bringing them back: at one moment for all threads, with all caches of the device
-//! locked.
+//! Setting the runs of a pool apart, and bringing them back: at one moment for all threads, with all caches of the
+//! device locked.
 
 use sconce_base::error::{Error, Result, Status};
 use sconce_base::types::DeviceIndex;
@@ -70,8 +70,8 @@ pub(super) fn survey(device: DeviceIndex, number: u64) -> PoolSurvey {
     survey.sorted()
 }
 
-/// Sets the runs of a pool apart: from now on it gives no memory, and graphs that use it are not launched. Its pages stay
-/// where they are.
+/// Sets the runs of a pool apart: from now on it gives no memory, and graphs that use it are not launched. Its pages
+/// stay where they are.
 pub(super) fn set_apart(device: DeviceIndex, number: u64, mode: SleepMode) -> Result<PoolSurvey> {
     let survey = set_runs_apart(device, number, mode)?;
     // Waits for launches, which no lock of the allocator may be held for.
@@ -88,7 +88,7 @@ fn set_runs_apart(device: DeviceIndex, number: u64, mode: SleepMode) -> Result<P
     refuse_held(device, number, &caches)?;
     let mut survey = PoolSurvey::default();
     for (_, inner) in &mut caches {
-        inner.heap.set_asleep(number, true);
+        inner.heap.finished().set_asleep(number, true);
         survey.add(inner, number);
     }
     for run in &survey.runs {
@@ -111,7 +111,7 @@ pub(super) fn bring_back(device: DeviceIndex, number: u64) {
         for run in inner.heap.sleeping_runs(number) {
             pages.set_asleep(run.address, run.address + run.bytes, false, own_stream(cache));
         }
-        inner.heap.set_asleep(number, false);
+        inner.heap.finished().set_asleep(number, false);
     }
     if number == 0 {
         home.set_asleep(false);

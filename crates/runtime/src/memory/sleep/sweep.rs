@@ -1,5 +1,5 @@
-//! Blocks that were freed while their pool slept. Their pages have nothing to come back for, so they leave the runs when
-//! caches are emptied, pools are trimmed, destroyed or woken.
+//! Blocks that were freed while their pool slept. Their pages have nothing to come back for, so they leave the runs
+//! when caches are emptied, pools are trimmed, destroyed or woken.
 
 use sconce_base::types::DeviceIndex;
 use sconce_driver::Driver;
@@ -70,7 +70,7 @@ pub(super) fn of_pool(runtime: &Runtime, device: DeviceIndex, number: u64) {
         for block in inner.heap.free_asleep(number) {
             take(runtime.driver(), &mut pages, cache, &mut inner, &block, number);
         }
-        inner.heap.shrink_if_empty();
+        inner.heap.finished().shrink_if_empty();
     }
 }
 
@@ -90,7 +90,7 @@ fn take(
         let (Some(first), Some(last)) = (row.first(), row.last()) else { continue };
         let (from, to) = (first.0, last.0 + last.1);
         let Some(id) = inner.heap.free_block_around(from, to) else { continue };
-        let change = inner.heap.take_pages(id, from, to);
+        let change = inner.heap.finished().take_pages(id, from, to);
         live_blocks::replace(&change, cache);
         cache.note_memory(Action::SegmentUnmap, from, to - from, number);
         for (address, _) in row {

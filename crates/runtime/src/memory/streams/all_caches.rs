@@ -39,8 +39,7 @@ fn sums(device: DeviceIndex) -> (Sums, u64) {
         // Without a count, since what is changed here is counted.
         let mut inner = cache.memory().lock_to_read(owner_word());
         cache.take_up(&mut inner);
-        inner.heap.finish_last();
-        sums.add(&inner.heap.stats);
+        sums.add(&inner.heap.finished().stats);
         changes += cache.memory().changes();
     }
     (sums, changes)
@@ -108,7 +107,7 @@ pub(crate) fn reset_peaks(device: DeviceIndex) {
     let home = DeviceMemory::of(device);
     for cache in StreamCache::all_of(device) {
         let mut inner = cache.visit();
-        home.stats.lock().quotas.collect(&mut inner.heap.stats);
+        home.stats.lock().quotas.collect(&mut inner.heap.finished().stats);
     }
     let mut stats = home.stats.lock();
     stats.quotas.forget_unspent();
@@ -141,8 +140,7 @@ impl OtherStreams for StreamCache {
         for cache in StreamCache::all_of(self.device()).filter(|cache| !std::ptr::eq(*cache, self))
         {
             if let Some(mut inner) = cache.memory().try_lock(owner_word()) {
-                inner.heap.finish_last();
-                act(&mut inner.heap.stats);
+                act(&mut inner.heap.finished().stats);
             }
         }
     }

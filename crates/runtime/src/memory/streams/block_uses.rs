@@ -36,7 +36,7 @@ pub(crate) fn share(inner: &mut StreamMemory, address: u64, id: BlockId) -> u64 
 }
 
 fn mark(inner: &mut StreamMemory, address: u64, id: BlockId) {
-    inner.heap.blocks[id].used_elsewhere = true;
+    inner.heap.block_to_mark(id).used_elsewhere = true;
     address_map::mark_used_elsewhere(address);
 }
 

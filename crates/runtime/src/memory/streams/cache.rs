@@ -171,7 +171,7 @@ impl StreamCache {
     #[inline]
     pub(crate) fn visit(&'static self) -> LockedCache {
         let mut inner = self.lock();
-        inner.heap.finish_last();
+        inner.heap.finished();
         inner
     }
 
@@ -187,7 +187,7 @@ impl StreamCache {
     pub(crate) fn try_visit(&'static self) -> Option<LockedCache> {
         let mut inner = self.inner.0.try_lock(thread_state::owner_word())?;
         self.take_up(&mut inner);
-        inner.heap.finish_last();
+        inner.heap.finished();
         Some(inner)
     }
 
@@ -219,7 +219,7 @@ impl StreamCache {
         }
         let inner = &mut *inner;
         if inner.policy.refresh() {
-            inner.heap.finish_last();
+            inner.heap.finished();
         }
         let request = inner.policy.request(DEFAULT_POOL, bytes);
         let handed = inner.heap.take(self, &request)?;
@@ -239,7 +239,7 @@ impl StreamCache {
             self.refill(inner);
         }
         if handed.bytes >= request.fit.max_split {
-            inner.heap.blocks[handed.id].oversize = true;
+            inner.heap.block_to_mark(handed.id).oversize = true;
             self.home.stats.lock().oversize_allocations.increase(1);
         }
     }
@@ -285,7 +285,7 @@ impl StreamCache {
     fn take_back(&'static self, inner: &mut StreamMemory, id: BlockId) {
         let block = &inner.heap.blocks[id];
         if block.oversize || block.used_elsewhere || history::is_on() {
-            inner.heap.finish_last();
+            inner.heap.finished();
             return self.take_back_slowly(inner, id);
         }
         let now = self.home.requests();
@@ -298,7 +298,7 @@ impl StreamCache {
     #[inline(never)]
     fn take_back_slowly(&'static self, inner: &mut StreamMemory, id: BlockId) {
         self.note(Action::FreeRequested, inner, id);
-        if std::mem::take(&mut inner.heap.blocks[id].oversize) {
+        if std::mem::take(&mut inner.heap.block_to_mark(id).oversize) {
             self.home.stats.lock().oversize_allocations.decrease(1);
         }
         if inner.heap.blocks[id].used_elsewhere {
@@ -316,7 +316,7 @@ impl StreamCache {
         }
         let now = self.home.requests();
         let heap = &mut inner.heap;
-        if !if held { heap.give_back(id, now) } else { heap.give_back_late(id, now) } {
+        if !if held { heap.give_back(id, now) } else { heap.finished().give_back_late(id, now) } {
             self.refill(inner);
         }
     }
@@ -362,7 +362,9 @@ impl StreamCache {
         for id in 0..inner.heap.blocks.len() as BlockId {
             let Some(block) = inner.heap.blocks.get(id) else { continue };
             let Some(content) = address_map::look_up(block.address) else { continue };
-            if content.is_claimed() && inner.heap.numbers.of(self, id).number == content.number() {
+            if content.is_claimed()
+                && inner.heap.finished().numbers.of(self, id).number == content.number()
+            {
                 let _ = self.take_up_one(inner, content.number());
             }
         }
@@ -384,7 +386,7 @@ impl StreamCache {
     #[cold]
     #[inline(never)]
     pub(super) fn refill(&'static self, inner: &mut StreamMemory) {
-        refill::refill(&self.home.stats, &mut inner.heap.stats, self);
+        refill::refill(&self.home.stats, inner.heap.stats_to_refill(), self);
     }
 
     /// Whether other threads have freed blocks that no thread has taken up yet.

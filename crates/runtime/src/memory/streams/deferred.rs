@@ -1,5 +1,5 @@
-//! Looking after freed blocks of a device that other streams use: deferring them, polling their events, waiting for them,
-//! and hearing of streams of the program and of waits for devices.
+//! Looking after freed blocks of a device that other streams use: deferring them, polling their events, waiting for
+//! them, and hearing of streams of the program and of waits for devices.
 
 use sconce_base::error::Result;
 use sconce_base::lock::{Once, rank};
@@ -17,7 +17,7 @@ use crate::stream;
 impl StreamCache {
     /// A caller has freed a block that other streams or processes use.
     pub(super) fn defer(&'static self, inner: &mut StreamMemory, id: BlockId) {
-        inner.heap.suspend(id);
+        inner.heap.finished().suspend(id);
         let streams = inner.uses.take_streams(id);
         // The call that freed the block has found a backend.
         if !streams.is_empty()

@@ -35,7 +35,7 @@ pub(crate) fn has_waiting(runtime: &Runtime, number: u64) -> bool {
     let mut caches = runtime.devices().flat_map(StreamCache::all_of).filter(waits);
     caches.any(|cache| {
         let inner = &mut *cache.visit();
-        let blocks = inner.heap.blocks_in(number);
+        let blocks = inner.heap.finished().blocks_in(number);
         blocks.iter().any(|id| inner.deferred.contains(*id))
     })
 }
@@ -57,7 +57,7 @@ impl StreamCache {
         if others.is_empty() {
             return;
         }
-        for id in inner.heap.blocks_in(number) {
+        for id in inner.heap.finished().blocks_in(number) {
             let block = inner.heap.blocks[id];
             if block.state == RecordState::Allocated {
                 for by in &others {
@@ -72,7 +72,7 @@ impl StreamCache {
 
     fn add_own_stream(&'static self, runtime: &Runtime, number: u64) {
         let inner = &mut *self.visit();
-        let blocks = inner.heap.blocks_in(number);
+        let blocks = inner.heap.finished().blocks_in(number);
         let own = Named { stream: self.stream(), maker: self.identity().maker() };
         if blocks.is_empty() || busy(runtime, &[own]).is_empty() {
             return;
@@ -95,7 +95,7 @@ impl StreamCache {
     ) {
         let block = &inner.heap.blocks[id];
         let (bytes, is_free) = (block.bytes as usize, block.state == RecordState::Free);
-        if is_free && !inner.heap.suspend_free(id) {
+        if is_free && !inner.heap.finished().suspend_free(id) {
             self.refill(inner);
         }
         if streams.iter().any(|by| by.is_foreign()) {

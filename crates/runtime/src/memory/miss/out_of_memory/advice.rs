@@ -4,8 +4,8 @@
 use sconce_base::types::DeviceIndex;
 
 use crate::memory::heap::block::RecordState;
+use crate::memory::heap::heap_records::HeapPool;
 use crate::memory::heap::segment::SegmentRecord;
-use crate::memory::heap::stream_heap::HeapPool;
 use crate::memory::miss::lent_pages::is_common;
 use crate::memory::source::pages::SMALLEST_PAGE;
 use crate::memory::streams::cache::StreamCache;
