@@ -62,14 +62,13 @@ pub use reduction::{
 pub use rows::RowsLaunch;
 pub use rows::{RowsSide, rows_cell_shift, rows_kernel_name, rows_launch};
 pub use scale::ScaleLaunch;
-pub use scale::{SCALE_AXES, ScaleAxis, scale_kernel_name, scale_launch};
+pub use scale::{ScaleAxis, scale_kernel_name, scale_launch};
 pub use signature::{
     ADD_U32, COPY_ROWS, COPY_STRIDED, FILL_U32, JOIN, JOIN_MANY, POINTWISE_1, POINTWISE_2,
     POINTWISE_3, Parameter, RANDOM_FILL, RANDOM_PERMUTE, RANDOM_TAKE, SCALE, SELECT, SET_CONDITION,
-    SIGNATURES, SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature,
-    TRANSPOSED, signature_of,
+    SLEEP, SMALL_PRODUCT, SORT_BLOCK, SORT_COUNT, SORT_LINES, SORT_PASS, Signature, TRANSPOSED,
 };
-pub use signature::{REDUCE, SCAN, SOFTMAX};
+pub use signature::{REDUCE, SOFTMAX};
 pub use small_product::{
     ProductMatrix, SMALL_PRODUCT_KERNELS, SUM_GROUPS, SmallProductLaunch, small_product_index,
 };

@@ -21,7 +21,7 @@ pub struct ScaleAxis {
 }
 
 /// The most axes of a launch: a batch and three dimensions.
-pub const SCALE_AXES: usize = 4;
+pub(crate) const SCALE_AXES: usize = 4;
 
 /// A block's threads, and how many units each multiplies at once.
 const THREADS: u32 = 256;

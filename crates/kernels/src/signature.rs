@@ -242,14 +242,14 @@ pub const REDUCE: Signature = Signature { family: "sconce_reduce_", parameters: 
 /// `(lines)`.
 pub const SOFTMAX: Signature = Signature { family: "sconce_softmax_", parameters: &[Slots(27)] };
 /// `(lines)`.
-pub const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
+pub(crate) const SCAN: Signature = Signature { family: "sconce_scan_", parameters: &[Slots(27)] };
 
 /// `(product)`.
 pub const SMALL_PRODUCT: Signature =
     Signature { family: "sconce_small_product_", parameters: &[Slots(16)] };
 
 /// Every signature. A family that begins like another one comes before it.
-pub const SIGNATURES: [&Signature; 25] = [
+pub(crate) const SIGNATURES: [&Signature; 25] = [
     &SLEEP,
     &FILL_U32,
     &ADD_U32,
@@ -291,7 +291,8 @@ const _: () = {
 };
 
 /// The signature of a kernel.
-pub fn signature_of(kernel: &str) -> Option<&'static Signature> {
+#[cfg(test)]
+pub(crate) fn signature_of(kernel: &str) -> Option<&'static Signature> {
     SIGNATURES.into_iter().find(|signature| kernel.starts_with(signature.family))
 }
 

@@ -27,7 +27,7 @@ use std::cell::Cell;
 use std::ffi::CStr;
 
 /// The result of [`range_pop`] on a thread without an open pushed range.
-pub const NO_OPEN_RANGE: i32 = -1;
+pub(crate) const NO_OPEN_RANGE: i32 = -1;
 
 thread_local! {
     static OPEN_RANGES: Cell<i32> = const { Cell::new(0) };

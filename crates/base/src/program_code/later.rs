@@ -16,7 +16,7 @@ pub fn later(function: impl FnOnce() + Send + 'static) {
 }
 
 /// Runs the functions that wait. The thread holds no lock.
-pub fn run_waiting() {
+pub(crate) fn run_waiting() {
     let waiting = std::mem::take(&mut *WAITING.lock());
     process::messages_taken(waiting.len());
     waiting.into_iter().for_each(|function| function());

@@ -10,7 +10,8 @@
 
 mod later;
 
-pub use later::{later, run_waiting};
+pub use later::later;
+pub(crate) use later::run_waiting;
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};

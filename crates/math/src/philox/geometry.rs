@@ -28,7 +28,7 @@ pub struct DeviceShape {
 
 impl DeviceShape {
     /// Blocks the device holds at once; at least one, where torch would divide by zero.
-    pub fn resident_blocks(self) -> u64 {
+    pub(crate) fn resident_blocks(self) -> u64 {
         let blocks = u64::from(self.threads_per_multi_processor) / BLOCK;
         (u64::from(self.multi_processors) * blocks).max(1)
     }

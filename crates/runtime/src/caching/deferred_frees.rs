@@ -293,7 +293,7 @@ impl DeferredFrees {
 }
 
 /// Waits for devices, each once. Called with no lock held.
-pub fn wait_for_devices(runtime: &Runtime, mut devices: Vec<DeviceIndex>) -> Result<()> {
+pub(crate) fn wait_for_devices(runtime: &Runtime, mut devices: Vec<DeviceIndex>) -> Result<()> {
     if devices.is_empty() {
         return Ok(());
     }

@@ -1,19 +1,19 @@
 //! Sizes: how requests are rounded, which pool serves them, and what is asked of the driver.
 
 /// The smallest block, and what every block is a multiple of.
-pub const BLOCK_UNIT: usize = 512;
+pub(crate) const BLOCK_UNIT: usize = 512;
 /// Rounded requests up to this go to the small pool.
-pub const SMALL_LIMIT: usize = 1 << 20;
+pub(crate) const SMALL_LIMIT: usize = 1 << 20;
 /// Bytes of a segment of the small pool.
-pub const SMALL_SEGMENT: usize = 2 << 20;
+pub(crate) const SMALL_SEGMENT: usize = 2 << 20;
 /// Bytes of a segment for large requests below [`LARGE_OWN_SEGMENT`], unless configured.
-pub const LARGE_SEGMENT: usize = 20 << 20;
+pub(crate) const LARGE_SEGMENT: usize = 20 << 20;
 /// From here a request gets a segment of its own size, rounded up to [`LARGE_ROUNDING`].
-pub const LARGE_OWN_SEGMENT: usize = 10 << 20;
+pub(crate) const LARGE_OWN_SEGMENT: usize = 10 << 20;
 /// What segments of large requests are multiples of.
-pub const LARGE_ROUNDING: usize = 2 << 20;
+pub(crate) const LARGE_ROUNDING: usize = 2 << 20;
 /// Requests of this size and above are refused before anything else.
-pub const TOO_LARGE: usize = 1 << 60;
+pub(crate) const TOO_LARGE: usize = 1 << 60;
 
 /// Which of the two pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,12 +42,12 @@ impl PoolKind {
 
 /// The next multiple of 512; at least 512.
 #[inline]
-pub fn round_to_unit(bytes: usize) -> usize {
+pub(crate) fn round_to_unit(bytes: usize) -> usize {
     (bytes.max(1) + (BLOCK_UNIT - 1)) & !(BLOCK_UNIT - 1)
 }
 
 /// What is asked of the driver for a rounded size.
-pub fn segment_bytes(rounded: usize, large_segment: usize) -> usize {
+pub(crate) fn segment_bytes(rounded: usize, large_segment: usize) -> usize {
     if rounded <= SMALL_LIMIT {
         SMALL_SEGMENT
     } else if rounded < LARGE_OWN_SEGMENT {

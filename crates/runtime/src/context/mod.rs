@@ -31,9 +31,9 @@ mod runtime;
 
 pub use backend::{Backend, Backends, Opened, set_backends};
 pub use options::Options;
-pub(crate) use runtime::checks_device;
 pub use runtime::{
     Runtime, count_devices, initialize, initialize_with, is_available, opened, probe,
-    refuse_forked_child, runtime, runtime_if_any, runtime_to_release, without_device,
+    refuse_forked_child, runtime, runtime_if_any, without_device,
 };
+pub(crate) use runtime::{checks_device, runtime_to_release};
 pub use sconce_base::program_code::{is_initialized, nothing_to_check};

@@ -129,7 +129,7 @@ pub fn runtime_if_any() -> Result<Option<&'static Runtime>> {
 
 /// The backend for a call that gives something back. A host function may make it.
 #[inline]
-pub fn runtime_to_release() -> Result<&'static Runtime> {
+pub(crate) fn runtime_to_release() -> Result<&'static Runtime> {
     if program_code::nothing_to_check()
         && let Some(runtime) = PROBED.get()
     {

@@ -135,12 +135,12 @@ impl Drop for Hold {
 }
 
 /// Whether memory waits for [`free_let_go`].
-pub fn has_let_go() -> bool {
+pub(crate) fn has_let_go() -> bool {
     uncached::has_let_go()
 }
 
 /// Without caching, returns memory to the driver that was freed while other processes held it, and that no
 /// process holds any more. Waits for its device.
-pub fn free_let_go(runtime: &Runtime) -> Result<()> {
+pub(crate) fn free_let_go(runtime: &Runtime) -> Result<()> {
     uncached::free_let_go(runtime)
 }

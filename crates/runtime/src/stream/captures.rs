@@ -43,7 +43,7 @@ pub(crate) fn is_under_capture(runtime: &Runtime, device: DeviceIndex) -> bool {
 /// Whether this library captures a stream of a device, or a pooled stream, the calling thread's current stream or the
 /// call's argument is being captured, or a capture of a foreign stream is known. Other captures of other code are not
 /// found: the driver refuses to wait for a device then.
-pub fn is_under_capture_beside(
+pub(crate) fn is_under_capture_beside(
     runtime: &Runtime,
     device: DeviceIndex,
     argument: Option<StreamRef>,
@@ -89,7 +89,7 @@ pub(super) fn uncount_capture(device: DeviceIndex, holds_back: bool) {
 /// the query is made. Calls that wait enter the relaxed mode in any case; queries are too frequent for that, since it
 /// takes two calls of the driver.
 #[inline(always)]
-pub fn in_passing<R>(
+pub(crate) fn in_passing<R>(
     runtime: &Runtime,
     _announced: &Announcement,
     query: impl FnOnce(&'static dyn Driver) -> Result<R>,
@@ -112,13 +112,13 @@ pub fn is_in_known_capture(runtime: &Runtime, stream: StreamRef) -> Result<bool>
 }
 
 /// Notes a capture of a foreign stream.
-pub fn add_capture(device: DeviceIndex) {
+pub(crate) fn add_capture(device: DeviceIndex) {
     CAPTURES[device].fetch_add(1, Ordering::Relaxed);
     HOLDING_BACK.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Notes the end of a capture that [`add_capture`] noted.
-pub fn remove_capture(device: DeviceIndex) {
+pub(crate) fn remove_capture(device: DeviceIndex) {
     HOLDING_BACK.fetch_sub(1, Ordering::Relaxed);
     CAPTURES[device].fetch_sub(1, Ordering::Relaxed);
 }

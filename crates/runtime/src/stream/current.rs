@@ -33,7 +33,7 @@ pub fn current_on(runtime: &Runtime, device: DeviceIndex) -> Result<Stream> {
 
 /// The stream for work on the current device, as [`current_on`] has it.
 #[inline]
-pub fn current_here(runtime: &Runtime) -> Result<Stream> {
+pub(crate) fn current_here(runtime: &Runtime) -> Result<Stream> {
     let (device, id) = thread_state::here_for_work();
     match id {
         Some(id) => Stream::from_parts(runtime, id, device.as_i32()),

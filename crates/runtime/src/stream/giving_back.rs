@@ -100,7 +100,7 @@ pub fn hold_back_captures() -> GivingBack<'static> {
 
 /// Keeps captures from beginning while the driver is asked about streams that the running call does not name, or records
 /// events on them. Never waits, and may be called with any lock held: `None` while a capture begins.
-pub fn try_hold_back_captures() -> Option<GivingBack<'static>> {
+pub(crate) fn try_hold_back_captures() -> Option<GivingBack<'static>> {
     STARTS.try_hold_back()
 }
 
@@ -116,7 +116,7 @@ pub fn give_back(
 }
 
 /// Begins to give back what any device may use. Fails with a device under capture.
-pub fn give_back_everywhere(
+pub(crate) fn give_back_everywhere(
     runtime: &Runtime,
 ) -> std::result::Result<GivingBack<'static>, DeviceIndex> {
     let held_back = STARTS.hold_back();

@@ -81,7 +81,7 @@ pub fn on_replacement(act: fn()) {
 }
 
 /// The stream that a handle named last. Handles that no call named are the library's.
-pub fn last_named(stream: StreamRef) -> Named {
+pub(crate) fn last_named(stream: StreamRef) -> Named {
     Named { stream, maker: known(stream).unwrap_or(Maker::LIBRARY) }
 }
 

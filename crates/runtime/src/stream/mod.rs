@@ -42,23 +42,22 @@ mod pool;
 mod value;
 mod work;
 
-pub use captures::{
-    add_capture, in_passing, is_in_known_capture, is_under_capture_beside, remove_capture,
-};
+pub use captures::is_in_known_capture;
+pub(crate) use captures::{add_capture, in_passing, is_under_capture_beside, remove_capture};
+pub(crate) use current::current_here;
 pub use current::{current, exchange, restore, run, set_current};
-pub use current::{current_beside, current_here, current_on};
+pub use current::{current_beside, current_on};
 pub use external::from_external;
 pub use external::name;
 #[cfg(all(test, loom))]
 pub(crate) use giving_back::CaptureStarts;
-pub use giving_back::{
-    GivingBack, begin_capture, give_back, give_back_everywhere, hold_back_captures,
-    try_hold_back_captures,
-};
+pub use giving_back::{GivingBack, begin_capture, give_back, hold_back_captures};
+pub(crate) use giving_back::{give_back_everywhere, try_hold_back_captures};
 pub(crate) use id::{OWN_INDICES, own_index};
 pub use lent::{LentStream, StreamUser, for_lane, lend, lend_or_share};
 pub use maker::{Maker, Named};
-pub use makers::{last_named, on_replacement, replacements};
+pub(crate) use makers::last_named;
+pub use makers::{on_replacement, replacements};
 pub use named::beside;
 pub use named::on;
 pub use noted_capture::NotedCapture;
@@ -67,7 +66,8 @@ pub use own_captures::{
     end_own_body, end_own_capture, keep_for_capture, launch_with, member_of,
 };
 pub use value::{Stream, default, from_pool};
-pub use work::{after_enqueue, are_devices_idle, is_device_idle, is_stream_idle};
+pub use work::after_enqueue;
+pub(crate) use work::{are_devices_idle, is_device_idle, is_stream_idle};
 pub use work::{
     capture_status, is_capturing, launch_host_function, priority, priority_range, query,
     synchronize, synchronize_device, try_synchronize_device,

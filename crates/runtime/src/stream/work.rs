@@ -24,14 +24,14 @@ pub fn query(runtime: &Runtime, stream: Stream) -> Result<bool> {
 /// Whether the devices are idle: their default streams, pooled streams and the calling thread's current
 /// streams. Does not wait. A device under capture counts as busy, since its streams must not be queried, and so do all
 /// while a capture begins.
-pub fn are_devices_idle(runtime: &Runtime) -> bool {
+pub(crate) fn are_devices_idle(runtime: &Runtime) -> bool {
     let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
     runtime.devices().all(|device| is_idle(runtime, device))
 }
 
 /// Whether a device is idle, as far as that can be asked: see [`are_devices_idle`].
-pub fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
+pub(crate) fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
     let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
     let Ok(_relaxed) = RelaxedCapture::enter(runtime.driver()) else { return false };
     is_idle(runtime, device)
@@ -39,7 +39,7 @@ pub fn is_device_idle(runtime: &Runtime, device: DeviceIndex) -> bool {
 
 /// Whether a stream is idle that the running call does not name; it is none of the program's. Does not wait. A captured
 /// stream counts as busy, and so does every one while a capture begins. Called in the relaxed mode of captures.
-pub fn is_stream_idle(runtime: &Runtime, stream: StreamRef) -> bool {
+pub(crate) fn is_stream_idle(runtime: &Runtime, stream: StreamRef) -> bool {
     let Some(_no_capture_begins) = try_hold_back_captures() else { return false };
     let driver = runtime.driver();
     driver.stream_is_capturing(stream).is_ok_and(|is_captured| !is_captured)

@@ -58,18 +58,6 @@ impl Simulator {
         self.inner.machine.serve(&mut engine);
     }
 
-    /// Makes the device fail as after an asynchronous error with this code.
-    pub fn fail_device(&self, device: DeviceIndex, code: i32) -> Result<()> {
-        self.inner.check_device(Call::BindDevice, device)?;
-        let mut engine = self.inner.machine.engine.lock();
-        let now = engine.clock.now_ns();
-        for key in engine.fail_device(device, code, now) {
-            engine.advance(key);
-        }
-        self.inner.machine.serve(&mut engine);
-        Ok(())
-    }
-
     /// Clears an asynchronous error of a device, which no real driver can do. Operations that were queued
     /// when the error occurred stay undone.
     pub fn clear_device_error(&self, device: DeviceIndex) -> Result<()> {

@@ -29,11 +29,6 @@ impl Simulator {
         }
     }
 
-    /// Whether manual mode is on.
-    pub fn is_manual(&self) -> bool {
-        self.inner.machine.engine.lock().clock.is_manual()
-    }
-
     /// How many operations of the stream have not completed.
     pub fn pending(&self, stream: StreamRef) -> Result<usize> {
         // Errors of control calls name the method of the driver that would meet the same one.

@@ -103,7 +103,7 @@ impl MemoryAccess {
     }
 
     /// The bytes from the first one of the first run to the last one of the last run.
-    pub fn extent_bytes(&self) -> u64 {
+    pub(crate) fn extent_bytes(&self) -> u64 {
         if self.run_bytes == 0 {
             0
         } else {

@@ -151,7 +151,7 @@ pub(crate) fn is_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
 
 /// Whether strides are those of a tensor of 4 or 5 dimensions that has the second one first in memory, the
 /// first one last; torch's rule, by which tensors that lie in both orders do not count.
-pub fn looks_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
+pub(crate) fn looks_channels_last(sizes: &[i64], strides: &[i64]) -> bool {
     if !matches!(sizes.len(), 4 | 5) {
         return false;
     }
@@ -179,7 +179,7 @@ pub fn extent(sizes: &[i64], strides: &[i64]) -> Option<i64> {
 /// A dimension counted from the front; negative ones count from the end. A tensor without dimensions takes
 /// 0 and -1.
 #[inline]
-pub fn wrap_dim(dim: i64, rank: usize) -> Result<usize> {
+pub(crate) fn wrap_dim(dim: i64, rank: usize) -> Result<usize> {
     let most = rank.max(1) as i64;
     if dim >= -most && dim < most {
         Ok(if dim < 0 { dim + most } else { dim } as usize)

@@ -46,7 +46,8 @@ mod value;
 pub mod views;
 
 pub use dim_list::Dims;
-pub use dims::{contiguous_strides, count, extent, looks_channels_last, wrap_dim};
+pub use dims::{contiguous_strides, count, extent};
+pub(crate) use dims::{looks_channels_last, wrap_dim};
 pub use layout::TensorLayout;
 pub use options::{MemoryFormat, TensorOptions};
 pub(crate) use overlap::refuse_unwritable;

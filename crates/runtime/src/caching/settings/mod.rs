@@ -114,13 +114,13 @@ impl Settings {
 
     /// The size of the block that serves a request below [`size_class::TOO_LARGE`].
     #[inline]
-    pub fn round_size(&self, bytes: usize) -> usize {
+    pub(crate) fn round_size(&self, bytes: usize) -> usize {
         let divisions = roundup::divisions_for(&self.roundup_divisions, bytes);
         roundup::round(bytes, divisions)
     }
 
     /// Whether sizes are only rounded to the next multiple of 512.
-    pub fn rounds_plainly(&self) -> bool {
+    pub(crate) fn rounds_plainly(&self) -> bool {
         self.roundup_divisions.iter().all(|divisions| *divisions <= 1)
     }
 }

@@ -30,14 +30,14 @@ impl Stat {
     pub const NONE: Stat = Stat { current: 0, peak: 0, allocated: 0, freed: 0 };
 
     /// The figure rises.
-    pub fn increase(&mut self, by: i64) {
+    pub(crate) fn increase(&mut self, by: i64) {
         self.current += by;
         self.peak = self.peak.max(self.current);
         self.allocated += by;
     }
 
     /// The figure falls.
-    pub fn decrease(&mut self, by: i64) {
+    pub(crate) fn decrease(&mut self, by: i64) {
         self.current -= by;
         self.freed += by;
     }

@@ -20,8 +20,8 @@ mod stats_json;
 mod summary;
 mod tree;
 
-pub use page::snapshot_page;
-pub use pickle::snapshot_pickle;
+pub(crate) use page::snapshot_page;
+pub(crate) use pickle::snapshot_pickle;
 pub use save::save_snapshot;
 pub use snapshot_json::snapshot_json;
 pub use stats_json::stats_json;

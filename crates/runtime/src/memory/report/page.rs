@@ -9,7 +9,7 @@ const PAGE: &str = include_str!("page.html");
 const PLACE: &str = ">SNAPSHOT<";
 
 /// The page that shows the snapshot.
-pub fn snapshot_page(snapshot: &Snapshot) -> String {
+pub(crate) fn snapshot_page(snapshot: &Snapshot) -> String {
     // In a script element `<` could end the script, or begin a comment; in JSON it stands in texts only.
     let json = snapshot_json(snapshot).replace('<', "\\u003c");
     PAGE.replacen(PLACE, &format!(">{json}<"), 1)

@@ -36,7 +36,7 @@ const EVENT_BYTES: usize = 56;
 const OTHER_BYTES: usize = 4096;
 
 /// The snapshot with torch's keys.
-pub fn snapshot_pickle(snapshot: &Snapshot) -> Vec<u8> {
+pub(crate) fn snapshot_pickle(snapshot: &Snapshot) -> Vec<u8> {
     let events: usize = snapshot.traces.iter().map(Vec::len).sum();
     let segments = snapshot.segments.len() * 2;
     let bytes =

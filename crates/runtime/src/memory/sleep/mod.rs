@@ -35,9 +35,8 @@ pub(crate) use super::streams::sleepers::all_of as asleep_on;
 pub(crate) use fall::sleep;
 pub(crate) use fix::fix;
 pub use state::SleepState;
-pub use state::{
-    device_asleep_at, pools_with_memory, refusal, refuse_asleep, saved_at, sleeping_bytes, state,
-};
+pub(crate) use state::{device_asleep_at, pools_with_memory, saved_at};
+pub use state::{refusal, refuse_asleep, sleeping_bytes, state};
 pub(crate) use sweep::{drop_free, pool_destroyed};
 pub(crate) use wake::wake;
 

@@ -50,7 +50,7 @@ fn asleep_at(address: u64) -> Option<(DeviceIndex, u64)> {
 
 /// The device on which an address lies in memory that is asleep.
 #[inline]
-pub fn device_asleep_at(address: usize) -> Option<DeviceIndex> {
+pub(crate) fn device_asleep_at(address: usize) -> Option<DeviceIndex> {
     asleep_at(address as u64).map(|(device, _)| device)
 }
 
@@ -83,7 +83,7 @@ fn refusal_of(address: usize, what: &str) -> Option<Error> {
 
 /// Where the byte of an address in a live block is in memory of the host while the block's pool sleeps. `number` is the
 /// pool.
-pub fn saved_at(number: u64, address: usize) -> Result<usize> {
+pub(crate) fn saved_at(number: u64, address: usize) -> Result<usize> {
     let (_, block, owner) = live_blocks::live(address)?;
     let device = owner.device();
     let name = || sleepers::name(device, number);
@@ -117,7 +117,7 @@ pub fn saved_at(number: u64, address: usize) -> Result<usize> {
 }
 
 /// The pools that have memory on a device, asleep or awake, and the default pool.
-pub fn pools_with_memory(device: DeviceIndex) -> Vec<u64> {
+pub(crate) fn pools_with_memory(device: DeviceIndex) -> Vec<u64> {
     let mut numbers = vec![0];
     for cache in StreamCache::all_of(device) {
         let inner = cache.visit();

@@ -128,7 +128,7 @@ fn join_packed<'a>(output: &Tensor, tensors: impl IntoIterator<Item = &'a Tensor
 }
 
 /// The elements of contiguous tensors of one type and place, one after another, in a new tensor of one dimension.
-pub fn cat_flat(tensors: &[&Tensor]) -> Result<Tensor> {
+pub(crate) fn cat_flat(tensors: &[&Tensor]) -> Result<Tensor> {
     let Some(first) = tensors.first() else {
         return Err(Error::invalid_argument("no tensors to join"));
     };

@@ -57,7 +57,7 @@ fn refused(operation: ElementOperation, given: Dtype) -> Error {
 }
 
 #[cold]
-pub fn not_implemented(name: &str, dtype: Dtype) -> Error {
+pub(crate) fn not_implemented(name: &str, dtype: Dtype) -> Error {
     Error::not_supported(format!(
         "\"{name}\" not implemented for '{}'; convert the tensor first",
         dtype.c10_name()

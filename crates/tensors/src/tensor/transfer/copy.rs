@@ -165,7 +165,7 @@ pub(super) fn copy_bytes(
 }
 
 /// Sets every byte of a tensor if it is dense: only then are its bytes those of its elements. False if it is not.
-pub fn zero_if_dense(tensor: &Tensor) -> Result<bool> {
+pub(crate) fn zero_if_dense(tensor: &Tensor) -> Result<bool> {
     if !tensor.is_dense() {
         return Ok(false);
     }

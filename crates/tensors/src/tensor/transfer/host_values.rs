@@ -28,7 +28,7 @@ pub fn from_values(values: HostRange, sizes: &[i64], options: TensorOptions) -> 
 }
 
 /// A vector of integers on the CPU.
-pub fn from_integers(values: &[i64]) -> Result<Tensor> {
+pub(crate) fn from_integers(values: &[i64]) -> Result<Tensor> {
     let bytes = size_of_val(values);
     // SAFETY: the slice outlives the call, which only reads it.
     let range = unsafe { HostRange::new(values.as_ptr().expose_provenance(), bytes) };
@@ -44,7 +44,7 @@ pub fn write_bytes(tensor: &Tensor, at: usize, bytes: &[u8]) -> Result<()> {
 }
 
 /// Reads bytes of the memory of a tensor of the CPU, from so many bytes after its first element on.
-pub fn read_bytes(tensor: &Tensor, at: usize, into: &mut [u8]) -> Result<()> {
+pub(crate) fn read_bytes(tensor: &Tensor, at: usize, into: &mut [u8]) -> Result<()> {
     // SAFETY: the slice outlives the call, and is borrowed exclusively.
     let to = unsafe { HostRange::new(into.as_mut_ptr().expose_provenance(), into.len()) };
     copy_bytes(Place::Cpu, to.raw(), tensor.raw().offset(at), into.len())

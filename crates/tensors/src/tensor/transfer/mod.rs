@@ -17,8 +17,8 @@ pub use convert::{
     Conversion, clone, contiguous, empty_like, is_in_format, is_pinned, pin_memory, reshape,
     strides_of_format, to, to_in_place,
 };
-pub use copy::{copy_into, zero, zero_if_dense};
-pub use host_values::{
-    elements, from_integers, from_values, item, read_bytes, to_values, write_bytes,
-};
+pub(crate) use copy::zero_if_dense;
+pub use copy::{copy_into, zero};
+pub use host_values::{elements, from_values, item, to_values, write_bytes};
+pub(crate) use host_values::{from_integers, read_bytes};
 pub use resize::{resize, resized};

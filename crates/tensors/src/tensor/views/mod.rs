@@ -23,5 +23,7 @@ pub use dimensions::{
 };
 pub use direct::{select_directly, view_directly};
 pub use pick::{as_strided, narrow, narrow_in_place, select, select_in_place, slice_in_place};
-pub use pieces::{chunk, split, split_flat, split_with_sizes, unbind};
-pub use shape::{flatten, infer_sizes, unflatten_in_place, view, view_in_place, view_strides};
+pub(crate) use pieces::split_flat;
+pub use pieces::{chunk, split, split_with_sizes, unbind};
+pub use shape::{flatten, unflatten_in_place, view, view_in_place};
+pub(crate) use shape::{infer_sizes, view_strides};

@@ -109,7 +109,7 @@ pub fn split_with_sizes(
 }
 
 /// Pieces of a tensor of one dimension with the shapes of other tensors, one after another.
-pub fn split_flat(flat: &Tensor, shapes: &[&Tensor]) -> Result<Vec<Tensor>> {
+pub(crate) fn split_flat(flat: &Tensor, shapes: &[&Tensor]) -> Result<Vec<Tensor>> {
     let mut start = 0;
     // With capacity for all: tensors are large, and a vector that grows would move them.
     let mut pieces = Vec::with_capacity(shapes.len());

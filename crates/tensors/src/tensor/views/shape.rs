@@ -6,7 +6,7 @@ use crate::tensor::dims::{self, wrap_dim};
 use crate::tensor::{Dims, Tensor, TensorLayout};
 
 /// The sizes that a caller means, of which one may be -1, for so many elements.
-pub fn infer_sizes(wanted: &[i64], numel: i64) -> Result<Dims> {
+pub(crate) fn infer_sizes(wanted: &[i64], numel: i64) -> Result<Dims> {
     let (mut known, mut open) = (1_i64, None);
     for (dim, size) in wanted.iter().enumerate() {
         match *size {
@@ -41,7 +41,7 @@ pub fn infer_sizes(wanted: &[i64], numel: i64) -> Result<Dims> {
 
 /// Strides with which the elements of a tensor have other sizes, with as many elements; `None` if no
 /// strides do.
-pub fn view_strides(sizes: &[i64], strides: &[i64], wanted: &[i64]) -> Option<Dims> {
+pub(crate) fn view_strides(sizes: &[i64], strides: &[i64], wanted: &[i64]) -> Option<Dims> {
     if sizes.contains(&0) && sizes == wanted {
         return Some(Dims::from_slice(strides));
     }
