@@ -63,7 +63,7 @@ unsafe impl<T: AnyBits, const N: usize> AnyBits for [T; N] {
 /// that each may be any bytes, and finds one that is forgotten.
 macro_rules! any_bits {
     ($kind:ident: $($field:ident),+ $(,)?) => {
-        // SAFETY: `is_zero` compiles only if each field may be any bytes, and padding is no part of a value.
+        // SAFETY: `is_zero` compiles only if each field may be any bytes, and padding is not part of a value.
         unsafe impl $crate::bits::AnyBits for $kind {
             #[inline]
             fn is_zero(&self) -> bool {

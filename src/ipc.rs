@@ -52,7 +52,7 @@ pub unsafe extern "C" fn sconce_ipc_get_memory_handle(
 ///   device.
 /// - `handle`, `offset_bytes`: the results of `sconce_ipc_get_memory_handle` in the other process.
 /// - `out_ptr`: receives the memory's address in this process.
-/// - Errors: INVALID_ARGUMENT: `handle` is no such handle, is of this process or of another device,
+/// - Errors: INVALID_ARGUMENT: `handle` is not such a handle, is of this process or of another device,
 ///   or `offset_bytes` is not below the allocation's size. INVALID_HANDLE: the other process has
 ///   ended, has freed the memory, or belongs to another user. INVALID_STATE: the other process has
 ///   not answered for 10 seconds (`sconce_ipc_set_timeout_ms`), or the memory is asleep there. IO:

@@ -115,7 +115,7 @@ fn failed(status: i32, message: Option<String>) -> Error {
         (Some(known), Some(message)) => Error::new(known, message),
         (Some(known), None) => Error::new(known, format!("the function returned {}", known.name())),
         (None, _) => Error::invalid_argument(format!(
-            "the function returned {status}, which is no status; return SCONCE_OK or SCONCE_ERROR_…"
+            "the function returned {status}, which is not a status; return SCONCE_OK or SCONCE_ERROR_…"
         )),
     }
 }

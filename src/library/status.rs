@@ -100,7 +100,7 @@ const fn c_name(value: i32) -> &'static CStr {
 
 /// Returns the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`, as a static string.
 ///
-/// - `status`: any number; `SCONCE_STATUS_UNKNOWN` is returned for one that is no status.
+/// - `status`: any number; `SCONCE_STATUS_UNKNOWN` is returned for one that is not a status.
 /// - torch: `cudaGetErrorName`.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_status_name(status: i32) -> *const c_char {

@@ -18,7 +18,7 @@ fn call(name: &str) -> Result<SimulatedCall> {
     SimulatedCall::from_name(name).ok_or_else(|| {
         let names: Vec<_> = SimulatedCall::ALL.iter().map(|call| call.name()).collect();
         Error::invalid_argument(format!(
-            "call is \"{name}\", which is no driver call; there are {}",
+            "call is \"{name}\", which is not a driver call; there are {}",
             names.join(", ")
         ))
     })

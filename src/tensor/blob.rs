@@ -216,7 +216,7 @@ impl ForeignMemory<'_> {
                 format!("{name} {address:#x} is memory of device {found}, but device is {device}"),
             )),
             MemoryKind::Ordinary => Err(Error::invalid_argument(format!(
-                "{name} {address:#x} is no memory of device {device}; pass SCONCE_DEVICE_CPU for memory of the host"
+                "{name} {address:#x} is not memory of device {device}; pass SCONCE_DEVICE_CPU for memory of the host"
             ))),
         }
     }

@@ -136,8 +136,8 @@ fn a_failing_function_stops_the_pass_and_is_named() {
         let expected = [
             (SCONCE_ERROR_INVALID_HANDLE, "tensor is NULL"),
             (SCONCE_ERROR_IO, "the function returned SCONCE_ERROR_IO"),
-            (SCONCE_ERROR_INVALID_ARGUMENT, "returned 77, which is no status"),
-            (SCONCE_ERROR_INVALID_HANDLE, "out_gradients[1] is no tensor"),
+            (SCONCE_ERROR_INVALID_ARGUMENT, "returned 77, which is not a status"),
+            (SCONCE_ERROR_INVALID_HANDLE, "out_gradients[1] is not a tensor"),
         ];
         for (index, (kind, words)) in expected.into_iter().enumerate() {
             status.store(index, Ordering::SeqCst);
@@ -204,6 +204,6 @@ fn what_does_not_fit_is_refused_with_words() {
     // SAFETY: a good place.
     let status = unsafe { sconce_backward_get_gradient(graph.raw(), node, &raw mut gradient) };
     assert_eq!(status, SCONCE_ERROR_INVALID_ARGUMENT);
-    assert!(testkit::last_message().contains("no leaf"));
+    assert!(testkit::last_message().contains("not a leaf"));
     assert_eq!(graph.run(&[], false), Ok(()));
 }

@@ -183,7 +183,7 @@ fn what_is_out_of_bounds_is_refused_by_name() {
         (null, b, c, "a is NULL"),
         (a, null, c, "b is NULL"),
         (a, b, null, "c is NULL"),
-        (a, host.start(), c, "no memory of a device"),
+        (a, host.start(), c, "not memory of a device"),
         (block.at(2), b, c, "not aligned"),
         (a, b, end.at((1 << 16) - 4), "c 0x"),
     ] {

@@ -46,7 +46,7 @@ fn no_field_may_contradict_another() {
     refuses(UNSUPPORTED, "dl_tensor.strides[0] is -3", |p| p.strides[0] = -3);
     refuses(INVALID, "dl_tensor.data is NULL", |p| p.managed.dl_tensor.data = null_mut());
     refuses(INVALID, "beyond the last address", |p| p.managed.dl_tensor.byte_offset = u64::MAX);
-    refuses(UNSUPPORTED, "no multiple of the 4 bytes", |p| p.managed.dl_tensor.byte_offset = 2);
+    refuses(UNSUPPORTED, "not a multiple of the 4 bytes", |p| p.managed.dl_tensor.byte_offset = 2);
     refuses(UNSUPPORTED, "flags is 0x9", |p| p.managed.head.flags = 9);
 }
 
@@ -191,7 +191,7 @@ fn pointers_and_streams_are_checked() {
     release(tensor);
     // SAFETY: a dead handle is recognised.
     let status = unsafe { sconce_tensor_to_dlpack(tensor, NO_STREAM, &raw mut exported) };
-    refused(status, SCONCE_ERROR_INVALID_HANDLE, "tensor is no tensor");
+    refused(status, SCONCE_ERROR_INVALID_HANDLE, "tensor is not a tensor");
     // SAFETY: a good place.
     let undefined = made(|out| unsafe { sconce_tensor_undefined(out) });
     // SAFETY: a good place.

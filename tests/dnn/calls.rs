@@ -335,7 +335,7 @@ fn addresses_are_checked_before_anything_is_queued() {
             refused(&stage.desc, with(good[at].wrapping_byte_add(2)), "is not aligned");
             for place in [&host, &pinned] {
                 refused(&stage.desc, with(place.start()), &format!("{name} 0x"));
-                assert!(last_message().contains("no memory of a device"), "{}", last_message());
+                assert!(last_message().contains("not memory of a device"), "{}", last_message());
             }
             let short = Place::new(Kind::Device(0), unit);
             refused(&stage.desc, with(short.at(unit - 8)), &format!("{name} 0x"));

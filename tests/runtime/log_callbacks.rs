@@ -96,7 +96,7 @@ fn a_message_about_a_variable_that_is_unknown() {
     let misspelled = ("SCONCE_SIM_DEVICE", "3");
     in_child("a_message_about_a_variable_that_is_unknown", &[SIM, misspelled], || {
         listen(
-            &"SCONCE_SIM_DEVICE is no variable of Sconce and has no effect; did you mean SCONCE_SIM_DEVICES?",
+            &"SCONCE_SIM_DEVICE is not a variable of Sconce and has no effect; did you mean SCONCE_SIM_DEVICES?",
         );
         assert_eq!(sconce_init(), SCONCE_OK);
         assert!(sconce_is_available());

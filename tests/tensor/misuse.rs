@@ -1,5 +1,5 @@
 //! What no program should pass, with tensors that are alive: a status that tells, and nothing written. The
-//! program `boundary` passes what is no tensor.
+//! program `boundary` passes what is not a tensor.
 
 use std::ptr::{null, null_mut};
 

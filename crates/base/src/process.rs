@@ -43,7 +43,7 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// True if calls need not be counted: a backend is open, and this is no forked child. Every call
+/// True if calls need not be counted: a backend is open, and this is not a forked child. Every call
 /// checks this first, and else calls [`begin`].
 #[inline]
 pub fn is_open() -> bool {

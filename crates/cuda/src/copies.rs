@@ -182,7 +182,7 @@ impl CudaDriver {
         match self.is_device_memory(address)? {
             true => Ok(()),
             false => Err(Error::invalid_argument(format!(
-                "{what} {:#x} was passed as an address of a device, but is no memory of a device; \
+                "{what} {:#x} was passed as an address of a device, but is not memory of a device; \
                  pass host memory as such",
                 address.get()
             ))),

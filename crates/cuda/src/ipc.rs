@@ -90,7 +90,7 @@ impl CudaDriver {
     fn device_of(&self, ptr: DevicePtr) -> Result<DeviceIndex> {
         match self.pointer_info(ptr.0 as usize)?.kind {
             PointerKind::Device(device) => Ok(device),
-            _ => Err(Error::invalid_argument(format!("ptr: {ptr} is no device memory"))),
+            _ => Err(Error::invalid_argument(format!("ptr: {ptr} is not device memory"))),
         }
     }
 }

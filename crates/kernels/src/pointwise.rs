@@ -197,7 +197,7 @@ impl Width {
                 let shift = dtype.bytes().trailing_zeros();
                 largest = largest.max(shift);
                 let strides = outer.iter().map(|axis| axis.strides[operand] as u64);
-                // In elements: what is no multiple of the element cannot be launched at all.
+                // In elements: what is not a multiple of the element cannot be launched at all.
                 misplaced |= strides.fold(address, |bits, stride| bits | stride) >> shift;
             }
         };

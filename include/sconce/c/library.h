@@ -285,7 +285,7 @@ extern "C" {
 /**
  * Returns the spelling of a status, e.g. `SCONCE_ERROR_NOT_READY`, as a static string.
  *
- * - `status`: any number; `SCONCE_STATUS_UNKNOWN` is returned for one that is no status.
+ * - `status`: any number; `SCONCE_STATUS_UNKNOWN` is returned for one that is not a status.
  * - torch: `cudaGetErrorName`.
  */
 const char *sconce_status_name(int32_t status);
@@ -296,8 +296,8 @@ const char *sconce_status_name(int32_t status);
  *
  * Never NULL: the text is empty before the first failure. A successful call does not change it.
  *
- * - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may be
- *   an argument beside a call that fails, and until the thread's end.
+ * - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may
+ *   be an argument beside a call that fails, and until the thread's end.
  * - torch: the text of the exception that torch would throw.
  */
 const char *sconce_last_error_message(void);

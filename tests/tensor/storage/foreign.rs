@@ -172,7 +172,7 @@ fn a_call_that_fails_does_not_call_the_deleter() {
     refused(owner.tensor(null_mut(), 0, plain, f32, CPU), invalid, "out of bounds");
     refused(owner.tensor(host.start(), 64, plain, 99, CPU), invalid, "99");
     refused(owner.tensor(host.start(), 64, plain, f32, 7), SCONCE_ERROR_INVALID_DEVICE, "7");
-    refused(owner.tensor(host.start(), 64, plain, f32, 0), invalid, "no memory of device 0");
+    refused(owner.tensor(host.start(), 64, plain, f32, 0), invalid, "not memory of device 0");
     let cross = SCONCE_ERROR_CROSS_DEVICE;
     refused(owner.tensor(device.start(), 64, plain, f32, 0), cross, "memory of device 1");
     assert_eq!(owner.calls(), 0);

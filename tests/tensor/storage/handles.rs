@@ -37,7 +37,7 @@ fn a_handle_is_dead_after_its_last_owner() {
     assert_eq!(sconce_tensor_live_count(), 0);
     dead(tensor);
     assert_eq!(sconce_tensor_release(tensor), SCONCE_ERROR_INVALID_HANDLE);
-    let text = "tensor is no tensor: it was released already, or never returned by this library";
+    let text = "tensor is not a tensor: it was released already, or never returned by this library";
     assert!(last_message().contains(text), "{}", last_message());
     // Its place is used again, under another number.
     let others: Vec<Handle> = (0..100).map(|at| from_i32(&[at], &[1], CPU)).collect();

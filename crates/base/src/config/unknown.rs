@@ -50,7 +50,7 @@ pub(super) fn complaint(name: &str) -> Option<String> {
     let same = |known: &str| upper.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
     let nearest =
         KNOWN.iter().min_by_key(|known| (distance(&upper, known), Reverse(same(known))))?;
-    Some(format!("{name} is no variable of Sconce and has no effect; did you mean {nearest}?"))
+    Some(format!("{name} is not a variable of Sconce and has no effect; did you mean {nearest}?"))
 }
 
 /// How many letters must be inserted, removed or replaced to get from one name to the other.
@@ -85,7 +85,7 @@ mod tests {
             ("SCONCE_libcuda", "SCONCE_LIBCUDA"),
         ] {
             let complaint = complaint(name).unwrap();
-            assert!(complaint.starts_with(&format!("{name} is no variable")), "{complaint}");
+            assert!(complaint.starts_with(&format!("{name} is not a variable")), "{complaint}");
             assert!(complaint.ends_with(&format!("{right}?")), "{complaint}");
         }
     }

@@ -160,7 +160,7 @@ impl Channel {
         }
     }
 
-    /// The failure of a call that received a byte which is no answer to it.
+    /// The failure of a call that received a byte which is not an answer to it.
     pub(super) fn strange(&self, what: &str, byte: u8) -> Error {
         self.failed(Status::Remote, format!("it answered {what} with the unknown byte {byte}"))
     }

@@ -47,6 +47,6 @@ pub fn destroy(key: Key) -> Result<()> {
 
 fn dead() -> Error {
     Error::invalid_handle(
-        "store is no store of this library, or was destroyed; make one with a sconce_store_create_ function",
+        "store is not a store of this library, or was destroyed; make one with a sconce_store_create_ function",
     )
 }

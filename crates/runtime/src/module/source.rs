@@ -33,7 +33,7 @@ struct KernelSource {
 pub fn create(name: CString, text: CString) -> Result<Key> {
     if looks_like_path(text.as_bytes()) {
         return Err(Error::invalid_argument(format!(
-            "text is {text:?}, which is no source but looks like a path; pass what the file contains"
+            "text is {text:?}, which is not a source but looks like a path; pass what the file contains"
         )));
     }
     let full = || Error::new(Status::OutOfMemory, "too many sources are alive");

@@ -147,7 +147,7 @@ impl UserKernel {
 fn without_expression(error: Error, name: &str) -> Error {
     if error.status() == Status::InvalidArgument && name.contains(['<', ':']) {
         return error.context(format_args!(
-            "{name} is no entry point; add such names to the source with sconce_kernel_source_add_kernel before it \
+            "{name} is not an entry point; add such names to the source with sconce_kernel_source_add_kernel before it \
              is compiled"
         ));
     }

@@ -47,7 +47,7 @@ impl Operand {
     #[cold]
     fn not_on_a_device(&self) -> Error {
         Error::invalid_argument(format!(
-            "{} {:#x} is no memory of a device; copy it to one first",
+            "{} {:#x} is not memory of a device; copy it to one first",
             self.name, self.address
         ))
     }

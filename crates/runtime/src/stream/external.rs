@@ -31,7 +31,7 @@ pub fn from_external(handle: StreamHandle, index: i32) -> Result<Stream> {
     }
     if handle.native() & 1 == 1 {
         return Err(Error::invalid_argument(format!(
-            "native is {:#x}, which is no stream handle: handles are even",
+            "native is {:#x}, which is not a stream handle: handles are even",
             handle.native()
         )));
     }

@@ -48,7 +48,8 @@ impl SimState {
             Some(body) => {
                 let body = find_graph(&engine, call, body)?;
                 if body.parent.is_none() || body.origin.lock().replace(key).is_some() {
-                    let why = "body: it is no body of a conditional node, or was captured before";
+                    let why =
+                        "body: it is not a body of a conditional node, or was captured before";
                     return refuse(codes::INVALID_VALUE, why);
                 }
                 body

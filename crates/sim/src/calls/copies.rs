@@ -49,7 +49,10 @@ impl Copies for Simulator {
             let space = inner.space.read();
             let owner = space.mapping_at(ptr.0).map(|(_, mapping)| mapping.physical.device);
             if !space.is_device_address(ptr.0 as usize) || owner.is_some_and(|of| of != device) {
-                return Err(refused(call, format!("{name} {ptr} is no memory of device {device}")));
+                return Err(refused(
+                    call,
+                    format!("{name} {ptr} is not memory of device {device}"),
+                ));
             }
         }
         inner.copy(call, RawAddress::from(dst.1), RawAddress::from(src.1), bytes, stream)

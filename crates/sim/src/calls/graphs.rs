@@ -273,7 +273,7 @@ fn take_exec(
 }
 
 fn no_graph(call: Call, number: usize) -> Error {
-    let why = format_args!("{number:#x} is no graph").to_string();
+    let why = format_args!("{number:#x} is not a graph").to_string();
     codes::failure_because(call, codes::INVALID_VALUE, why)
 }
 

@@ -130,7 +130,7 @@ impl SimState {
         let modules = self.modules.lock();
         let found = modules.kernels.get(&handle.native());
         found.map(|(device, _, kernel)| (*device, kernel.clone())).ok_or_else(|| {
-            let why = format!("{:#x} is no kernel of a loaded module", handle.native());
+            let why = format!("{:#x} is not a kernel of a loaded module", handle.native());
             codes::failure_because(call, codes::INVALID_HANDLE, why)
         })
     }
@@ -151,6 +151,6 @@ impl SimState {
 }
 
 fn no_module(call: Call, device: DeviceIndex, module: ModuleHandle) -> Error {
-    let why = format!("{:#x} is no module of device {device}", module.native());
+    let why = format!("{:#x} is not a module of device {device}", module.native());
     codes::failure_because(call, codes::INVALID_HANDLE, why)
 }

@@ -71,7 +71,7 @@ impl VirtualMemory for Simulator {
                 codes::failure_because(
                     call,
                     code,
-                    format_args!("ptr {ptr} is no mapped virtual memory"),
+                    format_args!("ptr {ptr} is not mapped virtual memory"),
                 )
             })
     }

@@ -20,7 +20,7 @@ impl Simulator {
         Ok(())
     }
 
-    /// Each operation of the rank begins so much later. It is no modelled time.
+    /// Each operation of the rank begins so much later. It is not modelled time.
     pub fn comm_delay(&self, native: usize, nanoseconds: u64) -> Result<()> {
         self.rank(native)?.delay_ns.store(nanoseconds, Ordering::Relaxed);
         Ok(())

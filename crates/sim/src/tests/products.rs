@@ -295,7 +295,7 @@ fn a_workspace_is_written_to_by_each_product_that_was_called_with_it() {
     assert_eq!(product(&mut blas), [true, false, false]);
     blas.set_stream(streams[1]).unwrap();
     assert_eq!(product(&mut blas), [false; 3]);
-    // What is no memory of the device, or has gone by then.
+    // What is not memory of the device, or has gone by then.
     let foreign = sim.memory_alloc(device(1), 8192).unwrap();
     let pinned = DevicePtr(sim.host_alloc(D0, 8192).unwrap() as u64);
     for (bad, bytes) in [

@@ -80,7 +80,7 @@ impl Graph {
         match node.leaf() {
             Some(_) => Ok(node),
             None => Err(Error::invalid_argument(format!(
-                "leaf is {number}, the node {:?}, which is no leaf; pass what sconce_backward_add_leaf returned",
+                "leaf is {number}, the node {:?}, which is not a leaf; pass what sconce_backward_add_leaf returned",
                 node.name
             ))),
         }

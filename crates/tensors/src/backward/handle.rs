@@ -24,7 +24,7 @@ pub fn create() -> Result<Key> {
 #[cold]
 fn destroyed() -> Error {
     Error::invalid_handle(
-        "graph is no graph: it was destroyed already, or never returned by this library",
+        "graph is not a graph: it was destroyed already, or never returned by this library",
     )
 }
 

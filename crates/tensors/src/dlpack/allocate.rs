@@ -20,7 +20,7 @@ pub fn allocate(prototype: &Prototype<'_>) -> Result<Tensor> {
     let DlpackType { code, bits, lanes } = prototype.dtype;
     let dtype = Dtype::from_dlpack(prototype.dtype).ok_or_else(|| {
         Error::not_supported(format!(
-            "prototype.dtype has code {code}, {bits} bits and {lanes} lanes, which is no type of this library"
+            "prototype.dtype has code {code}, {bits} bits and {lanes} lanes, which is not a type of this library"
         ))
     })?;
     if prototype.device.device_type == CUDA_MANAGED {

@@ -74,7 +74,7 @@ fn dtype_of(offer: &Offer<'_>) -> Result<Dtype> {
             None => "convert the tensor to a type of SCONCE_DTYPE_… first",
         };
         Error::not_supported(format!(
-            "dl_tensor.dtype has code {code}, {bits} bits and {lanes} lanes, which is no type of this \
+            "dl_tensor.dtype has code {code}, {bits} bits and {lanes} lanes, which is not a type of this \
              library; {remedy}"
         ))
     })?;
@@ -125,7 +125,7 @@ fn address_of(offer: &Offer<'_>, dtype: Dtype, place: Place, bytes: usize) -> Re
     })?;
     if address % dtype.bytes() != 0 {
         return Err(Error::not_supported(format!(
-            "dl_tensor begins at {address:#x}, which is no multiple of the {} bytes of its elements; copy \
+            "dl_tensor begins at {address:#x}, which is not a multiple of the {} bytes of its elements; copy \
              the tensor first",
             dtype.bytes()
         )));

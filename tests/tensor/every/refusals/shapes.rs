@@ -182,7 +182,7 @@ fn operations_that_are_not_there() {
         ("SCONCE_LINE_", &|number| operations::along(number, &numbers, 0)),
     ];
     for (prefix, call) in calls {
-        // What the library has beyond the header is no part of the C API.
+        // What the library has beyond the header is not part of the C API.
         let listed = header.lines().filter(|line| line.trim().starts_with(prefix)).count() as i32;
         assert!(listed > 3, "{prefix}: {listed}");
         assert!(call(listed - 1).is_ok(), "{prefix}: {}", listed - 1);

@@ -131,11 +131,11 @@ fn refused(name: &str, format: ModuleFormat, bytes: usize) -> Error {
              (an ELF file), nor a fat binary; compile with nvcc -ptx, -cubin or -fatbin"
         }
         ModuleFormat::Cubin => {
-            "it is no whole ELF file of NVIDIA machine code; compile with nvcc -cubin, and pass all of it"
+            "it is not a whole ELF file of NVIDIA machine code; compile with nvcc -cubin, and pass all of it"
         }
         ModuleFormat::Source => "it is a source; compile it",
         ModuleFormat::FatBinary => {
-            "it is no whole fat binary; compile with nvcc -fatbin, and pass all of it"
+            "it is not a whole fat binary; compile with nvcc -fatbin, and pass all of it"
         }
     };
     Error::invalid_argument(format!("{name} of {bytes} bytes cannot be loaded: {why}"))
@@ -144,7 +144,7 @@ fn refused(name: &str, format: ModuleFormat, bytes: usize) -> Error {
 fn path_instead_of_code(name: &str, path: &[u8]) -> Error {
     let path = String::from_utf8_lossy(without_nul(path));
     Error::invalid_argument(format!(
-        "{name} is \"{}\", which is no code but looks like a path; sconce_module_load_file (C++ Module::load_file) \
+        "{name} is \"{}\", which is not code but looks like a path; sconce_module_load_file (C++ Module::load_file) \
          loads a file",
         path.escape_debug()
     ))

@@ -61,7 +61,7 @@ fn find(key: Key) -> Option<(&'static HandlePlace, u32, u32)> {
 #[inline(never)]
 fn released(name: &str) -> Error {
     Error::invalid_handle(format!(
-        "{name} is no tensor: it was released already, or never returned by this library"
+        "{name} is not a tensor: it was released already, or never returned by this library"
     ))
 }
 

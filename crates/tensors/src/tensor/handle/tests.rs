@@ -29,7 +29,7 @@ fn a_handle_gives_back_what_it_holds() {
         release(key, "t").unwrap();
         assert!(!tensor.storage().is_shared());
         let refusal = get(key, "t").err().unwrap();
-        assert!(refusal.message().contains("t is no tensor"), "{refusal}");
+        assert!(refusal.message().contains("t is not a tensor"), "{refusal}");
         assert!(release(key, "t").is_err() && retain(key, "t").is_err());
         assert!(assign(key, "t", tensor.clone()).is_err());
         assert!(!tensor.storage().is_shared(), "a refused assignment keeps nothing");
@@ -62,7 +62,7 @@ fn a_look_copies_words_and_owns_nothing() {
         assert!(look(key, "t", |words| Some(words.storage().is_none())).unwrap());
         release(key, "t").unwrap();
         let refusal = look(key, "t", |_| Some(())).unwrap_err();
-        assert!(refusal.message().contains("t is no tensor"), "{refusal}");
+        assert!(refusal.message().contains("t is not a tensor"), "{refusal}");
         assert!(!tensor.storage().is_shared());
     }
 }
@@ -129,7 +129,7 @@ fn a_view_has_the_layout_that_was_made_and_the_address_that_belongs_to_it() {
         release(handle, "t").unwrap();
     }
     let refusal = insert_view(view, "t", |_| Ok(())).unwrap_err();
-    assert!(refusal.message().contains("t is no tensor"), "{refusal}");
+    assert!(refusal.message().contains("t is not a tensor"), "{refusal}");
 }
 
 #[test]

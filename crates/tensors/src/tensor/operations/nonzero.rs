@@ -68,7 +68,7 @@ fn places_on_host(flat: &Tensor) -> Result<Tensor> {
 fn places_on_device(flat: &Tensor) -> Result<Tensor> {
     let sum = Reduction { op: ReduceOp::Sum, dims: &[], keep: false, dtype: Some(Dtype::I64) };
     let Scalar::Int(count) = item(&reduce(flat, sum, None)?)? else {
-        return Err(Error::new(Status::Internal, "the sum of truth values is no integer"));
+        return Err(Error::new(Status::Internal, "the sum of truth values is not an integer"));
     };
     let [_, places] = sort(flat, 0, true, [None, None])?;
     views::narrow(&places, 0, 0, count)
