@@ -13,9 +13,9 @@ use crate::{backends, last_error};
 #[cfg(not(panic = "unwind"))]
 compile_error!("panics must unwind, or none of them could be turned into a status");
 
-/// Has the backends installed when the library is loaded. It stands beside the guards because every C function calls one
-/// of them: a linker that takes objects from an archive takes this one. Constructors of a program that links the archive
-/// run later: the section has the first priority that is not reserved.
+/// Has the backends installed when the library is loaded. It stands beside the guards because every C function calls
+/// one of them: a linker that takes objects from an archive takes this one. Constructors of a program that links the
+/// archive run later: the section has the first priority that is not reserved.
 #[used]
 #[unsafe(link_section = ".init_array.00101")]
 static INSTALL: extern "C" fn() = backends::install;

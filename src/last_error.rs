@@ -1,8 +1,8 @@
 //! The message of the calling thread's newest failure.
 //!
-//! A program may hold the message that it read last while another call fails, as in
-//! `printf("%s %s", name(call()), sconce_last_error_message())`, whose arguments are evaluated in any order. So a message
-//! that was read stays until a later one was read.
+//! A program may hold the message that it read last while another call fails, as in `printf("%s %s", name(call()),
+//! sconce_last_error_message())`, whose arguments are evaluated in any order. So a message that was read stays until a
+//! later one was read.
 
 use std::cell::Cell;
 use std::ffi::{CString, c_char};
@@ -109,8 +109,8 @@ pub(crate) fn of_function<R>(function: impl FnOnce() -> R) -> (R, Option<String>
 ///
 /// Never NULL: the text is empty before the first failure. A successful call does not change it.
 ///
-/// - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may be
-///   an argument beside a call that fails, and until the thread's end.
+/// - Ownership: borrowed. The text stays as it is until the thread has read the message of a later failure, so it may
+///   be an argument beside a call that fails, and until the thread's end.
 /// - torch: the text of the exception that torch would throw.
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_last_error_message() -> *const c_char {

@@ -1,5 +1,5 @@
-//! Streams, events and current contexts of simulated devices that the library did not make, for tests of its treatment of
-//! other code's. See `docs/design/simulator.md`.
+//! Streams, events and current contexts of simulated devices that the library did not make, for tests of its treatment
+//! of other code's. See `docs/design/simulator.md`.
 
 use std::ffi::c_void;
 

@@ -115,8 +115,8 @@ impl Copies for CudaDriver {
             WidthInBytes: width,
             Height: height,
         };
-        // SAFETY: `admit` has passed both sides: host ranges are memory that is valid until the copy has finished, and the
-        // driver checks device ranges. The driver made the stream, or a program has named it.
+        // SAFETY: `admit` has passed both sides: host ranges are memory that is valid until the copy has finished, and
+        // the driver checks device ranges. The driver made the stream, or a program has named it.
         let code = unsafe { copy(&rows, stream.handle.native() as CUstream) };
         self.api.check("cuMemcpy2DAsync_v2", code)?;
         // As in `copy_async`.
@@ -200,8 +200,8 @@ impl CudaDriver {
         let copy = self.api.cuMemcpyAsync()?;
         let _entered = self.enter_in_place(stream.device)?;
         let (to, from) = (dst.get() as u64, src.get() as u64);
-        // SAFETY: `admit` has passed both sides: host ranges are memory that is valid until the copy has finished, and the
-        // driver checks device ranges. The driver made the stream, or a program has named it.
+        // SAFETY: `admit` has passed both sides: host ranges are memory that is valid until the copy has finished, and
+        // the driver checks device ranges. The driver made the stream, or a program has named it.
         let code = unsafe { copy(to, from, bytes, stream.handle.native() as CUstream) };
         self.api.check("cuMemcpyAsync", code)
     }

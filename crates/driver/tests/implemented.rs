@@ -1,5 +1,6 @@
-//! A default of the contract may not hide what a backend has forgotten: the CUDA backend and the simulator implement every
-//! method of every trait, except those named here. The methods are read from the sources, which rustfmt has laid out.
+//! A default of the contract may not hide what a backend has forgotten: the CUDA backend and the simulator implement
+//! every method of every trait, except those named here. The methods are read from the sources, which rustfmt has laid
+//! out.
 
 #![allow(clippy::unwrap_used, reason = "a failure of a test is a panic")]
 

@@ -25,8 +25,8 @@ pub struct FewElements<'a> {
     pub factor: AnyNumber,
 }
 
-/// The grid of the kernel for few elements, whose arguments are written to `arguments`; `None` for what has other types, more elements, a single
-/// one, or an operation that is not frequent.
+/// The grid of the kernel for few elements, whose arguments are written to `arguments`; `None` for what has other
+/// types, more elements, a single one, or an operation that is not frequent.
 #[inline]
 pub fn few_launch(few: &FewElements<'_>, arguments: &mut KernelArguments) -> Option<LaunchShape> {
     let rounds = few.compute != Dtype::F32;
@@ -68,8 +68,8 @@ pub fn few_launch(few: &FewElements<'_>, arguments: &mut KernelArguments) -> Opt
     Some(LaunchShape { grid, block: Dim3::line(SMALL_THREADS as u32), shared_bytes: 0 })
 }
 
-/// Writes the structure of the kernel: the launch, the operands, the numbers and the one axis. The other axes, which the
-/// kernel does not read, stay 0.
+/// Writes the structure of the kernel: the launch, the operands, the numbers and the one axis. The other axes, which
+/// the kernel does not read, stay 0.
 #[inline]
 fn write_slots(few: &FewElements<'_>, launch: [u64; 2], strides: [u64; 2], slots: &mut [u64]) {
     let head = [few.count, launch[0], launch[1], few.output.0];

@@ -14,8 +14,8 @@ pub enum PointwiseForm {
     Small,
 }
 
-/// The most elements that take the kernels for few: of operands that the kernels for contiguous elements would take, and
-/// of others.
+/// The most elements that take the kernels for few: of operands that the kernels for contiguous elements would take,
+/// and of others.
 pub(super) const SMALL_FLAT: u64 = 1 << 16;
 const SMALL_STRIDED: u64 = 1 << 17;
 

@@ -1,8 +1,8 @@
 //! What the kernels of `kernels/pointwise_*.cu` are launched with.
 //!
-//! There is a kernel for each domain and each number of inputs, and for one and two inputs two more for
-//! frequent operations on floats: on contiguous ones, and on few. Strides are in bytes; a launch of more than one axis has
-//! fewer than 2^31 elements. The caller brings an operation into this form.
+//! There is a kernel for each domain and each number of inputs, and for one and two inputs two more for frequent
+//! operations on floats: on contiguous ones, and on few. Strides are in bytes; a launch of more than one axis has fewer
+//! than 2^31 elements. The caller brings an operation into this form.
 
 use sconce_base::element::Dtype;
 use sconce_driver::{Dim3, KernelArguments, LaunchShape};

@@ -1,8 +1,8 @@
 //! A library's plan that graphs may use after its owner has done with it.
 //!
-//! The kernels of a graph read the tables of the plan whenever the graph is launched. So whoever keeps the graph keeps a
-//! share of the plan, and the plan is dropped with its owner or with the last share, whichever is last. Only the owner
-//! uses the plan, and pays nothing for shares that nobody has.
+//! The kernels of a graph read the tables of the plan whenever the graph is launched. So whoever keeps the graph keeps
+//! a share of the plan, and the plan is dropped with its owner or with the last share, whichever is last. Only the
+//! owner uses the plan, and pays nothing for shares that nobody has.
 
 use std::any::Any;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! The kinds of driver calls, and how often each was made.
 //!
-//! One kind for each method of the traits of [`Driver`](sconce_driver::Driver), then one for each call of the objects that products, convolutions and
-//! transforms are made with. Counting happens at entry, so refused and failed calls count too.
+//! One kind for each method of the traits of [`Driver`](sconce_driver::Driver), then one for each call of the objects
+//! that products, convolutions and transforms are made with. Counting happens at entry, so refused and failed calls
+//! count too.
 #![forbid(unsafe_code)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -207,9 +208,9 @@ mod tests {
             })
             .filter_map(|line| line.strip_prefix("    fn "))
             .filter_map(|rest| rest.split('(').next())
-            // A copy is one kind of call, whatever the caller knows of the addresses, and so are a launch of a kernel of
-            // the library, however many slots its arguments have, and a question for captures, however it is put. Calls
-            // of the collectives' library that still run are counted without a call of a driver.
+            // A copy is one kind of call, whatever the caller knows of the addresses, and so are a launch of a kernel
+            // of the library, however many slots its arguments have, and a question for captures, however it is put.
+            // Calls of the collectives' library that still run are counted without a call of a driver.
             .filter(|name| {
                 let others = [
                     "copy_direct_async",

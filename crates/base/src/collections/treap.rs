@@ -31,7 +31,8 @@ pub trait TreapRecord {
     fn key(&self) -> Self::Key;
     /// Decides which of two records stands higher; without a pattern.
     fn height(&self) -> u64;
-    /// The children of the record: of lower keys, and of higher keys. Both are [`NONE`] in a record that is in no treap.
+    /// The children of the record: of lower keys, and of higher keys. Both are [`NONE`] in a record that is in no
+    /// treap.
     fn children(&mut self) -> &mut [u32; 2];
     /// The same to read.
     fn children_of(&self) -> [u32; 2];

@@ -1,11 +1,11 @@
 //! The locks of the library. Each has a rank, its place in the order of all locks (docs/design/locks.md).
 //!
-//! Debug builds check each lock that a thread takes: it must stand behind all that the thread holds, whether it is taken
-//! alone or shared; the same lock is not taken twice; a thread that waits for another one, or for a device, holds only
-//! locks that stand before the wait; functions of the program run while their thread holds none; and a forked child
-//! takes none, because a thread of the parent may have held it at the fork and does not exist in the child (`process`).
-//! So the first run that takes two locks in the wrong order fails, with one thread. Release builds have `parking_lot`'s
-//! locks and nothing else.
+//! Debug builds check each lock that a thread takes: it must stand behind all that the thread holds, whether it is
+//! taken alone or shared; the same lock is not taken twice; a thread that waits for another one, or for a device, holds
+//! only locks that stand before the wait; functions of the program run while their thread holds none; and a forked
+//! child takes none, because a thread of the parent may have held it at the fork and does not exist in the child
+//! (`process`). So the first run that takes two locks in the wrong order fails, with one thread. Release builds have
+//! `parking_lot`'s locks and nothing else.
 //!
 //! | file | idea |
 //! |---|---|

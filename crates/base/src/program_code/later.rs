@@ -1,5 +1,5 @@
-//! Functions of the program that must wait until their thread holds no lock, as messages do (`log`). They run at the end
-//! of the call that needed them, or of the next call of any thread.
+//! Functions of the program that must wait until their thread holds no lock, as messages do (`log`). They run at the
+//! end of the call that needed them, or of the next call of any thread.
 
 use crate::lock::{Mutex, rank};
 use crate::process;

@@ -5,8 +5,8 @@
 //! library refuses every call that needs a backend, except those that give something back.
 //!
 //! Calls would all pay for a look at the thread. They read one word instead, which says whether there is anything to
-//! look at: whether the library is initialised in this process, which is not a forked child, and how many host functions
-//! run on all threads.
+//! look at: whether the library is initialised in this process, which is not a forked child, and how many host
+//! functions run on all threads.
 
 mod later;
 

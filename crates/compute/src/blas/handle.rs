@@ -247,8 +247,8 @@ impl Bound {
         self.workspace.as_ref().is_some_and(|last| Arc::ptr_eq(last, workspace))
     }
 
-    /// Gives back the workspace that the handle has in a private pool, from which its thread no longer allocates. Graphs
-    /// keep the memory by keeping the pool, whose next capture may use it.
+    /// Gives back the workspace that the handle has in a private pool, from which its thread no longer allocates.
+    /// Graphs keep the memory by keeping the pool, whose next capture may use it.
     fn leave_pool(&mut self, device: DeviceIndex, pool: u64) -> Result<()> {
         let is_in_pool = |workspace: &Arc<Workspace>| workspace.purpose.pool == pool;
         if self.device != device || !self.workspace.as_ref().is_some_and(is_in_pool) {

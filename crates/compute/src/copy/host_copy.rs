@@ -18,8 +18,8 @@ pub(super) fn pinned(bytes: usize) -> Result<HostRange> {
     Ok(unsafe { HostRange::new(address, bytes) })
 }
 
-/// An address that was found to be memory of a device: by [`kind_of`](sconce_runtime::operand::address_range::kind_of), or by
-/// whoever has allocated it. Drivers need not ask again.
+/// An address that was found to be memory of a device: by [`kind_of`](sconce_runtime::operand::address_range::kind_of),
+/// or by whoever has allocated it. Drivers need not ask again.
 pub(super) fn device_memory(address: usize) -> RawAddress {
     // SAFETY: both ways to find that out say that it is not the host's, so no processor follows the address.
     unsafe { RawAddress::of_device_memory(address) }

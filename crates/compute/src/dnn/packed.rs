@@ -35,8 +35,8 @@ pub(super) fn usual_strides(filter: &ConvolutionTensor, spatial: usize) -> Optio
     known.clone().find(|strides| *strides == filter.strides).or_else(|| known.find(lies_so))
 }
 
-/// A temporary for a filter that is not usual, and the tensor that the library is given, with channels innermost if they
-/// are so in the filter; nothing is copied yet.
+/// A temporary for a filter that is not usual, and the tensor that the library is given, with channels innermost if
+/// they are so in the filter; nothing is copied yet.
 pub(super) fn packed_filter(
     address: DevicePtr,
     (filter, spatial): (&ConvolutionTensor, usize),

@@ -1,11 +1,11 @@
 //! A device's plan of the library, and when it may be destroyed.
 //!
-//! A plan's tables are memory that the library got from the driver. A graph that contains an execution uses them whenever
-//! it is launched. So the graph keeps a share of the plan, and a plan that has left the cache is destroyed with the last
-//! of them; until then its bytes count with those of the cache. Nobody says when graphs of other code are gone: what they
-//! use is never destroyed. Nor can memory go back while a stream of the device is captured: the destruction of plans that
-//! are dropped then is deferred until the next plan is made, a limit is set, the cache is cleared, memory is short, or the
-//! program waits for a device.
+//! A plan's tables are memory that the library got from the driver. A graph that contains an execution uses them
+//! whenever it is launched. So the graph keeps a share of the plan, and a plan that has left the cache is destroyed
+//! with the last of them; until then its bytes count with those of the cache. Nobody says when graphs of other code are
+//! gone: what they use is never destroyed. Nor can memory go back while a stream of the device is captured: the
+//! destruction of plans that are dropped then is deferred until the next plan is made, a limit is set, the cache is
+//! cleared, memory is short, or the program waits for a device.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

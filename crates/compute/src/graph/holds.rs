@@ -1,6 +1,6 @@
 //! What a graph keeps alive. Its nodes have addresses of device memory, which is a pool's, of pinned memory, which
-//! copies name, and of what libraries keep, such as the tables of plans. None of it may be used for anything else as long
-//! as the graph may be launched, and until its last launch is done.
+//! copies name, and of what libraries keep, such as the tables of plans. None of it may be used for anything else as
+//! long as the graph may be launched, and until its last launch is done.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

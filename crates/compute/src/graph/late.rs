@@ -1,9 +1,9 @@
 //! What graphs kept, and queued launches may still use: it goes when they are done.
 //!
 //! Plans, workspaces and the like that a graph keeps ([`Share`]) are memory of libraries, or blocks that no pool of the
-//! graph has, such as those of its static inputs. When the graph lets go while launches are queued, an event behind them
-//! says when they are done. No call that concerns a graph waits for that: the next one asks, and so do waits for a device
-//! and requests that run out of memory.
+//! graph has, such as those of its static inputs. When the graph lets go while launches are queued, an event behind
+//! them says when they are done. No call that concerns a graph waits for that: the next one asks, and so do waits for a
+//! device and requests that run out of memory.
 
 use std::collections::BTreeMap;
 
@@ -67,8 +67,8 @@ pub(super) fn let_go(runtime: &Runtime, kept: KeptByCapture, users: Vec<Named>) 
     LATE.lock().add(runtime, kept, users);
 }
 
-/// Lets go of what no queued launch uses any more: of what graphs kept, and of the memory of their pools. Called with no
-/// lock held.
+/// Lets go of what no queued launch uses any more: of what graphs kept, and of the memory of their pools. Called with
+/// no lock held.
 pub(super) fn give_back_all(runtime: &Runtime) {
     pool::give_back_late(runtime);
     release_unused(runtime);
@@ -119,7 +119,8 @@ fn named(runtime: &Runtime, by: StreamRef) {
     }
 }
 
-/// All work queued on a device before a moment has finished. Nothing is dropped here: the caller may be short of memory.
+/// All work queued on a device before a moment has finished. Nothing is dropped here: the caller may be short of
+/// memory.
 fn waited(_: &Runtime, device: DeviceIndex, moment: u64) {
     LATE.lock().waiting.waited(&COUNTERS, device, moment);
 }

@@ -167,8 +167,8 @@ pub(super) fn await_launch(key: Key) {
     let _ = with_graph(key, |_| Ok(()));
 }
 
-/// Takes the contents out of a graph, and puts back what `action` returns. The graph's lock is not held meanwhile, since
-/// the action may log, and a log may call the library.
+/// Takes the contents out of a graph, and puts back what `action` returns. The graph's lock is not held meanwhile,
+/// since the action may log, and a log may call the library.
 pub(super) fn change<R>(
     key: Key,
     action: impl FnOnce(bool, Phase) -> (Phase, Result<R>),

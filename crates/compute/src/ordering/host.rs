@@ -34,7 +34,8 @@ pub(super) fn write(address: RawAddress, width: usize, bits: u64) -> Result<()> 
     Ok(())
 }
 
-/// Copies elements of `width` bytes along axes, the innermost first, none of which is empty. Threads share large copies.
+/// Copies elements of `width` bytes along axes, the innermost first, none of which is empty. Threads share large
+/// copies.
 pub(super) fn copy_along(
     dst: RawAddress,
     src: RawAddress,

@@ -1,5 +1,5 @@
-//! Frequent calls on few contiguous elements: their launch is written down at once. Such a launch takes the host as long
-//! as the device, and `lower` takes a third of this library's part of it.
+//! Frequent calls on few contiguous elements: their launch is written down at once. Such a launch takes the host as
+//! long as the device, and `lower` takes a third of this library's part of it.
 
 use sconce_driver::{KernelArguments, LaunchShape};
 use sconce_kernels::{FewElements, few_launch};

@@ -52,8 +52,8 @@ impl ReduceShape {
         })
     }
 
-    /// Whether the elements of each result lie side by side, and both results and elements are so few that a launch takes
-    /// as long as its instructions.
+    /// Whether the elements of each result lie side by side, and both results and elements are so few that a launch
+    /// takes as long as its instructions.
     pub(super) fn is_few_short_rows(&self) -> bool {
         let results: u64 = self.kept.iter().map(|axis| axis.size).product();
         matches!(&self.reduced[..], [axis] if axis.stride == 1)

@@ -30,8 +30,8 @@ use super::version_of;
 const LISTS: [Mode; 2] = [Mode::CUDNN_HEUR_MODE_A, Mode::CUDNN_HEUR_MODE_FALLBACK];
 /// A list is a few dozen long.
 const MOST_IN_A_LIST: usize = 1024;
-/// How many of a list's engines are asked for first, and how many times as many then. cuDNN makes ready each engine that
-/// it returns, and opens cuBLAS for some that it recommends last.
+/// How many of a list's engines are asked for first, and how many times as many then. cuDNN makes ready each engine
+/// that it returns, and opens cuBLAS for some that it recommends last.
 const FIRST_ASKED: usize = 2;
 const ASKED_GROWTH: usize = 8;
 

@@ -7,8 +7,9 @@
 //! | `copy_direct_async` | neither side is pageable host memory | as `copy_async` | never |
 //! | `copy_2d_async`, `fill_2d_async` | as above for every row; a pitch is at least the width, unless there is one row | as above, and bytes between the rows stay as they are; no row or no width: nothing happens | as `copy_async` |
 //!
-//! By default `copy_direct_async` is `copy_async`, `copy_2d_async` and `fill_2d_async` queue one copy or fill a row, and
-//! `copy_peer_async` is `NotSupported`, as on a driver of one device. If a row is refused, those before it are queued.
+//! By default `copy_direct_async` is `copy_async`, `copy_2d_async` and `fill_2d_async` queue one copy or fill a row,
+//! and `copy_peer_async` is `NotSupported`, as on a driver of one device. If a row is refused, those before it are
+//! queued.
 
 use sconce_base::error::{Error, Result};
 use sconce_base::types::{DeviceIndex, DevicePtr};

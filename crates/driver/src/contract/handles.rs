@@ -1,5 +1,5 @@
-//! Handles of a driver's objects. Only a backend makes them, so each one comes from the driver; a handle of a stream may
-//! also come from a caller, who vouches for it.
+//! Handles of a driver's objects. Only a backend makes them, so each one comes from the driver; a handle of a stream
+//! may also come from a caller, who vouches for it.
 //!
 //! | handle | made by | ends with |
 //! |---|---|---|

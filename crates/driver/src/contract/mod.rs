@@ -20,10 +20,10 @@
 //! | `handles` | – | handles of the driver's objects, which only a backend makes | – |
 //! | `host_pointers` | – | host addresses and functions that a caller vouches for | – |
 //!
-//! **Defaults.** The other methods have defaults, for a driver that lacks what they do. The default of a method that does
-//! something fails with `NotSupported`, and the message names the method and what is missing. The default of a question
-//! is the answer of such a driver: no stream is captured, no other device is a peer, each device has a context. The methods of an optional subject
-//! belong together: a driver implements all of them or none.
+//! **Defaults.** The other methods have defaults, for a driver that lacks what they do. The default of a method that
+//! does something fails with `NotSupported`, and the message names the method and what is missing. The default of a
+//! question is the answer of such a driver: no stream is captured, no other device is a peer, each device has a
+//! context. The methods of an optional subject belong together: a driver implements all of them or none.
 //!
 //! A method's row in the table of its file holds on every backend; the conformance suite
 //! (`tests/conformance`) checks it. What follows holds for all methods.

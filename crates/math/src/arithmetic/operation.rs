@@ -1,5 +1,5 @@
-//! The table of element-wise operations. The enum, the numbers of the C API, those of the kernels and the lists of tests
-//! follow from it: `docs/design/pointwise.md`, "To add an operation".
+//! The table of element-wise operations. The enum, the numbers of the C API, those of the kernels and the lists of
+//! tests follow from it: `docs/design/pointwise.md`, "To add an operation".
 
 use sconce_base::element::{Dtype, DtypeKind};
 
@@ -13,8 +13,8 @@ const REAL: Kinds = 4;
 const COMPLEX: Kinds = 8;
 const ALL_KINDS: Kinds = BOOL | INT | REAL | COMPLEX;
 
-/// What kernels have, as a set: the domains on which they compute an operation (`INT` stands for booleans, too) and these
-/// properties.
+/// What kernels have, as a set: the domains on which they compute an operation (`INT` stands for booleans, too) and
+/// these properties.
 type Traits = u8;
 /// The kernels for contiguous elements and those for few have the operation.
 const FLAT: Traits = 16;
@@ -123,8 +123,8 @@ macro_rules! table {
 }
 
 // A row: what it computes; its name, its inputs, torch's name in messages: what computes it, the types it takes and the
-// type of its result, and its name and number in the C API if that has it. The first lines of a row are also the text of
-// the C header.
+// type of its result, and its name and number in the C API if that has it. The first lines of a row are also the text
+// of the C header.
 #[rustfmt::skip]
 table! {
     /// The input, converted. The type of the computation is not used.

@@ -2,8 +2,8 @@
 //!
 //! Where an element of the output needs one channel alone, the elements of the filter are few and each is used along a
 //! line (`depthwise`). Where it needs one place alone, the convolution is a product of matrices (`single`). All others
-//! are sums in place (`direct`). Threads share the images, the groups and the lines of the output, and the addition of a
-//! bias.
+//! are sums in place (`direct`). Threads share the images, the groups and the lines of the output, and the addition of
+//! a bias.
 //!
 //! | file | idea |
 //! |---|---|
@@ -31,8 +31,8 @@ pub enum ChannelOrder {
     Last,
 }
 
-/// Writes the whole output, from all images and the filter. All three are packed, in the same order. A bias has a number
-/// for each feature, which is added to its sums.
+/// Writes the whole output, from all images and the filter. All three are packed, in the same order. A bias has a
+/// number for each feature, which is added to its sums.
 pub fn convolve<T: Real>(
     geometry: &Geometry,
     order: ChannelOrder,

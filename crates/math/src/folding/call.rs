@@ -60,9 +60,10 @@ macro_rules! tables {
     };
 }
 
-// The tables of reductions and of calculations along lines. A row: what it computes; its name, torch's name in messages,
-// and its name in the C API if that has it: those that it has not come last. Its number is its place, in the C API and in kernels/reduce/launch.cuh and
-// kernels/lines/launch.cuh. The first lines of a row are also the text of the C header.
+// The tables of reductions and of calculations along lines. A row: what it computes; its name, torch's name in
+// messages, and its name in the C API if that has it: those that it has not come last. Its number is its place, in the
+// C API and in kernels/reduce/launch.cuh and kernels/lines/launch.cuh. The first lines of a row are also the text of
+// the C header.
 tables! {
     /// How a reduction makes one element of many.
     ReduceOp {

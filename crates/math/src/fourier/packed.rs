@@ -27,7 +27,8 @@ pub trait PackedTransform: Send + Sync {
     ) -> Result<(), FftError>;
 }
 
-/// The transform of one to three sizes, each at least 1, in a type of real numbers: F16, F32 or F64. The sizes are those of the real side.
+/// The transform of one to three sizes, each at least 1, in a type of real numbers: F16, F32 or F64. The sizes are
+/// those of the real side.
 pub fn packed_transform(kind: FftKind, real: Dtype, sizes: &[usize]) -> Box<dyn PackedTransform> {
     let axes = PackedAxes::new(kind, sizes);
     match real {

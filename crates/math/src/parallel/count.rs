@@ -13,8 +13,8 @@ static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
 /// More threads never work on a call, whatever is set.
 const MOST_THREADS: usize = 1024;
 
-/// The most threads that work on a call: what the program has set, else `OMP_NUM_THREADS` or `MKL_NUM_THREADS`, else the
-/// processors that the process may use. `OMP_THREAD_LIMIT` bounds each of them.
+/// The most threads that work on a call: what the program has set, else `OMP_NUM_THREADS` or `MKL_NUM_THREADS`, else
+/// the processors that the process may use. `OMP_THREAD_LIMIT` bounds each of them.
 pub fn count() -> usize {
     let config = Config::get();
     let wanted = match CHOSEN.load(Relaxed) {

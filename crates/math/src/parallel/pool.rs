@@ -52,8 +52,8 @@ pub(super) fn share(helpers: usize, parts: usize, body: &(dyn Fn(usize) + Sync))
         (0..parts).for_each(body);
         return;
     };
-    // SAFETY: `OwnedWork` takes the job out of the queue, and waits until no helper is left, before this function returns
-    // or unwinds. So nobody calls the function later.
+    // SAFETY: `OwnedWork` takes the job out of the queue, and waits until no helper is left, before this function
+    // returns or unwinds. So nobody calls the function later.
     let job = Arc::new(unsafe { ParallelWork::new(parts, helpers, body) });
     let owned = OwnedWork { pool, job: Arc::clone(&job) };
     pool.offer(&job);

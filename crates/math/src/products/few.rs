@@ -110,7 +110,8 @@ impl<T: Real> FewRows<T> {
             packed.reserve_exact(m * k);
             for index in 0..m * k {
                 let place = row * (index / k) as isize + along * (index % k) as isize;
-                // SAFETY: `index` divides into a row below `m` and a place below `k`, which is an element of the factor.
+                // SAFETY: `index` divides into a row below `m` and a place below `k`, which is an element of the
+                // factor.
                 packed.push(unsafe { *first.wrapping_offset(place) });
             }
         }

@@ -196,8 +196,8 @@ pub fn probe() -> Result<&'static Runtime> {
     Ok(runtime)
 }
 
-/// How many devices there are; 0 if there is no backend. Opens a backend only where they cannot be counted without one: a
-/// process that has only counted may fork.
+/// How many devices there are; 0 if there is no backend. Opens a backend only where they cannot be counted without one:
+/// a process that has only counted may fork.
 pub fn count_devices() -> i32 {
     if let Some(runtime) = opened() {
         return runtime.device_count();

@@ -21,7 +21,8 @@ pub(super) struct PinnedStore {
 impl PinnedStore {
     pub(super) fn new(bytes: usize) -> Result<PinnedStore> {
         let address = host_memory::alloc(bytes)?;
-        // SAFETY: the block has so many bytes, and stays until this is dropped, which its owner does after the last copy.
+        // SAFETY: the block has so many bytes, and stays until this is dropped, which its owner does after the last
+        // copy.
         let range = unsafe { HostRange::new(address, bytes) };
         Ok(PinnedStore { range, lost: false })
     }

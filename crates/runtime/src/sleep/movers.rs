@@ -1,5 +1,5 @@
-//! Threads that move bytes between staging and storage while the calling thread queues the device's copies. They end with
-//! the operation. The calling thread helps whenever it would wait, so that no thread has to start.
+//! Threads that move bytes between staging and storage while the calling thread queues the device's copies. They end
+//! with the operation. The calling thread helps whenever it would wait, so that no thread has to start.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};

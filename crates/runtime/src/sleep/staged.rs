@@ -1,5 +1,5 @@
-//! Storage behind staging. The device copies to and from a ring of pinned slots; threads move the bytes between the slots
-//! and the storage. Each slot takes as many pieces as fit, so that small blocks travel together.
+//! Storage behind staging. The device copies to and from a ring of pinned slots; threads move the bytes between the
+//! slots and the storage. Each slot takes as many pieces as fit, so that small blocks travel together.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Waits for devices that callers ask for, and the beginning of captures.
 //!
-//! A driver refuses to wait for a device while one of its streams is captured, and the attempt makes the capture invalid.
-//! So a thread that is to wait looks whether there is a capture, and no capture may begin between the look and the
-//! driver's. Waits of callers may last for any time, and what they wait for may depend on the thread that is to capture:
-//! its part of a collective call, say. A capture therefore waits for them for a moment only. A thread that has been in
-//! the driver for so long has passed the driver's check.
+//! A driver refuses to wait for a device while one of its streams is captured, and the attempt makes the capture
+//! invalid. So a thread that is to wait looks whether there is a capture, and no capture may begin between the look and
+//! the driver's. Waits of callers may last for any time, and what they wait for may depend on the thread that is to
+//! capture: its part of a collective call, say. A capture therefore waits for them for a moment only. A thread that has
+//! been in the driver for so long has passed the driver's check.
 
 use std::time::{Duration, Instant};
 

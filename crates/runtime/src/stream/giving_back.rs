@@ -1,8 +1,8 @@
 //! Giving memory and the like back to the driver, and the beginning of captures: one waits for the other.
 //!
 //! Giving back waits for devices, which would invalidate a capture that begins between the question whether there is
-//! one and the wait. So threads that give back share a lock, and a thread that begins a capture is alone in it. The lock
-//! is fair: neither side starves beside the other ([`PhaseFairLock`]).
+//! one and the wait. So threads that give back share a lock, and a thread that begins a capture is alone in it. The
+//! lock is fair: neither side starves beside the other ([`PhaseFairLock`]).
 //!
 //! The lock comes before all locks of the allocators (docs/design/locks.md). Rooms that give back call each other, so a
 //! thread that gives back already does not take the lock again.
@@ -98,8 +98,8 @@ pub fn hold_back_captures() -> GivingBack<'static> {
     STARTS.hold_back()
 }
 
-/// Keeps captures from beginning while the driver is asked about streams that the running call does not name, or records
-/// events on them. Never waits, and may be called with any lock held: `None` while a capture begins.
+/// Keeps captures from beginning while the driver is asked about streams that the running call does not name, or
+/// records events on them. Never waits, and may be called with any lock held: `None` while a capture begins.
 pub(crate) fn try_hold_back_captures() -> Option<GivingBack<'static>> {
     STARTS.try_hold_back()
 }

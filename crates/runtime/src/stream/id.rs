@@ -1,7 +1,7 @@
 //! How a stream's id is built: torch's layout, so that ids mean the same in both.
 //!
-//! Bit 0 is set for pooled streams; bits 1–4 hold the pool's number + 1, bits 5–9 the place in the
-//! pool. The number of a pool is its priority level, or one of [`CAPTURES`] and those that follow. The default stream is
+//! Bit 0 is set for pooled streams; bits 1–4 hold the pool's number + 1, bits 5–9 the place in the pool. The number
+//! of a pool is its priority level, or one of [`CAPTURES`] and those that follow. The default stream is
 //! 0. The id of a stream from outside is its handle, whose bit 0 is clear.
 
 /// Streams a pool has.

@@ -5,9 +5,9 @@
 //! pools they are made at first use and never destroyed.
 //!
 //! Captures and communicators are *lent* a stream, which nobody else has meanwhile: the work of a communicator may be
-//! captured, and then its stream is. Memory that a capture frees serves only later work of the same stream, so graphs of
-//! one pool share memory if they are captured from one stream. A capture without a stream of its own therefore gets the
-//! first stream of its device that no other capture has at the moment: captures one after another have the same.
+//! captured, and then its stream is. Memory that a capture frees serves only later work of the same stream, so graphs
+//! of one pool share memory if they are captured from one stream. A capture without a stream of its own therefore gets
+//! the first stream of its device that no other capture has at the moment: captures one after another have the same.
 //! Copies between devices are never captured on a lane, so lanes may share a stream.
 
 use sconce_base::collections::per_device::PerDevice;

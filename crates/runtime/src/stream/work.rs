@@ -1,7 +1,7 @@
 //! Queries of streams and devices, waits for them, and host functions in a stream.
 //!
-//! A query of a captured stream makes the capture invalid. So where the caller does not name the stream, no capture begins
-//! between the question whether there is one and the query.
+//! A query of a captured stream makes the capture invalid. So where the caller does not name the stream, no capture
+//! begins between the question whether there is one and the query.
 
 use sconce_base::error::{Error, Result};
 use sconce_base::types::DeviceIndex;

@@ -75,7 +75,8 @@ pub(crate) fn call_host_function(function: HostFunction) {
     unsafe { function.call() }
 }
 
-/// Calls the alternative of a user's function. The caller passes a [`HostFunction`] whose operation ended without running.
+/// Calls the alternative of a user's function. The caller passes a [`HostFunction`] whose operation ended without
+/// running.
 pub(crate) fn call_alternative(function: HostFunction) {
     // SAFETY: the only caller is the operation, once, if it did not run.
     unsafe { function.call_alternative() }

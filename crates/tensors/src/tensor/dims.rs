@@ -127,7 +127,8 @@ fn channels_last_order(rank: usize) -> &'static [usize] {
     if rank == 5 { &[1, 4, 3, 2, 0] } else { &[1, 3, 2, 0] }
 }
 
-/// The strides of a tensor of 4 or 5 dimensions whose channels lie innermost. Here torch does not count a size of 0 as 1.
+/// The strides of a tensor of 4 or 5 dimensions whose channels lie innermost. Here torch does not count a size of 0 as
+/// 1.
 pub(crate) fn channels_last_strides(sizes: &[i64]) -> Dims {
     let mut strides = Dims::from_elem(1, sizes.len());
     let mut next = 1_i64;

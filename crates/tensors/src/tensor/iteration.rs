@@ -63,9 +63,9 @@ struct OperandLayout<'a> {
     over: &'a [i64],
 }
 
-/// Strides for a new result of an elementwise operation: dense, with the dimensions in the order of the
-/// operands'. `inputs` are operands with the strides they have over `sizes`. The operation computes in a type; on the CPU
-/// torch converts operands to it first, which may change how they lie. `None`: nothing is converted.
+/// Strides for a new result of an elementwise operation: dense, with the dimensions in the order of the operands'.
+/// `inputs` are operands with the strides they have over `sizes`. The operation computes in a type; on the CPU torch
+/// converts operands to it first, which may change how they lie. `None`: nothing is converted.
 pub(crate) fn result_strides(
     sizes: &[i64],
     inputs: &[(&Tensor, &Dims)],

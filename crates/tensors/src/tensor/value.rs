@@ -11,8 +11,8 @@ use super::place::Place;
 use super::shared_storage::StorageRef;
 use super::storage::Storage;
 
-/// A tensor. The default is the undefined one, which has no storage; its type and its layout mean nothing. Every element
-/// lies in the storage.
+/// A tensor. The default is the undefined one, which has no storage; its type and its layout mean nothing. Every
+/// element lies in the storage.
 ///
 /// No `Option` of all parts: one would be filled by a copy of 200 bytes, and each look at a part would ask for it.
 #[derive(Clone)]
@@ -85,7 +85,8 @@ impl Tensor {
         Tensor { storage: Some(storage), dtype: self.dtype(), layout: self.layout().clone() }
     }
 
-    /// Becomes a tensor whose layout the caller writes then, all of it, so that it reaches only elements of the storage.
+    /// Becomes a tensor whose layout the caller writes then, all of it, so that it reaches only elements of the
+    /// storage.
     #[inline(always)]
     pub(super) fn begin(&mut self, storage: StorageRef, dtype: Dtype) -> &mut TensorLayout {
         self.storage = Some(storage);
@@ -196,8 +197,8 @@ impl Tensor {
         self.dtype().bytes()
     }
 
-    /// The bytes of all elements, one after another. A tensor that repeats its elements may have more than any memory; it
-    /// has `usize::MAX` then.
+    /// The bytes of all elements, one after another. A tensor that repeats its elements may have more than any memory;
+    /// it has `usize::MAX` then.
     #[inline]
     pub(crate) fn packed_bytes(&self) -> usize {
         (self.numel() as usize).saturating_mul(self.element())

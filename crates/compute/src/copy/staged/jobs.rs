@@ -149,7 +149,8 @@ impl<T> JobQueue<T> {
         self.wanted.load(Ordering::Relaxed) > 0
     }
 
-    /// Takes a job to help with. Without one the calling thread counts as idle: it parks, and looks again when it wakes.
+    /// Takes a job to help with. Without one the calling thread counts as idle: it parks, and looks again when it
+    /// wakes.
     pub(super) fn take_or_idle(&self) -> Option<Helper<T>> {
         let mut inner = self.inner.lock();
         let me = thread::current();

@@ -81,8 +81,8 @@ impl DeviceRecord {
         Ok(DeviceRecord { device, place, base, told: None, newest: Mutex::default(), arena })
     }
 
-    /// Queues a use on a stream, behind all uses queued before. The lock of the record's generator is held, so that uses
-    /// follow each other.
+    /// Queues a use on a stream, behind all uses queued before. The lock of the record's generator is held, so that
+    /// uses follow each other.
     pub(in crate::random) fn use_on(
         &self,
         work: &dyn DeviceWork,

@@ -81,9 +81,9 @@ pub enum CommOp {
     PremulSum(f64),
 }
 
-/// One call of a rank. `send` is what it gives and `recv` what it gets, which may be the same memory where both have the
-/// same size. `count` is in elements. The types are I8, U8, I32, U32, I64, U64, F16, BF16, F32, F64,
-/// and for reductions `F8_E4M3FN` and `F8_E5M2`, on devices of compute capability 9.0 or later.
+/// One call of a rank. `send` is what it gives and `recv` what it gets, which may be the same memory where both have
+/// the same size. `count` is in elements. The types are I8, U8, I32, U32, I64, U64, F16, BF16, F32, F64, and for
+/// reductions `F8_E4M3FN` and `F8_E5M2`, on devices of compute capability 9.0 or later.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the fields of all variants are described with the type")]
 pub enum CommCall {

@@ -2,8 +2,8 @@
 //!
 //! A part has some lines of an image's output and one group of channels. Its input is copied once, with channels
 //! innermost and zeros where the padding is (`padded`), so that what follows has no edges. The filter is copied to
-//! blocks of features that fill vectors (`weights`). A tile has some positions and the features of a block; each element
-//! of the input that it meets is multiplied with a vector of the filter (`tiles`).
+//! blocks of features that fill vectors (`weights`). A tile has some positions and the features of a block; each
+//! element of the input that it meets is multiplied with a vector of the filter (`tiles`).
 //!
 //! If the input is small, a part has some blocks of features and whole images instead: each block of the filter is
 //! copied just before it is used, to memory that stays in the cache. The last layers of a network have few positions
@@ -38,8 +38,8 @@ use crate::unfolding::{Geometry, Uncalculated, zeros};
 /// Bytes of the padded input of a part, unless one line has more: it is read for each block of features.
 const INPUT_BYTES: usize = 128 << 10;
 
-/// The most bytes of the padded input of a group for which parts have blocks of features, if the filter has as many: half
-/// of a usual second cache.
+/// The most bytes of the padded input of a group for which parts have blocks of features, if the filter has as many:
+/// half of a usual second cache.
 const SMALL_BYTES: usize = 512 << 10;
 
 /// The least and the usual work of a part, in multiplications, where there are threads to share it.

@@ -1,7 +1,7 @@
 //! Sums of a tile: some positions, and the features of a block.
 //!
-//! A tile of two vectors has 6 positions, and one of one vector 12: its sums, the vectors of the filter and an element of
-//! the input fill the 16 registers of a processor with AVX2.
+//! A tile of two vectors has 6 positions, and one of one vector 12: its sums, the vectors of the filter and an element
+//! of the input fill the 16 registers of a processor with AVX2.
 
 #![allow(
     unsafe_code,

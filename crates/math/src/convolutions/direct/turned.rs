@@ -3,8 +3,8 @@
 /// Lines and columns of a tile, which is read and written in whole lines of a cache.
 pub(super) const SIDE: usize = 16;
 
-/// Copies lines that are `apart` to columns: the elements of a column lie side by side from `start(column)` on, which is
-/// called once for each column, in their order. There are at most [`SIDE`] lines.
+/// Copies lines that are `apart` to columns: the elements of a column lie side by side from `start(column)` on, which
+/// is called once for each column, in their order. There are at most [`SIDE`] lines.
 #[inline(always)]
 pub(super) fn turn<T: Copy + Default>(
     from: &[T],

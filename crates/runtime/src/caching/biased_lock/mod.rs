@@ -2,10 +2,10 @@
 //! instruction.
 //!
 //! Most caches and graphs have one user. After some acquisitions in a row by one thread the lock becomes *biased* to
-//! that thread: the thread announces in a word of its own that it is inside, and checks that the lock is still biased to
-//! it. That are plain stores and loads. Any other thread first takes the lock the ordinary way, takes the bias away, and
-//! calls `membarrier`, which makes every running thread of the process execute a full fence. Then it waits until the
-//! word says that its thread is no longer inside.
+//! that thread: the thread announces in a word of its own that it is inside, and checks that the lock is still biased
+//! to it. That are plain stores and loads. Any other thread first takes the lock the ordinary way, takes the bias away,
+//! and calls `membarrier`, which makes every running thread of the process execute a full fence. Then it waits until
+//! the word says that its thread is no longer inside.
 //!
 //! Between announcement and check stands no fence, so the processor may swap the two. The other side executes it: a
 //! thread that still saw the bias announced itself before that fence, so the other side reads the word; a thread that

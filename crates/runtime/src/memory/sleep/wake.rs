@@ -9,8 +9,8 @@ use super::{PoolNumber, lock, mark, rise, state, sweep};
 use crate::context::Runtime;
 use crate::memory::streams::sleepers::{self, SleepPhase};
 
-/// Wakes a pool of a device. `restore`: its live blocks hold what they held; otherwise what they hold is undefined. After
-/// a failure it sleeps as before.
+/// Wakes a pool of a device. `restore`: its live blocks hold what they held; otherwise what they hold is undefined.
+/// After a failure it sleeps as before.
 pub(crate) fn wake(
     runtime: &Runtime,
     device: DeviceIndex,

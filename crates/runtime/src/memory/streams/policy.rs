@@ -15,8 +15,8 @@ pub(crate) struct CachePolicy {
     settings: Option<Arc<Settings>>,
 }
 
-/// Which blocks serve a request. As in torch, memory of pages is cut wherever a block can be. It has no oversize blocks:
-/// the pages of a large free block serve any request. Nor has it a pool for small requests.
+/// Which blocks serve a request. As in torch, memory of pages is cut wherever a block can be. It has no oversize
+/// blocks: the pages of a large free block serve any request. Nor has it a pool for small requests.
 fn fit(settings: &Settings, paged: bool) -> BlockFit {
     BlockFit {
         max_split: if paged { u64::MAX } else { settings.max_split_bytes as u64 },

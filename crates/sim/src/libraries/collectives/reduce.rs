@@ -1,7 +1,7 @@
 //! Reductions of elements in memory.
 //!
-//! Elements are combined in the order of the ranks, and each result is rounded to the type. NCCL's order depends on
-//! its algorithm, so only results that no order changes are the same there. Results of 8-bit floating-point numbers that
+//! Elements are combined in the order of the ranks, and each result is rounded to the type. NCCL's order depends on its
+//! algorithm, so only results that no order changes are the same there. Results of 8-bit floating-point numbers that
 //! are too large become the largest finite number, as in NCCL.
 #![forbid(unsafe_code)]
 

@@ -71,9 +71,9 @@ struct FlatOperands<'a> {
     plan: Plan,
 }
 
-/// The operands and the plan, if the operands are contiguous tensors of one floating-point type, shape and place, and the
-/// result has their type: an operation on such tensors is *flat*, and most of what other operations find out is known.
-/// `None` for all other operands.
+/// The operands and the plan, if the operands are contiguous tensors of one floating-point type, shape and place, and
+/// the result has their type: an operation on such tensors is *flat*, and most of what other operations find out is
+/// known. `None` for all other operands.
 #[inline]
 fn flat_operands<'a>(
     operation: ElementOperation,

@@ -116,8 +116,8 @@ fn have_one_shape(one: &[i64], other: &[i64], at: usize) -> bool {
     one.len() == other.len() && pairs.all(|(dim, (one, other))| dim == at || one == other)
 }
 
-/// The elements of tensors, one after another. The callers have checked that they are contiguous, and of the output's type
-/// and place.
+/// The elements of tensors, one after another. The callers have checked that they are contiguous, and of the output's
+/// type and place.
 fn join_packed<'a>(output: &Tensor, tensors: impl IntoIterator<Item = &'a Tensor>) -> Result<()> {
     let packed = |tensor: &Tensor| PlacedOperand { address: tensor.raw(), strides: &[1] };
     let part = |tensor: &'a Tensor| JoinPart { size: tensor.numel(), operand: packed(tensor) };

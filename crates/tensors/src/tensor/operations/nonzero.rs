@@ -17,8 +17,8 @@ use crate::tensor::{MemoryFormat, Tensor, TensorOptions, views};
 
 const ONE: Scalar = Scalar::Int(1);
 
-/// A row of indices for each element that is not 0, in row-major order, with torch's strides: those of a dimension lie one
-/// after another. Waits for the current stream, since the size of the result depends on the elements.
+/// A row of indices for each element that is not 0, in row-major order, with torch's strides: those of a dimension lie
+/// one after another. Waits for the current stream, since the size of the result depends on the elements.
 pub fn nonzero(input: &Tensor) -> Result<Tensor> {
     if let Some(device) = input.place().device() {
         refuse_captured(device)?;

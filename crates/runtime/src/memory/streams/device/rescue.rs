@@ -1,8 +1,8 @@
 //! The lock that serialises the rescues of a device: waiting for its pending blocks, and returning its segments.
 //! Without it a second thread would find the memory neither in the caches nor in the driver, and fail.
 //!
-//! A rescue gives memory back, and so keeps captures from beginning. The thread asks for that before it takes this lock:
-//! a thread that had this lock and waited for a capture to begin would keep another one waiting that gives back
+//! A rescue gives memory back, and so keeps captures from beginning. The thread asks for that before it takes this
+//! lock: a thread that had this lock and waited for a capture to begin would keep another one waiting that gives back
 //! already and wants this lock, and the capture waits for that one.
 
 use sconce_base::lock::rank;
