@@ -2,7 +2,7 @@
 #ifndef SCONCE_CPP_TESTS_C_API_H
 #define SCONCE_CPP_TESTS_C_API_H
 
-#include <sconce/sconce.h>
+#include <sconce/sconce_all.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,6 +27,7 @@ class Outputs:
 
     def __init__(self, library, rng):
         self.library, self.rng = library, rng
+        self.gelu = [library.constants[f"SCONCE_UNARY_{name}"] for name in ("GELU", "GELU_TANH")]
 
     def has(self, function):
         return function in WITH_INTO or f"sconce_tensor_{function}_out" in self.library.functions
@@ -110,5 +111,13 @@ class Outputs:
         ours, theirs = [
             dtypes.decode(wanted, tensor.bytes(dtypes.BYTES[wanted])) for tensor in (into, converted)
         ]
-        if into.sizes != plain.sizes or not all((ours == theirs) | ((ours != ours) & (theirs != theirs))):
-            raise Wrong(f"an output of {wanted} has other values than the converted result of {own}")
+        same = (ours == theirs) | ((ours != ours) & (theirs != theirs))
+        if function == "unary" and arguments[0] in self.gelu and own in ("f16", "bf16"):
+            # On a device, 16-bit results are rounded from another formula than wider ones (docs/design/pointwise.md).
+            same |= abs(ours - theirs) <= 1e-6 + 2.0**-7 * abs(theirs)
+        if into.sizes != plain.sizes or not all(same):
+            differing = list(zip(ours[~same][:4].tolist(), theirs[~same][:4].tolist())) if len(same) else []
+            raise Wrong(
+                f"an output of {wanted} has other values than the converted result of {own}: {differing}, "
+                f"{int((~same).sum())} of {same.size}"
+            )

@@ -69,9 +69,10 @@ pub fn symbols_of(file: &[u8], path: &Path) -> Result<Symbols> {
     let cut_off = |_| wrong("its tables are cut off");
     let machine = if cfg!(target_arch = "x86_64") { elf::EM_X86_64 } else { elf::EM_AARCH64 };
     if header(file).map_err(cut_off)?.e_machine(LittleEndian) != machine {
-        return Err(wrong(
-            "it was compiled for another processor; compile the model on this kind of machine",
-        ));
+        return Err(Error::not_supported(format!(
+            "{} was compiled for another processor; compile the model on this kind of machine",
+            path.display()
+        )));
     }
     names(file).map_err(cut_off)
 }
@@ -88,12 +89,17 @@ mod tests {
         assert!(needed("dlopen") || needed("malloc"), "{:?}", found.undefined);
         assert!(found.undefined.iter().all(|name| !found.defined.contains(name)));
         assert!(found.libraries.iter().any(|name| name == "libc.so.6"), "{:?}", found.libraries);
-        let file = std::fs::read(&library).unwrap();
+        let mut file = std::fs::read(&library).unwrap();
         let folder = crate::package::folder::PrivateFolder::new().unwrap();
         for length in [0, 5, 20, 64, 1000] {
             let path = folder.write("cut", &file[..length]).unwrap();
             let message = symbols(&path).unwrap_err().message;
             assert!(message.contains("is no shared library"), "{message}");
         }
+        // The number of the processor in the header of the file.
+        file[18] ^= 1;
+        let refused = symbols(&folder.write("other", &file).unwrap()).unwrap_err();
+        assert_eq!(refused.status, crate::api::SCONCE_ERROR_NOT_SUPPORTED);
+        assert!(refused.message.contains("another processor"), "{}", refused.message);
     }
 }
