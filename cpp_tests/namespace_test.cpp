@@ -1,5 +1,5 @@
 // The inline namespace: user code and its forward declarations do not name it, symbols contain it.
-#include <sconce/detail/fwd.hpp>
+#include <sconce/fwd.hpp>
 
 // A user's header, which includes only the forward declarations.
 namespace user {

@@ -1,7 +1,7 @@
 /*
  * Sconce: PyTorch's CUDA runtime layer without PyTorch. The C API.
  *
- * Generated from tests/header_sync/layout.rs by cbindgen; do not edit. SCONCE_BLESS=1 cargo test --test header_sync
+ * Generated from tests/header_sync/layout.rs; do not edit. SCONCE_BLESS=1 cargo test --test header_sync
  * writes it anew.
  */
 

@@ -11,8 +11,10 @@
 #include <sconce/comm/tensors.hpp>
 #include <sconce/comm/work.hpp>
 #include <sconce/cuda/blas.hpp>
+#include <sconce/cuda/dim_vector.hpp>
 #include <sconce/cuda/dnn.hpp>
 #include <sconce/cuda/fft.hpp>
+#include <sconce/cuda/memory_format.hpp>
 #include <sconce/sconce.hpp>
 #include <sconce/sim/comm.hpp>
 #include <sconce/sim/kernel.hpp>
@@ -26,7 +28,6 @@
 #include <sconce/tensor/class.hpp>
 #include <sconce/tensor/convolutions.hpp>
 #include <sconce/tensor/copies.hpp>
-#include <sconce/tensor/dim_vector.hpp>
 #include <sconce/tensor/dlpack.hpp>
 #include <sconce/tensor/factories.hpp>
 #include <sconce/tensor/fft.hpp>
@@ -35,7 +36,6 @@
 #include <sconce/tensor/functions.hpp>
 #include <sconce/tensor/graph_callables.hpp>
 #include <sconce/tensor/int_array_ref.hpp>
-#include <sconce/tensor/memory_format.hpp>
 #include <sconce/tensor/operators.hpp>
 #include <sconce/tensor/options.hpp>
 #include <sconce/tensor/ordering.hpp>

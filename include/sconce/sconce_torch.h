@@ -17,7 +17,7 @@
 #ifndef SCONCE_SCONCE_TORCH_H_
 #define SCONCE_SCONCE_TORCH_H_
 
-#include "sconce/c/tensor.h"
+#include "sconce/sconce_all.h"
 
 /** A `sconce_op_value`: no value. */
 #ifdef __cplusplus

@@ -71,10 +71,10 @@ fn guard(file: &str) -> String {
     format!("SCONCE_{}_", file.to_uppercase().replace(['/', '.'], "_"))
 }
 
-fn notice(title: &str, sources: &str) -> String {
+fn notice(sources: &str) -> String {
     format!(
-        "/*\n * Sconce: PyTorch's CUDA runtime layer without PyTorch. {title}\n *\n * Generated from {sources} by \
-         cbindgen; do not edit. SCONCE_BLESS=1 cargo test --test header_sync\n * writes it anew.\n */\n\n"
+        "/*\n * Sconce: PyTorch's CUDA runtime layer without PyTorch. The C API.\n *\n * Generated from {sources}; do \
+         not edit. SCONCE_BLESS=1 cargo test --test header_sync\n * writes it anew.\n */\n\n"
     )
 }
 
@@ -89,7 +89,7 @@ impl Parts {
     /// The header's text.
     fn text(&self, noun: &Noun, owners: &BTreeMap<String, usize>, number: usize) -> String {
         let file = format!("c/{}.h", noun.name);
-        let mut text = notice("The C API.", "src");
+        let mut text = notice("src by cbindgen");
         if noun.name == "library" {
             text += RULES;
         } else {
@@ -147,7 +147,7 @@ impl Parts {
 
 /// A header that includes others.
 fn umbrella(file: &str, about: &str, includes: &[String]) -> String {
-    let mut text = notice("The C API.", "tests/header_sync/layout.rs");
+    let mut text = notice("tests/header_sync/layout.rs");
     write!(text, "/**\n * @file\n{about} */\n\n#ifndef {0}\n#define {0}\n\n", guard(file)).unwrap();
     for include in includes {
         writeln!(text, "#include <sconce/{include}>").unwrap();

@@ -4,6 +4,7 @@
 
 mod abi;
 mod comments;
+mod folders;
 mod generate;
 mod layout;
 mod marks;

@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <sconce/cuda/memory_format.hpp>
 #include <sconce/cuda/stream.hpp>
 #include <sconce/detail/operand.hpp>
-#include <sconce/tensor/memory_format.hpp>
 #include <string>
 
 /// The target of a `cudnnHandle_t`; declared so that no header of cuDNN is needed.

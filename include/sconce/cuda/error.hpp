@@ -7,7 +7,7 @@
 
 #include <cstdint>
 #include <cstring>
-#include <sconce/detail/fwd.hpp>
+#include <sconce/fwd.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
-#include <sconce/detail/fwd.hpp>
+#include <sconce/fwd.hpp>
 #include <type_traits>
 
 namespace sconce {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <iterator>
 #include <sconce/cuda/error.hpp>
-#include <sconce/detail/fwd.hpp>
+#include <sconce/fwd.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -13,9 +13,9 @@
 #include <optional>
 #include <sconce/comm/base.hpp>
 #include <sconce/cuda/error.hpp>
+#include <sconce/cuda/memory_format.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 #include <sconce/tensor/class.hpp>
-#include <sconce/tensor/memory_format.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <sconce/cuda/dim_vector.hpp>
 #include <sconce/cuda/scalar_type.hpp>
 #include <sconce/cuda/span.hpp>
-#include <sconce/tensor/dim_vector.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>

@@ -12,8 +12,8 @@
 #include <initializer_list>
 #include <iterator>
 #include <ostream>
+#include <sconce/cuda/dim_vector.hpp>
 #include <sconce/cuda/span.hpp>
-#include <sconce/tensor/dim_vector.hpp>
 #include <string>
 #include <utility>
 #include <vector>

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <optional>
 #include <sconce/cuda/device_type.hpp>
+#include <sconce/cuda/memory_format.hpp>
 #include <sconce/cuda/scalar_type.hpp>
-#include <sconce/tensor/memory_format.hpp>
 #include <string>
 
 namespace sconce {

@@ -5,11 +5,12 @@
 /// namespace. Object files compiled with headers of another number have other symbols, so they fail
 /// to link instead of sharing classes of different layouts. A forward declaration in user code
 /// would be outside of that namespace: include this header instead.
-#ifndef SCONCE_DETAIL_FWD_HPP
-#define SCONCE_DETAIL_FWD_HPP
+#ifndef SCONCE_FWD_HPP
+#define SCONCE_FWD_HPP
 
 #if defined(__cplusplus) && __cplusplus < 201703L
-#error "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce.h>"
+#error \
+    "Sconce's C++ headers need C++17 (-std=c++17); C and older C++ can include <sconce/sconce_all.h>"
 #endif
 
 #include <cstdint>
@@ -171,4 +172,4 @@ class Element;
 }  // namespace sconce
 /// \endcond
 
-#endif  // SCONCE_DETAIL_FWD_HPP
+#endif  // SCONCE_FWD_HPP

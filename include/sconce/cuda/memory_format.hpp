@@ -1,10 +1,10 @@
 /// \file
 /// The order of a tensor's dimensions in memory, under torch's names.
-#ifndef SCONCE_TENSOR_MEMORY_FORMAT_HPP
-#define SCONCE_TENSOR_MEMORY_FORMAT_HPP
+#ifndef SCONCE_CUDA_MEMORY_FORMAT_HPP
+#define SCONCE_CUDA_MEMORY_FORMAT_HPP
 
 #include <cstdint>
-#include <sconce/detail/fwd.hpp>
+#include <sconce/fwd.hpp>
 
 namespace sconce {
 inline namespace v0 {
@@ -25,4 +25,4 @@ using cuda::MemoryFormat;
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_TENSOR_MEMORY_FORMAT_HPP
+#endif  // SCONCE_CUDA_MEMORY_FORMAT_HPP

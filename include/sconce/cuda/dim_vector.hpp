@@ -1,7 +1,7 @@
 /// \file
 /// A few numbers, one for each dimension, such as sizes, strides or paddings.
-#ifndef SCONCE_TENSOR_DIM_VECTOR_HPP
-#define SCONCE_TENSOR_DIM_VECTOR_HPP
+#ifndef SCONCE_CUDA_DIM_VECTOR_HPP
+#define SCONCE_CUDA_DIM_VECTOR_HPP
 
 #include <sconce/c/library.h>
 
@@ -78,4 +78,4 @@ class DimVector {
 }  // namespace v0
 }  // namespace sconce
 
-#endif  // SCONCE_TENSOR_DIM_VECTOR_HPP
+#endif  // SCONCE_CUDA_DIM_VECTOR_HPP
