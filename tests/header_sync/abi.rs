@@ -101,15 +101,15 @@ fn the_library_needs_nothing_but_libc_and_carries_its_soname() {
     }
 }
 
-/// The types of parameters and of fields in a source of `src`: what C callers write.
+/// The types of parameters and of fields in a source: what C callers write.
 fn types_from_c(source: &str) -> Vec<(String, String)> {
     let mut types = Vec::new();
-    for piece in source.split("extern \"C\" fn sconce_").skip(1) {
+    for piece in source.split("extern \"C\" fn ").skip(1) {
         let (name, rest) = piece.split_once('(').unwrap();
         let parameters = rest.split_once(") ").map_or(rest, |(parameters, _)| parameters);
         for parameter in parameters.split(',').filter(|parameter| parameter.contains(": ")) {
             let (parameter, kind) = parameter.split_once(": ").unwrap();
-            types.push((format!("sconce_{name}: {}", parameter.trim()), kind.trim().to_owned()));
+            types.push((format!("{name}: {}", parameter.trim()), kind.trim().to_owned()));
         }
     }
     for piece in source.split("#[repr(C)]\n").skip(1) {
@@ -122,10 +122,22 @@ fn types_from_c(source: &str) -> Vec<(String, String)> {
     types
 }
 
+/// The sources in a folder and in those below it.
+fn sources_of(folder: &Path) -> Vec<String> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let sources = paths.map(|path| match path.is_dir() {
+        true => sources_of(&path),
+        false => vec![std::fs::read_to_string(path).unwrap()],
+    });
+    sources.flatten().collect()
+}
+
 /// A `bool` or an enum made of a byte of C's that it does not know is undefined behaviour.
 #[test]
 fn no_bool_and_no_enum_comes_from_c() {
     let sources = testkit::header::boundary_sources();
+    let of_torch = sources_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("torch/src"));
+    assert!(of_torch.len() > 100, "the sources of libsconce_torch are not there");
     let enums: BTreeSet<&str> = sources
         .iter()
         .flat_map(|source| source.split("pub enum ").skip(1))
@@ -133,7 +145,7 @@ fn no_bool_and_no_enum_comes_from_c() {
         .collect();
     assert!(enums.contains("sconce_status") && enums.contains("sconce_dtype"), "{enums:?}");
     let (mut seen, mut wrong) = (0, Vec::new());
-    for (place, kind) in sources.iter().flat_map(|source| types_from_c(source)) {
+    for (place, kind) in sources.iter().chain(&of_torch).flat_map(|source| types_from_c(source)) {
         seen += 1;
         let words: Vec<&str> = kind.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
         // A place for a result is only written to.

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use super::arguments::Out;
+use super::bits::CBool;
 use super::handles::return_tensor;
 use super::tensors::{device_of_tensor, dtype_of_tensor, rank_of, sizes_of, strides_of};
 use crate::error::{Error, Result, shim};
@@ -207,7 +208,7 @@ scalar_tensors! {
     aoti_torch_scalar_to_tensor_int16: i16 = SCONCE_DTYPE_I16 => |value| integer(i64::from(value));
     aoti_torch_scalar_to_tensor_int32: i32 = SCONCE_DTYPE_I32 => |value| integer(i64::from(value));
     aoti_torch_scalar_to_tensor_int64: i64 = SCONCE_DTYPE_I64 => integer;
-    aoti_torch_scalar_to_tensor_bool: bool = SCONCE_DTYPE_BOOL => truth;
+    aoti_torch_scalar_to_tensor_bool: CBool = SCONCE_DTYPE_BOOL => |value| truth(value.is_true());
     aoti_torch_scalar_to_tensor_complex64: Complex64 = SCONCE_DTYPE_C64 =>
         |value| complex(value.real.into(), value.imaginary.into());
     aoti_torch_scalar_to_tensor_complex128: Complex128 = SCONCE_DTYPE_C128 =>

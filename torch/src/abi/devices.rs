@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::ffi::c_void;
 
 use super::arguments::{CText, Out, object};
+use super::bits::CBool;
 use super::constants::{DEVICE_TYPE_CPU, DEVICE_TYPE_CUDA};
 use crate::error::{Error, Result, shim};
 use crate::sconce::{api, check};
@@ -184,13 +185,13 @@ pub unsafe extern "C" fn torch_set_current_cuda_stream(
 /// Returns a stream of the device's pool as a `cudaStream_t`.
 #[unsafe(no_mangle)]
 pub extern "C" fn torch_get_cuda_stream_from_pool(
-    is_high_priority: bool,
+    is_high_priority: CBool,
     device_index: i32,
     ret_stream: Out<'_, *mut c_void>,
 ) -> i32 {
     shim(|| {
         let mut stream = NO_STREAM;
-        let priority = -i32::from(is_high_priority);
+        let priority = -i32::from(is_high_priority.is_true());
         check(api::sconce_stream_get_from_pool(device_index, priority, &mut stream))?;
         let handle = native(stream)?;
         ret_stream.write("ret_stream", handle)
@@ -274,8 +275,8 @@ pub extern "C" fn aoti_torch_grad_mode_is_enabled() -> bool {
 
 /// Switches the calling thread's mode.
 #[unsafe(no_mangle)]
-pub extern "C" fn aoti_torch_grad_mode_set_enabled(enabled: bool) {
-    GRAD_MODE.set(enabled);
+pub extern "C" fn aoti_torch_grad_mode_set_enabled(enabled: CBool) {
+    GRAD_MODE.set(enabled.is_true());
 }
 
 /// Allocates device memory for the current stream.

@@ -5,6 +5,7 @@
 use std::ffi::{CStr, CString, c_char};
 
 use super::arguments::CText;
+use super::bits::CBool;
 use crate::error::{self, Error};
 use crate::sconce::api;
 
@@ -49,7 +50,7 @@ pub extern "C" fn aoti_torch_warn(
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aoti_torch_check(
-    condition: bool,
+    condition: CBool,
     function: *const c_char,
     file: *const c_char,
     line: u32,

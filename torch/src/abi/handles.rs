@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 
 use super::arguments::Out;
+use super::bits::CBool;
 use super::constants::{device_of, dtype_of};
 use super::live;
 use super::tensors::{is_defined, offset_of, rank_of, strides_of};
@@ -110,10 +111,10 @@ pub extern "C" fn aoti_torch_new_uninitialized_tensor(ret: Out<'_, TensorHandle>
 
 /// Accepts that a tensor takes no part in gradients, which none does here; refuses the contrary.
 #[unsafe(no_mangle)]
-pub extern "C" fn torch_set_requires_grad(tensor: TensorHandle, requires_grad: bool) -> i32 {
+pub extern "C" fn torch_set_requires_grad(tensor: TensorHandle, requires_grad: CBool) -> i32 {
     shim(|| {
         is_defined(tensor)?;
-        if requires_grad {
+        if requires_grad.is_true() {
             return Err(Error::not_supported(
                 "requires_grad cannot be set: Sconce records no gradients; train with PyTorch, or call backward \
                  operators of the library directly",

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `objects/` | objects of the ABI that are no tensors |
 //! | `arguments` | pointers of the caller: optional values, arrays, what a new tensor is to be |
+//! | `bits` | values of which any bytes are one |
 //! | `constants` | numbers of data types, devices, layouts, memory formats and tags of operators |
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
@@ -18,6 +19,7 @@
 //! | `parallel` | work on several threads of the CPU |
 
 pub mod arguments;
+pub mod bits;
 pub mod blobs;
 pub mod constants;
 pub mod copies;

@@ -8,6 +8,7 @@ use std::ffi::c_char;
 use super::model::{model_of, return_text, sconce_model};
 use super::model_runs::handles;
 use crate::abi::arguments::{CText, Out, has_struct_size};
+use crate::abi::bits::CBool;
 use crate::abi::constants::dtype_of;
 use crate::error::{Error, guard};
 use crate::sconce::api::{sconce_status, sconce_tensor};
@@ -23,7 +24,7 @@ pub struct sconce_model_constant {
     /// Bytes of the elements.
     pub bytes: u64,
     /// Whether the model computes it from other constants.
-    pub folded: bool,
+    pub folded: CBool,
     /// 0.
     pub reserved: [u8; 7],
 }
@@ -74,7 +75,7 @@ pub extern "C" fn sconce_model_get_constant(
         let mut described = out_constant.described("out_constant")?;
         described.dtype = dtype_of(constant.dtype).unwrap_or(-1);
         described.bytes = constant.bytes as u64;
-        described.folded = constant.folded;
+        described.folded = constant.folded.into();
         if !out_name.is_none() {
             return_text(out_name, "out_name", &constant.original)?;
         }
@@ -107,7 +108,7 @@ pub unsafe extern "C" fn sconce_model_update_constants(
     names: *const CText<'_>,
     tensors: *const *mut sconce_tensor,
     count: usize,
-    inactive: bool,
+    inactive: CBool,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn sconce_model_update_constants(
         for (name, tensor) in names.iter().zip(tensors) {
             constants.push((name.required("names")?.to_string_lossy().into_owned(), *tensor));
         }
-        model.update_constants(&constants, inactive)
+        model.update_constants(&constants, inactive.is_true())
     })
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions without mangled names")]
 
+use crate::abi::bits::CBool;
 use crate::sconce::precision;
 
 /// Sets whether products of float32 matrices use TF32, in compiled models, in kernel libraries and in libsconce: another
@@ -14,8 +15,8 @@ use crate::sconce::precision;
 ///
 /// - torch: `torch.backends.cuda.matmul.allow_tf32`.
 #[unsafe(no_mangle)]
-pub extern "C" fn sconce_torch_set_allow_tf32_cublas(allow: bool) {
-    precision::set_allow_tf32(allow);
+pub extern "C" fn sconce_torch_set_allow_tf32_cublas(allow: CBool) {
+    precision::set_allow_tf32(allow.is_true());
 }
 
 /// Returns whether products of float32 matrices in compiled models and kernel libraries use TF32 on the calling thread.

@@ -4,6 +4,7 @@
 
 use super::{Place, give, operation};
 use crate::abi::arguments::{CText, array};
+use crate::abi::bits::CBool;
 use crate::operations::{advanced_indexing, indexed};
 use crate::sconce::tensor::TensorHandle;
 
@@ -84,13 +85,13 @@ pub unsafe extern "C" fn aoti_torch_index_put_out(
     indices: *const TensorHandle,
     num_indices: u32,
     values: TensorHandle,
-    accumulate: bool,
+    accumulate: CBool,
 ) -> i32 {
     operation("aoti_torch_index_put_out", || {
         // SAFETY: the ABI has the number of entries of `indices` in `num_indices`.
         let indices = unsafe { array(indices, num_indices as usize, "indices") }?;
         let indices: Vec<_> =
             indices.iter().map(|index| Some(*index).filter(|index| !index.is_null())).collect();
-        advanced_indexing::index_put_out(out, tensor, &indices, values, accumulate)
+        advanced_indexing::index_put_out(out, tensor, &indices, values, accumulate.is_true())
     })
 }

@@ -5,6 +5,7 @@
 use std::ffi::{CString, c_char};
 
 use crate::abi::arguments::{CText, Out, object};
+use crate::abi::bits::CBool;
 use crate::abi::errors::not_null;
 use crate::error::{Error, shim};
 use crate::foreign::words;
@@ -173,7 +174,7 @@ pub extern "C" fn torch_c10_cuda_check_msg(
     filename: CText<'_>,
     function_name: CText<'_>,
     line_number: u32,
-    _include_device_assertions: bool,
+    _include_device_assertions: CBool,
     error_msg: Out<'_, *mut c_char>,
 ) -> i32 {
     shim(|| {

@@ -3,6 +3,7 @@
 #![allow(unsafe_code, reason = "functions of C over handles and pointers of the caller")]
 
 use crate::abi::arguments::{Out, object};
+use crate::abi::bits::CBool;
 use crate::error::{Error, Result, shim};
 
 /// A number. Its handle is the address of one.
@@ -80,7 +81,7 @@ macro_rules! made {
 made! {
     torch_new_scalar_int(value: i64) = Scalar::Int(value);
     torch_new_scalar_double(value: f64) = Scalar::Float(value);
-    torch_new_scalar_bool(value: bool) = Scalar::Bool(value);
+    torch_new_scalar_bool(value: CBool) = Scalar::Bool(value.is_true());
     torch_new_scalar_complex_double(real: f64, imag: f64) = Scalar::Complex(real, imag);
 }
 

@@ -12,6 +12,7 @@ use std::ffi::{c_int, c_void};
 
 use half::{bf16, f16};
 
+use crate::abi::bits::CBool;
 use crate::foreign::cpu_allocator;
 use crate::operations::products::blocks::{Block, multiply};
 
@@ -53,9 +54,9 @@ pub extern "C" fn in_parallel_region() -> bool {
 /// # Safety
 /// The place is valid for a write.
 #[unsafe(export_name = "_ZN3c1013ParallelGuardC1Eb")]
-pub unsafe extern "C" fn enter_parallel(guard: *mut bool, state: bool) {
+pub unsafe extern "C" fn enter_parallel(guard: *mut CBool, state: CBool) {
     // SAFETY: the generated code has a guard on its stack, and passes the address.
-    unsafe { guard.write(IS_PARALLEL.replace(state)) };
+    unsafe { guard.write(IS_PARALLEL.replace(state.is_true()).into()) };
 }
 
 /// The destructor of `c10::ParallelGuard`.
@@ -63,9 +64,9 @@ pub unsafe extern "C" fn enter_parallel(guard: *mut bool, state: bool) {
 /// # Safety
 /// The guard was constructed.
 #[unsafe(export_name = "_ZN3c1013ParallelGuardD1Ev")]
-pub unsafe extern "C" fn leave_parallel(guard: *mut bool) {
+pub unsafe extern "C" fn leave_parallel(guard: *mut CBool) {
     // SAFETY: the generated code has a guard on its stack, and passes the address.
-    IS_PARALLEL.set(unsafe { guard.read() });
+    IS_PARALLEL.set(unsafe { guard.read() }.is_true());
 }
 
 /// `at::getCPUAllocator`
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn pack(
 
 /// `at::native::cpublas::brgemm_release`: no state of the processor is kept.
 #[unsafe(export_name = "_ZN2at6native7cpublas14brgemm_releaseEb")]
-pub extern "C" fn brgemm_release(_is_packed: bool) {}
+pub extern "C" fn brgemm_release(_is_packed: CBool) {}
 
 /// `at::native::cpublas::brgemm` of float32, which is never packed: `into = first @ second`, or that added to it.
 ///
@@ -125,17 +126,17 @@ pub unsafe extern "C" fn brgemm_float(
     first_stride: i64,
     second_stride: i64,
     into_stride: i64,
-    adds: bool,
+    adds: CBool,
     first: *const f32,
     second: *const f32,
     into: *mut f32,
-    _is_packed: bool,
+    _is_packed: CBool,
 ) {
     let block = |data, stride: i64| Block { data, stride: stride as usize };
     let sizes = [rows, columns, inner].map(|size| size.max(0) as usize);
     let (first, second) = (block(first, first_stride), block(second, second_stride));
     // SAFETY: the generated code has matrices of these sizes and strides, and the result is no part of the others.
-    unsafe { multiply(sizes, first, second, block(into, into_stride), adds) };
+    unsafe { multiply(sizes, first, second, block(into, into_stride), adds.is_true()) };
 }
 
 /// The rows of a 16-bit matrix in float32, one after another.
@@ -181,11 +182,11 @@ macro_rules! products_of_16_bits {
                 first_stride: i64,
                 second_stride: i64,
                 into_stride: i64,
-                adds: bool,
+                adds: CBool,
                 first: *const u16,
                 second: *const u16,
                 into: *mut f32,
-                is_packed: bool,
+                is_packed: CBool,
             ) {
                 // SAFETY: the generated code has a first matrix of `rows` rows and `inner` columns, which is never
                 // packed.
@@ -193,13 +194,13 @@ macro_rules! products_of_16_bits {
                 let sizes = [inner, columns];
                 // SAFETY: the generated code has a second matrix of `inner` rows and `columns` columns, packed if the
                 // flag says so.
-                let second = unsafe { widened(sizes, second, second_stride, is_packed, $number) };
+                let second = unsafe { widened(sizes, second, second_stride, is_packed.is_true(), $number) };
                 let (first, second) = (first.as_ptr(), second.as_ptr());
                 // SAFETY: both matrices were made here with these sizes, and the result is the one that the generated
                 // code passed.
                 unsafe {
                     brgemm_float(
-                        rows, columns, inner, inner, columns, into_stride, adds, first, second, into, false,
+                        rows, columns, inner, inner, columns, into_stride, adds, first, second, into, is_packed,
                     );
                 }
             }
@@ -218,13 +219,13 @@ mod tests {
 
     #[test]
     fn guards_restore_the_state_before() {
-        let (mut outer, mut inner) = (true, true);
+        let (mut outer, mut inner) = (CBool::from(true), CBool::from(true));
         assert!(!in_parallel_region());
         // SAFETY: the places are valid for writes.
-        unsafe { enter_parallel(&mut outer, true) };
+        unsafe { enter_parallel(&mut outer, true.into()) };
         assert!(in_parallel_region());
         // SAFETY: the place is valid for a write.
-        unsafe { enter_parallel(&mut inner, false) };
+        unsafe { enter_parallel(&mut inner, false.into()) };
         assert!(!in_parallel_region());
         // SAFETY: both were constructed.
         unsafe { leave_parallel(&mut inner) };
@@ -261,11 +262,11 @@ mod tests {
                         4,
                         2,
                         2,
-                        adds,
+                        adds.into(),
                         first.as_ptr(),
                         factor,
                         into,
-                        is_packed,
+                        is_packed.into(),
                     );
                 }
                 // SAFETY: there are four numbers.
@@ -284,11 +285,11 @@ mod tests {
                 2,
                 1,
                 1,
-                false,
+                false.into(),
                 halves.as_ptr(),
                 halves.as_ptr(),
                 &mut product,
-                false,
+                false.into(),
             );
         }
         assert_eq!(product, 9.25);
