@@ -20,8 +20,9 @@ const FILES: &[&str] = &[
 
 /// A source as the header's generator reads it: places for results and texts are pointers in C.
 fn with_pointers(source: &str) -> String {
+    let source = source.replace("OutStruct<'_, ", "Out<'_, ");
     let mut text = String::new();
-    let mut rest = source;
+    let mut rest = &*source;
     while let Some((before, place)) = rest.split_once("Out<'_, ") {
         let (target, after) = place.split_once('>').unwrap();
         text.push_str(before);

@@ -248,40 +248,6 @@ impl<const N: usize> List for [bool; N] {
     }
 }
 
-/// A struct that begins with its size, which the caller sets before it passes a place for one.
-pub trait StructWithSize: Copy {
-    /// The size as the caller has set it.
-    fn struct_size(&self) -> u32;
-}
-
-/// Structs whose field `struct_size` is their size.
-macro_rules! has_struct_size {
-    ($($name:ty),*) => {$(
-        impl $crate::abi::arguments::StructWithSize for $name {
-            fn struct_size(&self) -> u32 {
-                self.struct_size
-            }
-        }
-    )*};
-}
-pub(crate) use has_struct_size;
-
-impl<T: StructWithSize> Out<'_, T> {
-    /// The struct as the caller has set it.
-    pub fn described(&self, name: &str) -> Result<T> {
-        self.check(name)?;
-        // SAFETY: the place is neither NULL nor misaligned. It is a Rust reference, or C passed it as a struct that begins
-        // with its size, which the header demands to be set with its `…_INIT`.
-        let described = unsafe { self.0.read() };
-        if described.struct_size() as usize != size_of::<T>() {
-            return Err(Error::invalid_argument(format!(
-                "{name}.struct_size is of no version of the struct"
-            )));
-        }
-        Ok(described)
-    }
-}
-
 impl<'a, T> From<&'a mut T> for Out<'a, T> {
     fn from(place: &'a mut T) -> Self {
         Out(place, PhantomData)

@@ -5,6 +5,7 @@
 //! | `objects/` | objects of the ABI that are no tensors |
 //! | `arguments` | pointers of the caller: optional values, arrays, what a new tensor is to be |
 //! | `bits` | values of which any bytes are one |
+//! | `structs` | structs of the caller that begin with their size |
 //! | `constants` | numbers of data types, devices, layouts, memory formats and tags of operators |
 //! | `tensors` | what a tensor is |
 //! | `handles` | new tensors and handles of tensors |
@@ -31,5 +32,6 @@ pub mod objects;
 pub mod parallel;
 pub mod pools;
 pub mod streams;
+pub mod structs;
 pub mod tensors;
 pub mod tracing;

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use crate::abi::arguments::{CText, Out};
 use crate::abi::errors::text_of;
+use crate::abi::structs::{has_struct_size, read_struct};
 use crate::error::{Error, Result, guard};
 use crate::model::loaded::{Model, ModelChoice};
 use crate::model::{inspection, table};
@@ -31,6 +32,8 @@ pub struct sconce_model_options {
     /// The model's name within its package; NULL for the only model, or the model called `model`.
     pub name: *const c_char,
 }
+
+has_struct_size!(sconce_model_options: device, name);
 
 /// The model of a handle.
 pub(super) fn model_of(model: *mut sconce_model) -> Result<std::sync::Arc<Model>> {
@@ -102,12 +105,7 @@ pub unsafe extern "C" fn sconce_model_load(
         let (mut device, mut name) = (None, None);
         if !options.is_null() {
             // SAFETY: the pointer is not NULL, so C passed options, which begin with their size.
-            let options = unsafe { options.read() };
-            if options.struct_size as usize != size_of::<sconce_model_options>() {
-                return Err(Error::invalid_argument(
-                    "options.struct_size is of no version of the struct",
-                ));
-            }
+            let options = unsafe { read_struct(options, "options") }?;
             device = (options.device >= 0).then_some(options.device);
             if !options.name.is_null() {
                 // SAFETY: C passed a text in the options.

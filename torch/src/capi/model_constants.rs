@@ -7,9 +7,10 @@ use std::ffi::c_char;
 
 use super::model::{model_of, return_text, sconce_model};
 use super::model_runs::handles;
-use crate::abi::arguments::{CText, Out, has_struct_size};
+use crate::abi::arguments::{CText, Out};
 use crate::abi::bits::CBool;
 use crate::abi::constants::dtype_of;
+use crate::abi::structs::{OutStruct, has_struct_size};
 use crate::error::{Error, guard};
 use crate::sconce::api::{sconce_status, sconce_tensor};
 
@@ -29,7 +30,7 @@ pub struct sconce_model_constant {
     pub reserved: [u8; 7],
 }
 
-has_struct_size!(sconce_model_constant);
+has_struct_size!(sconce_model_constant: dtype, bytes, folded, reserved);
 
 /// Returns the number of a model's constants, and the sum of their bytes.
 ///
@@ -60,7 +61,7 @@ pub extern "C" fn sconce_model_get_constants(
 pub extern "C" fn sconce_model_get_constant(
     model: *mut sconce_model,
     index: usize,
-    out_constant: Out<'_, sconce_model_constant>,
+    out_constant: OutStruct<'_, sconce_model_constant>,
     out_name: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
@@ -72,14 +73,14 @@ pub extern "C" fn sconce_model_get_constant(
                 constants.len()
             ))
         })?;
-        let mut described = out_constant.described("out_constant")?;
+        let (mut described, place) = out_constant.described("out_constant")?;
         described.dtype = dtype_of(constant.dtype).unwrap_or(-1);
         described.bytes = constant.bytes as u64;
         described.folded = constant.folded.into();
         if !out_name.is_none() {
             return_text(out_name, "out_name", &constant.original)?;
         }
-        out_constant.write("out_constant", described)
+        place.write("out_constant", described)
     })
 }
 

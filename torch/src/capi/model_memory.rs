@@ -4,7 +4,7 @@
 #![allow(unsafe_code, reason = "functions of C over pointers of the caller")]
 
 use super::model::{model_of, sconce_model};
-use crate::abi::arguments::{Out, has_struct_size};
+use crate::abi::structs::{OutStruct, has_struct_size};
 use crate::error::guard;
 use crate::sconce::api::sconce_status;
 
@@ -37,7 +37,15 @@ pub struct sconce_model_memory {
     pub run_bytes: u64,
 }
 
-has_struct_size!(sconce_model_memory);
+has_struct_size!(
+    sconce_model_memory: reserved,
+    constant_device_bytes,
+    constant_host_bytes,
+    graph_count,
+    graph_input_bytes,
+    graph_pool_bytes,
+    run_bytes,
+);
 
 /// Returns how much memory a model uses now.
 ///
@@ -50,11 +58,11 @@ has_struct_size!(sconce_model_memory);
 #[unsafe(no_mangle)]
 pub extern "C" fn sconce_model_get_memory(
     model: *mut sconce_model,
-    out_memory: Out<'_, sconce_model_memory>,
+    out_memory: OutStruct<'_, sconce_model_memory>,
 ) -> sconce_status {
     guard(|| {
         let model = model_of(model)?;
-        let mut described = out_memory.described("out_memory")?;
+        let (mut described, place) = out_memory.described("out_memory")?;
         let memory = model.memory()?;
         let is_on_device = model.device >= 0;
         described.reserved = 0;
@@ -64,6 +72,6 @@ pub extern "C" fn sconce_model_get_memory(
         described.graph_input_bytes = memory.graph_inputs;
         described.graph_pool_bytes = memory.graph_pools;
         described.run_bytes = memory.run;
-        out_memory.write("out_memory", described)
+        place.write("out_memory", described)
     })
 }

@@ -6,8 +6,9 @@
 use std::ffi::c_char;
 
 use super::model::{model_of, return_text, sconce_model};
-use crate::abi::arguments::{CText, Out, has_struct_size};
+use crate::abi::arguments::{CText, Out};
 use crate::abi::constants::SCALAR_TYPES;
+use crate::abi::structs::{OutStruct, has_struct_size};
 use crate::error::{Error, Result, guard};
 use crate::model::description::{Slot, find};
 use crate::sconce::api::sconce_status;
@@ -55,7 +56,8 @@ pub struct sconce_model_output {
     pub most: [i64; 8],
 }
 
-has_struct_size!(sconce_model_input, sconce_model_output);
+has_struct_size!(sconce_model_input: dtype, rank, reserved, least, most);
+has_struct_size!(sconce_model_output: dtype, rank, reserved, least, most);
 
 /// One of the inputs or outputs.
 fn slot<'a>(slots: &'a [Slot], what: &str, index: usize) -> Result<&'a Slot> {
@@ -100,13 +102,13 @@ fn size(slot: &Slot, what: &str, dim: usize) -> Result<(i64, i64)> {
 macro_rules! return_slot {
     ($slot:expr, $place:ident, $out_name:ident) => {{
         let slot: &Slot = $slot;
-        let mut described = $place.described(stringify!($place))?;
+        let (mut described, place) = $place.described(stringify!($place))?;
         described.dtype = dtype(slot);
         (described.rank, described.least, described.most) = sizes(slot);
         if !$out_name.is_none() {
             return_text($out_name, stringify!($out_name), &slot.name)?;
         }
-        $place.write(stringify!($place), described)
+        place.write(stringify!($place), described)
     }};
 }
 
@@ -121,7 +123,7 @@ macro_rules! return_slot {
 pub extern "C" fn sconce_model_get_input(
     model: *mut sconce_model,
     index: usize,
-    out_input: Out<'_, sconce_model_input>,
+    out_input: OutStruct<'_, sconce_model_input>,
     out_name: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
@@ -142,7 +144,7 @@ pub extern "C" fn sconce_model_get_input(
 pub extern "C" fn sconce_model_get_output(
     model: *mut sconce_model,
     index: usize,
-    out_output: Out<'_, sconce_model_output>,
+    out_output: OutStruct<'_, sconce_model_output>,
     out_name: Out<'_, *mut c_char>,
 ) -> sconce_status {
     guard(|| {
