@@ -39,10 +39,17 @@ macro_rules! optional_out {
     };
 }
 
-/// The places of results: an [`OutEntries`]. As [`checked`].
+/// The places of so many results: an [`OutEntries`]. As [`checked`].
 macro_rules! out_entries {
-    ($places:ident, $count:expr) => {
-        checked!($crate::arguments::OutEntries::new, $places, $count)
+    ($places:ident, $needed:expr) => {
+        checked!($crate::arguments::OutEntries::new, $places, $needed)
+    };
+}
+
+/// As [`out_entries`], for results whose number is known only later.
+macro_rules! out_entries_up_to {
+    ($places:ident, $capacity:expr) => {
+        checked!($crate::arguments::OutEntries::with_capacity, $places, $capacity)
     };
 }
 
@@ -112,7 +119,7 @@ impl<T> Out<T> {
     }
 }
 
-/// The places of results, which are checked as soon as there is a result.
+/// The places of results.
 pub(crate) struct OutEntries<T> {
     places: *mut T,
     capacity: usize,
@@ -120,12 +127,29 @@ pub(crate) struct OutEntries<T> {
 }
 
 impl<T: Copy> OutEntries<T> {
-    /// The out-parameter `name`, which may be NULL if nothing is written to it.
+    /// The out-parameter `name`, which receives at most `needed` values. It is checked now, so that a call which has
+    /// done its work can write the results. It may be NULL if `needed` is 0.
+    ///
+    /// # Safety
+    /// If `places` is neither NULL nor misaligned, it is valid for writing `needed` values during the call.
+    #[inline]
+    pub(crate) unsafe fn new(
+        places: *mut T,
+        needed: usize,
+        name: &'static str,
+    ) -> Result<OutEntries<T>> {
+        let places = OutEntries { places, capacity: needed, name };
+        places.check(needed)?;
+        Ok(places)
+    }
+
+    /// The out-parameter `name`, for results whose number is known only later. It is checked with that number, before
+    /// anything is written, so the caller must be able to lose the results.
     ///
     /// # Safety
     /// If `places` is neither NULL nor misaligned, it is valid for writing `capacity` values during the call.
     #[inline]
-    pub(crate) unsafe fn new(
+    pub(crate) unsafe fn with_capacity(
         places: *mut T,
         capacity: usize,
         name: &'static str,
@@ -155,8 +179,8 @@ impl<T: Copy> OutEntries<T> {
     pub(crate) fn write(self, results: &[T]) -> Result<()> {
         self.check(results.len())?;
         if !results.is_empty() {
-            // SAFETY: neither NULL nor misaligned, and not more than `capacity`, as `check` has found; `new` was
-            // promised so many places.
+            // SAFETY: neither NULL nor misaligned, and not more than `capacity`, as `check` has found; the constructor
+            // was promised so many places.
             unsafe { self.places.copy_from_nonoverlapping(results.as_ptr(), results.len()) };
         }
         Ok(())
@@ -266,5 +290,21 @@ mod tests {
         // SAFETY: a misaligned place is allowed, and nothing is written.
         let misaligned = unsafe { Out::<i32>::new(odd, "out_b") };
         assert!(misaligned.err().unwrap().message().contains("out_b is not aligned"));
+    }
+
+    #[test]
+    fn places_of_a_known_number_of_results_are_checked_before_the_work() {
+        let odd = std::ptr::without_provenance_mut::<i32>(3);
+        for (places, words) in [(std::ptr::null_mut(), "out_a is NULL"), (odd, "out_a is not")] {
+            // SAFETY: an unusable place is allowed, and nothing is written.
+            let refused = unsafe { OutEntries::new(places, 2, "out_a") };
+            assert!(refused.err().unwrap().message().starts_with(words));
+            // SAFETY: nothing is written, so any place will do.
+            let unused = unsafe { OutEntries::new(places, 0, "out_a") };
+            unused.unwrap().write(&[]).unwrap();
+            // SAFETY: the write refuses an unusable place.
+            let later = unsafe { OutEntries::with_capacity(places, 2, "out_a") };
+            assert!(later.unwrap().write(&[1]).err().unwrap().message().starts_with(words));
+        }
     }
 }

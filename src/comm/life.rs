@@ -169,7 +169,6 @@ pub unsafe extern "C" fn sconce_comm_init_all(
             Error::invalid_argument(format!("count is {count}; it must be at least 1"))
         })?;
         let out_comms = out_entries!(out_comms, count);
-        out_comms.check(count)?;
         let runtime = runtime()?;
         if count > runtime.device_count() as usize {
             return Err(Error::invalid_argument(format!(

@@ -72,7 +72,6 @@ pub unsafe extern "C" fn sconce_comm_tensors_reduce_add_coalesced(
     guard(|| {
         let inputs = checked!(lists_of(tensors, lists, count));
         let out_tensors = out_entries!(out_tensors, count);
-        out_tensors.check(count)?;
         let sums = comm_tensors::reduce_add_coalesced(&inputs, destination, buffer_bytes)?;
         write_all(sums.into_iter().map(Returned::New).collect(), out_tensors)
     })

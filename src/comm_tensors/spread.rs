@@ -36,7 +36,6 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast(
         let source = defined(tensor, "tensor")?;
         let devices = entries!(devices, count);
         let out_tensors = out_entries!(out_tensors, count);
-        out_tensors.check(count)?;
         let copies = comm_tensors::broadcast(&source, devices)?;
         let results = copies.into_iter().map(|copy| match copy {
             Some(copy) => Returned::New(copy),
@@ -97,7 +96,6 @@ pub unsafe extern "C" fn sconce_comm_tensors_broadcast_coalesced(
         let sources = checked!(tensors_of, tensors, count);
         let devices = entries!(devices, device_count);
         let out_tensors = out_entries!(out_tensors, count.saturating_mul(device_count));
-        out_tensors.check(count.saturating_mul(device_count))?;
         let handles = entries!(tensors, count);
         let received = comm_tensors::broadcast_coalesced(&sources, devices, buffer_bytes)?;
         let mut results = Vec::with_capacity(count.saturating_mul(device_count));
@@ -153,7 +151,6 @@ pub unsafe extern "C" fn sconce_comm_tensors_scatter(
             false => entries!(streams, count),
         };
         let out_tensors = out_entries!(out_tensors, count);
-        out_tensors.check(count)?;
         let target = |(index, device): (usize, &i32)| -> Result<ScatterTarget> {
             let stream = match streams.get(index) {
                 None => None,

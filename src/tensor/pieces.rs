@@ -57,7 +57,7 @@ pub unsafe extern "C" fn sconce_tensor_chunk(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::chunk(tensor, chunks, dim, capacity))?;
-        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
+        write_pieces(pieces, out_entries_up_to!(out_tensors, capacity), out_count)
     })
 }
 
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn sconce_tensor_split(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::split(tensor, size, dim, capacity))?;
-        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
+        write_pieces(pieces, out_entries_up_to!(out_tensors, capacity), out_count)
     })
 }
 
@@ -108,7 +108,7 @@ pub unsafe extern "C" fn sconce_tensor_split_with_sizes(
         let sizes = entries!(sizes, count);
         let pieces =
             look(tensor, "tensor", |tensor| views::split_with_sizes(tensor, sizes, dim, capacity))?;
-        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
+        write_pieces(pieces, out_entries_up_to!(out_tensors, capacity), out_count)
     })
 }
 
@@ -129,6 +129,6 @@ pub unsafe extern "C" fn sconce_tensor_unbind(
     guard(|| {
         let out_count = out!(out_count);
         let pieces = look(tensor, "tensor", |tensor| views::unbind(tensor, dim, capacity))?;
-        write_pieces(pieces, out_entries!(out_tensors, capacity), out_count)
+        write_pieces(pieces, out_entries_up_to!(out_tensors, capacity), out_count)
     })
 }

@@ -93,7 +93,7 @@ pub unsafe extern "C" fn sconce_tensor_get_sizes(
     guard(|| {
         let mut sizes = Dims::new();
         look_at_words(tensor, "tensor", |words| words.sizes(&mut sizes))?;
-        out_entries!(out_sizes, capacity).write(&sizes)
+        out_entries_up_to!(out_sizes, capacity).write(&sizes)
     })
 }
 
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn sconce_tensor_get_strides(
     guard(|| {
         let mut strides = Dims::new();
         look_at_words(tensor, "tensor", |words| words.strides(&mut strides))?;
-        out_entries!(out_strides, capacity).write(&strides)
+        out_entries_up_to!(out_strides, capacity).write(&strides)
     })
 }
 
