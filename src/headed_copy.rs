@@ -39,8 +39,8 @@ impl<T: Grows> OutStruct<T> {
         T: HeadedCopy<V>,
     {
         const HEAD: usize = 8;
-        let known = self.bytes.min(size_of::<T>());
-        let place = self.place.as_ptr().cast::<u8>();
+        let known = self.bytes().min(size_of::<T>());
+        let place = self.place().as_ptr().cast::<u8>();
         // SAFETY: within the caller's struct, of at least the first version's size.
         let reserved = unsafe { place.add(size_of::<u32>()) };
         // SAFETY: the struct is aligned to at least four bytes, so its second word is.
@@ -50,11 +50,11 @@ impl<T: Grows> OutStruct<T> {
         let from = std::ptr::from_ref(twin).cast::<u8>();
         // SAFETY: both have so many bytes after the head, and the twin is not the caller's.
         unsafe { to.copy_from_nonoverlapping(from, known - HEAD) };
-        if self.bytes > known {
+        if self.bytes() > known {
             // SAFETY: within the caller's struct.
             let rest = unsafe { place.add(known) };
             // SAFETY: the caller's struct has so many bytes.
-            unsafe { rest.write_bytes(0, self.bytes - known) };
+            unsafe { rest.write_bytes(0, self.bytes() - known) };
         }
     }
 }

@@ -182,11 +182,11 @@ fn from_bytes<T: Grows>(bytes: &[u8], name: &str) -> Result<T> {
     Ok(unsafe { value.assume_init() })
 }
 
-/// The place of a struct of results.
+/// The place of a struct of results. Only [`OutStruct::new`], which is unsafe, makes one.
 pub(super) struct OutStruct<T> {
-    pub(super) place: NonNull<T>,
+    place: NonNull<T>,
     /// Its size, by its first field.
-    pub(super) bytes: usize,
+    bytes: usize,
 }
 
 impl<T: Grows> OutStruct<T> {
@@ -204,6 +204,18 @@ impl<T: Grows> OutStruct<T> {
         }
         let place = NonNull::new(pointer).ok_or_else(|| null(name))?;
         Ok(OutStruct { place, bytes })
+    }
+
+    /// The caller's struct: aligned, and valid for reading and writing [`OutStruct::bytes`].
+    #[inline]
+    pub(super) fn place(&self) -> NonNull<T> {
+        self.place
+    }
+
+    /// The size of the caller's struct: that of a version.
+    #[inline]
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Writes the results that fit, and zeros where the caller's struct is larger. The caller's
