@@ -7,6 +7,8 @@ use std::ptr::NonNull;
 
 use sconce_base::error::{Error, Result};
 
+use super::bits::AnyBits;
+
 /// Passes a pointer that a C function was passed, and the parameter's name for errors, to a function that checks the
 /// pointer and reads what is there.
 ///
@@ -217,10 +219,13 @@ fn too_many(count: usize, name: &str) -> Error {
 /// The entries of a caller's array, which may be NULL if it has none.
 ///
 /// # Safety
-/// Any bytes are a `T`. If `values` is neither NULL nor misaligned, it points to `count` of them, which stay as they
-/// are during `'a`.
+/// If `values` is neither NULL nor misaligned, it points to `count` values, which stay as they are during `'a`.
 #[inline]
-pub(crate) unsafe fn entries<'a, T>(values: *const T, count: usize, name: &str) -> Result<&'a [T]> {
+pub(crate) unsafe fn entries<'a, T: AnyBits>(
+    values: *const T,
+    count: usize,
+    name: &str,
+) -> Result<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
     }
@@ -231,7 +236,7 @@ pub(crate) unsafe fn entries<'a, T>(values: *const T, count: usize, name: &str) 
         return Err(misaligned(name));
     }
     check_count(count, name)?;
-    // SAFETY: neither NULL nor misaligned; this function demands `count` values, which any bytes are.
+    // SAFETY: neither NULL nor misaligned; this function demands `count` values, and any bytes are one.
     Ok(unsafe { std::slice::from_raw_parts(values, count) })
 }
 

@@ -5,8 +5,6 @@
 //! or taken as an argument: [`AnyBits`] is the bound of everything that reads, and [`CBool`] stands for
 //! C's `bool`.
 
-use std::ffi::c_char;
-
 use sconce_base::error::{Error, Result};
 
 /// A type of which any bytes are a valid value.
@@ -44,7 +42,15 @@ unsafe impl AnyBits for f64 {
 }
 
 // SAFETY: an address may be any bytes; code that follows it relies on the caller's promise.
-unsafe impl AnyBits for *const c_char {
+unsafe impl<T: 'static> AnyBits for *const T {
+    #[inline]
+    fn is_zero(&self) -> bool {
+        self.is_null()
+    }
+}
+
+// SAFETY: an address may be any bytes, whether or not anything may be written there.
+unsafe impl<T: 'static> AnyBits for *mut T {
     #[inline]
     fn is_zero(&self) -> bool {
         self.is_null()

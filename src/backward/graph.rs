@@ -47,6 +47,9 @@ pub struct sconce_backward_root {
     pub gradient: *mut sconce_tensor,
 }
 
+any_bits!(sconce_backward_edge: node, input);
+any_bits!(sconce_backward_root: node, input, gradient);
+
 /// A node's name, for messages.
 ///
 /// # Safety
